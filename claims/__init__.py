@@ -1,0 +1,1 @@
+"""Where theory meets evidence: one file per theorem group."""

@@ -1,0 +1,19 @@
+"""Errors that name a cause and a remedy."""
+
+from __future__ import annotations
+
+
+class ClaimError(ValueError):
+    """A claim is written wrongly: found at collection, before anything runs."""
+
+
+class SimulationError(RuntimeError):
+    """A simulation returned something that cannot be evidence, such as NaN."""
+
+
+class LedgerError(RuntimeError):
+    """The ledger cannot be read or written; nothing in it was changed."""
+
+
+class ExecutorError(ValueError):
+    """The --executor option names no executor."""

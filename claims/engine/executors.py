@@ -1,0 +1,87 @@
+"""Where blocks run: any `concurrent.futures.Executor`."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from typing import Any, ParamSpec, TypeVar
+
+import torch
+
+from claims.engine.errors import ExecutorError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FORMS = "auto, serial, processes:K, or module:callable that returns an Executor"
+
+
+class SerialExecutor(Executor):
+    """Runs a call when it is submitted, in this process."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Run now; the future is done when it is returned."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def one_thread() -> None:
+    """Blocks run on one thread each, so their figures do not depend on the number of cores."""
+    torch.set_num_threads(1)
+
+
+def cores() -> int:
+    """CPU cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def resolve(spec: str, device: str, *, nested: bool) -> str:
+    """What "auto" stands for: a process per core on a CPU; in this process on a GPU, or when
+    pytest-xdist already runs a process per core (`nested`)."""
+    if spec != "auto":
+        return spec
+    return "serial" if nested or device != "cpu" or cores() == 1 else f"processes:{cores()}"
+
+
+def make(spec: str) -> Executor:
+    """The executor that an option value names.
+
+    Args:
+        spec: "serial", "processes:K", or "module:callable" (called without arguments, to return
+            any `concurrent.futures.Executor`: dask's, submitit's, MPI's, Ray's).
+
+    Raises:
+        ExecutorError: the value is none of these, or the callable fails.
+    """
+    if spec == "serial":
+        one_thread()
+        return SerialExecutor()
+    kind, _, rest = spec.partition(":")
+    if kind == "processes":
+        if not rest.isdecimal() or int(rest) < 1:
+            raise ExecutorError(f"--executor processes:K needs a positive number, got {rest!r}")
+        # Spawned, not forked: torch's thread pools do not survive a fork.
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(int(rest), mp_context=context, initializer=one_thread)
+    if not (kind and rest):
+        raise ExecutorError(f"unknown executor {spec!r}; it is one of {FORMS}")
+    try:
+        factory: Any = getattr(importlib.import_module(kind), rest)
+    except (ImportError, AttributeError) as error:
+        raise ExecutorError(f"--executor {spec}: {error}") from error
+    executor = factory()
+    if not isinstance(executor, Executor):
+        raise ExecutorError(
+            f"--executor {spec} returned {type(executor).__name__}, not a "
+            "concurrent.futures.Executor"
+        )
+    return executor

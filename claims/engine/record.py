@@ -1,0 +1,301 @@
+"""A claim's outcome as a plain record: JSON types only, ready for `reports`."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from claims.engine.budget import SLOTS
+from claims.engine.claim import Claim, Plot
+from claims.engine.executors import cores
+from claims.engine.papers import papers
+from claims.engine.region import Component, Interval, Region, Verdict, judge
+from claims.engine.rules import Sample
+from claims.engine.rules.base import t_interval
+from claims.engine.rules.critical import CriticalLocation
+from claims.engine.rules.share import Share, winner
+from claims.engine.run import Decision, Outcome, Settings
+
+SCHEMA = "recall-claims/1"
+PACKAGES = ("numpy", "scipy", "statsmodels", "torch", "pytest", "recall-claims")
+
+Record = dict[str, Any]
+
+
+def decided(outcome: Outcome, file: str) -> Record:
+    """The record of a claim that ran to a verdict."""
+    claim, decision = outcome.claim, outcome.decision
+    head = decision.headline
+    return {
+        **_static(claim, outcome.settings, file),
+        "state": "DECIDED",
+        "verdict": str(decision.verdict),
+        "reason": explain(decision),
+        "outcome": "passed" if decision.verdict == claim.expected else "failed",
+        "estimate": _finite(head.estimate),
+        "interval": _ends(head.interval),
+        "region": _ends(head.region),
+        "components": [_component(c) for c in decision.components],
+        "controls": [
+            _control(control.id, control.description, decision.controls[control.id])
+            for control in claim.controls
+        ],
+        "resolution": asdict(decision.resolution),
+        "replicates": outcome.replicates,
+        "looks": outcome.looks,
+        "alpha": outcome.alpha,
+        "seconds": outcome.seconds,
+        "blocks": {
+            "total": outcome.blocks,
+            "reused": outcome.reused,
+            "why": _why(outcome.recomputed),
+        },
+        "cells": [
+            _cell(claim, sample, outcome.alpha, len(outcome.evidence))
+            for sample in outcome.evidence
+        ],
+    }
+
+
+def undecided(
+    claim: Claim, settings: Settings, file: str, *, state: str, reason: str, outcome: str
+) -> Record:
+    """The record of a claim that did not run (state "NOT RUN") or broke (state "ERROR")."""
+    return {
+        **_static(claim, settings, file),
+        "state": state,
+        "verdict": None,
+        "reason": reason,
+        "outcome": outcome,
+        "estimate": None,
+        "interval": None,
+        "region": None,
+        "components": [],
+        "controls": [
+            {
+                "id": c.id,
+                "description": c.description,
+                "verdict": None,
+                "estimate": None,
+                "interval": None,
+                "region": None,
+            }
+            for c in claim.controls
+        ],
+        "resolution": {"value": None, "scale": claim.rule.scale, "text": "not run"},
+        "replicates": 0,
+        "looks": 0,
+        "alpha": None,
+        "seconds": 0.0,
+        "blocks": {"total": 0, "reused": 0, "why": ""},
+        "cells": [],
+    }
+
+
+def explain(decision: Decision) -> str:
+    """Why the verdict is what it is, in one sentence."""
+    head, total = decision.headline, len(decision.components)
+    where = f"{head.name}: {_text(head.interval)} against {_text(head.region)}"
+    if decision.verdict is Verdict.SUPPORTED:
+        return f"all {total} intervals lie inside their regions and every control is refuted"
+    if decision.verdict is Verdict.REFUTED:
+        count = sum(c.verdict is Verdict.REFUTED for c in decision.components)
+        return f"{count} of {total} intervals are disjoint from their regions, worst at {where}"
+    if decision.on_region is Verdict.SUPPORTED:
+        return (
+            "all intervals lie inside their regions, but the data do not refute the control "
+            + ", ".join(decision.unrefuted)
+        )
+    count = sum(c.verdict is Verdict.INCONCLUSIVE for c in decision.components)
+    return f"{count} of {total} intervals overlap the edge of their regions, worst at {where}"
+
+
+def suite(
+    settings: Settings,
+    claims: Sequence[Record],
+    *,
+    executor: str,
+    started: str,
+    wall_seconds: float,
+    command: str,
+) -> Record:
+    """The whole report: the suite's settings, the claims, and the papers' statements."""
+    ran = [claim for claim in claims if claim["state"] == "DECIDED"]
+    budget = settings.budget
+    return {
+        "schema": SCHEMA,
+        "suite": {
+            "seed": settings.seed,
+            "tier": settings.tier,
+            "device": settings.device,
+            "versions": {
+                "python": platform.python_version(),
+                **{name: version(name) for name in PACKAGES},
+            },
+            "error_budget": {
+                "probability": budget.probability,
+                "slots": SLOTS,
+                "per_claim": budget.per_claim,
+                "allocated": budget.per_claim * len(ran),
+                "rule": budget.rule,
+            },
+            "seconds": sum(claim["seconds"] for claim in claims),
+            "wall_seconds": wall_seconds,
+            "started": started,
+            "executor": executor,
+            "hardware": {"cores": cores(), "machine": f"{platform.system()} {os.uname().machine}"},
+            "blocks": {
+                key: sum(claim["blocks"][key] for claim in claims) for key in ("total", "reused")
+            },
+            "command": command,
+        },
+        "claims": list(claims),
+        "statements": [
+            {
+                "id": statement.id,
+                "paper": paper.key,
+                "text": statement.text,
+                "provenance": statement.provenance,
+                "claims": [
+                    claim["id"]
+                    for claim in claims
+                    if claim["source"]["paper"] == paper.key
+                    and statement.id in claim["source"]["statements"]
+                ],
+            }
+            for paper in papers().values()
+            for statement in paper.statements
+        ],
+    }
+
+
+def _static(claim: Claim, settings: Settings, file: str) -> Record:
+    paper = papers()[claim.source.paper]
+    return {
+        "id": claim.id,
+        "title": claim.title,
+        "statement": claim.statement,
+        "latex": claim.latex,
+        "source": {
+            "paper": paper.key,
+            "title": paper.title,
+            "authors": paper.authors,
+            "identifier": paper.identifier,
+            "statements": list(claim.source.statements),
+            "reference": claim.source.reference,
+        },
+        "provenance": claim.source.provenance,
+        "regime": claim.regime,
+        "region_reason": claim.region_reason,
+        "expected": claim.expected,
+        "explanation": claim.explanation,
+        "rule": {"name": type(claim.rule).__name__, "guarantee": claim.rule.guarantee},
+        "looks_planned": claim.looks.get(settings.tier, 0),
+        "seed": settings.seed,
+        "plot": _plot(claim.plot),
+        "replay": (
+            f"pytest {file}::{claim.id} --tier {settings.tier} --seed {settings.seed} "
+            "--report-dir reports/replay"
+        ),
+        "file": file,
+    }
+
+
+def _plot(plot: Plot | None) -> Record | None:
+    """The plot, with `collapse` naming the cells' entry that scales x."""
+    if plot is None:
+        return None
+    return {**asdict(plot), "collapse": "critical" if plot.collapse else None}
+
+
+def _cell(claim: Claim, sample: Sample, alpha: float, cells: int) -> Record:
+    record: Record = {
+        "id": sample.cell.id,
+        "params": dict(sample.cell),
+        "predicted": None,
+        "critical": None,
+        "observed": None,
+        "interval": None,
+        "replicates": int(next(iter(sample.observations.values())).size),
+        "controls": {},
+    }
+    if claim.critical is not None:
+        record["critical"] = float(claim.critical(sample.cell))
+    if isinstance(claim.rule, Share):
+        record["observed"] = winner(sample)
+    shown = claim.rule.shown()
+    if shown is not None:
+        values = sample[shown]
+        record["observed"] = float(values.mean())
+        record["interval"] = _ends(t_interval(values, alpha / cells))
+    if claim.predict is not None:
+        predicted = claim.predict(sample.cell)
+        if isinstance(claim.rule, CriticalLocation):
+            record["critical"] = float(predicted)
+        else:
+            record["predicted"] = predicted if isinstance(predicted, str) else float(predicted)
+            record["controls"] = {
+                control.id: _plain(control.predict(sample.cell))
+                for control in claim.controls
+                if control.predict is not None
+            }
+    return record
+
+
+def _component(component: Component) -> Record:
+    return {
+        "name": component.name,
+        "estimate": _finite(component.estimate),
+        "interval": _ends(component.interval),
+        "region": _ends(component.region),
+        "scale": component.scale,
+        "verdict": str(component.verdict),
+    }
+
+
+def _control(name: str, description: str, parts: Sequence[Component]) -> Record:
+    """A control's headline is its most refuted component: that is what refutes it."""
+    head = min(parts, key=lambda component: component.slack)
+    return {
+        "id": name,
+        "description": description,
+        "verdict": str(judge(parts)),
+        "estimate": _finite(head.estimate),
+        "interval": _ends(head.interval),
+        "region": _ends(head.region),
+    }
+
+
+def _why(recomputed: Mapping[str, int]) -> str:
+    if not recomputed:
+        return "all blocks came from the ledger"
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(recomputed.items()))
+
+
+def _plain(value: float | str) -> float | str | None:
+    return value if isinstance(value, str) else _finite(float(value))
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _ends(ends: Interval | Region) -> list[float | None]:
+    return [_finite(ends.low), _finite(ends.high)]
+
+
+def _text(ends: Interval | Region) -> str:
+    def end(value: float) -> str:
+        return f"{value:.4g}" if math.isfinite(value) else ("-inf" if value < 0 else "inf")
+
+    return f"[{end(ends.low)}, {end(ends.high)}]"
+
+
+__all__ = ["SCHEMA", "Record", "decided", "explain", "suite", "undecided"]

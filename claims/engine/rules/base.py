@@ -1,0 +1,123 @@
+"""What every decision rule offers, and the data it sees."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from statsmodels.stats.weightstats import DescrStatsW
+
+from claims.engine.cell import Cell, Scalar
+from claims.engine.errors import ClaimError
+from claims.engine.region import EVERYTHING, Component, Interval, Scale
+
+Array = npt.NDArray[np.float64]
+Predict = Callable[[Cell], float | str]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The observations of one cell: per observable an array of shape (replicates,)."""
+
+    cell: Cell
+    observations: Mapping[str, Array]
+
+    def __getitem__(self, observable: str) -> Array:
+        try:
+            return self.observations[observable]
+        except KeyError:
+            raise ClaimError(
+                f"the rule reads observable {observable!r}, but the claim's function returns "
+                f"{sorted(self.observations)}; return it or name one of those"
+            ) from None
+
+
+Evidence = Sequence[Sample]
+
+
+@dataclass(frozen=True)
+class Rule(ABC):
+    """A decision rule: observations in, simultaneous intervals out."""
+
+    scale: ClassVar[Scale]
+    guarantee: ClassVar[str]
+    needs_prediction: ClassVar[bool] = True
+
+    @abstractmethod
+    def components(
+        self, evidence: Evidence, predict: Predict | None, alpha: float
+    ) -> tuple[Component, ...]:
+        """Intervals that jointly cover the estimand with probability at least 1 - alpha.
+
+        Args:
+            evidence: one sample per cell, all of the same number of replicates.
+            predict: the theory's prediction for a cell.
+            alpha: probability that some interval misses, over all components.
+        """
+
+    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
+        """Refuse a grid on which the rule is impossible.
+
+        Raises:
+            ClaimError: names what is impossible and what to change.
+        """
+        if self.needs_prediction and predict is None:
+            raise ClaimError(f"{type(self).__name__} compares with a prediction; give predict=")
+
+    def shown(self) -> str | None:
+        """The observable that plots and the cell table show, or None."""
+        return getattr(self, "observable", None)
+
+
+def number(predict: Predict | None, cell: Cell) -> float:
+    """The prediction for a cell as a finite float.
+
+    Raises:
+        ClaimError: there is none, or it is not a finite number.
+    """
+    if predict is None:
+        raise ClaimError("the rule compares with a prediction; give predict=")
+    value = predict(cell)
+    if isinstance(value, str) or not math.isfinite(value):
+        raise ClaimError(f"the prediction at {cell.id} is {value!r}, not a finite number")
+    return float(value)
+
+
+def t_interval(values: Array, alpha: float) -> Interval:
+    """Student-t interval for the mean of independent values, from statsmodels.
+
+    With fewer than two values nothing is known and the interval is the whole line.
+    """
+    if values.size < 2:
+        return EVERYTHING
+    low, high = DescrStatsW(values).tconfint_mean(alpha=alpha)
+    return Interval(float(low), float(high))
+
+
+def groups(cells: Sequence[Cell], by: Sequence[str] | None) -> dict[str, list[int]]:
+    """Indices of cells that agree in the parameters `by`; None keeps every cell apart.
+
+    Raises:
+        ClaimError: a cell lacks one of the parameters.
+    """
+    found: dict[str, list[int]] = {}
+    for index, cell in enumerate(cells):
+        found.setdefault(cell.id if by is None else _label(cell, by), []).append(index)
+    return found
+
+
+def _label(cell: Cell, by: Sequence[str]) -> str:
+    missing = [name for name in by if name not in cell]
+    if missing:
+        raise ClaimError(f"cell {cell.id} has no parameter {', '.join(missing)} to group by")
+    return ",".join(f"{name}={cell[name]}" for name in by) or "all cells"
+
+
+def without(cell: Cell, name: str) -> tuple[tuple[str, Scalar], ...]:
+    """The cell's other parameters, as a hashable key."""
+    return tuple(sorted((k, v) for k, v in cell.items() if k != name))

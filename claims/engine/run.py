@@ -1,0 +1,338 @@
+"""Run a claim: simulate look after look until the evidence decides or the looks are spent."""
+
+from __future__ import annotations
+
+import importlib
+import platform
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+import torch
+
+from claims.engine.budget import Budget
+from claims.engine.cell import Block, Cell
+from claims.engine.claim import Claim, Control
+from claims.engine.code import fingerprint
+from claims.engine.errors import SimulationError
+from claims.engine.executors import SerialExecutor
+from claims.engine.ledger import BlockKey, BlockResult, Ledger
+from claims.engine.region import Component, Verdict, judge
+from claims.engine.resolution import Resolution, resolution
+from claims.engine.rules import Sample
+from claims.engine.rules.base import Array
+from claims.engine.seeds import replicate_generators
+
+Place = tuple[Cell, int]
+"""A cell and the index of a block in it."""
+
+Progress = Callable[[str, int, int, int, int], None]
+"""Called with claim id, look, looks, blocks done and blocks wanted at this look."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run has been asked for."""
+
+    tier: str = "standard"
+    seed: int = 0
+    device: str = "cpu"
+    budget: Budget = field(default_factory=Budget)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A block to simulate, in words that any worker process understands."""
+
+    module: str
+    claim: str
+    cell: Cell
+    seed: int
+    block: int
+    replicates: int
+    device: str
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the evidence of one look says."""
+
+    components: tuple[Component, ...]
+    controls: Mapping[str, tuple[Component, ...]]
+
+    @property
+    def on_region(self) -> Verdict:
+        """Intervals against regions, before the controls have their say."""
+        return judge(self.components)
+
+    @property
+    def unrefuted(self) -> tuple[str, ...]:
+        """Controls that the data do not refute."""
+        return tuple(
+            name for name, parts in self.controls.items() if judge(parts) is not Verdict.REFUTED
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """SUPPORTED only when every control is refuted as well."""
+        if self.on_region is Verdict.SUPPORTED and self.unrefuted:
+            return Verdict.INCONCLUSIVE
+        return self.on_region
+
+    @property
+    def resolution(self) -> Resolution:
+        """The smallest error in the theory that these data would have refuted."""
+        return resolution(self.components)
+
+    @property
+    def headline(self) -> Component:
+        """The component nearest to, or farthest over, the edge of its region."""
+        return min(self.components, key=lambda component: component.slack)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A claim's decision with the evidence and the effort behind it."""
+
+    claim: Claim
+    settings: Settings
+    decision: Decision
+    evidence: tuple[Sample, ...]
+    alpha: float
+    looks: int
+    seconds: float
+    blocks: int
+    reused: int
+    recomputed: Mapping[str, int]
+
+    @property
+    def replicates(self) -> int:
+        """Replicates over all cells."""
+        return sum(next(iter(s.observations.values())).size for s in self.evidence)
+
+
+def decide(claim: Claim, evidence: tuple[Sample, ...], alpha: float) -> Decision:
+    """Judge a claim and its controls on the same evidence."""
+
+    def parts(judged: Claim) -> tuple[Component, ...]:
+        return judged.rule.components(evidence, judged.predict, alpha)
+
+    def control(planted: Control) -> tuple[Component, ...]:
+        return parts(claim.with_control(planted))
+
+    return Decision(parts(claim), {c.id: control(c) for c in claim.controls})
+
+
+def run(
+    claim: Claim,
+    settings: Settings,
+    ledger: Ledger,
+    executor: Executor | None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Run a claim to its verdict.
+
+    Blocks come from the ledger where it has them, and from the executor where not. Each look
+    doubles the replicates per cell; the claim stops at the first look that supports or refutes.
+
+    Args:
+        claim: a claim that has cells in the tier asked for.
+        settings: tier, seed, device and budget.
+        ledger: where blocks are found and kept.
+        executor: where missing blocks run; None simulates nothing, and judges the looks for
+            which the ledger has all blocks.
+        progress: told after every block.
+
+    Raises:
+        SimulationError: the simulation returned no numbers, the wrong shape, or NaN; or, without
+            an executor, the ledger lacks a block of the first look.
+        LedgerError: the ledger cannot be read or written.
+    """
+    points = claim.cells[settings.tier]
+    looks = claim.looks[settings.tier]
+    alpha = settings.budget.per_look(looks)
+    collected: dict[Place, BlockResult] = {}
+    why: Counter[str] = Counter()
+    look = 0
+    while True:
+        wanted = [(cell, block) for block in range(2**look) for cell in points]
+        missing = _from_ledger(claim, settings, ledger, wanted, collected)
+        if missing and executor is None:
+            if look == 0:
+                raise SimulationError(f"the ledger lacks blocks of {claim.id}; run it first")
+            break
+        why.update(ledger.why_missing(key) for _, key in missing)
+        if executor is not None:
+            for place, key, result in _completed(claim, settings, missing, executor):
+                ledger.put(key, result)
+                collected[place] = result
+                if progress is not None:
+                    progress(claim.id, look + 1, looks, len(collected), len(wanted))
+        evidence = _evidence(points, collected, 2**look)
+        decision = decide(claim, evidence, alpha)
+        look += 1
+        if decision.verdict is not Verdict.INCONCLUSIVE or look == looks:
+            break
+    return Outcome(
+        claim=claim,
+        settings=settings,
+        decision=decision,
+        evidence=evidence,
+        alpha=alpha,
+        looks=look,
+        seconds=sum(result.seconds for result in collected.values()),
+        blocks=len(collected),
+        reused=len(collected) - sum(why.values()),
+        recomputed=dict(why),
+    )
+
+
+def _from_ledger(
+    claim: Claim,
+    settings: Settings,
+    ledger: Ledger,
+    wanted: Sequence[Place],
+    collected: dict[Place, BlockResult],
+) -> list[tuple[Place, BlockKey]]:
+    """Add the wanted blocks that the ledger has to those collected; return what is missing."""
+    missing = []
+    for place in wanted:
+        if place not in collected:
+            key = _key(claim, settings, *place)
+            found = ledger.get(key)
+            if found is None:
+                missing.append((place, key))
+            else:
+                collected[place] = found
+    return missing
+
+
+def _completed(
+    claim: Claim, settings: Settings, missing: Sequence[tuple[Place, BlockKey]], executor: Executor
+) -> Iterator[tuple[Place, BlockKey, BlockResult]]:
+    """Blocks as they are done, so that a run killed at any point loses only those in flight."""
+    queue = deque(missing)
+    # A serial executor runs a block when it is submitted: one at a time, or none would be kept
+    # before the last is done.
+    window = 1 if isinstance(executor, SerialExecutor) else len(missing)
+    flying: dict[Future[BlockResult], tuple[Place, BlockKey]] = {}
+    try:
+        while queue or flying:
+            while queue and len(flying) < window:
+                place, key = queue.popleft()
+                future = executor.submit(simulate, _task(claim, settings, *place))
+                flying[future] = (place, key)
+            for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                place, key = flying.pop(future)
+                yield place, key, future.result()
+    finally:
+        for future in flying:
+            future.cancel()
+
+
+def simulate(task: Task) -> BlockResult:
+    """Simulate one block; this is what an executor's worker runs.
+
+    Raises:
+        SimulationError: the claim's function returned something that cannot be evidence.
+    """
+    claim = _find(task.module, task.claim)
+    block = Block(
+        rngs=replicate_generators(task.seed, task.claim, task.cell.id, task.block, task.replicates),
+        device=task.device,
+        dtype=getattr(torch, task.dtype),
+    )
+    start = time.perf_counter()
+    raw = claim.observe(task.cell, block)
+    seconds = time.perf_counter() - start
+    where = f"{task.claim} at {task.cell.id}, block {task.block}"
+    if not raw:
+        raise SimulationError(f"{where}: the claim's function returned no observables")
+    observations = {name: _array(value) for name, value in raw.items()}
+    for name, values in observations.items():
+        if values.shape != (task.replicates,):
+            raise SimulationError(
+                f"{where}: observable {name!r} has shape {values.shape}, not one value per "
+                f"replicate ({task.replicates},)"
+            )
+        if not np.isfinite(values).all():
+            raise SimulationError(
+                f"{where}: observable {name!r} has {(~np.isfinite(values)).sum()} values that are "
+                "not finite; the simulation is broken there or the cell makes no sense"
+            )
+    return BlockResult(observations, seconds)
+
+
+def _array(value: object) -> Array:
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu().numpy()
+    return np.asarray(value, dtype=np.float64)
+
+
+@cache
+def _find(module: str, claim_id: str) -> Claim:
+    for value in vars(importlib.import_module(module)).values():
+        if isinstance(value, Claim) and value.id == claim_id:
+            return value
+    raise SimulationError(f"module {module} holds no claim {claim_id}")
+
+
+@cache
+def _versions() -> str:
+    return f"python {platform.python_version()}, numpy {np.__version__}, torch {torch.__version__}"
+
+
+def _key(claim: Claim, settings: Settings, cell: Cell, block: int) -> BlockKey:
+    return BlockKey(
+        claim=claim.id,
+        cell=cell.id,
+        seed=settings.seed,
+        block=block,
+        replicates=claim.replicates[settings.tier],
+        dtype=claim.dtype,
+        device=settings.device.partition(":")[0],
+        code=_fingerprint(claim),
+        versions=_versions(),
+    )
+
+
+@cache
+def _fingerprint_of(module: str, claim_id: str) -> str:
+    return fingerprint(_find(module, claim_id).observe)
+
+
+def _fingerprint(claim: Claim) -> str:
+    return _fingerprint_of(claim.module, claim.id)
+
+
+def _task(claim: Claim, settings: Settings, cell: Cell, block: int) -> Task:
+    return Task(
+        module=claim.module,
+        claim=claim.id,
+        cell=cell,
+        seed=settings.seed,
+        block=block,
+        replicates=claim.replicates[settings.tier],
+        device=settings.device,
+        dtype=claim.dtype,
+    )
+
+
+def _evidence(
+    points: tuple[Cell, ...], collected: Mapping[Place, BlockResult], blocks: int
+) -> tuple[Sample, ...]:
+    samples = []
+    for cell in points:
+        parts = [collected[cell, b].observations for b in range(blocks)]
+        samples.append(
+            Sample(cell, {name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
+        )
+    return tuple(samples)
+
+
+__all__ = ["Decision", "Outcome", "Settings", "Task", "decide", "run", "simulate"]
