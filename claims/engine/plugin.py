@@ -13,7 +13,7 @@ import shlex
 import sys
 import time
 from collections.abc import Generator
-from concurrent.futures import Executor
+from concurrent.futures import BrokenExecutor, Executor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,12 @@ class ClaimSession:
             self._executor = executors.make(self.executor_spec)
         return self._executor
 
+    def discard_broken_executor(self, error: BaseException) -> None:
+        """After a worker died, give the next claim a fresh executor."""
+        if isinstance(error, BrokenExecutor) and self._executor is not None:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+            self._executor = None
+
     def close(self) -> None:
         """Stop workers, cancel what they have not begun, close the ledger."""
         if self._executor is not None:
@@ -201,6 +207,7 @@ class ClaimItem(pytest.Item):
                 reason=f"{type(error).__name__}: {error}",
                 outcome="failed",
             )
+            session.discard_broken_executor(error)
             raise
         finally:
             if session.line is not None:

@@ -241,11 +241,11 @@ def _cell(claim: Claim, sample: Sample, alpha: float, cells: int) -> Record:
             record["critical"] = float(predicted)
         else:
             record["predicted"] = predicted if isinstance(predicted, str) else float(predicted)
-            record["controls"] = {
-                control.id: _plain(control.predict(sample.cell))
-                for control in claim.controls
-                if control.predict is not None
-            }
+        record["controls"] = {
+            control.id: _plain(control.predict(sample.cell))
+            for control in claim.controls
+            if control.predict is not None
+        }
     return record
 
 

@@ -1,0 +1,171 @@
+"""Looks, early stopping, controls, and what comes from the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from claims.engine import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
+from claims.engine.budget import SLOTS, Budget
+from claims.engine.claim import check
+from claims.engine.errors import ClaimError, SimulationError
+from claims.engine.executors import SerialExecutor
+from claims.engine.ledger import Ledger
+from claims.engine.region import Verdict
+from claims.engine.rules import Exponents, OneSided, Share
+from claims.engine.run import Settings, run
+
+TRUTH = 2.0
+CELLS = grid(length=(4, 8))
+
+
+def predict(cell: Cell) -> float:
+    return TRUTH
+
+
+@claim(
+    id="T.mean",
+    title="A mean is 2",
+    source=Source("A", ("A3",), "derived", "nowhere"),
+    regime="everywhere",
+    cells={"smoke": CELLS},
+    replicates=16,
+    looks=5,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    region_reason="for the test",
+    predict=predict,
+    controls=(Control("off-by-1.5", "too large", predict=lambda cell: 1.5 * TRUTH),),
+)
+def mean_claim(cell: Cell, block: Block) -> dict[str, object]:
+    """A mean is two."""
+    return {"value": np.array([TRUTH + 0.3 * rng.normal() for rng in block.rngs])}
+
+
+@claim(
+    id="T.broken",
+    title="A simulation that returns nonsense",
+    source=Source("A", ("A3",), "derived", "nowhere"),
+    regime="nowhere",
+    cells={"smoke": grid(kind=("nan", "shape", "nothing"))},
+    replicates=4,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    region_reason="for the test",
+    predict=predict,
+    controls=(Control("c", "other", predict=predict),),
+)
+def broken(cell: Cell, block: Block) -> Mapping[str, object]:
+    """Nonsense."""
+    return {
+        "nan": {"value": np.full(block.replicates, np.nan)},
+        "shape": {"value": np.ones(block.replicates + 1)},
+        "nothing": {},
+    }[str(cell["kind"])]
+
+
+SMOKE = Settings(tier="smoke")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(tmp_path / "ledger.sqlite") as opened:
+        yield opened
+
+
+def test_looks_double_until_decided(ledger: Ledger) -> None:
+    outcome = run(mean_claim, SMOKE, ledger, SerialExecutor())
+    assert outcome.decision.verdict is Verdict.SUPPORTED
+    assert 1 < outcome.looks < 5
+    assert outcome.replicates == 2 * 16 * 2 ** (outcome.looks - 1)
+    assert outcome.alpha == pytest.approx(1e-3 / SLOTS / 5)
+
+
+def test_a_decision_stops_the_looks(ledger: Ledger) -> None:
+    wrong = replace(mean_claim, predict=lambda cell: 10 * TRUTH, controls=())
+    outcome = run(wrong, SMOKE, ledger, SerialExecutor())
+    assert outcome.decision.verdict is Verdict.REFUTED
+    assert outcome.looks == 1
+
+
+def test_a_control_that_survives_forbids_support(ledger: Ledger) -> None:
+    toothless = Control("same", "not wrong at all", predict=predict)
+    outcome = run(replace(mean_claim, controls=(toothless,)), SMOKE, ledger, SerialExecutor())
+    assert outcome.decision.on_region is Verdict.SUPPORTED
+    assert outcome.decision.verdict is Verdict.INCONCLUSIVE
+    assert outcome.looks == 5
+
+
+def test_a_second_run_simulates_nothing_and_says_the_same(ledger: Ledger) -> None:
+    first = run(mean_claim, SMOKE, ledger, SerialExecutor())
+    second = run(mean_claim, SMOKE, ledger, None)
+    assert (first.reused, second.reused) == (0, first.blocks)
+    assert second.decision == first.decision
+    assert second.seconds == first.seconds
+
+
+def test_a_changed_theory_rejudges_old_evidence(ledger: Ledger) -> None:
+    run(mean_claim, SMOKE, ledger, SerialExecutor())
+    changed = replace(mean_claim, predict=lambda cell: 1.3 * TRUTH)
+    outcome = run(changed, SMOKE, ledger, None)
+    assert outcome.decision.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    "settings", [replace(SMOKE, seed=1), replace(SMOKE, device="cuda")], ids=["seed", "device"]
+)
+def test_evidence_of_another_kind_is_not_reused(ledger: Ledger, settings: Settings) -> None:
+    run(mean_claim, SMOKE, ledger, SerialExecutor())
+    with pytest.raises(SimulationError, match="run it first"):
+        run(mean_claim, settings, ledger, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "match"), [("nan", "not finite"), ("shape", "shape"), ("nothing", "no observables")]
+)
+def test_nonsense_is_no_evidence(ledger: Ledger, kind: str, match: str) -> None:
+    one = replace(broken, cells={"smoke": grid(kind=kind)})
+    with pytest.raises(SimulationError, match=match):
+        run(one, SMOKE, ledger, SerialExecutor())
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"controls": ()}, "no control"),
+        ({"controls": (Control("c", "changes nothing"),)}, "changes neither"),
+        ({"source": Source("", (), "derived", "")}, "no provenance"),
+        ({"source": Source("A", ("A99",), "derived", "")}, "A99"),
+        ({"statement": ""}, "no statement"),
+        ({"regime": ""}, "no regime"),
+        ({"region_reason": ""}, "no region_reason"),
+        ({"expected": "REFUTED"}, "explanation"),
+        ({"cells": {"smoke": ()}}, "no cells"),
+        ({"cells": {"smok": CELLS}}, "unknown tier"),
+        ({"cells": {"smoke": (*CELLS, *CELLS)}}, "twice"),
+        ({"replicates": {"smoke": 1}}, "at least 2"),
+        ({"predict": None}, "give predict="),
+        ({"predict": lambda cell: float("nan")}, "not a finite number"),
+        ({"predict": lambda cell: 0.0}, "ratio to it means nothing"),
+        ({"rule": Exponents({"dim": 1.0}, 0.1)}, "positive dim"),
+        ({"rule": Share(Region(0.9, 1.0))}, "names an observable"),
+    ],
+)
+def test_a_claim_written_wrongly_is_refused(changes: dict[str, object], match: str) -> None:
+    check(mean_claim)
+    wrong: Claim = replace(mean_claim, **changes)  # type: ignore[arg-type]
+    with pytest.raises(ClaimError, match=match):
+        check(wrong)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, 0.7, float("nan")])
+def test_a_senseless_budget_is_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="error budget"):
+        Budget(value)
+
+
+def test_a_one_sided_rule_has_one_side() -> None:
+    with pytest.raises(ClaimError, match="exactly one"):
+        OneSided(upper=1.0, lower=0.0)
