@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from statsmodels.stats.weightstats import DescrStatsW
+from scipy import stats
 
 from claims.engine.cell import Cell, Scalar
 from claims.engine.errors import ClaimError
@@ -89,14 +89,35 @@ def number(predict: Predict | None, cell: Cell) -> float:
 
 
 def t_interval(values: Array, alpha: float) -> Interval:
-    """Student-t interval for the mean of independent values, from statsmodels.
+    """Interval for the mean of independent values: Student's t, joined with Hall's.
+
+    On skewed data a t interval misses on one side far more often than a small alpha says (for
+    chi-squared data of 1 degree of freedom, 128 values and alpha = 1e-5, 60 times as often).
+    Hall's transformation T + c T^2/3 + c^2 T^3/27 + c/6 of the t statistic, c = skewness /
+    sqrt(n), removes the skewness to second order and is invertible (P. Hall, "On the removal of
+    skewness by transformation", J. R. Statist. Soc. B 54, 221, 1992). The join of the two is
+    never narrower than the t interval. tests/calibration measures the coverage.
 
     With fewer than two values nothing is known and the interval is the whole line.
     """
-    if values.size < 2:
+    count = values.size
+    if count < 2:
         return EVERYTHING
-    low, high = DescrStatsW(values).tconfint_mean(alpha=alpha)
-    return Interval(float(low), float(high))
+    mean, error = float(values.mean()), float(stats.sem(values))
+    quantile = float(stats.t.isf(alpha / 2, count - 1))
+    below = above = quantile
+    if count > 2 and error > 1e-12 * abs(mean):
+        c = float(stats.skew(values, bias=False)) / math.sqrt(count)
+        below = max(quantile, _undo_hall(quantile, c))
+        above = max(quantile, -_undo_hall(-quantile, c))
+    return Interval(mean - below * error, mean + above * error)
+
+
+def _undo_hall(value: float, c: float) -> float:
+    """Inverse of Hall's transformation; the identity where there is no skewness."""
+    if abs(c) < 1e-6:
+        return value
+    return float(3 / c * (np.cbrt(1 + c * (value - c / 6)) - 1))
 
 
 def groups(cells: Sequence[Cell], by: Sequence[str] | None) -> dict[str, list[int]]:

@@ -36,8 +36,8 @@ class OneSided(Rule):
     scale: ClassVar[Scale] = "difference"
     needs_prediction: ClassVar[bool] = False
     guarantee: ClassVar[str] = (
-        "Student-t intervals for the mean, jointly valid over all components; the region is a "
-        "half line."
+        "Skewness-corrected t intervals for the mean, jointly valid over all components; the "
+        "region is a half line."
     )
 
     def __post_init__(self) -> None:
@@ -77,7 +77,8 @@ class Ordering(Rule):
     scale: ClassVar[Scale] = "difference"
     needs_prediction: ClassVar[bool] = False
     guarantee: ClassVar[str] = (
-        "Student-t intervals for paired differences of means, jointly valid over all cells."
+        "Skewness-corrected t intervals for paired differences of means, jointly valid over all "
+        "cells."
     )
 
     def components(

@@ -145,6 +145,9 @@ class CriticalExponents(Rule):
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         first = [cells[members[0]] for members in scans(cells, self.scan)]
         least_squares.functional(first, list(self.exponents))
+        if self.reference == "prediction":
+            for cell in cells:
+                number(predict, cell)
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
@@ -156,13 +159,20 @@ class CriticalExponents(Rule):
                 for members in found
             ]
         )
+        names = list(self.exponents)
+        first = [evidence[members[0]].cell for members in found]
+        matrix = least_squares.functional(first, names)
+        estimates = matrix @ located[:, 0]
+        reach = stats.norm.isf(alpha / len(names) / 2) * np.sqrt(matrix**2 @ located[:, 1] ** 2)
+        intervals = [
+            Interval(float(e - r), float(e + r)) if math.isfinite(r) else EVERYTHING
+            for e, r in zip(estimates, reach, strict=True)
+        ]
         return least_squares.components(
-            [evidence[members[0]].cell for members in found],
-            located[:, 0],
-            located[:, 1],
-            sum(sample[self.observable].size for sample in evidence) - 2 * len(found),
+            first,
             self.exponents,
+            [float(e) for e in estimates],
+            intervals,
             self.half_width,
             predict if self.reference == "prediction" else None,
-            alpha,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -9,9 +10,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from claims.engine.cell import Cell
-from claims.engine.region import Component, Scale
+from claims.engine.region import EVERYTHING, Component, Scale
 from claims.engine.rules import least_squares
-from claims.engine.rules.base import Evidence, Predict, Rule
+from claims.engine.rules.base import Evidence, Predict, Rule, number, t_interval
 
 
 @dataclass(frozen=True)
@@ -30,29 +31,39 @@ class Exponents(Rule):
     scale: ClassVar[Scale] = "exponent"
     needs_prediction: ClassVar[bool] = False
     guarantee: ClassVar[str] = (
-        "Least-squares exponents of the log cell means on this grid; Student-t intervals by the "
-        "delta method, jointly valid over the exponents."
+        "Least-squares exponents of the log cell means on this grid; skewness-corrected t "
+        "intervals of their jackknife pseudo-values, jointly valid over the exponents."
     )
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         least_squares.functional(cells, list(self.exponents))
+        if self.reference == "prediction":
+            for cell in cells:
+                number(predict, cell)
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
     ) -> tuple[Component, ...]:
-        values = [sample[self.observable] for sample in evidence]
-        count = values[0].size
-        means = np.array([v.mean() for v in values])
-        errors = np.array([v.std(ddof=1) for v in values]) / np.sqrt(count)
-        # The delta method needs means that are clearly positive; elsewhere nothing is known.
-        clear = means > 4 * errors
+        cells = [sample.cell for sample in evidence]
+        values = np.stack([sample[self.observable] for sample in evidence])
+        count, names = values.shape[1], list(self.exponents)
+        means = values.mean(axis=1)
+        left_out = (count * means[:, None] - values) / (count - 1)
+        errors = values.std(axis=1, ddof=1) / np.sqrt(count)
+        if (means <= 4 * errors).any() or (left_out <= 0).any():
+            # A mean that is not clearly positive has no logarithm to speak of.
+            estimates, intervals = [math.nan] * len(names), [EVERYTHING] * len(names)
+        else:
+            matrix = least_squares.functional(cells, names)
+            whole = matrix @ np.log(means)
+            pseudo = count * whole[:, None] - (count - 1) * (matrix @ np.log(left_out))
+            estimates = [float(row.mean()) for row in pseudo]
+            intervals = [t_interval(row, alpha / len(names)) for row in pseudo]
         return least_squares.components(
-            [sample.cell for sample in evidence],
-            np.log(np.where(clear, means, np.nan)),
-            errors / means,
-            count - 1,
+            cells,
             self.exponents,
+            estimates,
+            intervals,
             self.half_width,
             predict if self.reference == "prediction" else None,
-            alpha,
         )

@@ -2,9 +2,9 @@
 
 The exponents of a law y ~ prod_p p^{e_p} on a given grid are defined as the ordinary
 least-squares coefficients of log y on the log parameters. Being a fixed linear functional of the
-vector log y, they are well-defined even where the law bends, the same functional applied to the
-theory's own values gives what the theory predicts for this very grid, and their standard errors
-follow exactly from those of the log estimates, with no assumption on the residuals.
+vector log y, they are well-defined even where the law bends, and the same functional applied to
+the theory's own values gives what the theory predicts for this very grid. No assumption is made
+on the residuals of the fit.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy import stats
 
 from claims.engine.cell import Cell
 from claims.engine.errors import ClaimError
-from claims.engine.region import EVERYTHING, Component, Interval, Region
+from claims.engine.region import Component, Interval, Region
 from claims.engine.rules.base import Array, Predict, number
 
 
@@ -42,41 +41,39 @@ def functional(cells: Sequence[Cell], parameters: Sequence[str]) -> Array:
 
 def components(
     cells: Sequence[Cell],
-    log_values: Array,
-    log_errors: Array,
-    degrees: int,
     exponents: Mapping[str, float],
+    estimates: Sequence[float],
+    intervals: Sequence[Interval],
     half_width: float | Mapping[str, float],
     predict: Predict | None,
-    alpha: float,
 ) -> tuple[Component, ...]:
     """A component per exponent.
 
     Args:
         cells: the grid.
-        log_values: estimated log y, shape (cells,); NaN where unknown.
-        log_errors: their standard errors, shape (cells,).
-        degrees: degrees of freedom of each standard error.
-        exponents: the region's centres.
+        exponents: the regions' centres by parameter.
+        estimates: the estimated exponents, in the same order.
+        intervals: their intervals.
         half_width: the regions' half width, one for all or one each.
         predict: if given, the regions are centred on the exponents that the predictions have on
             this grid, in place of `exponents`.
-        alpha: probability that some interval misses.
     """
     names = list(exponents)
-    matrix = functional(cells, names)
-    estimates = matrix @ log_values
-    errors = np.sqrt(matrix**2 @ log_errors**2)
-    quantile = stats.t.isf(alpha / len(names) / 2, degrees)
-    centres = np.array([exponents[name] for name in names])
+    centres = [exponents[name] for name in names]
     if predict is not None:
-        centres = matrix @ np.log([number(predict, cell) for cell in cells])
-    result = []
-    for name, estimate, error, centre in zip(names, estimates, errors, centres, strict=True):
-        width = half_width[name] if isinstance(half_width, Mapping) else half_width
-        known = np.isfinite(estimate) and np.isfinite(error)
-        reach = quantile * error
-        interval = Interval(estimate - reach, estimate + reach) if known else EVERYTHING
-        region = Region.around(float(centre), width)
-        result.append(Component(name, float(estimate), interval, region, "exponent"))
-    return tuple(result)
+        logs = np.log([number(predict, cell) for cell in cells])
+        centres = list(functional(cells, names) @ logs)
+    return tuple(
+        Component(
+            name,
+            estimate,
+            interval,
+            Region.around(
+                float(centre), half_width[name] if isinstance(half_width, Mapping) else half_width
+            ),
+            "exponent",
+        )
+        for name, estimate, interval, centre in zip(
+            names, estimates, intervals, centres, strict=True
+        )
+    )

@@ -68,8 +68,8 @@ class MeanRatio(_Mean):
 
     scale: ClassVar[Scale] = "ratio"
     guarantee: ClassVar[str] = (
-        "Student-t intervals for observed mean over prediction, jointly valid over all "
-        "components; replicates are independent, and their mean is taken as normal."
+        "Skewness-corrected t intervals for observed mean over prediction, jointly valid over all "
+        "components; replicates are independent."
     )
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
@@ -88,8 +88,8 @@ class MeanDifference(_Mean):
 
     scale: ClassVar[Scale] = "difference"
     guarantee: ClassVar[str] = (
-        "Student-t intervals for observed mean minus prediction, jointly valid over all "
-        "components; replicates are independent, and their mean is taken as normal."
+        "Skewness-corrected t intervals for observed mean minus prediction, jointly valid over all "
+        "components; replicates are independent."
     )
 
     def _compare(self, sample: Sample, predict: Predict | None) -> Array:
@@ -108,8 +108,8 @@ class Probability(MeanDifference):
 
     scale: ClassVar[Scale] = "probability"
     guarantee: ClassVar[str] = (
-        "Student-t intervals for observed minus predicted probability, widened to exact binomial "
-        "ones near 0 and 1, jointly valid over all components."
+        "Skewness-corrected t intervals for observed minus predicted probability, widened to "
+        "exact binomial ones near 0 and 1, jointly valid over all components."
     )
 
     def _interval(

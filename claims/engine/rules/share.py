@@ -25,8 +25,8 @@ class Share(Rule):
     region: Region
     scale: ClassVar[Scale] = "share"
     guarantee: ClassVar[str] = (
-        "Student-t intervals for all paired differences between the predicted winner and its "
-        "rivals, jointly valid over cells and rivals; unseparated cells widen the interval."
+        "Skewness-corrected t intervals for all paired differences between the predicted winner "
+        "and its rivals, jointly valid over cells and rivals; unseparated cells widen the interval."
     )
 
     def components(
