@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ import torch
 Scalar = int | float | str | bool
 
 
-class Cell(Mapping[str, Scalar]):
+class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
     """A frozen set of named parameters.
 
     Behaves as a mapping, so that ``simulate(**cell)`` and ``Problem.of(cell)`` work. Two cells
@@ -57,7 +58,7 @@ class Cell(Mapping[str, Scalar]):
             raise TypeError(f"cell parameter {name}={value!r} is text where a number is needed")
         return float(value)
 
-    def __getitem__(self, name: str) -> Scalar:
+    def __getitem__(self, name: str) -> Any:
         return self._params[name]
 
     def __iter__(self) -> Iterator[str]:

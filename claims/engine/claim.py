@@ -94,6 +94,7 @@ class Claim:
     explanation: str | None
     dtype: Literal["float64", "float32"]
     critical: Callable[[Cell], float] | None
+    exploratory: bool
     observe: Observe
     module: str
 
@@ -126,6 +127,7 @@ def claim(
     explanation: str | None = None,
     dtype: Literal["float64", "float32"] = "float64",
     critical: Callable[[Cell], float] | None = None,
+    exploratory: bool = False,
 ) -> Callable[[Observe], Claim]:
     """Make a claim of the function that simulates a block of replicates in a cell.
 
@@ -152,6 +154,8 @@ def claim(
         explanation: why the statement is expected to be refuted.
         dtype: floating-point type of the simulation.
         critical: predicted critical value of the plot's x, for the data collapse.
+        exploratory: asks whether a result outlives one of its assumptions. Judged by the same
+            rules, but said as SURVIVES or BREAKS; it never fails a run, and needs no control.
 
     A claim that is written wrongly is reported when pytest collects it, not here.
     """
@@ -181,6 +185,7 @@ def claim(
             explanation=explanation,
             dtype=dtype,
             critical=critical,
+            exploratory=exploratory,
             observe=observe,
             module=observe.__module__,
         )
@@ -222,7 +227,7 @@ def _missing(claim: Claim) -> list[str]:
         problems.append("no regime: say why the grid lies in the theorem's regime")
     if not claim.region_reason:
         problems.append("no region_reason: say why the region is as wide as it is")
-    if claim.expected == "SUPPORTED" and not claim.controls:
+    if claim.expected == "SUPPORTED" and not claim.controls and not claim.exploratory:
         problems.append("no control: plant at least one wrong theory that the data must refute")
     if claim.expected == "REFUTED" and not claim.explanation:
         problems.append("expected REFUTED needs an explanation")

@@ -13,6 +13,7 @@ import dis
 import hashlib
 import importlib.util
 import inspect
+import re
 import sys
 import textwrap
 import types
@@ -47,7 +48,8 @@ def fingerprint(function: Callable[..., Any]) -> str:
         if _is_local(value, function):
             digest.update(_tree(inspect.getsource(value)).encode())
         elif not isinstance(value, types.ModuleType) and not callable(value):
-            digest.update(f"{name}={value!r}".encode())
+            # An address in a repr differs from process to process.
+            digest.update(re.sub(r" at 0x[0-9a-f]+", "", f"{name}={value!r}").encode())
     for module in _simulation_modules(function.__module__):
         digest.update(_module_tree(module).encode())
     return digest.hexdigest()[:16]

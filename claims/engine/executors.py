@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from functools import partial
+from multiprocessing.process import BaseProcess
 from typing import Any, ParamSpec, TypeVar
 
 import torch
@@ -52,36 +55,66 @@ def resolve(spec: str, device: str, *, nested: bool) -> str:
     return "serial" if nested or device != "cpu" or cores() == 1 else f"processes:{cores()}"
 
 
-def make(spec: str) -> Executor:
-    """The executor that an option value names.
+def factory(spec: str) -> Callable[[], Any]:
+    """What makes the executor that an option value names; it starts nothing yet.
 
     Args:
         spec: "serial", "processes:K", or "module:callable" (called without arguments, to return
             any `concurrent.futures.Executor`: dask's, submitit's, MPI's, Ray's).
 
     Raises:
-        ExecutorError: the value is none of these, or the callable fails.
+        ExecutorError: the value is none of these.
     """
     if spec == "serial":
-        one_thread()
-        return SerialExecutor()
+        return _serial
     kind, _, rest = spec.partition(":")
     if kind == "processes":
         if not rest.isdecimal() or int(rest) < 1:
             raise ExecutorError(f"--executor processes:K needs a positive number, got {rest!r}")
-        # Spawned, not forked: torch's thread pools do not survive a fork.
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(int(rest), mp_context=context, initializer=one_thread)
+        return partial(_processes, int(rest))
     if not (kind and rest):
         raise ExecutorError(f"unknown executor {spec!r}; it is one of {FORMS}")
     try:
-        factory: Any = getattr(importlib.import_module(kind), rest)
+        found: Callable[[], Any] = getattr(importlib.import_module(kind), rest)
     except (ImportError, AttributeError) as error:
         raise ExecutorError(f"--executor {spec}: {error}") from error
-    executor = factory()
+    return found
+
+
+def make(spec: str) -> Executor:
+    """Start the executor that an option value names.
+
+    Raises:
+        ExecutorError: the value names none, or what it names returns something else.
+    """
+    executor = factory(spec)()
     if not isinstance(executor, Executor):
         raise ExecutorError(
             f"--executor {spec} returned {type(executor).__name__}, not a "
             "concurrent.futures.Executor"
         )
     return executor
+
+
+def _serial() -> Executor:
+    one_thread()
+    return SerialExecutor()
+
+
+def _processes(count: int) -> Executor:
+    # Spawned, not forked: torch's thread pools do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(count, mp_context=context, initializer=_begin)
+
+
+def _begin() -> None:
+    """Prepare a worker process, and have it end when the process it works for is killed."""
+    one_thread()
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(process: BaseProcess) -> None:
+    process.join()
+    os._exit(1)

@@ -26,6 +26,8 @@ from claims.engine.run import Decision, Outcome, Settings
 SCHEMA = "recall-claims/1"
 PACKAGES = ("numpy", "scipy", "statsmodels", "torch", "pytest", "recall-claims")
 
+EXPLORATORY = {Verdict.SUPPORTED: "SURVIVES", Verdict.REFUTED: "BREAKS"}
+
 Record = dict[str, Any]
 
 
@@ -36,9 +38,9 @@ def decided(outcome: Outcome, file: str) -> Record:
     return {
         **_static(claim, outcome.settings, file),
         "state": "DECIDED",
-        "verdict": str(decision.verdict),
+        "verdict": word(claim, decision.verdict),
         "reason": explain(decision),
-        "outcome": "passed" if decision.verdict == claim.expected else "failed",
+        "outcome": "passed" if passes(claim, decision.verdict) else "failed",
         "estimate": _finite(head.estimate),
         "interval": _ends(head.interval),
         "region": _ends(head.region),
@@ -99,12 +101,27 @@ def undecided(
     }
 
 
+def passes(claim: Claim, verdict: Verdict) -> bool:
+    """Whether pytest passes the claim: the verdict is as expected, or it is exploratory."""
+    return claim.exploratory or verdict == claim.expected
+
+
+def word(claim: Claim, verdict: Verdict) -> str:
+    """The verdict as the report says it; exploratory claims have words of their own."""
+    return EXPLORATORY.get(verdict, str(verdict)) if claim.exploratory else str(verdict)
+
+
 def explain(decision: Decision) -> str:
     """Why the verdict is what it is, in one sentence."""
     head, total = decision.headline, len(decision.components)
     where = f"{head.name}: {_text(head.interval)} against {_text(head.region)}"
     if decision.verdict is Verdict.SUPPORTED:
-        return f"all {total} intervals lie inside their regions and every control is refuted"
+        inside = (
+            "the interval lies inside its region"
+            if total == 1
+            else f"all {total} intervals lie inside their regions"
+        )
+        return f"{inside} and every control is refuted" if decision.controls else inside
     if decision.verdict is Verdict.REFUTED:
         count = sum(c.verdict is Verdict.REFUTED for c in decision.components)
         return f"{count} of {total} intervals are disjoint from their regions, worst at {where}"
@@ -194,6 +211,7 @@ def _static(claim: Claim, settings: Settings, file: str) -> Record:
         "provenance": claim.source.provenance,
         "regime": claim.regime,
         "region_reason": claim.region_reason,
+        "exploratory": claim.exploratory,
         "expected": claim.expected,
         "explanation": claim.explanation,
         "rule": {"name": type(claim.rule).__name__, "guarantee": claim.rule.guarantee},

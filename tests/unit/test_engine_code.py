@@ -76,6 +76,13 @@ def test_fingerprint_changes_with_what_the_figures_depend_on(
     assert (before == after) is same
 
 
+def test_a_table_of_functions_has_a_fingerprint_of_its_own(folder: Path) -> None:
+    source = SOURCE.replace("SIZE = 3", "SIZE = 3\nTABLE = {'h': len, 'i': lambda x: x}").replace(
+        "return x + SIZE", "return TABLE"
+    )
+    assert fingerprint(load(folder, source).observe) == fingerprint(load(folder, source).observe)
+
+
 def test_a_simulation_that_uses_theory_is_seen(folder: Path) -> None:
     module = load(folder, SOURCE)
     assert "theory.problem" in visible_names(module.cheat)

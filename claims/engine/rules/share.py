@@ -35,9 +35,9 @@ class Share(Rule):
         each = alpha / len(evidence)
         states = [self._state(sample, predict, each) for sample in evidence]
         confirmed = states.count("confirmed") / len(states)
-        contradicted = states.count("contradicted") / len(states)
+        possible = (len(states) - states.count("contradicted")) / len(states)
         first = sum(winner(s) == _named(s, predict) for s in evidence) / len(states)
-        interval = Interval(confirmed, 1 - contradicted)
+        interval = Interval(confirmed, possible)
         return (Component("share of points", first, interval, self.region, self.scale),)
 
     def _state(self, sample: Sample, predict: Predict | None, alpha: float) -> str:

@@ -1,0 +1,51 @@
+"""Formulas and running text as HTML."""
+
+import re
+
+from latex2mathml.converter import convert
+from markupsafe import Markup, escape
+
+INLINE = re.compile(r"\$([^$]+)\$|``?([^`]+)``?")
+RAISED = re.compile(r"\^(?:\((-?\w+(?:/\w+)?)\)|(-?\w+))")
+# TeX's spacing, which the converter leaves out: none at a slash or a bar, some at a function name.
+TIGHT = re.compile(r"<mo([^>]*)>(&#x0002F;|&#x0007C;)</mo>")
+FUNCTION = re.compile(r"<mi>(log|ln|exp|max|min)</mi>(?!<mo[^>]*>&#x00028;)")
+SPACE = '<mspace width="0.17em"/>'
+LOWERED = re.compile(r"\b([A-Za-z])_(\w+)\b")
+
+
+def mathml(latex: str, *, block: bool = True) -> Markup:
+    """MathML of a formula, readable without script; the LaTeX as code where it cannot be had."""
+    try:
+        known = latex.replace(r"\arg", r"\operatorname{arg}")  # the one the converter lacks
+        converted = convert(known, display="block" if block else "inline")
+    except Exception:  # the converter documents no base class; the LaTeX source is always readable
+        converted = "\\"
+    if "\\" in converted:  # a command that the converter does not know is passed on as text
+        return Markup('<code class="latex">{}</code>').format(latex)
+    converted = TIGHT.sub(r'<mo\1 lspace="0" rspace="0">\2</mo>', converted)
+    return Markup(FUNCTION.sub(rf"<mrow>{SPACE}<mi>\1</mi>{SPACE}</mrow>", converted))
+
+
+def prose(text: str) -> Markup:
+    """Paragraphs of plain text, each set as by `inline`."""
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip())]
+    return Markup("").join(
+        Markup("<p>{}</p>").format(inline(paragraph)) for paragraph in paragraphs if paragraph
+    )
+
+
+def inline(text: str) -> Markup:
+    """One stretch of text; `$...$` becomes MathML, backquotes code, and V^2 and z_trig as read."""
+    result, position = Markup(""), 0
+    for match in INLINE.finditer(text):
+        result += _plain(text[position : match.start()])
+        latex, code = match.groups()
+        result += mathml(latex, block=False) if latex else Markup("<code>{}</code>").format(code)
+        position = match.end()
+    return result + _plain(text[position:])
+
+
+def _plain(text: str) -> Markup:
+    raised = RAISED.sub(r"<sup>\1\2</sup>", str(escape(text)))
+    return Markup(LOWERED.sub(r"\1<sub>\2</sub>", raised))

@@ -1,0 +1,79 @@
+"""The report as one HTML file that needs no network, no script and no other file."""
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from reports import formula, plots, summary, words
+from reports.bars import Bar, bars, overshoot
+from reports.record import Record
+
+SHOWN = 10  # components in full view; the others fold away
+
+
+def render(report: Record) -> str:
+    """The page of a valid record."""
+    page = _environment().get_template("report.html.j2")
+    claims, beyond = summary.split(report)
+    return page.render(
+        suite=report["suite"],
+        groups={name: [_view(claim) for claim in group] for name, group in summary.groups(claims)},
+        beyond=_views_on_one_scale(beyond),
+        sentence=summary.sentence(report),
+        present={words.state(claim) for claim in report["claims"]},
+        attention=summary.attention(report),
+        statements=summary.statements(report),
+        schema=report["schema"],
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        words=words, list_states=summary.list_states, bar=_bar, include_raw=_include_raw
+    )
+    environment.filters.update(mathml=formula.mathml, prose=formula.prose, inline=formula.inline)
+    return environment
+
+
+def _include_raw(name: str) -> Markup:
+    """A file of the templates as it is (the style sheet, the script)."""
+    loader = _environment().loader
+    assert loader is not None
+    return Markup(loader.get_source(_environment(), name)[0])
+
+
+def _view(claim: dict[str, Any]) -> dict[str, Any]:
+    """A claim with what the template needs beside the record itself."""
+    parts = claim["components"]
+    rows = list(zip(words.findings(parts), parts, bars(parts), strict=True))
+    shown = sorted(rows, key=lambda row: -overshoot(row[1])) if len(rows) > SHOWN else rows
+    return {
+        **claim,
+        "rows": shown[:SHOWN],
+        "more_rows": shown[SHOWN:],
+        "panels": plots.panels(claim),
+        "bar": _bar(claim) if claim["interval"] and claim["region"] else None,
+    }
+
+
+def _views_on_one_scale(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Exploratory claims, whose bars can be compared with one another where regions agree."""
+    views = [_view(claim) for claim in claims]
+    decided = [view for view in views if view["bar"]]
+    for view, bar in zip(decided, bars(decided), strict=True):
+        view["bar"] = bar
+    return views
+
+
+def _bar(finding: dict[str, Any]) -> Bar:
+    return bars([finding])[0]

@@ -1,0 +1,94 @@
+"""What a run amounts to: one sentence, what needs attention, the state of each statement."""
+
+from collections import Counter
+from typing import Any
+
+from reports import words
+from reports.record import Record
+
+PHRASES = {
+    "SUPPORTED": "SUPPORTED",
+    "as declared": "REFUTED as declared",
+    "REFUTED": "REFUTED",
+    "SURVIVES": "SURVIVES",
+    "BREAKS": "BREAKS",
+    "INCONCLUSIVE": "INCONCLUSIVE",
+    "NOT RUN": "NOT RUN",
+    "ERROR": "ERROR",
+}
+
+
+def count(claims: list[dict[str, Any]]) -> dict[str, int]:
+    """How many claims are in each state; those refuted as declared stand apart."""
+    found = Counter("as declared" if words.declared(c) else words.state(c) for c in claims)
+    return {state: found[state] for state in PHRASES if found[state]}
+
+
+def sentence(report: Record) -> str:
+    """The outcome of the run in one sentence, and one more for exploratory claims."""
+    claims, beyond = split(report)
+    sentences = [_outcome(claims)] if claims or not beyond else []
+    if beyond:
+        sentences.append(f"Beyond the theorems: {list_states(beyond)}.")
+    return " ".join(sentences)
+
+
+def split(report: Record) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The claims on theorems, and the exploratory ones, which never fail a run."""
+    claims = [claim for claim in report["claims"] if not claim.get("exploratory")]
+    return claims, [claim for claim in report["claims"] if claim.get("exploratory")]
+
+
+def _outcome(claims: list[dict[str, Any]]) -> str:
+    if not claims:
+        return "No claim was selected."
+    tally = list_states(claims)
+    outcomes = Counter(claim["outcome"] for claim in claims)
+    total = f"{len(claims)} claim{'s' * (len(claims) > 1)}"
+    if outcomes["failed"]:
+        verb = "fails" if outcomes["failed"] == 1 else "fail"
+        return f"{outcomes['failed']} of {total} {verb}: {tally}."
+    if outcomes["skipped"] == len(claims):
+        return f"No claim was decided: {tally}."
+    if outcomes["skipped"]:
+        return f"No claim fails, {outcomes['skipped']} of {total} undecided: {tally}."
+    return f"{'The one claim passes' if len(claims) == 1 else f'All {total} pass'}: {tally}."
+
+
+def list_states(claims: list[dict[str, Any]]) -> str:
+    """The states of at least one claim, counted, for example `8 SUPPORTED and 1 NOT RUN`."""
+    parts = [f"{number} {PHRASES[state]}" for state, number in count(claims).items()]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def attention(report: Record) -> list[list[dict[str, Any]]]:
+    """The claims that failed or were left undecided, failures first.
+
+    Claims that were not run for the same reason are one entry; every other has its own.
+    """
+    entries: dict[object, list[dict[str, Any]]] = {}
+    for claim in report["claims"]:
+        if claim["outcome"] != "passed":
+            key = claim["reason"] if claim["state"] == "NOT RUN" else (claim["id"],)
+            entries.setdefault(key, []).append(claim)
+    return sorted(entries.values(), key=lambda entry: entry[0]["outcome"] != "failed")
+
+
+def groups(claims: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The claims by the file they are in, named in words, in the order of the record."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for claim in claims:
+        found.setdefault(claim["file"], []).append(claim)
+    return [
+        (file.rpartition("/")[2].removesuffix(".py").removeprefix("test_").replace("_", " "), group)
+        for file, group in found.items()
+    ]
+
+
+def statements(report: Record) -> list[dict[str, Any]]:
+    """The papers' statements, each with the claims of this run that put it to the test."""
+    claims = {claim["id"]: claim for claim in report["claims"]}
+    return [
+        {**statement, "claims": [claims[name] for name in statement["claims"]]}
+        for statement in report["statements"]
+    ]

@@ -1,0 +1,122 @@
+"""The verdict table at the end of the terminal output."""
+
+from typing import Any
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from reports import summary, words
+from reports.record import Record
+
+STYLES = {
+    "SUPPORTED": "green",
+    "REFUTED": "bold red",
+    "INCONCLUSIVE": "bold yellow",
+    "SURVIVES": "blue",
+    "BREAKS": "magenta",
+    "NOT RUN": "dim",
+    "ERROR": "bold magenta",
+}
+DECLARED = "cyan"
+WIDE = 112  # columns from which region and resolution have room
+PLAIN = str.maketrans(
+    {"✓": "+", "✕": "x", "◆": "*", "◇": "o", "–": "-", "≤": "<=", "≥": ">=", "∞": "inf", "…": "."}
+)
+
+
+def print_verdicts(report: Record, console: Console) -> None:
+    """Print the verdict table, the failures with their reasons, and the outcome in one sentence."""
+    console.print(
+        verdict_table(report, width=console.width, unicode=not console.options.ascii_only)
+    )
+
+
+def verdict_table(report: Record, *, width: int = 80, unicode: bool = True) -> RenderableType:
+    """The same as something that rich can print; without `unicode` it is ASCII throughout."""
+    parts: list[RenderableType] = []
+    claims, beyond = summary.split(report)
+    if claims:
+        parts += [_table(claims, width=width, unicode=unicode), Text()]
+    if beyond:
+        parts.append(Text("Beyond the theorems: exploratory, fails no run", style="bold"))
+        parts += [_table(beyond, width=width, unicode=unicode), Text()]
+    for entry in summary.attention(report):
+        claim = entry[0]
+        style = STYLES[words.state(claim)]
+        names = ", ".join(claim["id"] for claim in entry)
+        head = Text(f"{words.label(claim)} {names}: ", style=style)
+        parts.append(_fit(head + Text(words.reason(claim), style="default"), unicode))
+        if claim["outcome"] == "failed":
+            parts.append(_fit(Text(f"  replay: {claim['replay']}", style="dim"), unicode))
+    budget = report["suite"]["error_budget"]
+    parts.append(
+        _fit(
+            Text(
+                f"Error budget {words.number(budget['probability'])} for the suite, "
+                f"{words.number(budget['allocated'], 2)} allocated.",
+                style="dim",
+            ),
+            unicode,
+        )
+    )
+    parts.append(_fit(Text(summary.sentence(report), style="bold"), unicode))
+    return Group(*parts)
+
+
+def _table(claims: list[dict[str, Any]], *, width: int, unicode: bool) -> Table:
+    wide = width >= WIDE
+    rows = [[_fit(cell, unicode) for cell in _cells(claim, wide=wide)] for claim in claims]
+    table = Table(
+        box=box.SIMPLE_HEAD if unicode else box.ASCII2, padding=0, expand=wide, show_edge=False
+    )
+    table.add_column("verdict", no_wrap=True)
+    if wide:
+        for header in ("claim", "estimate [interval]", "region", "resolution"):
+            table.add_column(header, overflow="fold")
+    else:
+        name, finding = _shares(rows, width)
+        table.add_column("claim", overflow="fold", width=name)
+        table.add_column("estimate [interval]", overflow="fold", width=finding)
+    table.add_column("caught", no_wrap=True)
+    table.add_column("time", justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _shares(rows: list[list[Text]], width: int) -> tuple[int, int]:
+    """Widths of the names and of the findings, which fold if both together are too long."""
+    longest = [
+        max(cell.cell_len for line in column for cell in line.split())
+        for column in zip(*rows, strict=True)
+    ]
+    verdict, name, finding, _, time = longest
+    room = max(width - verdict - len("caught") - max(time, len("time")) - 4, 16)
+    name = min(name, max(room - finding, room // 2))
+    return name, min(finding, room - name)
+
+
+def _cells(claim: dict[str, Any], *, wide: bool) -> list[Text]:
+    style = DECLARED if words.declared(claim) else STYLES[words.state(claim)]
+    label = words.label(claim).replace(" as declared", "\n  as declared")
+    refuted, total = words.caught(claim)
+    missed = claim["state"] == "DECIDED" and refuted < total
+    cells = [
+        Text(label, style=style),
+        Text(claim["id"]),
+        Text(words.finding(claim["estimate"], claim["interval"])),
+        Text(words.region(claim["region"])),
+        Text(words.resolution(claim)),
+        Text(words.controls(claim), style="bold red" if missed else ""),
+        Text(f"{claim['seconds']:.0f} s"),
+    ]
+    return cells if wide else cells[:3] + cells[5:]
+
+
+def _fit(text: Text, unicode: bool) -> Text:
+    if unicode:
+        return text
+    plain = text.plain.translate(PLAIN).encode("ascii", "replace").decode("ascii")
+    return Text(plain, style=text.style)

@@ -1,0 +1,1 @@
+"""Evidence: batched simulations in torch. Nothing here can see a prediction."""

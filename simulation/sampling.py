@@ -1,0 +1,263 @@
+"""Training batches of the retrieval task, one independent draw per replicate.
+
+Embedding laws: ``"sphere"``, uniform unit vectors; ``"gaussian"``, N(0, I/d) vectors;
+``"orthonormal"``, orthonormal vectors.
+
+A sequence holds ``length`` tokens; the trigger embedding marks one position; the label is a fixed
+permutation of the token at that position (paper A, statements A1, A2 and A6).  Keys and values are
+``z[x_j] + 1{j = position} trigger``, the value only where ``trigger_in_values`` is set.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+Floats = npt.NDArray[np.float64]
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary:
+    """Embeddings and the map to learn; R replicates, V tokens and labels, dimension d.
+
+    ``z``, ``u``: (R, V, d) input embeddings by token, output embeddings by label.
+    ``trigger``, ``query``: (R, d); the query (EOS) has unit norm under every embedding law.
+    ``permutation``: (R, V) int64, the label of each token.
+    ``trigger_in_values``: whether the trigger is added to the values as well as to the keys.
+    """
+
+    z: torch.Tensor
+    u: torch.Tensor
+    trigger: torch.Tensor
+    query: torch.Tensor
+    permutation: torch.Tensor
+    trigger_in_values: bool
+
+    @property
+    def replicates(self) -> int:
+        return self.z.shape[0]
+
+    @property
+    def vocab_size(self) -> int:
+        return self.z.shape[1]
+
+    @property
+    def dim(self) -> int:
+        return self.z.shape[2]
+
+    @property
+    def informative_values(self) -> torch.Tensor:
+        """(R, V, d): the value of each token at an informative position."""
+        return self.z + self.trigger[:, None] if self.trigger_in_values else self.z
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch(Vocabulary):
+    """A vocabulary and one training set per replicate, of N sequences of L positions.
+
+    ``tokens``: (R, N, L) int64.  ``positions``, ``labels``: (R, N) int64, the informative position
+    and the label of the token there.
+    """
+
+    tokens: torch.Tensor
+    positions: torch.Tensor
+    labels: torch.Tensor
+
+    @property
+    def samples(self) -> int:
+        return self.tokens.shape[1]
+
+    @property
+    def length(self) -> int:
+        return self.tokens.shape[2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts(Vocabulary):
+    """A vocabulary and how often training shows each token as the informative one.
+
+    ``counts``: (R, V) in the dtype of the embeddings.
+    """
+
+    counts: torch.Tensor
+
+
+def draw(
+    rngs: Sequence[np.random.Generator],
+    *,
+    vocab_size: int,
+    length: int,
+    samples: int,
+    dim: int,
+    embeddings: str = "sphere",
+    trigger_in_values: bool = False,
+    balanced: bool = False,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> Batch:
+    """Draw one training set from each generator.
+
+    Every replicate is drawn on the CPU, in float64, from its own generator alone, so that it does
+    not depend on how replicates are grouped, on the device or on the dtype.
+
+    Tokens and positions are independent and uniform; ``balanced`` makes every token the
+    informative one equally often instead.  Under ``"orthonormal"`` the embeddings are basis
+    vectors: a common rotation of z, trigger and query, or of u, changes no score and no logit, so
+    drawing one would be wasted.
+
+    Raises ValueError, naming cause and remedy, for an empty list of generators, ``vocab_size`` or
+    ``length`` below 2, ``samples`` or ``dim`` below 1, an unknown law, ``dim < vocab_size + 2``
+    under ``"orthonormal"``, or ``samples`` not a multiple of ``vocab_size`` under ``balanced``.
+    """
+    _check_sizes(vocab_size=vocab_size, length=length, samples=samples)
+    vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings)
+    positions = np.stack([rng.integers(length, size=samples) for rng in rngs])
+    tokens = np.stack([rng.integers(vocab_size, size=(samples, length)) for rng in rngs])
+    if balanced:
+        informative = np.repeat(np.arange(vocab_size), _per_token(samples, vocab_size))
+        np.put_along_axis(tokens, positions[..., None], informative[:, None], axis=2)
+    return Batch(
+        **_moved(vocabulary, device, dtype),
+        **_sequences(vocabulary["permutation"], tokens, positions, device),
+        trigger_in_values=trigger_in_values,
+    )
+
+
+def fresh(batch: Batch, rngs: Sequence[np.random.Generator], *, samples: int) -> Batch:
+    """New sequences over the vocabulary of ``batch``, drawn by the law of :func:`draw`.
+
+    Raises ValueError unless there is one generator per replicate and ``samples`` is positive.
+    """
+    _check_sizes(samples=samples)
+    if len(rngs) != batch.replicates:
+        raise ValueError(
+            f"{len(rngs)} generators for {batch.replicates} replicates: pass one per replicate"
+        )
+    positions = np.stack([rng.integers(batch.length, size=samples) for rng in rngs])
+    size = (samples, batch.length)
+    tokens = np.stack([rng.integers(batch.vocab_size, size=size) for rng in rngs])
+    permutation = batch.permutation.cpu().numpy()
+    return replace(batch, **_sequences(permutation, tokens, positions, batch.z.device))
+
+
+def draw_facts(
+    rngs: Sequence[np.random.Generator],
+    *,
+    vocab_size: int,
+    samples: int,
+    dim: int,
+    embeddings: str = "sphere",
+    trigger_in_values: bool = False,
+    balanced: bool = False,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> Facts:
+    """Draw a vocabulary and the counts of ``samples`` uniform informative tokens, no sequences.
+
+    All that a memory trained at perfect localisation depends on.  Errors as in :func:`draw`.
+    """
+    _check_sizes(vocab_size=vocab_size, samples=samples)
+    vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings)
+    if balanced:
+        counts = np.full((len(rngs), vocab_size), _per_token(samples, vocab_size))
+    else:
+        uniform = np.full(vocab_size, 1 / vocab_size)
+        counts = np.stack([rng.multinomial(samples, uniform) for rng in rngs])
+    return Facts(
+        **_moved(vocabulary, device, dtype),
+        counts=torch.from_numpy(counts).to(device=device, dtype=dtype),
+        trigger_in_values=trigger_in_values,
+    )
+
+
+def _draw_vocabulary(
+    rngs: Sequence[np.random.Generator], vocab_size: int, dim: int, embeddings: str
+) -> dict[str, Array]:
+    _check_sizes(dim=dim)
+    if not rngs:
+        raise ValueError("no generator given: pass one numpy Generator per replicate")
+    if embeddings not in _LAWS:
+        raise ValueError(f"unknown embeddings {embeddings!r}: choose one of {', '.join(_LAWS)}")
+    if embeddings == "orthonormal" and dim < vocab_size + 2:
+        raise ValueError(
+            f"{vocab_size} tokens, trigger and query cannot be orthonormal in dim {dim}: "
+            f"raise dim to at least {vocab_size + 2} or choose another embedding law"
+        )
+    inputs = np.empty((len(rngs), vocab_size + 2, dim))
+    outputs = np.empty((len(rngs), vocab_size, dim))
+    permutation = np.empty((len(rngs), vocab_size), dtype=np.int64)
+    for index, rng in enumerate(rngs):
+        inputs[index] = _LAWS[embeddings](rng, vocab_size + 2, dim)
+        outputs[index] = _LAWS[embeddings](rng, vocab_size, dim)
+        permutation[index] = rng.permutation(vocab_size)
+    query = inputs[:, vocab_size + 1]
+    return {
+        "z": np.ascontiguousarray(inputs[:, :vocab_size]),
+        "u": outputs,
+        "trigger": np.ascontiguousarray(inputs[:, vocab_size]),
+        "query": query / np.linalg.norm(query, axis=1, keepdims=True),
+        "permutation": permutation,
+    }
+
+
+def _moved(
+    vocabulary: dict[str, Array], device: str | torch.device, dtype: torch.dtype
+) -> dict[str, Any]:
+    tensors = {name: torch.from_numpy(array) for name, array in vocabulary.items()}
+    return {
+        name: tensor.to(device, dtype if tensor.is_floating_point() else None)
+        for name, tensor in tensors.items()
+    }
+
+
+def _sequences(
+    permutation: Array, tokens: Array, positions: Array, device: str | torch.device
+) -> dict[str, Any]:
+    informative = np.take_along_axis(tokens, positions[..., None], axis=2)[..., 0]
+    labels = np.take_along_axis(permutation, informative, axis=1)
+    arrays = {"tokens": tokens, "positions": positions, "labels": labels}
+    return {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+
+
+def _check_sizes(**sizes: int) -> None:
+    for name, size in sizes.items():
+        least = 2 if name in ("vocab_size", "length") else 1
+        if size < least:
+            raise ValueError(f"{name} is {size}: give at least {least}")
+
+
+def _per_token(samples: int, vocab_size: int) -> int:
+    if samples % vocab_size:
+        raise ValueError(
+            f"{samples} samples cannot show each of {vocab_size} tokens equally often: "
+            "make samples a multiple of vocab_size"
+        )
+    return samples // vocab_size
+
+
+def _sphere(rng: np.random.Generator, count: int, dim: int) -> Floats:
+    vectors: Floats = rng.standard_normal((count, dim))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
+
+
+def _gaussian(rng: np.random.Generator, count: int, dim: int) -> Floats:
+    vectors: Floats = rng.standard_normal((count, dim))
+    vectors /= np.sqrt(dim)
+    return vectors
+
+
+def _orthonormal(rng: np.random.Generator, count: int, dim: int) -> Floats:
+    del rng  # basis vectors need no chance
+    return np.eye(count, dim)
+
+
+_LAWS: dict[str, Callable[[np.random.Generator, int, int], Floats]] = {
+    "sphere": _sphere,
+    "gaussian": _gaussian,
+    "orthonormal": _orthonormal,
+}

@@ -1,0 +1,1 @@
+"""How often the decision rules err, measured on synthetic data of known truth."""

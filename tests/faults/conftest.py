@@ -1,0 +1,142 @@
+"""A small suite of claims in a folder of its own, run by a pytest of its own."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+HOOKS = ("-p", "claims.engine.plugin", "-p", "no:cacheprovider")
+
+HEAD = """
+import time
+
+import numpy as np
+
+from claims.engine import Control, MeanRatio, Region, Source, claim, grid
+
+SOURCE = Source(paper="A", statements=("A3",), provenance="derived", reference="tests/faults")
+
+
+def predict(cell):
+    return cell.number("scale")
+
+
+def double(cell):
+    return 2 * predict(cell)
+"""
+
+CLAIM = '''
+
+@claim(
+    id="tiny.{name}",
+    title="A mean has its value",
+    source=SOURCE,
+    regime="everywhere",
+    cells=grid(scale=(1.0, 2.0, 5.0)),
+    replicates=16,
+    looks=6,
+    rule=MeanRatio(Region(0.95, 1.05)),
+    region_reason="wide enough to be decided after some looks",
+    predict=predict,
+    controls=[Control("double", "twice the value", predict=double)],
+)
+def {name}(cell, block):
+    """The mean of the value is the cell's scale."""
+    time.sleep({pause})
+    return {{"value": np.array([rng.normal(cell["scale"], 0.1) for rng in block.rngs])}}
+'''
+
+
+NUMBERS = itertools.count()
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run ended and what it printed."""
+
+    status: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A folder with claims in it."""
+
+    folder: Path
+    file: str
+    capture: pytest.CaptureFixture[str]
+
+    def write(self, *names: str, pause: float = 0.0) -> None:
+        """Put claims of these names into one file."""
+        claims = "".join(CLAIM.format(name=name, pause=pause) for name in names)
+        self.write_text(HEAD + claims)
+
+    def write_text(self, text: str) -> None:
+        """Put this text into the claim file."""
+        (self.folder / self.file).write_text(text, encoding="utf-8")
+
+    def run(self, *options: str) -> Result:
+        """Run it in this process, which spares a start of torch."""
+        serial = () if "--executor" in options else ("--executor", "serial")
+        self.capture.readouterr()
+        # The fault handler is the outer pytest's; an inner one would switch it off.
+        command = [*HOOKS, "-p", "no:faulthandler", self.file, *serial, *options]
+        status = pytest.main(command)
+        captured = self.capture.readouterr()
+        return Result(int(status), captured.out + captured.err)
+
+    def command(self, *options: str) -> list[str]:
+        """The command line that runs the suite."""
+        return [sys.executable, "-m", "pytest", *HOOKS, self.file, *options]
+
+    def environment(self) -> dict[str, str]:
+        """The environment for that: without what an outer pytest has put there."""
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+        return {**inherited, "PYTHONPATH": str(REPOSITORY), "COLUMNS": "200"}
+
+    def run_apart(self, *options: str) -> Result:
+        """Run it in a process of its own, which may start others."""
+        result = subprocess.run(
+            self.command(*options),
+            cwd=self.folder,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        return Result(result.returncode, result.stdout + result.stderr)
+
+    def report(self, folder: str = "reports/latest") -> dict[str, Any]:
+        """The report that was written."""
+        text = (self.folder / folder / "report.json").read_text(encoding="utf-8")
+        report: dict[str, Any] = json.loads(text)
+        return report
+
+    def figures(self, folder: str = "reports/latest") -> dict[str, Any]:
+        """The claims of the report by id, without what depends on clock and ledger."""
+        return {
+            claim["id"]: {k: v for k, v in claim.items() if k not in ("seconds", "blocks")}
+            for claim in self.report(folder)["claims"]
+        }
+
+
+@pytest.fixture
+def suite(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Suite:
+    """An empty folder, made the current one."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    # Claims are looked up by module name, so every suite of this process has its own.
+    return Suite(tmp_path, f"test_tiny_{next(NUMBERS)}.py", capsys)

@@ -1,0 +1,44 @@
+"""A simulation that returns no evidence is an error, never a verdict."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.conftest import CLAIM, HEAD, Suite
+
+GOOD = CLAIM.format(name="one", pause=0)
+VALUE = '"value": np.array([rng.normal(cell["scale"], 0.1) for rng in block.rngs])'
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        ('"value": np.full(block.replicates, np.nan)', "16 values that are not finite"),
+        ('"value": np.ones(3)', "not one value per replicate"),
+        ("", "returned no observables"),
+        ('"value": 1 / 0', "ZeroDivisionError"),
+        ('"other": np.ones(block.replicates)', "observable 'value'"),
+    ],
+)
+def test_no_evidence_no_verdict(suite: Suite, broken: str, says: str) -> None:
+    assert VALUE in GOOD
+    suite.write_text(HEAD + GOOD.replace(VALUE, broken) + CLAIM.format(name="two", pause=0))
+
+    result = suite.run()
+
+    assert result.status == 1, result.text
+    one, two = suite.report()["claims"]
+    assert (one["state"], one["verdict"], one["outcome"]) == ("ERROR", None, "failed")
+    assert says in one["reason"]
+    assert (two["state"], two["verdict"]) == ("DECIDED", "SUPPORTED")
+
+
+def test_no_evidence_from_a_worker_process(suite: Suite) -> None:
+    suite.write_text(HEAD + GOOD.replace(VALUE, '"value": 1 / 0'))
+
+    result = suite.run_apart("--executor", "processes:1")
+
+    assert result.status == 1, result.text
+    (one,) = suite.report()["claims"]
+    assert (one["state"], one["verdict"], one["outcome"]) == ("ERROR", None, "failed")
+    assert "ZeroDivisionError" in one["reason"]

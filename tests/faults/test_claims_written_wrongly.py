@@ -1,0 +1,58 @@
+"""A claim that is written wrongly is one clear error when pytest collects it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.conftest import CLAIM, HEAD, Suite
+
+GOOD = CLAIM.format(name="one", pause=0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("    source=SOURCE,\n", "", "no provenance"),
+        (
+            '    controls=[Control("double", "twice the value", predict=double)],\n',
+            "",
+            "no control",
+        ),
+        ("    predict=predict,\n", "", "give predict="),
+        ("replicates=16", "replicates=1", "at least 2 replicates"),
+        ("cells=grid(scale=(1.0, 2.0, 5.0))", "cells={}", "no cells in any tier"),
+        ("scale=(1.0, 2.0, 5.0)", "scale=(0.0, 1.0)", "prediction is 0"),
+        ("scale=(1.0, 2.0, 5.0)", "scale=(1.0, 1.0)", "a cell stands twice"),
+        ("wide enough to be decided after some looks", "", "no region_reason"),
+        ("    regime=", "    title=", "keyword argument repeated"),
+        ("cells=grid(scale=(1.0, 2.0, 5.0))", "cells=grid(scale=())", "has no values"),
+    ],
+)
+def test_wrong_claim(suite: Suite, old: str, new: str, says: str) -> None:
+    assert old in GOOD
+    suite.write_text(HEAD + GOOD.replace(old, new))
+
+    result = suite.run()
+
+    assert result.status == 2, result.text
+    assert says in result.text
+    assert not (suite.folder / "reports").exists()
+
+
+def test_simulation_that_sees_the_prediction(suite: Suite) -> None:
+    body = GOOD.replace("    time.sleep(0)\n", "    signal.trigger_signal\n")
+    suite.write_text("from theory import signal\n" + HEAD + body)
+
+    result = suite.run()
+
+    assert result.status == 2, result.text
+    assert "its simulation sees the prediction (theory.signal)" in result.text
+
+
+def test_two_claims_of_one_id(suite: Suite) -> None:
+    suite.write_text(HEAD + GOOD + GOOD.replace("def one", "def other"))
+
+    result = suite.run()
+
+    assert result.status == 4, result.text
+    assert "two claims share the id tiny.one" in result.text

@@ -1,0 +1,78 @@
+"""A run that is killed resumes from the ledger."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.faults.conftest import Suite
+
+SERIAL = ("--executor", "serial")
+PARALLEL = ("--executor", "processes:2")
+
+
+@pytest.mark.parametrize("executor", [SERIAL, PARALLEL])
+def test_killed_run_resumes_with_identical_figures(suite: Suite, executor: tuple[str, str]) -> None:
+    suite.write("one", "two", pause=0.05)
+    whole = suite.run_apart(*executor, "--ledger", "whole.sqlite", "--report-dir", "whole")
+    assert whole.status == 0, whole.text
+    assert suite.report("whole")["suite"]["blocks"]["reused"] == 0
+
+    process = subprocess.Popen(
+        suite.command(*executor, "--ledger", "killed.sqlite"),
+        cwd=suite.folder,
+        env=suite.environment(),
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    finished = _wait_for_blocks(suite.folder / "killed.sqlite", 4)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    _wait_until_alone(process.pid)
+
+    resumed = suite.run_apart(*executor, "--ledger", "killed.sqlite")
+    assert resumed.status == 0, resumed.text
+    assert suite.figures() == suite.figures("whole")
+    blocks = suite.report()["suite"]["blocks"]
+    assert finished <= blocks["reused"] < blocks["total"]
+
+    again = suite.run_apart(*executor, "--ledger", "killed.sqlite", "--report-dir", "again")
+    assert again.status == 0, again.text
+    assert suite.figures("again") == suite.figures("whole")
+    assert suite.report("again")["suite"]["blocks"]["reused"] == blocks["total"]
+
+
+def _wait_for_blocks(path: Path, wanted: int) -> int:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if path.exists():
+            try:
+                with sqlite3.connect(path, timeout=1) as database:
+                    (count,) = database.execute("SELECT count(*) FROM blocks").fetchone()
+            except sqlite3.OperationalError:
+                count = 0  # the table is not there yet
+            finally:
+                database.close()
+            if count >= wanted:
+                return int(count)
+        time.sleep(0.02)
+    raise AssertionError("the run kept no blocks")
+
+
+def _wait_until_alone(group: int) -> None:
+    """No worker process outlives the run that was killed."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.killpg(group, signal.SIGKILL)
+    raise AssertionError("worker processes outlive a run that was killed")

@@ -1,0 +1,1 @@
+"""The claims notice a wrong theory."""

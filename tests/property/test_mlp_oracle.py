@@ -1,0 +1,126 @@
+"""The closed form of the Attention-MLP equals automatic differentiation of the model.
+
+Bounds, not tolerances found by trying. With logits at most B in size, each softmax probability is
+within a factor e^{2B} of the untrained model's, so the closed form, which puts the latter, is off
+by at most e^{2B} - 1 times the largest value that the summands can have; B grows like eta.
+"""
+
+import math
+
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulation import mlp, mlp_oracle, sampling, three_steps
+from simulation.activations import ACTIVATIONS, activation
+
+ETA = 1e-6
+# Gradients of order eta in float64, relative to the largest summand.
+ROUNDING = 1e-8
+
+
+@st.composite
+def settings_of_the_model(draw: st.DrawFn) -> tuple[sampling.Batch, mlp.Layer, bool]:
+    dim, seed = draw(st.integers(1, 16)), draw(st.integers(0, 2**32 - 1))
+    rngs = [np.random.default_rng([seed, r]) for r in range(draw(st.integers(1, 2)))]
+    batch = sampling.draw(
+        rngs,
+        vocab_size=draw(st.integers(2, 30)),
+        length=draw(st.integers(2, 8)),
+        samples=draw(st.integers(1, 40)),
+        dim=dim,
+        trigger_in_values=draw(st.booleans()),
+    )
+    layer = mlp.draw_layer(
+        rngs,
+        width=draw(st.integers(1, 40)),
+        dim=dim,
+        activation=draw(st.sampled_from(sorted(ACTIVATIONS))),
+    )
+    return batch, layer, draw(st.booleans())
+
+
+@settings(max_examples=120, deadline=None, derandomize=True)
+@given(model=settings_of_the_model())
+def test_three_steps(model: tuple[sampling.Batch, mlp.Layer, bool]) -> None:
+    batch, layer, centred = model
+    memory = mlp.value_memory(batch, layer, centred=centred)
+    scores = mlp.token_scores(batch, layer, centred=centred)
+    for r in range(batch.replicates):
+        trained = mlp_oracle.train(batch, layer, eta=ETA, gamma=1.0, replicate=r, centred=centred)
+        assert torch.allclose(trained.first_value / ETA, memory[r], rtol=0, atol=1e-11)
+        direction = trained.attention @ batch.query[r] / ETA
+        error = float((direction - scores.direction[r]).norm())
+        assert error <= _direction_error(batch, layer, r, memory[r])
+        assert torch.allclose(scores.theta[r], batch.z[r] @ scores.direction[r], rtol=0, atol=1e-12)
+        assert np.isclose(scores.trigger[r], batch.trigger[r] @ scores.direction[r], 0, 1e-12)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(model=settings_of_the_model())
+def test_memory_is_the_gradient_at_hard_attention(
+    model: tuple[sampling.Batch, mlp.Layer, bool],
+) -> None:
+    batch, layer, centred = model
+    attended = three_steps.attend(batch, mlp.token_scores(batch, layer, centred=centred))
+    memory = mlp.trained_memory(batch, layer, attended, centred=centred)
+    for r in range(batch.replicates):
+        values = batch.z[r][attended.tokens[r]]
+        if batch.trigger_in_values:
+            values = values + attended.informative[r][:, None] * batch.trigger[r]
+        features = layer.of(r).features(values[None])[0]
+        shares = torch.full((batch.vocab_size,), 1 / batch.vocab_size, dtype=batch.z.dtype)
+        if centred:
+            counts = torch.bincount(batch.labels[r], minlength=batch.vocab_size)
+            shares = counts.to(batch.z.dtype) / batch.samples
+        residuals = batch.u[r][batch.labels[r]] - shares @ batch.u[r]
+        expected = residuals.T @ features / batch.samples
+        assert torch.allclose(memory[r], expected, rtol=0, atol=1e-11)
+
+
+def test_localised_memory_is_the_trained_one_when_attention_is_right() -> None:
+    rngs = [np.random.default_rng([5, r]) for r in range(2)]
+    batch = sampling.draw(rngs, vocab_size=12, samples=40, dim=6, length=4, trigger_in_values=True)
+    layer = mlp.draw_layer(rngs, width=9, dim=6, activation="gelu")
+    informative = batch.tokens.gather(2, batch.positions[..., None])[..., 0]
+    attended = three_steps.Attended(
+        tokens=informative, informative=torch.ones_like(informative, dtype=torch.bool)
+    )
+    counts = torch.zeros(2, 12, dtype=batch.z.dtype)
+    counts.scatter_add_(1, informative, torch.ones_like(informative, dtype=batch.z.dtype))
+    facts = sampling.Facts(
+        z=batch.z,
+        u=batch.u,
+        trigger=batch.trigger,
+        query=batch.query,
+        permutation=batch.permutation,
+        trigger_in_values=True,
+        counts=counts,
+    )
+    for centred in (False, True):
+        trained = mlp.trained_memory(batch, layer, attended, centred=centred)
+        localised = mlp.localised_memory(facts, layer, centred=centred)
+        assert torch.allclose(trained, localised, rtol=0, atol=1e-12)
+
+
+def _direction_error(
+    batch: sampling.Batch, layer: mlp.Layer, r: int, memory: torch.Tensor
+) -> float:
+    """Bound on the error of the attention direction at step size `ETA`."""
+    embedded = batch.z[r][batch.tokens[r]]
+    keys = embedded.clone()
+    keys[torch.arange(batch.samples), batch.positions[r]] += batch.trigger[r]
+    values = keys if batch.trigger_in_values else embedded
+    means = values.mean(1)
+    features = layer.of(r).features(means[None])[0]
+    logit_bound = ETA * float((features @ memory.T @ batch.u[r].T).abs().max())
+    covariances = keys.mT @ (values - means[:, None]) / batch.length
+    slopes = activation(layer.activation).slope(means @ layer.weights[r].T)
+    output = float(batch.u[r].norm(dim=1).max())
+    # The memory may be a sum that cancels, with the rounding error of its summands.
+    stored = float(memory.norm()) + 1e-6 * output * float(features.norm(dim=1).max())
+    spectral = float(layer.weights[r].norm()) / layer.width**0.5
+    readout = output * stored * float(slopes.abs().max()) * spectral
+    scale = float(covariances.norm(dim=(1, 2)).mean()) * readout
+    return float(2 * scale * (math.expm1(2 * logit_bound) + ROUNDING))

@@ -1,0 +1,158 @@
+"""The split of the token scores: exact, and every piece what its name says."""
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulation import sampling, split, three_steps
+from simulation.sampling import Batch
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> Batch:
+    vocab_size = draw(st.integers(2, 12))
+    law = draw(st.sampled_from(["sphere", "gaussian", "orthonormal"]))
+    dim = vocab_size + 2 if law == "orthonormal" else draw(st.integers(1, 8))
+    seed = draw(st.integers(0, 2**32 - 1))
+    return sampling.draw(
+        [np.random.default_rng([seed, replicate]) for replicate in range(2)],
+        vocab_size=vocab_size,
+        length=draw(st.integers(2, 6)),
+        samples=draw(st.integers(1, 12)),
+        dim=dim,
+        embeddings=law,
+        trigger_in_values=draw(st.booleans()),
+    )
+
+
+@given(batch=batches())
+@settings(deadline=None, max_examples=40)
+def test_pieces_add_up_to_the_scores(batch: Batch) -> None:
+    theta = three_steps.token_scores(batch).theta
+    total = torch.stack(list(split.split(batch).values())).sum(0)
+    scale = float(theta.abs().max()) + 1 / (batch.length**2 * batch.vocab_size)
+    assert float((total - theta).abs().max()) < 1e-11 * scale
+
+
+@given(batch=batches(), name=st.sampled_from(split.PIECES))
+@settings(deadline=None, max_examples=20)
+def test_a_piece_does_not_depend_on_what_else_is_asked_for(batch: Batch, name: str) -> None:
+    assert torch.equal(split.split(batch, (name,))[name], split.split(batch)[name])
+
+
+@given(batch=batches())
+@settings(deadline=None, max_examples=20)
+def test_which_pieces_know_the_trigger(batch: Batch) -> None:
+    """With its sign reversed only T changes, or T, E and H if the trigger is in the values."""
+    pieces = split.split(batch)
+    flipped = split.split(Batch(**{**vars(batch), "trigger": -batch.trigger}))
+    for name in set(split.PIECES) - ({"T", "E", "H"} if batch.trigger_in_values else {"T"}):
+        assert torch.equal(flipped[name], pieces[name])
+    if not batch.trigger_in_values:
+        torch.testing.assert_close(flipped["T"], -pieces["T"])
+
+
+def every_batch(trigger_in_values: bool) -> Batch:
+    """All sets of two samples of length 3 over 3 tokens, with one fixed set of embeddings."""
+    vocab_size, length, samples, dim = 3, 3, 2, 4
+    sequences = list(itertools.product(range(vocab_size), repeat=length))
+    one = [(tokens, position) for tokens in sequences for position in range(length)]
+    sets = list(itertools.product(one, repeat=samples))
+    template = sampling.draw(
+        [np.random.default_rng(5)],
+        vocab_size=vocab_size,
+        length=length,
+        samples=samples,
+        dim=dim,
+        embeddings="gaussian",
+        trigger_in_values=trigger_in_values,
+    )
+    tokens = torch.tensor([[tokens for tokens, _ in batch] for batch in sets])
+    positions = torch.tensor([[position for _, position in batch] for batch in sets])
+    count = len(sets)
+    permutation = template.permutation.expand(count, -1)
+    informative = tokens.gather(2, positions[..., None])[..., 0]
+    return Batch(
+        z=template.z.expand(count, -1, -1),
+        u=template.u.expand(count, -1, -1),
+        trigger=template.trigger.expand(count, -1),
+        query=template.query.expand(count, -1),
+        permutation=permutation,
+        tokens=tokens,
+        positions=positions,
+        labels=permutation.gather(1, informative),
+        trigger_in_values=trigger_in_values,
+    )
+
+
+@cache
+def every_split(trigger_in_values: bool) -> dict[str, torch.Tensor]:
+    return split.split(every_batch(trigger_in_values))
+
+
+@pytest.mark.parametrize("trigger_in_values", [False, True])
+def test_context_pieces_have_mean_zero_over_all_data(trigger_in_values: bool) -> None:
+    """B, C and C2 come from contexts alone: their exact expectations were taken out."""
+    pieces = every_split(trigger_in_values)
+    for name in ("B", "C", "C2"):
+        spread = float(pieces[name].std(0).max())
+        assert float(pieces[name].mean(0).abs().max()) < 1e-12 * spread
+
+
+def test_context_pieces_are_uncorrelated_with_the_others() -> None:
+    """Contexts have mean zero given the informative tokens, so B, C and C2 are uncorrelated, over
+    all data, with the pieces that depend on the informative tokens alone."""
+    pieces = every_split(trigger_in_values=False)
+    for context, other in itertools.product(("B", "C", "C2"), ("A", "D", "H")):
+        product = (pieces[context] * (pieces[other] - pieces[other].mean(0))).mean(0)
+        scale = pieces[context].std(0) * pieces[other].std(0)
+        assert float((product / scale).abs().max()) < 1e-9
+
+
+def test_trigger_coefficient_noise_has_mean_of_order_one_over_samples() -> None:
+    """Its population value is taken out: of the mean, only the factor 1 - 1/N is left."""
+    batch = every_batch(trigger_in_values=False)
+    noise = split.trigger_coefficient_noise(batch)
+    weights = split.split(batch, ("T",))["T"] / (batch.z @ batch.trigger[:, :, None])[..., 0]
+    population = weights[:, 0] - noise
+    assert float(population.std()) < 1e-12 * float(population.abs().mean())
+
+
+def test_variances_and_covariance_are_those_of_the_pieces() -> None:
+    batch = sampling.draw(
+        [np.random.default_rng(seed) for seed in range(3)],
+        vocab_size=9,
+        length=4,
+        samples=10,
+        dim=5,
+    )
+    pieces = split.split(batch)
+    variances = split.variances(batch)
+    assert list(variances) == list(split.PIECES)
+    both = (pieces["D"] + pieces["H"]).var(dim=1) - variances["D"] - variances["H"]
+    torch.testing.assert_close(2 * split.covariance(batch, "D", "H"), both)
+
+
+def test_replicates_are_split_in_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = sampling.draw(
+        [np.random.default_rng(seed) for seed in range(5)],
+        vocab_size=6,
+        length=3,
+        samples=8,
+        dim=4,
+    )
+    whole = split.split(batch)
+    monkeypatch.setattr(split, "_TILE", 2 * batch.vocab_size**2)
+    for name, piece in split.split(batch).items():
+        torch.testing.assert_close(piece, whole[name])
+
+
+def test_an_unknown_piece_is_named() -> None:
+    batch = sampling.draw([np.random.default_rng(0)], vocab_size=4, length=2, samples=3, dim=3)
+    with pytest.raises(ValueError, match="unknown piece Z: choose from T, A, B"):
+        split.split(batch, ("A", "Z"))

@@ -1,0 +1,1 @@
+"""Tests of the record and of the reports made from it."""

@@ -1,0 +1,19 @@
+"""The sample record, and a page made from it once for all tests."""
+
+import pytest
+
+from reports import html
+from reports.record import Record
+from tests.reports import sample
+
+
+@pytest.fixture
+def report() -> Record:
+    """A fresh copy of the sample record, free to be changed."""
+    return sample.record()
+
+
+@pytest.fixture(scope="session")
+def page() -> str:
+    """The HTML of the sample record."""
+    return html.render(sample.record())

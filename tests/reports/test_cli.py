@@ -1,0 +1,58 @@
+"""`python -m reports`."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reports import record
+from reports.__main__ import main
+
+
+@pytest.fixture
+def file(tmp_path: Path, report: record.Record) -> Path:
+    return record.dump(report, tmp_path / "report.json")
+
+
+def test_show(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(file)]) == 0
+    assert "A.trigger-signal" in capsys.readouterr().out
+
+
+def test_render(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["render", str(file), "--to", str(tmp_path / "again")]) == 0
+    assert (tmp_path / "again" / "report.html").exists()
+    assert str(tmp_path / "again" / "report.md") in capsys.readouterr().out
+
+
+def test_default_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["show"]) == 1
+    assert "reports/latest/report.json: no such file; run `pytest claims/`" in (
+        capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("arguments", [[], ["paint"], ["render"], ["show", "a", "b"]])
+def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as raised:
+        main(arguments)
+    assert raised.value.code == 2
+    assert "usage: python -m reports" in capsys.readouterr().err
+
+
+def test_as_a_program(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text("{")
+    done = subprocess.run(
+        [sys.executable, "-m", "reports", "show", str(tmp_path / "report.json")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "not a JSON record" in done.stderr
+    assert "Traceback" not in done.stderr

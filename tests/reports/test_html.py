@@ -1,0 +1,199 @@
+"""The page: one offline file, every claim and verdict in words, nothing hidden by colour."""
+
+import re
+import time
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from reports import html, words
+from reports.record import Record, validate
+from tests.reports import sample
+
+VOID = {"meta", "input", "br", "link", "img", "hr"}
+
+
+class Page(HTMLParser):
+    """Checks that elements nest, and collects ids, links, and the text of each section."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.text: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name == "href" and tag == "a":
+                self.links.append(value or "")
+            if name in ("src", "data", "action", "srcset") or (name == "href" and tag == "link"):
+                self.loads.append(value or "")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open[-1] == tag, f"</{tag}> closes <{self.open[-1]}>"
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not {"style", "script"} & set(self.open):
+            self.text.append(data)
+
+
+def _section(page: str, name: str) -> str:
+    start = page.index(f'id="{name}"')
+    return page[start : page.index("</section>", start)]
+
+
+def test_well_formed_with_unique_ids_and_live_links(page: str) -> None:
+    parsed = Page(page)
+    assert len(parsed.ids) == len(set(parsed.ids))
+    assert parsed.links
+    for link in parsed.links:
+        assert link.startswith("#")
+        assert link[1:] in parsed.ids
+
+
+def test_needs_no_network(page: str) -> None:
+    assert Page(page).loads == []
+    addresses = set(re.findall(r"https?://[^\"'\s<>)]+", page))
+    assert addresses <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+        "http://www.w3.org/1998/Math/MathML",
+    }
+    assert "@import" not in page
+    assert not re.search(r"url\((?!#)", page)
+
+
+def test_opens_with_the_outcome_then_verdicts_then_budget(page: str) -> None:
+    places = [page.index(part) for part in ("<h1>", 'id="verdicts"', 'id="budget"', 'id="claims"')]
+    assert places == sorted(places)
+    assert "<h1>3 of 16 claims fail:" in page
+
+
+@pytest.mark.parametrize("claim", sample.record()["claims"], ids=lambda claim: claim["id"])
+def test_every_claim_says_all_it_has(page: str, claim: dict[str, Any]) -> None:
+    section = _section(page, claim["id"])
+    text = " ".join("".join(Page(f"<section {section}</section>").text).split())
+    assert words.SYMBOLS[words.state(claim)] in text
+    assert words.state(claim) in text
+    assert claim["title"] in text
+    assert claim["provenance"] in text
+    assert claim["replay"] in text
+    assert claim["regime"] in text
+    assert claim["region_reason"] in text
+    assert words.reason(claim) in text
+    for control in claim["controls"]:
+        assert control["description"] in text
+    for name in words.findings(claim["components"]):
+        assert name in text
+    if claim["state"] == "DECIDED":
+        assert claim["resolution"]["text"] in text
+    if claim["expected"] == "REFUTED":
+        assert "declares that it is false" in text
+        assert claim["explanation"] in text
+
+
+def test_a_missed_control_is_not_shown_as_caught(page: str) -> None:
+    section = _section(page, "A.floor")
+    assert "0 of 1 caught" in section
+    assert "not refuted: INCONCLUSIVE" in section
+    assert '<span class="caught">' not in section
+
+
+def test_verdict_words_match_the_record(report: Record, page: str) -> None:
+    table = _section(page, "verdicts") + _section(page, "beyond")
+    for claim in report["claims"]:
+        start = table.index(f'href="#{claim["id"]}"')
+        row = table[table.rindex("<tr", 0, start) : table.index("</tr>", start)]
+        assert f'data-state="{words.state(claim)}"' in row
+        assert words.state(claim) in row
+        assert words.finding(claim["estimate"], claim["interval"]) in row
+
+
+def test_worst_components_are_in_full_view(report: Record) -> None:
+    claim = sample.trigger_signal()
+    worst = claim["components"][-1]
+    worst |= {"interval": [1.02, 1.04], "verdict": "INCONCLUSIVE"}
+    report["claims"] = [claim]
+    report["statements"] = []
+    section = _section(html.render(report), claim["id"])
+    shown, _, folded = section.partition("<details>")
+    assert "5 more" in folded
+    assert words.finding(worst["estimate"], worst["interval"]) in shown
+
+
+def test_what_did_not_pass_is_said_with_its_reason_before_the_verdicts(
+    report: Record, page: str
+) -> None:
+    opening = page[page.index("<main>") : page.index('id="verdicts"')]
+    for claim in report["claims"]:
+        listed = f'href="#{claim["id"]}"' in opening
+        assert listed == (claim["outcome"] != "passed")
+        assert not listed or words.reason(claim) in opening
+
+
+def test_exploratory_claims_stand_apart(page: str) -> None:
+    verdicts, beyond = _section(page, "verdicts"), _section(page, "beyond")
+    for verdict in ("survives", "breaks", "inconclusive"):
+        assert f"A.beyond-{verdict}" not in verdicts
+        assert f"A.beyond-{verdict}" in beyond
+    assert "Exploratory: it asks" in _section(page, "A.beyond-breaks")
+    assert "Beyond the theorems: 1 SURVIVES, 1 BREAKS and 1 INCONCLUSIVE." in page
+
+
+def test_no_section_for_exploratory_claims_without_any(report: Record) -> None:
+    report["claims"] = [claim for claim in report["claims"] if not claim.get("exploratory")]
+    report["statements"] = []
+    assert 'id="beyond"' not in html.render(report)
+
+
+def test_text_from_the_record_is_escaped(report: Record) -> None:
+    attack = "<script>alert(1)</script>"
+    claim = report["claims"][1]
+    claim |= dict.fromkeys(("title", "statement", "latex", "regime", "reason", "replay"), attack)
+    claim["controls"][0]["id"] = attack
+    claim["plot"]["y_label"] = attack
+    report["statements"][0]["text"] = attack
+    report["suite"]["command"] = attack
+    assert attack not in html.render(report)
+
+
+def test_empty_record(report: Record) -> None:
+    report["claims"], report["statements"] = [], []
+    assert "No claim was selected." in html.render(report)
+
+
+def test_sparse_suite(report: Record) -> None:
+    for key in ("wall_seconds", "started", "executor", "hardware", "blocks", "command"):
+        del report["suite"][key]
+    Page(html.render(report))
+
+
+def test_same_record_same_page(page: str) -> None:
+    assert html.render(sample.record()) == page
+
+
+def test_thirty_claims_are_small_and_fast(report: Record) -> None:
+    claims = report["claims"]
+    report["claims"] = [{**claims[index % 13], "id": f"A.claim-{index}"} for index in range(30)]
+    report["statements"] = []
+    validate(report)
+    start = time.process_time()
+    size = len(html.render(report).encode())
+    assert time.process_time() - start < 10
+    assert size < 3_000_000

@@ -1,0 +1,37 @@
+"""The summary for CI: a table that survives any text, and the failures with their reasons."""
+
+from reports import markdown, words
+from reports.record import Record
+
+
+def test_one_row_for_each_claim(report: Record) -> None:
+    text = markdown.render(report)
+    rows = [line for line in text.splitlines() if line.startswith("| **")]
+    assert len(rows) == len(report["claims"])
+    for claim, row in zip(report["claims"], rows, strict=True):
+        assert row.startswith(f"| **{words.label(claim)}** |")
+        assert f"(`{claim['id']}`)" in row
+        assert row.count(" | ") == 6
+
+
+def test_failures_have_reason_and_replay(report: Record) -> None:
+    _, _, failures = markdown.render(report).partition("## Failed or undecided")
+    for claim in report["claims"]:
+        assert (f"`{claim['id']}`:" in failures) == (claim["outcome"] != "passed")
+    assert "control `no-trigger` was not refuted: INCONCLUSIVE" in failures
+    assert "replay: `pytest" in failures
+
+
+def test_no_failures_no_section(report: Record) -> None:
+    report["claims"] = [claim for claim in report["claims"] if claim["outcome"] == "passed"]
+    assert "Failed" not in markdown.render(report)
+
+
+def test_text_cannot_break_the_table(report: Record) -> None:
+    report["claims"][0]["title"] = "a | b\n<img src=x> `c`"
+    row = next(line for line in markdown.render(report).splitlines() if "A.gradient" in line)
+    assert r"a \| b \<img src=x\> \`c\`" in row
+
+
+def test_compact(report: Record) -> None:
+    assert len(markdown.render(report)) < 400 * len(report["claims"])

@@ -1,0 +1,253 @@
+"""Plots show the observed points, what was predicted, and the controls; as small, safe SVG."""
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from reports import plots
+from reports.plots import curve, parity, series
+from tests.reports import sample
+
+CLAIMS = {claim["id"]: claim for claim in sample.record()["claims"]}
+
+
+class Axes:
+    """Stands in for matplotlib axes and keeps the data drawn into them."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("xaxis", "yaxis"):
+            return Axes()
+
+        def call(*args: Any, **options: Any) -> Any:
+            self.calls.append((name, args, options))
+            return "linear"
+
+        return call
+
+    def drawn(self, name: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+        return [(args, options) for called, args, options in self.calls if called == name]
+
+
+@pytest.mark.parametrize("name", [name for name, claim in CLAIMS.items() if claim["plot"]])
+def test_panels_are_accessible_xml_in_the_colours_of_the_page(name: str) -> None:
+    panels = plots.panels(CLAIMS[name])
+    assert panels
+    for panel in panels:
+        svg = ElementTree.fromstring(panel.svg)
+        assert svg.get("role") == "img"
+        [title] = [node for node in svg if node.tag.endswith("title")]
+        assert title.text == panel.caption
+        assert svg.get("aria-labelledby") == title.get("id")
+        assert "var(--ink)" in panel.svg
+        assert "#0" not in panel.svg.replace('href="#', "").replace("url(#", "")
+        assert len(panel.svg) < 36_000
+
+
+def test_panels_are_deterministic() -> None:
+    claim = CLAIMS["A.critical-samples"]
+    assert plots.panels(claim) == plots.panels(claim)
+
+
+def test_only_ids_that_are_used_remain() -> None:
+    [panel] = plots.panels(CLAIMS["A.trigger-signal"])
+    for name in re.findall(r'\bid="([^"]+)"', panel.svg):
+        assert len(re.findall(re.escape(name), panel.svg)) > 1
+
+
+def test_ids_of_panels_do_not_collide() -> None:
+    found = [
+        node.get("id")
+        for claim in CLAIMS.values()
+        for panel in plots.panels(claim)
+        for node in ElementTree.fromstring(panel.svg).iter()
+        if node.get("id")
+    ]
+    assert found
+    assert len(found) == len(set(found))
+
+
+def test_number_of_panels() -> None:
+    counts = {name: len(plots.panels(claim)) for name, claim in CLAIMS.items()}
+    assert counts["A.critical-samples"] == 3  # data, collapse, collapse under the control
+    assert counts["A.trigger-signal"] == 1
+    assert counts["A.all-tokens"] == 0
+    assert counts["A.scale"] == 0
+
+
+def test_the_control_that_collapses_worst_is_shown() -> None:
+    claim = sample.critical_samples()
+    claim["controls"] = [{**claim["controls"][0], "id": "constant"}, *claim["controls"]]
+    for cell in claim["cells"]:
+        cell["controls"]["constant"] = 5 * cell["critical"]
+    assert [panel.caption.count("additive") for panel in plots.panels(claim)] == [0, 0, 1]
+
+
+def test_curve_draws_points_prediction_and_controls() -> None:
+    claim, axes = CLAIMS["A.trigger-signal"], Axes()
+    caption = curve.paint(axes, claim)  # type: ignore[arg-type]
+    points = axes.drawn("errorbar")
+    assert [options["label"] for _, options in points] == ["L = 16", "L = 32", "L = 64"]
+    cells = [cell for cell in claim["cells"] if cell["params"]["length"] == 16]
+    (xs, ys), options = points[0]
+    assert xs == [cell["params"]["samples"] for cell in cells]
+    assert ys == [cell["observed"] for cell in cells]
+    assert options["yerr"][0] == pytest.approx(
+        [cell["observed"] - cell["interval"][0] for cell in cells]
+    )
+    lines = axes.drawn("plot")
+    assert lines[0][0][1] == [cell["predicted"] for cell in cells]
+    labels = [options.get("label") for _, options in lines]
+    assert "control: no-excess" in labels
+    assert "control: no-length" in labels
+    assert "Dashed" in caption
+
+
+def test_exponents_without_predicted_values_show_the_predicted_slope() -> None:
+    claim, axes = sample.signal_exponents(), Axes()
+    claim["rule"]["name"] = "Exponents"
+    for cell in claim["cells"]:
+        cell["predicted"] = None
+    caption = curve.paint(axes, claim)  # type: ignore[arg-type]
+    assert "predicted slope" in caption
+    for (xs, ys), _ in axes.drawn("plot"):
+        assert ys[-1] / ys[0] == pytest.approx((xs[-1] / xs[0]) ** -2)
+
+
+def test_critical_values_are_marked_and_no_control_is_drawn_as_a_curve() -> None:
+    axes = Axes()
+    curve.paint(axes, CLAIMS["A.critical-samples"])  # type: ignore[arg-type]
+    marked = [args[0] for args, _ in axes.drawn("axvline")]
+    assert sorted(marked) == sorted({c["critical"] for c in CLAIMS["A.critical-samples"]["cells"]})
+    assert axes.drawn("plot") == []
+
+
+def test_a_crowded_plot_draws_all_controls_for_one_group() -> None:
+    claim, axes = sample.trigger_signal(), Axes()
+    caption = curve.paint(axes, claim)  # type: ignore[arg-type]
+    dashed = [options for (xs, _), options in axes.drawn("plot") if "dashes" in options and xs]
+    assert len(dashed) == 2
+    assert len({options["color"] for options in dashed}) == 1
+    assert "drawn for L = 64 only" in caption
+
+
+def test_group_parameters_that_a_cell_lacks_are_not_in_its_label() -> None:
+    claim = sample.trigger_signal()
+    claim["plot"]["group"] = ["length", "embeddings"]
+    assert [group.label for group in series.series(claim, "samples")] == [
+        "L = 16",
+        "L = 32",
+        "L = 64",
+    ]
+
+
+def test_control_off_the_scale_does_not_flatten_the_data() -> None:
+    claim, axes = sample.trigger_signal(), Axes()
+    for cell in claim["cells"]:
+        cell["controls"] = {"no-excess": 1e9}
+    curve.paint(axes, claim)  # type: ignore[arg-type]
+    [((_, high), _)] = axes.drawn("set_ylim")
+    assert high < 10
+
+
+def test_parity_draws_the_diagonal_and_the_wrong_theory() -> None:
+    claim, axes = CLAIMS["A.localisation-probability"], Axes()
+    parity.paint(axes, claim)  # type: ignore[arg-type]
+    diagonal = [args for args, options in axes.drawn("plot") if "observed" in options["label"]]
+    assert diagonal[0][0] == diagonal[0][1]
+    wrong = [args for args, options in axes.drawn("plot") if "control" in options["label"]]
+    assert list(wrong[0][0]) == [cell["controls"]["additive"] for cell in claim["cells"]]
+
+
+def test_map_says_when_prediction_and_measurement_differ() -> None:
+    claim = sample.dominant_map()
+    [panel] = plots.panels(claim)
+    assert "Boxed: the two disagree" in panel.caption
+    assert panel.svg.count(">is B<") == 1
+    assert "Open: the measurement does not separate" in panel.caption
+    for cell in claim["cells"]:
+        cell["winner"] = cell["predicted"]
+    [panel] = plots.panels(claim)
+    assert "Boxed" not in panel.caption
+    assert "Open" not in panel.caption
+
+
+def test_map_shows_all_its_cells() -> None:
+    claim = sample.dominant_map()
+    claim["cells"] += [
+        {**cell, "params": {**cell["params"], "vocab_size": 64}} for cell in claim["cells"][:6]
+    ]
+    [panel] = plots.panels(claim)
+    texts = [node.text for node in ElementTree.fromstring(panel.svg).iter() if node.text]
+    assert sum(text.strip() in ("A", "B", "C") for text in texts) == len(claim["cells"])
+    for value in ("8", "16", "32", "64", "128", "256"):
+        assert texts.count(value) == 2
+    assert "side by side" in panel.caption
+
+
+def test_strands_never_join_points_of_different_settings() -> None:
+    cells = [
+        {"params": {"samples": samples, "length": length}}
+        for length in (8, 16)
+        for samples in (1, 2, 3)
+    ]
+    assert [len(part) for part in series.strands(cells, "samples")] == [3, 3]
+    ambiguous = [{"params": {"samples": 1, "length": length}} for length in (8, 16)]
+    assert series.strands(ambiguous, "samples") == []
+
+
+def test_broken_values_do_not_stop_a_plot() -> None:
+    claim = sample.trigger_signal()
+    claim["cells"][0] |= {"observed": None, "interval": None}
+    claim["cells"][1] |= {"predicted": None, "interval": [None, None]}
+    claim["cells"][2] |= {"observed": -1.0, "interval": [-2.0, 0.0], "controls": {}}
+    claim["plot"]["log_y"] = True
+    assert plots.panels(claim)
+    claim["plot"]["kind"] = "parity"
+    assert plots.panels(claim)
+
+
+VALUES = st.one_of(
+    st.none(), st.sampled_from(["A", "B"]), st.floats(-1e12, 1e12), st.sampled_from([0.0, 1e-100])
+)
+
+
+@given(
+    cells=st.lists(
+        st.tuples(
+            st.fixed_dictionaries(
+                {"samples": st.sampled_from([0, 1, 2, 1024, 0.5, "many"])},
+                optional={"length": st.integers(1, 3), "embeddings": st.just("sphere")},
+            ),
+            VALUES,
+            VALUES,
+            VALUES,
+        ),
+        max_size=6,
+    ),
+    kind=st.sampled_from(["curve", "parity", "map", "none"]),
+    rule=st.sampled_from(["CriticalLocation", "Exponents", "MeanRatio"]),
+    log=st.booleans(),
+)
+# Without shrinking, which would draw thousands of figures to make a failure smaller.
+@settings(max_examples=60, deadline=None, phases=[Phase.generate])
+def test_any_valid_cells_can_be_drawn(
+    cells: list[tuple[dict[str, Any], Any, Any, Any]], kind: str, rule: str, log: bool
+) -> None:
+    claim = sample.trigger_signal()
+    claim["cells"] = [
+        sample.cell(params, predicted, observed, 0.5, {"no-excess": wrong}, critical=2.0)
+        for params, predicted, observed, wrong in cells
+    ]
+    claim["rule"]["name"] = rule
+    claim["plot"] = sample.plot(
+        kind, "samples", group=["length"], log_x=log, log_y=log, collapse="critical"
+    )
+    for panel in plots.panels(claim):
+        ElementTree.fromstring(panel.svg)

@@ -1,0 +1,74 @@
+"""The table in the terminal: complete at any width, with or without colour and Unicode."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from reports import words
+from reports.record import Record
+from reports.terminal import print_verdicts, verdict_table
+
+
+def _printed(report: Record, width: int, encoding: str = "utf-8") -> str:
+    target = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    print_verdicts(report, Console(file=target, width=width, force_terminal=False))
+    target.flush()
+    return target.buffer.getvalue().decode(encoding)
+
+
+@pytest.mark.parametrize("width", [40, 80, 130, 200])
+def test_fits_and_names_every_claim(report: Record, width: int) -> None:
+    text = _printed(report, width)
+    assert max(map(len, text.splitlines())) <= width
+    joined = "".join(text.split())
+    for claim in report["claims"]:
+        if width >= 80:
+            assert claim["id"] in text or claim["id"][:18] in text
+        assert words.state(claim).replace(" ", "") in joined
+    assert "claims fail" in " ".join(text.split())
+
+
+def test_eighty_columns_show_estimate_and_controls(report: Record) -> None:
+    lines = _printed(report, 80).splitlines()
+    [line] = [line for line in lines if "A.noise-context " in line and "1.07" in line]
+    assert line.startswith("? INCONCLUSIVE")
+    assert "1.07 [1.02, 1.12]" in line
+    assert "2/2" in line
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_long_names_fold_and_push_nothing_out(report: Record, width: int) -> None:
+    report["claims"][1]["id"] = "A.a-name-that-is-longer-than-any-sensible-column"
+    lines = _printed(report, width).splitlines()
+    assert lines[0].split() == ["verdict", "claim", "estimate", "caught", "time"]
+    assert sum(line.endswith(" s") for line in lines) == len(report["claims"])
+
+
+def test_failures_come_with_reason_and_replay(report: Record) -> None:
+    text = " ".join(_printed(report, 120).split())
+    assert "✕ REFUTED A.orthonormal-gaussian: The interval of V = 256 misses its region." in text
+    assert "replay: pytest claims/test_sample.py::A.orthonormal-gaussian" in text
+
+
+def test_plain_output_has_no_escapes(report: Record) -> None:
+    assert "\x1b" not in _printed(report, 80)
+
+
+def test_ascii_console(report: Record) -> None:
+    text = _printed(report, 80, encoding="ascii")
+    assert "+ SUPPORTED" in text
+    assert "x REFUTED" in text
+
+
+def test_region_and_resolution_where_there_is_room(report: Record) -> None:
+    assert "[0.85, 1.15]" not in _printed(report, 80)
+    wide = _printed(report, 140)
+    assert "[0.85, 1.15]" in wide
+    assert "a constant off by 14%" in wide
+
+
+def test_renderable_without_claims(report: Record) -> None:
+    report["claims"] = []
+    console = Console(file=io.StringIO(), width=80)
+    console.print(verdict_table(report))

@@ -1,0 +1,57 @@
+"""No tensor of a replicate is larger than the tokens, the embeddings or one tile."""
+
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from simulation import contractions, end_to_end, recall, sampling
+
+TILE = 4096
+
+
+class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Remembers the most elements of any tensor that an operation stores."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.elements = 0
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        for leaf in tree_leaves(result):
+            if isinstance(leaf, torch.Tensor):
+                self.elements = max(self.elements, leaf.untyped_storage().nbytes() // leaf.itemsize)
+        return result
+
+
+# The first takes the gathered products (few tokens for a V x V table), the second the tiled ones.
+@pytest.mark.parametrize(("vocab_size", "samples", "length"), [(600, 300, 8), (600, 2000, 24)])
+def test_three_steps_and_evaluation(vocab_size: int, samples: int, length: int) -> None:
+    dim = 16
+    batch = sampling.draw(
+        [np.random.default_rng(0)], vocab_size=vocab_size, samples=samples, length=length, dim=dim
+    )
+    with patch.dict(contractions.TILE_ELEMENTS, cpu=TILE), LargestTensor() as largest:
+        end_to_end.run(batch)
+    # embedding_bag notes the bag of every token, and one end mark.
+    assert largest.elements <= max(samples * length + 1, vocab_size * dim, TILE)
+
+
+@pytest.mark.parametrize("measure", [recall.accuracy, recall.all_tokens])
+def test_recall(measure: Callable[[sampling.Facts], torch.Tensor]) -> None:
+    facts = sampling.draw_facts([np.random.default_rng(0)], vocab_size=600, samples=900, dim=16)
+    with patch.dict(contractions.TILE_ELEMENTS, cpu=TILE), LargestTensor() as largest:
+        measure(facts)
+    assert largest.elements <= max(600 * 16, TILE)

@@ -1,0 +1,1 @@
+"""Predictions: closed forms in numpy and scipy. Nothing here can see a simulation."""

@@ -1,0 +1,113 @@
+"""The recall problem: its sizes, its embedding law, and which assumptions of paper A it meets.
+
+Paper A is Vural, Bietti, Soltanolkotabi, Wu, "Learning to Recall with Transformers Beyond
+Orthogonal Embeddings", arXiv 2603.15923.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, Self, get_args
+
+Embeddings = Literal["sphere", "gaussian", "orthonormal"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    r"""One setting of the attention-only recall task.
+
+    Attributes:
+        vocab_size: $V$, number of tokens, and of labels.
+        length: $L$, tokens in a sequence, one of them informative.
+        samples: $N$, sequences in the one training batch.
+        dim: $d$, embedding dimension.
+        embeddings: law of the embeddings: uniform on the unit sphere, $N(0, I/d)$, or orthonormal.
+        trigger_in_values: $\tau$; whether the trigger embedding is added to the values as well as
+            to the keys.
+
+    Raises:
+        ValueError: a size is not an integer of at least 2 (``samples``: at least 1), the embedding
+            law is unknown, or ``dim`` is too small for orthonormal tokens, trigger and query.
+
+    >>> Problem(vocab_size=128, length=8, samples=512, dim=32).load
+    4.0
+    """
+
+    vocab_size: int
+    length: int
+    samples: int
+    dim: int
+    embeddings: Embeddings = "sphere"
+    trigger_in_values: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least in (("vocab_size", 2), ("length", 2), ("samples", 1), ("dim", 2)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or int(value) != value or value < least:
+                raise ValueError(f"{name} is {value!r}: give an integer of at least {least}")
+        if self.embeddings not in get_args(Embeddings):
+            known = ", ".join(get_args(Embeddings))
+            raise ValueError(f"embeddings is {self.embeddings!r}: give one of {known}")
+        if self.embeddings == "orthonormal" and self.dim < self.vocab_size + 2:
+            raise ValueError(
+                f"dim is {self.dim}, too small for {self.vocab_size} orthonormal tokens, trigger "
+                f"and query: give dim of at least {self.vocab_size + 2}, or other embeddings"
+            )
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Self:
+        """The problem in a mapping that may hold other keys as well; those are ignored."""
+        return cls(**{f.name: parameters[f.name] for f in fields(cls) if f.name in parameters})
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed, validated again."""
+        return replace(self, **changes)
+
+    @property
+    def load(self) -> float:
+        r"""$\lambda = N/V$, samples per token."""
+        return self.samples / self.vocab_size
+
+    @property
+    def overlap(self) -> float:
+        r"""Mean squared overlap $1/d$ of two embeddings; 0 if they are orthonormal."""
+        return 0.0 if self.embeddings == "orthonormal" else 1.0 / self.dim
+
+    @property
+    def ratio(self) -> float:
+        r"""$r = V/d$, the superposition ratio; 0 if the embeddings are orthonormal."""
+        return self.vocab_size * self.overlap
+
+
+@dataclass(frozen=True)
+class Breach:
+    """One assumption of the paper that a setting does not meet."""
+
+    assumption: str
+    statement: str
+    reason: str
+
+
+def assumptions(problem: Problem) -> tuple[Breach, ...]:
+    r"""The assumptions of paper A (A2, A8; reported) that ``problem`` breaks, in a fixed order.
+
+    $\Omega(V\log V)$ is read with constant 1 and $L = V^c$, $c \in (0, 1)$ as $L < V$.
+
+    >>> [b.assumption for b in assumptions(Problem(vocab_size=64, length=8, samples=100, dim=32))]
+    ['samples']
+    """
+    size, needed = problem.vocab_size, problem.vocab_size * math.log(problem.vocab_size)
+    breaches = []
+    if problem.length >= size:
+        breaches.append(
+            Breach("length", "L = V^c, 0 < c < 1", f"L = {problem.length} is not below V = {size}")
+        )
+    if problem.samples < needed:
+        breaches.append(
+            Breach("samples", "N >= V log V", f"N = {problem.samples} is below {needed:.0f}")
+        )
+    if problem.embeddings == "orthonormal":
+        breaches.append(Breach("embeddings", "random embeddings", "the embeddings are orthonormal"))
+    elif problem.dim >= size:
+        breaches.append(Breach("dim", "d < V", f"d = {problem.dim} is not below V = {size}"))
+    return tuple(breaches)

@@ -1,0 +1,73 @@
+"""Nodes and weights of laws that predictions average over."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Array = NDArray[np.float64]
+Real = NDArray[np.floating[Any]]
+
+
+def golub_welsch(diagonal: Array, side: Array) -> tuple[Array, Array]:
+    """Gauss nodes and probabilities of the law whose orthogonal polynomials recur so.
+
+    Args:
+        diagonal: recurrence coefficients, (count,).
+        side: square roots of the others, (count - 1,).
+    """
+    nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(side, 1) + np.diag(side, -1))
+    return nodes, vectors[0] ** 2
+
+
+def normal(count: int) -> tuple[Array, Array]:
+    """Gauss quadrature of the standard normal law (Hermite polynomials)."""
+    return golub_welsch(np.zeros(count), np.sqrt(np.arange(1.0, count)))
+
+
+def binomial(trials: int, chance: float, count: int) -> tuple[Array, Array]:
+    """Gauss quadrature of the binomial law (Krawtchouk polynomials).
+
+    >>> nodes, weights = binomial(10, 0.3, 4)
+    >>> round(float(weights @ nodes), 9), round(float(weights @ (nodes - 3) ** 2), 9)
+    (3.0, 2.1)
+    """
+    k = np.arange(min(count, trials + 1), dtype=float)
+    diagonal = chance * (trials - k) + k * (1 - chance)
+    side = np.sqrt(chance * (1 - chance) * k[1:] * (trials - k[1:] + 1))
+    return golub_welsch(diagonal, side)
+
+
+def gamma(variance: float, count: int) -> tuple[Array, Array]:
+    """Quadrature of a gamma variable of mean 1, as the cube of a normal (Wilson-Hilferty)."""
+    if variance == 0:
+        return np.ones(1), np.ones(1)
+    nodes, weights = normal(count)
+    cube = np.clip(1 - variance / 9 + math.sqrt(variance / 9) * nodes, 0.1, None) ** 3
+    return cube, weights
+
+
+def poisson(mean: float, tail: float = 1e-8) -> Array:
+    """Probabilities of 0, 1, 2, ... under the Poisson law, up to ``tail``, adding up to 1."""
+    last = int(stats.poisson.isf(tail, mean)) if mean > 0 else 0
+    weights = stats.poisson.pmf(np.arange(last + 1), mean)
+    normalised: Array = weights / weights.sum()
+    return normalised
+
+
+def merged(values: Real, weights: Real, count: int) -> tuple[Array, Array]:
+    """At most ``count`` groups of neighbouring values, of nearly equal weight, at their means.
+
+    >>> values, weights = merged(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.25, 0.25]), 2)
+    >>> values.tolist(), weights.tolist()
+    ([1.5, 3.0], [0.5, 0.5])
+    """
+    order = np.argsort(values)
+    values, weights = values[order], weights[order]
+    middle = (np.cumsum(weights) - weights / 2) / weights.sum()
+    group = np.minimum((middle * count).astype(int), count - 1)
+    mass = np.bincount(group, weights).astype(float)
+    means = np.bincount(group, weights * values)[mass > 0] / mass[mass > 0]
+    return means, mass[mass > 0]
