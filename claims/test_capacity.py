@@ -19,7 +19,10 @@ from simulation import end_to_end, sampling
 from theory import capacity
 
 SOURCE = Source(
-    paper="A", statements=("A3", "A9", "A11"), provenance="derived", reference="theory/capacity.py"
+    paper="A",
+    statements=("A3", "A8", "A9", "A11"),
+    provenance="derived",
+    reference="theory/capacity.py",
 )
 REGION = Region(0.85, 1.18)
 REGION_REASON = """Stated error of the closed formula where one condition rules and the others hold

@@ -1,4 +1,4 @@
-"""Claim group 10: finite eta and gamma against the early-phase limit that every other claim uses.
+"""Finite eta and gamma against the early-phase limit that every other claim uses.
 
 All settings have V L = 256, the eta at which logits after the first step are of order one, and
 1/s_0 = 2341, the gamma eta at which attention scores are of order one.

@@ -162,7 +162,7 @@ CLOSED = scans({(1024, 24, 12): 2600, (512, 48, 24): 1430, (1024, 16, 40): 181})
 
 
 @claim(
-    id="A.critical-samples-closed-form",
+    id="A.critical-samples-formula",
     title="The critical number of samples in closed form: three products of powers",
     source=SOURCE,
     latex=r"N_c \simeq \kappa\sqrt{N_A^2 + N_B^2 + N_C^2},\quad N_A = \frac{L^2V^{1/2}}{d^{3/2}},"
@@ -214,7 +214,7 @@ GRADIENT_NOISE = scans(
 
 
 @claim(
-    id="A.critical-exponents-short",
+    id="A.critical-exponents-short-sequences",
     title="Short sequences: N d^(3/2) grows as V L",
     source=SOURCE,
     latex=r"N_c \propto \kappa\,\frac{V L}{d^{3/2}}\quad (L < \min(d, \sqrt V))",
@@ -255,7 +255,7 @@ STORED_CONTEXT = scans(
 
 
 @claim(
-    id="A.critical-exponents-medium",
+    id="A.critical-exponents-medium-sequences",
     title="Longer sequences, few dimensions: N d^2 grows as V L^(3/2)",
     source=SOURCE,
     latex=r"N_c \propto \kappa\,\frac{V L^{3/2}}{d^2}\quad (d < L < V/d)",
@@ -294,7 +294,7 @@ MEAN_BIAS = scans(
 
 
 @claim(
-    id="A.critical-exponents-long",
+    id="A.critical-exponents-long-sequences",
     title="Long sequences: N d^(3/2) grows as V^(1/2) L^2",
     source=SOURCE,
     latex=r"N_c \propto \kappa\,\frac{V^{1/2} L^2}{d^{3/2}}\quad (L > \max(\sqrt V, V/d))",

@@ -1,4 +1,4 @@
-"""Claim group 9: the map of the noise term that dominates."""
+"""The map of the noise term that dominates."""
 
 import torch
 
@@ -44,7 +44,7 @@ def exchanged(cell: Cell) -> str:
 
 
 @claim(
-    id="A.dominant-term",
+    id="A.dominant-term-map",
     title="The map of the dominant noise term",
     source=Source("A", ("A9", "A10"), "derived", "theory/noise.py"),
     latex=r"\arg\max\{T,A,B,C,D,E,H,C_2,F\}",

@@ -11,7 +11,10 @@ from theory import end_to_end, localisation, recall
 from theory.problem import Problem
 
 SOURCE = Source(
-    paper="A", statements=("A7", "A9"), provenance="derived", reference="theory/end_to_end.py"
+    paper="A",
+    statements=("A1", "A2", "A7", "A9"),
+    provenance="derived",
+    reference="theory/end_to_end.py",
 )
 
 

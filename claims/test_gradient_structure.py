@@ -1,4 +1,4 @@
-"""Claim group 1: what the gradients at initialisation are made of."""
+"""What the gradients at initialisation are made of."""
 
 from functools import partial
 

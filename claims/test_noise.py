@@ -1,4 +1,4 @@
-"""Claim group 3: every noise term of the token scores: its constant, and their sum.
+"""Every noise term of the token scores: its constant, and their sum.
 
 Most terms are never the largest; the exact split of `simulation.split` isolates each.
 """

@@ -1,4 +1,4 @@
-"""Claim group 3, continued: the exponents in V, N, L and d of every noise term."""
+"""The exponents in V, N, L and d of every noise term."""
 
 from collections.abc import Callable
 

@@ -24,7 +24,7 @@ from theory import recall
 from theory.problem import Problem
 
 SOURCE = Source(
-    paper="A", statements=("A3", "A9"), provenance="derived", reference="theory/recall.py"
+    paper="A", statements=("A2", "A3", "A9"), provenance="derived", reference="theory/recall.py"
 )
 
 

@@ -1,4 +1,4 @@
-"""Claim group 2: the trigger score, its constant and its scaling law."""
+"""The trigger score, its constant and its scaling law."""
 
 import torch
 

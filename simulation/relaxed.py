@@ -1,7 +1,8 @@
 """The task with one assumption of the theorem relaxed at a time.
 
 Each function draws training batches, trains, and returns a success rate per replicate, (R,), on
-fresh sequences of the same law. Sizes and generators are those of :func:`simulation.sampling.draw`.
+fresh sequences of the same law. Sizes and generators are those of :func:`simulation.sampling.draw`;
+the trigger is in the keys only.
 """
 
 from collections.abc import Callable, Sequence
@@ -85,41 +86,69 @@ def trained(batch: Batch, rngs: Rngs, *, optimiser: str, steps: int, rate: float
     ``optimiser``: "SGD" (full batch, plain gradient descent) or "Adam". Attention is softmax during
     training and hard in testing.
     """
-    value = batch.z.new_zeros(batch.replicates, batch.dim, batch.dim, requires_grad=True)
-    direction = batch.z.new_zeros(batch.replicates, batch.dim, requires_grad=True)
+    head = _Head(batch)
     kinds: dict[str, Callable[..., torch.optim.Optimizer]] = {
         "SGD": torch.optim.SGD,
         "Adam": torch.optim.Adam,
     }
-    descent = kinds[optimiser]([value, direction], lr=rate)
+    descent = kinds[optimiser]([head.value, head.direction], lr=rate)
     for _ in range(steps):
         descent.zero_grad()
-        torch.autograd.backward(_loss(batch, value, direction))
+        torch.autograd.backward(_loss(batch, [head]))
         descent.step()
-    with torch.no_grad():
-        theta = (batch.z @ direction[:, :, None])[..., 0]
-        scores = three_steps.Scores(
-            direction=direction.detach(),
-            theta=theta,
+    return _found(sampling.fresh(batch, rngs, samples=FRESH), head.scores(batch))
+
+
+def two_heads(batch: Batch, rngs: Rngs, *, eta: float) -> torch.Tensor:
+    """Share localised by the first of two heads after the value and the attention step.
+
+    Each head has its own value and attention matrix; the logits are the sum over heads.
+    ``eta``: step size of the value step.
+    """
+    heads = [_Head(batch), _Head(batch)]
+    values = [head.value for head in heads]
+    steps = torch.autograd.grad(_loss(batch, heads), values)
+    for head, step in zip(heads, steps, strict=True):
+        head.value = (-eta * step).requires_grad_()
+    (attention, _) = torch.autograd.grad(_loss(batch, heads), [h.direction for h in heads])
+    heads[0].direction = -attention
+    return _found(sampling.fresh(batch, rngs, samples=FRESH), heads[0].scores(batch))
+
+
+class _Head:
+    """The parameters of one head, from zero: ``value`` (R, d, d), ``direction`` (R, d)."""
+
+    def __init__(self, batch: Batch) -> None:
+        replicates, _, dim = batch.z.shape
+        self.value = batch.z.new_zeros(replicates, dim, dim, requires_grad=True)
+        self.direction = batch.z.new_zeros(replicates, dim, requires_grad=True)
+
+    def logits(self, batch: Batch) -> torch.Tensor:
+        """The head's part of the logits under softmax attention: (R, N, V)."""
+        theta = (batch.z @ self.direction[:, :, None])[..., 0]
+        keys = theta.gather(1, batch.tokens.flatten(1)).view(batch.tokens.shape)
+        marked = (batch.trigger * self.direction).sum(1)[:, None, None]
+        keys = keys.scatter_add(2, batch.positions[..., None], marked.expand(*keys.shape[:2], 1))
+        weights = torch.softmax(keys, 2)
+        # Attended values through the vocabulary: (R, N, V) weights, no (R, N, L, d) tensor.
+        spread = weights.new_zeros(*keys.shape[:2], batch.vocab_size)
+        attended = spread.scatter_add(2, batch.tokens, weights) @ batch.z
+        return attended @ self.value.mT @ batch.u.mT
+
+    def scores(self, batch: Batch) -> three_steps.Scores:
+        """What hard attention along the head's direction sees."""
+        direction = self.direction.detach()
+        return three_steps.Scores(
+            direction=direction,
+            theta=(batch.z @ direction[:, :, None])[..., 0],
             trigger=(batch.trigger * direction).sum(1),
-            rounding=theta.new_zeros(batch.replicates),
+            rounding=direction.new_zeros(batch.replicates),
         )
-        return _found(sampling.fresh(batch, rngs, samples=FRESH), scores)
 
 
-def _loss(batch: Batch, value: torch.Tensor, direction: torch.Tensor) -> torch.Tensor:
+def _loss(batch: Batch, heads: Sequence[_Head]) -> torch.Tensor:
     """Cross-entropy of every replicate, summed over replicates: their parameters are separate."""
-    theta = (batch.z @ direction[:, :, None])[..., 0]
-    keys = theta.gather(1, batch.tokens.flatten(1)).view(batch.tokens.shape)
-    marked = (batch.trigger * direction).sum(1)[:, None, None]
-    keys = keys.scatter_add(2, batch.positions[..., None], marked.expand(*keys.shape[:2], 1))
-    weights = torch.softmax(keys, 2)
-    # Attended values through the vocabulary: (R, N, V) weights, no (R, N, L, d) tensor.
-    spread = weights.new_zeros(*keys.shape[:2], batch.vocab_size)
-    attended = spread.scatter_add(2, batch.tokens, weights) @ batch.z
-    if batch.trigger_in_values:
-        attended = attended + weights.gather(2, batch.positions[..., None]) * batch.trigger[:, None]
-    logits = attended @ value.mT @ batch.u.mT
+    logits = torch.stack([head.logits(batch) for head in heads]).sum(0)
     return cross_entropy(logits.flatten(0, 1), batch.labels.flatten()) * batch.replicates
 
 

@@ -16,7 +16,7 @@ from claims.engine.budget import SLOTS
 from claims.engine.claim import Claim, Plot
 from claims.engine.executors import cores
 from claims.engine.papers import papers
-from claims.engine.region import Component, Interval, Region, Verdict, judge
+from claims.engine.region import Component, Interval, Region, Verdict, headline, judge
 from claims.engine.rules import Sample
 from claims.engine.rules.base import t_interval
 from claims.engine.rules.critical import CriticalLocation
@@ -279,8 +279,7 @@ def _component(component: Component) -> Record:
 
 
 def _control(name: str, description: str, parts: Sequence[Component]) -> Record:
-    """A control's headline is its most refuted component: that is what refutes it."""
-    head = min(parts, key=lambda component: component.slack)
+    head = headline(parts)
     return {
         "id": name,
         "description": description,

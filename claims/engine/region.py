@@ -114,6 +114,16 @@ class Component:
         return room / size
 
 
+def headline(components: Sequence[Component]) -> Component:
+    """The component that speaks for all: one that refutes if any does, else the least inside.
+
+    Raises:
+        ValueError: there is no component.
+    """
+    refuting = [c for c in components if c.verdict is Verdict.REFUTED]
+    return min(refuting or components, key=lambda component: component.slack)
+
+
 def judge(components: Sequence[Component]) -> Verdict:
     """The verdict on all components at once.
 

@@ -21,7 +21,7 @@ from claims.engine.code import fingerprint
 from claims.engine.errors import SimulationError
 from claims.engine.executors import SerialExecutor
 from claims.engine.ledger import BlockKey, BlockResult, Ledger
-from claims.engine.region import Component, Verdict, judge
+from claims.engine.region import Component, Verdict, headline, judge
 from claims.engine.resolution import Resolution, resolution
 from claims.engine.rules import Sample
 from claims.engine.rules.base import Array
@@ -91,8 +91,8 @@ class Decision:
 
     @property
     def headline(self) -> Component:
-        """The component nearest to, or farthest over, the edge of its region."""
-        return min(self.components, key=lambda component: component.slack)
+        """The component that speaks for the claim in tables."""
+        return headline(self.components)
 
 
 @dataclass(frozen=True)

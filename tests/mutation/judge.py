@@ -7,7 +7,6 @@ import importlib.util
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -22,60 +21,88 @@ from tests.mutation.mutants import Mutant, forget
 FILES = sorted((Path(__file__).parents[2] / "claims").glob("test_*.py"))
 
 
-@dataclass
 class Evidence:
-    """What a run of the suite has found, and which claims have caught which mutants.
+    """What the claims found under the theory as it is.
+
+    Every claim runs in the lowest tier that has it. Those of the smoke tier run at once, and the
+    others when they are needed.
 
     Attributes:
-        outcomes: by claim id.
-        seconds: how long judging a claim took.
-        catchers: by target of the mutants, the claim that caught one of them.
+        outcomes: by claim id, of the claims that ended as expected.
     """
 
-    outcomes: Mapping[str, Outcome]
-    seconds: Mapping[str, float]
-    catchers: dict[str, str] = field(default_factory=dict)
+    def __init__(self, ledger: Path) -> None:
+        self.outcomes: dict[str, Outcome] = {}
+        self._ledger = ledger
+        self._waiting: dict[str, str] = {}
+        self._seconds: dict[str, float] = {}
+        self._catchers: dict[str, str] = {}
+        for name, claim in imported().items():
+            self._waiting[name] = next(tier for tier in TIERS if claim.cells.get(tier))
+        self._run([name for name, tier in self._waiting.items() if tier == "smoke"])
 
-    def catcher(self, mutant: Mutant, claims: Mapping[str, Claim]) -> str | None:
-        """The id of a claim that the theory, as it is now, makes REFUTED.
+    def catcher(self, mutant: Mutant, claims: Mapping[str, Claim], asked: set[str]) -> str | None:
+        """The id of a claim that notices that the theory, as it is now, is wrong, if one does.
 
-        For a claim that is expected to be REFUTED: that it no longer makes so. None if no claim
-        notices. Only claims whose file can see the falsified module are asked: those that caught
-        a mutant of the same target first, then those that import it themselves, the quick first.
+        Only claims whose file can see the falsified module are asked, and none twice: first those
+        that caught a mutant of the same target, then those that import the module themselves, the
+        quick first.
         """
-
-        def rank(name: str) -> tuple[bool, bool, float]:
-            direct = _graph().find_modules_directly_imported_by(claims[name].module)
-            likely = self.catchers.get(mutant.target)
-            return name != likely, mutant.module not in direct, self.seconds[name]
-
-        seeing = [
-            name
-            for name in self.outcomes
-            if mutant.module in _graph().find_upstream_modules(claims[name].module)
-        ]
-        for name in sorted(seeing, key=rank):
-            if self._catches(claims[name]):
-                self.catchers[mutant.target] = name
+        likely = self._catchers.get(mutant.target)
+        for name in sorted(
+            self._seeing(mutant, set(self.outcomes) - asked),
+            key=lambda name: (name != likely, not _imports(name, mutant), self._seconds[name]),
+        ):
+            asked.add(name)
+            if self.catches(claims[name]):
+                self._catchers[mutant.target] = name
                 return name
         return None
 
-    def _catches(self, claim: Claim) -> bool:
+    def catches(self, claim: Claim) -> bool:
+        """Whether the claim is now REFUTED, or, if it was expected to be so, no longer is."""
         outcome = self.outcomes[claim.id]
         try:
             verdict = judge(claim.rule.components(outcome.evidence, claim.predict, outcome.alpha))
         except (ArithmeticError, ValueError):
             return False  # a theory that breaks down has not been refuted by evidence
-        if claim.expected == Verdict.REFUTED:
-            return verdict is not Verdict.REFUTED
-        return verdict is Verdict.REFUTED
+        return (verdict is Verdict.REFUTED) != (claim.expected == Verdict.REFUTED)
+
+    def extend(self, mutant: Mutant) -> bool:
+        """Run one more claim that may notice the mutant; False if there is none.
+
+        The theory must be the right one again: a claim stops when its verdict is clear.
+        """
+        more = self._seeing(mutant, set(self._waiting))
+        if not more:
+            return False
+        self._run(
+            [min(more, key=lambda name: (not _imports(name, mutant), self._size(name), name))]
+        )
+        return True
+
+    def _size(self, name: str) -> int:
+        """Replicates of the first look."""
+        claim, tier = imported()[name], self._waiting[name]
+        return len(claim.cells[tier]) * claim.replicates[tier]
+
+    def _seeing(self, mutant: Mutant, names: set[str]) -> list[str]:
+        return [name for name in names if mutant.module in _upstream(imported()[name].module)]
+
+    def _run(self, names: list[str]) -> None:
+        spec = executors.resolve("auto", "cpu", nested=False)
+        with Ledger(self._ledger) as ledger, executors.make(spec) as executor:
+            for name in names:
+                claim = imported()[name]
+                outcome = run(claim, Settings(tier=self._waiting.pop(name)), ledger, executor)
+                if outcome.decision.verdict == claim.expected:
+                    self.outcomes[name] = outcome
+                    start = time.perf_counter()
+                    claim.rule.components(outcome.evidence, claim.predict, outcome.alpha)
+                    self._seconds[name] = time.perf_counter() - start
 
 
 @cache
-def _graph() -> grimp.ImportGraph:
-    return grimp.build_graph("claims", "theory", cache_dir=None)
-
-
 def imported() -> dict[str, Claim]:
     """All claims, by id, as the suite runs them."""
     return _claims(importlib.import_module(f"claims.{file.stem}") for file in FILES)
@@ -96,25 +123,6 @@ def reread() -> dict[str, Claim]:
     return _claims(execute())
 
 
-def gather(tier: str, seed: int, ledger: Path) -> Evidence:
-    """Run every claim that has cells in the tier (all that the ledger has is not run again)."""
-    assert tier in TIERS
-    settings = Settings(tier=tier, seed=seed)
-    outcomes, seconds = {}, {}
-    spec = executors.resolve("auto", "cpu", nested=False)
-    with Ledger(ledger) as book, executors.make(spec) as executor:
-        for name, claim in imported().items():
-            if claim.cells.get(tier):
-                outcome = run(claim, settings, book, executor)
-                if outcome.decision.verdict == claim.expected:
-                    outcomes[name] = outcome
-    for name, outcome in outcomes.items():
-        start = time.perf_counter()
-        outcome.claim.rule.components(outcome.evidence, outcome.claim.predict, outcome.alpha)
-        seconds[name] = time.perf_counter() - start
-    return Evidence(outcomes, seconds)
-
-
 @contextmanager
 def fresh_caches() -> Iterator[None]:
     """Leave no number of one theory to another."""
@@ -132,3 +140,19 @@ def _claims(modules: Iterable[object]) -> dict[str, Claim]:
             if isinstance(value, Claim):
                 found[value.id] = value
     return found
+
+
+@cache
+def _graph() -> grimp.ImportGraph:
+    return grimp.build_graph("claims", "theory", cache_dir=None)
+
+
+@cache
+def _upstream(module: str) -> set[str]:
+    return _graph().find_upstream_modules(module)
+
+
+def _imports(name: str, mutant: Mutant) -> bool:
+    """Whether a claim's file imports the falsified module itself."""
+    module = imported()[name].module
+    return mutant.module in _graph().find_modules_directly_imported_by(module)

@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
-from tests.mutation.judge import Evidence, fresh_caches, gather, imported, reread
+from tests.mutation.judge import Evidence, fresh_caches, imported, reread
 from tests.mutation.mutants import Mutant, constants, exponents, powers
-
-TIER = os.environ.get("MUTATION_TIER", "smoke")
 
 
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
-    """One run of the suite under the default seed; nothing is simulated after it."""
-    ledger = os.environ.get("MUTATION_LEDGER")
-    path = Path(ledger) if ledger else tmp_path_factory.mktemp("evidence") / "ledger.sqlite"
-    return gather(TIER, 0, path)
+    """A run of the suite under the default seed."""
+    return Evidence(tmp_path_factory.mktemp("evidence") / "ledger.sqlite")
+
+
+def test_right_theory_is_not_caught(evidence: Evidence) -> None:
+    for claims in (imported(), reread()):
+        with fresh_caches():
+            assert [name for name in evidence.outcomes if evidence.catches(claims[name])] == []
 
 
 def name(mutant: Mutant) -> str:
     return mutant.id
 
 
-@pytest.mark.parametrize("mutant", constants(), ids=name)
+@pytest.mark.parametrize("mutant", [*constants()], ids=name)
 def test_wrong_constant_is_refuted(
     mutant: Mutant, evidence: Evidence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert caught(mutant, evidence, monkeypatch)
 
 
-@pytest.mark.parametrize("mutant", exponents(), ids=name)
+@pytest.mark.parametrize("mutant", [*exponents()], ids=name)
 def test_wrong_exponent_is_refuted(
     mutant: Mutant, evidence: Evidence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert caught(mutant, evidence, monkeypatch)
 
 
-@pytest.mark.parametrize("mutant", powers(), ids=name)
+@pytest.mark.parametrize("mutant", [*powers()], ids=name)
 def test_wrong_power_of_a_size_is_refuted(
     mutant: Mutant, evidence: Evidence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -47,7 +46,12 @@ def test_wrong_power_of_a_size_is_refuted(
 
 
 def caught(mutant: Mutant, evidence: Evidence, monkeypatch: pytest.MonkeyPatch) -> bool:
-    with fresh_caches(), monkeypatch.context() as falsified:
-        mutant.patch(falsified)
-        claims = reread() if mutant.frozen else imported()
-        return evidence.catcher(mutant, claims) is not None
+    asked: set[str] = set()
+    while True:
+        with fresh_caches(), monkeypatch.context() as falsified:
+            mutant.patch(falsified)
+            claims = reread() if mutant.frozen else imported()
+            if evidence.catcher(mutant, claims, asked) is not None:
+                return True
+        if not evidence.extend(mutant):
+            return False

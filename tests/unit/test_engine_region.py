@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claims.engine.region import Component, Interval, Region, Scale, Verdict, judge
+from claims.engine.region import Component, Interval, Region, Scale, Verdict, headline, judge
 from claims.engine.resolution import resolution
 
 finite = st.floats(-1e6, 1e6)
@@ -40,6 +40,12 @@ def test_one_disjoint_interval_refutes_whatever_the_others_say() -> None:
     assert judge([good, good]) is Verdict.SUPPORTED
     assert judge([good, vague]) is Verdict.INCONCLUSIVE
     assert judge([good, vague, bad]) is Verdict.REFUTED
+
+
+def test_a_refuting_component_speaks_for_all_even_if_another_knows_nothing() -> None:
+    good, ignorant, bad = component(0.95, 1.05), component(-math.inf, math.inf), component(2, 3)
+    assert headline([good, ignorant, bad]) == bad
+    assert headline([good, ignorant]) == ignorant
 
 
 def test_nothing_cannot_be_judged() -> None:
