@@ -215,7 +215,7 @@ GRADIENT_NOISE = scans(
 
 @claim(
     id="A.critical-exponents-short-sequences",
-    title="Short sequences: N d^(3/2) grows as V L",
+    title="Short sequences: the exponents on the way to N d^(3/2) ~ V L",
     source=SOURCE,
     latex=r"N_c \propto \kappa\,\frac{V L}{d^{3/2}}\quad (L < \min(d, \sqrt V))",
     regime="""L <= d and L^2 < V, N > d and N^2 > 2 V: gradient noise (C) is the largest term, or
@@ -244,8 +244,10 @@ GRADIENT_NOISE = scans(
 )
 def short_sequences(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """For short sequences the logarithm of the critical number of samples is one linear index of
-    log V, log L and log d: samples, dimension, length and vocabulary trade as
-    N d^(3/2) ~ V L, up to the slow growth of kappa with L."""
+    log V, log L and log d: in the limit of large sizes, samples, dimension, length and vocabulary
+    trade as N d^(3/2) ~ V L. At sizes that can be simulated the exponents of
+    the theory, and of the data, still differ from these limits: the regions hold the theory's own
+    exponents on this grid."""
     return searched(cell, block)
 
 
@@ -256,7 +258,7 @@ STORED_CONTEXT = scans(
 
 @claim(
     id="A.critical-exponents-medium-sequences",
-    title="Longer sequences, few dimensions: N d^2 grows as V L^(3/2)",
+    title="Longer sequences, few dimensions: the exponents on the way to N d^2 ~ V L^(3/2)",
     source=SOURCE,
     latex=r"N_c \propto \kappa\,\frac{V L^{3/2}}{d^2}\quad (d < L < V/d)",
     regime="""d <= L <= V/d: stored context (B) is the largest term, or ties with another, at every
@@ -284,7 +286,10 @@ STORED_CONTEXT = scans(
 )
 def medium_sequences(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """For sequences longer than the dimension the context stored in the value matrix rules:
-    samples, dimension, length and vocabulary trade as N d^2 ~ V L^(3/2)."""
+    in the limit of large sizes, samples, dimension, length and vocabulary trade as
+    N d^2 ~ V L^(3/2). At sizes that can be simulated the exponents of
+    the theory, and of the data, still differ from these limits: the regions hold the theory's own
+    exponents on this grid."""
     return searched(cell, block)
 
 
@@ -295,7 +300,7 @@ MEAN_BIAS = scans(
 
 @claim(
     id="A.critical-exponents-long-sequences",
-    title="Long sequences: N d^(3/2) grows as V^(1/2) L^2",
+    title="Long sequences: the exponents on the way to N d^(3/2) ~ V^(1/2) L^2",
     source=SOURCE,
     latex=r"N_c \propto \kappa\,\frac{V^{1/2} L^2}{d^{3/2}}\quad (L > \max(\sqrt V, V/d))",
     regime="""L^2 >= 2 V and L >= V/d: mean bias (A) is the largest term, or ties with stored
@@ -322,8 +327,10 @@ MEAN_BIAS = scans(
     critical=full,
 )
 def long_sequences(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
-    """For long sequences the nonzero mean of the token embeddings rules: samples, dimension,
-    length and vocabulary trade as N d^(3/2) ~ V^(1/2) L^2."""
+    """For long sequences the nonzero mean of the token embeddings rules: in the limit of large
+    sizes, samples, dimension, length and vocabulary trade as N d^(3/2) ~ V^(1/2) L^2. At
+    sizes that can be simulated the exponents of the theory, and of the data, still differ from
+    these limits: the regions hold the theory's own exponents on this grid."""
     return searched(cell, block)
 
 

@@ -79,10 +79,13 @@ def groups(claims: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]
     found: dict[str, list[dict[str, Any]]] = {}
     for claim in claims:
         found.setdefault(claim["file"], []).append(claim)
-    return [
-        (file.rpartition("/")[2].removesuffix(".py").removeprefix("test_").replace("_", " "), group)
-        for file, group in found.items()
-    ]
+    return [(_in_words(file), group) for file, group in found.items()]
+
+
+def _in_words(file: str) -> str:
+    """The subject of a claim file, from its name."""
+    name = file.rpartition("/")[2].removesuffix(".py").removeprefix("test_")
+    return " ".join("MLP" if word == "mlp" else word for word in name.split("_"))
 
 
 def statements(report: Record) -> list[dict[str, Any]]:
