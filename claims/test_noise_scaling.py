@@ -44,12 +44,11 @@ def scaling_claim(
         regime=f"isolated by the exact split; the pure power law holds for {described.regime}, and "
         "the region is centred on it as bent by the term's own finite-size factors on this grid",
         cells={
-            "smoke": corners((32, 128), dim),
             "standard": corners((64, 256), dim),
             "full": corners((64, 256), dim),
         },
-        replicates={"smoke": 512, "standard": 128, "full": 2048},
-        looks={"smoke": 3, "standard": 5, "full": 2},
+        replicates={"standard": 128, "full": 2048},
+        looks={"standard": 5, "full": 2},
         rule=Exponents(described.exponents, half_width=0.1, reference="prediction"),
         region_reason="5% error of the finite-size factors at one end of a fourfold range is 0.04; "
         "the rest is statistical",

@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -149,6 +150,19 @@ class Ledger:
 
     def _prepare(self) -> None:
         execute = self._database.execute
+        # Two runs may create the file at the same moment: look and create under one lock.
+        execute("BEGIN IMMEDIATE")
+        try:
+            self._check_or_create()
+        except BaseException:
+            execute("ROLLBACK")
+            raise
+        execute("COMMIT")
+        self._log_ahead()
+        execute("PRAGMA synchronous = NORMAL")
+
+    def _check_or_create(self) -> None:
+        execute = self._database.execute
         (application,) = execute("PRAGMA application_id").fetchone()
         (version,) = execute("PRAGMA user_version").fetchone()
         (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -165,10 +179,21 @@ class Ledger:
         if not tables:
             execute(f"PRAGMA application_id = {APPLICATION_ID}")
             execute(f"PRAGMA user_version = {VERSION}")
-        execute("PRAGMA journal_mode = WAL")
-        execute("PRAGMA synchronous = NORMAL")
         execute(_TABLE)
         execute(_PLACE)
+
+    def _log_ahead(self) -> None:
+        """Let readers and a writer work side by side; the switch does not wait for locks itself."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                self._database.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+            else:
+                return
 
     @contextmanager
     def _explained(self, action: str) -> Iterator[None]:

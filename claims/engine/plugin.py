@@ -254,7 +254,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     if not isinstance(obj, Claim) or obj.module != collector.obj.__name__:
         return None
     try:
-        check(obj)
+        check(obj, [collector.config.stash[SESSION].settings.tier])
     except ClaimError as error:
         raise collector.CollectError(str(error)) from error
     item: ClaimItem = ClaimItem.from_parent(collector, name=obj.id, claim=obj)
