@@ -38,6 +38,7 @@ def test_wrong_exponent_is_refuted(
     assert caught(mutant, evidence, monkeypatch)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mutant", [*powers()], ids=name)
 def test_wrong_power_of_a_size_is_refuted(
     mutant: Mutant, evidence: Evidence, monkeypatch: pytest.MonkeyPatch
