@@ -26,10 +26,6 @@ from theory.problem import Problem
 SOURCE = Source("A", ("A9", "A10"), "derived", "theory/noise_formulas.py")
 LOG = Plot(kind="parity", log_x=True, log_y=True, x_label="predicted", y_label="variance")
 
-SMALL = (
-    {"vocab_size": 64, "length": 16, "samples": 256, "dim": 32},
-    {"vocab_size": 64, "length": 32, "samples": 512, "dim": 32},
-)
 SIZES = (
     {"vocab_size": 128, "length": 16, "samples": 256, "dim": 64},
     {"vocab_size": 128, "length": 32, "samples": 512, "dim": 64},
@@ -75,9 +71,9 @@ def power_law(cell: Cell) -> float:
     latex=r"\mathrm{Var}_v\theta_v=s_0^2\,(T+A+B+C+D+E+H+C_2+F+2\,\mathrm{Cov}(D,H))",
     regime="each term isolated by the exact split, so that no term needs to dominate; V >= 2 d, "
     "V/d^2 <= 1/16, N from 2 V to 8 V",
-    cells={"smoke": isolated(SMALL), "standard": isolated(SIZES), "full": isolated(SIZES)},
-    replicates={"smoke": 1024, "standard": 256, "full": 2048},
-    looks={"smoke": 3, "standard": 4, "full": 2},
+    cells={"standard": isolated(SIZES), "full": isolated(SIZES)},
+    replicates={"standard": 256, "full": 2048},
+    looks={"standard": 4, "full": 2},
     rule=MeanRatio(Region(0.9, 1.1), by=("term", "trigger_in_values")),
     region_reason="the formulas leave out terms of relative order 1/L^2, d/V^2 and t_4/(V t_3), at "
     "most 5% here; the rest is statistical",

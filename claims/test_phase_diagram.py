@@ -99,8 +99,8 @@ def shorter(cell: Cell) -> str:
     "factor of eight or more in the required width; at a quarter of that width. The points "
     "were chosen by the formulas, and by pilot runs for two causes never to cost nearly the same.",
     cells={"smoke": SMOKE, "standard": POINTS, "full": POINTS},
-    replicates={"smoke": 16, "standard": 40, "full": 128},
-    looks={"smoke": 3, "standard": 3, "full": 3},
+    replicates={"smoke": 32, "standard": 40, "full": 128},
+    looks=3,
     rule=Share(Region(0.8, 1.0)),
     region_reason="Points where two conditions cost nearly the same accuracy stay undecided; one "
     "in five may.",

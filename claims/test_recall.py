@@ -347,7 +347,6 @@ def exponent(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
         "full": balanced({128: (1.0, 1.15), 256: (1.0, 1.1), 512: (1.0, 1.05)}),
     },
     replicates=512,
-    looks={"smoke": 3, "standard": 4, "full": 4},
     rule=Probability(Region(-0.12, 0.12)),
     region_reason="""The theory overrates the few remaining failures by a stated 10% to 20%, which
         is 0.04 to 0.07 in the probability that there is none.""",

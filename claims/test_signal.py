@@ -91,7 +91,6 @@ def corners(vocab_size: tuple[int, int], samples: tuple[int, int]) -> tuple[Cell
     regime="L >= 16 and V >= 32, where the factors 1 - 1/L and 1 - 1/V move an exponent by at most "
     "0.035; trigger not in the values, so that there is no excess at finite N",
     cells={
-        "smoke": corners((32, 128), (256, 1024)),
         "standard": corners((64, 256), (512, 2048)),
         "full": corners((64, 256), (512, 2048)),
     },

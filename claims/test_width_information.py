@@ -78,7 +78,7 @@ WIDE = grid(**SIZES, length=(4, 8, 16), activation=("relu", "gelu"))
         "full": WIDE,
     },
     replicates=12,
-    looks={"smoke": 2, "standard": 3, "full": 3},
+    looks=3,
     rule=Exponents(width.EXPONENTS, half_width=0.12),
     region_reason="Corrections of higher order are of relative size 1/L.",
     controls=(
