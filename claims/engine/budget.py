@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SLOTS = 128
+SLOTS = 256
 DEFAULT = 1e-3
 
 
