@@ -52,7 +52,6 @@ def exchanged(cell: Cell) -> str:
     "samples, A with long sequences, B with d < L < V/d, C with short sequences and few samples, "
     "C and H with orthonormal embeddings",
     cells={
-        "smoke": [cell for cell in POINTS if cell.number("vocab_size") <= 128],
         "standard": POINTS,
         "full": POINTS,
     },

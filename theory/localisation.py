@@ -49,6 +49,10 @@ FloatArray = NDArray[np.float64]
 _SOURCE = "paper A, arXiv 2603.15923, A6 and A7 (the algorithm); formula derived"
 _TAIL = 9.0
 """Standard deviations beyond which a coordinate's density is dropped (1e-19 of its mass)."""
+_FEW = 4096
+_KNOTS = 1024
+"""Of a cubic spline that stands in for the incomplete beta function, ten times slower, where more
+than ``_FEW`` values of it are asked for."""
 _SNR_RANGE = (-12.0, 18.0)
 _POWERS = {"T": 0, "A": 2, "B": 3, "D": 3}
 """Power $p$ of S in the covariance of each noise term's part of w; 1 for all others."""
@@ -77,10 +81,27 @@ def coordinate_cdf(x: FloatArray, dim: float) -> FloatArray:
     if math.isinf(dim):
         gaussian: FloatArray = ndtr(x)
         return gaussian
-    half = (dim - 1) / 2
-    clipped = np.clip(x / math.sqrt(dim), -1.0, 1.0)
-    values: FloatArray = betainc(half, half, (1 + clipped) / 2)
+    sine = np.clip(x / math.sqrt(dim), -1.0, 1.0)
+    if sine.size < _FEW:
+        return _half_beta(sine, dim)
+    curve = _cdf_of_angle(dim)
+    angle = np.clip(np.arcsin(sine), curve.x[0], curve.x[-1])
+    values: FloatArray = np.clip(curve(angle), 0.0, 1.0)
     return values
+
+
+def _half_beta(sine: FloatArray, dim: float) -> FloatArray:
+    half = (dim - 1) / 2
+    values: FloatArray = betainc(half, half, (1 + sine) / 2)
+    return values
+
+
+@lru_cache(maxsize=4096)
+def _cdf_of_angle(dim: float) -> CubicSpline:
+    """The cdf, within 2e-10, in the angle in which it is smooth down to d = 2."""
+    limit = math.asin(min(1.0, _TAIL / math.sqrt(dim)))
+    angle = np.linspace(-limit, limit, _KNOTS)
+    return CubicSpline(angle, _half_beta(np.sin(angle), dim))
 
 
 def distinct_distractors(length: float, vocab_size: float) -> float:

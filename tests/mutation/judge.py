@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -45,13 +47,12 @@ class Evidence:
         """The id of a claim that notices that the theory, as it is now, is wrong, if one does.
 
         Only claims whose file can see the falsified module are asked, and none twice: first those
-        that caught a mutant of the same target, then those that import the module themselves, the
-        quick first.
+        that caught a mutant of the same target, then the near, and of those the quick.
         """
         likely = self._catchers.get(mutant.target)
         for name in sorted(
             self._seeing(mutant, set(self.outcomes) - asked),
-            key=lambda name: (name != likely, not _imports(name, mutant), self._seconds[name]),
+            key=lambda name: (name != likely, *_distance(name, mutant), self._seconds[name]),
         ):
             asked.add(name)
             if self.catches(claims[name]):
@@ -76,9 +77,7 @@ class Evidence:
         more = self._seeing(mutant, set(self._waiting))
         if not more:
             return False
-        self._run(
-            [min(more, key=lambda name: (not _imports(name, mutant), self._size(name), name))]
-        )
+        self._run([min(more, key=lambda name: (*_distance(name, mutant), self._size(name), name))])
         return True
 
     def _size(self, name: str) -> int:
@@ -152,7 +151,16 @@ def _upstream(module: str) -> set[str]:
     return _graph().find_upstream_modules(module)
 
 
-def _imports(name: str, mutant: Mutant) -> bool:
-    """Whether a claim's file imports the falsified module itself."""
+def _distance(name: str, mutant: Mutant) -> tuple[bool, bool]:
+    """How far a claim's file is from what is falsified: does it name it, or import its module?"""
     module = imported()[name].module
-    return mutant.module in _graph().find_modules_directly_imported_by(module)
+    falsified = mutant.target.removeprefix("theory.").split("[")[0]
+    return (
+        falsified not in _source(module),
+        mutant.module not in _graph().find_modules_directly_imported_by(module),
+    )
+
+
+@cache
+def _source(module: str) -> str:
+    return inspect.getsource(sys.modules[module])

@@ -35,6 +35,13 @@ def test_coordinate_cdf_tends_to_the_normal_one() -> None:
     np.testing.assert_allclose(localisation.coordinate_cdf(x, 1e7), limit, atol=1e-6)
 
 
+@pytest.mark.parametrize("dim", [2, 2.5, 16, 400])
+def test_coordinate_cdf_of_many_numbers_is_that_of_each(dim: float) -> None:
+    x = np.linspace(-12, 12, 8192)
+    each = [float(localisation.coordinate_cdf(np.array(number), dim)) for number in x]
+    np.testing.assert_allclose(localisation.coordinate_cdf(x, dim), each, rtol=0, atol=2e-10)
+
+
 @pytest.mark.parametrize("dim", [12.0, 80.0, math.inf])
 def test_given_snr_without_signal_is_a_guess_among_distinct_tokens(dim: float) -> None:
     value = localisation.given_snr(0.0, length=9, vocab_size=1e9, dim=dim)
