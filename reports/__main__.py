@@ -1,4 +1,4 @@
-"""`python -m reports`: look at the report of a run, or render it anew."""
+"""`python -m reports`: look at the report of a run, render it anew, or compare two."""
 
 import argparse
 import sys
@@ -7,14 +7,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from reports import record
+from reports import diff, record
 from reports.errors import ReportError
 from reports.terminal import print_verdicts
 from reports.write import render
 
 LATEST = Path("reports/latest/report.json")
-EPILOG = """exit status: 0 done, whatever the verdicts; 1 the report cannot be read or written;
-2 wrong usage"""
+BASELINE = Path("reports/baseline.json")
+EPILOG = """exit status: 0 done; 1 `diff` found that a verdict was lost; 2 wrong usage, or a report
+that cannot be read or written"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,12 +25,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report = record.load(options.file)
         if options.command == "show":
             print_verdicts(report, Console())
+        elif options.command == "diff":
+            found = diff.changes(record.load(options.old), report)
+            if options.markdown:
+                print(diff.markdown(found), end="")
+            else:
+                diff.print_changes(found, Console())
+            return int(diff.lost(found))
         else:
             for path in render(report, options.to).values():
                 print(path)
     except ReportError as error:
         print(f"reports: {error}", file=sys.stderr)
-        return 1
+        return 2
     return 0
 
 
@@ -41,6 +49,10 @@ def _parser() -> argparse.ArgumentParser:
     again = commands.add_parser("render", help="write report.html, report.md and junit.xml")
     again.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     again.add_argument("--to", type=Path, required=True, metavar="DIR", help="where to write")
+    compare = commands.add_parser("diff", help="say what changed between two reports")
+    compare.add_argument("old", type=Path, nargs="?", default=BASELINE, help=f"default: {BASELINE}")
+    compare.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
+    compare.add_argument("--markdown", action="store_true", help="for a pull request's comment")
     return parser
 
 

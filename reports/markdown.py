@@ -21,7 +21,7 @@ def render(report: Record) -> str:
         "is allocated.",
         "",
     ]
-    claims, beyond = summary.split(report)
+    claims, beyond = map(summary.tried, summary.split(report))
     lines += _table(claims)
     if beyond:
         lines += ["", "## Beyond the theorems: exploratory, fails no run", "", *_table(beyond)]
@@ -40,10 +40,10 @@ def _table(claims: list[dict[str, Any]]) -> list[str]:
 def _row(claim: dict[str, Any]) -> str:
     cells = (
         f"**{words.label(claim)}**",
-        f"{_text(claim['title'])} (`{claim['id']}`)",
+        f"{escaped(claim['title'])} (`{claim['id']}`)",
         words.finding(claim["estimate"], claim["interval"]),
         words.region(claim["region"]),
-        _text(words.resolution(claim)),
+        escaped(words.resolution(claim)),
         words.controls(claim),
         words.seconds(claim["seconds"]),
     )
@@ -57,7 +57,7 @@ def _attention(report: Record) -> list[str]:
         if not lines:
             lines += ["", "## Failed or undecided", ""]
         names = ", ".join(f"`{claim['id']}`" for claim in entry)
-        lines.append(f"- **{words.label(claim)}** {names}: {_text(words.reason(claim))}")
+        lines.append(f"- **{words.label(claim)}** {names}: {escaped(words.reason(claim))}")
         if claim["state"] == "NOT RUN":
             continue
         lines += [
@@ -69,7 +69,7 @@ def _attention(report: Record) -> list[str]:
     return lines
 
 
-def _text(text: str) -> str:
+def escaped(text: str) -> str:
     """Text that cannot break out of a table cell or turn into markup."""
     flat = " ".join(text.split())
     for character in "\\|<>*_`[]":

@@ -39,6 +39,11 @@ def split(report: Record) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return claims, [claim for claim in report["claims"] if claim.get("exploratory")]
 
 
+def tried(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that were run. Tables leave out the others, which `attention` lists with the reason."""
+    return [claim for claim in claims if claim["state"] != "NOT RUN"]
+
+
 def _outcome(claims: list[dict[str, Any]]) -> str:
     if not claims:
         return "No claim was selected."

@@ -36,7 +36,7 @@ def print_verdicts(report: Record, console: Console) -> None:
 def verdict_table(report: Record, *, width: int = 80, unicode: bool = True) -> RenderableType:
     """The same as something that rich can print; without `unicode` it is ASCII throughout."""
     parts: list[RenderableType] = []
-    claims, beyond = summary.split(report)
+    claims, beyond = map(summary.tried, summary.split(report))
     if claims:
         parts += [_table(claims, width=width, unicode=unicode), Text()]
     if beyond:

@@ -109,22 +109,24 @@ def _module_tree(module: str) -> str:
 
 @cache
 def _graph() -> grimp.ImportGraph:
-    return grimp.build_graph(SIMULATION, "claims", cache_dir=None)
+    return grimp.build_graph(SIMULATION, "theory", "claims", cache_dir=None)
+
+
+@cache
+def upstream(module: str) -> frozenset[str]:
+    """Modules of theory, simulation and claims that a claim file imports, directly or not."""
+    graph = _graph()
+    if module in graph.modules:
+        return frozenset(graph.find_upstream_modules(module))
+    # A claim file outside the claims package is not in the graph: follow its own names.
+    names = {
+        str(getattr(value, "__module__", None) or getattr(value, "__name__", ""))
+        for value in vars(sys.modules[module]).values()
+    }
+    roots = names & set(graph.modules)
+    return frozenset(roots.union(*(graph.find_upstream_modules(root) for root in roots)))
 
 
 def _simulation_modules(module: str) -> tuple[str, ...]:
     """Simulation modules that a claim file depends on, sorted."""
-    graph = _graph()
-    if module in graph.modules:
-        upstream = graph.find_upstream_modules(module)
-        return tuple(sorted(m for m in upstream if m.split(".")[0] == SIMULATION))
-    # A claim file outside the claims package is not in the graph: follow its own names.
-    names = {
-        getattr(value, "__module__", None) or getattr(value, "__name__", "")
-        for value in vars(sys.modules[module]).values()
-    }
-    roots = {str(name) for name in names if str(name).split(".")[0] == SIMULATION}
-    found = roots & set(graph.modules)
-    for root in tuple(found):
-        found |= {m for m in graph.find_upstream_modules(root) if m.split(".")[0] == SIMULATION}
-    return tuple(sorted(found))
+    return tuple(sorted(m for m in upstream(module) if m.split(".")[0] == SIMULATION))

@@ -25,6 +25,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from claims.engine import executors, record
 from claims.engine.budget import DEFAULT, SLOTS, Budget
+from claims.engine.changes import Changes
 from claims.engine.claim import TIERS, Claim, check
 from claims.engine.errors import ClaimError, ExecutorError, LedgerError, SimulationError
 from claims.engine.ledger import Ledger
@@ -32,6 +33,7 @@ from claims.engine.region import Verdict
 from claims.engine.run import Settings, run
 from reports import terminal
 from reports.errors import ReportError
+from reports.record import load
 from reports.write import write
 
 SESSION = pytest.StashKey["ClaimSession"]()
@@ -71,6 +73,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="fail",
         help="what pytest makes of an INCONCLUSIVE claim",
     )
+    group.addoption(
+        "--changed-since",
+        metavar="REV",
+        help="run only claims that depend on code that changed since this git revision; the "
+        "others keep their record of the baseline",
+    )
+    group.addoption(
+        "--baseline",
+        default="reports/baseline.json",
+        metavar="FILE",
+        help="earlier report for --changed-since (default reports/baseline.json)",
+    )
 
 
 class ClaimSession:
@@ -94,6 +108,10 @@ class ClaimSession:
             option("--executor"), self.settings.device, nested=nested
         )
         executors.factory(self.executor_spec)  # a senseless value ends the run before it begins
+        revision = option("--changed-since")
+        self.changes = Changes.since(revision, config.rootpath) if revision else None
+        self.baseline_path = config.rootpath / Path(option("--baseline"))
+        self.baseline = self._earlier() if revision else {}
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
         self.clock = time.monotonic()
         self.records: list[record.Record] = []
@@ -116,6 +134,39 @@ class ClaimSession:
         if self._executor is None:
             self._executor = executors.make(self.executor_spec)
         return self._executor
+
+    def _earlier(self) -> dict[str, record.Record]:
+        """Records of the baseline by claim, if it was made as this run will be."""
+        if not self.baseline_path.exists():
+            return {}
+        try:
+            earlier = load(self.baseline_path)
+        except ReportError as error:
+            raise ValueError(f"--baseline: {error}") from error
+        settings, suite = self.settings, earlier["suite"]
+        alike = (
+            suite["tier"] == settings.tier
+            and suite["seed"] == settings.seed
+            and suite["error_budget"]["per_claim"] == settings.budget.per_claim
+        )
+        return {entry["id"]: entry for entry in earlier["claims"]} if alike else {}
+
+    def untouched(self, claim: Claim, file: str) -> record.Record | None:
+        """The record of a claim that need not run: no module it depends on has changed."""
+        if self.changes is None or self.changes.touched(claim.module):
+            return None
+        why = f"nothing that the claim depends on changed since {self.changes.revision}"
+        earlier = self.baseline.get(claim.id)
+        if earlier is not None:
+            note = f"record of {self.baseline_path.name}: {why}"
+            return {**earlier, "blocks": {**earlier["blocks"], "why": note}}
+        reason = (
+            f"{why}, and {self.baseline_path.name} has no record of it in tier "
+            f"{self.settings.tier} under seed {self.settings.seed}"
+        )
+        return record.undecided(
+            claim, self.settings, file, state="NOT RUN", reason=reason, outcome="skipped"
+        )
 
     def discard_broken_executor(self, error: BaseException) -> None:
         """After a worker died, give the next claim a fresh executor."""
@@ -190,6 +241,12 @@ class ClaimItem(pytest.Item):
         """Run the claim; pass, fail or skip by its verdict."""
         session = self.config.stash[SESSION]
         claim, settings, file = self.claim, session.settings, self.location[0]
+        earlier = session.untouched(claim, file)
+        if earlier is not None:
+            self.record = earlier
+            if earlier["state"] == "NOT RUN":
+                pytest.skip(f"NOT RUN: {earlier['reason']}")
+            pytest.skip(f"{earlier['verdict'] or earlier['state']}, {earlier['blocks']['why']}")
         if not claim.cells.get(settings.tier):
             tiers = ", ".join(tier for tier, points in claim.cells.items() if points)
             reason = f"NOT RUN: the claim has no cells in tier {settings.tier} (only in {tiers})"

@@ -30,10 +30,23 @@ def test_default_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["show"]) == 1
+    assert main(["show"]) == 2
     assert "reports/latest/report.json: no such file; run `pytest claims/`" in (
         capsys.readouterr().err
     )
+
+
+def test_diff(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", str(file), str(file)]) == 0
+    assert capsys.readouterr().out == "Nothing changed.\n"
+    worse = record.load(file)
+    [claim] = [claim for claim in worse["claims"] if claim["id"] == "A.trigger-signal"]
+    claim |= {"verdict": "REFUTED", "outcome": "failed"}
+    record.dump(worse, tmp_path / "worse.json")
+    assert main(["diff", str(file), str(tmp_path / "worse.json")]) == 1
+    assert "lost verdict" in capsys.readouterr().out
+    assert main(["diff", str(file), str(tmp_path / "worse.json"), "--markdown"]) == 1
+    assert "| lost verdict | `A.trigger-signal` | ✓ SUPPORTED |" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [[], ["paint"], ["render"], ["show", "a", "b"]])
@@ -52,7 +65,7 @@ def test_as_a_program(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stdout == ""
     assert "not a JSON record" in done.stderr
     assert "Traceback" not in done.stderr

@@ -4,11 +4,11 @@ from reports import markdown, words
 from reports.record import Record
 
 
-def test_one_row_for_each_claim(report: Record) -> None:
+def test_one_row_for_each_claim_that_was_tried(report: Record) -> None:
     text = markdown.render(report)
     rows = [line for line in text.splitlines() if line.startswith("| **")]
-    assert len(rows) == len(report["claims"])
-    for claim, row in zip(report["claims"], rows, strict=True):
+    tried = [claim for claim in report["claims"] if claim["state"] != "NOT RUN"]
+    for claim, row in zip(tried, rows, strict=True):
         assert row.startswith(f"| **{words.label(claim)}** |")
         assert f"(`{claim['id']}`)" in row
         assert row.count(" | ") == 6

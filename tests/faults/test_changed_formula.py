@@ -1,0 +1,76 @@
+"""A changed formula: exactly the claims that depend on it run, and those it breaks fail."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.faults.conftest import REPOSITORY, Result
+
+CLAIMS = ("test_signal.py", "test_width_information.py")
+BASELINE = ("reports", "baseline.json")
+
+
+def run(folder: Path, *command: str) -> Result:
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+    return Result(done.returncode, done.stdout + done.stderr)
+
+
+def judge(folder: Path, *options: str) -> Result:
+    command = (
+        "pytest",
+        "claims/",
+        "--tier",
+        "smoke",
+        "--executor",
+        "serial",
+        "-p",
+        "no:cacheprovider",
+    )
+    return run(folder, sys.executable, "-m", *command, *options)
+
+
+def commit(folder: Path) -> None:
+    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "right")):
+        assert run(folder, "git", *identity, *command).status == 0
+
+
+def states(folder: Path) -> dict[str, Any]:
+    report = json.loads((folder / "reports/latest/report.json").read_text(encoding="utf-8"))
+    return {claim["id"]: claim for claim in report["claims"]}
+
+
+def test_exactly_the_dependent_claims_fail(tmp_path: Path) -> None:
+    for name in ("theory", "simulation", "reports", "claims"):
+        left_out = shutil.ignore_patterns("__pycache__", "latest", "baseline.json", "test_*.py")
+        shutil.copytree(REPOSITORY / name, tmp_path / name, ignore=left_out)
+    for name in ("pyproject.toml", ".gitignore", *(f"claims/{claim}" for claim in CLAIMS)):
+        shutil.copy(REPOSITORY / name, tmp_path / name)
+    assert judge(tmp_path).status == 0
+    shutil.copy(tmp_path / "reports/latest/report.json", tmp_path.joinpath(*BASELINE))
+    commit(tmp_path)
+
+    formula = tmp_path / "theory" / "width.py"
+    text = formula.read_text(encoding="utf-8")
+    assert text.count("return 1 / length") == 1
+    formula.write_text(text.replace("return 1 / length", "return 1.3 / length"), encoding="utf-8")
+    result = judge(tmp_path, "--changed-since", "HEAD")
+
+    assert result.status == 1, result.text
+    found = states(tmp_path)
+    failed = {name for name, claim in found.items() if claim["outcome"] == "failed"}
+    assert failed == {"A.width-linear-directions"}
+    kept = {name for name, claim in found.items() if "changed since HEAD" in claim["blocks"]["why"]}
+    assert kept == {name for name, claim in found.items() if claim["file"].endswith(CLAIMS[0])}
+    assert "SUPPORTED, record of baseline.json: nothing that the claim depends on" in result.text
+
+    compared = run(tmp_path, sys.executable, "-m", "reports", "diff")
+    assert compared.status == 1, compared.text
+    assert "1 lost verdict" in compared.text

@@ -1,0 +1,108 @@
+"""What changed between two records."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from reports import diff
+from reports.diff import Change
+from reports.record import Record
+
+CLAIM = "A.trigger-signal"
+Edit = Callable[[dict[str, Any]], object]
+
+
+def edited(report: Record, edit: Edit, *, seed: int = 0, tier: str = "standard") -> Record:
+    """A copy of the record with one claim changed, of a run with this seed and tier."""
+    new = copy.deepcopy(report)
+    new["suite"] |= {"seed": seed, "tier": tier}
+    [claim] = [claim for claim in new["claims"] if claim["id"] == CLAIM]
+    edit(claim)
+    return new
+
+
+def move(claim: dict[str, Any], share: float) -> None:
+    """Move the first component by a share of its interval's width."""
+    component = claim["components"][0]
+    low, high = component["interval"]
+    step = share * (high - low)
+    component["estimate"] += step
+    component["interval"] = [low + step, high + step]
+
+
+def verdict(word: str, outcome: str) -> Edit:
+    return lambda claim: claim.update(verdict=word, outcome=outcome)
+
+
+def leave_out(claim: dict[str, Any]) -> None:
+    claim.update(state="NOT RUN", verdict=None, outcome="skipped", reason="left out")
+
+
+def kinds(found: list[Change]) -> list[str]:
+    return [change.kind for change in found]
+
+
+def test_equal_records_have_no_changes(report: Record) -> None:
+    assert diff.changes(report, copy.deepcopy(report)) == []
+
+
+@pytest.mark.parametrize("word", ["REFUTED", "INCONCLUSIVE"])
+def test_lost_and_gained_verdicts(report: Record, word: str) -> None:
+    worse = edited(report, verdict(word, "failed"))
+    assert kinds(diff.changes(report, worse)) == ["lost"]
+    assert diff.lost(diff.changes(report, worse))
+    assert kinds(diff.changes(worse, report)) == ["gained"]
+    assert not diff.lost(diff.changes(worse, report))
+
+
+def test_claim_that_is_gone_is_lost(report: Record) -> None:
+    new = copy.deepcopy(report)
+    new["claims"] = [claim for claim in new["claims"] if claim["id"] != CLAIM]
+    found = diff.changes(report, new)
+    assert kinds(found) == ["gone"]
+    assert diff.lost(found)
+    assert kinds(diff.changes(new, report)) == ["new"]
+
+
+def test_claim_left_out_is_lost_in_the_same_tier_only(report: Record) -> None:
+    assert diff.lost(diff.changes(report, edited(report, leave_out)))
+    assert diff.changes(report, edited(report, leave_out, tier="smoke")) == []
+
+
+def test_small_move_is_chance_under_another_seed_only(report: Record) -> None:
+    def small(claim: dict[str, Any]) -> None:
+        move(claim, 0.3)
+
+    assert diff.changes(report, edited(report, small, seed=1)) == []
+    [change] = diff.changes(report, edited(report, small))
+    assert change.kind == "moved"
+    assert "same seed, so not chance" in change.note
+
+
+def test_large_move_is_beyond_chance_under_any_seed(report: Record) -> None:
+    new = edited(report, lambda claim: move(claim, 1.1), seed=1)
+    [change] = diff.changes(report, new)
+    assert change.kind == "moved"
+    assert "beyond chance" in change.note
+    assert not diff.lost([change])
+
+
+def test_coarser_and_slower(report: Record) -> None:
+    def worse(claim: dict[str, Any]) -> None:
+        claim["resolution"]["value"] *= 2
+        claim["seconds"] = 2 * claim["seconds"] + 10
+
+    assert kinds(diff.changes(report, edited(report, worse))) == ["coarser", "slower"]
+    assert diff.changes(report, edited(report, worse, tier="full")) == []
+
+
+def test_markdown_cannot_be_broken_by_a_reason(report: Record) -> None:
+    new = edited(report, lambda c: c.update(verdict="REFUTED", outcome="failed", reason="a | b"))
+    [row] = [
+        line
+        for line in diff.markdown(diff.changes(report, new)).splitlines()
+        if "lost" in line and line.startswith("| lost")
+    ]
+    assert row.replace("\\|", "").count("|") == 6

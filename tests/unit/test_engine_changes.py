@@ -1,0 +1,50 @@
+"""Which claims a change leaves as they were."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from claims.engine.changes import Changes
+
+
+def changed(*files: str) -> Changes:
+    return Changes("HEAD", frozenset(files))
+
+
+def test_a_claim_is_touched_by_what_it_imports_directly_or_not() -> None:
+    assert changed("theory/signal.py").touched("claims.test_signal") == ("theory.signal",)
+    assert changed("theory/quadrature.py").touched("claims.test_recall") == ("theory.quadrature",)
+    assert changed("claims/engine/region.py").touched("claims.test_signal")
+    assert changed("claims/test_signal.py").touched("claims.test_signal")
+
+
+def test_a_claim_is_not_touched_by_anything_else() -> None:
+    files = ("theory/width.py", "claims/test_recall.py", "README.md", "tests/unit/test_theory.py")
+    assert changed(*files).touched("claims.test_signal") == ()
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def test_files_changed_since_a_revision(tmp_path: Path) -> None:
+    for name in ("same.py", "changed.py", "removed.py"):
+        (tmp_path / name).write_text(name)
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "first")
+    (tmp_path / "changed.py").write_text("new")
+    (tmp_path / "added.py").write_text("new")
+    (tmp_path / "removed.py").unlink()
+    files = Changes.since("HEAD", tmp_path).files
+    assert files == {"changed.py", "added.py", "removed.py"}
+    with pytest.raises(ValueError, match="name a commit, tag or branch"):
+        Changes.since("nowhere", tmp_path)
+
+
+def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    with pytest.raises(ValueError, match="git cannot compare"):
+        Changes.since("HEAD", tmp_path)
