@@ -254,7 +254,7 @@ def needed_samples(cell: Cell, centred: bool = False) -> float:
         "full": [cell for cells_ in OFFSET for cell in cells_],
     },
     replicates={"smoke": 64, "standard": 96, "full": 512},
-    looks=2,
+    looks=3,
     rule=CriticalLocation(Region(0.98, 1.35)),
     region_reason="The closed form takes the mean interference, but the shared direction makes it "
     "vary between runs, and leaves out the skewness of the counts; pilot runs gave 1.07 to 1.29.",

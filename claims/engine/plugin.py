@@ -29,6 +29,7 @@ from claims.engine.changes import Changes
 from claims.engine.claim import TIERS, Claim, check
 from claims.engine.errors import ClaimError, ExecutorError, LedgerError, SimulationError
 from claims.engine.ledger import Ledger
+from claims.engine.plan import print_plan
 from claims.engine.region import Verdict
 from claims.engine.run import Settings, run
 from reports import terminal
@@ -83,7 +84,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--baseline",
         default="reports/baseline.json",
         metavar="FILE",
-        help="earlier report for --changed-since (default reports/baseline.json)",
+        help="earlier report for --changed-since and --dry-run (default reports/baseline.json)",
+    )
+    group.addoption(
+        "--dry-run",
+        action="store_true",
+        help="print cells, replicates, looks and expected seconds of each claim; simulate nothing",
     )
 
 
@@ -111,7 +117,10 @@ class ClaimSession:
         revision = option("--changed-since")
         self.changes = Changes.since(revision, config.rootpath) if revision else None
         self.baseline_path = config.rootpath / Path(option("--baseline"))
-        self.baseline = self._earlier() if revision else {}
+        self.dry_run: bool = option("--dry-run")
+        if self.dry_run and nested:
+            raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
+        self.baseline = self._earlier() if revision or self.dry_run else {}
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
         self.clock = time.monotonic()
         self.records: list[record.Record] = []
@@ -136,20 +145,16 @@ class ClaimSession:
         return self._executor
 
     def _earlier(self) -> dict[str, record.Record]:
-        """Records of the baseline by claim, if it was made as this run will be."""
+        """Records of the baseline by claim, if it is of the tier that this run will be."""
         if not self.baseline_path.exists():
             return {}
         try:
             earlier = load(self.baseline_path)
         except ReportError as error:
             raise ValueError(f"--baseline: {error}") from error
-        settings, suite = self.settings, earlier["suite"]
-        alike = (
-            suite["tier"] == settings.tier
-            and suite["seed"] == settings.seed
-            and suite["error_budget"]["per_claim"] == settings.budget.per_claim
-        )
-        return {entry["id"]: entry for entry in earlier["claims"]} if alike else {}
+        if earlier["suite"]["tier"] != self.settings.tier:
+            return {}
+        return {entry["id"]: entry for entry in earlier["claims"] if entry["state"] == "DECIDED"}
 
     def untouched(self, claim: Claim, file: str) -> record.Record | None:
         """The record of a claim that need not run: no module it depends on has changed."""
@@ -157,15 +162,21 @@ class ClaimSession:
             return None
         why = f"nothing that the claim depends on changed since {self.changes.revision}"
         earlier = self.baseline.get(claim.id)
-        if earlier is not None:
+        settings = self.settings
+        looks = claim.looks.get(settings.tier, 1)
+        if (
+            earlier is not None
+            and earlier["seed"] == settings.seed
+            and earlier["alpha"] == settings.budget.per_look(looks)
+        ):
             note = f"record of {self.baseline_path.name}: {why}"
             return {**earlier, "blocks": {**earlier["blocks"], "why": note}}
         reason = (
-            f"{why}, and {self.baseline_path.name} has no record of it in tier "
-            f"{self.settings.tier} under seed {self.settings.seed}"
+            f"{why}, and {self.baseline_path.name} has no record of it in tier {settings.tier} "
+            f"under seed {settings.seed} and this error budget"
         )
         return record.undecided(
-            claim, self.settings, file, state="NOT RUN", reason=reason, outcome="skipped"
+            claim, settings, file, state="NOT RUN", reason=reason, outcome="skipped"
         )
 
     def discard_broken_executor(self, error: BaseException) -> None:
@@ -246,7 +257,7 @@ class ClaimItem(pytest.Item):
             self.record = earlier
             if earlier["state"] == "NOT RUN":
                 pytest.skip(f"NOT RUN: {earlier['reason']}")
-            pytest.skip(f"{earlier['verdict'] or earlier['state']}, {earlier['blocks']['why']}")
+            pytest.skip(f"{earlier['verdict']}, {earlier['blocks']['why']}")
         if not claim.cells.get(settings.tier):
             tiers = ", ".join(tier for tier, points in claim.cells.items() if points)
             reason = f"NOT RUN: the claim has no cells in tier {settings.tier} (only in {tiers})"
@@ -329,6 +340,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             f"{len(ids)} claims, but the error budget is divided into {SLOTS} slots; raise SLOTS "
             "in claims/engine/budget.py (every claim's share becomes smaller)"
         )
+
+
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """On a dry run, print the plan in place of running."""
+    state = session.config.stash[SESSION]
+    if not state.dry_run or session.testsfailed:
+        return None
+    claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
+    print_plan(claims, state.settings, state.baseline, Console())
+    return True
 
 
 @pytest.hookimpl(wrapper=True)

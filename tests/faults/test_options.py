@@ -32,3 +32,44 @@ def test_senseless_option(suite: Suite, option: str, value: str, says: str) -> N
     assert says in result.text
     assert "Traceback" not in result.text
     assert not (suite.folder / "reports").exists()
+
+
+def test_dry_run_prints_the_plan_and_simulates_nothing(suite: Suite) -> None:
+    suite.write("one", "two")
+
+    result = suite.run("--dry-run")
+
+    assert result.status == 0, result.text
+    assert "tiny.one" in result.text
+    assert "16-512" in result.text
+    assert "2 of 2 claims have cells in tier standard" in result.text
+    assert not (suite.folder / "reports").exists()
+
+
+def test_dry_run_knows_seconds_and_resolution_of_the_baseline(suite: Suite) -> None:
+    suite.write("one")
+    suite.run()
+    resolution = suite.report()["claims"][0]["resolution"]["value"]
+
+    result = suite.run("--dry-run", "--baseline", "reports/latest/report.json")
+
+    assert f"{resolution:.2g} ratio" in result.text
+    assert "no record" not in result.text
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--dry-run", "-n", "2"), "leave out -n"),
+        (("--dry-run", "--baseline", "test_tiny.json"), "not a JSON record"),
+        (("--changed-since", "nowhere"), "git cannot compare"),
+    ],
+)
+def test_senseless_combination(suite: Suite, options: tuple[str, ...], says: str) -> None:
+    suite.write("one")
+    (suite.folder / "test_tiny.json").write_text("{")
+
+    result = suite.run(*options)
+
+    assert result.status == 4, result.text
+    assert says in result.text

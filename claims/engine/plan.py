@@ -1,0 +1,63 @@
+"""What a run would do, told without simulating: `pytest claims/ --dry-run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from claims.engine.claim import Claim
+from claims.engine.record import Record
+from claims.engine.run import Settings
+from reports import words
+
+
+def print_plan(
+    claims: Sequence[Claim],
+    settings: Settings,
+    baseline: Mapping[str, Record],
+    console: Console,
+) -> None:
+    """A table of the claims with cells in the tier, and one sentence about the whole.
+
+    Args:
+        claims: those selected.
+        settings: tier, seed, device and budget.
+        baseline: earlier records of the same tier by claim id; time and resolution are theirs.
+        console: where to print.
+    """
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column("claim", overflow="fold")
+    for header in ("cells", "replicates", "looks", "seconds", "resolution"):
+        table.add_column(header, justify="right", no_wrap=True)
+    ready = [claim for claim in claims if claim.cells.get(settings.tier)]
+    known = 0.0
+    for claim in ready:
+        looks, first = claim.looks[settings.tier], claim.replicates[settings.tier]
+        earlier = baseline.get(claim.id)
+        known += earlier["seconds"] if earlier else 0.0
+        table.add_row(
+            claim.id,
+            str(len(claim.cells[settings.tier])),
+            f"{first}-{first * 2 ** (looks - 1)}" if looks > 1 else str(first),
+            str(looks),
+            f"{earlier['seconds']:.0f}" if earlier else "–",
+            _resolution(earlier),
+        )
+    console.print(table)
+    unknown = sum(claim.id not in baseline for claim in ready)
+    console.print(
+        f"{len(ready)} of {len(claims)} claims have cells in tier {settings.tier}; replicates are "
+        "of a cell, at the first and at the last look. Seconds of one core and the smallest error "
+        f"that was refuted are the baseline's, {words.seconds(known)} in all"
+        + (f"; it has no record of {unknown} of them." if unknown else "."),
+        highlight=False,
+    )
+
+
+def _resolution(earlier: Record | None) -> str:
+    if earlier is None or earlier["resolution"]["value"] is None:
+        return "–"
+    return f"{words.number(earlier['resolution']['value'], 2)} {earlier['resolution']['scale']}"
