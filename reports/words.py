@@ -34,6 +34,14 @@ PARAMETERS = {
     "width": "m",
     "eta": "η",
     "gamma": "γ",
+    "associations": "N",
+    "outputs": "M",
+    "subjects": "S",
+    "relations": "R",
+    "answers": "D",
+    "heads": "H",
+    "head_dim": "dₕ",
+    "tokens": "T",
 }
 
 
