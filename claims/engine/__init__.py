@@ -6,6 +6,7 @@ A claim file needs the names below and nothing else.
 from claims.engine.budget import Budget
 from claims.engine.cell import Block, Cell, cells, grid
 from claims.engine.claim import Claim, Control, Plot, Source, claim
+from claims.engine.papers import add_paper
 from claims.engine.region import Component, Interval, Region, Verdict, judge
 from claims.engine.rules import (
     CriticalExponents,
@@ -42,6 +43,7 @@ __all__ = [
     "Share",
     "Source",
     "Verdict",
+    "add_paper",
     "cells",
     "claim",
     "grid",

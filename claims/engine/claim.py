@@ -255,7 +255,7 @@ def _impossible(claim: Claim, tiers: Sequence[str]) -> list[str]:
         problems.append(f"unknown tier {', '.join(strangers)}; tiers are {', '.join(TIERS)}")
     if not any(claim.cells.values()):
         problems.append("no cells in any tier")
-    theory = [name for name in visible_names(claim.observe) if name.split(".")[0] == "theory"]
+    theory = [name for name in visible_names(claim.observe) if "theory" in name.split(".")]
     if theory:
         problems.append(
             f"its simulation sees the prediction ({', '.join(theory)}): use theory only in "

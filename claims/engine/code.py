@@ -24,8 +24,6 @@ from typing import Any
 
 import grimp
 
-SIMULATION = "simulation"
-
 
 def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
     """Full names of the modules and objects that a function can reach by its own module's names.
@@ -50,7 +48,7 @@ def fingerprint(function: Callable[..., Any]) -> str:
         elif not isinstance(value, types.ModuleType) and not callable(value):
             # An address in a repr differs from process to process.
             digest.update(re.sub(r" at 0x[0-9a-f]+", "", f"{name}={value!r}").encode())
-    for module in _simulation_modules(function.__module__):
+    for module in _evidence_modules(function.__module__):
         digest.update(_module_tree(module).encode())
     return digest.hexdigest()[:16]
 
@@ -108,17 +106,22 @@ def _module_tree(module: str) -> str:
 
 
 @cache
-def _graph() -> grimp.ImportGraph:
-    return grimp.build_graph(SIMULATION, "theory", "claims", cache_dir=None)
+def _graph(package: str) -> grimp.ImportGraph:
+    """Imports of this repository's packages and, if it is another, of the claim file's own."""
+    packages = {"theory", "simulation", "claims"}
+    spec = importlib.util.find_spec(package)
+    if spec is not None and spec.submodule_search_locations:
+        packages.add(package)
+    return grimp.build_graph(*sorted(packages), cache_dir=None)
 
 
 @cache
 def upstream(module: str) -> frozenset[str]:
-    """Modules of theory, simulation and claims that a claim file imports, directly or not."""
-    graph = _graph()
+    """Modules that a claim file imports, directly or not: of this repository or its own package."""
+    graph = _graph(module.split(".")[0])
     if module in graph.modules:
         return frozenset(graph.find_upstream_modules(module))
-    # A claim file outside the claims package is not in the graph: follow its own names.
+    # A claim file outside any package is not in the graph: follow its own names.
     names = {
         str(getattr(value, "__module__", None) or getattr(value, "__name__", ""))
         for value in vars(sys.modules[module]).values()
@@ -127,6 +130,12 @@ def upstream(module: str) -> frozenset[str]:
     return frozenset(roots.union(*(graph.find_upstream_modules(root) for root in roots)))
 
 
-def _simulation_modules(module: str) -> tuple[str, ...]:
-    """Simulation modules that a claim file depends on, sorted."""
-    return tuple(sorted(m for m in upstream(module) if m.split(".")[0] == SIMULATION))
+def _evidence_modules(module: str) -> tuple[str, ...]:
+    """Modules that simulated figures of a claim file depend on: neither theory nor claims."""
+    return tuple(
+        sorted(
+            name
+            for name in upstream(module)
+            if "theory" not in name.split(".") and name.split(".")[0] != "claims"
+        )
+    )

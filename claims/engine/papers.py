@@ -30,21 +30,42 @@ class Paper:
     statements: tuple[Statement, ...]
 
 
-@cache
+_added: dict[str, Paper] = {}
+
+
+def add_paper(path: Path) -> None:
+    """Make a paper known whose claims live outside this repository; for its conftest.py.
+
+    Args:
+        path: a file like those in claims/papers.
+
+    Raises:
+        OSError, ValueError, KeyError: it cannot be read, is not TOML, or lacks an entry.
+    """
+    paper = _read(path)
+    _added[paper.key] = paper
+
+
 def papers() -> dict[str, Paper]:
-    """All papers of the suite by key, read from claims/papers."""
-    found = {}
-    for path in sorted(FOLDER.glob("*.toml")):
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-        authors = data["authors"]
-        found[path.stem] = Paper(
-            key=path.stem,
-            title=data["title"],
-            authors=authors if isinstance(authors, str) else ", ".join(authors),
-            identifier=data["identifier"],
-            statements=tuple(
-                Statement(entry["id"], entry["text"], entry["provenance"])
-                for entry in data["statements"]
-            ),
-        )
-    return found
+    """All papers by key: those of claims/papers, and those added."""
+    return {**_bundled(), **_added}
+
+
+@cache
+def _bundled() -> dict[str, Paper]:
+    return {paper.key: paper for paper in map(_read, sorted(FOLDER.glob("*.toml")))}
+
+
+def _read(path: Path) -> Paper:
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    authors = data["authors"]
+    return Paper(
+        key=data["id"],
+        title=data["title"],
+        authors=authors if isinstance(authors, str) else ", ".join(authors),
+        identifier=data["identifier"],
+        statements=tuple(
+            Statement(entry["id"], entry["text"], entry["provenance"])
+            for entry in data["statements"]
+        ),
+    )

@@ -188,6 +188,7 @@ def suite(
                 ],
             }
             for paper in papers().values()
+            if any(claim["source"]["paper"] == paper.key for claim in claims)
             for statement in paper.statements
         ],
     }
