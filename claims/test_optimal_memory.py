@@ -80,7 +80,8 @@ FROZEN = Control(
     title="The number of pairs that the best linear memory stores",
     source=BEST,
     latex=r"n^*\,E\,\mathrm{dist}^2(g, C_1) = d^2",
-    regime="random unit vectors; d from 8 to 24 (48 in the full tier), n within 9% of the threshold",
+    regime="""Random unit vectors; d from 8 to 24, and to 48 in the full tier; n within 9% of the
+        threshold.""",
     cells={
         "smoke": scan(SMALL),
         "standard": scan(SMALL | LARGE),
@@ -109,7 +110,10 @@ def capacity(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     source=Source("C", ("C1",), "derived", REFERENCE),
     latex=r"\frac{\partial\log n^*}{\partial\log d} = 1.45 < 2",
     regime="d from 6 to 18, n within 8% of the threshold",
-    cells=scan({6: (15, 16, 17), 10: (31, 33, 35), 18: (75, 79, 83)}),
+    cells={
+        tier: scan({6: (15, 16, 17), 10: (31, 33, 35), 18: (75, 79, 83)})
+        for tier in ("standard", "full")
+    },
     replicates=128,
     looks=2,
     rule=CriticalExponents({"dim": 2.0}, 0.06, scan="associations", reference="prediction"),
@@ -241,7 +245,7 @@ def asymptote(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
         "standard": scan(FIGURE | {22: (94, 99, 104)}),
         "full": scan(FIGURE | {22: (94, 99, 104), 32: (165, 175, 185), 45: (282, 298, 314)}),
     },
-    replicates={"smoke": 64, "standard": 32, "full": 32},
+    replicates=32,
     looks=2,
     rule=CriticalLocation(Region(0.88, 1.05), scan="associations"),
     region_reason="""No memory exceeds the best one, whose predicted capacity is right to 5%. Close
@@ -293,7 +297,11 @@ def published_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     source=Source("B", ("B1",), "derived", REFERENCE),
     latex=r"P_{Hebb} < P_{trained}",
     regime="d = 8 to 16, at 0.85 times the number of pairs that the best memory stores",
-    cells=scan({8: (20,), 12: (36,), 16: (56,)}),
+    cells={
+        "smoke": scan({8: (20,)}),
+        "standard": scan({8: (20,), 12: (36,), 16: (56,)}),
+        "full": scan({8: (20,), 12: (36,), 16: (56,), 24: (103,)}),
+    },
     replicates=32,
     looks=2,
     rule=Ordering(smaller="hebbian", larger="trained", margin=0.5),
@@ -322,8 +330,8 @@ def ordering(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     source=Source("B", ("B1",), "derived", REFERENCE),
     latex=r"\mathrm{trained} \Rightarrow \mathrm{separable}",
     regime="d = 8 and 11 at the threshold, where about half of the sets can be stored",
-    cells=scan({8: (24,), 11: (37,)}),
-    replicates={"smoke": 32, "standard": 64, "full": 64},
+    cells={tier: scan({8: (24,), 11: (37,)}) for tier in ("standard", "full")},
+    replicates=64,
     looks=1,
     rule=Identity(0.5),
     region_reason="a set of pairs is stored, and hence can be, or it is not",

@@ -136,8 +136,8 @@ def train(
         gradient = _average(left, residual).mT @ left.inputs / residual.shape[1]
         first.lerp_(gradient, 0.1)
         second.lerp_(gradient.square(), 0.001)
-        scale = rate * math.sqrt(1 - 0.999**step) / (1 - 0.9**step)
-        memory[active] = trained - scale * first / (second.sqrt() + 1e-8)
+        spread = (second / (1 - 0.999**step)).sqrt() + 1e-8
+        memory[active] = trained - rate / (1 - 0.9**step) * first / spread
         if step % every == 0 or step == steps:
             going = stored(left, memory[active]).double().mean(1) < enough
             active, first, second = active[going], first[going], second[going]

@@ -108,6 +108,8 @@ def frozen_associations(dim: int) -> float:
     It solves $n\,E(\max_{j<n}g_j-g)_+^2=d^2$ with independent standard normal scores: the largest
     competitor stays where chance put it. A memory that lowers it as well needs less, and stores
     half as many pairs again at d = 8 to 64, though the asymptote is the same.
+
+    Raises ValueError for ``dim`` below 2.
     """
     _check_dim(dim)
 
@@ -123,9 +125,13 @@ def frozen_associations(dim: int) -> float:
 def associations_on_line(dim: int, constant: float) -> float:
     """Number of pairs n with dim^2 = ``constant`` n log n, as reference lines are drawn.
 
+    Raises ValueError unless both are positive.
+
     >>> round(associations_on_line(64, 2.0), 1)
-    359.1
+    349.7
     """
+    if dim < 1 or not constant > 0:
+        raise ValueError(f"dim is {dim} and constant is {constant}: give positive ones")
     load = dim**2 / constant
     return load / float(special.lambertw(load).real)
 
