@@ -115,6 +115,7 @@ def test_lines_pass_through_their_points() -> None:
     [
         lambda: theory.critical_associations(1),
         lambda: theory.frozen_associations(0),
+        lambda: theory.critical_associations(256),
         lambda: theory.separable_probability(1, 4),
         lambda: theory.separable_probability(4, 0),
         lambda: theory.associations_on_line(0, 2.0),
