@@ -127,20 +127,21 @@ def train(
     of stored pairs is at least ``enough`` is left as it is.
     """
     memory = torch.zeros_like(hebbian(pairs))
-    first, second = torch.zeros_like(memory), torch.zeros_like(memory)
     active = torch.arange(pairs.replicates, device=memory.device)
+    trained, first, second = (torch.zeros_like(memory) for _ in range(3))
     for step in range(1, steps + 1):
-        left, trained = pairs[active], memory[active]
-        residual = torch.softmax(scores(left, trained), 2)
+        residual = torch.softmax(scores(pairs, trained), 2)
         residual.diagonal(dim1=1, dim2=2).sub_(1)
-        gradient = _average(left, residual).mT @ left.inputs / residual.shape[1]
+        gradient = _average(pairs, residual).mT @ pairs.inputs / residual.shape[1]
         first.lerp_(gradient, 0.1)
         second.lerp_(gradient.square(), 0.001)
         spread = (second / (1 - 0.999**step)).sqrt() + 1e-8
-        memory[active] = trained - rate / (1 - 0.9**step) * first / spread
+        trained -= rate / (1 - 0.9**step) * first / spread
         if step % every == 0 or step == steps:
-            going = stored(left, memory[active]).double().mean(1) < enough
-            active, first, second = active[going], first[going], second[going]
+            memory[active] = trained
+            going = stored(pairs, trained).double().mean(1) < enough
+            active, pairs = active[going], pairs[going]
+            trained, first, second = trained[going], first[going], second[going]
             if not len(active):
                 break
     return memory
