@@ -147,10 +147,10 @@ def exponent(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
         "full": scan(SMALL | LARGE, own_competitors=True),
     },
     replicates=128,
-    looks=2,
+    looks=3,
     rule=CriticalLocation(Region(0.97, 1.03), scan="associations"),
     region_reason="""In this model the cones are independent, as the formula has them. Its own error
-        is 1/d^2, 1.6% at d = 8; the rest is what 256 replicates resolve.""",
+        is 1/d^2, 1.6% at d = 8; the rest is what 512 replicates resolve.""",
     predict=critical,
     controls=(ASYMPTOTE, FROZEN),
     plot=Plot(x="associations", log_x=True, group=("dim",), collapse=True),
