@@ -279,7 +279,7 @@ def trained_capacity(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     expected="REFUTED",
     explanation="""The line is drawn to show that N log N is proportional to d^2, and its constant
         fits the larger dimensions of the figure. The coefficient d^2 / (N log N) of the capacities
-        is not constant: it rises from about 0.87 at d = 8 to 1.0 at d = 16, so that the smallest
+        is not constant: it rises from about 0.87 at d = 8 to 0.98 at d = 16, so that the smallest
         memories store up to a third more than the line says.""",
     plot=Plot(x="associations", log_x=True, group=("dim",)),
     dtype="float32",
