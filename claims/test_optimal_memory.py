@@ -293,10 +293,10 @@ def published_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 
 @claim(
     id="B.memory-ordering",
-    title="Training stores all pairs where the sum of outer products cannot",
+    title="Training stores 99% of the pairs where the sum of outer products cannot",
     source=Source("B", ("B1",), "derived", REFERENCE),
     latex=r"P_{Hebb} < P_{trained}",
-    regime="d = 8 to 16, at 0.85 times the number of pairs that the best memory stores",
+    regime="d = 8 to 24, at 0.85 times the number of pairs that the best memory stores",
     cells={
         "smoke": scan({8: (20,)}),
         "standard": scan({8: (20,), 12: (36,), 16: (56,)}),
@@ -306,21 +306,22 @@ def published_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     looks=2,
     rule=Ordering(smaller="hebbian", larger="trained", margin=0.5),
     region_reason="""The sum of outer products stores n pairs up to d^2 = 8 n log n, a quarter to a
-        half of these; that training stores them more often than not is asked for.""",
+        half of these; training is asked to succeed more often than not.""",
     controls=(
         Control("swapped", "the other way round", rule=Ordering("trained", "hebbian")),
         Control("alike", "training gains less than 0.5", rule=Ordering("trained", "hebbian", -0.5)),
     ),
-    plot=Plot(x="dim", y_label="all pairs stored by training"),
+    plot=Plot(x="dim", y_label="99% stored by training"),
     dtype="float32",
 )
 def ordering(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
-    """Of as many pairs as trained memories nearly always store, the sum of outer products nearly
-    never stores all."""
+    """Of as many pairs as training nearly always stores to 99%, the sum of outer products nearly
+    never stores as many."""
     pairs = measured.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
+    hebbian = measured.stored(pairs, measured.hebbian(pairs)).double().mean(1)
     return {
-        "hebbian": measured.stored(pairs, measured.hebbian(pairs)).all(1).double(),
-        "trained": (accuracy(pairs) == 1).double(),
+        "hebbian": (hebbian >= ENOUGH).double(),
+        "trained": (accuracy(pairs) >= ENOUGH).double(),
     }
 
 
