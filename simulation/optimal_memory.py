@@ -1,0 +1,230 @@
+r"""The best linear memory: can any matrix store all pairs, and does training find it?
+
+A matrix W stores the pairs (e_i, u_i) if every input scores its own output highest,
+:math:`u_i^\top We_i > u_j^\top We_i` for all :math:`j \ne i`.  Whether such a W exists is a linear
+programme in :math:`d^2` variables with n (n - 1) constraints.  It is decided by Newton's method on
+the cross-entropy :math:`-\sum_i\log p_{ii}`, :math:`p_i` the softmax of the scores of input i:
+either some iterate stores all pairs, or the loss has a minimiser, where
+
+.. math:: \sum_{i,j} p_{ij}\,(u_j - u_i) e_i^\top = 0,\qquad p_{ij} > 0,
+
+so that by Farkas' lemma no W stores them.  A simplex code gives the same answers a hundred times
+more slowly.
+
+With ``own_competitors`` every input has n outputs of its own instead of sharing them with the
+others: the decoupled model of the companions.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from simulation.contractions import TILE_ELEMENTS
+
+_ITERATIONS = 200
+_RIDGE = 1e-13
+_CONVERGED = 1e-9
+"""Squared Newton decrement, an estimate of twice the loss above its minimum."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """R sets of n pairs to store, on the unit sphere in d dimensions.
+
+    ``inputs``: (R, n, d).  ``outputs``: (R, n, d), or (R, n, n, d) where every input has
+    competitors of its own; the output of input i is number i.
+    """
+
+    inputs: torch.Tensor
+    outputs: torch.Tensor
+
+    @property
+    def replicates(self) -> int:
+        return self.inputs.shape[0]
+
+    def __getitem__(self, which: torch.Tensor | slice) -> "Pairs":
+        """The replicates ``which``."""
+        return Pairs(inputs=self.inputs[which], outputs=self.outputs[which])
+
+
+def draw(
+    rngs: Sequence[np.random.Generator],
+    *,
+    dim: int,
+    associations: int,
+    own_competitors: bool = False,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> Pairs:
+    """Draw one set of pairs from each generator, inputs first, in float64 on the CPU.
+
+    Raises ValueError for no generator, ``dim`` below 1 or ``associations`` below 2.
+    """
+    if not rngs:
+        raise ValueError("no generator given: pass one numpy Generator per replicate")
+    if dim < 1 or associations < 2:
+        raise ValueError(
+            f"dim is {dim} and associations is {associations}: give at least 1 and at least 2"
+        )
+    inputs = (associations, dim)
+    outputs = (associations, *inputs) if own_competitors else inputs
+    drawn = [[rng.standard_normal(shape) for shape in (inputs, outputs)] for rng in rngs]
+    e, u = (
+        torch.nn.functional.normalize(torch.from_numpy(np.stack(arrays)), dim=-1)
+        for arrays in zip(*drawn, strict=True)
+    )
+    return Pairs(inputs=e.to(device, dtype), outputs=u.to(device, dtype))
+
+
+def scores(pairs: Pairs, memory: torch.Tensor) -> torch.Tensor:
+    """Score of output j at input i under each memory (R, d, d): (R, n, n)."""
+    answers = pairs.inputs @ memory.mT
+    if pairs.outputs.ndim == 3:
+        return answers @ pairs.outputs.mT
+    return (pairs.outputs @ answers[..., None])[..., 0]
+
+
+def stored(pairs: Pairs, memory: torch.Tensor) -> torch.Tensor:
+    """Whether each input scores its own output above all others, in float64: (R, n) bool."""
+    exact = Pairs(inputs=pairs.inputs.double(), outputs=pairs.outputs.double())
+    return _highest(scores(exact, memory.double()))
+
+
+def hebbian(pairs: Pairs) -> torch.Tensor:
+    """The sum of outer products of outputs and inputs: (R, d, d)."""
+    return _targets(pairs).mT @ pairs.inputs
+
+
+def separable(pairs: Pairs) -> torch.Tensor:
+    """Whether some linear memory stores all pairs: (R,) bool.
+
+    Raises RuntimeError if Newton's method decides neither way, which takes pairs in no general
+    position.
+
+    >>> few, many = (draw([np.random.default_rng(1)], dim=4, associations=n) for n in (4, 40))
+    >>> separable(few).tolist(), separable(many).tolist()
+    ([True], [False])
+    """
+    largest = max(pairs.outputs[0].numel(), pairs.inputs.shape[2] ** 4)
+    group = max(1, TILE_ELEMENTS[pairs.inputs.device.type] // largest)
+    return torch.cat([_separable(pairs[r : r + group]) for r in range(0, pairs.replicates, group)])
+
+
+def train(
+    pairs: Pairs,
+    *,
+    steps: int,
+    rate: float,
+    enough: float,
+    every: int = 32,
+) -> torch.Tensor:
+    """Memories trained from zero by full-batch Adam on the mean cross-entropy: (R, d, d).
+
+    Adam has its usual constants and no weight decay.  Every ``every`` steps, a memory whose share
+    of stored pairs is at least ``enough`` is left as it is.
+    """
+    memory = torch.zeros_like(hebbian(pairs))
+    active = torch.arange(pairs.replicates, device=memory.device)
+    trained, first, second = (torch.zeros_like(memory) for _ in range(3))
+    for step in range(1, steps + 1):
+        residual = torch.softmax(scores(pairs, trained), 2)
+        residual.diagonal(dim1=1, dim2=2).sub_(1)
+        gradient = _average(pairs, residual).mT @ pairs.inputs / residual.shape[1]
+        first.lerp_(gradient, 0.1)
+        second.lerp_(gradient.square(), 0.001)
+        spread = (second / (1 - 0.999**step)).sqrt() + 1e-8
+        trained -= rate / (1 - 0.9**step) * first / spread
+        if step % every == 0 or step == steps:
+            memory[active] = trained
+            going = stored(pairs, trained).double().mean(1) < enough
+            active, pairs = active[going], pairs[going]
+            trained, first, second = trained[going], first[going], second[going]
+            if not len(active):
+                break
+    return memory
+
+
+def _separable(pairs: Pairs) -> torch.Tensor:
+    found = torch.zeros(pairs.replicates, dtype=torch.bool, device=pairs.inputs.device)
+    active = torch.arange(pairs.replicates, device=pairs.inputs.device)
+    memory = torch.zeros_like(hebbian(pairs))
+    for _ in range(_ITERATIONS):
+        current = scores(pairs, memory)
+        step, decrement = _newton_step(pairs, current)
+        done = _highest(current).all(1)
+        found[active[done]] = True
+        going = ~done & ~((decrement >= 0) & (decrement < _CONVERGED))
+        active, pairs, memory = active[going], pairs[going], memory[going]
+        if not len(active):
+            return found
+        step, current, decrement = step[going], current[going], decrement[going]
+        length = _line_search(current, scores(pairs, step), decrement)
+        memory = memory + length[:, None, None] * step
+    raise RuntimeError(f"Newton's method left {len(active)} sets of pairs undecided")
+
+
+def _newton_step(pairs: Pairs, current: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Step (R, d, d) that minimises the quadratic model of the loss, and its decrement (R,)."""
+    inputs, outputs, (count, dim) = pairs.inputs, pairs.outputs, pairs.inputs.shape[1:]
+    p = torch.softmax(current, 2)
+    mean = _average(pairs, p)
+    if outputs.ndim == 3:
+        second = (p @ _squares(outputs)).view(-1, count, dim, dim)
+    else:
+        second = (outputs * p[..., None]).mT @ outputs
+    covariance = second - mean[..., :, None] * mean[..., None, :]
+    # The Hessian is a sum of Kronecker products, covariance of the outputs with e_i e_i^T.
+    hessian = (covariance.flatten(2).mT @ _squares(inputs)).view(-1, dim, dim, dim, dim)
+    hessian = hessian.transpose(2, 3).reshape(-1, dim**2, dim**2)
+    # Where the outputs or the inputs do not span the space, the gradient has no part outside.
+    diagonal = hessian.diagonal(dim1=1, dim2=2)
+    diagonal += _RIDGE * diagonal.mean(1, keepdim=True)
+    gradient = ((mean - _targets(pairs)).mT @ inputs).flatten(1)
+    factor = torch.linalg.cholesky(hessian)
+    step = -torch.cholesky_solve(gradient[..., None], factor)[..., 0]
+    return step.view(-1, dim, dim), -(step * gradient).sum(1)
+
+
+def _squares(vectors: torch.Tensor) -> torch.Tensor:
+    """Products of all coordinates of each vector: (R, n, d^2)."""
+    return (vectors[..., :, None] * vectors[..., None, :]).flatten(2)
+
+
+def _line_search(
+    current: torch.Tensor, change: torch.Tensor, decrement: torch.Tensor
+) -> torch.Tensor:
+    """Largest 1, 1/2, 1/4, ... of the step that lowers the loss by a tenth of what is promised."""
+    length = torch.ones_like(decrement)
+    loss = _loss(current)
+    while True:
+        short = _loss(current + length[:, None, None] * change) > loss - 0.1 * length * decrement
+        if not short.any() or bool((length < 1e-9).any()):
+            return length
+        length = torch.where(short, length / 2, length)
+
+
+def _loss(current: torch.Tensor) -> torch.Tensor:
+    return -torch.log_softmax(current, 2).diagonal(dim1=1, dim2=2).sum(1)
+
+
+def _highest(current: torch.Tensor) -> torch.Tensor:
+    own = current.diagonal(dim1=1, dim2=2)
+    rivals = current.clone()
+    rivals.diagonal(dim1=1, dim2=2).fill_(-math.inf)
+    return own > rivals.amax(2)
+
+
+def _average(pairs: Pairs, weights: torch.Tensor) -> torch.Tensor:
+    """Weighted sum of the outputs for each input: (R, n, d)."""
+    if pairs.outputs.ndim == 3:
+        return weights @ pairs.outputs
+    return (weights[:, :, None] @ pairs.outputs)[:, :, 0]
+
+
+def _targets(pairs: Pairs) -> torch.Tensor:
+    if pairs.outputs.ndim == 3:
+        return pairs.outputs
+    return pairs.outputs.diagonal(dim1=1, dim2=2).mT
