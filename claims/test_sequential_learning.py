@@ -382,10 +382,8 @@ BOTH_ORDERS = several((16, 4, 8), (8, 2, 4), (32, 4, 4), (4, 16, 4), (8, 12, 8))
 )
 def half_times(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """Each stage takes 1/lambda times the logarithm of the start, plus a time to saturate."""
-    losses = whole_flow(cell, block)
-    relation, subject = learning.half_steps(losses)
-    steps = relation if cell["stage"] == "relation" else subject
-    return {"value": steps * cell["duration"] / FLOW_STEPS}
+    path = getattr(whole_flow(cell, block), cell["stage"])
+    return {"value": learning.half_step(path) * cell["duration"] / FLOW_STEPS}
 
 
 @claim(
@@ -422,8 +420,8 @@ def half_times(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 )
 def time_ratio(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """Subjects are learned later than relations by the ratio of the growth rates."""
-    relation, subject = learning.half_steps(whole_flow(cell, block))
-    return {"value": subject / relation}
+    losses = whole_flow(cell, block)
+    return {"value": learning.half_step(losses.subject) / learning.half_step(losses.relation)}
 
 
 ORDERS = several(
@@ -458,8 +456,11 @@ ORDERS = several(
 def order(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """Which stage comes first depends on the sizes: with many relations and few subjects the model
     learns from the subject alone before it looks at the relation. (Compared: 1/half time.)"""
-    relation, subject = learning.half_steps(whole_flow(cell, block))
-    return {"relation": 1 / relation, "subject": 1 / subject}
+    losses = whole_flow(cell, block)
+    return {
+        "relation": 1 / learning.half_step(losses.relation),
+        "subject": 1 / learning.half_step(losses.subject),
+    }
 
 
 @claim(
@@ -690,25 +691,21 @@ def published_plateaus(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     return sgd_total(cell, block)
 
 
-def staged(**more: Any) -> tuple[Cell, ...]:
+def staged() -> tuple[Cell, ...]:
     """The published experiment for each stage, until well after its end."""
-    return grid(**PUBLISHED, stage="relation", steps=1900, **more) + grid(
-        **PUBLISHED, stage="subject", steps=5000, **more
+    return grid(**PUBLISHED, stage="relation", steps=1900) + grid(
+        **PUBLISHED, stage="subject", steps=5000
     )
 
 
 def observed_half_step(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """The step of SGD at which half of the stage's loss is gone."""
     problem = task(cell, block)
-    weights = problem.start(SMALL, SMALL)
-    path = [problem.losses(weights)]
-    for index, weights in enumerate(
-        learning.sgd(problem, weights, block.rngs, rate=RATE, batch=BATCH, steps=cell["steps"])
-    ):
-        if index % EVERY == EVERY - 1:
-            path.append(problem.losses(weights))
-    losses = torch.stack([getattr(point, cell["stage"]) for point in path])
-    return {"value": EVERY * learning.crossing(losses, losses[0] / 2)}
+    start, steps = problem.start(SMALL, SMALL), cell["steps"]
+    losses = learning.sgd_losses(
+        problem, start, block.rngs, rate=RATE, batch=BATCH, steps=steps, every=EVERY
+    )
+    return {"value": EVERY * learning.half_step(getattr(losses, cell["stage"]))}
 
 
 @claim(
@@ -750,7 +747,7 @@ def sgd_half_steps(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     source=REPORTED,
     latex=r"\text{step}_{1/2} = 1800, 5000",
     regime="the published experiment",
-    cells={"standard": staged(boundary=True), "full": staged(boundary=True)},
+    cells={"standard": staged(), "full": staged()},
     replicates=8,
     looks=1,
     predict=lambda cell: BOUNDARIES[cell["stage"]],

@@ -10,8 +10,9 @@ Tensors have the shape (replicates, tokens) or (replicates, tokens, answers), th
 order: S subjects, R relations, EOS, noise.
 """
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,10 +130,10 @@ class Task:
 
     def losses(self, weights: Weights) -> Losses:
         """The population loss, in its two parts."""
-        log_p = self.logits(weights).log_softmax(3)
-        total = -(self.target * log_p).sum(3).mean((1, 2))
-        blocks = log_p.view(*log_p.shape[:3], self.relations, self.answers).logsumexp(4)
-        relation = -blocks.diagonal(dim1=2, dim2=3).mean((1, 2))
+        p = self.logits(weights).softmax(3)
+        blocks = p.view(*p.shape[:3], self.relations, self.answers).sum(4)
+        relation = -blocks.diagonal(dim1=2, dim2=3).log().mean((1, 2))
+        total = -(self.target * p).sum(3).log().mean((1, 2))
         return Losses(relation=relation, subject=total - relation)
 
     def gradient(self, weights: Weights, frequencies: torch.Tensor | float) -> Weights:
@@ -202,11 +203,30 @@ def flow(task: Task, weights: Weights, *, duration: float, steps: int) -> Iterat
 
 def flow_losses(task: Task, weights: Weights, *, duration: float, steps: int) -> Losses:
     """The losses along the flow, from start to end, (steps + 1, B)."""
-    path = [task.losses(weights)]
-    path += [task.losses(w) for w in flow(task, weights, duration=duration, steps=steps)]
+    path = flow(task, weights, duration=duration, steps=steps)
+    return _stacked(task, itertools.chain([weights], path))
+
+
+def sgd_losses(
+    task: Task,
+    weights: Weights,
+    rngs: Sequence[np.random.Generator],
+    *,
+    rate: float,
+    batch: int,
+    steps: int,
+    every: int,
+) -> Losses:
+    """The losses along SGD at step 0 and at every ``every``-th step."""
+    path = sgd(task, weights, rngs, rate=rate, batch=batch, steps=steps)
+    return _stacked(task, itertools.islice(itertools.chain([weights], path), 0, None, every))
+
+
+def _stacked(task: Task, path: Iterable[Weights]) -> Losses:
+    losses = [task.losses(weights) for weights in path]
     return Losses(
-        relation=torch.stack([losses.relation for losses in path]),
-        subject=torch.stack([losses.subject for losses in path]),
+        relation=torch.stack([point.relation for point in losses]),
+        subject=torch.stack([point.subject for point in losses]),
     )
 
 
@@ -236,35 +256,26 @@ def sgd(
             yield weights
 
 
-def crossing(path: torch.Tensor, level: torch.Tensor | float) -> torch.Tensor:
-    """(B,): the step, with linear interpolation, at which a falling path (steps, B) first goes
-    below a level.
+def half_step(path: torch.Tensor) -> torch.Tensor:
+    """(B,): the step, interpolated linearly, at which half of a loss, (steps + 1, B), is gone.
 
-    Raises ValueError if one never does.
+    Raises ValueError if one never halves.
     """
+    level = path[0] / 2
     below = path < level
-    if not below.any(0).all() or below[0].any():
-        raise ValueError("a loss does not cross its level: start higher or train longer")
+    if not below.any(0).all():
+        raise ValueError("a loss is not halved: train longer")
     after = below.to(torch.int8).argmax(0, keepdim=True)
     high, low = path.gather(0, after - 1)[0], path.gather(0, after)[0]
     return after[0] - (level - low) / (high - low)
 
 
-def half_steps(losses: Losses) -> tuple[torch.Tensor, torch.Tensor]:
-    """(B,), (B,): the steps at which half of the relation's and half of the subject's loss is
-    gone."""
-    relation = crossing(losses.relation, losses.relation[0] / 2)
-    return relation, crossing(losses.subject, losses.subject[0] / 2)
-
-
 def flattest(losses: Losses) -> torch.Tensor:
     """(B,): the loss where it falls least per logarithm of time, between the two half times."""
     total = losses.total
-    relation, subject = half_steps(losses)
+    halves = torch.stack([half_step(losses.relation), half_step(losses.subject)])
     steps = torch.arange(1, total.shape[0] - 1, device=total.device)[:, None]
     fall = steps * (total[:-2] - total[2:])
-    outside = (steps < torch.minimum(relation, subject)) | (
-        steps > torch.maximum(relation, subject)
-    )
+    outside = (steps < halves.amin(0)) | (steps > halves.amax(0))
     place = fall.masked_fill(outside, math.inf).argmin(0, keepdim=True)
     return total[1:-1].gather(0, place)[0]
