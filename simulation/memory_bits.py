@@ -99,8 +99,8 @@ def quantise(weights: torch.Tensor, bits: int) -> torch.Tensor:
     """
     if bits == 1:
         return torch.where(weights < 0, -1.0, 1.0).to(weights)
-    step = 6 * weights.std() / 2**bits
-    limit = 2 ** (bits - 1)
+    limit = 1 << (bits - 1)
+    step = 3 * float(weights.std()) / limit
     return (weights / step).floor().clamp(-limit, limit - 1) + 0.5
 
 
