@@ -267,7 +267,7 @@ LARGE = cells(
     latex=r"\frac{\log_2(n^*-e)!}{\#\text{weights}},\quad P(n^*)=0.99",
     regime="permutations of 150 to 500 pairs, unit embeddings; as many pairs as each construction "
     "recalls to 99%",
-    cells={"smoke": MEMORIES[:2], "standard": MEMORIES, "full": MEMORIES + LARGE},
+    cells={"smoke": MEMORIES[1:2], "standard": MEMORIES, "full": MEMORIES + LARGE},
     replicates=32,
     looks=4,
     predict=lambda cell: theory.bits_per_parameter(**cell),

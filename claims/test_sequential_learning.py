@@ -92,6 +92,9 @@ def whole_flow(cell: Cell, block: Block) -> learning.Losses:
     return learning.flow_losses(problem, start, duration=cell["duration"], steps=FLOW_STEPS)
 
 
+CONSERVED = several((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
+
+
 @claim(
     id="B.flow-conservation",
     title="Each token conserves its square attention less the square norm of its values",
@@ -99,10 +102,7 @@ def whole_flow(cell: Cell, block: Block) -> learning.Losses:
     latex=r"\frac{d}{dt}\left(w_z^2-|V_z|^2\right) = 0",
     regime="the whole flow, from a random start of order 0.1 until the facts are learned; random "
     "dictionaries, so that noise and EOS move too",
-    cells={
-        tier: several((8, 4, 4), (4, 2, 2), dictionary="random", duration=100.0)
-        for tier in ("smoke", "standard", "full")
-    },
+    cells={"smoke": CONSERVED[:1], "standard": CONSERVED, "full": CONSERVED},
     replicates=4,
     looks=1,
     rule=Identity(1e-7),
