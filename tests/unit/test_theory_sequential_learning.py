@@ -50,6 +50,15 @@ def test_half_time_is_when_half_of_the_loss_is_gone() -> None:
         assert learning.stage_loss(sizes, stage, time, scale=1e-4) == pytest.approx(half)
 
 
+def test_steps_delay_the_flow_as_its_growth_rate_says() -> None:
+    for stage in STAGES:
+        flow = learning.half_time(PUBLISHED, stage, scale=1e-5)
+        small = learning.half_step(PUBLISHED, stage, scale=1e-5, learning_rate=1e-6)
+        assert small == pytest.approx(1e6 * flow, rel=1e-6)
+        delay = learning.half_step(PUBLISHED, stage, scale=1e-5, learning_rate=0.1) - 10 * flow
+        assert 6 < delay < 7, "steps"
+
+
 def test_loss_falls_from_log_rd_by_way_of_the_plateau() -> None:
     times = [0.0, *np.linspace(1, 2000, 50)]
     losses = [learning.loss(PUBLISHED, time, scale=1e-5) for time in times]
