@@ -601,8 +601,8 @@ def sgd_total(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     return {"value": problem.losses(end).total}
 
 
-CHECKPOINTS = (1, 800, 1300, 1500, 1600, 1684, 1750, 1820, 1950, 2300, 3000, 3600, 4000, 4200)
-CHECKPOINTS += (4375, 4550, 4750, 5100, 6200, 8192)
+FIRST_DROP = (1, 800, 1300, 1500, 1600, 1684, 1750, 1820, 1950, 2300)
+SECOND_DROP = (3000, 3600, 4000, 4200, 4375, 4550, 4750, 5100, 6200, 8192)
 
 
 def at_step(cell: Cell) -> float:
@@ -619,8 +619,8 @@ def at_step(cell: Cell) -> float:
     regime="the published experiment: S = 16, R = 4, D = 8, 20 noise tokens, prompts of 32 tokens, "
     "one-hot d = 41, linear attention, all weights 1e-5, SGD at rate 0.1 on batches of 1024",
     cells={
-        "standard": grid(**PUBLISHED, step=CHECKPOINTS),
-        "full": grid(**PUBLISHED, step=CHECKPOINTS),
+        "standard": grid(**PUBLISHED, step=FIRST_DROP + SECOND_DROP),
+        "full": grid(**PUBLISHED, step=FIRST_DROP + SECOND_DROP),
     },
     replicates=8,
     looks=2,
