@@ -60,7 +60,9 @@ def loss(cell: Cell, time: float, scale: float = SMALL) -> float:
 def timed(points: Iterable[Cell], past: float = 1.2) -> tuple[Cell, ...]:
     """The cells with a duration of the flow: until well after the second stage."""
     return tuple(
-        cell.replace(duration=past * max(half_time(cell, "relation"), half_time(cell, "subject")))
+        cell.replace(
+            duration=round(past * max(half_time(cell, "relation"), half_time(cell, "subject")))
+        )
         for cell in points
     )
 
@@ -155,7 +157,9 @@ def square_rate(cell: Cell) -> float:
 def growing(*points: tuple[int, int, int], tokens: Iterable[str], **more: Any) -> tuple[Cell, ...]:
     """Cells for tokens, with the time in which each grows by about cosh(2)."""
     found = (cell for token in tokens for cell in several(*points, token=token, **more))
-    return tuple(cell.replace(duration=2 / math.sqrt(square_rate(cell))) for cell in found)
+    return tuple(
+        cell.replace(duration=round(2 / math.sqrt(square_rate(cell)), 2)) for cell in found
+    )
 
 
 def uneven(*points: tuple[int, int, int]) -> tuple[Cell, ...]:
@@ -578,7 +582,9 @@ def flow_plateau_random(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 def between(points: Iterable[Cell]) -> tuple[Cell, ...]:
     """The cells at the geometric mean of the half times."""
     return tuple(
-        cell.replace(duration=math.sqrt(half_time(cell, "relation") * half_time(cell, "subject")))
+        cell.replace(
+            duration=round(math.sqrt(half_time(cell, "relation") * half_time(cell, "subject")))
+        )
         for cell in points
     )
 
