@@ -1,0 +1,216 @@
+"""Memories of a given number of bits: exhaustive codes, searched codes, random codes, and weights.
+
+A memory holds a uniformly random function from facts to outputs; encoder and decoder share any
+random numbers they like.  ``(R,)`` stands for one value per replicate.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+Floats = npt.NDArray[np.float64]
+
+
+def functions(facts: int, outputs: int) -> npt.NDArray[np.int64]:
+    """All functions from facts to outputs, (M^N, N).
+
+    >>> functions(2, 2).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    return np.array(list(itertools.product(range(outputs), repeat=facts)))
+
+
+def best_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
+    """Largest mean accuracy of any code of 2^bits codewords: every code is tried.
+
+    A shift of all codewords changes nothing, so that the first may be the zero function.
+
+    >>> best_code_accuracy(facts=4, outputs=2, bits=1)
+    0.6875
+    """
+    table = functions(facts, outputs)
+    agreement = (table[:, None] == table[None]).mean(2)
+    codes = itertools.combinations(range(1, len(table)), 2**bits - 1)
+    return max(float(agreement[:, (0, *code)].max(1).mean()) for code in codes)
+
+
+def searched_loss(
+    rngs: Sequence[np.random.Generator], *, facts: int, outputs: int, bits: int
+) -> torch.Tensor:
+    """(R,): cross-entropy in nats of an encoder and decoder that a search from random codewords
+    finds.
+
+    Each of 2^bits messages stands for a probability of each output of each fact.  In turn each
+    function is given its likeliest message, and each message the frequencies among its functions.
+    """
+    table = functions(facts, outputs)
+    one_hot = np.eye(outputs)[table]
+    found = np.empty(len(rngs))
+    for index, rng in enumerate(rngs):
+        words = one_hot[rng.permutation(len(table))[: 2**bits]]
+        decoder = 0.8 * words + 0.2 / outputs
+        loss = math.inf
+        while True:
+            with np.errstate(divide="ignore"):
+                code_length = -np.einsum("fno,mno->fm", one_hot, np.log(decoder).clip(-1e3))
+            message = code_length.argmin(1)
+            reached = float(code_length.min(1).mean()) / facts
+            if reached > loss - 1e-12:
+                break
+            loss = reached
+            for m in np.unique(message):
+                decoder[m] = one_hot[message == m].mean(0)
+        found[index] = loss
+    return torch.from_numpy(found)
+
+
+def random_code_accuracy(
+    rngs: Sequence[np.random.Generator], *, facts: int, outputs: int, bits: int
+) -> torch.Tensor:
+    """(R,): accuracy of a memory that stores which of 2^bits random codewords agrees best."""
+    found = np.empty(len(rngs))
+    for index, rng in enumerate(rngs):
+        codewords = rng.integers(outputs, size=(2**bits, facts), dtype=np.uint8)
+        # Against random codewords one function is as good as another.
+        found[index] = (codewords == 0).sum(1).max() / facts
+    return torch.from_numpy(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """``accuracy``: (R,) share of facts recalled.  ``loss``: (R,) mean cross-entropy in nats of
+    the softmax at its best temperature."""
+
+    accuracy: torch.Tensor
+    loss: torch.Tensor
+
+
+def quantise(weights: torch.Tensor, bits: int) -> torch.Tensor:
+    """Each weight rounded to one of 2^bits values, evenly spaced over three standard deviations;
+    its sign, if there is one bit.
+
+    >>> quantise(torch.tensor([-3.0, -0.1, 0.2, 5.0]), 1).tolist()
+    [-1.0, -1.0, 1.0, 1.0]
+    """
+    if bits == 1:
+        return torch.where(weights < 0, -1.0, 1.0).to(weights)
+    limit = 1 << (bits - 1)
+    step = 3 * float(weights.std()) / limit
+    return (weights / step).floor().clamp(-limit, limit - 1) + 0.5
+
+
+def quantised_memory(
+    rngs: Sequence[np.random.Generator],
+    *,
+    facts: int,
+    outputs: int,
+    dim: int,
+    weight_bits: int,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> Answers:
+    """Random functions in a linear memory, the sum of outer products, of weights of few bits."""
+    accuracy, loss = [], []
+    temperatures = torch.logspace(-2, 2, 25, device=device, dtype=dtype)
+    for rng in rngs:
+        inputs, values = _sphere(rng, facts, dim), _sphere(rng, outputs, dim)
+        right = torch.from_numpy(rng.integers(outputs, size=facts)).to(device)
+        keys, rows = (torch.from_numpy(x).to(device, dtype) for x in (inputs, values))
+        logits = keys @ quantise(rows[right].T @ keys, weight_bits).T @ rows.T
+        accuracy.append((logits.argmax(1) == right).to(dtype).mean())
+        scaled = temperatures[:, None, None] * logits / logits.std()
+        log_p = scaled.log_softmax(2)[:, torch.arange(facts, device=device), right]
+        loss.append(-log_p.mean(1).max())
+    return Answers(accuracy=torch.stack(accuracy), loss=torch.stack(loss))
+
+
+@dataclass(frozen=True)
+class Construction:
+    """A memory that writes pairs at once: what it makes of inputs, (count, dim) to (count, k), and
+    of the sum of outer products."""
+
+    features: Callable[[np.random.Generator, Floats, int], Floats]
+    write: Callable[[torch.Tensor], torch.Tensor]
+
+
+def _as_they_are(rng: np.random.Generator, inputs: Floats, width: int) -> Floats:
+    del rng, width
+    return inputs
+
+
+def _projected(rng: np.random.Generator, inputs: Floats, width: int) -> Floats:
+    directions: Floats = np.linalg.qr(rng.standard_normal((inputs.shape[1], width)))[0]
+    projected: Floats = inputs @ directions
+    return projected
+
+
+def _cosines(rng: np.random.Generator, inputs: Floats, width: int) -> Floats:
+    frequencies = 6 * rng.standard_normal((inputs.shape[1], width))
+    waves: Floats = np.cos(inputs @ frequencies + rng.uniform(0, 2 * math.pi, width))
+    return waves
+
+
+CONSTRUCTIONS = {
+    "hebbian": Construction(_as_they_are, torch.clone),
+    "low-rank": Construction(_projected, torch.clone),
+    "one-bit": Construction(_as_they_are, lambda memory: quantise(memory, 1)),
+    "cosine": Construction(_cosines, torch.clone),
+}
+"""Memories whose bits are counted; another needs an entry here and a prediction."""
+
+
+def bits_per_weight(
+    rngs: Sequence[np.random.Generator],
+    *,
+    construction: str,
+    dim: int,
+    width: int,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> torch.Tensor:
+    """(R,): bits stored per written weight at the largest n with at least 99% of n pairs recalled.
+
+    Inputs are mapped to as many outputs by a random permutation.  Answers with e errors leave at
+    most n!/(n - e)! permutations, and so tell log2 (n - e)! bits.  n is searched as published: by
+    doubling, then bisection to 1%.
+    """
+    memory = CONSTRUCTIONS[construction]
+    most, found = 32 * dim, []
+    for rng in rngs:
+        inputs, outputs = _sphere(rng, most, dim), _sphere(rng, most, dim)
+        order = torch.from_numpy(rng.random(most)).to(device)
+        keys = torch.from_numpy(memory.features(rng, inputs, width)).to(device, dtype)
+        values = torch.from_numpy(outputs).to(device, dtype)
+        low, high = 1, 2
+        while high <= most and _recalled(memory, keys, values, order[:high]) >= 0.99 * high:
+            low, high = high, 2 * high
+        if high > most:
+            raise ValueError(f"{construction} holds {low} pairs or more: too many to search")
+        while high - low > max(1, low // 100):
+            middle = (low + high) // 2
+            enough = _recalled(memory, keys, values, order[:middle]) >= 0.99 * middle
+            low, high = (middle, high) if enough else (low, middle)
+        right = _recalled(memory, keys, values, order[:low])
+        found.append(math.lgamma(right + 1) / math.log(2) / (dim * keys.shape[1]))
+    return torch.tensor(found, device=device, dtype=dtype)
+
+
+def _recalled(
+    memory: Construction, keys: torch.Tensor, values: torch.Tensor, order: torch.Tensor
+) -> int:
+    """How many of the first pairs are recalled, permuted as their random numbers are ordered."""
+    pairs, right = len(order), order.argsort()
+    weights = memory.write(values[right].T @ keys[:pairs])
+    answers = (keys[:pairs] @ weights.T @ values[:pairs].T).argmax(1)
+    return int((answers == right).sum())
+
+
+def _sphere(rng: np.random.Generator, count: int, dim: int) -> Floats:
+    vectors: Floats = rng.standard_normal((count, dim))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
