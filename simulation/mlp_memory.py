@@ -99,8 +99,8 @@ def cosine_memory(
     >>> z = torch.nn.functional.normalize(torch.eye(3, 8).double() + 0.5, dim=1)
     >>> y = torch.eye(3, 8).double()
     >>> memory = cosine_memory(z, y, np.random.default_rng(0), width=4000)
-    >>> (memory(z) @ y.mT).round(decimals=1).tolist()
-    [[1.0, 0.0, -0.0], [0.0, 1.0, -0.0], [-0.0, -0.0, 1.0]]
+    >>> (memory(z) @ y.mT).abs().round(decimals=1).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 
     Args:
         z: (N, d) unit inputs.
@@ -121,7 +121,12 @@ def cosine_memory(
 
 
 def relu_memory(
-    z: torch.Tensor, targets: torch.Tensor, rng: np.random.Generator, *, width: int
+    z: torch.Tensor,
+    targets: torch.Tensor,
+    rng: np.random.Generator,
+    *,
+    width: int,
+    project: bool = True,
 ) -> Mlp:
     r"""Random ReLU features, rid of their constant and linear parts, and a Hebbian second layer.
 
@@ -130,8 +135,8 @@ def relu_memory(
 
     P projects the neurons, :math:`R^m`, onto the complement of the vector of ones and of the
     columns of W. As relu(a) = (a + |a|) / 2, that leaves the features :math:`P|Wz|/2`, which have
-    no linear part at all and a mean of nearly zero. With plain ReLU features (P = 1) different
-    inputs would overlap by 1/pi and more, and the sum would be no memory.
+    no linear part at all, and no mean. Plain ReLU features (P = 1) of different inputs overlap by
+    2/pi of their square, which drowns what is stored, and P is what makes a memory of them.
 
     >>> z = torch.nn.functional.normalize(torch.eye(3, 8).double() - 0.2, dim=1)
     >>> y = torch.eye(3, 8).double()
@@ -144,9 +149,10 @@ def relu_memory(
         targets: (N, d) vectors to be given in answer.
         rng: draws the first layer.
         width: m.
+        project: whether to apply P.
 
     Raises:
-        ValueError: the width is at most d + 1, so that nothing is left of the features.
+        ValueError: the width is at most d + 1, so that P leaves nothing of the features.
     """
     dim = z.shape[1]
     if width <= dim + 1:
@@ -156,7 +162,7 @@ def relu_memory(
     first = torch.from_numpy(rows).to(z)
     raw = 4 / width * torch.relu(z @ first.mT).mT @ targets
     basis = torch.linalg.qr(torch.cat([torch.ones_like(first[:, :1]), first], 1)).Q
-    second = raw - basis @ (basis.mT @ raw)
+    second = raw - basis @ (basis.mT @ raw) if project else raw
     return Mlp(first=first, bias=torch.zeros_like(first[:, 0]), second=second, activation="relu")
 
 
@@ -171,9 +177,9 @@ def constructed(
     rngs: Sequence[np.random.Generator],
     *,
     associations: int,
-    outputs: int,
     dim: int,
     width: int,
+    outputs: int | None = None,
     features: str = "cosine",
     frequency: float = 8.0,
     device: str | torch.device = "cpu",
@@ -186,10 +192,10 @@ def constructed(
     Args:
         rngs: one generator per replicate.
         associations: N.
-        outputs: M.
         dim: d.
         width: m.
-        features: "cosine", "relu", or "relu raw", ReLU features with nothing taken off.
+        outputs: M; None for as many as associations.
+        features: "cosine", "relu", or "plain relu" without the projection.
         frequency: of the cosine.
         device: where it runs.
         dtype: floating-point type.
@@ -200,15 +206,20 @@ def constructed(
     accuracies = []
     for rng in rngs:
         facts = draw(
-            [rng], associations=associations, outputs=outputs, dim=dim, device=device, dtype=dtype
+            [rng],
+            associations=associations,
+            outputs=outputs or associations,
+            dim=dim,
+            device=device,
+            dtype=dtype,
         )
         z, y = facts.z[0], facts.u[0, facts.targets]
         if features == "cosine":
             memory = cosine_memory(z, y, rng, width=width, frequency=frequency)
-        elif features == "relu":
-            memory = relu_memory(z, y, rng, width=width)
+        elif features in ("relu", "plain relu"):
+            memory = relu_memory(z, y, rng, width=width, project=features == "relu")
         else:
-            raise ValueError(f"unknown features {features!r}: give cosine or relu")
+            raise ValueError(f"unknown features {features!r}: give cosine, relu or plain relu")
         accuracies.append(facts.correct(memory(z)[None]).to(dtype).mean())
     accuracy = torch.stack(accuracies)
     return {"accuracy": accuracy, "all": (accuracy == 1).to(dtype)}
@@ -273,6 +284,7 @@ class _Network:
         self._z = torch.cat([facts.z, torch.ones_like(facts.z[..., :1])], 2)
         self._u = facts.u
         self._targets = facts.targets
+        self._wanted = torch.nn.functional.one_hot(facts.targets, facts.u.shape[1]).to(facts.u)
         first = torch.cat([first, torch.zeros_like(first[:, :1])], 1)
         self._split = first[0].numel()
         self._width = first.shape[2]
@@ -281,8 +293,9 @@ class _Network:
         self._square = torch.zeros_like(self._parameters)
 
     def _layers(self) -> tuple[torch.Tensor, torch.Tensor]:
-        first = self._parameters[:, : self._split].unflatten(1, (-1, self._width))
-        second = self._parameters[:, self._split :].unflatten(1, (self._width, -1))
+        count = len(self._parameters)
+        first = self._parameters[:, : self._split].reshape(count, -1, self._width)
+        second = self._parameters[:, self._split :].reshape(count, self._width, -1)
         return first, second
 
     def _forward(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -294,10 +307,8 @@ class _Network:
         """Of the mean cross-entropy, written out: faster than autograd on small matrices."""
         hidden, logits = self._forward()
         _, second = self._layers()
-        error = torch.softmax(logits, 2)
-        rows = torch.arange(self._targets.numel(), device=logits.device)
-        error[:, rows, self._targets] -= 1
-        answer = error @ self._u / rows.numel()
+        error = torch.softmax(logits, 2).sub_(self._wanted)
+        answer = error @ self._u / self._targets.numel()
         back = (answer @ second.mT) * (hidden > 0)
         grad_first, grad_second = self._z.mT @ back, hidden.mT @ answer
         return torch.cat([grad_first.flatten(1), grad_second.flatten(1)], 1)
