@@ -6,8 +6,8 @@ yet: the claims test the law of finite size, and say where the limit is.
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
-import numpy as np
 import torch
 from scipy import optimize, special
 
@@ -17,6 +17,7 @@ from claims.engine import (
     Control,
     CriticalExponents,
     CriticalLocation,
+    MeanDifference,
     OneSided,
     Ordering,
     Plot,
@@ -34,7 +35,7 @@ SOURCE = Source("B", ("B2",), "derived", "theory/mlp_memory.py")
 PUBLISHED = Source(
     "B", ("B2", "B8"), "reported", "the paper's released code: mlp_sweep.py and its plots"
 )
-Sizes = Mapping[str, int]
+Sizes = Mapping[str, Any]
 Law = Callable[[Cell], float]
 
 
@@ -52,7 +53,8 @@ def scan_associations(
     *settings: Sizes, factors: Iterable[float], features: str = "cosine"
 ) -> tuple[Cell, ...]:
     """Cells at these multiples of the capacity."""
-    factors, points = tuple(factors), []
+    factors = tuple(factors)
+    points: list[dict[str, Any]] = []
     for setting in settings:
         capacity = mlp_memory.capacity(**setting, features=features)
         points += [
@@ -82,7 +84,7 @@ def accuracy(cell: Cell) -> float:
     return mlp_memory.accuracy(**cell)
 
 
-def without(cell: Cell, name: str) -> dict[str, int]:
+def without(cell: Cell, name: str) -> dict[str, Any]:
     """The cell's other parameters."""
     return {key: value for key, value in cell.items() if key != name}
 
@@ -120,7 +122,7 @@ MIDDLE = scan_width(
     {"associations": 512, "dim": 32},
     {"associations": 512, "dim": 64},
     {"associations": 512, "dim": 64, "outputs": 128},
-    {"associations": 512, "dim": 64, "outputs": 32},
+    {"associations": 512, "dim": 64, "outputs": 64},
     factors=(0.25, 0.5),
 )
 SQUARE = (
@@ -141,12 +143,12 @@ AROUND = (0.87, 1.0, 1.15)
     source=SOURCE,
     latex=r"\mathrm{Acc} = E\left[F_D\left(\frac{\kappa+\alpha+\eta}{\sqrt{|F|^2/d+B^2}}\right)"
     r"\right]^{M-1}",
-    regime="d >= 32 and M >= 32, widths at a quarter and a half of the critical one: accuracy 0.6 "
+    regime="d >= 32 and M >= d, widths at a quarter and a half of the critical one: accuracy 0.6 "
     "to 0.98",
-    cells={"smoke": MIDDLE[:2], "standard": MIDDLE, "full": MIDDLE},
+    cells={"smoke": MIDDLE[1:4], "standard": MIDDLE, "full": MIDDLE},
     replicates=64,
-    looks={"smoke": 1, "standard": 3, "full": 3},
-    rule=Probability(Region(-0.02, 0.02)),
+    looks={"smoke": 2, "standard": 3, "full": 3},
+    rule=MeanDifference(Region(-0.02, 0.02)),
     region_reason="the theory states an error of 0.01; as much again for sampling",
     predict=accuracy,
     controls=(
@@ -171,15 +173,14 @@ def memory_accuracy(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     title="The width at which the cosine memory recalls everything",
     source=SOURCE,
     latex=r"N\,(1-\mathrm{Acc}(m_*)) = \ln2",
-    regime="d >= 32 and M >= 32; M = N, N/4 and N/16; widths within 15% of the critical one",
+    regime="d >= 32, as many outputs as associations; widths within 15% of the critical one",
     cells={
         "smoke": scan_width(SQUARE[0], factors=AROUND),
-        "standard": scan_width(*SQUARE, *FEW_OUTPUTS, factors=AROUND),
+        "standard": scan_width(*SQUARE, factors=AROUND),
         "full": scan_width(
             *SQUARE,
-            *FEW_OUTPUTS,
             {"associations": 2048, "dim": 64},
-            {"associations": 2048, "dim": 128, "outputs": 256},
+            {"associations": 2048, "dim": 128},
             factors=AROUND,
         ),
     },
@@ -218,7 +219,10 @@ def memory_width(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     latex=r"m_* \propto \frac Nd + \frac NM",
     regime="M from N/16 to N/4, comparable with d, so that both terms count",
     cells={
-        tier: scan_width(*FEW_OUTPUTS, factors=AROUND) for tier in ("standard", "full")
+        "standard": scan_width(*FEW_OUTPUTS, factors=AROUND),
+        "full": scan_width(
+            *FEW_OUTPUTS, {"associations": 2048, "dim": 128, "outputs": 256}, factors=AROUND
+        ),
     },
     replicates=64,
     looks=4,
@@ -244,9 +248,7 @@ def memory_width(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
             ),
         ),
     ),
-    plot=Plot(
-        x="width", log_x=True, group=("outputs", "dim"), collapse=True, y_label=ALL_RIGHT
-    ),
+    plot=Plot(x="width", log_x=True, group=("outputs", "dim"), collapse=True, y_label=ALL_RIGHT),
     critical=critical_width,
 )
 def memory_few_outputs(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
@@ -393,8 +395,10 @@ def memory_asymptotic(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 
 
 RELU = ({"width": 256, "dim": 32}, {"width": 512, "dim": 64}, {"width": 1024, "dim": 64})
-RELU_WIDE = cells({"associations": n, "dim": d, "width": 4096, "features": "relu"}
-                  for n, d in ((800, 24), (1200, 32)))
+RELU_WIDE = cells(
+    {"associations": n, "dim": d, "width": 4096, "features": "relu"}
+    for n, d in ((800, 24), (1200, 32))
+)
 
 
 @claim(
@@ -413,7 +417,7 @@ RELU_WIDE = cells({"associations": n, "dim": d, "width": 4096, "features": "relu
     replicates=64,
     looks=4,
     rule=CriticalLocation(Region(0.92, 1.08), scan="associations"),
-    region_reason="the theory states an error of 3% for widths below d^2/1.53; the rest is sampling",
+    region_reason="the theory states an error of 3% up to m = d^2/1.53; the rest is sampling",
     predict=capacity,
     controls=(
         Control(
@@ -451,7 +455,7 @@ def relu_capacity(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     cells={"standard": RELU_WIDE, "full": RELU_WIDE},
     replicates=32,
     looks=2,
-    rule=Probability(Region(-0.04, 0.04)),
+    rule=MeanDifference(Region(-0.04, 0.04)),
     region_reason="overlaps of quadratic features are skewed, not normal, which the theory "
     "neglects: it states an error of 0.02; the rest is sampling",
     predict=accuracy,
@@ -464,9 +468,7 @@ def relu_capacity(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
         Control(
             "linear-part-left",
             "interference of the linear part, 1/d, as in a linear memory",
-            predict=lambda cell: accuracy(
-                cell.replace(features="cosine", width=int(cell["dim"]))
-            ),
+            predict=lambda cell: accuracy(cell.replace(features="cosine", width=int(cell["dim"]))),
         ),
     ),
     plot=Plot(kind="parity"),
@@ -506,10 +508,8 @@ def relu_projection(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """With plain ReLU features every input overlaps every other by 2/pi of its own square, so that
     each answer is mostly the sum of all outputs; taking constant and linear parts off gains more
     than half of the associations."""
-    spare = [np.random.default_rng(rng.integers(2**63)) for rng in block.rngs]
     projected = construct(cell.replace(features="relu"), block)["accuracy"]
-    other = Block(tuple(spare), block.device, block.dtype)
-    plain = construct(cell.replace(features="plain relu"), other)["accuracy"]
+    plain = construct(cell.replace(features="plain relu"), block)["accuracy"]
     return {"projected": projected, "plain": plain, "difference": projected - plain}
 
 
@@ -529,3 +529,139 @@ def on_line(*settings: Sizes, factors: Iterable[float]) -> tuple[Cell, ...]:
         for setting in settings
         for factor in factors
     )
+
+
+def recalled_by_construction(cell: Cell) -> float:
+    """Probability that the cosine memory recalls all."""
+    number = cell.number("associations")
+    return math.exp(-number * (1 - mlp_memory.accuracy(**cell)))
+
+
+def train(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+    """Whether training gets at least 99% right."""
+    sizes = {"outputs": cell["associations"]} | {k: v for k, v in cell.items() if k != "width"}
+    facts = measured.draw(block.rngs, **sizes, device=block.device, dtype=block.dtype)
+    best = measured.trained_accuracy(facts, block.rngs, width=int(cell["width"]))
+    return {"value": (best >= 0.99).to(block.dtype), "accuracy": best}
+
+
+ABOUT_A_THIRD = Region(0.75, 1.33)
+LINE_REASON = """The line is drawn by eye through capacities over three decades. Pilots at d = 8 to
+    16 put the capacity at 0.9 to 1.25 times the line, less at m = d and more at m = 2 d and 4 d;
+    the rest is sampling."""
+LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, more than 99% right. d = 8 and 11
+    (published: 8 to 90); the axis md is half of the weights."""
+ALL_WEIGHTS = Control(
+    "all-weights",
+    "the line in terms of all 2 md weights",
+    predict=lambda cell: line(cell.replace(width=2 * int(cell["width"]))),
+)
+BY_CONSTRUCTION = Control(
+    "construction",
+    "training stores no more than the Hebbian construction, md = 8 N log N",
+    predict=lambda cell: max(line(cell) / 20, 2.0),
+)
+LINE_PLOT = Plot(
+    x="associations", log_x=True, group=("dim", "width"), collapse=True, y_label="P(99% right)"
+)
+
+
+@claim(
+    id="B.trained-mlp-line",
+    title="Trained MLP memories with M = N: the published line md = 0.35 N log N",
+    source=PUBLISHED,
+    latex=r"m\,d = 0.35\,N\log N",
+    regime=LINE_REGIME,
+    cells={
+        "standard": on_line({"dim": 8, "width": 8}, factors=(0.75, 0.95, 1.15)),
+        "full": on_line(
+            *({"dim": d, "width": a * d} for d in (8, 11, 16) for a in (1, 2, 4)),
+            factors=(0.75, 0.95, 1.15, 1.35),
+        ),
+    },
+    replicates=32,
+    looks={"standard": 1, "full": 2},
+    rule=CriticalLocation(ABOUT_A_THIRD, scan="associations"),
+    region_reason=LINE_REASON,
+    predict=line,
+    controls=(ALL_WEIGHTS, BY_CONSTRUCTION),
+    plot=LINE_PLOT,
+    critical=line,
+    dtype="float32",
+)
+def trained_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+    """A ReLU MLP of width m trained on N associations with as many outputs gets 99% right for N up
+    to the reference line of the published figure."""
+    return train(cell, block)
+
+
+@claim(
+    id="B.trained-mlp-line-few-outputs",
+    title="Trained MLP memories with M = 32: the published line md = 1.2 N",
+    source=PUBLISHED,
+    latex=r"m\,d = 1.2\,N",
+    regime=LINE_REGIME,
+    cells={
+        "standard": on_line({"dim": 8, "width": 8, "outputs": 32}, factors=(0.75, 0.95, 1.15)),
+        "full": on_line(
+            *({"dim": d, "width": a * d, "outputs": 32} for d in (8, 11, 16) for a in (1, 2, 4)),
+            factors=(0.75, 0.95, 1.15, 1.35),
+        ),
+    },
+    replicates=32,
+    looks={"standard": 1, "full": 2},
+    rule=CriticalLocation(ABOUT_A_THIRD, scan="associations"),
+    region_reason=LINE_REASON,
+    predict=line,
+    controls=(ALL_WEIGHTS, BY_CONSTRUCTION),
+    plot=LINE_PLOT,
+    critical=line,
+    dtype="float32",
+)
+def trained_line_few_outputs(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+    """With 32 outputs, whatever N, it gets 99% right for N up to md/1.2."""
+    return train(cell, block)
+
+
+REACHED = on_line(
+    {"dim": 8, "width": 16},
+    {"dim": 16, "width": 16},
+    {"dim": 11, "width": 22},
+    {"dim": 11, "width": 22, "outputs": 32},
+    {"dim": 8, "width": 32, "outputs": 32},
+    factors=(0.8,),
+)
+
+
+@claim(
+    id="B.trained-mlp-reach",
+    title="Training reaches 0.8 of the published lines for m = d, 2 d and 4 d",
+    source=PUBLISHED,
+    latex=r"N_* \geq 0.8\,N_{\mathrm{line}}",
+    regime=LINE_REGIME,
+    cells={"smoke": REACHED[2:3], "standard": REACHED, "full": REACHED},
+    replicates=32,
+    looks=2,
+    rule=Probability(Region(0.5, math.inf)),
+    predict=lambda cell: 0.0,
+    region_reason="capacity is where half of the seeds succeed",
+    controls=(
+        Control(
+            "construction",
+            "training stores no more than the cosine memory of the same width",
+            predict=recalled_by_construction,
+            rule=Probability(Region(-0.1, 0.1)),
+        ),
+        Control(
+            "below",
+            "the capacity is below 0.8 of the line",
+            rule=Probability(Region(-math.inf, 0.5)),
+        ),
+    ),
+    plot=Plot(kind="parity"),
+    dtype="float32",
+)
+def trained_reach(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+    """Most seeds store four fifths of what the line promises, whatever the ratio of width to
+    dimension; the construction stores a fraction of that."""
+    return train(cell, block)
