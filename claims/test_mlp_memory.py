@@ -546,9 +546,10 @@ def train(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     return {"value": (best >= 0.99).to(block.dtype), "accuracy": best}
 
 
-LINE_REASON = """The line is drawn by eye through capacities over three decades. Pilots at d = 8 to
-    16 put the capacity at {} times the line, less at m = d and more at m = 2 d and 4 d; the rest is
-    sampling."""
+HALF_AGAIN = Region(0.67, 1.5)
+LINE_REASON = """The line is drawn by eye through capacities over three decades: a factor of 1.5. Pilots at
+    d = 8 to 16 put the capacity at {} times the line, less at m = d and more at m = 2 d and 4 d; the rest
+    is sampling."""
 LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, more than 99% right. d = 8 and 11
     (published: 8 to 90); the axis md is half of the weights."""
 ALL_WEIGHTS = Control(
@@ -581,7 +582,7 @@ LINE_PLOT = Plot(
     },
     replicates=32,
     looks={"standard": 1, "full": 2},
-    rule=CriticalLocation(Region(0.75, 1.33), scan="associations"),
+    rule=CriticalLocation(HALF_AGAIN, scan="associations"),
     region_reason=LINE_REASON.format("0.9 to 1.1"),
     predict=line,
     controls=(ALL_WEIGHTS, BY_CONSTRUCTION),
@@ -610,7 +611,7 @@ def trained_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     },
     replicates=32,
     looks={"standard": 1, "full": 2},
-    rule=CriticalLocation(Region(0.67, 1.5), scan="associations"),
+    rule=CriticalLocation(HALF_AGAIN, scan="associations"),
     region_reason=LINE_REASON.format("0.85 to 1.25"),
     predict=line,
     controls=(ALL_WEIGHTS, BY_CONSTRUCTION),
