@@ -547,9 +547,9 @@ def train(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 
 
 HALF_AGAIN = Region(0.67, 1.5)
-LINE_REASON = """The line is drawn by eye through capacities over three decades: a factor of 1.5. Pilots at
-    d = 8 to 16 put the capacity at {} times the line, less at m = d and more at m = 2 d and 4 d; the rest
-    is sampling."""
+LINE_REASON = """The line is drawn by eye through capacities over three decades: a factor of 1.5.
+    Pilots at d = 8 to 16 put the capacity at {} times the line, less at m = d and more at
+    m = 2 d and 4 d; the rest is sampling."""
 LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, more than 99% right. d = 8 and 11
     (published: 8 to 90); the axis md is half of the weights."""
 ALL_WEIGHTS = Control(
@@ -644,7 +644,7 @@ REACHED = on_line(
     replicates=32,
     looks=2,
     rule=Probability(Region(0.5, math.inf)),
-    predict=lambda cell: 0.0,
+    predict=lambda cell: 0.0,  # the region is one of the probability itself
     region_reason="capacity is where half of the seeds succeed",
     controls=(
         Control(
@@ -659,7 +659,7 @@ REACHED = on_line(
             rule=Probability(Region(-math.inf, 0.5)),
         ),
     ),
-    plot=Plot(kind="parity"),
+    plot=Plot(x="associations", group=("dim", "width"), y_label="P(99% right)"),
     dtype="float32",
 )
 def trained_reach(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
