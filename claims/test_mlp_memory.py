@@ -116,7 +116,6 @@ def construct(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     return measured.constructed(block.rngs, **cell, device=block.device, dtype=block.dtype)
 
 
-NO_OUTPUTS = "drops the interference N/M within an output's own score"
 ALL_RIGHT = "P(all right)"
 MIDDLE = scan_width(
     {"associations": 512, "dim": 32},
@@ -227,12 +226,12 @@ def memory_width(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     replicates=64,
     looks=4,
     rule=CriticalLocation(Region(0.9, 1.1), scan="width"),
-    region_reason="the theory states an error of 5%; as much again for sampling",
+    region_reason="the theory states an error of 3%; the rest is sampling",
     predict=critical_width,
     controls=(
         Control(
             "between-only",
-            NO_OUTPUTS,
+            "drops the interference N/M within an output's own score",
             predict=lambda cell: (
                 critical_width(cell)
                 * cell.number("associations")
@@ -260,11 +259,11 @@ def memory_few_outputs(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 
 @claim(
     id="B.mlp-memory-width-exponents",
-    title="The critical width grows as N log N / d, on this grid with powers 1.2 and -1.05",
+    title="The critical width grows as N log N / d: on this grid, powers 1.15 and -1.03",
     source=SOURCE,
     latex=r"m_* \propto N^{a}d^{-b}",
-    regime="M = N from 128 to 512, d from 32 to 64; the logarithm raises the power of N by about "
-    "0.2, what an input's own signal adds is as much again at d = 32",
+    regime="M = N from 128 to 512, d from 32 to 64; the logarithm raises the power of N by 0.18, "
+    "the term N/M = 1 lowers it by 0.12 to 0.2, and the input's own signal raises it by as much",
     cells={
         tier: scan_width(
             *({"associations": n, "dim": d} for n in (128, 512) for d in (32, 64)),
@@ -312,8 +311,8 @@ def memory_width_exponents(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     title="The capacity grows with the product of width and dimension",
     source=SOURCE,
     latex=r"N_*\log N_* \propto m\,d",
-    regime="m from 128 to 512, d from 32 to 64, N = M; the logarithm takes about 0.15 off the "
-    "power 1 of either",
+    regime="m from 128 to 512, d from 32 to 64, N = M; finite size and the logarithm take "
+    "0.1 to 0.15 off the power 1 of either",
     cells={
         tier: scan_associations(
             *({"width": m, "dim": d} for m in (128, 512) for d in (32, 64)),
@@ -369,7 +368,7 @@ def memory_capacity(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     looks=4,
     rule=CriticalLocation(Region(0.7, 1.0), scan="width"),
     region_reason="the approach to the limit is logarithmic: the theory of finite size puts the "
-    "ratio at 0.78 to 0.9 on this grid, within its own 5%",
+    "ratio at 0.78 to 0.9 on this grid, within its own 3%",
     predict=asymptotic_width,
     controls=(
         Control(
@@ -506,7 +505,7 @@ def relu_floor(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     ),
 )
 def relu_projection(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
-    """With plain ReLU features every input overlaps every other by 2/pi of its own square, so that
+    """With plain ReLU features every input overlaps every other by 1/pi of its own square, so that
     each answer is mostly the sum of all outputs; taking constant and linear parts off gains more
     than half of the associations."""
     projected = construct(cell.replace(features="relu"), block)["accuracy"]
@@ -550,7 +549,7 @@ HALF_AGAIN = Region(0.67, 1.5)
 LINE_REASON = """The line is drawn by eye through capacities over three decades: a factor of 1.5.
     Pilots at d = 8 to 16 put the capacity at {} times the line, less at m = d and more at
     m = 2 d and 4 d; the rest is sampling."""
-LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, more than 99% right. d = 8 and 11
+LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, more than 99% right. d = 8 to 16
     (published: 8 to 90); the axis md is half of the weights."""
 ALL_WEIGHTS = Control(
     "all-weights",

@@ -136,7 +136,7 @@ def relu_memory(
     P projects the neurons, :math:`R^m`, onto the complement of the vector of ones and of the
     columns of W. As relu(a) = (a + |a|) / 2, that leaves the features :math:`P|Wz|/2`, which have
     no linear part at all, and no mean. Plain ReLU features (P = 1) of different inputs overlap by
-    2/pi of their square, which drowns what is stored, and P is what makes a memory of them.
+    1/pi of their square, which drowns what is stored, and P is what makes a memory of them.
 
     >>> z = torch.nn.functional.normalize(torch.eye(3, 8).double() - 0.2, dim=1)
     >>> y = torch.eye(3, 8).double()

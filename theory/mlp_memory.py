@@ -190,8 +190,8 @@ def critical_width(
     r"""Width at which all N associations are right with probability 1/2; infinite if none does.
 
     The failures are few and nearly independent: their number is Poisson, of mean
-    $N(1-\mathrm{Acc})$. Finite size, cosine: within 3% for d >= 32 and M = N, 5% for M >= d; at
-    d = 16, where inputs come near each other and the frequency matters, up to 9% low. ReLU: use
+    $N(1-\mathrm{Acc})$. Finite size, cosine: within 3% for d >= 32 and M >= 64, 6% low at
+    M = d = 32; at d = 16, where inputs come near each other, up to 9% low. ReLU: use
     `capacity`, as the width depends on everything else steeply once it exceeds $d^2/1.53$.
 
     Raises:
@@ -226,8 +226,8 @@ def capacity(
     r"""Number of associations that are all right with probability 1/2, the inverse of
     `critical_width`.
 
-    Finite size: within 3%; ReLU, 3% up to m = d^2/1.53 and up to 10% high where the quadratic part
-    rules.
+    Finite size: within 3%; ReLU, 3% up to $m = d^2/1.53$ and up to 10% high where the quadratic
+    part rules (d >= 24).
 
     Args:
         dim: d.
