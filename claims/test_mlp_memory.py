@@ -582,7 +582,7 @@ LINE_PLOT = Plot(
     replicates=32,
     looks={"standard": 1, "full": 2},
     rule=CriticalLocation(HALF_AGAIN, scan="associations"),
-    region_reason=LINE_REASON.format("0.9 to 1.1"),
+    region_reason=LINE_REASON.format("0.85 to 1.1"),
     predict=line,
     controls=(ALL_WEIGHTS, BY_CONSTRUCTION),
     plot=LINE_PLOT,
