@@ -107,6 +107,13 @@ def _coordinate(dim: float, count: int) -> tuple[Array, Array]:
     return quadrature.golub_welsch(np.zeros(count), side)
 
 
+def accuracy_of_independent_scores(associations: float, variance: float) -> float:
+    """Accuracy if all scores were independent and normal with this variance: what textbooks do."""
+    node, weight = quadrature.normal(_SCORE_NODES)
+    below = special.ndtr((1 + math.sqrt(variance) * node) / math.sqrt(variance))
+    return float(weight @ below ** (associations - 1))
+
+
 def _check(associations: float, dim: float) -> None:
     if associations < 3:
         raise ValueError(f"{associations} associations: a memory needs at least 3 to interfere")
@@ -173,8 +180,8 @@ def one_bit_accuracy(associations: float, dim: float) -> float:
 
     An entry of W is nearly normal with variance $n/d^2$, so (Bussgang) the sign is
     $\sqrt{2/\pi}\,W_{ab}d/\sqrt n$ plus an uncorrelated rest of variance $1-2/\pi$. In units of
-    the signal the rest adds an isotropic vector of squared length $(\pi/2-1)\,n/d$. To leading order
-    the noise grows by $\pi/2$; the rest correlates wrong scores less than the outputs do.
+    the signal the rest adds an isotropic vector of squared length $(\pi/2-1)\,n/d$. To leading
+    order the noise grows by $\pi/2$, but the terms of order $1/d$ do not.
 
     Raises:
         ValueError: sizes as in `accuracy`.
@@ -229,7 +236,8 @@ def half_rank(associations: float, dim: float) -> float:
     """
     if accuracy(associations, dim) < 0.5:
         return math.inf
-    return _threshold(lambda width: low_rank_accuracy(associations, dim, width), 2, dim)
+    largest = (1 - 1e-6) * dim
+    return _threshold(lambda width: low_rank_accuracy(associations, dim, width), 2, largest)
 
 
 @prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, provenance="derived")

@@ -121,7 +121,9 @@ def _error(
     return float(1 - p @ right - (1 - p.sum()) / labels)
 
 
-def _right(signal: Array, square: Array, label: NDArray[np.int64], labels: int, dim: float) -> Array:
+def _right(
+    signal: Array, square: Array, label: NDArray[np.int64], labels: int, dim: float
+) -> Array:
     """Probability that a token is recalled, (tokens,), from the mean squares of all weights."""
     is_own = label[:, None] == np.arange(labels)
     stored = np.bincount(label, square, labels) - square[:, None] * is_own
@@ -188,9 +190,7 @@ def cutoff_exponent(alpha: float) -> float:
     return 1 - alpha
 
 
-@prediction(
-    latex=r"E\propto d^{-(\alpha-1)/(2\rho\alpha)}", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"E\propto d^{-(\alpha-1)/(2\rho\alpha)}", source=_SOURCE, provenance="derived")
 def power_exponent(alpha: float, power: float) -> float:
     r"""Exponent of the error in the dimension with weights $p^\rho$ and few labels.
 
