@@ -36,7 +36,7 @@ def draw(
     """
     if associations < 2 or dim < 1:
         raise ValueError(
-            f"{associations} associations in dim {dim}: give at least 2 associations and 1 dimension"
+            f"{associations} associations in dim {dim}: give at least 2 and at least 1 dimension"
         )
     vectors = np.stack([rng.standard_normal((2, associations, dim)) for rng in rngs])
     vectors /= np.linalg.norm(vectors, axis=-1, keepdims=True)
