@@ -61,6 +61,15 @@ def ranks(points: Iterable[tuple[int, int]], factors: Iterable[float]) -> tuple[
     )
 
 
+def capacities(dims: Iterable[int]) -> tuple[Cell, ...]:
+    """Cells at these multiples of the number of associations that are all recalled."""
+    return cells(
+        {"dim": dim, "associations": round(factor * memory.capacity(dim))}
+        for dim in dims
+        for factor in (0.75, 0.9, 1.1, 1.3)
+    )
+
+
 def accuracy(cell: Cell) -> float:
     """Predicted accuracy of the Hebbian memory."""
     return memory.accuracy(number(cell), cell.number("dim"))
@@ -114,7 +123,6 @@ def low_rank(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     latex=r"P = E_{R,x}\left[P_{b,c,c'}\left(s < 1+x\right)\right]^{n-1}",
     regime="n from 128 to 512, d from 0.8 to 1.4 times the dimension at which half are recalled.",
     cells={
-        "smoke": half((128,), (0.8, 1.0, 1.3)),
         "standard": half((128, 512), (0.8, 1.0, 1.4)),
         "full": half((128, 512, 2048), (0.8, 1.0, 1.4)),
     },
@@ -160,7 +168,7 @@ def linear_accuracy(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     latex=r"P(d_{1/2}) = \frac12",
     regime="n from 64 to 1024, d within 25% of the threshold.",
     cells={
-        "smoke": half((64, 256), (0.8, 0.95, 1.1, 1.25)),
+        "smoke": half((64,), (0.8, 0.95, 1.1, 1.25)),
         "standard": half((64, 256, 1024), (0.8, 0.95, 1.1, 1.25)),
         "full": half((64, 256, 1024, 4096), (0.8, 0.95, 1.1, 1.25)),
     },
@@ -269,12 +277,11 @@ def linear_exponent(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     latex=r"P_{all} = e^{-n(1-P)}",
     regime="n = 64 and 128, d within 10% of sqrt(8 n log n).",
     cells={
-        "smoke": whole((64,), (0.9, 1.0)),
         "standard": whole((64, 128), (0.92, 1.0, 1.1)),
         "full": whole((64, 256, 1024), (0.92, 1.0, 1.1)),
     },
-    replicates={"smoke": 512, "standard": 512, "full": 512},
-    looks={"smoke": 4, "standard": 4, "full": 4},
+    replicates=512,
+    looks=4,
     rule=Probability(Region(-0.08, 0.08)),
     region_reason="""The rate of rare failures is right within 10%, which moves a probability near
         1/2 by 0.03; 0.05 are statistical.""",
@@ -359,7 +366,7 @@ def all_pairs_threshold(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     replicates=64,
     looks=4,
     rule=CriticalLocation(Region(0.94, 1.06), scan="dim"),
-    region_reason="""The finite-size theory puts d at 1.02 of the limit for n = 128, 1.00 for 256 and
+    region_reason="""The finite-size theory puts d at 1.02 of the limit for n = 128, 1.00 for 256,
         0.96 for 2048: near the limit at every size in reach, but not by convergence. It goes on
         falling to 0.944 at n = 10^5, from where it returns more slowly than any size can show.""",
     predict=lambda c: memory.all_dim_asymptotic(number(c)),
@@ -392,13 +399,9 @@ def eight_n_log_n(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     latex=r"P_{all}(n_{all}) = \frac12,\quad n_{all}\sim\frac{d^2}{8\ln d^2}\cdot"
     r"\left(1+o(1)\right)",
     regime="d from 16, where n_all = 0.79 d, to 96, where n_all = 2.2 d.",
-    cells=cells(
-        {"dim": dim, "associations": round(factor * memory.capacity(dim))}
-        for dim in (16, 64, 96)
-        for factor in (0.75, 0.9, 1.1, 1.3)
-    ),
+    cells={"standard": capacities((16, 64, 96)), "full": capacities((16, 64, 96, 256))},
     replicates=128,
-    looks={"smoke": 1, "standard": 4, "full": 5},
+    looks=4,
     rule=CriticalLocation(Region(0.93, 1.07), scan="associations"),
     region_reason="""The theory of all associations is right within 1.5% in d, which is 3% in n; at
         d = 16 steps of one association are as large, and the rest is statistical.""",
@@ -466,7 +469,7 @@ LOW_RANK = cells(
     latex=r"P_m = E_qP\left(T^2=\frac1{qd}\right),\quad q\sim\mathrm{Beta}\left(\frac m2,"
     r"\frac{d-m}2\right)",
     regime="n from 100 to 400, rank d/4 and d/2, accuracies from 0.5 to 0.86.",
-    cells={"smoke": LOW_RANK[:2], "standard": LOW_RANK, "full": LOW_RANK},
+    cells={"standard": LOW_RANK, "full": LOW_RANK},
     replicates=128,
     looks=5,
     rule=Probability(Region(-0.015, 0.015)),
@@ -569,9 +572,7 @@ def rank_product(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     return low_rank(cell, block)
 
 
-ONE_BIT = cells(
-    {"associations": n, "dim": d} for n, d in ((120, 64), (200, 64), (400, 128))
-)
+ONE_BIT = cells({"associations": n, "dim": d} for n, d in ((120, 64), (200, 64), (400, 128)))
 
 
 @claim(
@@ -580,7 +581,7 @@ ONE_BIT = cells(
     source=CAPACITY,
     latex=r"B = \frac{n-1}d+\left(\frac\pi2-1\right)\frac nd",
     regime="n/d from 2 to 3, so that an entry of W is a sum of many terms; d = 64 and 128.",
-    cells={"smoke": ONE_BIT[:2], "standard": ONE_BIT, "full": ONE_BIT},
+    cells={"standard": ONE_BIT, "full": ONE_BIT},
     replicates=64,
     looks=5,
     rule=Probability(Region(-0.015, 0.015)),
