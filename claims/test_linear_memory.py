@@ -342,7 +342,7 @@ def all_pairs(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
             "d^2 = 4 n log n: the right score does not fluctuate",
             predict=lambda c: memory.all_dim(number(c)) / math.sqrt(2),
         ),
-        Control("five-percent", "5% more in d", predict=lambda c: 1.05 * memory.all_dim(number(c))),
+        Control("tenth-more", "10% more in d", predict=lambda c: 1.1 * memory.all_dim(number(c))),
     ),
     plot=Plot(x="dim", log_x=True, group=("associations",), collapse=True),
     critical=lambda c: memory.all_dim(number(c)),

@@ -74,7 +74,7 @@ def error(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     return {"value": measured.error(block.rngs, **cell, device=block.device, dtype=block.dtype)}
 
 
-CUTOFFS = cutoffs((32, 64, 128), (0.5, 1.0, 3.0), 2.0) + cutoffs((64,), (1.0, 3.0), 1.5)
+CUTOFFS = cutoffs((32, 64, 128), (0.5, 3.0, 4.0), 2.0) + cutoffs((64,), (1.0, 3.0), 1.5)
 
 
 @claim(
@@ -83,9 +83,9 @@ CUTOFFS = cutoffs((32, 64, 128), (0.5, 1.0, 3.0), 2.0) + cutoffs((64,), (1.0, 3.
     source=DERIVED,
     latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q(x)),\quad q = 1\{x\le P\},\quad"
     r"\sigma^2\simeq\frac{P}{Md}",
-    regime="5 labels, d from 32 to 128, P from half to three times d/log d.",
+    regime="5 labels, d from 32 to 128, P from half to four times d/log d.",
     cells={
-        "smoke": cutoffs((32,), (1.0, 3.0), 2.0),
+        "smoke": cutoffs((32,), (0.5, 3.0), 2.0),
         "standard": CUTOFFS,
         "full": CUTOFFS + cutoffs((64, 512, 1024), (2.0,), 2.0),
     },
@@ -371,7 +371,7 @@ DATA = cells(
 
 def unseen_error(cell: Cell) -> float:
     """Guessing what training has not shown is the only error."""
-    return (1 - 1 / cell["labels"]) * zipf.unseen_mass(cell["alpha"], cell["samples"])
+    return float((1 - 1 / cell["labels"]) * zipf.unseen_mass(cell["alpha"], cell["samples"]))
 
 
 @claim(

@@ -159,15 +159,19 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
         raise ValueError(f"rank {width} must be above 0 and at most dim={dim}")
     if width == dim:
         return recalled(dim, associations - 1, 1 / dim)
-    q, weights = _jacobi(width / 2, (dim - width) / 2, _GAIN_NODES)
+    q, weights = _beta(width / 2, (dim - width) / 2, _GAIN_NODES)
     each = [recalled(dim, associations - 1, 1 / (float(gain) * dim)) for gain in q]
     return float(weights @ each)
 
 
-def _jacobi(a: float, b: float, count: int) -> tuple[Array, Array]:
-    """Gauss quadrature of the law Beta(a, b)."""
-    x, weights = special.roots_jacobi(count, b - 1, a - 1)
-    return (1 + x) / 2, weights / weights.sum()
+def _beta(a: float, b: float, count: int) -> tuple[Array, Array]:
+    """Gauss quadrature of the law Beta(a, b) (Jacobi polynomials)."""
+    k, last = np.arange(1.0, count), a + b - 2
+    middle = 2 * k + last
+    diagonal = np.append((a - b) / (a + b), (a - b) * last / (middle * (middle + 2)))
+    square = k * (k + b - 1) * (k + a - 1) * (k + last) / (middle**2 * (middle**2 - 1))
+    nodes, weights = quadrature.golub_welsch(diagonal, 2 * np.sqrt(square))
+    return (1 + nodes) / 2, weights
 
 
 @prediction(
