@@ -16,7 +16,7 @@ def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> NDArray[np.f
 
 
 def simulated(
-    associations: int, dim: int, width: int | None, bits: int | None
+    associations: int, dim: int, *, width: int | None = None, signs: bool = False
 ) -> tuple[float, float]:
     """Accuracy of 60 memories written with numpy from the definition, and its standard error."""
     rng, found = np.random.default_rng(17), []
