@@ -281,7 +281,7 @@ def linear_exponent(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
         "full": whole((64, 256, 1024), (0.92, 1.0, 1.1)),
     },
     replicates=512,
-    looks=4,
+    looks=5,
     rule=Probability(Region(-0.08, 0.08)),
     region_reason="""The rate of rare failures is right within 10%, which moves a probability near
         1/2 by 0.03; 0.05 are statistical.""",
