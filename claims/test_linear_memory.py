@@ -124,7 +124,7 @@ def low_rank(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     regime="n from 128 to 512, d from 0.8 to 1.4 times the dimension at which half are recalled.",
     cells={
         "standard": half((128, 512), (0.8, 1.0, 1.4)),
-        "full": half((128, 512, 2048), (0.8, 1.0, 1.4)),
+        "full": half((128, 512, 1024), (0.8, 1.0, 1.4)),
     },
     replicates=128,
     looks=5,
@@ -278,7 +278,7 @@ def linear_exponent(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     regime="n = 64 and 128, d within 10% of sqrt(8 n log n).",
     cells={
         "standard": whole((64, 128), (0.92, 1.0, 1.1)),
-        "full": whole((64, 256, 1024), (0.92, 1.0, 1.1)),
+        "full": whole((64, 128, 512), (0.92, 1.0, 1.1)),
     },
     replicates=512,
     looks=5,
