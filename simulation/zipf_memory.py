@@ -1,0 +1,118 @@
+"""Memories of Zipf data: W = sum_x q(x) u_{f(x)} e_x^T over tokens of unequal frequency.
+
+Token x = 1, 2, ... has frequency x^-alpha / zeta(alpha) and label x mod M; its answer is the label
+of largest score ``u_a . W e_x``. The schemes of weights q are those of arXiv 2310.02984 (paper C,
+statement C3). Tokens that are not stored are exchangeable, so that some of them, the probes, stand
+for infinitely many.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from scipy import special
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+PROBES = 100
+"""Tokens beyond the stored ones that are asked for."""
+
+
+def frequencies(tokens: int, alpha: float) -> Floats:
+    """Frequencies of the most frequent of infinitely many tokens.
+
+    Raises ValueError unless alpha is above 1.
+    """
+    if alpha <= 1:
+        raise ValueError(f"alpha is {alpha}: frequencies add up only above 1")
+    values: Floats = np.arange(1.0, tokens + 1) ** -alpha / special.zeta(alpha)
+    return values
+
+
+def weights(tokens: int, alpha: float, *, power: float = 0.0) -> Floats:
+    """Weights q = p^power of the stored tokens, relative to the first; power 0 stores all alike.
+
+    >>> weights(3, 2.0, power=0.5).round(3).tolist()
+    [1.0, 0.5, 0.333]
+    """
+    values = frequencies(tokens, alpha)
+    relative: Floats = (values / values[0]) ** power
+    return relative
+
+
+def memory(
+    weight: torch.Tensor, label: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor
+) -> torch.Tensor:
+    """The matrix sum_x q(x) u_{f(x)} e_x^T: (d, d).
+
+    >>> q, f, basis = torch.tensor([1.0, 0.5]), torch.tensor([0, 1]), torch.eye(2)
+    >>> memory(q, f, basis, basis).tolist()
+    [[1.0, 0.0], [0.0, 0.5]]
+    """
+    return (weight[:, None] * outputs[label]).mT @ inputs
+
+
+def error(
+    rngs: Sequence[np.random.Generator],
+    *,
+    stored: int,
+    labels: int,
+    dim: int,
+    alpha: float,
+    power: float = 0.0,
+    samples: int | None = None,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> torch.Tensor:
+    """Error of the memory that stores the most frequent tokens, one value for each generator: (R,).
+
+    ``stored``: the number P of most frequent tokens that the memory holds.  ``samples``: size of
+    the training set; stored tokens that it does not contain get weight 0.  ``power`` as for
+    :func:`weights`.
+
+    The frequency of a token is replaced by the mean over the tokens that have the same weight and
+    equally many stored tokens under their label: these are exchangeable, so that the expected
+    error is the same and its fluctuations are much smaller.
+
+    Raises ValueError for fewer than 2 labels, or less than 1 stored token or dimension.
+    """
+    if labels < 2 or stored < 1 or dim < 1:
+        raise ValueError(
+            f"labels={labels}, stored={stored}, dim={dim}: give at least 2 labels, 1 stored token "
+            "and 1 dimension"
+        )
+    mass = np.concatenate([frequencies(stored, alpha), np.zeros(PROBES)])
+    mass[stored:] = (1 - mass.sum()) / PROBES
+    label = np.arange(1, stored + PROBES + 1) % labels
+    scheme = np.concatenate([weights(stored, alpha, power=power), np.zeros(PROBES)])
+    errors = []
+    for rng in rngs:
+        inputs, outputs = _sphere(rng, mass.size, dim), _sphere(rng, labels, dim)
+        weight = scheme
+        if samples is not None:
+            counts = rng.multinomial(samples, np.append(mass[:stored], mass[stored:].sum()))
+            weight = scheme * np.append(counts[:stored] > 0, np.zeros(PROBES))
+        q, f, e, u = (
+            torch.from_numpy(values).to(device, None if values is label else dtype)
+            for values in (weight, label, inputs, outputs)
+        )
+        wrong = (u @ memory(q, f, e, u) @ e.mT).argmax(0) != f
+        share = torch.from_numpy(_averaged(mass, weight, label)).to(device, dtype)
+        errors.append(share @ wrong.to(dtype))
+    return torch.stack(errors)
+
+
+def _averaged(mass: Floats, weight: Floats, label: Integers) -> Floats:
+    """Frequencies averaged over the tokens that are exchangeable."""
+    load = np.bincount(label, weight > 0)[label]
+    kinds = np.unique(np.stack([weight, load]), axis=1, return_inverse=True)[1].ravel()
+    averages: Floats = (np.bincount(kinds, mass) / np.bincount(kinds))[kinds]
+    return averages
+
+
+def _sphere(rng: np.random.Generator, count: int, dim: int) -> Floats:
+    vectors: Floats = rng.standard_normal((count, dim))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
