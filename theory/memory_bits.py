@@ -14,20 +14,9 @@ $$ \mathrm{CE} \ge \log M - \frac{B\log 2}N . $$
 Rate-distortion theory makes the first tight for many facts: the best of $2^B$ random codewords
 agrees with the function in a share of facts whose mean is that of the maximum of $2^B$ binomials.
 
-**Constructions.** A memory of $n$ pairs under a random permutation answers
-$\arg\max_j u_j^\top W\phi_i$, $W=\sum_k u_{f(k)}\phi_k^\top$. Let $\kappa=|\phi_i|^2$, of mean 1
-and variance $\tau^2$, and $\phi_k^\top\phi_i$ of variance $\gamma\kappa$. In units of the signal
-the right output has $\kappa+x$, $x\sim N(0, I/d)$, $I = (n-1)\gamma\kappa$. The others, given $x$,
-are those of a vector of square length $\kappa^2+I+2\kappa x$, and their own pair adds
-$\gamma\kappa$. With $F_d$ the law of $\sqrt d$ times a coordinate of a uniform unit vector,
-
-$$ P = E_{\kappa,x}\left[F_d\Big(\frac{\kappa+x}s\Big)^{n-1}\right], \qquad
-   s^2 = \frac{\kappa^2+I+2\kappa x}d + \gamma\kappa . $$
-
-Hebbian: $\gamma=1/d$, $\tau=0$. Low rank, keys projected on $m$ random directions: $\gamma=1/m$,
-$\tau^2=2(1-m/d)/m$. One bit, $\mathrm{sign}(W)$: $\gamma=1/d$, and $I$ grows by $(\pi/2-1)n/d$.
-Cosine features of width $m$: $\gamma=1/m$, $\tau^2=1/2m$.
-
+**Constructions.** A memory of $n$ pairs under a random permutation recalls a pair with the
+probability that `linear_memory` and `mlp_memory` derive: the sum of outer products, itself, behind
+a projector of rank m, or rounded to signs; and cosine features of width m.
 At the capacity, $P=0.99$, a permutation is known up to $n!/(n-e)!$ possibilities, $e=n/100$ errors,
 so that $\log_2(n-e)!$ bits are stored. No theorem says how many bits a real parameter can hold; a
 memory of weights of $k$ bits holds at most $k$ bits per weight.
@@ -36,17 +25,12 @@ memory of weights of $k$ bits holds at most $k$ bits per weight.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
-from theory import quadrature
+from theory import linear_memory, mlp_memory
 from theory.registry import prediction
 
 _SOURCE = "paper B, arXiv 2412.06538, B7; derived"
-_NODES = 40
-_LENGTH_NODES = 16
-
-Array = NDArray[np.float64]
 
 
 def fano_bits(*, facts: float, outputs: int, accuracy: float) -> float:
@@ -146,40 +130,22 @@ def accuracy(construction: str, pairs: float, *, dim: int, width: int) -> float:
     Raises:
         ValueError: an unknown construction, or senseless sizes.
     """
-    if pairs < 1 or dim < 4 or width < 4:
-        raise ValueError(f"{pairs} pairs in {dim} dimensions, width {width}: too small")
-    quantisation, spread = 0.0, 0.0
-    if construction in ("hebbian", "one-bit"):
-        overlap = 1 / dim
-        quantisation = (math.pi / 2 - 1) * pairs / dim if construction == "one-bit" else 0.0
-    elif construction in ("low-rank", "cosine"):
-        overlap = 1 / width
-        spread = (2 * (1 - width / dim) if construction == "low-rank" else 0.5) / width
-    else:
-        raise ValueError(f"unknown construction {construction!r}")
-    nodes, weights = quadrature.normal(_NODES)
-    kinds, shares = quadrature.normal(_LENGTH_NODES) if spread else (np.zeros(1), np.ones(1))
-    length = np.maximum(1 + math.sqrt(spread) * kinds, 0.05)[:, None]
-    interference = (pairs - 1) * overlap * length + quantisation
-    own = np.sqrt(interference / dim) * nodes
-    square = np.maximum(length**2 + interference + 2 * length * own, 1e-9)
-    rival = np.sqrt(square / dim + overlap * length)
-    recalled = np.exp((pairs - 1) * _log_coordinate_cdf((length + own) / rival, dim))
-    return float(shares @ recalled @ weights)
-
-
-def _log_coordinate_cdf(value: Array, dim: int) -> Array:
-    """Of the root of d times a coordinate of a uniform unit vector."""
-    coordinate = np.clip(value / math.sqrt(dim), -1, 1)
-    logarithms: Array = stats.beta.logcdf((1 + coordinate) / 2, (dim - 1) / 2, (dim - 1) / 2)
-    return logarithms
+    if construction == "hebbian":
+        return linear_memory.accuracy(pairs, dim)
+    if construction == "one-bit":
+        return linear_memory.one_bit_accuracy(pairs, dim)
+    if construction == "low-rank":
+        return linear_memory.low_rank_accuracy(pairs, dim, width)
+    if construction == "cosine":
+        return mlp_memory.accuracy(associations=pairs, dim=dim, width=width)
+    raise ValueError(f"unknown construction {construction!r}")
 
 
 def capacity(construction: str, *, dim: int, width: int, target: float = 0.99) -> float:
     """Number of pairs, a real number, at which `accuracy` falls to the target."""
     found = optimize.brentq(
         lambda pairs: accuracy(construction, pairs, dim=dim, width=width) - target,
-        2,
+        4,
         2 * dim * max(dim, width),
         xtol=1e-3,
     )

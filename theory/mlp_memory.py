@@ -146,10 +146,10 @@ def _check(associations: float, outputs: float, width: float, law: FeatureLaw) -
 )
 def accuracy(
     *,
-    associations: int,
+    associations: float,
     dim: int,
     width: float,
-    outputs: int | None = None,
+    outputs: float | None = None,
     features: str = "cosine",
 ) -> float:
     """Mean share of the associations that the construction answers rightly.
