@@ -23,6 +23,7 @@ gradient and stay zero. A model that has reached its target leaves the batch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -159,7 +160,7 @@ class Shape:
     def split(self, weights: Tensor) -> dict[str, Tensor]:
         """Views of (G, P) rows of weights by name, each (G, *shape)."""
         parts = self.parts
-        rows = weights.split([int(np.prod(shape)) for shape in parts.values()], dim=1)
+        rows = torch.split_with_sizes(weights, [math.prod(s) for s in parts.values()], dim=1)
         return {
             name: row.reshape(len(weights), *shape)
             for row, (name, shape) in zip(rows, parts.items(), strict=True)
@@ -185,7 +186,8 @@ def logits(weights: Tensor, counts: Tensor, task: Task, shape: Shape, scale: Ten
     value = torch.bmm(task.inputs, part["v"].reshape(models, shape.dim, columns))
     weighted = value.view(models, -1, heads, shape.head_dim) * weight[..., None]
     sums = torch.bmm(counts, torch.cat([weighted.flatten(2), weight], 2))
-    mixed = sums[..., :columns].unflatten(2, (heads, -1)) * sums[..., columns:, None].reciprocal()
+    mixed = sums[..., :columns].view(models, -1, heads, shape.head_dim)
+    mixed = mixed * sums[..., columns:, None].reciprocal()  # cheaper to differentiate than /
     x = torch.bmm(mixed.flatten(2), part["o"].reshape(models, columns, shape.dim))
     hidden = torch.baddbmm(part["b"][:, None], x, part["w1"]).relu()
     x = torch.baddbmm(x, hidden, part["w2"])
@@ -300,8 +302,8 @@ def _draw(
         s, r, h, i, m = size.subjects, size.relations, size.heads, size.head_dim, size.width
         start = shape.subjects + shape.relations
         for first, number in ((0, s), (shape.subjects, r), (start, size.noise_tokens), (-1, 1)):
-            rows = slice(first, first + number or None)
-            inputs[g, rows] = rng.standard_normal((number, dim)) / np.sqrt(dim)
+            where = slice(first, first + number or None)
+            inputs[g, where] = rng.standard_normal((number, dim)) / np.sqrt(dim)
         # Answers of a relation stand together, as many as the largest task has.
         real = (np.arange(r)[:, None] * shape.answers + np.arange(size.answers)).ravel()
         outputs[g, real] = rng.standard_normal((len(real), dim)) / np.sqrt(dim)

@@ -52,9 +52,11 @@ def test_logits_and_gradient_are_those_of_a_transformer_written_out(size: Sizes)
         ]
     )
     torch.testing.assert_close(fast, naive.detach(), rtol=1e-12, atol=1e-12)
-    torch.nn.functional.cross_entropy(naive, prompts.labels[0]).backward()
+    (expected,) = torch.autograd.grad(
+        torch.nn.functional.cross_entropy(naive, prompts.labels[0]), leaf
+    )
     gradient = tt._gradient(weights, prompts, task, shape, scale)
-    torch.testing.assert_close(gradient, leaf.grad, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(gradient, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_adam_is_that_of_torch() -> None:
@@ -73,8 +75,8 @@ def test_prompts_hold_one_subject_one_relation_and_noise_and_the_answer_is_of_th
     None
 ):
     shape, task, _, _, prompts = drawn(SMALL, 4, 1)
-    kinds = prompts.counts[0].split([3, 2, 5, 1], dim=1)
-    assert [kind.sum(1).unique().tolist() for kind in kinds] == [[1], [1], [6], [1]]
+    kinds = torch.split_with_sizes(prompts.counts[0], [3, 2, 5, 1], dim=1)
+    assert [set(kind.sum(1).tolist()) for kind in kinds] == [{1}, {1}, {6}, {1}]
     relation = kinds[1].argmax(1)
     assert torch.equal(prompts.labels[0] // SMALL.answers, relation)
     assert shape.tokens == prompts.counts.shape[2] == 11
@@ -88,7 +90,7 @@ def run(seeds: list[int], sizes: list[Sizes], **changes: float) -> tt.Trained:
 
 def test_a_model_is_the_same_alone_and_padded_among_larger_ones_that_leave_early() -> None:
     company = run([5, 6, 7], [LARGE, SMALL, SMALL], target=0.4)
-    assert company.steps.unique().numel() > 1  # some left early
+    assert len(set(company.steps.tolist())) > 1  # some left early
     for index, size in enumerate([LARGE, SMALL, SMALL]):
         alone = run([5 + index], [size], target=0.4)
         assert alone.accuracy[0] == company.accuracy[index]
