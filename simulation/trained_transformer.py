@@ -228,15 +228,13 @@ def train(
         raise ValueError("dim, batch, steps, test, check_every and learning_rate must be positive")
     shape = Shape.of(sizes, dim)
     task, weights = _draw(rngs, sizes, shape, device, dtype)
-    scale = torch.tensor([s.head_dim**-0.5 for s in sizes], device=device, dtype=dtype)[
-        :, None, None
-    ]
+    scale = torch.tensor([[[s.head_dim**-0.5]] for s in sizes], device=device, dtype=dtype)
     tests = _prompts(_tokens(rngs, sizes, shape, (test,), length), task, shape)
     best = torch.zeros(len(sizes), device=device, dtype=dtype)
     taken = torch.full((len(sizes),), steps, device=device)
     alive = torch.arange(len(sizes), device=device)
     mean, square = torch.zeros_like(weights), torch.zeros_like(weights)
-    drawn: Integers | None = None
+    drawn: Integers = np.empty((0, len(sizes), 0, 0), dtype=np.int64)
     for step in range(steps + 1):
         if step == steps or (step and step % check_every == 0):
             right = logits(weights, tests.counts, task, shape, scale).argmax(2) == tests.labels
@@ -252,10 +250,9 @@ def train(
                 task, scale = task.take(kept), scale[kept]
                 tests = Prompts(counts=tests.counts[kept], labels=tests.labels[kept])
                 rngs, sizes = [rngs[i] for i in kept.tolist()], [sizes[i] for i in kept.tolist()]
-                drawn = None if drawn is None else drawn[:, kept.cpu().numpy()]
+                drawn = drawn[:, kept.cpu().numpy()]
         if step % DRAWN_AT_ONCE == 0:
             drawn = _tokens(rngs, sizes, shape, (DRAWN_AT_ONCE, batch), length)
-        assert drawn is not None
         prompts = _prompts(drawn[step % DRAWN_AT_ONCE], task, shape)
         gradient = _gradient(weights, prompts, task, shape, scale)
         adam(weights, gradient, mean, square, step + 1, learning_rate)
