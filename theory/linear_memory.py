@@ -85,7 +85,7 @@ def _recalled(dim: float, stored: float, spread: float, idle: float, length: flo
     score, score_weight = _coordinate(dim, _SCORE_NODES)
     scale, scale_weight = quadrature.gamma(2 / dim, _LENGTH_NODES)
     cosine, cosine_weight = _coordinate(dim, _COSINE_NODES)
-    cosine /= math.sqrt(dim)
+    cosine = cosine / math.sqrt(dim)
     # Axes: R, x, c.
     square = length * scale.reshape(-1, 1, 1)
     own = np.sqrt(square / dim) * score.reshape(-1, 1)
@@ -103,6 +103,7 @@ def _recalled(dim: float, stored: float, spread: float, idle: float, length: flo
     return float(scale_weight @ right @ score_weight)
 
 
+@lru_cache(maxsize=4096)
 def _coordinate(dim: float, count: int) -> tuple[Array, Array]:
     """Gauss quadrature of a coordinate of a uniform unit vector times sqrt(dim)."""
     k = np.arange(1.0, count)
@@ -213,6 +214,7 @@ def all_recalled(associations: float, dim: float) -> float:
 
 
 @prediction(latex=r"P(d_{1/2}) = \frac12", source=_SOURCE, provenance="derived")
+@lru_cache(maxsize=4096)
 def half_dim(associations: float) -> float:
     """Dimension at which half of the associations are recalled, a real number.
 
@@ -223,6 +225,7 @@ def half_dim(associations: float) -> float:
 
 
 @prediction(latex=r"P_{all}(d_{all}) = \frac12", source=_SHARP, provenance="derived")
+@lru_cache(maxsize=4096)
 def all_dim(associations: float) -> float:
     """Dimension at which all associations are recalled with probability 1/2, a real number.
 
@@ -235,6 +238,7 @@ def all_dim(associations: float) -> float:
 @prediction(
     latex=r"P_m(m_{1/2}) = \frac12,\quad m_{1/2}d\sim2n\ln n", source=_SOURCE, provenance="derived"
 )
+@lru_cache(maxsize=4096)
 def half_rank(associations: float, dim: float) -> float:
     """Rank at which half of the associations are recalled, a real number; infinite if above d.
 
@@ -248,6 +252,7 @@ def half_rank(associations: float, dim: float) -> float:
 
 
 @prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, provenance="derived")
+@lru_cache(maxsize=4096)
 def capacity(dim: float) -> float:
     """Number of associations that are all recalled with probability 1/2, a real number.
 
