@@ -20,6 +20,8 @@ from simulation.factual_recall import Facts, unit_vectors
 
 FREQUENCY = 6.0
 """Length scale omega of the cosine features: codes further apart than 1/omega look unrelated."""
+MARGIN, SCALE = 0.85, 100.0
+"""Scores: EOS gets MARGIN * SCALE, a head's own tokens SCALE."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +100,7 @@ def _softmax(
 
 
 def attention_only(
-    facts: Facts, *, head_dim: int, margin: float = 0.75, scale: float = 60.0
+    facts: Facts, *, head_dim: int, margin: float = MARGIN, scale: float = SCALE
 ) -> Attention:
     r"""Heads whose codes are the answers' logits themselves: no MLP is needed.
 
@@ -135,8 +137,8 @@ def attention_mlp(
     *,
     head_dim: int,
     width: int,
-    margin: float = 0.75,
-    scale: float = 60.0,
+    margin: float = MARGIN,
+    scale: float = SCALE,
 ) -> tuple[Attention, Mlp]:
     """Heads whose codes only name subject and relation; the MLP stores the facts.
 
@@ -156,7 +158,7 @@ def attention_mlp(
     >>> accuracy(mlp(inputs) @ facts.outputs.T, facts)
     1.0
     """
-    codes = _draw_codes(rng, facts)
+    codes = _like(unit_vectors(rng, facts.subjects + facts.relations, facts.dim), facts)
     attention = _heads(facts, codes, head_dim, margin=margin, scale=scale)
     return attention, hebbian_mlp(rng, facts, codes, width=width)
 
@@ -168,8 +170,8 @@ def compressed_values(
     group: int,
     head_dim: int,
     width: int,
-    margin: float = 0.75,
-    scale: float = 60.0,
+    margin: float = MARGIN,
+    scale: float = SCALE,
 ) -> tuple[Attention, Mlp]:
     """Fewer value dimensions than tokens: heads of dimension d_h for groups of more tokens.
 
@@ -214,52 +216,7 @@ def compressed_values(
     return attention, hebbian_mlp(rng, facts, codes, width=width)
 
 
-def shared_storage(
-    rng: np.random.Generator,
-    facts: Facts,
-    *,
-    head_dim: int,
-    width: int,
-    kept: int,
-    margin: float = 0.75,
-    scale: float = 60.0,
-) -> tuple[Attention, Mlp]:
-    """The heads store the facts of the first ``kept`` relations, the MLP those of the others.
-
-    A subject's code has logit 1 at its answers to the kept relations alone, so that it needs
-    fewer dimensions; the MLP reads the heads' output and adds its own to it.  Subjects that agree
-    on all kept relations share a code, and cannot be told apart.
-
-    Args:
-        rng: draws the features.
-        facts: what to store.
-        head_dim: d_h, tokens of a group; must divide S and R.
-        width: hidden units m.
-        kept: relations whose facts the heads store, from 1 to R - 1.
-        margin: as in `attention_only`.
-        scale: as in `attention_only`.
-
-    Raises:
-        ValueError: ``kept`` leaves nothing to one of the two.
-
-    >>> from simulation.factual_recall import draw, prompts
-    >>> rng = np.random.default_rng(0)
-    >>> facts = draw(rng, subjects=8, relations=4, answers=8, dim=64)
-    >>> attention, mlp = shared_storage(rng, facts, head_dim=2, width=256, kept=2)
-    >>> inputs = attend(attention, facts, prompts(rng, facts, length=32))
-    >>> accuracy((inputs + mlp(inputs)) @ facts.outputs.T, facts)
-    1.0
-    """
-    if not 0 < kept < facts.relations:
-        raise ValueError(f"kept is {kept}: heads and MLP each need some of {facts.relations}")
-    codes = torch.cat([_least(facts.outputs[facts.answers[:, :kept]]), _blocks(facts)])
-    attention = _heads(facts, codes, head_dim, margin=margin, scale=scale)
-    return attention, hebbian_mlp(rng, facts, codes, width=width, first=kept)
-
-
-def hebbian_mlp(
-    rng: np.random.Generator, facts: Facts, codes: torch.Tensor, *, width: int, first: int = 0
-) -> Mlp:
+def hebbian_mlp(rng: np.random.Generator, facts: Facts, codes: torch.Tensor, *, width: int) -> Mlp:
     """An MLP that maps the sum of a subject's and a relation's code to the fact's answer.
 
     Random cosine features, and outer weights that are the plain sum of features times answers.
@@ -269,7 +226,6 @@ def hebbian_mlp(
         facts: what to store.
         codes: (S + R, d).
         width: hidden units m.
-        first: the relations before this one are left out.
 
     Raises:
         ValueError: no hidden units.
@@ -279,9 +235,9 @@ def hebbian_mlp(
     inner = FREQUENCY * _like(rng.standard_normal((width, facts.dim)), facts)
     bias = _like(rng.uniform(0, 2 * np.pi, width), facts)
     blank = Mlp(inner=inner, bias=bias, outer=inner)
-    inputs = codes[: facts.subjects, None] + codes[None, facts.subjects + first :]
+    inputs = codes[: facts.subjects, None] + codes[None, facts.subjects :]
     features = blank.features(inputs.flatten(0, 1))
-    stored = facts.outputs[facts.answers[:, first:].flatten()]
+    stored = facts.outputs[facts.answers.flatten()]
     return Mlp(inner=inner, bias=bias, outer=features.T @ stored / width)
 
 
@@ -297,10 +253,6 @@ def accuracy(logits: torch.Tensor, facts: Facts) -> float:
 
 def _like(array: np.ndarray, facts: Facts) -> torch.Tensor:
     return torch.from_numpy(array).to(facts.tokens)
-
-
-def _draw_codes(rng: np.random.Generator, facts: Facts) -> torch.Tensor:
-    return _like(unit_vectors(rng, facts.subjects + facts.relations, facts.dim), facts)
 
 
 def _blocks(facts: Facts) -> torch.Tensor:
