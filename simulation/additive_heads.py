@@ -40,7 +40,8 @@ def _gaussian(rng: np.random.Generator, relations: int, answers: int, dim: int) 
     for name, size in {"relations": relations, "answers": answers, "dim": dim}.items():
         if size < 1:
             raise ValueError(f"{name} is {size}: give at least 1")
-    return rng.standard_normal((relations, answers, dim)) / np.sqrt(dim)
+    outputs: Floats = rng.standard_normal((relations, answers, dim)) / np.sqrt(dim)
+    return outputs
 
 
 def _feasible(rows: Floats) -> bool:

@@ -3,7 +3,8 @@ r"""Explicit weights of a one-layer transformer that store facts (paper B, state
 Softmax attention with H heads, queried by EOS, then, in some constructions, an MLP with cosine
 features; no layer is trained and nothing is idealised:
 
-    x = sum_h O_h V_h sum_t softmax_t((Q_h e_EOS) . (K_h e_t) / sqrt(d_h)) e_t,    F(x) = V^T sigma(W x + b).
+    x = sum_h O_h V_h sum_t softmax_t((Q_h e_EOS) . (K_h e_t) / sqrt(d_h)) e_t,
+    F(x) = V^T sigma(W x + b).
 
 Each head looks after a group of tokens, either subjects or relations.  On the span of its group's
 embeddings and that of EOS it computes with the dual basis, so a head whose token is in the prompt
@@ -271,7 +272,8 @@ def _duals(rows: torch.Tensor) -> torch.Tensor:
         raise ValueError(
             f"{rows.shape[-2]} vectors in {rows.shape[-1]} dimensions have no dual basis: raise dim"
         )
-    return torch.linalg.solve(rows @ rows.mT, rows)
+    duals: torch.Tensor = torch.linalg.solve(rows @ rows.mT, rows)
+    return duals
 
 
 def _keys(facts: Facts, group: int, margin: float) -> tuple[torch.Tensor, torch.Tensor]:
