@@ -89,16 +89,14 @@ def test_width_is_linear_in_the_facts_up_to_logarithms() -> None:
 
 
 def test_compression_costs_width_and_then_accuracy() -> None:
-    shape: dict[str, Any] = dict(subjects=32, relations=32, answers=8, dim=256, group=16)
-    found = [
-        theory.compressed_accuracy(**shape, width=300, head_dim=k, frequency=6.0)
-        for k in (2, 4, 64)
-    ]
+    sizes = {"subjects": 32, "relations": 32, "answers": 8, "dim": 256, "group": 16}
+    shape: dict[str, Any] = {**sizes, "frequency": 6.0}
+    found = [theory.compressed_accuracy(**shape, width=300, head_dim=k) for k in (2, 4, 64)]
     assert found == sorted(found)
     assert found[0] < 0.8 < 0.9 < found[2]
-    wide = theory.compressed_accuracy(**shape, width=10**6, head_dim=64, frequency=6.0)
+    wide = theory.compressed_accuracy(**shape, width=10**6, head_dim=64)
     assert wide == 1
-    narrow = theory.compressed_width(**shape, head_dim=2, frequency=6.0, target=0.95)
+    narrow = theory.compressed_width(**shape, head_dim=2, target=0.95)
     assert math.isinf(narrow)
 
 
