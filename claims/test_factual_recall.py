@@ -369,7 +369,7 @@ def attention_length(cell: Cell, block: Block) -> Observables:
     r"h_n^2\sim\mathrm{Beta}\Big(\frac{d-n+1}2,\frac{(n-1)(d-1)}2\Big)",
     regime="d at 60 and 75% of the threshold; R and D dominate in turn; focus is perfect",
     cells={
-        "smoke": scanned(STORED[:1], "dim", attention_dim, (0.75,)),
+        "smoke": scanned(STORED[:1], "dim", attention_dim, (0.6,)),
         "standard": scanned(STORED[:4], "dim", attention_dim, (0.6, 0.75)),
         "full": scanned(STORED, "dim", attention_dim, (0.6, 0.75)),
     },
@@ -625,8 +625,8 @@ def compressed_values(cell: Cell, block: Block) -> Observables:
     title="The exchange rate between value dimensions and MLP width",
     source=TRADE,
     latex=r"\mathrm{Acc}(m; d_h) = 0.75",
-    regime="""S = R = 16 in 4 heads of 8 tokens, d = 224; d_h = 2, 3 and 8, widths about that for 75%
-        of the facts, which two dimensions can still tell apart.""",
+    regime="""S = R = 16 in 4 heads of 8 tokens, d = 224; d_h = 2, 3 and 8, widths about that for
+        75% of the facts, which two dimensions can still tell apart.""",
     cells={
         tier: scanned(
             [NARROW.replace(head_dim=k) for k in (2, 3, 8)],

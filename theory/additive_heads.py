@@ -78,7 +78,7 @@ def _distance(above: int, below: int, *, fixed: bool) -> float:
     ``fixed``: the single first coordinate belongs to the level whichever side it is on.
     """
     rng = np.random.default_rng(20241210)
-    draws = 1_000_000 // (above + below) + 2
+    draws = 500_000 // (above + below) + 2
     upper, lower = rng.standard_normal((draws, above)), rng.standard_normal((draws, below))
     level = np.zeros((draws, 1))
     low, high = level - 9, level + 9
