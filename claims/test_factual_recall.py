@@ -594,8 +594,8 @@ def mlp_parameters(cell: Cell, block: Block) -> Observables:
     replicates=32,
     looks=5,
     rule=MeanDifference(Region(-0.04, 0.04)),
-    region_reason="""The theory states an error of 0.02 for the rivals' correlations and 0.005 for its
-        own draws; the rest is sampling, as two dimensions make accuracy vary between replicates.""",
+    region_reason="""The theory states an error of 0.02 for the rivals' correlations, 0.005 for its
+        own draws; the rest is sampling: with two dimensions accuracy varies between replicates.""",
     predict=lambda cell: theory.compressed_accuracy(**compressed(cell), width=cell["width"]),
     controls=(
         Control(
