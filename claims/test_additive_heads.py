@@ -59,7 +59,7 @@ RELATIONS = across([(4, 32), (8, 16), (32, 8)], relation=True)
         "full": SUBJECTS + across([(64, 8), (32, 32)]),
     },
     replicates=32,
-    looks={"smoke": 3, "standard": 4, "full": 4},
+    looks=4,
     rule=CriticalLocation(Region(0.92, 1.08), scan="dim"),
     region_reason=REASON,
     predict=subject_dim,
