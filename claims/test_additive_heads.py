@@ -97,7 +97,7 @@ def subject_code(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
         "full": RELATIONS + across([(16, 32), (64, 8)], relation=True),
     },
     replicates=32,
-    looks=3,
+    looks=4,
     rule=CriticalLocation(Region(0.92, 1.08), scan="dim"),
     region_reason=REASON,
     predict=relation_dim,
