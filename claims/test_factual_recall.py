@@ -575,7 +575,8 @@ def mlp_threshold(cell: Cell, block: Block) -> Observables:
 )
 def mlp_parameters(cell: Cell, block: Block) -> Observables:
     """Three times the subjects take three times the width, and more only by a logarithm; more
-    relations take a little less than in proportion as long as d exceeds the number of answers."""
+    relations take less than in proportion as long as d exceeds the number of answers M, through
+    the factor 1 + d/M."""
     return all_by_mlp(cell, block)
 
 
