@@ -1,0 +1,62 @@
+"""Whether codes exist that store facts additively, by linear programming."""
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize
+
+Floats = npt.NDArray[np.float64]
+
+
+def subject_code_exists(
+    rng: np.random.Generator, *, relations: int, answers: int, dim: int
+) -> bool:
+    """Whether some code prefers a given answer in each of R blocks of D Gaussian embeddings.
+
+    >>> subject_code_exists(np.random.default_rng(0), relations=4, answers=3, dim=12)
+    True
+    >>> subject_code_exists(np.random.default_rng(0), relations=4, answers=3, dim=1)
+    False
+    """
+    outputs = _gaussian(rng, relations, answers, dim)
+    return _feasible((outputs[:, :1] - outputs[:, 1:]).reshape(-1, dim))
+
+
+def relation_code_exists(
+    rng: np.random.Generator, *, relations: int, answers: int, dim: int
+) -> bool:
+    """Whether some code puts the first of R blocks of D Gaussian embeddings above all others.
+
+    >>> relation_code_exists(np.random.default_rng(0), relations=2, answers=2, dim=4)
+    True
+    """
+    outputs = _gaussian(rng, relations, answers, dim)
+    # A free level between the two sets costs one variable instead of D (R - 1) D constraints.
+    signs = np.where(np.arange(relations)[:, None, None] == 0, 1.0, -1.0)
+    rows = np.concatenate([outputs, -np.ones((relations, answers, 1))], 2) * signs
+    return _feasible(rows.reshape(-1, dim + 1))
+
+
+def _gaussian(rng: np.random.Generator, relations: int, answers: int, dim: int) -> Floats:
+    for name, size in {"relations": relations, "answers": answers, "dim": dim}.items():
+        if size < 1:
+            raise ValueError(f"{name} is {size}: give at least 1")
+    outputs: Floats = rng.standard_normal((relations, answers, dim)) / np.sqrt(dim)
+    return outputs
+
+
+def _feasible(rows: Floats) -> bool:
+    """Whether some y has rows @ y > 0.
+
+    Maximises the least product over a box, a programme that always has a solution.
+    """
+    count, size = rows.shape
+    result = optimize.linprog(
+        np.append(np.zeros(size), -1.0),
+        A_ub=np.column_stack([-rows, np.ones(count)]),
+        b_ub=np.zeros(count),
+        bounds=[(-1, 1)] * size + [(0, 1)],
+        method="highs",
+    )
+    if result.status != 0:
+        raise RuntimeError(f"the linear programme was not solved: {result.message}")
+    return bool(-result.fun > 1e-7)

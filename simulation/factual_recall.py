@@ -1,0 +1,146 @@
+"""The factual recall task: prompts that hide a subject and a relation among noise tokens.
+
+Fact ``(s, r)`` has the answer ``a*(s, r)``, uniform in block r of R disjoint blocks of D answers
+(paper B, statement B3).  A prompt holds the subject, the relation and noise tokens in random order,
+and ends with EOS, the query.  Tokens are numbered subjects first, then relations, noise tokens, and
+EOS last; fact ``(s, r)`` is number ``s * R + r``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """The facts and the embeddings of one replicate.
+
+    ``answers``: (S, R) int64.  ``tokens``: (V, d) unit input embeddings.  ``outputs``: (R D, d)
+    unit output embeddings.
+    """
+
+    answers: torch.Tensor
+    tokens: torch.Tensor
+    outputs: torch.Tensor
+
+    @property
+    def subjects(self) -> int:
+        return self.answers.shape[0]
+
+    @property
+    def relations(self) -> int:
+        return self.answers.shape[1]
+
+    @property
+    def answers_each(self) -> int:
+        """D, the answers that a relation may have."""
+        return self.outputs.shape[0] // self.relations
+
+    @property
+    def vocab_size(self) -> int:
+        return self.tokens.shape[0]
+
+    @property
+    def dim(self) -> int:
+        return self.tokens.shape[1]
+
+
+def draw(
+    rng: np.random.Generator,
+    *,
+    subjects: int,
+    relations: int,
+    answers: int,
+    dim: int,
+    noise: int | None = None,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> Facts:
+    """Draw the facts of one replicate, with embeddings uniform on the unit sphere.
+
+    Args:
+        rng: the replicate's generator.
+        subjects: S.
+        relations: R.
+        answers: D, the size of a relation's block of answers.
+        dim: embedding dimension d.
+        noise: number of noise tokens; S + R if None.
+        device: where the tensors go; the draws do not depend on it.
+        dtype: floating-point type of the embeddings.
+
+    Raises:
+        ValueError: a size below 1.
+
+    >>> facts = draw(np.random.default_rng(0), subjects=4, relations=3, answers=2, dim=8)
+    >>> (facts.answers // 2).tolist()  # block r holds the answers of relation r
+    [[0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2]]
+    >>> facts.vocab_size
+    15
+    """
+    noise = subjects + relations if noise is None else noise
+    sizes = {"subjects": subjects, "relations": relations, "answers": answers, "dim": dim}
+    for name, size in (sizes | {"noise": noise}).items():
+        if size < 1:
+            raise ValueError(f"{name} is {size}: give at least 1")
+    chosen = rng.integers(answers, size=(subjects, relations)) + answers * np.arange(relations)
+    tokens = unit_vectors(rng, subjects + relations + noise + 1, dim)
+    outputs = unit_vectors(rng, relations * answers, dim)
+    return Facts(
+        answers=torch.from_numpy(chosen).to(device),
+        tokens=torch.from_numpy(tokens).to(device, dtype),
+        outputs=torch.from_numpy(outputs).to(device, dtype),
+    )
+
+
+def prompts(rng: np.random.Generator, facts: Facts, *, length: int) -> torch.Tensor:
+    """One prompt per fact, (S R, T) token numbers.
+
+    Raises:
+        ValueError: there is no room for subject, relation and EOS.
+
+    >>> facts = draw(np.random.default_rng(0), subjects=2, relations=2, answers=2, dim=8, noise=1)
+    >>> [sorted(row) for row in prompts(np.random.default_rng(1), facts, length=4).tolist()]
+    [[0, 2, 4, 5], [0, 3, 4, 5], [1, 2, 4, 5], [1, 3, 4, 5]]
+    """
+    if length < 3:
+        raise ValueError(f"length is {length}: subject, relation and EOS need at least 3")
+    size_s, size_r = facts.subjects, facts.relations
+    rows = rng.integers(size_s + size_r, facts.vocab_size - 1, size=(size_s * size_r, length))
+    # Two different places among the first T - 1: the second skips the first.
+    first = rng.integers(length - 1, size=size_s * size_r)
+    second = (first + rng.integers(1, length - 1, size=size_s * size_r)) % (length - 1)
+    every = np.arange(size_s * size_r)
+    rows[every, first] = every // size_r
+    rows[every, second] = size_s + every % size_r
+    rows[:, -1] = facts.vocab_size - 1
+    return torch.from_numpy(rows).to(facts.answers.device)
+
+
+def recovered(facts: Facts, tokens: torch.Tensor) -> torch.Tensor:
+    """Answers read off prompts by looking up which subject and which relation they hold."""
+    subject = torch.where(tokens < facts.subjects, tokens, 0).sum(1)
+    is_relation = (tokens >= facts.subjects) & (tokens < facts.subjects + facts.relations)
+    relation = torch.where(is_relation, tokens - facts.subjects, 0).sum(1)
+    return facts.answers[subject, relation]
+
+
+def best_guess(facts: Facts, *, know: str) -> float:
+    """Accuracy of the best predictor that knows only the subject, or only the relation.
+
+    Raises:
+        ValueError: ``know`` is neither "subject" nor "relation".
+    """
+    if know not in ("subject", "relation"):
+        raise ValueError(f"know is {know!r}: choose subject or relation")
+    rows = facts.answers if know == "subject" else facts.answers.T
+    counts = torch.nn.functional.one_hot(rows, facts.outputs.shape[0]).sum(1)
+    return float(counts.amax(1).double().mean()) / rows.shape[1]
+
+
+def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> npt.NDArray[np.float64]:
+    """``count`` vectors uniform on the unit sphere."""
+    vectors = rng.standard_normal((count, dim))
+    normalised: npt.NDArray[np.float64] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return normalised
