@@ -31,7 +31,7 @@ from claims.engine.errors import ClaimError, ExecutorError, LedgerError, Simulat
 from claims.engine.ledger import Ledger
 from claims.engine.plan import print_plan
 from claims.engine.region import Verdict
-from claims.engine.run import Settings, run
+from claims.engine.run import Begun, Settings, begin, run
 from reports import terminal
 from reports.errors import ReportError
 from reports.record import load
@@ -129,6 +129,7 @@ class ClaimSession:
         self.line: ProgressLine | None = None
         self._ledger: Ledger | None = None
         self._executor: Executor | None = None
+        self._begun: dict[str, Begun] = {}
 
     @property
     def ledger(self) -> Ledger:
@@ -179,9 +180,21 @@ class ClaimSession:
             claim, settings, file, state="NOT RUN", reason=reason, outcome="skipped"
         )
 
+    def begin(self, claim: Claim) -> Begun:
+        """Blocks of the claim that are on their way: already, or from now on."""
+        begun = self._begun.pop(claim.id, None)
+        if begun is None:
+            begun = begin(claim, self.settings, self.ledger, self.executor)
+        return begun
+
+    def begin_ahead(self, claim: Claim) -> None:
+        """Have the workers go on with this claim while another is judged."""
+        self._begun[claim.id] = begin(claim, self.settings, self.ledger, self.executor)
+
     def discard_broken_executor(self, error: BaseException) -> None:
         """After a worker died, give the next claim a fresh executor."""
         if isinstance(error, BrokenExecutor) and self._executor is not None:
+            self._begun.clear()
             self._executor.shutdown(wait=False, cancel_futures=True)
             self._executor = None
 
@@ -266,7 +279,11 @@ class ClaimItem(pytest.Item):
             )
             pytest.skip(reason)
         try:
-            outcome = run(claim, settings, session.ledger, session.executor, session.line)
+            begun = session.begin(claim)
+            following = self._following()
+            if following is not None:
+                session.begin_ahead(following)
+            outcome = run(claim, settings, session.ledger, session.executor, session.line, begun)
         except Exception as error:
             self.record = record.undecided(
                 claim,
@@ -290,6 +307,16 @@ class ClaimItem(pytest.Item):
             self.record["outcome"] = "skipped"
             pytest.skip(message)
         raise ClaimFailed(f"{message}\nreplay: {self.record['replay']}")
+
+    def _following(self) -> Claim | None:
+        """The next claim that will be run."""
+        session = self.config.stash[SESSION]
+        items = self.session.items
+        for item in items[items.index(self) + 1 :]:
+            if isinstance(item, ClaimItem) and item.claim.cells.get(session.settings.tier):
+                untouched = session.untouched(item.claim, item.location[0])
+                return None if untouched is not None else item.claim
+        return None
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Errors that explain themselves are shown without a traceback."""

@@ -34,6 +34,10 @@ Progress = Callable[[str, int, int, int, int], None]
 """Called with claim id, look, looks, blocks done and blocks wanted at this look."""
 
 
+Begun = dict[BlockKey, "Future[BlockResult]"]
+"""Blocks that an executor already works on."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """What a run has been asked for."""
@@ -128,12 +132,28 @@ def decide(claim: Claim, evidence: tuple[Sample, ...], alpha: float) -> Decision
     return Decision(parts(claim), {c.id: control(c) for c in claim.controls})
 
 
+def begin(claim: Claim, settings: Settings, ledger: Ledger, executor: Executor) -> Begun:
+    """Submit the blocks of a claim's first look that the ledger lacks, for `run` to collect.
+
+    Begun one claim ahead, they keep the workers busy while a claim is judged. A serial executor
+    would run them at once: there, nothing is begun.
+    """
+    if isinstance(executor, SerialExecutor):
+        return {}
+    wanted = [(cell, 0) for cell in claim.cells[settings.tier]]
+    return {
+        key: executor.submit(simulate, _task(claim, settings, *place))
+        for place, key in _from_ledger(claim, settings, ledger, wanted, {})
+    }
+
+
 def run(
     claim: Claim,
     settings: Settings,
     ledger: Ledger,
     executor: Executor | None,
     progress: Progress | None = None,
+    begun: Begun | None = None,
 ) -> Outcome:
     """Run a claim to its verdict.
 
@@ -147,6 +167,7 @@ def run(
         executor: where missing blocks run; None simulates nothing, and judges the looks for
             which the ledger has all blocks.
         progress: told after every block.
+        begun: what `begin` has submitted.
 
     Raises:
         SimulationError: the simulation returned no numbers, the wrong shape, or NaN; or, without
@@ -168,7 +189,7 @@ def run(
             break
         why.update(ledger.why_missing(key) for _, key in missing)
         if executor is not None:
-            for place, key, result in _completed(claim, settings, missing, executor):
+            for place, key, result in _completed(claim, settings, missing, executor, begun or {}):
                 ledger.put(key, result)
                 collected[place] = result
                 if progress is not None:
@@ -213,7 +234,11 @@ def _from_ledger(
 
 
 def _completed(
-    claim: Claim, settings: Settings, missing: Sequence[tuple[Place, BlockKey]], executor: Executor
+    claim: Claim,
+    settings: Settings,
+    missing: Sequence[tuple[Place, BlockKey]],
+    executor: Executor,
+    begun: Begun,
 ) -> Iterator[tuple[Place, BlockKey, BlockResult]]:
     """Blocks as they are done, so that a run killed at any point loses only those in flight."""
     queue = deque(missing)
@@ -225,7 +250,7 @@ def _completed(
         while queue or flying:
             while queue and len(flying) < window:
                 place, key = queue.popleft()
-                future = executor.submit(simulate, _task(claim, settings, *place))
+                future = begun.get(key) or executor.submit(simulate, _task(claim, settings, *place))
                 flying[future] = (place, key)
             for future in wait(flying, return_when=FIRST_COMPLETED).done:
                 place, key = flying.pop(future)
@@ -335,4 +360,4 @@ def _evidence(
     return tuple(samples)
 
 
-__all__ = ["Decision", "Outcome", "Settings", "Task", "decide", "run", "simulate"]
+__all__ = ["Decision", "Outcome", "Settings", "Task", "begin", "decide", "run", "simulate"]

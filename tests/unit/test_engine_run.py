@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from claims.engine.executors import SerialExecutor
 from claims.engine.ledger import Ledger
 from claims.engine.region import Verdict
 from claims.engine.rules import Exponents, OneSided, Share
-from claims.engine.run import Settings, run
+from claims.engine.run import Settings, begin, run
 
 TRUTH = 2.0
 CELLS = grid(length=(4, 8))
@@ -104,6 +106,25 @@ def test_a_second_run_simulates_nothing_and_says_the_same(ledger: Ledger) -> Non
     assert (first.reused, second.reused) == (0, first.blocks)
     assert second.decision == first.decision
     assert second.seconds == first.seconds
+
+
+def test_blocks_begun_ahead_are_simulated_once(tmp_path: Path) -> None:
+    class Counting(ThreadPoolExecutor):
+        submitted = 0
+
+        def submit(self, *args: Any, **kwargs: Any) -> Any:
+            self.submitted += 1
+            return super().submit(*args, **kwargs)
+
+    with Counting(2) as executor, Ledger(tmp_path / "ahead.sqlite") as ledger:
+        begun = begin(mean_claim, SMOKE, ledger, executor)
+        assert len(begun) == len(CELLS)
+        ahead = run(mean_claim, SMOKE, ledger, executor, begun=begun)
+        assert executor.submitted == ahead.blocks
+        assert begin(mean_claim, SMOKE, ledger, executor) == {}  # the ledger has them now
+    with Ledger(tmp_path / "serial.sqlite") as ledger:
+        assert begin(mean_claim, SMOKE, ledger, SerialExecutor()) == {}
+        assert run(mean_claim, SMOKE, ledger, SerialExecutor()).decision == ahead.decision
 
 
 def test_a_changed_theory_rejudges_old_evidence(ledger: Ledger) -> None:
