@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -26,22 +27,25 @@ FILES = sorted((Path(__file__).parents[2] / "claims").glob("test_*.py"))
 class Evidence:
     """What the claims found under the theory as it is.
 
-    Every claim runs in the lowest tier that has it. Those of the smoke tier run at once, and the
-    others when they are needed.
+    Every claim runs in the lowest tier that has it: at first to its first look alone, which tells
+    most wrong theories from the right one. Those of the smoke tier run at once, and others, or
+    further looks, when they are needed.
 
     Attributes:
-        outcomes: by claim id, of the claims that ended as expected.
+        outcomes: by claim id, of the claims that ended as expected or undecided.
     """
 
     def __init__(self, ledger: Path) -> None:
         self.outcomes: dict[str, Outcome] = {}
         self._ledger = ledger
-        self._waiting: dict[str, str] = {}
+        self._tier = {
+            name: next(tier for tier in TIERS if claim.cells.get(tier))
+            for name, claim in imported().items()
+        }
+        self._run_so_far = dict.fromkeys(self._tier, 0)  # 1 after the first look, 2 after the last
         self._seconds: dict[str, float] = {}
         self._catchers: dict[str, str] = {}
-        for name, claim in imported().items():
-            self._waiting[name] = next(tier for tier in TIERS if claim.cells.get(tier))
-        self._run([name for name, tier in self._waiting.items() if tier == "smoke"])
+        self._run([name for name, tier in self._tier.items() if tier == "smoke"])
 
     def catcher(self, mutant: Mutant, claims: Mapping[str, Claim], asked: set[str]) -> str | None:
         """The id of a claim that notices that the theory, as it is now, is wrong, if one does.
@@ -67,22 +71,35 @@ class Evidence:
             verdict = judge(claim.rule.components(outcome.evidence, claim.predict, outcome.alpha))
         except (ArithmeticError, ValueError):
             return False  # a theory that breaks down has not been refuted by evidence
-        return (verdict is Verdict.REFUTED) != (claim.expected == Verdict.REFUTED)
+        if claim.expected == Verdict.REFUTED:
+            return outcome.decision.verdict is Verdict.REFUTED and verdict is not Verdict.REFUTED
+        return verdict is Verdict.REFUTED
 
-    def extend(self, mutant: Mutant) -> bool:
-        """Run one more claim that may notice the mutant; False if there is none.
+    def extend(self, mutant: Mutant) -> str | None:
+        """Run one more claim that may notice the mutant, or one further; its id if there is one.
 
         The theory must be the right one again: a claim stops when its verdict is clear.
         """
-        more = self._seeing(mutant, set(self._waiting))
+        more = [name for name in self._seeing(mutant, set(self._tier)) if self._unfinished(name)]
         if not more:
-            return False
-        self._run([min(more, key=lambda name: (*_distance(name, mutant), self._size(name), name))])
-        return True
+            return None
+        name = min(more, key=lambda n: (*_distance(n, mutant), self._run_so_far[n], self._size(n)))
+        self._run([name])
+        return name
+
+    def _unfinished(self, name: str) -> bool:
+        if self._run_so_far[name] == 0:
+            return True
+        outcome = self.outcomes.get(name)
+        return (
+            self._run_so_far[name] == 1
+            and outcome is not None
+            and outcome.decision.verdict is Verdict.INCONCLUSIVE
+        )
 
     def _size(self, name: str) -> int:
         """Replicates of the first look."""
-        claim, tier = imported()[name], self._waiting[name]
+        claim, tier = imported()[name], self._tier[name]
         return len(claim.cells[tier]) * claim.replicates[tier]
 
     def _seeing(self, mutant: Mutant, names: set[str]) -> list[str]:
@@ -92,9 +109,12 @@ class Evidence:
         spec = executors.resolve("auto", "cpu", nested=False)
         with Ledger(self._ledger) as ledger, executors.make(spec) as executor:
             for name in names:
-                claim = imported()[name]
-                outcome = run(claim, Settings(tier=self._waiting.pop(name)), ledger, executor)
-                if outcome.decision.verdict == claim.expected:
+                claim, tier = imported()[name], self._tier[name]
+                if self._run_so_far[name] == 0:
+                    claim = replace(claim, looks={tier: 1})
+                outcome = run(claim, Settings(tier=tier), ledger, executor)
+                self._run_so_far[name] += 1
+                if outcome.decision.verdict in (claim.expected, Verdict.INCONCLUSIVE):
                     self.outcomes[name] = outcome
                     start = time.perf_counter()
                     claim.rule.components(outcome.evidence, claim.predict, outcome.alpha)

@@ -54,5 +54,7 @@ def caught(mutant: Mutant, evidence: Evidence, monkeypatch: pytest.MonkeyPatch) 
             claims = reread() if mutant.frozen else imported()
             if evidence.catcher(mutant, claims, asked) is not None:
                 return True
-        if not evidence.extend(mutant):
+        more = evidence.extend(mutant)
+        if more is None:
             return False
+        asked.discard(more)
