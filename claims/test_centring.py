@@ -64,9 +64,9 @@ CURVES = grid(
     r"\psi\to\psi-\psi_{pair}",
     regime="V = 2.7 d and m = 5 d, where recall is possible; at L = 32 the plain attention step is "
     "limited by its mean bias up to N = 512, the plain recall by the label bias throughout.",
-    cells={"smoke": CURVES[1::2], "standard": CURVES, "full": CURVES},
-    replicates={"smoke": 48, "standard": 128, "full": 512},
-    looks={"smoke": 2, "standard": 2, "full": 2},
+    cells={"standard": CURVES, "full": CURVES},
+    replicates={"standard": 128, "full": 512},
+    looks=2,
     rule=MeanDifference(Region(-0.08, 0.08)),
     region_reason="Localisation times recall leaves out what wrong attention in training stores: "
     "up to 0.03 in pilot runs; the formulas' own errors are 0.04 and 0.02.",

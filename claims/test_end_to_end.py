@@ -87,7 +87,6 @@ def accuracy(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     latex=r"\mathrm{Acc} = P\cdot\mathrm{Recall}",
     regime=REGIME,
     cells={
-        "smoke": SMOKE,
         "standard": SMOKE + points(256, (32, 48, 256), (64, 96, 384)),
         "full": STANDARD,
     },

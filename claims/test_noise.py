@@ -153,7 +153,6 @@ def total_variance(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 
 
 FEW_SAMPLES = grid(vocab_size=128, length=(16, 32), samples=(64, 256), dim=(16, 64))
-FEWER = grid(vocab_size=64, length=(16, 32), samples=(32, 128), dim=(16, 64))
 
 
 def coefficient(cell: Cell) -> float:
@@ -169,7 +168,7 @@ def coefficient(cell: Cell) -> float:
     r"+\frac{4V}{d^2N}+\frac{L^2rW}{NV^2}",
     regime="the coefficient of the trigger embedding, less its value at infinite N; N from V/2 to "
     "2 V; trigger not in the values",
-    cells={"smoke": FEWER, "standard": FEW_SAMPLES, "full": FEW_SAMPLES},
+    cells={"standard": FEW_SAMPLES, "full": FEW_SAMPLES},
     replicates=256,
     looks=4,
     rule=MeanRatio(Region(0.88, 1.12), by=()),

@@ -62,7 +62,7 @@ def sphere(cell: Cell, dim: int) -> Problem:
     latex=r"\mathrm{Var}_v\theta_v = E\theta_v^2-(E\theta_v)^2",
     regime="""Orthonormal, d = V + 2, L << V; N < V, so that collisions and repeats are few and
         their Poisson law shows.""",
-    cells={"smoke": VARIANCE[:1], "standard": VARIANCE, "full": VARIANCE},
+    cells={"standard": VARIANCE, "full": VARIANCE},
     replicates=256,
     looks=3,
     rule=MeanRatio(Region(0.9, 1.1)),
