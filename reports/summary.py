@@ -80,11 +80,11 @@ def attention(report: Record) -> list[list[dict[str, Any]]]:
 
 
 def groups(claims: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The claims by the file they are in, named in words, in the order of the record."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    """The claims by paper and file, named in words, in the order of the record."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for claim in claims:
-        found.setdefault(claim["file"], []).append(claim)
-    return [(_in_words(file), group) for file, group in found.items()]
+        found.setdefault((claim["source"]["paper"], claim["file"]), []).append(claim)
+    return [(f"Paper {paper}: {_in_words(file)}", group) for (paper, file), group in found.items()]
 
 
 def _in_words(file: str) -> str:

@@ -206,8 +206,12 @@ class ClaimSession:
             self._ledger.__exit__(None, None, None)
 
     def report(self) -> record.Record:
-        """The whole report, claims ordered by file and id."""
-        ordered = sorted(self.records, key=lambda entry: (entry["file"], entry["id"]))
+        """The whole report, claims ordered by paper, file and id."""
+
+        def place(entry: record.Record) -> tuple[str, str, str]:
+            return entry["source"]["paper"], entry["file"], entry["id"]
+
+        ordered = sorted(self.records, key=place)
         return record.suite(
             self.settings,
             ordered,

@@ -8,6 +8,7 @@ import inspect
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import grimp
 
-from claims.engine import Claim, Verdict, executors, judge
+from claims.engine import Claim, Verdict, judge
 from claims.engine.claim import TIERS
 from claims.engine.ledger import Ledger
 from claims.engine.run import Outcome, Settings, run
@@ -35,9 +36,9 @@ class Evidence:
         outcomes: by claim id, of the claims that ended as expected or undecided.
     """
 
-    def __init__(self, ledger: Path) -> None:
+    def __init__(self, ledger: Ledger, executor: Executor) -> None:
         self.outcomes: dict[str, Outcome] = {}
-        self._ledger = ledger
+        self._ledger, self._executor = ledger, executor
         self._tier = {
             name: next(tier for tier in TIERS if claim.cells.get(tier))
             for name, claim in imported().items()
@@ -106,19 +107,17 @@ class Evidence:
         return [name for name in names if mutant.module in _upstream(imported()[name].module)]
 
     def _run(self, names: list[str]) -> None:
-        spec = executors.resolve("auto", "cpu", nested=False)
-        with Ledger(self._ledger) as ledger, executors.make(spec) as executor:
-            for name in names:
-                claim, tier = imported()[name], self._tier[name]
-                if self._run_so_far[name] == 0:
-                    claim = replace(claim, looks={tier: 1})
-                outcome = run(claim, Settings(tier=tier), ledger, executor)
-                self._run_so_far[name] += 1
-                if outcome.decision.verdict in (claim.expected, Verdict.INCONCLUSIVE):
-                    self.outcomes[name] = outcome
-                    start = time.perf_counter()
-                    claim.rule.components(outcome.evidence, claim.predict, outcome.alpha)
-                    self._seconds[name] = time.perf_counter() - start
+        for name in names:
+            claim, tier = imported()[name], self._tier[name]
+            if self._run_so_far[name] == 0:
+                claim = replace(claim, looks={tier: 1})
+            outcome = run(claim, Settings(tier=tier), self._ledger, self._executor)
+            self._run_so_far[name] += 1
+            if outcome.decision.verdict in (claim.expected, Verdict.INCONCLUSIVE):
+                self.outcomes[name] = outcome
+                start = time.perf_counter()
+                claim.rule.components(outcome.evidence, claim.predict, outcome.alpha)
+                self._seconds[name] = time.perf_counter() - start
 
 
 @cache

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+from claims.engine import executors
+from claims.engine.ledger import Ledger
 from tests.mutation.judge import Evidence, fresh_caches, imported, reread
 from tests.mutation.mutants import Mutant, constants, exponents, powers
 
 
 @pytest.fixture(scope="module")
-def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
     """A run of the suite under the default seed."""
-    return Evidence(tmp_path_factory.mktemp("evidence") / "ledger.sqlite")
+    path = tmp_path_factory.mktemp("evidence") / "ledger.sqlite"
+    spec = executors.resolve("auto", "cpu", nested=False)
+    with Ledger(path) as ledger, executors.make(spec) as executor:
+        yield Evidence(ledger, executor)
 
 
 def test_right_theory_is_not_caught(evidence: Evidence) -> None:
