@@ -2,13 +2,14 @@
 
 import copy
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reports import diff
 from reports.diff import Change
-from reports.record import Record
+from reports.record import Record, load
 
 CLAIM = "A.trigger-signal"
 Edit = Callable[[dict[str, Any]], object]
@@ -106,3 +107,10 @@ def test_markdown_cannot_be_broken_by_a_reason(report: Record) -> None:
         if "lost" in line and line.startswith("| lost")
     ]
     assert row.replace("\\|", "").count("|") == 6
+
+
+def test_committed_baseline_is_a_whole_standard_run_in_which_all_claims_pass() -> None:
+    baseline = load(Path(__file__).parents[2] / "reports" / "baseline.json")
+    assert baseline["suite"]["tier"] == "standard"
+    assert {claim["outcome"] for claim in baseline["claims"]} == {"passed"}
+    assert all(statement["claims"] for statement in baseline["statements"])
