@@ -58,7 +58,7 @@ def caught(mutant: Mutant, evidence: Evidence, monkeypatch: pytest.MonkeyPatch) 
     while True:
         with fresh_caches(), monkeypatch.context() as falsified:
             mutant.patch(falsified)
-            claims = reread() if mutant.frozen else imported()
+            claims = reread(mutant) if mutant.frozen else imported()
             if evidence.catcher(mutant, claims, asked) is not None:
                 return True
         more = evidence.extend(mutant)
