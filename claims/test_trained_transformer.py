@@ -92,7 +92,7 @@ EITHER = grid(**SMALL, answers=8, batch=64, steps=512)
         "full": grid(**SMALL, **PUBLISHED),
     },
     replicates=16,
-    looks=2,
+    looks=3,
     rule=Ordering(smaller="small", larger="lesser", margin=0.1),
     region_reason="a tenth of the facts is far above what the test prompts leave to chance; no "
     "theory gives the size of the gain",
