@@ -1,0 +1,96 @@
+"""A claim as a pytest item: it runs the claim, and its verdict passes, fails or skips."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claims.engine import record
+from claims.engine.claim import Claim
+from claims.engine.errors import ClaimError, ExecutorError, LedgerError, SimulationError
+from claims.engine.region import Verdict
+from claims.engine.run import run
+from claims.engine.session import SESSION
+
+
+class ClaimFailed(Exception):
+    """The verdict is not the expected one."""
+
+
+class ClaimItem(pytest.Item):
+    """A claim as a test."""
+
+    def __init__(self, *, claim: Claim, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.claim = claim
+        self.record: record.Record | None = None
+
+    def runtest(self) -> None:
+        """Run the claim; pass, fail or skip by its verdict."""
+        session = self.config.stash[SESSION]
+        claim, settings, file = self.claim, session.settings, self.location[0]
+        earlier = session.untouched(claim, file)
+        if earlier is not None:
+            self.record = earlier
+            if earlier["state"] == "NOT RUN":
+                pytest.skip(f"NOT RUN: {earlier['reason']}")
+            pytest.skip(f"{earlier['verdict']}, {earlier['blocks']['why']}")
+        if not claim.cells.get(settings.tier):
+            tiers = ", ".join(tier for tier, points in claim.cells.items() if points)
+            reason = f"NOT RUN: the claim has no cells in tier {settings.tier} (only in {tiers})"
+            self.record = record.undecided(
+                claim, settings, file, state="NOT RUN", reason=reason, outcome="skipped"
+            )
+            pytest.skip(reason)
+        try:
+            begun = session.begin(claim)
+            following = self._following()
+            if following is not None:
+                session.begin_ahead(following)
+            outcome = run(claim, settings, session.ledger, session.executor, session.line, begun)
+        except Exception as error:
+            self.record = record.undecided(
+                claim,
+                settings,
+                file,
+                state="ERROR",
+                reason=f"{type(error).__name__}: {error}",
+                outcome="failed",
+            )
+            session.discard_broken_executor(error)
+            raise
+        finally:
+            if session.line is not None:
+                session.line.clear()
+        self.record = record.decided(outcome, file)
+        verdict = outcome.decision.verdict
+        if record.passes(claim, verdict):
+            return
+        message = f"{verdict} (expected {claim.expected}): {self.record['reason']}"
+        if verdict is Verdict.INCONCLUSIVE and session.inconclusive == "skip":
+            self.record["outcome"] = "skipped"
+            pytest.skip(message)
+        raise ClaimFailed(f"{message}\nreplay: {self.record['replay']}")
+
+    def _following(self) -> Claim | None:
+        """The next claim that will be run."""
+        session = self.config.stash[SESSION]
+        items = self.session.items
+        for item in items[items.index(self) + 1 :]:
+            if isinstance(item, ClaimItem) and item.claim.cells.get(session.settings.tier):
+                untouched = session.untouched(item.claim, item.location[0])
+                return None if untouched is not None else item.claim
+        return None
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Errors that explain themselves are shown without a traceback."""
+        plain = (ClaimFailed, LedgerError, SimulationError, ExecutorError, ClaimError)
+        if isinstance(excinfo.value, plain):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where the claim stands, for pytest's headings."""
+        return self.path, None, self.claim.id

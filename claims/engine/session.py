@@ -1,0 +1,152 @@
+"""What the claims of one pytest process share: settings, ledger, executor, baseline, records."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from concurrent.futures import BrokenExecutor, Executor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from claims.engine import executors, options, record
+from claims.engine.changes import Changes
+from claims.engine.claim import Claim
+from claims.engine.ledger import Ledger
+from claims.engine.progress import ProgressLine
+from claims.engine.run import Begun, Settings, begin
+from reports.errors import ReportError
+from reports.record import load
+
+SESSION = pytest.StashKey["ClaimSession"]()
+
+
+class ClaimSession:
+    """Settings, ledger and executor of one pytest process, opened when first needed."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        option = config.getoption
+        worker = getattr(config, "workerinput", None)
+        self.is_worker = worker is not None
+        self.settings = Settings(
+            tier=option("--tier"),
+            seed=worker["claims_seed"] if worker else options.seed(option("--seed")),
+            device=options.device(option("--device")),
+            budget=options.budget(option("--error-budget")),
+        )
+        self.inconclusive: str = option("--inconclusive")
+        self.report_dir = config.rootpath / Path(option("--report-dir"))
+        self.ledger_path = config.rootpath / Path(option("--ledger"))
+        nested = self.is_worker or bool(getattr(config.option, "numprocesses", None))
+        self.executor_spec = executors.resolve(
+            option("--executor"), self.settings.device, nested=nested
+        )
+        executors.factory(self.executor_spec)  # a senseless value ends the run before it begins
+        revision = option("--changed-since")
+        self.changes = Changes.since(revision, config.rootpath) if revision else None
+        self.baseline_path = config.rootpath / Path(option("--baseline"))
+        self.dry_run: bool = option("--dry-run")
+        if self.dry_run and nested:
+            raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
+        self.baseline = self._earlier() if revision or self.dry_run else {}
+        self.started = datetime.now(UTC).isoformat(timespec="seconds")
+        self.clock = time.monotonic()
+        self.records: list[record.Record] = []
+        self.written: dict[str, Path] = {}
+        self.trouble = ""
+        self.line: ProgressLine | None = None
+        self._ledger: Ledger | None = None
+        self._executor: Executor | None = None
+        self._begun: dict[str, Begun] = {}
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger, opened at first use."""
+        if self._ledger is None:
+            self._ledger = Ledger(self.ledger_path)
+        return self._ledger
+
+    @property
+    def executor(self) -> Executor:
+        """The executor, started at first use."""
+        if self._executor is None:
+            self._executor = executors.make(self.executor_spec)
+        return self._executor
+
+    def _earlier(self) -> dict[str, record.Record]:
+        """Records of the baseline by claim, if it is of the tier that this run will be."""
+        if not self.baseline_path.exists():
+            return {}
+        try:
+            earlier = load(self.baseline_path)
+        except ReportError as error:
+            raise ValueError(f"--baseline: {error}") from error
+        if earlier["suite"]["tier"] != self.settings.tier:
+            return {}
+        return {entry["id"]: entry for entry in earlier["claims"] if entry["state"] == "DECIDED"}
+
+    def untouched(self, claim: Claim, file: str) -> record.Record | None:
+        """The record of a claim that need not run: no module it depends on has changed."""
+        if self.changes is None or self.changes.touched(claim.module):
+            return None
+        why = f"nothing that the claim depends on changed since {self.changes.revision}"
+        earlier = self.baseline.get(claim.id)
+        settings = self.settings
+        looks = claim.looks.get(settings.tier, 1)
+        if (
+            earlier is not None
+            and earlier["seed"] == settings.seed
+            and earlier["alpha"] == settings.budget.per_look(looks)
+        ):
+            note = f"record of {self.baseline_path.name}: {why}"
+            return {**earlier, "blocks": {**earlier["blocks"], "why": note}}
+        reason = (
+            f"{why}, and {self.baseline_path.name} has no record of it in tier {settings.tier} "
+            f"under seed {settings.seed} and this error budget"
+        )
+        return record.undecided(
+            claim, settings, file, state="NOT RUN", reason=reason, outcome="skipped"
+        )
+
+    def begin(self, claim: Claim) -> Begun:
+        """Blocks of the claim that are on their way: already, or from now on."""
+        begun = self._begun.pop(claim.id, None)
+        if begun is None:
+            begun = begin(claim, self.settings, self.ledger, self.executor)
+        return begun
+
+    def begin_ahead(self, claim: Claim) -> None:
+        """Have the workers go on with this claim while another is judged."""
+        self._begun[claim.id] = begin(claim, self.settings, self.ledger, self.executor)
+
+    def discard_broken_executor(self, error: BaseException) -> None:
+        """After a worker died, give the next claim a fresh executor."""
+        if isinstance(error, BrokenExecutor) and self._executor is not None:
+            self._begun.clear()
+            self._executor.shutdown(wait=False, cancel_futures=True)
+            self._executor = None
+
+    def close(self) -> None:
+        """Stop workers, cancel what they have not begun, close the ledger."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+        if self._ledger is not None:
+            self._ledger.__exit__(None, None, None)
+
+    def report(self) -> record.Record:
+        """The whole report, claims ordered by paper, file and id."""
+
+        def place(entry: record.Record) -> tuple[str, str, str]:
+            return entry["source"]["paper"], entry["file"], entry["id"]
+
+        ordered = sorted(self.records, key=place)
+        return record.suite(
+            self.settings,
+            ordered,
+            executor=self.executor_spec,
+            started=self.started,
+            wall_seconds=time.monotonic() - self.clock,
+            command=shlex.join(["pytest", *sys.argv[1:]]),
+        )
