@@ -46,6 +46,12 @@ def accuracy(cell: Cell) -> float:
     return memory.accuracy(number(cell), cell.number("dim"))
 
 
+def independent_accuracy(cell: Cell) -> float:
+    """The accuracy if scores of the exact variance were independent and normal."""
+    n, dim = number(cell), cell.number("dim")
+    return memory.accuracy_of_independent_scores(n, n / dim**2 + 1 / dim)
+
+
 def draw(cell: Cell, block: Block) -> measured.Associations:
     """Pairs of a cell's size."""
     return measured.draw(
@@ -90,9 +96,7 @@ def hebbian_accuracy(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
         Control(
             "independent-scores",
             "independent normal scores of the exact variance n/d^2 + 1/d",
-            predict=lambda c: memory.accuracy_of_independent_scores(
-                number(c), number(c) / c.number("dim") ** 2 + 1 / c.number("dim")
-            ),
+            predict=independent_accuracy,
         ),
         Control(
             "tenth-more",

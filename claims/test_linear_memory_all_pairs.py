@@ -17,7 +17,7 @@ from claims.engine import (
     cells,
     claim,
 )
-from claims.test_linear_memory import CAPACITY, draw, number
+from claims.test_linear_memory import CAPACITY, draw, independent_accuracy, number
 from simulation import linear_memory as measured
 from theory import linear_memory as memory
 
@@ -74,15 +74,7 @@ def hebbian_whole(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
         Control(
             "independent-scores",
             "failures as with independent normal scores of variance n/d^2 + 1/d",
-            predict=lambda c: math.exp(
-                -number(c)
-                * (
-                    1
-                    - memory.accuracy_of_independent_scores(
-                        number(c), number(c) / c.number("dim") ** 2 + 1 / c.number("dim")
-                    )
-                )
-            ),
+            predict=lambda c: math.exp(-number(c) * (1 - independent_accuracy(c))),
         ),
     ),
     plot=Plot(x="dim", log_x=True, group=("associations",)),

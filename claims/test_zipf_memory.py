@@ -62,6 +62,12 @@ def cutoff_error(cell: Cell, dim: float | None = None, samples: float | None = N
     )
 
 
+def cutoff_rate(cell: Cell, power: int = 1, *, logarithm: bool = True) -> float:
+    """The rate of the error if d^power / log d tokens fit, or, without the logarithm, d^power."""
+    fitting = cell["dim"] ** power / (math.log(cell["dim"]) if logarithm else 1)
+    return float(fitting ** zipf.cutoff_exponent(cell["alpha"]))
+
+
 def power_error(cell: Cell, dim: float | None = None) -> float:
     """Predicted error of storing with weights p^rho."""
     return zipf.power_error(
@@ -135,19 +141,17 @@ def cutoff(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     rule=Exponents({"dim": -1.0}, 0.1, reference="prediction"),
     region_reason="""Rounding P to a multiple of the number of labels bends the law by 0.04, and
         failures among the stored tokens by as much.""",
-    predict=lambda c: (c["dim"] / math.log(c["dim"])) ** zipf.cutoff_exponent(c["alpha"]),
+    predict=cutoff_rate,
     controls=(
         Control(
             "no-log",
             "d^(1 - alpha) without the logarithm",
-            predict=lambda c: c["dim"] ** zipf.cutoff_exponent(c["alpha"]),
+            predict=lambda c: cutoff_rate(c, logarithm=False),
         ),
         Control(
             "square",
             "d^(2 - 2 alpha), as if d^2 numbers held the tokens",
-            predict=lambda c: (
-                (c["dim"] ** 2 / math.log(c["dim"])) ** zipf.cutoff_exponent(c["alpha"])
-            ),
+            predict=lambda c: cutoff_rate(c, power=2),
         ),
     ),
     plot=Plot(x="dim", log_x=True, log_y=True, y_label="error"),
@@ -224,7 +228,7 @@ def power_rate(cell: Cell) -> float:
         Control(
             "cut-off-rate",
             "the rate of the best cut-off",
-            predict=lambda c: (c["dim"] / math.log(c["dim"])) ** zipf.cutoff_exponent(c["alpha"]),
+            predict=cutoff_rate,
         ),
         Control(
             "weights-p",
@@ -346,12 +350,12 @@ def own_labels_error(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     looks=5,
     rule=Exponents({"dim": -2.0}, 0.15, reference="prediction"),
     region_reason="Rounding P and the failures at d = 24 bend the law by 0.1.",
-    predict=lambda c: (c["dim"] ** 2 / math.log(c["dim"])) ** zipf.cutoff_exponent(c["alpha"]),
+    predict=lambda c: cutoff_rate(c, power=2),
     controls=(
         Control(
             "stated",
             "d^(1 - alpha), the rate for a few labels",
-            predict=lambda c: c["dim"] ** zipf.cutoff_exponent(c["alpha"]),
+            predict=lambda c: cutoff_rate(c, logarithm=False),
         ),
     ),
     plot=Plot(x="dim", log_x=True, log_y=True, y_label="error"),
