@@ -43,8 +43,8 @@ def across(shapes: Iterable[tuple[int, int]], *, relation: bool = False) -> tupl
     return cells(s.replace(dim=round(f * half(s))) for s in settings for f in FACTORS)
 
 
-SUBJECTS = across([(80, 2), (40, 4), (24, 8), (16, 16)])
-RELATIONS = across([(4, 32), (8, 16), (32, 8)], relation=True)
+SUBJECTS = [(80, 2), (40, 4), (24, 8), (16, 16)]
+RELATIONS = [(4, 32), (8, 16), (32, 8)]
 
 
 @claim(
@@ -53,10 +53,10 @@ RELATIONS = across([(4, 32), (8, 16), (32, 8)], relation=True)
     source=SOURCE,
     latex=r"d = R\,\delta_0(D),\quad \delta_0 = E\,\mathrm{dist}^2(g,\{x: x_1\ge x_j\})",
     regime="the statistical dimension is sharp for d of 28 and more; D from 2 to 16",
-    cells={
+    cells=lambda: {
         "smoke": across([(8, 8)]),
-        "standard": SUBJECTS,
-        "full": SUBJECTS + across([(64, 8), (32, 32)]),
+        "standard": across(SUBJECTS),
+        "full": across([*SUBJECTS, (64, 8), (32, 32)]),
     },
     replicates=32,
     looks=4,
@@ -92,9 +92,9 @@ def subject_code(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     source=SOURCE,
     latex=r"d = E\,\mathrm{dist}^2(g,\{x: \min_{A_r}x\ge\max_{A_r^c}x\})",
     regime="the statistical dimension is sharp for d of 30 and more; D from 8 to 32",
-    cells={
-        "standard": RELATIONS,
-        "full": RELATIONS + across([(16, 32), (64, 8)], relation=True),
+    cells=lambda: {
+        "standard": across(RELATIONS, relation=True),
+        "full": across([*RELATIONS, (16, 32), (64, 8)], relation=True),
     },
     replicates=32,
     looks=4,

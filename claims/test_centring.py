@@ -110,9 +110,6 @@ def scan(activation: str, width: int) -> tuple[Cell, ...]:
     return cells({**sizes, "samples": int(middle * x)} for x in (0.5, 0.8, 1.25, 2))
 
 
-SCANS = [scan("tanh", 128), scan("relu", 128)]
-
-
 @claim(
     id="A.centring-critical-samples",
     title="Centred residuals need two to four times fewer samples to localise long sequences",
@@ -120,10 +117,10 @@ SCANS = [scan("tanh", 128), scan("relu", 128)]
     latex=r"\frac{N_c}{V}\approx\kappa\frac{L}{d^{3/2}}\sqrt{1+\alpha\frac{L^2}V+\frac dm(\cdot)},"
     r"\qquad\alpha\approx0\ \text{in place of}\ \chi^2/b_1^4\ge1",
     regime="L = 48 > sqrt(V): plain residuals are limited by the mean bias A.",
-    cells={
-        "smoke": SCANS[0],
-        "standard": [*SCANS[0], *SCANS[1]],
-        "full": [*SCANS[0], *SCANS[1]],
+    cells=lambda: {
+        "smoke": scan("tanh", 128),
+        "standard": scan("tanh", 128) + scan("relu", 128),
+        "full": scan("tanh", 128) + scan("relu", 128),
     },
     replicates={"smoke": 256, "standard": 384, "full": 2048},
     looks={"smoke": 2, "standard": 2, "full": 2},

@@ -240,23 +240,16 @@ def answers(cell: Cell, block: Block) -> measured.Answers:
     return measured.quantised_memory(block.rngs, **cell, device=block.device, dtype=block.dtype)
 
 
-MEMORIES = cells(
-    {"construction": construction, "dim": dim, "width": width}
-    for construction, dim, width in (
-        ("hebbian", 96, 96),
-        ("one-bit", 96, 96),
-        ("low-rank", 128, 64),
-        ("cosine", 64, 256),
-    )
+def memories(*sizes: tuple[str, int, int]) -> tuple[Cell, ...]:
+    """Cells of constructions, dimensions and widths."""
+    return cells({"construction": name, "dim": dim, "width": width} for name, dim, width in sizes)
+
+
+MEMORIES = memories(
+    ("hebbian", 96, 96), ("one-bit", 96, 96), ("low-rank", 128, 64), ("cosine", 64, 256)
 )
-LARGE = cells(
-    {"construction": construction, "dim": dim, "width": width}
-    for construction, dim, width in (
-        ("hebbian", 192, 192),
-        ("one-bit", 192, 192),
-        ("low-rank", 256, 128),
-        ("cosine", 128, 256),
-    )
+LARGE = memories(
+    ("hebbian", 192, 192), ("one-bit", 192, 192), ("low-rank", 256, 128), ("cosine", 128, 256)
 )
 
 

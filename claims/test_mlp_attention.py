@@ -242,11 +242,13 @@ def scan(activation: str, length: int, dim: int, width: int, size: int) -> tuple
     return cells({**sizes, "samples": int(middle * x)} for x in (0.45, 0.75, 1.25, 2.1))
 
 
-CRITICAL = [
-    scan("relu", 16, 32, 64, 256),
-    scan("tanh", 32, 32, 64, 256),
-    scan("he3", 16, 32, 32, 256),
-]
+def scans() -> tuple[Cell, ...]:
+    """Activations and sizes at which each noise term is the largest in turn."""
+    return (
+        *scan("relu", 16, 32, 64, 256),
+        *scan("tanh", 32, 32, 64, 256),
+        *scan("he3", 16, 32, 32, 256),
+    )
 
 
 @claim(
@@ -257,10 +259,10 @@ CRITICAL = [
     r"+\chi^2\frac{L^2}{V}+\frac dm\left[L^2\psi^2+Lqq'\left(1+\frac Ld\right)\right]}",
     regime="V is 8 times d; M0 (ReLU), A (tanh) or MC (He3) is the largest term; each scan crosses "
     "the transition from 0.45 to 2.1 critical numbers of samples.",
-    cells={
-        "smoke": CRITICAL[0],
-        "standard": [cell for cells_ in CRITICAL for cell in cells_],
-        "full": [cell for cells_ in CRITICAL for cell in cells_],
+    cells=lambda: {
+        "smoke": scan("relu", 16, 32, 64, 256),
+        "standard": scans(),
+        "full": scans(),
     },
     replicates={"smoke": 512, "standard": 768, "full": 4096},
     looks={"smoke": 1, "standard": 2, "full": 2},

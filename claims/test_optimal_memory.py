@@ -59,6 +59,12 @@ def accuracy(pairs: measured.Pairs) -> torch.Tensor:
     return measured.stored(pairs, memory).double().mean(1)
 
 
+def enough(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+    """Whether training stores 99% of the pairs."""
+    pairs = measured.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
+    return {"value": (accuracy(pairs) >= ENOUGH).double()}
+
+
 SMALL = {8: (22, 24, 26), 12: (40, 43, 46)}
 LARGE = {16: (62, 66, 70), 20: (88, 92, 97)}
 HUGE = {24: (117, 122, 127), 32: (185, 192, 199), 48: (356, 368, 380)}
@@ -260,8 +266,7 @@ def asymptote(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 def trained_capacity(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """The largest number of pairs of which gradient training stores 99% is close to the largest
     number that any linear memory can store."""
-    pairs = measured.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    return {"value": (accuracy(pairs) >= ENOUGH).double()}
+    return enough(cell, block)
 
 
 @claim(
@@ -287,8 +292,7 @@ def trained_capacity(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 def published_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """The number N of pairs that a trained linear memory of dimension d stores with 99% accuracy
     lies on the line d^2 = 1.3 N log N."""
-    pairs = measured.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    return {"value": (accuracy(pairs) >= ENOUGH).double()}
+    return enough(cell, block)
 
 
 @claim(

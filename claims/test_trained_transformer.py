@@ -281,7 +281,7 @@ def tradeable(cell: Cell) -> tuple[float, float]:
 
 def joint(x: float, y: float) -> float:
     """The sloping part of the boundary by itself."""
-    return 1024 / 2300 * (y + x / 2)
+    return theory.DRAWN_FACTS / theory.DRAWN_SUM * (y + x / 2)
 
 
 DRAWN = grid(

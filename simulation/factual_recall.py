@@ -9,8 +9,9 @@ EOS last; fact ``(s, r)`` is number ``s * R + r``.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
+
+from simulation.sphere import unit_vectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,10 +138,3 @@ def best_guess(facts: Facts, *, know: str) -> float:
     rows = facts.answers if know == "subject" else facts.answers.T
     counts = torch.nn.functional.one_hot(rows, facts.outputs.shape[0]).sum(1)
     return float(counts.amax(1).double().mean()) / rows.shape[1]
-
-
-def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> npt.NDArray[np.float64]:
-    """``count`` vectors uniform on the unit sphere."""
-    vectors = rng.standard_normal((count, dim))
-    normalised: npt.NDArray[np.float64] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return normalised

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from simulation import recall
+from simulation.sphere import unit_vectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +39,8 @@ def draw(
         raise ValueError(
             f"{associations} associations in dim {dim}: give at least 2 and at least 1 dimension"
         )
-    vectors = np.stack([rng.standard_normal((2, associations, dim)) for rng in rngs])
-    vectors /= np.linalg.norm(vectors, axis=-1, keepdims=True)
-    inputs, outputs = torch.from_numpy(vectors).to(device, dtype).unbind(1)
+    vectors = np.stack([unit_vectors(rng, 2 * associations, dim) for rng in rngs])
+    inputs, outputs = torch.from_numpy(vectors).to(device, dtype).chunk(2, dim=1)
     return Associations(inputs=inputs, outputs=outputs)
 
 

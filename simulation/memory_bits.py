@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from simulation.sphere import unit_vectors
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -118,7 +120,7 @@ def quantised_memory(
     accuracy, loss = [], []
     temperatures = torch.logspace(-2, 2, 25, device=device, dtype=dtype)
     for rng in rngs:
-        inputs, values = _sphere(rng, facts, dim), _sphere(rng, outputs, dim)
+        inputs, values = unit_vectors(rng, facts, dim), unit_vectors(rng, outputs, dim)
         right = torch.from_numpy(rng.integers(outputs, size=facts)).to(device)
         keys, rows = (torch.from_numpy(x).to(device, dtype) for x in (inputs, values))
         logits = keys @ quantise(rows[right].T @ keys, weight_bits).T @ rows.T
@@ -182,7 +184,7 @@ def bits_per_weight(
     memory = CONSTRUCTIONS[construction]
     most, found = 32 * dim, []
     for rng in rngs:
-        inputs, outputs = _sphere(rng, most, dim), _sphere(rng, most, dim)
+        inputs, outputs = unit_vectors(rng, most, dim), unit_vectors(rng, most, dim)
         order = torch.from_numpy(rng.random(most)).to(device)
         keys = torch.from_numpy(memory.features(rng, inputs, width)).to(device, dtype)
         values = torch.from_numpy(outputs).to(device, dtype)
@@ -208,9 +210,3 @@ def _recalled(
     weights = memory.write(values[right].T @ keys[:pairs])
     answers = (keys[:pairs] @ weights.T @ values[:pairs].T).argmax(1)
     return int((answers == right).sum())
-
-
-def _sphere(rng: np.random.Generator, count: int, dim: int) -> Floats:
-    vectors: Floats = rng.standard_normal((count, dim))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from simulation.adam import adam
+from simulation.sphere import unit_vectors
+
 CHECK_EVERY = 256
 """Steps of training between two looks at the accuracy, as in the released code."""
 
@@ -69,8 +72,7 @@ def draw(
         raise ValueError(f"dim is {dim} and outputs {outputs}: give at least 2 of each")
     if associations < outputs:
         raise ValueError(f"{associations} associations cannot use all of {outputs} outputs")
-    vectors = np.stack([rng.standard_normal((associations + outputs, dim)) for rng in rngs])
-    vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
+    vectors = np.stack([unit_vectors(rng, associations + outputs, dim) for rng in rngs])
     moved = torch.from_numpy(vectors).to(device, dtype)
     return Associations(
         z=moved[:, :associations],
@@ -274,10 +276,7 @@ def _truncated_normal(
 
 
 class _Network:
-    """ReLU networks, one per replicate, and the state of their AdamW (no weight decay)."""
-
-    BETAS = (0.9, 0.999)
-    EPSILON = 1e-8
+    """ReLU networks, one per replicate, and the state of their Adam."""
 
     def __init__(self, facts: Associations, first: torch.Tensor, second: torch.Tensor) -> None:
         # The bias is the last row of the first layer: an input that is always 1.
@@ -314,11 +313,7 @@ class _Network:
         return torch.cat([grad_first.flatten(1), grad_second.flatten(1)], 1)
 
     def step(self, count: int, rate: float) -> None:
-        gradient, (fast, slow) = self.gradient(), self.BETAS
-        self._mean.lerp_(gradient, 1 - fast)
-        self._square.mul_(slow).addcmul_(gradient, gradient, value=1 - slow)
-        scale = (self._square / (1 - slow**count)).sqrt_().add_(self.EPSILON)
-        self._parameters.addcdiv_(self._mean, scale, value=-rate / (1 - fast**count))
+        adam(self._parameters, self.gradient(), self._mean, self._square, count, rate)
 
     def accuracy(self) -> torch.Tensor:
         """Share of associations answered rightly: (R,)."""

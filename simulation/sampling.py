@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from simulation.sphere import unit_vectors
+
 Floats = npt.NDArray[np.float64]
 Array = npt.NDArray[Any]
 
@@ -239,12 +241,6 @@ def _per_token(samples: int, vocab_size: int) -> int:
     return samples // vocab_size
 
 
-def _sphere(rng: np.random.Generator, count: int, dim: int) -> Floats:
-    vectors: Floats = rng.standard_normal((count, dim))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors
-
-
 def _gaussian(rng: np.random.Generator, count: int, dim: int) -> Floats:
     vectors: Floats = rng.standard_normal((count, dim))
     vectors /= np.sqrt(dim)
@@ -257,7 +253,7 @@ def _orthonormal(rng: np.random.Generator, count: int, dim: int) -> Floats:
 
 
 _LAWS: dict[str, Callable[[np.random.Generator, int, int], Floats]] = {
-    "sphere": _sphere,
+    "sphere": unit_vectors,
     "gaussian": _gaussian,
     "orthonormal": _orthonormal,
 }

@@ -32,9 +32,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from simulation.adam import adam
+
 Integers = npt.NDArray[np.int64]
 
-BETAS, EPSILON = (0.9, 0.999), 1e-8
 DRAWN_AT_ONCE = 16
 """Steps whose prompts are drawn in one go."""
 WEAKEST = -60.0
@@ -257,17 +258,6 @@ def train(
         gradient = _gradient(weights, prompts, task, shape, scale)
         adam(weights, gradient, mean, square, step + 1, learning_rate)
     return Trained(accuracy=best, steps=taken)
-
-
-def adam(
-    weights: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> None:
-    """One step of Adam in place; ``step`` counts from 1."""
-    first, second = BETAS
-    mean.lerp_(gradient, 1 - first)
-    square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
-    root = (square / (1 - second**step)).sqrt_().add_(EPSILON)
-    weights.addcdiv_(mean, root, value=-rate / (1 - first**step))
 
 
 def _gradient(weights: Tensor, prompts: Prompts, task: Task, shape: Shape, scale: Tensor) -> Tensor:

@@ -13,6 +13,8 @@ import numpy.typing as npt
 import torch
 from scipy import special
 
+from simulation.sphere import unit_vectors
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
@@ -89,7 +91,7 @@ def error(
     scheme = np.concatenate([weights(stored, alpha, power=power), np.zeros(PROBES)])
     errors = []
     for rng in rngs:
-        inputs, outputs = _sphere(rng, mass.size, dim), _sphere(rng, labels, dim)
+        inputs, outputs = unit_vectors(rng, mass.size, dim), unit_vectors(rng, labels, dim)
         weight = scheme
         if samples is not None:
             counts = rng.multinomial(samples, np.append(mass[:stored], mass[stored:].sum()))
@@ -110,9 +112,3 @@ def _averaged(mass: Floats, weight: Floats, label: Integers) -> Floats:
     kinds = np.unique(np.stack([weight, load]), axis=1, return_inverse=True)[1].ravel()
     averages: Floats = (np.bincount(kinds, mass) / np.bincount(kinds))[kinds]
     return averages
-
-
-def _sphere(rng: np.random.Generator, count: int, dim: int) -> Floats:
-    vectors: Floats = rng.standard_normal((count, dim))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors

@@ -10,8 +10,9 @@ of its one token. Two conditions are necessary for facts whose relation is told 
 
   $$ \delta_0(D) = E\,\mathrm{dist}^2(g, C) = D - \delta(C) \sim 2\ln D , $$
 
-  the statistical dimension of the polar cone (Amelunxen, Lotz, McCoy, Tropp 2014). D = 2 is Cover's
-  count of separable dichotomies, $\delta_0 = 1/2$.
+  the statistical dimension of the polar cone (D. Amelunxen, M. Lotz, M. B. McCoy, J. A. Tropp,
+  "Living on the edge: phase transitions in convex programs with random data", Inf. Inference 3,
+  224, 2014). D = 2 is Cover's count of separable dichotomies, $\delta_0 = 1/2$.
 - *Relations.* Likewise $y_r$ can put its whole block above all other answers from
   $d = E\,\mathrm{dist}^2(g, \{x: \min_{A_r}x\ge\max_{A_r^c}x\})$ on.
 

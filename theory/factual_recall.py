@@ -8,7 +8,8 @@ $y_s$, the least vector with logit 1 at the $R$ answers of subject $s$, or $y_r$
 logit 1 at the $D$ of relation $r$. Then $u_a^\top(y_s+y_r)$ is 2 at the answer, 1 plus noise at the
 other answers of $s$ or of $r$, and noise elsewhere. $h = 1/|y_s|$ is the distance from the origin
 to the affine hull of $n = R$ uniform points of the sphere; by the affine Blaschke-Petkantschin
-formula its density is proportional to $h^{d-n}(1-h^2)^{(nd-d-n-1)/2}$, that is
+formula (A. Nikitenko, arXiv 1904.10750, reviews it) its density is proportional to
+$h^{d-n}(1-h^2)^{(nd-d-n-1)/2}$, that is
 
 $$ h_n^2 \sim \mathrm{Beta}\Big(\frac{d-n+1}2,\ \frac{(n-1)(d-1)}2\Big) . $$
 

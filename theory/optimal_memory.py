@@ -57,7 +57,7 @@ from scipy import integrate, optimize, special, stats
 
 from theory.registry import prediction
 
-_SOURCE = "paper C, arXiv 2605.05189 and 2605.10795, C1 and C2; paper B, B1; derived"
+_SOURCE = "arXiv 2605.05189, C1; arXiv 2605.10795, C2; paper B, arXiv 2412.06538, B1; derived"
 _NODES = 4000
 _LINE_NODES = 2001
 _LEVELS = 2000

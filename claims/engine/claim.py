@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, TypeVar
 
 from claims.engine.cell import Block, Cell
@@ -16,6 +17,7 @@ TIERS = ("smoke", "standard", "full")
 Tier = Literal["smoke", "standard", "full"]
 Provenance = Literal["stated", "reported", "derived"]
 Observe = Callable[[Cell, Block], Mapping[str, Any]]
+Grid = Sequence[Cell] | Mapping[Tier, Sequence[Cell]]
 T = TypeVar("T")
 
 
@@ -72,6 +74,26 @@ class Plot:
     y_label: str = ""
 
 
+class Grids(Mapping[str, tuple[Cell, ...]]):
+    """The cells of each tier, worked out when they are first asked for.
+
+    Grids around a predicted threshold take seconds to work out. A worker process is told its cell,
+    and never asks.
+    """
+
+    def __init__(self, work_out: Callable[[], Mapping[str, tuple[Cell, ...]]]) -> None:
+        self._tiers = cache(work_out)
+
+    def __getitem__(self, tier: str) -> tuple[Cell, ...]:
+        return self._tiers()[tier]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tiers())
+
+    def __len__(self) -> int:
+        return len(self._tiers())
+
+
 @dataclass(frozen=True)
 class Claim:
     """A theorem made executable. Fields are those of the `claim` decorator."""
@@ -115,7 +137,7 @@ def claim(
     source: Source | None = None,
     latex: str = "",
     regime: str = "",
-    cells: Sequence[Cell] | Mapping[Tier, Sequence[Cell]],
+    cells: Grid | Callable[[], Grid],
     replicates: int | Mapping[Tier, int],
     looks: int | Mapping[Tier, int] = 4,
     rule: Rule,
@@ -141,7 +163,8 @@ def claim(
         source: paper, statements, provenance and derivation.
         latex: the formula under test.
         regime: why the grid lies in the theorem's regime.
-        cells: the grid, for all tiers or per tier; a tier without cells does not run the claim.
+        cells: the grid, for all tiers or per tier, or a function that returns it, which is called
+            at most once and by no worker; a tier without cells does not run the claim.
         replicates: replicates per cell at the first look.
         looks: how often the data may double; look k uses ``replicates * 2**k`` per cell.
         rule: the estimand and its region.
@@ -165,6 +188,10 @@ def claim(
             return {str(tier): entry for tier, entry in value.items()}
         return dict.fromkeys(TIERS, value)
 
+    def grids() -> dict[str, tuple[Cell, ...]]:
+        given = cells if isinstance(cells, Sequence | Mapping) else cells()
+        return {tier: tuple(points) for tier, points in per_tier(given).items()}
+
     def decorate(observe: Observe) -> Claim:
         return Claim(
             id=id,
@@ -173,7 +200,7 @@ def claim(
             source=source or Source("", (), "derived", ""),
             latex=latex,
             regime=" ".join(regime.split()),
-            cells={tier: tuple(points) for tier, points in per_tier(cells).items()},
+            cells=Grids(grids),
             replicates=per_tier(replicates),
             looks=per_tier(looks),
             rule=rule,

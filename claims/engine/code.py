@@ -1,9 +1,10 @@
 """Which code a block of evidence depends on, and a fingerprint of it.
 
-A block depends on the claim's simulation function, on what that function names in its own module,
-and on the simulation modules its file imports, directly or through one another (by grimp's import
-graph). It does not depend on theory: a changed formula re-judges old evidence and simulates
-nothing. Fingerprints are of syntax trees without docstrings, so a comment changes nothing.
+A block depends on the claim's simulation function, on what that function names in its own module
+and in other claim files, and on the simulation modules its file imports, directly or through one
+another (by grimp's import graph). It does not depend on theory: a changed formula re-judges old
+evidence and simulates nothing. Fingerprints are of syntax trees without docstrings, so a comment
+changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import grimp
 def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
     """Full names of the modules and objects that a function can reach by its own module's names.
 
-    Follows functions of the same module that it calls. Sorted, without duplicates.
+    Follows functions of claim files that it calls. Sorted, without duplicates.
     """
     found = set()
     for name, value in _reached(function):
@@ -55,7 +56,7 @@ def fingerprint(function: Callable[..., Any]) -> str:
 
 def _reached(function: Callable[..., Any]) -> list[tuple[str, Any]]:
     """(name, value) of every global that the function uses, following local functions."""
-    seen: dict[str, Any] = {}
+    seen: dict[tuple[str, str], Any] = {}
     waiting = [function]
     while waiting:
         current = waiting.pop()
@@ -64,11 +65,12 @@ def _reached(function: Callable[..., Any]) -> list[tuple[str, Any]]:
             continue
         scope = current.__globals__
         for name in _names(code):
-            if name in scope and name not in seen:
-                seen[name] = scope[name]
+            place = scope["__name__"], name
+            if name in scope and place not in seen:
+                seen[place] = scope[name]
                 if _is_local(scope[name], function):
                     waiting.append(scope[name])
-    return list(seen.items())
+    return [(name, value) for (_, name), value in seen.items()]
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
@@ -82,7 +84,12 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 
 def _is_local(value: Any, function: Callable[..., Any]) -> bool:
-    return inspect.isfunction(value) and value.__module__ == function.__module__
+    """Whether it is a function of the same module, or of another claim file."""
+    if not inspect.isfunction(value):
+        return False
+    place = value.__module__.split(".")
+    shared = place[0] == "claims" and place[1:2] != ["engine"]
+    return shared or value.__module__ == function.__module__
 
 
 def _tree(source: str) -> str:

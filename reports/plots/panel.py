@@ -30,7 +30,7 @@ VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", CARD: "card"} | {
 
 WIDTH, HEIGHT = 4.5, 3.1  # inches; 72 units of the view box each
 LEGEND_ROW = 0.21
-STYLE = {
+STYLE: dict[Any, Any] = {  # matplotlib has a literal type for the names of its settings
     "axes.edgecolor": MUTED,
     "axes.facecolor": "none",
     "axes.grid": True,
@@ -83,7 +83,7 @@ def draw(paint: Painter, claim: dict[str, Any], *, name: str) -> Panel:
         paint: draws a claim into axes and returns the caption.
         name: unique in the page; prefixes the ids inside the SVG.
     """
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, HEIGHT))
         axes = figure.add_axes((0.165, 0.165, 0.815, 0.735))
         caption = paint(axes, claim)

@@ -6,7 +6,9 @@ from types import ModuleType
 
 import pytest
 
+from claims import test_sequential_stages
 from claims.engine.code import fingerprint, visible_names
+from claims.test_sequential_plateau import hallucination
 
 SOURCE = '''
 """A module."""
@@ -91,3 +93,9 @@ def test_a_simulation_that_uses_theory_is_seen(folder: Path) -> None:
 
 def test_an_attribute_that_shares_a_theory_modules_name_is_innocent(folder: Path) -> None:
     assert visible_names(load(folder, SOURCE).innocent) == ()
+
+
+def test_helpers_of_another_claim_file_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = fingerprint(hallucination.observe)
+    monkeypatch.setattr(test_sequential_stages, "NAMES", ("subjects", "relations"))
+    assert fingerprint(hallucination.observe) != before

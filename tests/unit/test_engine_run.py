@@ -13,13 +13,13 @@ import pytest
 
 from claims.engine import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
 from claims.engine.budget import SLOTS, Budget
-from claims.engine.claim import check
+from claims.engine.claim import Tier, check
 from claims.engine.errors import ClaimError, SimulationError
 from claims.engine.executors import SerialExecutor
 from claims.engine.ledger import Ledger
 from claims.engine.region import Verdict
 from claims.engine.rules import Exponents, OneSided, Share
-from claims.engine.run import Settings, begin, run
+from claims.engine.run import Settings, Task, begin, run, simulate
 
 TRUTH = 2.0
 CELLS = grid(length=(4, 8))
@@ -66,6 +66,31 @@ def broken(cell: Cell, block: Block) -> Mapping[str, object]:
         "shape": {"value": np.ones(block.replicates + 1)},
         "nothing": {},
     }[str(cell["kind"])]
+
+
+worked_out: list[str] = []
+
+
+def scan() -> dict[Tier, tuple[Cell, ...]]:
+    worked_out.append("once")
+    return {"smoke": CELLS}
+
+
+@claim(
+    id="T.scanned",
+    title="A claim whose grid is a function",
+    source=Source("A", ("A3",), "derived", "nowhere"),
+    regime="everywhere",
+    cells=scan,
+    replicates=4,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    region_reason="for the test",
+    predict=predict,
+    controls=(Control("c", "other", predict=lambda cell: 1.5 * TRUTH),),
+)
+def scanned(cell: Cell, block: Block) -> dict[str, object]:
+    """A mean is two."""
+    return {"value": np.full(block.replicates, TRUTH)}
 
 
 SMOKE = Settings(tier="smoke")
@@ -179,6 +204,15 @@ def test_a_claim_written_wrongly_is_refused(changes: dict[str, object], match: s
     wrong: Claim = replace(mean_claim, **changes)  # type: ignore[arg-type]
     with pytest.raises(ClaimError, match=match):
         check(wrong)
+
+
+def test_a_grid_is_worked_out_once_and_by_no_worker() -> None:
+    task = Task(__name__, scanned.id, CELLS[0], 0, 0, 4, "cpu", "float64")
+    assert simulate(task).observations["value"].shape == (4,)
+    assert worked_out == []
+    check(scanned)
+    assert replace(scanned, looks={"smoke": 1}).cells["smoke"] == CELLS
+    assert worked_out == ["once"]
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, 0.7, float("nan")])

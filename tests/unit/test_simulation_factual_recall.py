@@ -8,6 +8,7 @@ import torch
 
 from simulation import factual_constructions as constructions
 from simulation import factual_recall as task
+from simulation.sphere import unit_vectors
 
 
 def facts(seed: int = 0, *, dim: int = 64, dtype: torch.dtype = torch.float64) -> task.Facts:
@@ -73,7 +74,7 @@ def test_codes_give_the_answers_logit_two() -> None:
 
 def test_mlp_is_a_sum_of_outer_products() -> None:
     known, rng = facts(), np.random.default_rng(2)
-    codes = torch.from_numpy(task.unit_vectors(rng, 12, known.dim))
+    codes = torch.from_numpy(unit_vectors(rng, 12, known.dim))
     mlp = constructions.hebbian_mlp(rng, known, codes, width=16)
     outer = torch.zeros(16, known.dim, dtype=torch.float64)
     for s in range(8):
