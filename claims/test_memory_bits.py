@@ -258,8 +258,8 @@ LARGE = memories(
     title="Bits per weight that each construction stores at its 99% capacity",
     source=SOURCE,
     latex=r"\frac{\log_2(n^*-e)!}{\#\text{weights}},\quad P(n^*)=0.99",
-    regime="permutations of 150 to 500 pairs, unit embeddings; as many pairs as each construction "
-    "recalls to 99%",
+    regime="permutations of 150 to 500 pairs, in the full tier up to 975, unit embeddings; as many "
+    "pairs as each construction recalls to 99%",
     cells={"smoke": MEMORIES[1:2], "standard": MEMORIES, "full": MEMORIES + LARGE},
     replicates=32,
     looks=4,

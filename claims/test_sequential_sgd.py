@@ -73,7 +73,7 @@ def at_step(cell: Cell) -> float:
     looks=2,
     predict=at_step,
     rule=MeanDifference(Region(-0.05, 0.05)),
-    region_reason="steps delay the growth by a relative eta lambda/2: 6.5 steps for relations as "
+    region_reason="steps delay the growth by a relative eta lambda/2: 6.4 steps for relations as "
     "for subjects, or 0.037 where the loss is steepest; the rest is left to minibatches",
     controls=(
         Control(

@@ -29,8 +29,8 @@ PUBLISHED = Source(
 LINE_REASON = """The line is drawn by eye through capacities over three decades: a factor of 1.5.
     Pilots at d = 8 to 16 put the capacity at {} times the line, less at m = d and more at
     m = 2 d and 4 d; the rest is sampling."""
-LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, more than 99% right. d = 8 to 16
-    (published: 8 to 90); the axis md is half of the weights."""
+LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, 99% right (published: more than
+    99%). d = 8 to 16 (published: 8 to 90); the axis md is half of the weights."""
 
 
 def line(cell: Cell) -> float:

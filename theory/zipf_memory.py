@@ -180,12 +180,13 @@ def unseen_mass(alpha: float, samples: float) -> float:
 
 
 @prediction(
-    latex=r"E\propto\left(\frac d{\ln d}\right)^{1-\alpha}", source=_SOURCE, provenance="reported"
+    latex=r"E\propto\left(\frac d{\ln d}\right)^{1-\alpha}", source=_SOURCE, provenance="derived"
 )
 def cutoff_exponent(alpha: float) -> float:
     r"""Exponent of the error in the number of tokens that fit.
 
-    They are a multiple of $d/\ln d$ with few labels and of $d^2/\ln d$ with one for each token.
+    They are a multiple of $d/\ln d$ with few labels (the reported rate leaves out the logarithm)
+    and of $d^2/\ln d$ with one for each token.
     """
     return 1 - alpha
 
