@@ -52,8 +52,8 @@ RELATIONS = [(4, 32), (8, 16), (32, 8)]
     title="A subject's code exists from d = R delta_0(D) on",
     source=SOURCE,
     latex=r"d = R\,\delta_0(D),\quad \delta_0 = E\,\mathrm{dist}^2(g,\{x: x_1\ge x_j\})",
-    regime="the statistical dimension is sharp for d of 28 and more (the smoke tier's one shape has "
-    "14); D from 2 to 16",
+    regime="the statistical dimension is sharp for d of 28 and more (the smoke tier's one shape "
+    "has 14); D from 2 to 16",
     cells=lambda: {
         "smoke": across([(8, 8)]),
         "standard": across(SUBJECTS),
