@@ -1,8 +1,8 @@
 """The pytest hooks that collect, run and report claims.
 
-`claims/conftest.py` loads them, or `-p claims.engine.plugin`. A module-level `Claim` is collected as
-a test item named by its id; the item runs the claim, and its record travels with the test report,
-so that pytest-xdist loses none.
+`claims/conftest.py` loads them, or `-p claims.engine.plugin`. A module-level `Claim` is collected
+as a test item named by its id; the item runs the claim, and its record travels with the test
+report, so that pytest-xdist loses none.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from claims.engine.session import SESSION, ClaimSession
 from reports import terminal
 from reports.errors import ReportError
 from reports.write import write
-
 
 COLLECTOR = "claims-collector"
 LATE = (

@@ -7,7 +7,6 @@ import pytest
 
 from claims.engine.changes import Changes
 
-
 REPOSITORY = Path(__file__).parents[2]
 
 
