@@ -51,7 +51,7 @@ class Forecast:
         self._elapsed = elapsed
 
     def left(self, elapsed: float) -> float | None:
-        """Seconds to the end, `elapsed` seconds after the beginning; None before there is a pace."""
+        """Seconds to the end, `elapsed` seconds after the start; None before there is a pace."""
         if not self._work:
             return None
         usual = sum(self._known.values()) / len(self._known)
