@@ -8,6 +8,7 @@ report, so that pytest-xdist loses none.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Generator
 from typing import Any
 
@@ -122,7 +123,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         earlier = {claim: entry["seconds"] for claim, entry in state.baseline.items()}
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
-    state.line = ProgressLine(Console(file=reporter._tw._file), Forecast(ahead, earlier))
+    # While a claim runs, pytest's capture has the descriptor; a copy of it still is the terminal.
+    terminal = os.fdopen(os.dup(reporter._tw._file.fileno()), "w", encoding="utf-8")
+    console = Console(file=terminal, width=reporter._tw.fullwidth)
+    state.line = ProgressLine(console, Forecast(ahead, earlier))
 
 
 class _Collector:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from claims.engine.forecast import Forecast
@@ -14,7 +15,7 @@ from reports import words
 
 
 class ProgressLine:
-    """One live line: claim, look and blocks; claims done of all, and the time left.
+    """One live line: claims done of all, the time left; the claim at work, its look and blocks.
 
     Args:
         console: a terminal.
@@ -29,9 +30,9 @@ class ProgressLine:
         self._clock = clock
         self._start = clock()
         self._progress = Progress(
-            TextColumn("{task.description}"),
             BarColumn(bar_width=20),
-            _TimeLeft(self),
+            _Standing(self),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
             console=console,
             transient=True,
         )
@@ -56,7 +57,7 @@ class ProgressLine:
             self._task = self._progress.add_task("", total=self._forecast.total)
         self._progress.update(
             self._task,
-            description=f"{claim}  look {look} of {looks}, {done}/{wanted} blocks",
+            description=f"{claim}, look {look} of {looks}, {done}/{wanted} blocks",
             completed=self._forecast.done,
         )
 
@@ -71,14 +72,19 @@ class ProgressLine:
             self._progress.remove_task(self._task)
             self._task = None
 
+    def close(self) -> None:
+        """The run is over."""
+        self.clear()
+        self._progress.console.file.close()
 
-class _TimeLeft(ProgressColumn):
+
+class _Standing(ProgressColumn):
     """Counts down between blocks."""
 
     max_refresh = 0.5
 
     def __init__(self, line: ProgressLine) -> None:
-        super().__init__()
+        super().__init__(Column(no_wrap=True))
         self._line = line
 
     def render(self, task: Task) -> Text:

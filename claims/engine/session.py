@@ -136,7 +136,9 @@ class ClaimSession:
             self._executor = None
 
     def close(self) -> None:
-        """Stop workers, cancel what they have not begun, close the ledger."""
+        """Stop workers, cancel what they have not begun, close ledger and terminal."""
+        if self.line is not None:
+            self.line.close()
         if self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
         if self._ledger is not None:
