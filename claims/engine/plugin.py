@@ -175,8 +175,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         width=terminalreporter._tw.fullwidth,
         force_terminal=terminalreporter.isatty,
     )
-    terminal.print_verdicts(state.report(), console)
-    for kind, path in state.written.items():
-        terminalreporter.write_line(f"{kind}: {path}")
+    verbosity = terminalreporter.config.get_verbosity()
+    terminal.print_verdicts(state.report(), console, verbosity)
+    if verbosity >= 0:
+        for kind, path in state.written.items():
+            terminalreporter.write_line(f"{kind}: {path}")
     if state.trouble:
         terminalreporter.write_line(f"no report was written: {state.trouble}", red=True)
