@@ -61,12 +61,14 @@ def add(parser: pytest.Parser) -> None:
         "--baseline",
         default="reports/baseline.json",
         metavar="FILE",
-        help="earlier report for --changed-since and --dry-run (default reports/baseline.json)",
+        help="earlier report for --changed-since, --dry-run and the time left (default "
+        "reports/baseline.json)",
     )
     group.addoption(
         "--dry-run",
         action="store_true",
-        help="print cells, replicates, looks and expected seconds of each claim; simulate nothing",
+        help="print cells, replicates planned and needed, looks and expected seconds of each "
+        "claim; simulate nothing",
     )
 
 
