@@ -1,6 +1,8 @@
-"""`python -m claims new NAME`: a small working paper, with a theory, a simulation and a claim."""
+"""Write a small working paper: a theory, a simulation, and a claim with a control."""
 
 import argparse
+import importlib.util
+import keyword
 import sys
 from collections.abc import Sequence
 from importlib import resources
@@ -8,7 +10,12 @@ from pathlib import Path
 
 import jinja2
 
+from claims.engine.papers import papers
+
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")
+EPILOG = (
+    "exit status: 0 done; 2 wrong usage, a name that is taken, or a folder that cannot be written"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,8 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = new(options.name, options.to)
     except (OSError, ValueError) as error:
         print(f"claims: {error}", file=sys.stderr)
-        return 1
-    print(f"{folder}: run it with `pytest {folder}`, then make it yours")
+        return 2
+    print(f"{folder}: judge it with `pytest {folder}`, then make it yours")
     return 0
 
 
@@ -30,9 +37,13 @@ def new(name: str, parent: Path) -> Path:
         ValueError: the name is not one that Python can import, or means something already.
         OSError: the folder exists, or cannot be written.
     """
-    if not name.isidentifier() or name in ("theory", "simulation", "claims", "reports"):
+    if not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"{name!r} cannot be the name of a paper: take letters, digits and _")
     folder = parent / name
+    if folder.exists():
+        raise FileExistsError(f"{folder} exists; choose another name, or remove it")
+    if name in papers() or importlib.util.find_spec(name) is not None:
+        raise ValueError(f"{name!r} names a paper or a Python module already; choose another name")
     folder.mkdir(parents=True)
     (folder / "__init__.py").touch()
     for file in TEMPLATES:
@@ -43,9 +54,9 @@ def new(name: str, parent: Path) -> Path:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m claims", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m claims", description=__doc__, epilog=EPILOG)
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("new", help="write a small working paper to a new folder")
+    command = commands.add_parser("new", help="write a paper to a new folder")
     command.add_argument("name", help="of the paper and its folder; a Python identifier")
     command.add_argument(
         "--to", type=Path, default=Path(), metavar="DIR", help="where the folder goes (default: .)"

@@ -1,29 +1,8 @@
-"""Claims are collected and run by the engine's pytest hooks."""
+"""Loads the engine's pytest plugin; a folder of claims elsewhere takes this hook over."""
 
-from claims.engine.plugin import (
-    pytest_addoption,
-    pytest_collection_modifyitems,
-    pytest_configure,
-    pytest_configure_node,
-    pytest_pycollect_makeitem,
-    pytest_report_header,
-    pytest_runtest_makereport,
-    pytest_runtestloop,
-    pytest_sessionfinish,
-    pytest_sessionstart,
-    pytest_terminal_summary,
-)
+import pytest
 
-__all__ = [
-    "pytest_addoption",
-    "pytest_collection_modifyitems",
-    "pytest_configure",
-    "pytest_configure_node",
-    "pytest_pycollect_makeitem",
-    "pytest_report_header",
-    "pytest_runtest_makereport",
-    "pytest_runtestloop",
-    "pytest_sessionfinish",
-    "pytest_sessionstart",
-    "pytest_terminal_summary",
-]
+
+def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Load the plugin, once for all folders that ask for it."""
+    pluginmanager.import_plugin("claims.engine.plugin")

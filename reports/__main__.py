@@ -1,4 +1,4 @@
-"""`python -m reports`: look at the report of a run, render it anew, or compare two."""
+"""Look at the report of a run, render it anew, or compare two."""
 
 import argparse
 import sys
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         report = record.load(options.file)
         if options.command == "show":
-            print_verdicts(report, Console())
+            print_verdicts(report, Console(), options.verbose - options.quiet)
         elif options.command == "diff":
             found = diff.changes(record.load(options.old), report)
             if options.markdown:
@@ -46,6 +46,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     show = commands.add_parser("show", help="print the verdict table")
     show.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
+    show.add_argument("-v", "--verbose", action="count", default=0, help="effort and resolution")
+    show.add_argument("-q", "--quiet", action="count", default=0, help="only what is unexpected")
     again = commands.add_parser("render", help="write report.html, report.md and junit.xml")
     again.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     again.add_argument("--to", type=Path, required=True, metavar="DIR", help="where to write")

@@ -1,6 +1,28 @@
-"""The engine: regions, intervals, verdicts, and what it takes to run a claim.
+"""The engine: a claim is a region, evidence is an interval.
 
-A claim file needs the names below and nothing else.
+A claim file needs the names in `__all__` and nothing else:
+
+* `claim` makes a claim of a function that simulates a `Block` of replicates in a `Cell`; `grid` and
+  `cells` make the cells.
+* `Source` says where the statement comes from; `add_paper` makes a paper of your own known.
+* A rule turns observations into intervals and has a `Region` for them:
+  `MeanRatio`, `MeanDifference`, `Probability` (a mean against its prediction),
+  `OneSided`, `Ordering`, `Identity` (bounds),
+  `Exponents` (how a mean scales),
+  `CriticalLocation`, `CriticalExponents` (where a success rate crosses a target, how that scales),
+  `Share` (which of several is largest, cell by cell).
+* `Control` plants a wrong theory, which the same data must refute.
+* `Plot` says how the report draws the cells.
+
+`python -m claims new NAME` writes an example. A rule can be tried without pytest, on any data:
+
+>>> import numpy as np
+>>> rule = MeanRatio(Region(0.9, 1.1))
+>>> data = Sample(Cell(dim=2), {"value": np.random.default_rng(0).normal(4, 1, size=1000)})
+>>> print(judge(rule.components([data], predict=lambda cell: cell["dim"] ** 2, alpha=1e-6)))
+SUPPORTED
+>>> print(judge(rule.components([data], predict=lambda cell: 3 * cell["dim"], alpha=1e-6)))
+REFUTED
 """
 
 from claims.engine.budget import Budget
@@ -18,6 +40,7 @@ from claims.engine.rules import (
     OneSided,
     Ordering,
     Probability,
+    Sample,
     Share,
 )
 
@@ -40,6 +63,7 @@ __all__ = [
     "Plot",
     "Probability",
     "Region",
+    "Sample",
     "Share",
     "Source",
     "Verdict",

@@ -7,8 +7,10 @@ the revision. Simulated blocks are reused all the same where only theory changed
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from claims.engine.code import upstream
@@ -20,37 +22,39 @@ class Changes:
 
     Attributes:
         revision: as git was asked for it.
-        files: changed, added and removed files, relative to the root of the tree.
+        files: changed, added and removed files of the repository.
     """
 
     revision: str
-    files: frozenset[str]
+    files: frozenset[Path]
 
     @classmethod
-    def since(cls, revision: str, root: Path) -> Changes:
-        """Ask git.
+    def since(cls, revision: str, folder: Path) -> Changes:
+        """Ask git, in a folder of the repository.
 
         Raises:
             ValueError: there is no git, no repository or no such revision.
         """
-        changed = _git(root, "diff", "--name-only", "--relative", revision, "--")
-        untracked = _git(root, "ls-files", "--others", "--exclude-standard")
-        return cls(revision, frozenset([*changed, *untracked]))
+        root = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
+        changed = _git(root, "diff", "--name-only", "-z", revision, "--")
+        untracked = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
+        return cls(revision, frozenset(root / f for f in (changed + untracked).split("\0") if f))
 
     def touched(self, module: str) -> tuple[str, ...]:
         """Modules that changed, among a claim's own and those that it depends on; sorted."""
-        changed = {_module(file) for file in self.files if file.endswith(".py")}
-        return tuple(sorted(changed & {module, *upstream(module)}))
+        return tuple(sorted(m for m in {module, *upstream(module)} if _source(m) in self.files))
 
 
-def _module(file: str) -> str:
-    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+@cache
+def _source(module: str) -> Path | None:
+    spec = importlib.util.find_spec(module)
+    return Path(spec.origin).resolve() if spec is not None and spec.origin is not None else None
 
 
-def _git(root: Path, *arguments: str) -> list[str]:
+def _git(folder: Path, *arguments: str) -> str:
     try:
         done = subprocess.run(
-            ["git", *arguments], cwd=root, capture_output=True, text=True, check=False
+            ["git", *arguments], cwd=folder, capture_output=True, text=True, check=False
         )
     except OSError as error:
         raise ValueError(f"--changed-since needs git: {error}") from error
@@ -60,4 +64,4 @@ def _git(root: Path, *arguments: str) -> list[str]:
             f"--changed-since: git cannot compare with that revision ({reason}); name a commit, "
             "tag or branch of this repository"
         )
-    return done.stdout.split("\n")[:-1]
+    return done.stdout

@@ -31,6 +31,9 @@ class Source:
         provenance: "stated" (in the paper's abstract), "reported" (by its reviewers or readers)
             or "derived" (our own derivation, which makes a statement quantitative).
         reference: where the formula is derived, such as "theory/signal.py".
+
+    >>> Source("A", ("A3",), "derived", "theory/signal.py").paper
+    'A'
     """
 
     paper: str
@@ -44,6 +47,10 @@ class Control:
     """A planted wrong theory; the same data must refute it, or the claim is not supported.
 
     It replaces the claim's `predict`, its `rule`, or both.
+
+    >>> control = Control("one-length", "1/L for 1/L^2", predict=lambda cell: 1 / cell["length"])
+    >>> control.predict(Cell(length=4))
+    0.25
     """
 
     id: str

@@ -9,13 +9,13 @@ same Student-t quantiles that the decision uses, and invert each other.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from scipy import stats
 
 from claims.engine.errors import ClaimError
-from claims.engine.region import Component, Interval
+from claims.engine.region import Component, Interval, Verdict, judge
 from claims.engine.resolution import resolution
 
 MOST = 2**30
@@ -93,10 +93,40 @@ def factor_for(components: Sequence[Component], wanted: float) -> float:
             f"no amount of data resolves {wanted:g}: the region itself allows an error of "
             f"{detectable(components, 1e12):.3g}; narrow the region or ask for less"
         )
+    return _least(lambda factor: detectable(components, factor) <= wanted)
+
+
+def factor_to_decide(components: Sequence[Component]) -> float:
+    """How many times the pilot's replicates decide the claim, to 1 per cent.
+
+    That many, intervals of the pilot's estimates are inside their regions, or one is disjoint from
+    its region. The region is the resolution wanted of a claim; controls may need more.
+
+    Raises:
+        ClaimError: the pilot's intervals are not finite, or no amount of data decides, because an
+            estimate lies at the edge of its region.
+
+    >>> from claims.engine import Region
+    >>> pilot = Component("mean", 1.0, Interval(0.9, 1.1), Region(0.95, 1.05), "ratio")
+    >>> round(factor_to_decide([pilot]))
+    4
+    """
+
+    def decided(factor: float) -> bool:
+        shrunk = [_shrink(component, math.sqrt(factor)) for component in components]
+        return judge(shrunk) is not Verdict.INCONCLUSIVE
+
+    if not decided(MOST):
+        raise ClaimError("no amount of data decides: an estimate lies at the edge of its region")
+    return _least(decided)
+
+
+def _least(enough: Callable[[float], bool]) -> float:
+    """The smallest factor that is enough, to 1 per cent, if every larger one is as well."""
     low, high = 1e-6, 1e12
     while high / low > 1.01:
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if detectable(components, middle) <= wanted else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 

@@ -44,12 +44,14 @@ class ClaimItem(pytest.Item):
                 claim, settings, file, state="NOT RUN", reason=reason, outcome="skipped"
             )
             pytest.skip(reason)
+        effort = 0.0, 0.0
         try:
             begun = session.begin(claim)
             following = self._following()
             if following is not None:
                 session.begin_ahead(following)
             outcome = run(claim, settings, session.ledger, session.executor, session.line, begun)
+            effort = outcome.seconds, 1 - outcome.reused / outcome.blocks
         except Exception as error:
             self.record = record.undecided(
                 claim,
@@ -64,6 +66,7 @@ class ClaimItem(pytest.Item):
         finally:
             if session.line is not None:
                 session.line.clear()
+                session.line.finish(claim.id, *effort)
         self.record = record.decided(outcome, file)
         verdict = outcome.decision.verdict
         if record.passes(claim, verdict):
@@ -74,14 +77,19 @@ class ClaimItem(pytest.Item):
             pytest.skip(message)
         raise ClaimFailed(f"{message}\nreplay: {self.record['replay']}")
 
+    def will_run(self) -> bool:
+        """Whether the claim has cells in this tier, and has to be judged anew."""
+        session = self.config.stash[SESSION]
+        if not self.claim.cells.get(session.settings.tier):
+            return False
+        return session.untouched(self.claim, self.location[0]) is None
+
     def _following(self) -> Claim | None:
         """The next claim that will be run."""
-        session = self.config.stash[SESSION]
         items = self.session.items
         for item in items[items.index(self) + 1 :]:
-            if isinstance(item, ClaimItem) and item.claim.cells.get(session.settings.tier):
-                untouched = session.untouched(item.claim, item.location[0])
-                return None if untouched is not None else item.claim
+            if isinstance(item, ClaimItem) and item.will_run():
+                return item.claim
         return None
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

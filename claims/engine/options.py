@@ -11,10 +11,19 @@ from claims.engine import executors
 from claims.engine.budget import DEFAULT, Budget
 from claims.engine.claim import TIERS
 
+ABOUT = """claims, theory verified by experiment
+  SUPPORTED     passed: the interval is inside the region, and every control is refuted
+  REFUTED       failed: interval and region are disjoint (passed where the claim expects it)
+  INCONCLUSIVE  failed: neither, and the replicates are spent; see --inconclusive
+  NOT RUN, ERROR are no verdicts: skipped, failed. SURVIVES and BREAKS (exploratory) always pass.
+  exit status   0 all as expected, 1 a claim failed, 2 interrupted or a claim is written wrongly,
+                3 the report could not be written, 4 wrong usage, 5 no claim was selected
+options of claims"""
+
 
 def add(parser: pytest.Parser) -> None:
     """Declare the options."""
-    group = parser.getgroup("claims", "theory verified by experiment")
+    group = parser.getgroup("claims", ABOUT)
     group.addoption("--tier", choices=TIERS, default="standard", help="how much to simulate")
     group.addoption("--device", default="cpu", help="torch device: cpu (default), cuda, cuda:1")
     group.addoption(
@@ -52,12 +61,14 @@ def add(parser: pytest.Parser) -> None:
         "--baseline",
         default="reports/baseline.json",
         metavar="FILE",
-        help="earlier report for --changed-since and --dry-run (default reports/baseline.json)",
+        help="earlier report for --changed-since, --dry-run and the time left (default "
+        "reports/baseline.json)",
     )
     group.addoption(
         "--dry-run",
         action="store_true",
-        help="print cells, replicates, looks and expected seconds of each claim; simulate nothing",
+        help="print cells, replicates planned and needed, looks and expected seconds of each "
+        "claim; simulate nothing",
     )
 
 

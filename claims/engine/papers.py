@@ -40,9 +40,12 @@ def add_paper(path: Path) -> None:
         path: a file like those in claims/papers.
 
     Raises:
-        OSError, ValueError, KeyError: it cannot be read, is not TOML, or lacks an entry.
+        OSError: it cannot be read.
+        ValueError: it is not TOML, lacks an entry, or has the id of another paper.
     """
     paper = _read(path)
+    if papers().get(paper.key, paper) != paper:
+        raise ValueError(f"{path}: another paper has the id {paper.key!r}; choose a new one")
     _added[paper.key] = paper
 
 
@@ -57,15 +60,20 @@ def _bundled() -> dict[str, Paper]:
 
 
 def _read(path: Path) -> Paper:
-    data = tomllib.loads(path.read_text(encoding="utf-8"))
-    authors = data["authors"]
-    return Paper(
-        key=data["id"],
-        title=data["title"],
-        authors=authors if isinstance(authors, str) else ", ".join(authors),
-        identifier=data["identifier"],
-        statements=tuple(
-            Statement(entry["id"], entry["text"], entry["provenance"])
-            for entry in data["statements"]
-        ),
-    )
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        authors = data["authors"]
+        return Paper(
+            key=data["id"],
+            title=data["title"],
+            authors=authors if isinstance(authors, str) else ", ".join(authors),
+            identifier=data["identifier"],
+            statements=tuple(
+                Statement(entry["id"], entry["text"], entry["provenance"])
+                for entry in data["statements"]
+            ),
+        )
+    except KeyError as error:
+        raise ValueError(f"{path} has no entry {error}; compare claims/papers/A.toml") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} is not TOML: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from rich import box
@@ -9,7 +10,10 @@ from rich.console import Console
 from rich.table import Table
 
 from claims.engine.claim import Claim
+from claims.engine.design import factor_to_decide
+from claims.engine.errors import ClaimError
 from claims.engine.record import Record
+from claims.engine.region import Component, Interval, Region
 from claims.engine.run import Settings
 from reports import words
 
@@ -30,7 +34,7 @@ def print_plan(
     """
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("claim", overflow="fold")
-    for header in ("cells", "replicates", "looks", "seconds", "resolution"):
+    for header in ("cells", "replicates", "needed", "looks", "seconds", "resolution"):
         table.add_column(header, justify="right", no_wrap=True)
     ready = [claim for claim in claims if claim.cells.get(settings.tier)]
     known = 0.0
@@ -42,6 +46,7 @@ def print_plan(
             claim.id,
             str(len(claim.cells[settings.tier])),
             f"{first}-{first * 2 ** (looks - 1)}" if looks > 1 else str(first),
+            _needed(earlier),
             str(looks),
             f"{earlier['seconds']:.0f}" if earlier else "–",
             _resolution(earlier),
@@ -49,12 +54,37 @@ def print_plan(
     console.print(table)
     unknown = sum(claim.id not in baseline for claim in ready)
     console.print(
-        f"{len(ready)} of {len(claims)} claims have cells in tier {settings.tier}; replicates are "
-        "of a cell, at the first and at the last look. Seconds of one core and the smallest error "
-        f"that was refuted are the baseline's, {words.seconds(known)} in all"
+        f"{len(ready)} of {len(claims)} claims have cells in tier {settings.tier}. Replicates are "
+        "of a cell, at the first and at the last look; those needed would give the baseline's "
+        "estimates intervals that their regions, the resolution wanted, decide. Seconds of one "
+        "core and the smallest error that was refuted are the baseline's, "
+        f"{words.seconds(known)} in all"
         + (f"; it has no record of {unknown} of them." if unknown else "."),
         highlight=False,
     )
+
+
+def _needed(earlier: Record | None) -> str:
+    """Replicates of a cell that decide the claim, if the baseline's estimates are right."""
+    if earlier is None:
+        return "–"
+    try:
+        factor = factor_to_decide([_component(entry) for entry in earlier["components"]])
+    except ClaimError:
+        return "–"
+    return f"{max(2, math.ceil(factor * earlier['cells'][0]['replicates']))}"
+
+
+def _component(entry: Record) -> Component:
+    """A component as it was before it became a record, where an open end is null."""
+
+    def ends(pair: list[float | None]) -> tuple[float, float]:
+        low, high = pair
+        return -math.inf if low is None else low, math.inf if high is None else high
+
+    estimate = math.nan if entry["estimate"] is None else entry["estimate"]
+    interval, region = Interval(*ends(entry["interval"])), Region(*ends(entry["region"]))
+    return Component(entry["name"], estimate, interval, region, entry["scale"])
 
 
 def _resolution(earlier: Record | None) -> str:

@@ -1,13 +1,14 @@
 """The pytest hooks that collect, run and report claims.
 
-`claims/conftest.py` takes these hooks over. A module-level `Claim` is collected as a test item
-named by its id; the item runs the claim, and its record travels with the test report, so that
-pytest-xdist loses none.
+`claims/conftest.py` loads them, or `-p claims.engine.plugin`. A module-level `Claim` is collected
+as a test item named by its id; the item runs the claim, and its record travels with the test
+report, so that pytest-xdist loses none.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Generator
 from typing import Any
 
@@ -18,6 +19,7 @@ from claims.engine import options
 from claims.engine.budget import SLOTS
 from claims.engine.claim import Claim, check
 from claims.engine.errors import ClaimError
+from claims.engine.forecast import Forecast
 from claims.engine.item import ClaimItem
 from claims.engine.plan import print_plan
 from claims.engine.progress import ProgressLine
@@ -25,6 +27,13 @@ from claims.engine.session import SESSION, ClaimSession
 from reports import terminal
 from reports.errors import ReportError
 from reports.write import write
+
+COLLECTOR = "claims-collector"
+LATE = (
+    "claims were met while collecting, too late for their options and report: name their folder "
+    "(`pytest FOLDER`), or have every run load the plugin: `addopts = -p claims.engine.plugin` in "
+    "pytest.ini"
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,6 +59,8 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     """Collect a module-level claim, and refuse one that is written wrongly."""
     if not isinstance(obj, Claim) or obj.module != collector.obj.__name__:
         return None
+    if not collector.config.pluginmanager.hasplugin(COLLECTOR):
+        raise collector.CollectError(LATE)
     try:
         check(obj, [collector.config.stash[SESSION].settings.tier])
     except ClaimError as error:
@@ -95,13 +106,27 @@ def pytest_runtest_makereport(
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
+    """Have the records collected."""
+    config = session.config
+    config.pluginmanager.register(_Collector(config.stash[SESSION]), COLLECTOR)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Put a live line on a terminal."""
     config = session.config
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     state = config.stash[SESSION]
-    if reporter is not None and reporter.isatty and not state.is_worker:
-        state.line = ProgressLine(Console(file=reporter._tw._file))
-    config.pluginmanager.register(_Collector(state), "claims-collector")
+    if reporter is None or not reporter.isatty or state.is_worker or state.dry_run:
+        return
+    ahead = [i.claim.id for i in session.items if isinstance(i, ClaimItem) and i.will_run()]
+    try:
+        earlier = {claim: entry["seconds"] for claim, entry in state.baseline.items()}
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+    # While a claim runs, pytest's capture has the descriptor; a copy of it still is the terminal.
+    terminal = os.fdopen(os.dup(reporter._tw._file.fileno()), "w", encoding="utf-8")
+    console = Console(file=terminal, width=reporter._tw.fullwidth)
+    state.line = ProgressLine(console, Forecast(ahead, earlier))
 
 
 class _Collector:
@@ -150,8 +175,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         width=terminalreporter._tw.fullwidth,
         force_terminal=terminalreporter.isatty,
     )
-    terminal.print_verdicts(state.report(), console)
-    for kind, path in state.written.items():
-        terminalreporter.write_line(f"{kind}: {path}")
+    verbosity = terminalreporter.config.get_verbosity()
+    terminal.print_verdicts(state.report(), console, verbosity)
+    if verbosity >= 0:
+        for kind, path in state.written.items():
+            terminalreporter.write_line(f"{kind}: {path}")
     if state.trouble:
         terminalreporter.write_line(f"no report was written: {state.trouble}", red=True)

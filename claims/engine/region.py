@@ -39,6 +39,9 @@ class Region:
     Raises:
         ValueError: the ends are out of order, not numbers, or both infinite (such a region could
             never be refuted).
+
+    >>> Region.around(1.0, 0.25)
+    Region(low=0.75, high=1.25)
     """
 
     low: float
@@ -129,6 +132,9 @@ def judge(components: Sequence[Component]) -> Verdict:
 
     Raises:
         ValueError: there is no component to judge.
+
+    >>> print(judge([Component("mean", 1.0, Interval(0.9, 1.2), Region(0.8, 1.1), "ratio")]))
+    INCONCLUSIVE
     """
     if not components:
         raise ValueError("no component to judge")

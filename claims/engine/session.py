@@ -7,6 +7,7 @@ import sys
 import time
 from concurrent.futures import BrokenExecutor, Executor
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ class ClaimSession:
         self.is_worker = worker is not None
         self.settings = Settings(
             tier=option("--tier"),
-            seed=worker["claims_seed"] if worker else options.seed(option("--seed")),
+            seed=(worker or {}).get("claims_seed", options.seed(option("--seed"))),
             device=options.device(option("--device")),
             budget=options.budget(option("--error-budget")),
         )
@@ -50,7 +51,8 @@ class ClaimSession:
         self.dry_run: bool = option("--dry-run")
         if self.dry_run and nested:
             raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
-        self.baseline = self._earlier() if revision or self.dry_run else {}
+        if revision or self.dry_run:
+            self.baseline  # noqa: B018  (one that cannot be read ends the run here)
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
         self.clock = time.monotonic()
         self.records: list[record.Record] = []
@@ -75,8 +77,13 @@ class ClaimSession:
             self._executor = executors.make(self.executor_spec)
         return self._executor
 
-    def _earlier(self) -> dict[str, record.Record]:
-        """Records of the baseline by claim, if it is of the tier that this run will be."""
+    @cached_property
+    def baseline(self) -> dict[str, record.Record]:
+        """Records of the baseline by claim, if it is of the tier that this run will be.
+
+        Raises:
+            ValueError: it cannot be read.
+        """
         if not self.baseline_path.exists():
             return {}
         try:
@@ -129,7 +136,9 @@ class ClaimSession:
             self._executor = None
 
     def close(self) -> None:
-        """Stop workers, cancel what they have not begun, close the ledger."""
+        """Stop workers, cancel what they have not begun, close ledger and terminal."""
+        if self.line is not None:
+            self.line.close()
         if self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
         if self._ledger is not None:

@@ -12,13 +12,16 @@ from typing import Any
 import pytest
 
 from claims.__main__ import main
+from claims.engine import add_paper
 from tests.faults.conftest import REPOSITORY, Result
 
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+LOAD = "[pytest]\naddopts = -p claims.engine.plugin\n"  # as the README has it
 
-def judge(folder: Path, *options: str) -> Result:
-    command = [sys.executable, "-m", "pytest", "own", "--executor", "serial", *options]
+
+def judge(folder: Path, *arguments: str) -> Result:
     done = subprocess.run(
-        command,
+        [sys.executable, "-m", "pytest", "--executor", "serial", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
         stdin=subprocess.DEVNULL,
@@ -36,29 +39,90 @@ def report(folder: Path) -> dict[str, Any]:
 
 def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
     assert main(["new", "own", "--to", str(tmp_path)]) == 0
-    first = judge(tmp_path)
+    first = judge(tmp_path, "own")
     assert first.status == 0, first.text
     assert [s["claims"] for s in report(tmp_path)["statements"]] == [["own.flipped"]]
 
+    # In a repository that loads the plugin, from its root without naming the folder.
+    (tmp_path / "pytest.ini").write_text(LOAD)
     theory = tmp_path / "own" / "theory.py"
     theory.write_text(theory.read_text().replace("return float(", "return 1.3 * float("))
-    second = judge(tmp_path)
+    second = judge(tmp_path, "--tier", "smoke")
     [claim] = report(tmp_path)["claims"]
-    assert second.status == 1
+    assert second.status == 1, second.text
     assert claim["verdict"] == "REFUTED"
     assert claim["blocks"]["reused"] == claim["blocks"]["total"]  # old evidence, judged anew
 
+    # From another folder.
     simulation = tmp_path / "own" / "simulation.py"
-    simulation.write_text(simulation.read_text().replace("* first < 0", "* first < -1"))
-    judge(tmp_path)
+    simulation.write_text(simulation.read_text().replace("* first < 0", "* first < 100"))
+    (tmp_path / "elsewhere").mkdir()
+    judge(tmp_path / "elsewhere", "../own")
     [claim] = report(tmp_path)["claims"]
     assert claim["blocks"]["reused"] == 0
 
 
-@pytest.mark.parametrize("name", ["theory", "two words", "1st"])
-def test_senseless_name(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["new", name, "--to", str(tmp_path)]) == 1
-    assert "cannot be the name of a paper" in capsys.readouterr().err
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Result:
+    """Run pytest in this process, which spares a start of torch."""
+    capsys.readouterr()
+    status = pytest.main(["-p", "no:faulthandler", "-p", "no:cacheprovider", *arguments])
+    captured = capsys.readouterr()
+    return Result(int(status), captured.out + captured.err)
+
+
+def test_papers_below_the_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Options and report need the plugin before collection; without it, that is the error."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("below_one", "below_two"):
+        assert main(["new", name]) == 0
+
+    assert LOAD in README
+    late = run(capsys)
+    assert late.status == pytest.ExitCode.INTERRUPTED, late.text
+    assert late.text.count("too late for their options and report") == 2
+    assert LOAD.splitlines()[1] in late.text
+
+    named = run(capsys, "below_one", "below_two", "--dry-run")
+    (tmp_path / "pytest.ini").write_text(LOAD)
+    for result in (named, run(capsys, "--dry-run")):
+        assert result.status == 0, result.text
+        assert "2 of 2 claims have cells in tier standard" in result.text
+
+
+def test_readme_shows_what_is_written(tmp_path: Path) -> None:
+    assert main(["new", "hopfield", "--to", str(tmp_path)]) == 0
+    files = [path.read_text(encoding="utf-8") for path in (tmp_path / "hopfield").iterdir()]
+    blocks = [block.split("```")[0] for block in README.split("```python\n")[1:]]
+    assert len(blocks) == 3
+    for block in blocks:
+        assert any(block in text for text in files), block
+    code = [
+        line
+        for path in (tmp_path / "hopfield").glob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line
+    ]
+    assert f"Its {len(code)} lines of Python" in README
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("theory", "names a paper or a Python module already"),
+        ("A", "names a paper or a Python module already"),
+        ("two words", "cannot be the name of a paper"),
+        ("class", "cannot be the name of a paper"),
+    ],
+)
+def test_senseless_name(
+    tmp_path: Path, name: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["new", name, "--to", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
@@ -66,6 +130,23 @@ def test_folder_that_exists_is_left_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "own").mkdir()
-    assert main(["new", "own", "--to", str(tmp_path)]) == 1
-    assert "File exists" in capsys.readouterr().err
+    assert main(["new", "own", "--to", str(tmp_path)]) == 2
+    assert "own exists; choose another name" in capsys.readouterr().err
     assert list((tmp_path / "own").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('id = "A"', "has no entry 'authors'"),
+        ("id = A", "is not TOML"),
+        (
+            'id = "A"\ntitle = "t"\nauthors = "a"\nidentifier = "i"\nstatements = []',
+            "another paper has the id 'A'",
+        ),
+    ],
+)
+def test_statements_that_cannot_be_added(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "paper.toml").write_text(text)
+    with pytest.raises(ValueError, match=says):
+        add_paper(tmp_path / "paper.toml")

@@ -54,6 +54,9 @@ def test_dry_run_knows_seconds_and_resolution_of_the_baseline(suite: Suite) -> N
     result = suite.run("--dry-run", "--baseline", "reports/latest/report.json")
 
     assert f"{resolution:.2g} ratio" in result.text
+    [row] = [line.split() for line in result.text.splitlines() if line.startswith("tiny.one")]
+    first, last = map(int, row[2].split("-"))
+    assert first < int(row[3]) <= last
     assert "no record" not in result.text
 
 

@@ -18,6 +18,10 @@ def file(tmp_path: Path, report: record.Record) -> Path:
 def test_show(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", str(file)]) == 0
     assert "A.trigger-signal" in capsys.readouterr().out
+    assert main(["show", str(file), "-v"]) == 0
+    assert " replicates" in capsys.readouterr().out
+    assert main(["show", str(file), "-q"]) == 0
+    assert "A.trigger-signal" not in capsys.readouterr().out
 
 
 def test_render(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,9 +10,9 @@ from reports.record import Record
 from reports.terminal import print_verdicts, verdict_table
 
 
-def _printed(report: Record, width: int, encoding: str = "utf-8") -> str:
+def _printed(report: Record, width: int, encoding: str = "utf-8", verbosity: int = 0) -> str:
     target = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    print_verdicts(report, Console(file=target, width=width, force_terminal=False))
+    print_verdicts(report, Console(file=target, width=width, force_terminal=False), verbosity)
     target.flush()
     return target.buffer.getvalue().decode(encoding)
 
@@ -67,6 +67,33 @@ def test_region_and_resolution_where_there_is_room(report: Record) -> None:
     wide = _printed(report, 140)
     assert "[0.85, 1.15]" in wide
     assert "a constant off by 14%" in wide
+
+
+@pytest.mark.parametrize("width", [80, 130])
+def test_verbose_tells_effort_and_resolution(report: Record, width: int) -> None:
+    [claim] = [claim for claim in report["claims"] if claim["id"] == "A.noise-context"]
+    text = " ".join(_printed(report, width, verbosity=1).split())
+    assert f"look {claim['looks']} of {claim['looks_planned']}, " in text
+    assert f"{claim['replicates']:,} replicates" in text
+    assert claim["resolution"]["text"] in text
+    assert "replicates" not in _printed(report, width)
+
+
+def test_quiet_tells_what_is_not_as_expected(report: Record) -> None:
+    text = _printed(report, 120, verbosity=-1)
+    attention = [c["id"] for c in report["claims"] if c["outcome"] != "passed"]
+    for claim in report["claims"]:
+        told = claim["id"] in attention and claim["state"] != "NOT RUN"
+        assert (f"{claim['id']}: " in text) == told
+    assert "claims fail" in text
+    assert "estimate" not in text
+    assert "Error budget" not in text
+
+
+def test_headings_keep_their_width_where_nothing_was_found(report: Record) -> None:
+    [broken] = [claim for claim in report["claims"] if claim["state"] == "ERROR"]
+    report["claims"] = [broken]
+    assert _printed(report, 80).split()[:5] == ["verdict", "claim", "estimate", "caught", "time"]
 
 
 def test_renderable_without_claims(report: Record) -> None:

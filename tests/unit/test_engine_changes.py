@@ -7,9 +7,11 @@ import pytest
 
 from claims.engine.changes import Changes
 
+REPOSITORY = Path(__file__).parents[2]
+
 
 def changed(*files: str) -> Changes:
-    return Changes("HEAD", frozenset(files))
+    return Changes("HEAD", frozenset(REPOSITORY / file for file in files))
 
 
 def test_a_claim_is_touched_by_what_it_imports_directly_or_not() -> None:
@@ -32,14 +34,16 @@ def git(folder: Path, *arguments: str) -> None:
 def test_files_changed_since_a_revision(tmp_path: Path) -> None:
     for name in ("same.py", "changed.py", "removed.py"):
         (tmp_path / name).write_text(name)
+    (tmp_path / "folder").mkdir()
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "--quiet", "--message", "first")
     (tmp_path / "changed.py").write_text("new")
-    (tmp_path / "added.py").write_text("new")
+    (tmp_path / "größer.py").write_text("new")
     (tmp_path / "removed.py").unlink()
-    files = Changes.since("HEAD", tmp_path).files
-    assert files == {"changed.py", "added.py", "removed.py"}
+    wanted = {tmp_path / name for name in ("changed.py", "größer.py", "removed.py")}
+    assert Changes.since("HEAD", tmp_path).files == wanted
+    assert Changes.since("HEAD", tmp_path / "folder").files == wanted
     with pytest.raises(ValueError, match="name a commit, tag or branch"):
         Changes.since("nowhere", tmp_path)
 

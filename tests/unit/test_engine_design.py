@@ -8,9 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claims.engine import Cell, MeanRatio, Region
-from claims.engine.design import detectable, factor_for, half_width, replicates_for
+from claims.engine.design import (
+    detectable,
+    factor_for,
+    factor_to_decide,
+    half_width,
+    replicates_for,
+)
 from claims.engine.errors import ClaimError
-from claims.engine.region import EVERYTHING, Component, Interval
+from claims.engine.region import EVERYTHING, Component, Interval, Verdict, judge
 from claims.engine.resolution import resolution
 from claims.engine.rules import Sample
 from claims.engine.rules.base import t_interval
@@ -48,6 +54,27 @@ def test_a_region_too_wide_for_the_wanted_resolution_is_said() -> None:
     wide = Component("c", 1.0, Interval(0.99, 1.01), Region(0.5, 1.5), "ratio")
     with pytest.raises(ClaimError, match="no amount of data"):
         factor_for([wide], 0.1)
+
+
+def test_a_pilot_foretells_how_much_data_decides() -> None:
+    rng = np.random.default_rng(3)
+    rule = MeanRatio(Region(0.95, 1.05))
+
+    def look(n: int) -> tuple[Component, ...]:
+        sample = Sample(Cell(a=1), {"value": rng.normal(1, 0.3, size=n)})
+        return rule.components([sample], lambda cell: 1.0, 1e-6)
+
+    needed = round(1_000 * factor_to_decide(look(1_000)))
+    assert judge(look(2 * needed)) is Verdict.SUPPORTED
+    assert judge(look(needed // 2)) is Verdict.INCONCLUSIVE
+    refuted = Component("c", 1.2, Interval(1.0, 1.4), Region(0.95, 1.05), "ratio")
+    assert factor_to_decide([refuted]) == pytest.approx((0.2 / 0.15) ** 2, rel=0.01)
+
+
+def test_an_estimate_at_the_edge_is_never_decided() -> None:
+    edge = Component("c", 1.05, Interval(0.9, 1.1), Region(0.95, 1.05), "ratio")
+    with pytest.raises(ClaimError, match="no amount of data decides"):
+        factor_to_decide([edge])
 
 
 def test_a_pilot_that_knows_nothing_foretells_nothing() -> None:

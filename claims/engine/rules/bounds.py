@@ -26,8 +26,11 @@ from claims.engine.rules.base import (
 
 @dataclass(frozen=True)
 class OneSided(Rule):
-    """mean(observable), less the prediction if there is one, is at most `upper` or at least
-    `lower`; give exactly one of the two."""
+    """mean(observable), less the prediction if there is one, has a bound on one side.
+
+    Give exactly one of the bounds. `OneSided(upper=0.0)`: in every cell the mean is at most what
+    `predict` says.
+    """
 
     upper: float | None = None
     lower: float | None = None

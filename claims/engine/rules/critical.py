@@ -80,6 +80,9 @@ class CriticalLocation(Rule):
     """Located critical value of `scan` over its prediction, one component per scan.
 
     `predict` gives the critical value and must not depend on `scan`.
+
+    `CriticalLocation(Region(0.9, 1.1), scan="dim")`: at fixed other parameters, the success rate
+    crosses one half at a dim within 10 per cent of the predicted one.
     """
 
     region: Region

@@ -22,6 +22,9 @@ class Exponents(Rule):
     With reference="asymptotic" the regions are centred on the numbers in `exponents`; with
     "prediction", on the exponents that `predict` itself has on this finite grid (the numbers in
     `exponents` then only name the parameters).
+
+    `Exponents({"vocab_size": -1, "length": -2}, half_width=0.1)`: the mean falls as 1 / (V L^2),
+    each exponent to 0.1.
     """
 
     exponents: Mapping[str, float]

@@ -64,7 +64,11 @@ class _Mean(Rule):
 
 @dataclass(frozen=True)
 class MeanRatio(_Mean):
-    """mean(observable) / prediction, per cell or averaged over groups of cells."""
+    """mean(observable) / prediction, per cell or averaged over groups of cells.
+
+    `MeanRatio(Region(0.95, 1.05), by=("dim",))`: for every dim, the ratio's average over the cells
+    of that dim is within 5 per cent of 1. Without `by`, every cell's own is.
+    """
 
     scale: ClassVar[Scale] = "ratio"
     guarantee: ClassVar[str] = (
@@ -84,7 +88,11 @@ class MeanRatio(_Mean):
 
 @dataclass(frozen=True)
 class MeanDifference(_Mean):
-    """mean(observable) - prediction, per cell or averaged over groups of cells."""
+    """mean(observable) - prediction, per cell or averaged over groups of cells.
+
+    `MeanDifference(Region(-0.02, 0.02), observable="loss")`: each cell's mean of "loss" is within
+    0.02 of its prediction.
+    """
 
     scale: ClassVar[Scale] = "difference"
     guarantee: ClassVar[str] = (

@@ -1,0 +1,42 @@
+"""On a terminal, a run shows where it stands, although pytest captures what claims print."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.faults.conftest import Suite
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX")
+def test_line_is_seen_on_a_terminal(suite: Suite) -> None:
+    import pty
+
+    suite.write("one", "two", pause=0.02)
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        suite.command("--executor", "serial"),
+        cwd=suite.folder,
+        env={**suite.environment(), "TERM": "xterm"},
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        printed = b""
+        try:
+            while part := os.read(ours, 65536):
+                printed += part
+        except OSError:  # how Linux says that the other end is closed
+            pass
+        os.close(ours)
+    text = printed.decode()
+    assert process.returncode == 0, text
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    assert "0 of 2 claims tiny.one, look " in shown
+    assert re.search(r"1 of 2 claims, .* s left tiny.two, look ", shown)
+    assert text.count("\x1b[?25l") == text.count("\x1b[?25h") > 0  # the cursor is back
