@@ -21,6 +21,8 @@ STYLES = {
 }
 DECLARED = "cyan"
 WIDE = 112  # columns from which region and resolution have room
+MANY = 8
+"""Claims that were not run are named up to this number, and beyond it with -v only."""
 PLAIN = str.maketrans(
     {"✓": "+", "✕": "x", "◆": "*", "◇": "o", "–": "-", "≤": "<=", "≥": ">=", "∞": "inf", "…": "."}
 )
@@ -57,6 +59,8 @@ def verdict_table(
         claim = entry[0]
         style = STYLES[words.state(claim)]
         names = ", ".join(claim["id"] for claim in entry)
+        if claim["state"] == "NOT RUN" and len(entry) > MANY and not verbose:
+            names = f"{len(entry)} claims"
         head = Text(f"{words.label(claim)} {names}: ", style=style)
         parts.append(_fit(head + Text(words.reason(claim), style="default"), unicode))
         if claim["outcome"] == "failed":

@@ -100,3 +100,11 @@ def test_renderable_without_claims(report: Record) -> None:
     report["claims"] = []
     console = Console(file=io.StringIO(), width=80)
     console.print(verdict_table(report))
+
+
+def test_many_claims_that_were_not_run_are_counted_and_named_when_asked(report: Record) -> None:
+    left_out = next(claim for claim in report["claims"] if claim["state"] == "NOT RUN")
+    report["claims"] += [{**left_out, "id": f"A.left-out-{k}"} for k in range(20)]
+    assert "A.left-out-7" not in _printed(report, 100)
+    assert "21 claims" in _printed(report, 100)
+    assert "A.left-out-7" in _printed(report, 100, verbosity=1)
