@@ -1,5 +1,6 @@
 """The report as one HTML file that needs no network, no script and no other file."""
 
+import re
 from functools import cache
 from typing import Any
 
@@ -17,7 +18,7 @@ def render(report: Record) -> str:
     """The page of a valid record."""
     page = _environment().get_template("report.html.j2")
     claims, beyond = summary.split(report)
-    return page.render(
+    text = page.render(
         suite=report["suite"],
         groups={name: [_view(claim) for claim in group] for name, group in summary.groups(claims)},
         beyond=_views_on_one_scale(beyond),
@@ -27,6 +28,19 @@ def render(report: Record) -> str:
         statements=summary.statements(report),
         schema=report["schema"],
     )
+    return _share_styles(text)
+
+
+def _share_styles(page: str) -> str:
+    """The page with a class in place of every `style`; plots repeat a few thousands of times."""
+    names: dict[str, str] = {}
+
+    def name(match: re.Match[str]) -> str:
+        return f' class="{names.setdefault(match[1], f"s{len(names)}")}"'
+
+    body = re.sub(r' style="([^"]*)"', name, page)
+    rules = "".join(f".{name} {{ {style} }}\n" for style, name in names.items())
+    return body.replace("</style>", f"{rules}</style>", 1)
 
 
 @cache
