@@ -43,6 +43,18 @@ class Changes:
         return tuple(sorted(changed & {module, *upstream(module)}))
 
 
+def commit(root: Path) -> str | None:
+    """The commit that is checked out, with a plus sign if tracked files differ from it.
+
+    None where there is no git or no repository.
+    """
+    try:
+        [name] = _git(root, "rev-parse", "--short=10", "HEAD")
+        return name + "+" * bool(_git(root, "status", "--porcelain", "--untracked-files=no"))
+    except ValueError:
+        return None
+
+
 def _module(file: str) -> str:
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent / "papers"
@@ -12,11 +13,12 @@ FOLDER = Path(__file__).parent.parent / "papers"
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of a paper, with how it is known."""
+    """One statement of a paper, with how it is known and which others it rests on."""
 
     id: str
     text: str
     provenance: str
+    rests_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ def add_paper(path: Path) -> None:
         path: a file like those in claims/papers.
 
     Raises:
-        OSError, ValueError, KeyError: it cannot be read, is not TOML, or lacks an entry.
+        OSError, ValueError, KeyError: it cannot be read, is not TOML, lacks an entry, or has
+            statements that rest on unknown ones or on themselves.
     """
     paper = _read(path)
     _added[paper.key] = paper
@@ -59,13 +62,36 @@ def _bundled() -> dict[str, Paper]:
 def _read(path: Path) -> Paper:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     authors = data["authors"]
+    statements = tuple(
+        Statement(
+            entry["id"], entry["text"], entry["provenance"], tuple(entry.get("rests_on", ()))
+        )
+        for entry in data["statements"]
+    )
+    _check_order(statements, path)
     return Paper(
         key=data["id"],
         title=data["title"],
         authors=authors if isinstance(authors, str) else ", ".join(authors),
         identifier=data["identifier"],
-        statements=tuple(
-            Statement(entry["id"], entry["text"], entry["provenance"])
-            for entry in data["statements"]
-        ),
+        statements=statements,
     )
+
+
+def _check_order(statements: tuple[Statement, ...], path: Path) -> None:
+    """Refuse statements that rest on unknown ones, or in a circle on themselves."""
+    known = [statement.id for statement in statements]
+    for statement in statements:
+        unknown = [name for name in statement.rests_on if name not in known]
+        if unknown:
+            raise ValueError(
+                f"{path}: statement {statement.id} rests on {', '.join(unknown)}, which the paper "
+                f"does not have: name statements of this file ({', '.join(known)})"
+            )
+    try:
+        TopologicalSorter({s.id: s.rests_on for s in statements}).prepare()
+    except CycleError as error:
+        raise ValueError(
+            f"{path}: statements rest on one another in a circle, "
+            f"{' <- '.join(error.args[1])}: take one of these out of its rests_on"
+        ) from None
