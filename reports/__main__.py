@@ -46,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     show = commands.add_parser("show", help="print the verdict table")
     show.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
-    again = commands.add_parser("render", help="write report.html, report.md, summary.svg and junit.xml")
+    again = commands.add_parser(
+        "render", help="write report.html, report.md, summary.svg and junit.xml"
+    )
     again.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     again.add_argument("--to", type=Path, required=True, metavar="DIR", help="where to write")
     compare = commands.add_parser("diff", help="say what changed between two reports")

@@ -7,8 +7,8 @@ from reports import summary, words
 from reports.html import environment
 from reports.record import Record
 
-WIDTH, MARGIN, ROW = 760, 24, 46
-BAR = 250  # length of a paper's bar, all claims of the largest paper
+WIDTH, MARGIN, ROW = 760, 24, 66
+BAR = WIDTH - 2 * MARGIN  # length of the bar of the paper with most claims
 
 
 def render(report: Record) -> str:
@@ -22,11 +22,10 @@ def render(report: Record) -> str:
             width=WIDTH,
             margin=MARGIN,
             row=ROW,
-            bar=BAR,
-            headline=textwrap.wrap(summary.sentence(report), 76),
+            headline=textwrap.wrap(summary.sentence(report), 62),
             papers=[{**paper, "parts": _parts(paper["counts"], most)} for paper in papers],
             controls=summary.controls(report),
-            run=textwrap.wrap(run_line(report), 104),
+            run=textwrap.wrap(run_line(report), 102),
         )
     )
 

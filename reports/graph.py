@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from statistics import fmean
 
-WIDTH, HEIGHT = 158.0, 84.0  # of a box, in user units of the drawing
-ACROSS, DOWN, LANE = 34.0, 16.0, 24.0  # gaps between columns and boxes; height of a lane
+WIDTH, HEIGHT = 160.0, 84.0  # of a box, in user units of the drawing
+ACROSS, DOWN, LANE = 28.0, 14.0, 24.0  # gaps between columns and boxes; height of a lane
 SWEEPS = 12
 
 Lane = tuple[str, str, int]  # a base, what rests on it, and the column that the edge passes
@@ -134,7 +134,9 @@ def _order(columns: list[list[str | Lane]], links: Iterable[tuple[str | Lane, st
                 for i, node in enumerate(column)
             }
             members.sort(
-                key=lambda n: fmean(place[m] for m in neighbours[n]) if n in neighbours else place[n]
+                key=lambda n: (
+                    fmean(place[m] for m in neighbours[n]) if n in neighbours else place[n]
+                )
             )
 
 
@@ -156,7 +158,9 @@ def _heights(
 
 
 def _place(
-    members: Sequence[str | Lane], wanted: Mapping[str | Lane, float], middle: dict[str | Lane, float]
+    members: Sequence[str | Lane],
+    wanted: Mapping[str | Lane, float],
+    middle: dict[str | Lane, float],
 ) -> None:
     """Set the column's middles in order, without overlap, their mean where it is wanted."""
     found: list[float] = []

@@ -97,7 +97,7 @@ def _draw(entries: list[dict[str, Any]]) -> tuple[graph.Graph, list[dict[str, An
             **entry,
             "place": drawing.places[entry["id"]],
             "state": summary.combined(entry["claims"]),
-            "lines": textwrap.wrap(formula.bare(entry["text"]), 27, max_lines=3, placeholder=" …"),
+            "lines": textwrap.wrap(formula.bare(entry["text"]), 24, max_lines=3, placeholder=" …"),
         }
         for entry in entries
         if entry["id"] in drawing.places

@@ -60,6 +60,14 @@ def overview(report: Record) -> list[dict[str, Any]]:
     ]
 
 
+def alike(claims: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The claims that share verdict and provenance, together."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for claim in claims:
+        found.setdefault((words.label(claim), claim["provenance"]), []).append(claim)
+    return list(found.values())
+
+
 def controls(report: Record) -> tuple[int, int]:
     """Planted wrong theories that were refuted, and all that were tried."""
     tried = [words.caught(claim) for claim in report["claims"] if claim["state"] == "DECIDED"]

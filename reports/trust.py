@@ -18,9 +18,9 @@ def spending(report: Record) -> list[dict[str, Any]]:
     """Per paper, and for exploratory claims, how many were decided and what that spent."""
     share = report["suite"]["error_budget"]["per_claim"]
     claims, beyond = summary.split(report)
-    groups = {f"Paper {paper}": members for paper, members in summary.by_paper(claims).items()}
+    groups = {f"paper {paper}": members for paper, members in summary.by_paper(claims).items()}
     if beyond:
-        groups["Exploratory claims"] = beyond
+        groups["what lies beyond the theorems"] = beyond
     counts = {
         name: sum(claim["state"] == "DECIDED" for claim in members)
         for name, members in groups.items()

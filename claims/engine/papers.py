@@ -63,9 +63,7 @@ def _read(path: Path) -> Paper:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     authors = data["authors"]
     statements = tuple(
-        Statement(
-            entry["id"], entry["text"], entry["provenance"], tuple(entry.get("rests_on", ()))
-        )
+        Statement(entry["id"], entry["text"], entry["provenance"], tuple(entry.get("rests_on", ())))
         for entry in data["statements"]
     )
     _check_order(statements, path)

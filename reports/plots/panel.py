@@ -145,7 +145,7 @@ def _lean(body: str) -> str:
     body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", body, flags=re.S)
     body = re.sub(r' transform="rotate\(-0 [^"]*"', "", body)
     body = re.sub(r"(?:\bfont-family: )?'DejaVu Sans', sans-serif;? ?", "", body)
-    body = re.sub(r'<path d="[^"]*" style="fill: none"/>', "", body)
+    body = re.sub(r'<path d="[^"]*" style="fill: none"/>|<path (?!d=|id=)[^>]*/>', "", body)
     body = re.sub(r' (d|x|y|width|height|transform)="([^"]*)"', _coarse, body)
     body = re.sub(r"\s*\n\s*", " ", body.replace("xlink:href=", "href="))
     return re.sub(r"\s*<defs>\s*</defs>\s*", "", body)
@@ -179,7 +179,7 @@ def _unclipped(body: str) -> str:
         whole = whole and y <= min(down) and max(down) <= y + height
         return f'<path d="{match[1]}"' if whole else match[0]
 
-    return re.sub(r'<path d="([ML\d. -]*)" clip-path="url\(#([^)]*)\)"', inside, body)
+    return re.sub(r'<path d="([ML\d. -]+)" clip-path="url\(#([^)]*)\)"', inside, body)
 
 
 def _without_bare_groups(body: str) -> str:

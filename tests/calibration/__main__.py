@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.calibration import tails
-from tests.calibration.cases import CASES
+from tests.calibration.cases import CASES, labels
 from tests.calibration.harness import ALPHA, CONFIDENCE, RUNS, Rate
 from tests.calibration.measure import measure, pool
 
@@ -40,12 +40,13 @@ def main() -> None:
 def rules(executor: Executor) -> list[dict[str, Any]]:
     """Error rates and power of every decision rule."""
     rows = []
-    for name, case in CASES.items():
+    for name in CASES:
         found = measure(name, executor)
+        rule, data = labels(name)
         rows.append(
             {
-                "rule": type(case.rule).__name__,
-                "data": name.partition(", ")[2],
+                "rule": rule,
+                "data": data,
                 "false_refutation": _rate(found.refuted),
                 "false_support": _rate(found.supported),
                 "error": found.error if math.isfinite(found.error) else None,
