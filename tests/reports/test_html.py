@@ -156,10 +156,10 @@ def test_exploratory_claims_stand_apart(page: str) -> None:
     assert "Beyond the theorems: 1 SURVIVES, 1 BREAKS and 1 INCONCLUSIVE." in page
 
 
-def test_no_section_for_exploratory_claims_without_any(report: Record) -> None:
-    report["claims"] = [claim for claim in report["claims"] if not claim.get("exploratory")]
-    report["statements"] = report["derivations"] = []
-    assert 'id="beyond"' not in html.render(report)
+def test_no_section_for_exploratory_claims_without_any(bare: Record) -> None:
+    bare["claims"] = [claim for claim in bare["claims"] if not claim.get("exploratory")]
+    bare["statements"] = bare["derivations"] = []
+    assert 'id="beyond"' not in html.render(bare)
 
 
 def test_text_from_the_record_is_escaped(report: Record) -> None:
@@ -178,29 +178,29 @@ def test_empty_record(report: Record) -> None:
     assert "No claim was selected." in html.render(report)
 
 
-def test_sparse_suite(report: Record) -> None:
+def test_sparse_suite(bare: Record) -> None:
     required = {"seed", "tier", "device", "versions", "error_budget", "seconds"}
-    for key in report["suite"].keys() - required:
-        del report["suite"][key]
-    Page(html.render(report))
+    for key in bare["suite"].keys() - required:
+        del bare["suite"][key]
+    Page(html.render(bare))
 
 
-def test_record_from_before_dependencies_tiers_and_commits(report: Record) -> None:
-    del report["derivations"]
-    for statement in report["statements"]:
+def test_record_from_before_dependencies_tiers_and_commits(bare: Record) -> None:
+    del bare["derivations"]
+    for statement in bare["statements"]:
         del statement["paper"], statement["rests_on"]
-    for claim in report["claims"]:
+    for claim in bare["claims"]:
         del claim["tiers"]
-    validate(report)
-    page = html.render(report)
+    validate(bare)
+    page = html.render(bare)
     Page(page)
     assert 'id="graph"' not in page
     assert 'name="tiers"' not in page
 
 
-def test_overview_counts_verdicts_by_paper(report: Record) -> None:
-    report["claims"][0]["source"] = {**report["claims"][0]["source"], "paper": "B", "title": "Two"}
-    table = _section(html.render(report), "verdicts")
+def test_overview_counts_verdicts_by_paper(bare: Record) -> None:
+    bare["claims"][0]["source"] = {**bare["claims"][0]["source"], "paper": "B", "title": "Two"}
+    table = _section(html.render(bare), "verdicts")
     table = table[table.index('class="overview"') : table.index("</table>")]
     [heads, first, second] = [
         re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", r) for r in table.split("<tr")[1:]
@@ -208,16 +208,16 @@ def test_overview_counts_verdicts_by_paper(report: Record) -> None:
     assert heads[1:3] == ["SUPPORTED", "REFUTED as declared"]
     assert first[0] == "<strong>B</strong> Two"
     assert [first[1], first[-1]] == ["1", "1"]
-    supported = [c for c in report["claims"][1:] if c["verdict"] == "SUPPORTED"]
-    assert [second[1], second[-1]] == [str(len(supported)), str(len(report["claims"]) - 1)]
+    supported = [c for c in bare["claims"][1:] if c["verdict"] == "SUPPORTED"]
+    assert [second[1], second[-1]] == [str(len(supported)), str(len(bare["claims"]) - 1)]
 
 
-def test_rows_carry_what_the_filters_ask_for(report: Record) -> None:
-    report["claims"][0]["source"] = {**report["claims"][0]["source"], "paper": "B"}
-    page = html.render(report)
+def test_rows_carry_what_the_filters_ask_for(bare: Record) -> None:
+    bare["claims"][0]["source"] = {**bare["claims"][0]["source"], "paper": "B"}
+    page = html.render(bare)
     row = r'data-paper="(\w+)" data-tiers="standard full">.*?<a href="#([^"]+)">'
     rows = re.findall(row, page, flags=re.S)
-    assert {(c["source"]["paper"], c["id"]) for c in report["claims"]} == set(rows)
+    assert {(c["source"]["paper"], c["id"]) for c in bare["claims"]} == set(rows)
     assert re.findall(r"<option>(\w+)</option>", page) == ["B", "A", "standard", "full"]
 
 

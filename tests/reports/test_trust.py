@@ -27,15 +27,15 @@ def test_looks_are_counted(report: Record) -> None:
     assert trust.looks(report) == [(2, len(decided) - 1), (4, 1)]
 
 
-def test_claims_with_earlier_evidence_are_named(report: Record) -> None:
-    for claim in report["claims"]:
+def test_claims_with_earlier_evidence_are_named(bare: Record) -> None:
+    for claim in bare["claims"]:
         claim["blocks"] = {"total": 4, "reused": 0, "why": "4 new"}
-    assert trust.reused(report) == []
-    first, second = report["claims"][:2]
+    assert trust.reused(bare) == []
+    first, second = bare["claims"][:2]
     first["blocks"] = {"total": 4, "reused": 1, "why": "3 new"}
     second["blocks"]["why"] = "record of baseline.json: nothing changed"
-    assert trust.reused(report) == [first, second]
-    assert "2 claims with evidence from before this run" in html.render(report)
+    assert trust.reused(bare) == [first, second]
+    assert "2 claims with evidence from before this run" in html.render(bare)
 
 
 def test_every_measured_rate_is_shown(page: str) -> None:
@@ -60,10 +60,10 @@ def test_rules_say_how_many_claims_use_them(report: Record) -> None:
     assert used["Ordering"] == 0
 
 
-def test_independence_is_a_count(report: Record, page: str) -> None:
+def test_independence_is_a_count(bare: Record, page: str) -> None:
     assert "36 modules of theory, 38 of simulation, and <strong>no chains of imports" in page
-    report["suite"]["independence"]["chains"] = 1
-    assert "<strong>1 chain of imports</strong>" in html.render(report)
+    bare["suite"]["independence"]["chains"] = 1
+    assert "<strong>1 chain of imports</strong>" in html.render(bare)
 
 
 def test_seed_versions_and_hardware(report: Record, page: str) -> None:
