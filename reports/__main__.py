@@ -48,7 +48,9 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     show.add_argument("-v", "--verbose", action="count", default=0, help="effort and resolution")
     show.add_argument("-q", "--quiet", action="count", default=0, help="only what is unexpected")
-    again = commands.add_parser("render", help="write report.html, report.md and junit.xml")
+    again = commands.add_parser(
+        "render", help="write report.html, report.md, summary.svg and junit.xml"
+    )
     again.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     again.add_argument("--to", type=Path, required=True, metavar="DIR", help="where to write")
     compare = commands.add_parser("diff", help="say what changed between two reports")

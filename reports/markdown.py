@@ -21,12 +21,26 @@ def render(report: Record) -> str:
         "is allocated.",
         "",
     ]
+    lines += _overview(report)
     claims, beyond = map(summary.tried, summary.split(report))
     lines += _table(claims)
     if beyond:
         lines += ["", "## Beyond the theorems: exploratory, fails no run", "", *_table(beyond)]
     lines += _attention(report)
     return "\n".join(lines) + "\n"
+
+
+def _overview(report: Record) -> list[str]:
+    """Verdict counts by paper."""
+    states = summary.count(report["claims"])
+    lines = [
+        f"| paper | {' | '.join(summary.PHRASES[state] for state in states)} |",
+        f"|---|{'--:|' * len(states)}",
+    ]
+    for row in summary.overview(report):
+        counts = (str(row["counts"].get(state, "–")) for state in states)
+        lines.append(f"| {row['paper']}: {escaped(row['title'])} | {' | '.join(counts)} |")
+    return [*lines, ""]
 
 
 def _table(claims: list[dict[str, Any]]) -> list[str]:

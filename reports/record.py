@@ -16,6 +16,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from reports import graph
 from reports.errors import ReportError
 
 VERSION = "recall-claims/1"
@@ -124,11 +125,26 @@ def _meaning_problem(report: Record) -> str | None:
     for index, name in enumerate(ids):
         if name in ids[:index]:
             return f"{_place(report, ['claims', index, 'id'])}: a second claim of this name"
-    for index, statement in enumerate(report["statements"]):
-        for name in statement["claims"]:
-            if name not in ids:
-                return f"statements[{index}].claims: {name!r} is not a claim of this record"
-    return _number_problem(report, report, [])
+    return (
+        _reference_problem(report, "statements")
+        or _reference_problem(report, "derivations")
+        or _number_problem(report, report, [])
+    )
+
+
+def _reference_problem(report: Record, kind: str) -> str | None:
+    """Claims that are not there, and what rests on unknown entries or, in a circle, on itself."""
+    claims = {claim["id"] for claim in report["claims"]}
+    entries = {entry["id"]: entry.get("rests_on", []) for entry in report.get(kind, [])}
+    for index, entry in enumerate(report.get(kind, [])):
+        for name in entry["claims"]:
+            if name not in claims:
+                return f"{kind}[{index}].claims: {name!r} is not a claim of this record"
+        for name in entries[entry["id"]]:
+            if name not in entries:
+                return f"{kind}[{index}].rests_on: {name!r} is not among the {kind}"
+    circle = graph.cycle(entries)
+    return f"{kind}: {' <- '.join(circle)} rest on one another in a circle" if circle else None
 
 
 def _number_problem(report: Record, value: Any, path: list[str | int]) -> str | None:

@@ -39,6 +39,56 @@ def split(report: Record) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return claims, [claim for claim in report["claims"] if claim.get("exploratory")]
 
 
+def by_paper(claims: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The claims by the key of their paper, in the order of the record."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for claim in claims:
+        found.setdefault(claim["source"]["paper"], []).append(claim)
+    return found
+
+
+def overview(report: Record) -> list[dict[str, Any]]:
+    """How many claims of each paper are in each state; exploratory ones count like the others."""
+    return [
+        {
+            "paper": paper,
+            "title": members[0]["source"].get("title", ""),
+            "claims": len(members),
+            "counts": count(members),
+        }
+        for paper, members in by_paper(report["claims"]).items()
+    ]
+
+
+def alike(claims: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The claims that share verdict and provenance, together."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for claim in claims:
+        found.setdefault((words.label(claim), claim["provenance"]), []).append(claim)
+    return list(found.values())
+
+
+def controls(report: Record) -> tuple[int, int]:
+    """Planted wrong theories that were refuted, and all that were tried."""
+    tried = [words.caught(claim) for claim in report["claims"] if claim["state"] == "DECIDED"]
+    return sum(refuted for refuted, _ in tried), sum(planted for _, planted in tried)
+
+
+def combined(claims: list[dict[str, Any]]) -> str:
+    """One state for several claims: the worst of those on theorems.
+
+    What is refuted as declared counts as it is meant, as a success; it shows where nothing else is
+    there to show. Exploratory claims of different verdicts are "exploratory".
+    """
+    on_theorems = [claim for claim in claims if not claim.get("exploratory")]
+    found = count(on_theorems)
+    for state in ("ERROR", "REFUTED", "INCONCLUSIVE", "SUPPORTED", "as declared", "NOT RUN"):
+        if state in found:
+            return "REFUTED" if state == "as declared" else state
+    beyond = count(claims)
+    return next(iter(beyond), "no claim") if len(beyond) < 2 else "exploratory"
+
+
 def tried(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those that were run. Tables leave out the others, which `attention` lists with the reason."""
     return [claim for claim in claims if claim["state"] != "NOT RUN"]
@@ -95,8 +145,21 @@ def _in_words(file: str) -> str:
 
 def statements(report: Record) -> list[dict[str, Any]]:
     """The papers' statements, each with the claims of this run that put it to the test."""
+    return _with_claims(report, "statements")
+
+
+def derivations(report: Record) -> list[dict[str, Any]]:
+    """The files that formulas come from, each with the claims of this run that cite it."""
+    return _with_claims(report, "derivations")
+
+
+def _with_claims(report: Record, kind: str) -> list[dict[str, Any]]:
     claims = {claim["id"]: claim for claim in report["claims"]}
     return [
-        {**statement, "claims": [claims[name] for name in statement["claims"]]}
-        for statement in report["statements"]
+        {
+            **entry,
+            "rests_on": entry.get("rests_on", []),
+            "claims": [claims[name] for name in entry["claims"]],
+        }
+        for entry in report.get(kind, [])
     ]

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from reports import html, junit, markdown, record
+from reports import card, html, junit, markdown, record
 
 
 def write(report: record.Record, directory: Path) -> dict[str, Path]:
-    """Write `report.json`, `report.html`, `report.md` and `junit.xml`; return their paths by kind.
+    """Write `report.json` and all that `render` makes of it; return their paths by kind.
 
     The record comes first: if a later file fails, the evidence is safe and `python -m reports
     render` makes the others from it. Each file is replaced whole or left as it was.
@@ -18,7 +18,7 @@ def write(report: record.Record, directory: Path) -> dict[str, Path]:
 
 
 def render(report: record.Record, directory: Path) -> dict[str, Path]:
-    """Write the forms that people and CI servers read; return their paths by kind.
+    """Write `report.html`, `report.md`, `summary.svg` and `junit.xml`; return their paths by kind.
 
     Raises:
         ReportError: the record is invalid, or a file cannot be written.
@@ -27,5 +27,6 @@ def render(report: record.Record, directory: Path) -> dict[str, Path]:
     return {
         "html": record.replace_text(directory / "report.html", html.render(report)),
         "md": record.replace_text(directory / "report.md", markdown.render(report)),
+        "svg": record.replace_text(directory / "summary.svg", card.render(report)),
         "junit": record.replace_text(directory / "junit.xml", junit.render(report)),
     }

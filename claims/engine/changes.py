@@ -45,6 +45,18 @@ class Changes:
         return tuple(sorted(m for m in {module, *upstream(module)} if _source(m) in self.files))
 
 
+def commit(root: Path) -> str | None:
+    """The commit that is checked out, with a plus sign if tracked files differ from it.
+
+    None where there is no git or no repository.
+    """
+    try:
+        name = _git(root, "rev-parse", "--short=10", "HEAD").strip()
+        return name + "+" * bool(_git(root, "status", "--porcelain", "--untracked-files=no"))
+    except ValueError:
+        return None
+
+
 @cache
 def _source(module: str) -> Path | None:
     spec = importlib.util.find_spec(module)

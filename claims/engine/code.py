@@ -18,7 +18,7 @@ import re
 import sys
 import textwrap
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -135,6 +135,44 @@ def upstream(module: str) -> frozenset[str]:
     }
     roots = names & set(graph.modules)
     return frozenset(roots.union(*(graph.find_upstream_modules(root) for root in roots)))
+
+
+def bases(modules: Collection[str]) -> dict[str, list[str]]:
+    """For each of these theory modules, the others that it imports, maybe through further ones.
+
+    Modules that are not there are left out.
+    """
+    graph = _graph("claims")
+    found = {}
+    for module in graph.modules.intersection(modules):
+        seen: set[str] = set()
+        waiting = [module]
+        while waiting:
+            imported = graph.find_modules_directly_imported_by(waiting.pop()) - seen
+            seen |= imported
+            waiting += imported.difference(modules)
+        found[module] = sorted(seen.intersection(modules) - {module})
+    return dict(sorted(found.items()))
+
+
+def summary(module: str) -> str:
+    """The first sentence of a module's docstring."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def independence() -> dict[str, int]:
+    """How many modules theory and simulation have, and how many chains of imports join the two."""
+    graph = _graph("claims")
+    chains = [
+        *graph.find_shortest_chains("theory", "simulation"),
+        *graph.find_shortest_chains("simulation", "theory"),
+    ]
+    counts = {name: len(graph.find_descendants(name)) for name in ("theory", "simulation")}
+    return {**counts, "chains": len(chains)}
 
 
 def _evidence_modules(module: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent / "papers"
@@ -12,11 +13,12 @@ FOLDER = Path(__file__).parent.parent / "papers"
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of a paper, with how it is known."""
+    """One statement of a paper, with how it is known and which others it rests on."""
 
     id: str
     text: str
     provenance: str
+    rests_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ def add_paper(path: Path) -> None:
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is not TOML, lacks an entry, or has the id of another paper.
+        ValueError: it is not TOML, lacks an entry, has the id of another paper, or statements that
+            rest on unknown ones or on themselves.
     """
     paper = _read(path)
     if papers().get(paper.key, paper) != paper:
@@ -63,17 +66,38 @@ def _read(path: Path) -> Paper:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         authors = data["authors"]
+        statements = tuple(
+            Statement(e["id"], e["text"], e["provenance"], tuple(e.get("rests_on", ())))
+            for e in data["statements"]
+        )
         return Paper(
             key=data["id"],
             title=data["title"],
             authors=authors if isinstance(authors, str) else ", ".join(authors),
             identifier=data["identifier"],
-            statements=tuple(
-                Statement(entry["id"], entry["text"], entry["provenance"])
-                for entry in data["statements"]
-            ),
+            statements=_checked(statements, path),
         )
     except KeyError as error:
         raise ValueError(f"{path} has no entry {error}; compare claims/papers/A.toml") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not TOML: {error}") from None
+
+
+def _checked(statements: tuple[Statement, ...], path: Path) -> tuple[Statement, ...]:
+    """Refuse statements that rest on unknown ones, or in a circle on themselves."""
+    known = [statement.id for statement in statements]
+    for statement in statements:
+        unknown = [name for name in statement.rests_on if name not in known]
+        if unknown:
+            raise ValueError(
+                f"{path}: statement {statement.id} rests on {', '.join(unknown)}, which the paper "
+                f"does not have: name statements of this file ({', '.join(known)})"
+            )
+    try:
+        TopologicalSorter({s.id: s.rests_on for s in statements}).prepare()
+    except CycleError as error:
+        raise ValueError(
+            f"{path}: statements rest on one another in a circle, "
+            f"{' <- '.join(error.args[1])}: take one of these out of its rests_on"
+        ) from None
+    return statements

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
@@ -12,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from claims.engine import code
 from claims.engine.budget import SLOTS
-from claims.engine.claim import Claim, Plot
+from claims.engine.claim import TIERS, Claim, Plot
 from claims.engine.executors import cores
 from claims.engine.papers import papers
 from claims.engine.region import Component, Interval, Region, Verdict, headline, judge
@@ -142,8 +144,9 @@ def suite(
     started: str,
     wall_seconds: float,
     command: str,
+    commit: str | None,
 ) -> Record:
-    """The whole report: the suite's settings, the claims, and the papers' statements."""
+    """The whole report: the suite's settings, the claims, statements and their derivations."""
     ran = [claim for claim in claims if claim["state"] == "DECIDED"]
     budget = settings.budget
     return {
@@ -172,6 +175,8 @@ def suite(
                 key: sum(claim["blocks"][key] for claim in claims) for key in ("total", "reused")
             },
             "command": command,
+            "independence": code.independence(),
+            **({"commit": commit} if commit else {}),
         },
         "claims": list(claims),
         "statements": [
@@ -180,6 +185,7 @@ def suite(
                 "paper": paper.key,
                 "text": statement.text,
                 "provenance": statement.provenance,
+                "rests_on": list(statement.rests_on),
                 "claims": [
                     claim["id"]
                     for claim in claims
@@ -191,7 +197,29 @@ def suite(
             if any(claim["source"]["paper"] == paper.key for claim in claims)
             for statement in paper.statements
         ],
+        "derivations": _derivations(claims),
     }
+
+
+def _derivations(claims: Sequence[Record]) -> list[Record]:
+    """The files of theory that claims cite, what each rests on there, and the claims."""
+    cited: dict[str, list[str]] = {}
+    for claim in claims:
+        for module in re.findall(r"\btheory/(\w+)\.py\b", claim["source"]["reference"]):
+            cited.setdefault(f"theory.{module}", []).append(claim["id"])
+    return [
+        {
+            "id": _file(module),
+            "text": code.summary(module),
+            "rests_on": [_file(base) for base in found],
+            "claims": cited[module],
+        }
+        for module, found in code.bases(cited).items()
+    ]
+
+
+def _file(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
 
 
 def _static(claim: Claim, settings: Settings, file: str) -> Record:
@@ -216,6 +244,7 @@ def _static(claim: Claim, settings: Settings, file: str) -> Record:
         "expected": claim.expected,
         "explanation": claim.explanation,
         "rule": {"name": type(claim.rule).__name__, "guarantee": claim.rule.guarantee},
+        "tiers": [tier for tier in TIERS if claim.cells.get(tier)],
         "looks_planned": claim.looks.get(settings.tier, 0),
         "seed": settings.seed,
         "plot": _plot(claim.plot),

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from claims.engine import executors, options, record
-from claims.engine.changes import Changes
+from claims.engine.changes import Changes, commit
 from claims.engine.claim import Claim
 from claims.engine.ledger import Ledger
 from claims.engine.progress import ProgressLine
@@ -37,6 +37,7 @@ class ClaimSession:
             device=options.device(option("--device")),
             budget=options.budget(option("--error-budget")),
         )
+        self.root = config.rootpath
         self.inconclusive: str = option("--inconclusive")
         self.report_dir = config.rootpath / Path(option("--report-dir"))
         self.ledger_path = config.rootpath / Path(option("--ledger"))
@@ -158,4 +159,5 @@ class ClaimSession:
             started=self.started,
             wall_seconds=time.monotonic() - self.clock,
             command=shlex.join(["pytest", *sys.argv[1:]]),
+            commit=commit(self.root),
         )

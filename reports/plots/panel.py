@@ -44,7 +44,6 @@ STYLE: dict[Any, Any] = {  # matplotlib has a literal type for the names of its 
     "axes.titlelocation": "left",
     "axes.titlesize": 11,
     "axes.titleweight": "bold",
-    "errorbar.capsize": 1.8,
     "figure.facecolor": "none",
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -59,9 +58,11 @@ STYLE: dict[Any, Any] = {  # matplotlib has a literal type for the names of its 
     "svg.hashsalt": "recall-claims",
     "text.color": INK,
     "text.parse_math": False,
+    "xtick.bottom": False,  # the grid marks the ticks
     "xtick.color": MUTED,
     "xtick.labelcolor": INK,
     "ytick.color": MUTED,
+    "ytick.left": False,
     "ytick.labelcolor": INK,
 }
 
@@ -124,7 +125,7 @@ def _legend_below(figure: Figure, axes: Axes) -> None:
 def _inline(svg: str, name: str, caption: str) -> Markup:
     body = svg[svg.index("<svg") :]
     size = re.search(r'viewBox="[^"]*"', body)
-    body = _lean(body[body.index(">") + 1 :])
+    body = _unclipped(_lean(body[body.index(">") + 1 :]))
     prefix = f"p{zlib.crc32(name.encode()):x}"  # short, for it is written with every point
     used = dict.fromkeys(re.findall(r'(?:href="#|url\(#)([^")]+)', body))
     ids = {old: f"{prefix}-{index}" for index, old in enumerate(used)}
@@ -134,20 +135,51 @@ def _inline(svg: str, name: str, caption: str) -> Markup:
         body = body.replace(colour, f"var(--{variable})")
     opening = (
         f'<svg class="plot" role="img" aria-labelledby="{prefix}-title" '
-        f'xmlns:xlink="http://www.w3.org/1999/xlink" {size[0] if size else ""}>'
-        f'<title id="{prefix}-title">{escape(caption)}</title>'
+        f'{size[0] if size else ""}><title id="{prefix}-title">{escape(caption)}</title>'
     )
     return Markup(opening + _without_bare_groups(body))
 
 
 def _lean(body: str) -> str:
-    """Drop what matplotlib writes and a page does not need; two decimals are 1/100 of a point."""
+    """Drop what matplotlib writes and a page does not need; one decimal is a tenth of a point."""
     body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", body, flags=re.S)
     body = re.sub(r' transform="rotate\(-0 [^"]*"', "", body)
     body = re.sub(r"(?:\bfont-family: )?'DejaVu Sans', sans-serif;? ?", "", body)
-    body = re.sub(r'<path d="[^"]*" style="fill: none"/>', "", body)
-    body = re.sub(r"(\d\.\d\d)\d+", r"\1", body)
-    return re.sub(r"\s*\n\s*", " ", body)
+    body = re.sub(r'<path d="[^"]*" style="fill: none"/>|<path (?!d=|id=)[^>]*/>', "", body)
+    body = re.sub(r' (d|x|y|width|height|transform)="([^"]*)"', _coarse, body)
+    body = re.sub(r"\s*\n\s*", " ", body.replace("xlink:href=", "href="))
+    return re.sub(r"\s*<defs>\s*</defs>\s*", "", body)
+
+
+def _coarse(match: re.Match[str]) -> str:
+    """An attribute with one decimal a number, and without the spaces that path data can spare."""
+    name, text = match.groups()
+    text = re.sub(r"-?\d+\.\d+", lambda m: f"{float(m[0]):.1f}".removesuffix(".0"), text)
+    if name == "d":
+        text = re.sub(r"\s*([A-Za-z])\s*", r"\1", text).strip()
+    return f' {name}="{text}"'
+
+
+def _unclipped(body: str) -> str:
+    """Drop clip paths from the paths that they do not cut."""
+    boxes = {
+        name: tuple(float(value) for value in box)
+        for name, *box in re.findall(
+            r'<clipPath id="([^"]*)"> <rect x="([^"]*)" y="([^"]*)" width="([^"]*)" '
+            r'height="([^"]*)"',
+            body,
+        )
+    }
+
+    def inside(match: re.Match[str]) -> str:
+        x, y, width, height = boxes[match[2]]
+        numbers = [float(value) for value in re.findall(r"-?[\d.]+", match[1])]
+        across, down = numbers[::2], numbers[1::2]
+        whole = x <= min(across) and max(across) <= x + width
+        whole = whole and y <= min(down) and max(down) <= y + height
+        return f'<path d="{match[1]}"' if whole else match[0]
+
+    return re.sub(r'<path d="([ML\d. -]+)" clip-path="url\(#([^)]*)\)"', inside, body)
 
 
 def _without_bare_groups(body: str) -> str:

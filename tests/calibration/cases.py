@@ -289,3 +289,8 @@ CASES: dict[str, Case] = {
     "Ordering, skewness 1.75": ordering(lognormal),
     "Share": share(),
 }
+
+
+def labels(name: str) -> tuple[str, str]:
+    """The rule of a case, and its data in words."""
+    return type(CASES[name].rule).__name__, name.partition(", ")[2]

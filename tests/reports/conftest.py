@@ -13,6 +13,14 @@ def report() -> Record:
     return sample.record()
 
 
+@pytest.fixture
+def bare(report: Record) -> Record:
+    """The sample record without cells and plots, of which a page is made quickly."""
+    for claim in report["claims"]:
+        claim["cells"], claim["plot"] = [], None
+    return report
+
+
 @pytest.fixture(scope="session")
 def page() -> str:
     """The HTML of the sample record."""

@@ -52,6 +52,7 @@ def record(tier: str = "standard") -> Record:
         "suite": suite(tier, claims),
         "claims": claims,
         "statements": statements(claims),
+        "derivations": derivations(claims),
     }
 
 
@@ -77,6 +78,8 @@ def suite(tier: str, claims: list[dict[str, Any]]) -> dict[str, Any]:
         "hardware": {"cores": 2, "machine": "x86_64"},
         "blocks": {"total": 1204, "reused": 96},
         "command": f"pytest claims/ --tier {tier} --seed 0",
+        "commit": "0123456789",
+        "independence": {"theory": 36, "simulation": 38, "chains": 0},
     }
 
 
@@ -96,14 +99,35 @@ def statements(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
         "A12": ("In the orthogonal regime (d > V) the factors separate.", "reported"),
         "A13": ("The lower bound holds for estimators that access only gradients.", "reported"),
     }
+    rests_on = {"A3": ["A9"], "A13": ["A3", "A9"]}
     return [
         {
             "id": name,
+            "paper": "A",
             "text": text,
             "provenance": provenance,
+            "rests_on": rests_on.get(name, []),
             "claims": [c["id"] for c in claims if name in c["source"]["statements"]],
         }
         for name, (text, provenance) in texts.items()
+    ]
+
+
+def derivations(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Three files of formulas, of which two rest on the one that all claims cite."""
+    names = [claim["id"] for claim in claims]
+    return [
+        {
+            "id": f"theory/{name}.py",
+            "text": f"How {name} follows: $x$ from $\\alpha$.",
+            "rests_on": bases,
+            "claims": names if name == "signal" else [],
+        }
+        for name, bases in (
+            ("signal", []),
+            ("localisation", ["theory/signal.py"]),
+            ("recall", ["theory/signal.py"]),
+        )
     ]
 
 
@@ -213,6 +237,7 @@ def claim(name: str, title: str, components: list[dict[str, Any]], **more: Any) 
             "the last of 4 looks.",
         }[verdict],
         "outcome": "passed" if verdict == expected else "failed",
+        "tiers": ["standard", "full"],
         "rule": {
             "name": "MeanRatio",
             "guarantee": "a right prediction is refuted with probability at most 7.8e-6.",

@@ -130,7 +130,7 @@ def test_worst_components_are_in_full_view(report: Record) -> None:
     worst = claim["components"][-1]
     worst |= {"interval": [1.02, 1.04], "verdict": "INCONCLUSIVE"}
     report["claims"] = [claim]
-    report["statements"] = []
+    report["statements"] = report["derivations"] = []
     section = _section(html.render(report), claim["id"])
     shown, _, folded = section.partition("<details>")
     assert "5 more" in folded
@@ -156,10 +156,10 @@ def test_exploratory_claims_stand_apart(page: str) -> None:
     assert "Beyond the theorems: 1 SURVIVES, 1 BREAKS and 1 INCONCLUSIVE." in page
 
 
-def test_no_section_for_exploratory_claims_without_any(report: Record) -> None:
-    report["claims"] = [claim for claim in report["claims"] if not claim.get("exploratory")]
-    report["statements"] = []
-    assert 'id="beyond"' not in html.render(report)
+def test_no_section_for_exploratory_claims_without_any(bare: Record) -> None:
+    bare["claims"] = [claim for claim in bare["claims"] if not claim.get("exploratory")]
+    bare["statements"] = bare["derivations"] = []
+    assert 'id="beyond"' not in html.render(bare)
 
 
 def test_text_from_the_record_is_escaped(report: Record) -> None:
@@ -174,14 +174,76 @@ def test_text_from_the_record_is_escaped(report: Record) -> None:
 
 
 def test_empty_record(report: Record) -> None:
-    report["claims"], report["statements"] = [], []
+    report["claims"] = report["statements"] = report["derivations"] = []
     assert "No claim was selected." in html.render(report)
 
 
-def test_sparse_suite(report: Record) -> None:
-    for key in ("wall_seconds", "started", "executor", "hardware", "blocks", "command"):
-        del report["suite"][key]
-    Page(html.render(report))
+def test_sparse_suite(bare: Record) -> None:
+    required = {"seed", "tier", "device", "versions", "error_budget", "seconds"}
+    for key in bare["suite"].keys() - required:
+        del bare["suite"][key]
+    Page(html.render(bare))
+
+
+def test_record_from_before_dependencies_tiers_and_commits(bare: Record) -> None:
+    del bare["derivations"]
+    for statement in bare["statements"]:
+        del statement["paper"], statement["rests_on"]
+    for claim in bare["claims"]:
+        del claim["tiers"]
+    validate(bare)
+    page = html.render(bare)
+    Page(page)
+    assert 'id="graph"' not in page
+    assert 'name="tiers"' not in page
+
+
+def test_overview_counts_verdicts_by_paper(bare: Record) -> None:
+    bare["claims"][0]["source"] = {**bare["claims"][0]["source"], "paper": "B", "title": "Two"}
+    table = _section(html.render(bare), "verdicts")
+    table = table[table.index('class="overview"') : table.index("</table>")]
+    [heads, first, second] = [
+        re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", r) for r in table.split("<tr")[1:]
+    ]
+    assert heads[1:3] == ["SUPPORTED", "REFUTED as declared"]
+    assert first[0] == "<strong>B</strong> Two"
+    assert [first[1], first[-1]] == ["1", "1"]
+    supported = [c for c in bare["claims"][1:] if c["verdict"] == "SUPPORTED"]
+    assert [second[1], second[-1]] == [str(len(supported)), str(len(bare["claims"]) - 1)]
+
+
+def test_rows_carry_what_the_filters_ask_for(bare: Record) -> None:
+    bare["claims"][0]["source"] = {**bare["claims"][0]["source"], "paper": "B"}
+    page = html.render(bare)
+    row = r'data-paper="(\w+)" data-tiers="standard full">.*?<a href="#([^"]+)">'
+    rows = re.findall(row, page, flags=re.S)
+    assert {(c["source"]["paper"], c["id"]) for c in bare["claims"]} == set(rows)
+    assert re.findall(r"<option>(\w+)</option>", page) == ["B", "A", "standard", "full"]
+
+
+def test_claims_and_rows_are_in_one_order(page: str) -> None:
+    """The script that filters pairs them by position."""
+    rows = re.findall(r'data-tiers="[^"]*">.*?<a href="#([^"]+)">', page, flags=re.S)
+    assert rows == re.findall(r'<section class="claim [^>]* id="([^"]+)"', page)
+
+
+def test_graph_leads_to_the_rows_and_names_verdicts(page: str) -> None:
+    graph = _section(page, "graph")
+    boxes = dict(re.findall(r'<a href="#([^"]+)" class="[\w-]+">(.*?)</a>', graph, flags=re.S))
+    assert set(boxes) == {"statement-A3", "statement-A9", "statement-A13"} | {
+        f"derivation-theory-{name}.py" for name in ("signal", "localisation", "recall")
+    }
+    assert "ERROR" in boxes["statement-A9"]
+    assert "no claim" in boxes["statement-A13"]
+    assert graph.count('class="edge"') == 4  # A9 to A13 follows from A9 to A3 to A13
+
+
+def test_no_inline_style_and_no_class_without_rule(page: str) -> None:
+    assert ' style="' not in page
+    sheet = page[page.index("<style>") : page.index("</style>")]
+    used = set(re.findall(r'class="(s\d+)"', page))
+    assert used
+    assert used == set(re.findall(r"^\.(s\d+) \{", sheet, flags=re.M))
 
 
 def test_same_record_same_page(page: str) -> None:
@@ -191,9 +253,9 @@ def test_same_record_same_page(page: str) -> None:
 def test_thirty_claims_are_small_and_fast(report: Record) -> None:
     claims = report["claims"]
     report["claims"] = [{**claims[index % 13], "id": f"A.claim-{index}"} for index in range(30)]
-    report["statements"] = []
+    report["statements"] = report["derivations"] = []
     validate(report)
     start = time.process_time()
     size = len(html.render(report).encode())
     assert time.process_time() - start < 10
-    assert size < 3_000_000
+    assert size < 750_000  # 200 claims like these are 5 MB

@@ -35,3 +35,14 @@ def test_text_cannot_break_the_table(report: Record) -> None:
 
 def test_compact(report: Record) -> None:
     assert len(markdown.render(report)) < 400 * len(report["claims"])
+
+
+def test_verdicts_by_paper(report: Record) -> None:
+    lines = markdown.render(report).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("| paper |"))
+    heads, _, row, end = lines[start : start + 4]
+    assert end == ""
+    counts = dict(zip(heads.split(" | ")[1:], row.split(" | ")[1:], strict=True))
+    supported = [claim for claim in report["claims"] if claim["verdict"] == "SUPPORTED"]
+    assert counts["SUPPORTED"] == str(len(supported))
+    assert row.startswith("| A: Learning to Recall")

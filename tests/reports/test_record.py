@@ -87,6 +87,17 @@ def test_load_unusable(tmp_path: Path, content: bytes, message: str) -> None:
     assert str(path) in str(raised.value)
 
 
+@pytest.mark.parametrize("kind", ["statements", "derivations"])
+def test_what_rests_on_nothing_known_or_on_itself(report: record.Record, kind: str) -> None:
+    first, second = report[kind][:2]
+    second["rests_on"] = ["nothing"]
+    with pytest.raises(ReportError, match=rf"{kind}\[1\].rests_on: 'nothing' is not among"):
+        record.validate(report)
+    first["rests_on"], second["rests_on"] = [second["id"]], [first["id"]]
+    with pytest.raises(ReportError, match="rest on one another in a circle"):
+        record.validate(report)
+
+
 def test_load_missing(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="no such file; run `pytest claims/`"):
         record.load(tmp_path / "report.json")

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from reports import summary
+from reports import summary, words
+from reports.record import Record
 
 
 def _report(*states: str) -> dict[str, Any]:
@@ -68,3 +69,42 @@ def test_statements_carry_their_claims() -> None:
     found = summary.statements(report)
     assert [claim["verdict"] for claim in found[0]["claims"]] == ["REFUTED", "SUPPORTED"]
     assert found[1]["claims"] == []
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        (["SUPPORTED", "SUPPORTED"], "SUPPORTED"),
+        (["SUPPORTED", "as declared"], "SUPPORTED"),
+        (["as declared"], "REFUTED"),
+        (["SUPPORTED", "INCONCLUSIVE", "NOT RUN"], "INCONCLUSIVE"),
+        (["SUPPORTED", "INCONCLUSIVE", "REFUTED"], "REFUTED"),
+        (["REFUTED", "ERROR"], "ERROR"),
+        (["SUPPORTED", "NOT RUN", "BREAKS"], "SUPPORTED"),
+        (["NOT RUN"], "NOT RUN"),
+        (["BREAKS", "BREAKS"], "BREAKS"),
+        (["BREAKS", "SURVIVES"], "exploratory"),
+        ([], "no claim"),
+    ],
+)
+def test_combined_state_is_the_worst_on_theorems(verdicts: list[str], expected: str) -> None:
+    claims = []
+    for verdict in verdicts:
+        ran = verdict not in ("NOT RUN", "ERROR")
+        claims.append(
+            {
+                "state": "DECIDED" if ran else verdict,
+                "verdict": "REFUTED" if verdict == "as declared" else verdict if ran else None,
+                "expected": "REFUTED" if verdict == "as declared" else "SUPPORTED",
+                "exploratory": verdict in ("BREAKS", "SURVIVES"),
+            }
+        )
+    assert summary.combined(claims) == expected
+
+
+def test_claims_of_one_verdict_and_provenance_are_together(report: Record) -> None:
+    found = summary.alike(report["claims"])
+    assert sum(map(len, found)) == len(report["claims"])
+    keys = [{(words.label(c), c["provenance"]) for c in group} for group in found]
+    assert all(len(key) == 1 for key in keys)
+    assert len({next(iter(key)) for key in keys}) == len(found)

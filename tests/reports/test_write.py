@@ -17,6 +17,7 @@ def test_writes_all_forms(tmp_path: Path, report: record.Record) -> None:
         "json": "report.json",
         "html": "report.html",
         "md": "report.md",
+        "svg": "summary.svg",
         "junit": "junit.xml",
     }
     assert sorted(p.name for p in (tmp_path / "latest").iterdir()) == sorted(

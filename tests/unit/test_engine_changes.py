@@ -1,11 +1,12 @@
 """Which claims a change leaves as they were."""
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from claims.engine.changes import Changes
+from claims.engine.changes import Changes, commit
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -52,3 +53,17 @@ def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     with pytest.raises(ValueError, match="git cannot compare"):
         Changes.since("HEAD", tmp_path)
+    assert commit(tmp_path) is None
+
+
+def test_commit_with_a_sign_for_uncommitted_changes(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "first")
+    (tmp_path / "untracked").write_text("new")
+    clean = commit(tmp_path)
+    assert clean is not None
+    assert re.fullmatch("[0-9a-f]{10}", clean)
+    (tmp_path / "file").write_text("new")
+    assert commit(tmp_path) == f"{clean}+"

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from claims import test_sequential_stages
-from claims.engine.code import fingerprint, visible_names
+from claims.engine.code import bases, fingerprint, independence, summary, visible_names
 from claims.test_sequential_plateau import hallucination
 
 SOURCE = '''
@@ -99,3 +99,26 @@ def test_helpers_of_another_claim_file_count(monkeypatch: pytest.MonkeyPatch) ->
     before = fingerprint(hallucination.observe)
     monkeypatch.setattr(test_sequential_stages, "NAMES", ("subjects", "relations"))
     assert fingerprint(hallucination.observe) != before
+
+
+def test_formulas_rest_on_the_nearest_that_are_asked_about() -> None:
+    names = ("theory.signal", "theory.localisation", "theory.critical", "theory.capacity")
+    assert bases([*names, "theory.nowhere"]) == {
+        "theory.capacity": ["theory.critical", "theory.localisation"],  # the latter by recall
+        "theory.critical": ["theory.localisation"],
+        "theory.localisation": ["theory.signal"],
+        "theory.signal": [],
+    }
+
+
+def test_summary_is_the_first_paragraph_of_the_docstring() -> None:
+    expected = "Localisation: the probability that the attention finds the informative token."
+    assert summary("theory.localisation") == expected
+
+
+def test_theory_and_simulation_are_independent_and_counted() -> None:
+    found = independence()
+    assert found["chains"] == 0
+    for package in ("theory", "simulation"):
+        folder = Path(__file__).parents[2] / package
+        assert found[package] == len([*folder.rglob("*.py")]) - 1  # without the package itself

@@ -1,0 +1,71 @@
+"""The summary card: well-formed, self-contained, and no text that leaves it."""
+
+import re
+from xml.etree import ElementTree
+
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
+
+from reports import card, words
+from reports.record import Record
+
+
+def _texts(svg: str) -> list[str]:
+    return ["".join(node.itertext()) for node in ElementTree.fromstring(svg).iterfind("{*}text")]
+
+
+def test_says_outcome_counts_and_run(report: Record) -> None:
+    text = " ".join(_texts(card.render(report)))
+    assert "3 of 16 claims fail" in text
+    assert "Learning to Recall with Transformers" in text
+    assert "REFUTED as declared" in text
+    assert "standard tier, seed 0, cpu, error budget 0.001, 2026-11-20" in text
+    assert "recall-claims 0.1.0, commit 0123456789" in text
+
+
+def test_bars_are_in_proportion(report: Record) -> None:
+    for claim in report["claims"][:2]:
+        claim["source"] = {**claim["source"], "paper": "B"}
+    widths: dict[str, float] = {}
+    for bar in ElementTree.fromstring(card.render(report)).iterfind("{*}rect[@class]"):
+        row = bar.get("y", "")
+        widths[row] = widths.get(row, 0.0) + float(bar.get("width", ""))
+    small, large = sorted(widths.values())
+    assert abs(small / large - 2 / (len(report["claims"]) - 2)) < 0.01
+
+
+def test_fits_and_needs_no_network(report: Record) -> None:
+    report["suite"]["device"] = "cuda:1 (a device with rather a long name)"
+    for index, claim in enumerate(report["claims"]):
+        claim["source"] = {
+            **claim["source"],
+            "title": "A long title " * 9,
+            "paper": f"P{index % 2}",
+        }
+    svg = card.render(report)
+    assert set(re.findall(r"https?://[^\"\s]+", svg)) == {"http://www.w3.org/2000/svg"}
+    root = ElementTree.fromstring(svg)
+    for node in root.iterfind("{*}text"):
+        weight = "bold" if node.get("class") == "bold" else "normal"
+        font = FontProperties(family="DejaVu Sans", weight=weight)  # as wide as system fonts get
+        text = TextPath((0, 0), "".join(node.itertext()), float(node.get("font-size", 14)), font)
+        assert card.MARGIN + text.get_extents().width <= card.WIDTH - card.MARGIN / 2
+        assert float(node.get("y", "")) < float(root.get("height", "")) - 8
+
+
+def test_every_state_has_a_colour(report: Record) -> None:
+    svg = card.render(report)
+    for state in words.SYMBOLS:
+        name = state.lower().replace(" ", "-")
+        assert svg.count(f"--{name}: #") == 2
+        assert f".{name} {{ fill: var(--{name}); }}" in svg
+
+
+def test_text_from_the_record_is_escaped(report: Record) -> None:
+    report["claims"][0]["source"]["title"] = "<script>"
+    assert "<script>" not in card.render(report)
+
+
+def test_empty_record(report: Record) -> None:
+    report["claims"] = report["statements"] = report["derivations"] = []
+    assert "No claim was selected." in card.render(report)
