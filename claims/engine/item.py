@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ class ClaimItem(pytest.Item):
             if following is not None:
                 session.begin_ahead(following)
             outcome = run(claim, settings, session.ledger, session.executor, session.line, begun)
-        except Exception as error:
+        except Exception as error:  # whatever broke is the claim's record, and pytest's to show
             self.record = record.undecided(
                 claim,
                 settings,
@@ -86,7 +87,14 @@ class ClaimItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Errors that explain themselves are shown without a traceback."""
-        plain = (ClaimFailed, LedgerError, SimulationError, ExecutorError, ClaimError)
+        plain = (
+            ClaimFailed,
+            LedgerError,
+            SimulationError,
+            ExecutorError,
+            BrokenExecutor,
+            ClaimError,
+        )
         if isinstance(excinfo.value, plain):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
