@@ -341,7 +341,13 @@ def _find(module: str, claim_id: str) -> tuple[Claim, str]:
 def _claims(module: str) -> dict[str, tuple[Claim, str]]:
     # All at once: a worker that lives on while files are edited must not mistake a later text
     # for the code that it has imported.
-    found = vars(importlib.import_module(module)).values()
+    try:
+        found = vars(importlib.import_module(module)).values()
+    except ModuleNotFoundError as error:
+        raise SimulationError(
+            f"worker {platform.node()} cannot import {module} ({error}); install the claims there, "
+            "or start the worker with their folder on PYTHONPATH"
+        ) from error
     return {c.id: (c, fingerprint(c.observe)) for c in found if isinstance(c, Claim)}
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import threadpoolctl
+import torch
 
 from claims.engine import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
 from claims.engine.budget import SLOTS, Budget
@@ -19,7 +21,8 @@ from claims.engine.executors import SerialExecutor
 from claims.engine.ledger import Ledger
 from claims.engine.region import Verdict
 from claims.engine.rules import Exponents, OneSided, Share
-from claims.engine.run import Settings, begin, run
+from claims.engine.run import Settings, Task, begin, run, simulate
+from claims.engine.seeds import replicate_generators
 
 TRUTH = 2.0
 CELLS = grid(length=(4, 8))
@@ -66,6 +69,27 @@ def broken(cell: Cell, block: Block) -> Mapping[str, object]:
         "shape": {"value": np.ones(block.replicates + 1)},
         "nothing": {},
     }[str(cell["kind"])]
+
+
+@claim(
+    id="T.threads",
+    title="One thread a block",
+    source=Source("A", ("A3",), "derived", "nowhere"),
+    regime="everywhere",
+    cells={"smoke": grid(length=4)},
+    replicates=4,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    region_reason="for the test",
+    predict=predict,
+    controls=(Control("c", "other", predict=lambda cell: 5.0),),
+)
+def threads(cell: Cell, block: Block) -> dict[str, object]:
+    """Threads of torch, and of the BLAS library that has most."""
+    blas = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
+    return {
+        "value": np.full(block.replicates, torch.get_num_threads()),
+        "blas": np.full(block.replicates, max(blas)),
+    }
 
 
 SMOKE = Settings(tier="smoke")
@@ -125,6 +149,61 @@ def test_blocks_begun_ahead_are_simulated_once(tmp_path: Path) -> None:
     with Ledger(tmp_path / "serial.sqlite") as ledger:
         assert begin(mean_claim, SMOKE, ledger, SerialExecutor()) == {}
         assert run(mean_claim, SMOKE, ledger, SerialExecutor()).decision == ahead.decision
+
+
+class Recording(SerialExecutor):
+    """Keeps the tasks."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Task] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        self.tasks.append(args[0])
+        return super().submit(fn, *args, **kwargs)
+
+
+@pytest.mark.parametrize("field", ["code", "versions"])
+def test_a_worker_with_other_code_gives_no_evidence(ledger: Ledger, field: str) -> None:
+    recording = Recording()
+    run(mean_claim, SMOKE, ledger, recording)
+    task = recording.tasks[0]
+    simulate(task)
+    key = replace(task.key, code="x") if field == "code" else replace(task.key, versions="x")
+    with pytest.raises(SimulationError, match="other code or libraries"):
+        simulate(replace(task, key=key))
+
+
+def test_a_worker_without_the_claims_says_so(ledger: Ledger) -> None:
+    recording = Recording()
+    run(mean_claim, SMOKE, ledger, recording)
+    with pytest.raises(SimulationError, match="cannot import nowhere"):
+        simulate(replace(recording.tasks[0], module="nowhere"))
+
+
+def test_an_executor_that_gives_up_is_said_to_be_broken(ledger: Ledger) -> None:
+    class GivingUp(Recording):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            future: Future[Any] = Future()
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+
+    with pytest.raises(BrokenExecutor, match="scheduler gone"):
+        run(mean_claim, SMOKE, ledger, GivingUp())
+
+
+def test_a_block_runs_on_one_thread_whatever_executes_it(tmp_path: Path) -> None:
+    torch.set_num_threads(3)
+    with ThreadPoolExecutor(1) as executor, Ledger(tmp_path / "threads.sqlite") as ledger:
+        outcome = run(threads, SMOKE, ledger, executor)
+    seen = outcome.evidence[0].observations
+    assert set(seen["value"]) == {1.0}
+    assert set(seen["blas"]) == {1.0}
+
+
+def test_a_replicate_does_not_depend_on_its_block_mates() -> None:
+    many, few = (replicate_generators(0, "T.mean", "length=4", 3, n) for n in (8, 5))
+    assert [rng.random() for rng in many[:5]] == [rng.random() for rng in few]
 
 
 def test_a_changed_theory_rejudges_old_evidence(ledger: Ledger) -> None:
