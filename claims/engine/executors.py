@@ -38,15 +38,19 @@ class SerialExecutor(Executor):
 
 
 def one_thread() -> None:
-    """Blocks run on one thread each, so their figures do not depend on the number of cores."""
+    """Let torch, NumPy and SciPy use one thread in this process.
+
+    Sums over several threads have other last digits: a block's figures, and the judgement on
+    them, must not depend on the number of cores or on who runs what.
+    """
     torch.set_num_threads(1)
-    _one_blas_thread()
+    _blas().limit(limits=1)
 
 
 @cache
-def _one_blas_thread() -> None:
-    # NumPy's and SciPy's own; a limit holds for the whole process.
-    threadpoolctl.threadpool_limits(1, user_api="blas")
+def _blas() -> Any:
+    # A search through all loaded libraries takes milliseconds: once a process.
+    return threadpoolctl.ThreadpoolController().select(user_api="blas")
 
 
 def cores() -> int:

@@ -180,6 +180,7 @@ def run(
         BrokenExecutor: the executor's workers or its scheduler are gone.
         LedgerError: the ledger cannot be read or written.
     """
+    one_thread()
     points = claim.cells[settings.tier]
     looks = claim.looks[settings.tier]
     alpha = settings.budget.per_look(looks)
@@ -288,9 +289,9 @@ def simulate(task: Task) -> BlockResult:
         SimulationError: the worker's code or libraries are not those of the run, or the claim's
             function returned something that cannot be evidence.
     """
-    one_thread()
     key = task.key
     claim, code = _find(task.module, key.claim)
+    one_thread()
     if (code, _versions()) != (key.code, key.versions):
         raise SimulationError(
             f"worker {platform.node()} has other code or libraries than this run: {code} and "

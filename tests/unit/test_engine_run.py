@@ -71,6 +71,12 @@ def broken(cell: Cell, block: Block) -> Mapping[str, object]:
     }[str(cell["kind"])]
 
 
+def blas_threads() -> float:
+    """Threads of the BLAS library that has most."""
+    pools = threadpoolctl.threadpool_info()
+    return float(max(pool["num_threads"] for pool in pools if pool["user_api"] == "blas"))
+
+
 @claim(
     id="T.threads",
     title="One thread a block",
@@ -80,15 +86,14 @@ def broken(cell: Cell, block: Block) -> Mapping[str, object]:
     replicates=4,
     rule=MeanRatio(Region(0.9, 1.1)),
     region_reason="for the test",
-    predict=predict,
+    predict=lambda cell: blas_threads(),
     controls=(Control("c", "other", predict=lambda cell: 5.0),),
 )
 def threads(cell: Cell, block: Block) -> dict[str, object]:
-    """Threads of torch, and of the BLAS library that has most."""
-    blas = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
+    """Threads of NumPy, and of torch."""
     return {
-        "value": np.full(block.replicates, torch.get_num_threads()),
-        "blas": np.full(block.replicates, max(blas)),
+        "value": np.full(block.replicates, blas_threads()),
+        "torch": np.full(block.replicates, torch.get_num_threads()),
     }
 
 
@@ -192,13 +197,21 @@ def test_an_executor_that_gives_up_is_said_to_be_broken(ledger: Ledger) -> None:
         run(mean_claim, SMOKE, ledger, GivingUp())
 
 
-def test_a_block_runs_on_one_thread_whatever_executes_it(tmp_path: Path) -> None:
+def test_a_block_runs_on_one_thread_whatever_executes_it(ledger: Ledger) -> None:
+    recording = Recording()
+    run(threads, SMOKE, ledger, recording)
     torch.set_num_threads(3)
-    with ThreadPoolExecutor(1) as executor, Ledger(tmp_path / "threads.sqlite") as ledger:
-        outcome = run(threads, SMOKE, ledger, executor)
-    seen = outcome.evidence[0].observations
-    assert set(seen["value"]) == {1.0}
-    assert set(seen["blas"]) == {1.0}
+    threadpoolctl.threadpool_limits(3)
+    seen = simulate(recording.tasks[0]).observations
+    assert (set(seen["torch"]), set(seen["value"])) == ({1.0}, {1.0})
+
+
+def test_a_claim_is_judged_on_one_thread(ledger: Ledger) -> None:
+    """The prediction of this claim is the number of threads that it sees."""
+    run(threads, SMOKE, ledger, SerialExecutor())
+    threadpoolctl.threadpool_limits(3)
+    outcome = run(threads, SMOKE, ledger, None)
+    assert outcome.decision.headline.estimate == 1.0
 
 
 def test_a_replicate_does_not_depend_on_its_block_mates() -> None:
