@@ -16,4 +16,4 @@ class LedgerError(RuntimeError):
 
 
 class ExecutorError(ValueError):
-    """The --executor option names no executor."""
+    """The --executor option names no executor, or one that cannot be had."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import multiprocessing
 import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from functools import partial
+from functools import cache, partial
 from multiprocessing.process import BaseProcess
 from typing import Any, ParamSpec, TypeVar
 
+import threadpoolctl
 import torch
 
 from claims.engine.errors import ExecutorError
@@ -19,7 +21,7 @@ from claims.engine.errors import ExecutorError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-FORMS = "auto, serial, processes:K, or module:callable that returns an Executor"
+FORMS = "auto, serial, processes:K, dask:ADDRESS, or module:callable that returns an Executor"
 
 
 class SerialExecutor(Executor):
@@ -36,8 +38,19 @@ class SerialExecutor(Executor):
 
 
 def one_thread() -> None:
-    """Blocks run on one thread each, so their figures do not depend on the number of cores."""
+    """Let torch, NumPy and SciPy use one thread in this process.
+
+    Sums over several threads have other last digits: a block's figures, and the judgement on
+    them, must not depend on the number of cores or on who runs what.
+    """
     torch.set_num_threads(1)
+    _blas().limit(limits=1)
+
+
+@cache
+def _blas() -> Any:
+    # A search through all loaded libraries takes milliseconds: once a process.
+    return threadpoolctl.ThreadpoolController().select(user_api="blas")
 
 
 def cores() -> int:
@@ -55,23 +68,34 @@ def resolve(spec: str, device: str, *, nested: bool) -> str:
     return "serial" if nested or device != "cpu" or cores() == 1 else f"processes:{cores()}"
 
 
+def is_local(spec: str) -> bool:
+    """Whether blocks run on this machine, so that its devices are those they can use."""
+    return spec in ("auto", "serial") or spec.startswith("processes:")
+
+
 def factory(spec: str) -> Callable[[], Any]:
     """What makes the executor that an option value names; it starts nothing yet.
 
     Args:
-        spec: "serial", "processes:K", or "module:callable" (called without arguments, to return
-            any `concurrent.futures.Executor`: dask's, submitit's, MPI's, Ray's).
+        spec: "serial", "processes:K", "dask:ADDRESS" (a running scheduler's), or
+            "module:callable" (called without arguments, to return any
+            `concurrent.futures.Executor`, such as mpi4py's).
 
     Raises:
-        ExecutorError: the value is none of these.
+        ExecutorError: the value is none of these, or dask is not installed.
     """
     if spec == "serial":
-        return _serial
+        return SerialExecutor
     kind, _, rest = spec.partition(":")
     if kind == "processes":
         if not rest.isdecimal() or int(rest) < 1:
             raise ExecutorError(f"--executor processes:K needs a positive number, got {rest!r}")
         return partial(_processes, int(rest))
+    if kind == "dask" and rest:
+        if importlib.util.find_spec("distributed") is None:
+            remedy = "pip install 'recall-claims[cluster]'"
+            raise ExecutorError(f"--executor {spec} needs dask: {remedy}")
+        return partial(_dask, rest)
     if not (kind and rest):
         raise ExecutorError(f"unknown executor {spec!r}; it is one of {FORMS}")
     try:
@@ -85,7 +109,8 @@ def make(spec: str) -> Executor:
     """Start the executor that an option value names.
 
     Raises:
-        ExecutorError: the value names none, or what it names returns something else.
+        ExecutorError: the value names none, what it names returns something else, or no cluster
+            answers.
     """
     executor = factory(spec)()
     if not isinstance(executor, Executor):
@@ -96,9 +121,10 @@ def make(spec: str) -> Executor:
     return executor
 
 
-def _serial() -> Executor:
-    one_thread()
-    return SerialExecutor()
+def _dask(address: str) -> Executor:
+    from claims.engine.cluster import ClusterExecutor  # dask is optional
+
+    return ClusterExecutor(address)
 
 
 def _processes(count: int) -> Executor:
@@ -108,8 +134,7 @@ def _processes(count: int) -> Executor:
 
 
 def _begin() -> None:
-    """Prepare a worker process, and have it end when the process it works for is killed."""
-    one_thread()
+    """Have a worker process end when the process it works for is killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ class ClaimItem(pytest.Item):
                 session.begin_ahead(following)
             outcome = run(claim, settings, session.ledger, session.executor, session.line, begun)
             effort = outcome.seconds, 1 - outcome.reused / outcome.blocks
-        except Exception as error:
+        except Exception as error:  # whatever broke is the claim's record, and pytest's to show
             self.record = record.undecided(
                 claim,
                 settings,
@@ -94,7 +95,14 @@ class ClaimItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Errors that explain themselves are shown without a traceback."""
-        plain = (ClaimFailed, LedgerError, SimulationError, ExecutorError, ClaimError)
+        plain = (
+            ClaimFailed,
+            LedgerError,
+            SimulationError,
+            ExecutorError,
+            BrokenExecutor,
+            ClaimError,
+        )
         if isinstance(excinfo.value, plain):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)

@@ -13,11 +13,13 @@ import io
 import json
 import sqlite3
 import time
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 
@@ -61,10 +63,17 @@ class BlockKey:
 
 @dataclass(frozen=True)
 class BlockResult:
-    """Observables of one block, each of shape (replicates,), and the seconds it took."""
+    """What one block gave and what it took.
+
+    Attributes:
+        observations: observables, each of shape (replicates,).
+        seconds: time of the simulation.
+        peak_memory: of the process that simulated it, MiB; None for a block from the ledger.
+    """
 
     observations: Mapping[str, Array]
     seconds: float
+    peak_memory: float | None = None
 
 
 class Ledger:
@@ -113,13 +122,21 @@ class Ledger:
                 "checksum, so the file is damaged; move it away (or choose another with "
                 "--ledger) and run again"
             )
-        with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
-            return BlockResult({name: archive[name] for name in archive.files}, seconds)
+        try:
+            with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
+                return BlockResult({name: archive[name] for name in archive.files}, seconds)
+        except (ValueError, zipfile.BadZipFile) as error:
+            raise LedgerError(
+                f"{self.path}: block {key.block} of {key.claim} at {key.cell} is no numpy archive "
+                f"of plain numbers ({error}), so this suite did not write it; move the file away "
+                "(or choose another with --ledger) and run again"
+            ) from error
 
     def put(self, key: BlockKey, result: BlockResult) -> None:
         """Keep a block; one that another run has kept meanwhile stays as it is."""
         buffer = io.BytesIO()
-        np.savez(buffer, allow_pickle=False, **dict(result.observations))
+        arrays: dict[str, Any] = dict(result.observations)
+        np.savez(buffer, **arrays)  # of numbers: nothing is pickled
         payload = buffer.getvalue()
         row = {
             **asdict(key),
@@ -150,14 +167,11 @@ class Ledger:
 
     def _prepare(self) -> None:
         execute = self._database.execute
-        # Two runs may create the file at the same moment: look and create under one lock.
-        execute("BEGIN IMMEDIATE")
-        try:
+        # Two runs may create the file at the same moment: look and create under one lock, which
+        # the connection's context commits, or rolls back after an error.
+        with self._database:
+            execute("BEGIN IMMEDIATE")
             self._check_or_create()
-        except BaseException:
-            execute("ROLLBACK")
-            raise
-        execute("COMMIT")
         self._log_ahead()
         execute("PRAGMA synchronous = NORMAL")
 

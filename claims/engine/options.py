@@ -87,12 +87,13 @@ def budget(text: str) -> Budget:
         raise ValueError(f"--error-budget {text}: {error}") from error
 
 
-def device(text: str) -> str:
+def device(text: str, *, local: bool) -> str:
+    """A torch device; only where blocks run on this machine (`local`) must it be here."""
     try:
         device = torch.device(text)
     except RuntimeError as error:
         raise ValueError(f"--device {text!r} is no torch device; try cpu or cuda") from error
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+    if local and device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ValueError(
             f"--device {text}: torch sees {torch.cuda.device_count()} CUDA devices here; use "
             "--device cpu, or install a CUDA build of torch and a driver"

@@ -17,6 +17,7 @@ from claims.engine import code
 from claims.engine.budget import SLOTS
 from claims.engine.claim import TIERS, Claim, Plot
 from claims.engine.executors import cores
+from claims.engine.memory import peak_memory
 from claims.engine.papers import papers
 from claims.engine.region import Component, Interval, Region, Verdict, headline, judge
 from claims.engine.rules import Sample
@@ -60,6 +61,7 @@ def decided(outcome: Outcome, file: str) -> Record:
             "total": outcome.blocks,
             "reused": outcome.reused,
             "why": _why(outcome.recomputed),
+            "peak_memory_mib": outcome.peak_memory,
         },
         "cells": [
             _cell(claim, sample, outcome.alpha, len(outcome.evidence))
@@ -98,7 +100,7 @@ def undecided(
         "looks": 0,
         "alpha": None,
         "seconds": 0.0,
-        "blocks": {"total": 0, "reused": 0, "why": ""},
+        "blocks": {"total": 0, "reused": 0, "why": "", "peak_memory_mib": None},
         "cells": [],
     }
 
@@ -149,6 +151,7 @@ def suite(
     """The whole report: the suite's settings, the claims, statements and their derivations."""
     ran = [claim for claim in claims if claim["state"] == "DECIDED"]
     budget = settings.budget
+    peaks = [peak_memory(), *(claim["blocks"]["peak_memory_mib"] for claim in claims)]
     return {
         "schema": SCHEMA,
         "suite": {
@@ -171,6 +174,7 @@ def suite(
             "started": started,
             "executor": executor,
             "hardware": {"cores": cores(), "machine": f"{platform.system()} {os.uname().machine}"},
+            "peak_memory_mib": max(filter(None, peaks), default=None),
             "blocks": {
                 key: sum(claim["blocks"][key] for claim in claims) for key in ("total", "reused")
             },

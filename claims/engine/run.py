@@ -7,7 +7,14 @@ import platform
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -19,8 +26,9 @@ from claims.engine.cell import Block, Cell
 from claims.engine.claim import Claim, Control
 from claims.engine.code import fingerprint
 from claims.engine.errors import SimulationError
-from claims.engine.executors import SerialExecutor
+from claims.engine.executors import SerialExecutor, one_thread
 from claims.engine.ledger import BlockKey, BlockResult, Ledger
+from claims.engine.memory import peak_memory
 from claims.engine.region import Component, Verdict, headline, judge
 from claims.engine.resolution import Resolution, resolution
 from claims.engine.rules import Sample
@@ -53,13 +61,9 @@ class Task:
     """A block to simulate, in words that any worker process understands."""
 
     module: str
-    claim: str
     cell: Cell
-    seed: int
-    block: int
-    replicates: int
     device: str
-    dtype: str
+    key: BlockKey
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,7 @@ class Outcome:
     blocks: int
     reused: int
     recomputed: Mapping[str, int]
+    peak_memory: float | None
 
     @property
     def replicates(self) -> int:
@@ -142,7 +147,7 @@ def begin(claim: Claim, settings: Settings, ledger: Ledger, executor: Executor) 
         return {}
     wanted = [(cell, 0) for cell in claim.cells[settings.tier]]
     return {
-        key: executor.submit(simulate, _task(claim, settings, *place))
+        key: executor.submit(simulate, _task(claim, settings, place, key))
         for place, key in _from_ledger(claim, settings, ledger, wanted, {})
     }
 
@@ -170,10 +175,12 @@ def run(
         begun: what `begin` has submitted.
 
     Raises:
-        SimulationError: the simulation returned no numbers, the wrong shape, or NaN; or, without
-            an executor, the ledger lacks a block of the first look.
+        SimulationError: the simulation returned no numbers, the wrong shape, or NaN; a worker has
+            other code; or, without an executor, the ledger lacks a block of the first look.
+        BrokenExecutor: the executor's workers or its scheduler are gone.
         LedgerError: the ledger cannot be read or written.
     """
+    one_thread()
     points = claim.cells[settings.tier]
     looks = claim.looks[settings.tier]
     alpha = settings.budget.per_look(looks)
@@ -210,6 +217,9 @@ def run(
         blocks=len(collected),
         reused=len(collected) - sum(why.values()),
         recomputed=dict(why),
+        peak_memory=max(
+            (r.peak_memory for r in collected.values() if r.peak_memory is not None), default=None
+        ),
     )
 
 
@@ -250,47 +260,68 @@ def _completed(
         while queue or flying:
             while queue and len(flying) < window:
                 place, key = queue.popleft()
-                future = begun.get(key) or executor.submit(simulate, _task(claim, settings, *place))
+                future = begun.get(key) or executor.submit(
+                    simulate, _task(claim, settings, place, key)
+                )
                 flying[future] = (place, key)
             for future in wait(flying, return_when=FIRST_COMPLETED).done:
                 place, key = flying.pop(future)
-                yield place, key, future.result()
+                yield place, key, _result(future)
     finally:
         for future in flying:
             future.cancel()
+
+
+def _result(future: Future[BlockResult]) -> BlockResult:
+    try:
+        return future.result()
+    except CancelledError as error:
+        raise BrokenExecutor(
+            "the executor gave up its blocks; is its scheduler gone? Start it and run again: "
+            "finished blocks are kept"
+        ) from error
 
 
 def simulate(task: Task) -> BlockResult:
     """Simulate one block; this is what an executor's worker runs.
 
     Raises:
-        SimulationError: the claim's function returned something that cannot be evidence.
+        SimulationError: the worker's code or libraries are not those of the run, or the claim's
+            function returned something that cannot be evidence.
     """
-    claim = _find(task.module, task.claim)
+    key = task.key
+    claim, code = _find(task.module, key.claim)
+    one_thread()
+    if (code, _versions()) != (key.code, key.versions):
+        raise SimulationError(
+            f"worker {platform.node()} has other code or libraries than this run: {code} and "
+            f"{_versions()} there, {key.code} and {key.versions} here; install the same on both "
+            "and start the workers anew"
+        )
     block = Block(
-        rngs=replicate_generators(task.seed, task.claim, task.cell.id, task.block, task.replicates),
+        rngs=replicate_generators(key.seed, key.claim, key.cell, key.block, key.replicates),
         device=task.device,
-        dtype=getattr(torch, task.dtype),
+        dtype=getattr(torch, key.dtype),
     )
     start = time.perf_counter()
     raw = claim.observe(task.cell, block)
     seconds = time.perf_counter() - start
-    where = f"{task.claim} at {task.cell.id}, block {task.block}"
+    where = f"{key.claim} at {key.cell}, block {key.block}"
     if not raw:
         raise SimulationError(f"{where}: the claim's function returned no observables")
     observations = {name: _array(value) for name, value in raw.items()}
     for name, values in observations.items():
-        if values.shape != (task.replicates,):
+        if values.shape != (key.replicates,):
             raise SimulationError(
                 f"{where}: observable {name!r} has shape {values.shape}, not one value per "
-                f"replicate ({task.replicates},)"
+                f"replicate ({key.replicates},)"
             )
         if not np.isfinite(values).all():
             raise SimulationError(
                 f"{where}: observable {name!r} has {(~np.isfinite(values)).sum()} values that are "
                 "not finite; the simulation is broken there or the cell makes no sense"
             )
-    return BlockResult(observations, seconds)
+    return BlockResult(observations, seconds, peak_memory())
 
 
 def _array(value: object) -> Array:
@@ -299,12 +330,26 @@ def _array(value: object) -> Array:
     return np.asarray(value, dtype=np.float64)
 
 
+def _find(module: str, claim_id: str) -> tuple[Claim, str]:
+    """A claim and the fingerprint of its code, as they were when this process imported them."""
+    try:
+        return _claims(module)[claim_id]
+    except KeyError:
+        raise SimulationError(f"module {module} holds no claim {claim_id}") from None
+
+
 @cache
-def _find(module: str, claim_id: str) -> Claim:
-    for value in vars(importlib.import_module(module)).values():
-        if isinstance(value, Claim) and value.id == claim_id:
-            return value
-    raise SimulationError(f"module {module} holds no claim {claim_id}")
+def _claims(module: str) -> dict[str, tuple[Claim, str]]:
+    # All at once: a worker that lives on while files are edited must not mistake a later text
+    # for the code that it has imported.
+    try:
+        found = vars(importlib.import_module(module)).values()
+    except ModuleNotFoundError as error:
+        raise SimulationError(
+            f"worker {platform.node()} cannot import {module} ({error}); install the claims there, "
+            "or start the worker with their folder on PYTHONPATH"
+        ) from error
+    return {c.id: (c, fingerprint(c.observe)) for c in found if isinstance(c, Claim)}
 
 
 @cache
@@ -321,31 +366,13 @@ def _key(claim: Claim, settings: Settings, cell: Cell, block: int) -> BlockKey:
         replicates=claim.replicates[settings.tier],
         dtype=claim.dtype,
         device=settings.device.partition(":")[0],
-        code=_fingerprint(claim),
+        code=_find(claim.module, claim.id)[1],
         versions=_versions(),
     )
 
 
-@cache
-def _fingerprint_of(module: str, claim_id: str) -> str:
-    return fingerprint(_find(module, claim_id).observe)
-
-
-def _fingerprint(claim: Claim) -> str:
-    return _fingerprint_of(claim.module, claim.id)
-
-
-def _task(claim: Claim, settings: Settings, cell: Cell, block: int) -> Task:
-    return Task(
-        module=claim.module,
-        claim=claim.id,
-        cell=cell,
-        seed=settings.seed,
-        block=block,
-        replicates=claim.replicates[settings.tier],
-        device=settings.device,
-        dtype=claim.dtype,
-    )
+def _task(claim: Claim, settings: Settings, place: Place, key: BlockKey) -> Task:
+    return Task(module=claim.module, cell=place[0], device=settings.device, key=key)
 
 
 def _evidence(

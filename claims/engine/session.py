@@ -15,6 +15,7 @@ import pytest
 from claims.engine import executors, options, record
 from claims.engine.changes import Changes, commit
 from claims.engine.claim import Claim
+from claims.engine.errors import ExecutorError
 from claims.engine.ledger import Ledger
 from claims.engine.progress import ProgressLine
 from claims.engine.run import Begun, Settings, begin
@@ -31,10 +32,11 @@ class ClaimSession:
         option = config.getoption
         worker = getattr(config, "workerinput", None)
         self.is_worker = worker is not None
+        local = executors.is_local(option("--executor"))
         self.settings = Settings(
             tier=option("--tier"),
             seed=(worker or {}).get("claims_seed", options.seed(option("--seed"))),
-            device=options.device(option("--device")),
+            device=options.device(option("--device"), local=local),
             budget=options.budget(option("--error-budget")),
         )
         self.root = config.rootpath
@@ -62,6 +64,7 @@ class ClaimSession:
         self.line: ProgressLine | None = None
         self._ledger: Ledger | None = None
         self._executor: Executor | None = None
+        self._refused: ExecutorError | None = None
         self._begun: dict[str, Begun] = {}
 
     @property
@@ -73,9 +76,19 @@ class ClaimSession:
 
     @property
     def executor(self) -> Executor:
-        """The executor, started at first use."""
+        """The executor, started at first use.
+
+        Raises:
+            ExecutorError: it cannot be had; told again to every claim, without another wait.
+        """
+        if self._refused is not None:
+            raise self._refused
         if self._executor is None:
-            self._executor = executors.make(self.executor_spec)
+            try:
+                self._executor = executors.make(self.executor_spec)
+            except ExecutorError as error:
+                self._refused = error
+                raise
         return self._executor
 
     @cached_property
@@ -109,7 +122,8 @@ class ClaimSession:
             and earlier["alpha"] == settings.budget.per_look(looks)
         ):
             note = f"record of {self.baseline_path.name}: {why}"
-            return {**earlier, "blocks": {**earlier["blocks"], "why": note}}
+            blocks = {**earlier["blocks"], "why": note, "peak_memory_mib": None}
+            return {**earlier, "blocks": blocks}
         reason = (
             f"{why}, and {self.baseline_path.name} has no record of it in tier {settings.tier} "
             f"under seed {settings.seed} and this error budget"

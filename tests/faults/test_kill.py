@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import Suite
+from tests.faults.conftest import CLAIM, HEAD, Suite
 
 SERIAL = ("--executor", "serial")
 PARALLEL = ("--executor", "processes:2")
@@ -46,6 +46,37 @@ def test_killed_run_resumes_with_identical_figures(suite: Suite, executor: tuple
     assert again.status == 0, again.text
     assert suite.figures("again") == suite.figures("whole")
     assert suite.report("again")["suite"]["blocks"]["reused"] == blocks["total"]
+
+
+def test_a_killed_worker_breaks_one_claim_and_loses_no_block(suite: Suite) -> None:
+    safe = suite.folder / "safe"
+    trap = f"""
+    if cell["scale"] == 5.0 and not os.path.exists({str(safe)!r}):
+        open({str(safe)!r}, "x").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep"""
+    one, two = (CLAIM.format(name=name, pause=0) for name in ("one", "two"))
+    suite.write_text(
+        "import os\nimport signal\n" + HEAD + one.replace("\n    time.sleep", trap) + two
+    )
+    safe.touch()
+    whole = suite.run("--ledger", "whole.sqlite", "--report-dir", "whole")
+    assert whole.status == 0, whole.text
+    safe.unlink()
+
+    broken = suite.run("--executor", "processes:1", "--ledger", "killed.sqlite")
+
+    assert broken.status == 1, broken.text
+    assert "terminated abruptly" in broken.text
+    assert "Traceback" not in broken.text
+    assert [claim["state"] for claim in suite.report()["claims"]] == ["ERROR", "DECIDED"]
+    kept = _wait_for_blocks(suite.folder / "killed.sqlite", 1)
+
+    resumed = suite.run("--executor", "serial", "--ledger", "killed.sqlite")
+
+    assert resumed.status == 0, resumed.text
+    assert suite.figures() == suite.figures("whole")
+    assert suite.report()["suite"]["blocks"]["reused"] == kept
 
 
 def _wait_for_blocks(path: Path, wanted: int) -> int:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 from tests.faults.conftest import Suite
 
@@ -23,6 +27,24 @@ def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
     assert list(suite.figures("serial")) == sorted(f"tiny.{name}" for name in NAMES)
     assert suite.figures("processes") == suite.figures("serial")
     assert suite.figures("workers") == suite.figures("serial")
+
+
+def test_two_runs_share_one_ledger(suite: Suite) -> None:
+    suite.write(*NAMES, pause=0.02)
+    alone = suite.run("--ledger", "alone.sqlite", "--report-dir", "alone")
+    assert alone.status == 0, alone.text
+    with ThreadPoolExecutor(1) as beside:
+        options = ("--executor", "serial", "--ledger", "shared.sqlite")
+        other = beside.submit(suite.run_apart, *options, "--report-dir", "other")
+        while not (suite.folder / "shared.sqlite").exists() and not other.done():
+            time.sleep(0.01)
+        this = suite.run("--ledger", "shared.sqlite", "--report-dir", "this")
+
+    assert (this.status, other.result().status) == (0, 0), this.text + other.result().text
+    assert suite.figures("this") == suite.figures("other") == suite.figures("alone")
+    with closing(sqlite3.connect(suite.folder / "shared.sqlite")) as database:
+        (kept,) = database.execute("SELECT count(*) FROM blocks").fetchone()
+    assert kept == suite.report("alone")["suite"]["blocks"]["total"]
 
 
 def test_a_claim_alone_has_the_figures_of_the_full_run(suite: Suite) -> None:

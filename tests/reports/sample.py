@@ -76,6 +76,7 @@ def suite(tier: str, claims: list[dict[str, Any]]) -> dict[str, Any]:
         "started": "2026-11-20T23:02:11+00:00",
         "executor": "process pool, 2 workers",
         "hardware": {"cores": 2, "machine": "x86_64"},
+        "peak_memory_mib": 731.6,
         "blocks": {"total": 1204, "reused": 96},
         "command": f"pytest claims/ --tier {tier} --seed 0",
         "commit": "0123456789",

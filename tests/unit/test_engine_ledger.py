@@ -1,10 +1,17 @@
-"""Opening a ledger that others open at the same moment."""
+"""Opening a ledger that others open at the same moment, and what it holds."""
 
+import hashlib
+import io
+import os
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from claims.engine.errors import LedgerError
 from claims.engine.ledger import BlockKey, BlockResult, Ledger
 
 KEY = BlockKey("claim", "a=1", 0, 0, 2, "float64", "cpu", "code", "versions")
@@ -50,3 +57,34 @@ def test_a_kept_block_is_not_replaced(tmp_path: Path) -> None:
     assert kept is not None
     assert kept.seconds == 0.1
     assert kept.observations["value"].tolist() == [1.0, 1.0]
+
+
+class Trap:
+    """Unpickled, it does harm."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, ("harm",)
+
+
+def test_the_ledger_holds_and_reads_no_pickles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "ledger.sqlite"
+    with Ledger(path) as ledger:
+        ledger.put(KEY, BlockResult({"value": np.ones(2)}, 0.1))
+    buffer = io.BytesIO()
+    np.savez(buffer, value=np.array([Trap(), None]))
+    payload = buffer.getvalue()
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        (kept,) = database.execute("SELECT payload FROM blocks").fetchone()
+        database.execute(
+            "UPDATE blocks SET payload = ?, checksum = ?",
+            (payload, hashlib.sha256(payload).hexdigest()),
+        )
+
+    with np.load(io.BytesIO(kept), allow_pickle=False) as archive:
+        assert archive.files == ["value"]
+    with Ledger(path) as ledger, pytest.raises(LedgerError, match="no numpy archive"):
+        ledger.get(KEY)
+    assert not (tmp_path / "harm").exists()

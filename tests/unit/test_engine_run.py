@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import threadpoolctl
+import torch
 
 from claims.engine import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
 from claims.engine.budget import SLOTS, Budget
 from claims.engine.claim import Tier, check
+from claims.engine.code import fingerprint
 from claims.engine.errors import ClaimError, SimulationError
 from claims.engine.executors import SerialExecutor
 from claims.engine.ledger import Ledger
 from claims.engine.region import Verdict
 from claims.engine.rules import Exponents, OneSided, Share
 from claims.engine.run import Settings, Task, begin, run, simulate
+from claims.engine.seeds import replicate_generators
 
 TRUTH = 2.0
 CELLS = grid(length=(4, 8))
@@ -93,6 +97,32 @@ def scanned(cell: Cell, block: Block) -> dict[str, object]:
     return {"value": np.full(block.replicates, TRUTH)}
 
 
+def blas_threads() -> float:
+    """Threads of the BLAS library that has most."""
+    pools = threadpoolctl.threadpool_info()
+    return float(max(pool["num_threads"] for pool in pools if pool["user_api"] == "blas"))
+
+
+@claim(
+    id="T.threads",
+    title="One thread a block",
+    source=Source("A", ("A3",), "derived", "nowhere"),
+    regime="everywhere",
+    cells={"smoke": grid(length=4)},
+    replicates=4,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    region_reason="for the test",
+    predict=lambda cell: blas_threads(),
+    controls=(Control("c", "other", predict=lambda cell: 5.0),),
+)
+def threads(cell: Cell, block: Block) -> dict[str, object]:
+    """Threads of NumPy, and of torch."""
+    return {
+        "value": np.full(block.replicates, blas_threads()),
+        "torch": np.full(block.replicates, torch.get_num_threads()),
+    }
+
+
 SMOKE = Settings(tier="smoke")
 
 
@@ -152,6 +182,69 @@ def test_blocks_begun_ahead_are_simulated_once(tmp_path: Path) -> None:
         assert run(mean_claim, SMOKE, ledger, SerialExecutor()).decision == ahead.decision
 
 
+class Recording(SerialExecutor):
+    """Keeps the tasks."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Task] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        self.tasks.append(args[0])
+        return super().submit(fn, *args, **kwargs)
+
+
+@pytest.mark.parametrize("field", ["code", "versions"])
+def test_a_worker_with_other_code_gives_no_evidence(ledger: Ledger, field: str) -> None:
+    recording = Recording()
+    run(mean_claim, SMOKE, ledger, recording)
+    task = recording.tasks[0]
+    simulate(task)
+    key = replace(task.key, code="x") if field == "code" else replace(task.key, versions="x")
+    with pytest.raises(SimulationError, match="other code or libraries"):
+        simulate(replace(task, key=key))
+
+
+def test_a_worker_without_the_claims_says_so(ledger: Ledger) -> None:
+    recording = Recording()
+    run(mean_claim, SMOKE, ledger, recording)
+    with pytest.raises(SimulationError, match="cannot import nowhere"):
+        simulate(replace(recording.tasks[0], module="nowhere"))
+
+
+def test_an_executor_that_gives_up_is_said_to_be_broken(ledger: Ledger) -> None:
+    class GivingUp(Recording):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            future: Future[Any] = Future()
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+
+    with pytest.raises(BrokenExecutor, match="scheduler gone"):
+        run(mean_claim, SMOKE, ledger, GivingUp())
+
+
+def test_a_block_runs_on_one_thread_whatever_executes_it(ledger: Ledger) -> None:
+    recording = Recording()
+    run(threads, SMOKE, ledger, recording)
+    torch.set_num_threads(3)
+    threadpoolctl.threadpool_limits(3)
+    seen = simulate(recording.tasks[0]).observations
+    assert (set(seen["torch"]), set(seen["value"])) == ({1.0}, {1.0})
+
+
+def test_a_claim_is_judged_on_one_thread(ledger: Ledger) -> None:
+    """The prediction of this claim is the number of threads that it sees."""
+    run(threads, SMOKE, ledger, SerialExecutor())
+    threadpoolctl.threadpool_limits(3)
+    outcome = run(threads, SMOKE, ledger, None)
+    assert outcome.decision.headline.estimate == 1.0
+
+
+def test_a_replicate_does_not_depend_on_its_block_mates() -> None:
+    many, few = (replicate_generators(0, "T.mean", "length=4", 3, n) for n in (8, 5))
+    assert [rng.random() for rng in many[:5]] == [rng.random() for rng in few]
+
+
 def test_a_changed_theory_rejudges_old_evidence(ledger: Ledger) -> None:
     run(mean_claim, SMOKE, ledger, SerialExecutor())
     changed = replace(mean_claim, predict=lambda cell: 1.3 * TRUTH)
@@ -206,9 +299,12 @@ def test_a_claim_written_wrongly_is_refused(changes: dict[str, object], match: s
         check(wrong)
 
 
-def test_a_grid_is_worked_out_once_and_by_no_worker() -> None:
-    task = Task(__name__, scanned.id, CELLS[0], 0, 0, 4, "cpu", "float64")
-    assert simulate(task).observations["value"].shape == (4,)
+def test_a_grid_is_worked_out_once_and_by_no_worker(ledger: Ledger) -> None:
+    recording = Recording()
+    run(mean_claim, SMOKE, ledger, recording)
+    task = recording.tasks[0]
+    key = replace(task.key, claim=scanned.id, code=fingerprint(scanned.observe), replicates=4)
+    assert simulate(replace(task, key=key)).observations["value"].shape == (4,)
     assert worked_out == []
     check(scanned)
     assert replace(scanned, looks={"smoke": 1}).cells["smoke"] == CELLS

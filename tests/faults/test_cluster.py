@@ -1,0 +1,117 @@
+"""Blocks on a dask cluster: the figures of a serial run, whatever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from distributed import Client, LocalCluster
+
+from claims.engine import cluster
+from tests.faults.conftest import Suite
+
+
+@pytest.fixture
+def workers(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCluster]:
+    """A scheduler and two worker processes that find the suite's folder."""
+    monkeypatch.syspath_prepend(suite.folder)
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as started:
+        yield started
+
+
+def test_a_killed_worker_changes_nothing(suite: Suite, workers: LocalCluster) -> None:
+    suite.write("one", "two", pause=0.05)
+    serial = suite.run("--ledger", "serial.sqlite", "--report-dir", "serial")
+    assert serial.status == 0, serial.text
+    killed = []
+
+    def kill_a_worker() -> None:
+        deadline = time.monotonic() + 60
+        while len(places(suite, "dask.sqlite")) < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        with Client(workers.scheduler_address, set_as_default=False) as client:
+            victim = next(iter(client.run(os.getpid).values()))
+        os.kill(victim, signal.SIGKILL)
+        killed.append(len(places(suite, "dask.sqlite")))
+
+    killer = threading.Thread(target=kill_a_worker)
+
+    killer.start()
+    result = suite.run("--executor", f"dask:{workers.scheduler_address}", "--ledger", "dask.sqlite")
+    killer.join()
+
+    assert result.status == 0, result.text
+    assert suite.figures() == suite.figures("serial")
+    assert places(suite, "dask.sqlite") == places(suite, "serial.sqlite")
+    total = len(places(suite, "serial.sqlite"))
+    assert suite.report()["suite"]["blocks"] == {"total": total, "reused": 0}
+    (kept_by_then,) = killed
+    assert kept_by_then < total
+
+
+def test_no_scheduler_is_one_clear_error(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "WAIT_SECONDS", 0.5)
+    suite.write("one", "two", "three")
+    with closing(socket.create_server(("127.0.0.1", 0))) as closed_soon:
+        address = f"tcp://127.0.0.1:{closed_soon.getsockname()[1]}"
+
+    start = time.monotonic()
+    result = suite.run("--executor", f"dask:{address}")
+
+    assert result.status == 1, result.text
+    assert f"--executor dask:{address}: no dask scheduler answers there" in result.text
+    assert "start one with `dask scheduler`" in result.text
+    assert "Traceback" not in result.text
+    assert {claim["state"] for claim in suite.report()["claims"]} == {"ERROR"}
+    assert time.monotonic() - start < 60, "every claim waits anew"
+
+
+def test_no_workers_is_one_clear_error(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "WAIT_SECONDS", 0.5)
+    suite.write("one")
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=None) as idle:
+        result = suite.run("--executor", f"dask:{idle.scheduler_address}")
+
+    assert result.status == 1, result.text
+    assert "the scheduler has had no workers for 0.5 seconds" in result.text
+    assert "Traceback" not in result.text
+
+
+def test_no_dask(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite.write("one")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+
+    result = suite.run("--executor", "dask:tcp://127.0.0.1:8786")
+
+    assert result.status == 4, result.text
+    assert "needs dask: pip install 'recall-claims[cluster]'" in result.text
+
+
+def test_the_graphics_card_is_the_workers(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine that asks for cuda blocks need not have it; the one that runs them must."""
+    suite.write("one")
+    assert suite.run("--device", "cuda:77").status == 4
+    monkeypatch.setattr(cluster, "WAIT_SECONDS", 0.1)
+    result = suite.run("--device", "cuda:77", "--executor", "dask:tcp://127.0.0.1:9")
+    assert result.status == 1, result.text
+    assert "no dask scheduler answers" in result.text
+
+
+def places(suite: Suite, ledger: str) -> list[tuple[str, str, int]]:
+    """Claim, cell and index of the blocks that a ledger keeps."""
+    if not (suite.folder / ledger).exists():
+        return []
+    with closing(sqlite3.connect(suite.folder / ledger, timeout=60)) as database:
+        try:
+            return sorted(database.execute("SELECT claim, cell, block FROM blocks"))
+        except sqlite3.OperationalError:
+            return []  # the table is not there yet

@@ -1,0 +1,58 @@
+"""A full disk: one clear error, finished blocks are kept, and a run after it resumes."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.conftest import Suite
+
+
+@pytest.fixture
+def small_disk(suite: Suite) -> Iterator[Path]:
+    """A file system of 256 KiB."""
+    disk = suite.folder / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(disk)]
+    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"only root may mount a small file system ({mounted.stderr.strip()})")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_disk_too_small_for_the_ledger(suite: Suite, small_disk: Path) -> None:
+    suite.write("one", "two", "three", "four")
+    whole = suite.run("--ledger", "whole.sqlite", "--report-dir", "whole")
+    assert whole.status == 0, whole.text
+
+    full = suite.run("--ledger", "disk/ledger.sqlite")
+
+    assert full.status == 1, full.text
+    assert "free some disk space and run again; finished blocks are kept" in full.text
+    assert "Traceback" not in full.text
+    assert "ERROR" in {claim["state"] for claim in suite.report()["claims"]}
+
+    subprocess.run(["mount", "-o", "remount,size=8m", str(small_disk)], check=True)
+    resumed = suite.run("--ledger", "disk/ledger.sqlite")
+
+    assert resumed.status == 0, resumed.text
+    assert suite.figures() == suite.figures("whole")
+    blocks = suite.report()["suite"]["blocks"]
+    assert 0 < blocks["reused"] < blocks["total"]
+
+
+def test_a_disk_too_small_for_the_report(suite: Suite, small_disk: Path) -> None:
+    suite.write("one")
+    (small_disk / "ballast").write_bytes(bytes(248 * 1024))
+
+    full = suite.run("--report-dir", "disk/report")
+
+    assert full.status not in (0, 1), full.text
+    assert "no report was written" in full.text
+    assert "free space or name another directory" in full.text
+    assert "SUPPORTED" in full.text
+    assert list(small_disk.glob("report/*")) == []
