@@ -23,6 +23,10 @@ def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
     for name, options in ways.items():
         result = suite.run_apart(*options, "--ledger", f"{name}.sqlite", "--report-dir", name)
         assert result.status == 0, result.text
+        report = suite.report(name)
+        peaks = [claim["blocks"]["peak_memory_mib"] for claim in report["claims"]]
+        assert min(peaks) > 50, "a process with torch takes more"
+        assert report["suite"]["peak_memory_mib"] >= max(peaks)
 
     assert list(suite.figures("serial")) == sorted(f"tiny.{name}" for name in NAMES)
     assert suite.figures("processes") == suite.figures("serial")

@@ -173,6 +173,12 @@ def test_text_from_the_record_is_escaped(report: Record) -> None:
     assert attack not in html.render(report)
 
 
+def test_peak_memory_is_stated(page: str, report: Record) -> None:
+    assert "732 MiB in the largest process" in page
+    report["suite"]["peak_memory_mib"] = None
+    assert "Peak memory" not in html.render(report)
+
+
 def test_empty_record(report: Record) -> None:
     report["claims"] = report["statements"] = report["derivations"] = []
     assert "No claim was selected." in html.render(report)
