@@ -18,19 +18,19 @@ Sizes = Mapping[str, int]
 NOTE = (
     "exponents of the time, by least squares through the logarithms of the least of 5 runs at each "
     "size, in turns, with 95% intervals of Student's t; theirs is the exponent that the exact "
-    "count of additions and multiplications has on the same sizes. The factor is measured less "
-    "counted. Gathering and sorting do no arithmetic and are not counted, and a matrix product "
-    "is slower by the operation where it is small or narrow."
+    "count of additions and multiplications has on the same sizes, and says where it is outside of "
+    "the interval. Gathering and sorting do no arithmetic and are not counted, and a matrix "
+    "product is slower by the operation where it is small or narrow."
 )
 
 
 def operations(sizes: Sizes) -> float:
     """Additions and multiplications of the three steps in closed form, one replicate.
 
-    N L d to add values up by label, 2 N L d for their inner products with the readouts (or
-    2 V^2 d, all at once, where that is fewer after a weighting by DENSE_RATIO), 2 V d^2 for each of
-    three products of embeddings with a memory, 4 V d for scores and N d for the last memory's
-    sums: O(N L d + V d^2), and V^2 only where V^2 < 16 N L.
+    N L d to add values up by label; 2 N L d for their inner products with the readouts, or 2 V^2 d
+    for all of them where V^2 is at most DENSE_RATIO N L; 2 V d^2 for each of three products of
+    embeddings with a memory; 4 V d for scores, and N d for the sums of the last memory.  So
+    O(N L d + V d^2).
     """
     v, n, length, d = (sizes[key] for key in "VNLd")
     every = v**2 <= DENSE_RATIO * n * length
@@ -135,11 +135,7 @@ class Exponent:
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> Exponent:
-    """Of cost ~ size^e, by ordinary least squares in logarithms.
-
-    >>> exponent([1, 2, 4, 8], [3, 12, 48, 192]).value.__round__(6)
-    2.0
-    """
+    """Of cost ~ size^e, by ordinary least squares in logarithms."""
     fit = sm.OLS(np.log(costs), sm.add_constant(np.log(sizes))).fit()
     low, high = fit.conf_int(0.05)[1]
     return Exponent(float(fit.params[1]), float(low), float(high))
@@ -157,14 +153,14 @@ def section(device: str, threads: int, sweeps: Sequence[Sweep] = SWEEPS) -> Sect
     for sweep in sweeps:
         found = exponent(sweep.values, isolated(threads, seconds, sweep, device))
         counted = exponent(sweep.values, [sweep.count(sizes) for sizes in sweep.sizes]).value
-        difference = found.value - counted
+        outside = "" if found.low <= counted <= found.high else ", outside"
         rows.append(
             Row(
                 sweep.case,
                 f"exponent {found}",
                 "operations",
-                f"{counted:.2f}",
-                f"{difference:+.2f}",
+                f"{counted:.2f}{outside}",
+                "–",
             )
         )
     return Section("growth", tuple(rows), NOTE)

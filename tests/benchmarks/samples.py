@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass
 import numpy as np
 
 from claims.engine.budget import Budget
-from claims.engine.region import Verdict, judge
+from claims.engine.region import Verdict
 from tests.benchmarks import fixed_n, planning
 from tests.benchmarks.planning import POWER
 from tests.benchmarks.table import Row, Section, factor
@@ -28,7 +28,6 @@ from tests.benchmarks.worlds import (
     verdicts_of,
 )
 from tests.calibration.cases import CASES
-from tests.calibration.harness import Rate, Run
 from tests.calibration.measure import pool
 
 ALPHA = Budget().per_claim
@@ -57,13 +56,14 @@ NOTE = (
     f"share of {RUNS} runs with the right verdict in the first two worlds. alpha is "
     f"{ALPHA:.2g}, one claim's share of the error budget. Ours: {LOOKS} looks that double, each "
     f"with its share of alpha, the last with power {POWER}; runs without a verdict count in full. "
-    f"Theirs: one look with all of alpha and the fewest replicates of power {POWER}, by formula "
-    "from the true variances, which a user would have to know. Exact binomial, DKWM and Hoeffding "
-    "hold for every n; ours and one look of the same rule rest on asymptotic intervals, whose "
-    "errors tests/calibration measures. DKWM and Hoeffding need bounds: [0, 1] for probabilities, "
-    f"else the range of {POPULATION} draws, which nobody knows beforehand. TFP is what TensorFlow "
-    "Probability's planner, which knows bounds and no variance, asks for. Regressions and maps "
-    "have no ready-made opponent. An identity has no sampling error."
+    f"Theirs: one look with all of alpha and the fewest replicates of power {POWER}, from pilot "
+    "runs for the same rule, as for our last look, and for the others by formula from the true "
+    "variances, which a user would have to know. Exact binomial, DKWM and Hoeffding hold for every "
+    "n; ours and one look of the same rule rest on asymptotic intervals, whose errors "
+    "tests/calibration measures. DKWM and Hoeffding need bounds: [0, 1] for probabilities, else "
+    f"the range of {POPULATION} draws, which nobody knows beforehand. TFP is what TensorFlow "
+    "Probability's planner asks for, which knows bounds and no variance. Exponents, critical "
+    "values and shares have no ready-made opponent. An identity has no sampling error."
 )
 
 
@@ -78,13 +78,13 @@ class Found:
     """
 
     replicates: tuple[float, ...]
-    supported: Rate
-    refuted: Rate
+    supported: float
+    refuted: float
 
     @property
     def shares(self) -> str:
         """Of right verdicts."""
-        return f"({self.supported.value:.2f}, {self.refuted.value:.2f})"
+        return f"({self.supported:.2f}, {self.refuted:.2f})"
 
 
 def looks(name: str, alpha: float, count: int, runs: int, executor: Executor) -> Found:
@@ -94,8 +94,8 @@ def looks(name: str, alpha: float, count: int, runs: int, executor: Executor) ->
     worlds = [runs_of(design, truth, runs, executor) for truth in astuple(truths(CASES[name]))]
     return Found(
         tuple(float(np.mean([run.replicates for run in world])) for world in worlds),
-        _share(worlds[0], Verdict.SUPPORTED),
-        _share(worlds[1], Verdict.REFUTED),
+        planning.share_of(Verdict.SUPPORTED, worlds[0]),
+        planning.share_of(Verdict.REFUTED, worlds[1]),
     )
 
 
@@ -109,7 +109,7 @@ def one_look(
     worlds = truths(case)
     supported = verdicts_of(design, worlds.right, runs, executor).count(Verdict.SUPPORTED)
     refuted = verdicts_of(design, worlds.wrong, runs, executor).count(Verdict.REFUTED)
-    found = Found((samples,) * 3, Rate(supported, runs), Rate(refuted, runs))
+    found = Found((samples,) * 3, supported / runs, refuted / runs)
     if method != "DKWM":
         return found, ""
     margin = abs(worlds.wrong - worlds.right) / 2
@@ -140,7 +140,3 @@ def _row(name: str, ours: Found, against: str, theirs: Found, more: str = "") ->
         f"{theirs.replicates[0]:.0f} {theirs.shares}{more}",
         " / ".join(factor(b, a) for a, b in zip(ours.replicates, theirs.replicates, strict=True)),
     )
-
-
-def _share(runs: Sequence[Run], verdict: Verdict) -> Rate:
-    return Rate(sum(judge(run.components) is verdict for run in runs), len(runs))

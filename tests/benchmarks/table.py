@@ -81,11 +81,7 @@ def factor(theirs: float, ours: float) -> str:
 
 
 def figure(value: float) -> str:
-    """Two significant digits below 10, whole above.
-
-    >>> figure(9.87), figure(12345.6), figure(0.0123)
-    ('9.9', '12346', '0.012')
-    """
+    """Two significant digits below 10, whole above."""
     return f"{value:.2g}" if value < 9.95 else f"{value:.0f}"
 
 

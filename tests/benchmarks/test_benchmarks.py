@@ -21,7 +21,7 @@ from tests.benchmarks import (
     suite,
     three_steps,
 )
-from tests.benchmarks.table import HEADINGS, Section, as_markdown
+from tests.benchmarks.table import HEADINGS, Section, as_markdown, factor
 from tests.benchmarks.worlds import Design, runs_of, truths
 from tests.calibration.cases import CASES
 from tests.calibration.measure import pool
@@ -128,7 +128,7 @@ def test_samples(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", samples.OPPONENTS)
 def test_worlds_are_right_and_wrong(name: str) -> None:
     """With plenty of data and one look, the verdict is the one that power is asked for."""
-    worlds, design = truths(CASES[name]), Design(name, 1000, 1, 0.05)
+    worlds, design = truths(CASES[name]), Design(name, 4000, 1, 0.05)
     with pool() as executor:
         verdicts = [
             judge(runs_of(design, truth, 1, executor)[0].components)
@@ -142,6 +142,15 @@ def test_suite(tmp_path: Path) -> None:
     copy.write_text(suite.BASELINE.read_text().replace('"tier": "standard"', '"tier": "smoke"'))
     tiers = [row.case.split()[0] for row in suite.section([copy], run=False).rows]
     assert tiers == ["standard", "smoke"]
+
+
+def test_factor_has_two_digits() -> None:
+    assert [factor(*pair) for pair in ((825, 12.7), (1, 3), (9.96, 1), (9.94, 1))] == [
+        "65",
+        "0.33",
+        "10",
+        "9.9",
+    ]
 
 
 def test_one_table(capsys: pytest.CaptureFixture[str]) -> None:

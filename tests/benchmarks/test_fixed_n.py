@@ -12,7 +12,6 @@ from statsmodels.stats.proportion import power_binom_tost
 
 from claims.engine.region import Region
 from tests.benchmarks import fixed_n, planning
-from tests.calibration.cases import CASES
 
 VALUES = np.array([0.1, 0.9, 0.4, 0.6])
 
@@ -93,10 +92,9 @@ def test_fewest_is_the_first_with_the_power() -> None:
         planning.fewest(lambda _: math.nan)
 
 
-def test_share_needs_what_the_t_test_needs() -> None:
-    case = CASES["Share"]
-    found = planning.share(case, 0.05)
-    told = stats.nct.sf(stats.t.isf(0.05 / 40, found - 1), found - 1, math.sqrt(2 * found))
-    fewer = stats.nct.sf(stats.t.isf(0.05 / 40, found - 2), found - 2, math.sqrt(2 * (found - 1)))
-    # Both of two wrong cells have to be told: the square of one.
-    assert told**2 >= planning.POWER > fewer**2
+def test_crossing_of_a_probit_law() -> None:
+    sizes = (60, 85, 120, 170)
+    shares = [float(stats.norm.cdf(math.sqrt(size) - 10)) for size in sizes]
+    exact = (10 + stats.norm.ppf(planning.POWER)) ** 2
+    assert planning.crossing(sizes, shares, 10**6) == math.ceil(exact)
+    assert planning.crossing(sizes, (0.9, 0.95, 0.99, 1), 100) == 60

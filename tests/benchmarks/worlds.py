@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
@@ -29,8 +29,8 @@ from tests.calibration.harness import Case, Run, one_run
 CHUNK = 25
 POPULATION = 200_000
 
-Interpreter = Callable[[Array, float, float, float], Interval]
-METHODS: dict[str, Interpreter] = {
+Method = Callable[[Array, float, float, float], Interval]
+METHODS: Mapping[str, Method] = {
     "exact binomial": fixed_n.clopper_pearson,
     "DKWM": fixed_n.dkwm,
     "Hoeffding": fixed_n.hoeffding,
@@ -63,9 +63,13 @@ class Design:
     alpha: float
 
 
-def runs_of(design: Design, truth: float, runs: int, executor: Executor) -> list[Run]:
-    """Runs in the world where the estimand is `truth`."""
-    tasks = [(design, truth, start, min(CHUNK, runs - start)) for start in range(0, runs, CHUNK)]
+def runs_of(
+    design: Design, truth: float, runs: int, executor: Executor, first: int = 0
+) -> list[Run]:
+    """Runs in the world where the estimand is `truth`; those of another `first` are others."""
+    tasks = [
+        (design, truth, first + start, min(CHUNK, runs - start)) for start in range(0, runs, CHUNK)
+    ]
     return [run for chunk in executor.map(_runs, tasks) for run in chunk]
 
 
