@@ -88,12 +88,13 @@ def peak_mib(work: Work, warm_up: Work, device: str) -> float:
         synchronize(device)
         return (torch.cuda.max_memory_allocated(device) - held) / 2**20
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
-    before = _resident("VmRSS")
+    before = resident("VmRSS")
     work()
-    return _resident("VmHWM") - before
+    return resident("VmHWM") - before
 
 
-def _resident(field: str) -> float:
+def resident(field: str) -> float:
+    """MiB of this process by the name of a line of /proc/self/status."""
     match = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
     if match is None:
         raise RuntimeError(f"no {field} in /proc/self/status: peak memory needs Linux")
