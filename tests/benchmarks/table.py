@@ -71,17 +71,12 @@ def notes(sections: Sequence[Section]) -> str:
     return "\n".join(f"- **{section.name}**: {section.note}" for section in sections)
 
 
-def factor(theirs: float, ours: float) -> str:
-    """Above 1 where ours needs less.
+def factor(more: float, less: float) -> str:
+    """How many times better ours is: costs of theirs and ours, or speeds of ours and theirs.
 
-    >>> ratio(825, 12.7), ratio(1, 3)
-    ('65', '0.33')
+    Two significant digits below 10, whole above.
     """
-    return figure(theirs / ours)
-
-
-def figure(value: float) -> str:
-    """Two significant digits below 10, whole above."""
+    value = more / less
     return f"{value:.2g}" if value < 9.95 else f"{value:.0f}"
 
 

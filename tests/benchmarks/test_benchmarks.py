@@ -161,9 +161,10 @@ def test_one_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"| {' | '.join(HEADINGS)} |" in printed
 
 
-def test_a_promise_not_kept_is_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__main__.PARTS, "suite", lambda _: Section("suite", (), "", kept=False))
-    assert __main__.main(["suite"]) == 1
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_promise_not_kept_is_the_status(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__main__.PARTS, "recall", lambda _: Section("recall", (), "", kept=kept))
+    assert __main__.main(["suite", "recall"]) == int(not kept)
 
 
 def test_an_unknown_benchmark_is_named(capsys: pytest.CaptureFixture[str]) -> None:
