@@ -141,7 +141,7 @@ def _verdict(design: OneLook, cells: Sequence[Array]) -> Verdict:
     case = CASES[design.name]
     components = []
     for values in cells:
-        # One draw in a million or so lies beyond the range that stands in for bounds.
+        # A few draws in a million lie beyond the range that stands in for bounds.
         kept = np.clip(values, design.low, design.high)
         interval = METHODS[design.method](kept, design.low, design.high, design.alpha / len(cells))
         components.append(Component("", math.nan, interval, region(case.rule), case.rule.scale))
