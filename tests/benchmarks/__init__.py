@@ -1,0 +1,1 @@
+"""Speed, memory and samples that the suite needs: ``python -m tests.benchmarks``."""

@@ -1,149 +1,125 @@
 """Time and peak memory of one replicate: closed form against automatic differentiation.
 
-``python -m tests.benchmarks.three_steps [--threads 2]`` prints the tables of RESULTS.md and exits
-with status 1 when a promised factor is missed.  Both sides take the same batch, in the same
-process, with the same threads, one after the other, and do the whole three steps.
+Both sides take the same batch, in the same process, with the same threads, one after the other,
+and do the whole three steps.  ``python -m tests.benchmarks.three_steps`` runs this part alone and
+exits with status 1 when a promised factor is missed.
 """
 
-import argparse
-import gc
-import multiprocessing
-import platform
-import re
+from __future__ import annotations
+
 import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-import torch
 
 from simulation import oracle, sampling, three_steps
+from tests.benchmarks.table import Row, Section, factor
+from tests.benchmarks.timing import Timing, in_turns, isolated, peak_mib
 
 Sizes = tuple[int, int, int, int]
 
-PROMISED: dict[Sizes, float] = {(1024, 8192, 32, 64): 25.0, (2048, 16384, 32, 64): 50.0}
-"""Least ratio of the two times, by (vocab_size, samples, length, dim)."""
+PROMISED: Mapping[Sizes, float] = {(1024, 8192, 32, 64): 25.0, (2048, 16384, 32, 64): 50.0}
+"""Least ratio of the two times on a CPU, by (vocab_size, samples, length, dim)."""
 
-LARGE: tuple[Sizes, ...] = ((4096, 65536, 32, 64), (16384, 16384, 32, 64), (32768, 65536, 32, 64))
+LARGE: Sequence[Sizes] = ((4096, 65536, 32, 64), (16384, 16384, 32, 64), (32768, 65536, 32, 64))
 """Sizes at which only the closed form is measured, for its memory."""
+
+SMALL: Sizes = (64, 128, 4, 8)
+
+NOTE = (
+    "one replicate, the whole three steps, float64; least of 50 runs of the closed form and of 5 "
+    "of automatic differentiation, in turns in one process. Memory is the peak beyond what the "
+    "batch itself takes, and grows as N L + V d, not as V x V."
+)
 
 
 def closed_form(batch: sampling.Batch) -> None:
+    """All replicates of the batch."""
     scores = three_steps.token_scores(batch)
     three_steps.trained_memory(batch, three_steps.attend(batch, scores))
 
 
 def by_autograd(batch: sampling.Batch) -> None:
+    """The first replicate of the batch."""
     oracle.train(batch, eta=1e-3, gamma=1e6)
 
 
-def draw(sizes: Sizes) -> sampling.Batch:
+def draw(sizes: Sizes, device: str, replicates: int = 1) -> sampling.Batch:
+    """A batch of (vocab_size, samples, length, dim)."""
     vocab_size, samples, length, dim = sizes
-    rng = np.random.default_rng(0)
-    return sampling.draw([rng], vocab_size=vocab_size, samples=samples, length=length, dim=dim)
+    rngs = [np.random.default_rng(index) for index in range(replicates)]
+    return sampling.draw(
+        rngs, vocab_size=vocab_size, samples=samples, length=length, dim=dim, device=device
+    )
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Least wall-clock and processor seconds over several runs.
-
-    The least of several runs is what the code needs; the rest is what other processes took.
-    """
-
-    wall: float
-    processor: float
+def speed(sizes: Sizes, device: str, rounds: int = 5) -> list[Timing]:
+    """The closed form and the oracle."""
+    batch = draw(sizes, device)
+    works = (lambda: closed_form(batch), lambda: by_autograd(batch))
+    return in_turns(works, rounds, device, calls=(10, 1))
 
 
-def speed(sizes: Sizes, threads: int) -> tuple[Timing, Timing]:
-    """The closed form and the oracle, in turns, after one run each to warm up."""
-    torch.set_num_threads(threads)
-    batch = draw(sizes)
-    closed_form(batch)
-    by_autograd(batch)
-    closed, differentiated = [], []
-    for _ in range(5):
-        closed += [timed(closed_form, batch) for _ in range(10)]
-        differentiated.append(timed(by_autograd, batch))
-    return least(closed), least(differentiated)
+def memory(method: str, sizes: Sizes, device: str) -> float:
+    """Peak memory of the method of that name in this module, in MiB."""
+    function, batch, small = globals()[method], draw(sizes, device), draw(SMALL, device)
+    return peak_mib(lambda: function(batch), lambda: function(small), device)
 
 
-def timed(function: Callable[[sampling.Batch], None], batch: sampling.Batch) -> Timing:
-    """One run."""
-    wall, processor = time.perf_counter(), time.process_time()
-    function(batch)
-    return Timing(time.perf_counter() - wall, time.process_time() - processor)
+def section(
+    device: str,
+    threads: int,
+    promised: Mapping[Sizes, float] = PROMISED,
+    large: Sequence[Sizes] = LARGE,
+) -> Section:
+    """Time and memory at the promised sizes, memory at larger ones."""
+    rows, kept = [], True
+    for sizes, least in promised.items():
+        fast, slow = isolated(threads, speed, sizes, device)
+        lean = isolated(threads, memory, "closed_form", sizes, device)
+        heavy = isolated(threads, memory, "by_autograd", sizes, device)
+        against = "autograd"
+        if device == "cpu":
+            kept &= slow.wall >= least * fast.wall
+            against += f" (promised: {least:.0f})"
+        rows += [
+            _row(sizes, "time", fast.wall, against, slow.wall),
+            _row(sizes, "processor time", fast.processor, "autograd", slow.processor),
+            _row_mib(sizes, lean, "autograd", heavy),
+        ]
+    for sizes in large:
+        lean = isolated(threads, memory, "closed_form", sizes, device)
+        rows.append(_row_mib(sizes, lean, "one V x V matrix", 8 * sizes[0] ** 2 / 2**20))
+    return Section("three-steps", tuple(rows), NOTE, kept)
 
 
-def least(runs: list[Timing]) -> Timing:
-    """The least of each."""
-    return Timing(min(run.wall for run in runs), min(run.processor for run in runs))
+def name(sizes: Sizes) -> str:
+    """The sizes in words."""
+    return "V, N, L, d = " + ", ".join(map(str, sizes))
 
 
-def peak_mib(function: Callable[[sampling.Batch], None], sizes: Sizes, threads: int) -> float:
-    """Most memory resident during the call beyond what the batch takes, in MiB (Linux)."""
-    torch.set_num_threads(threads)
-    function(draw((64, 128, 4, 8)))  # libraries allocate their own buffers once
-    batch = draw(sizes)
-    gc.collect()
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
-    before = _resident("VmRSS")
-    function(batch)
-    return _resident("VmHWM") - before
+def _row(sizes: Sizes, what: str, ours: float, against: str, theirs: float) -> Row:
+    return Row(
+        f"{name(sizes)}: {what}",
+        f"{1e3 * ours:.1f} ms",
+        against,
+        f"{1e3 * theirs:.0f} ms",
+        factor(theirs, ours),
+    )
 
 
-def _resident(field: str) -> float:
-    match = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    if match is None:
-        raise RuntimeError(f"no {field} in /proc/self/status: peak memory needs Linux")
-    return int(match[1]) / 1024
-
-
-def processor_name() -> str:
-    match = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return match[1] if match else platform.processor()
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--threads", type=int, default=2)
-    threads: int = parser.parse_args().threads
-    # A process each: one measurement must not find the memory another one left behind.
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(1, maxtasksperchild=1) as pool:
-        print(
-            f"{processor_name()}, {multiprocessing.cpu_count()} cores, {threads} thread(s); "
-            f"torch {torch.__version__}, Python {platform.python_version()}, float64\n\n"
-            "| V, N, L, d | closed form, ms | autograd, ms | ratio | promised "
-            "| ratio of processor times | closed form, MiB | autograd, MiB |\n"
-            "|---|---|---|---|---|---|---|---|"
-        )
-        missed = False
-        for sizes, promised in PROMISED.items():
-            fast, slow = pool.apply(speed, (sizes, threads))
-            lean = pool.apply(peak_mib, (closed_form, sizes, threads))
-            heavy = pool.apply(peak_mib, (by_autograd, sizes, threads))
-            missed |= slow.wall < promised * fast.wall
-            print(
-                f"| {', '.join(map(str, sizes))} | {1e3 * fast.wall:.1f} | {1e3 * slow.wall:.0f} "
-                f"| {slow.wall / fast.wall:.0f} | {promised:.0f} "
-                f"| {slow.processor / fast.processor:.0f} | {lean:.0f} | {heavy:.0f} |",
-                flush=True,
-            )
-        print(
-            "\n| V, N, L, d | closed form, MiB | N L + V d numbers, MiB | V x V numbers, MiB |\n"
-            "|---|---|---|---|"
-        )
-        for sizes in LARGE:
-            vocab_size, samples, length, dim = sizes
-            lean = pool.apply(peak_mib, (closed_form, sizes, threads))
-            linear = 8 * (samples * length + vocab_size * dim) / 2**20
-            square = 8 * vocab_size**2 / 2**20
-            name = ", ".join(map(str, sizes))
-            print(f"| {name} | {lean:.0f} | {linear:.0f} | {square:.0f} |", flush=True)
-    return int(missed)
+def _row_mib(sizes: Sizes, ours: float, against: str, theirs: float) -> Row:
+    # Less than one page of memory is measured as none.
+    return Row(
+        f"{name(sizes)}: memory",
+        f"{ours:.0f} MiB",
+        against,
+        f"{theirs:.0f} MiB",
+        factor(theirs, max(ours, 4 / 1024)),
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from tests.benchmarks.__main__ import main
+
+    sys.exit(main(["three-steps", *sys.argv[1:]]))

@@ -37,6 +37,7 @@ class Case:
         directions: -1 if the truth can lie below what the theory says, +1 if above.
         first: replicates per cell at the first look.
         looks: how often the data may double.
+        alpha: probability that some interval of some look misses.
     """
 
     rule: Rule
@@ -49,6 +50,7 @@ class Case:
     directions: tuple[int, ...] = (-1, 1)
     first: int = 32
     looks: int = 2
+    alpha: float = ALPHA
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,21 @@ class Rate:
         return f"{self.value:.4g} [{low:.4f}, {high:.4f}]"
 
 
-def one_run(
-    case: Case, truth: float, predict: Predict | None, rng: np.random.Generator
-) -> tuple[Component, ...]:
-    """The components at the look that decided, or at the last look."""
+@dataclass(frozen=True)
+class Run:
+    """How a run ended.
+
+    Attributes:
+        components: at the look that decided, or at the last look.
+        replicates: of each cell, seen until then.
+    """
+
+    components: tuple[Component, ...]
+    replicates: int
+
+
+def one_run(case: Case, truth: float, predict: Predict | None, rng: np.random.Generator) -> Run:
+    """One run, with looks until it is decided or the last look is over."""
     data: list[list[Mapping[str, Array]]] = [[] for _ in case.cells]
     components: tuple[Component, ...] = ()
     for look in range(case.looks):
@@ -88,7 +101,7 @@ def one_run(
             Sample(cell, {name: np.concatenate([b[name] for b in blocks]) for name in blocks[0]})
             for blocks, cell in zip(data, case.cells, strict=True)
         )
-        components = case.rule.components(evidence, predict, ALPHA / case.looks)
+        components = case.rule.components(evidence, predict, case.alpha / case.looks)
         if judge(components) is not Verdict.INCONCLUSIVE:
             break
-    return components
+    return Run(components, case.first * 2**look)

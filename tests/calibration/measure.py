@@ -91,7 +91,7 @@ def resolution_of(case: Case, name: str) -> float:
     pilots = [
         one_run(case, case.centre, case.predict, _rng(name, "pilot", i)) for i in range(PILOTS)
     ]
-    values = [resolution(components).value for components in pilots]
+    values = [resolution(pilot.components).value for pilot in pilots]
     return median(math.inf if value is None else value for value in values)
 
 
@@ -120,7 +120,8 @@ def _chunk(task: tuple[str, World, int]) -> Counter[Verdict]:
     name, world, start = task
     case, rng = CASES[name], _rng(name, repr(world), start)
     predict = _predict(case, world.error)
-    return Counter(judge(one_run(case, world.truth, predict, rng)) for _ in range(CHUNK))
+    runs = (one_run(case, world.truth, predict, rng) for _ in range(CHUNK))
+    return Counter(judge(run.components) for run in runs)
 
 
 def _rng(name: str, world: str, index: int) -> np.random.Generator:

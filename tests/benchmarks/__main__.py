@@ -1,0 +1,84 @@
+"""Print every benchmark in one table; status 1 when a promise is not kept."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import torch
+from rich.console import Console
+
+from tests.benchmarks import growth, products, recall, samples, suite, three_steps
+from tests.benchmarks.table import Section, as_markdown, as_rich, notes
+from tests.benchmarks.timing import machine
+
+Part = Callable[[argparse.Namespace], Section]
+
+PARTS: Mapping[str, Part] = {
+    "three-steps": lambda given: three_steps.section(given.device, given.threads),
+    "recall": lambda given: recall.section(given.device, given.threads),
+    "products": lambda given: products.section(given.device, given.threads),
+    "growth": lambda given: growth.section(given.device, given.threads),
+    "samples": lambda _: samples.section(),
+    "suite": lambda given: suite.section(given.record, given.suite),
+}
+
+HEAD = """# Benchmarks
+
+    python -m tests.benchmarks --markdown
+
+prints this file, and `python -m tests.benchmarks NAME...` some of the benchmarks. A factor above 1
+is in favour of ours.
+
+{machine}.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmarks that are named."""
+    options = parser()
+    given = options.parse_args(arguments)
+    if unknown := [name for name in given.names if name not in PARTS]:
+        options.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    if missing := [str(path) for path in given.record if not path.exists()]:
+        options.error(f"no record {', '.join(missing)}; give the report.json of a run")
+    if given.device != "cpu" and not torch.cuda.is_available():
+        options.error(f"no device {given.device}: torch finds no CUDA; use --device cpu")
+    err = Console(stderr=True)
+    sections = []
+    for name in given.names or PARTS:
+        with err.status(f"benchmark: {name}"):
+            sections.append(PARTS[name](given))
+    measured_on = machine(given.device, given.threads)
+    if given.markdown:
+        print(HEAD.format(machine=measured_on))
+        print(as_markdown(sections), notes(sections), sep="\n\n")
+    else:
+        console = Console()
+        console.print(measured_on, as_rich(sections), notes(sections), sep="\n", highlight=False)
+    return int(not all(section.kept for section in sections))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    result = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    result.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(PARTS)}")
+    result.add_argument("--markdown", action="store_true", help="print what goes into RESULTS.md")
+    result.add_argument("--threads", type=int, default=2, help="of torch (default 2)")
+    result.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    result.add_argument(
+        "--record",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="report.json of one more run of the suite, for its times",
+    )
+    result.add_argument("--suite", action="store_true", help="run the smoke tier for its times")
+    return result
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""Every benchmark runs at tiny sizes and says what it compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import pytest
+import torch
+
+from claims.engine.region import Verdict, judge
+from tests.benchmarks import (
+    __main__,
+    growth,
+    planning,
+    products,
+    recall,
+    samples,
+    suite,
+    three_steps,
+)
+from tests.benchmarks.table import HEADINGS, Section, as_markdown, factor
+from tests.benchmarks.worlds import Design, runs_of, truths
+from tests.calibration.cases import CASES
+from tests.calibration.measure import pool
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+TINY = (64, 128, 4, 8)
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No process of its own for a measurement, nor for a run, and one thread."""
+
+    def call(_: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return function(*args, **kwargs)
+
+    for module in (three_steps, recall, products, growth):
+        monkeypatch.setattr(module, "isolated", call)
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")  # then `pool` starts no processes
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.usefixtures("here")
+def test_three_steps() -> None:
+    found = three_steps.section("cpu", 1, promised={TINY: 0.0}, large=(TINY,))
+    assert [row.against for row in found.rows] == [
+        "autograd (promised: 0)",
+        "autograd",
+        "autograd",
+        "one V x V matrix",
+    ]
+    assert found.kept
+    assert float(found.rows[0].factor) > 0
+    assert not three_steps.section("cpu", 1, promised={TINY: 1e9}, large=()).kept
+
+
+@pytest.mark.usefixtures("here")
+def test_recall() -> None:
+    found = recall.section("cpu", 1, sizes=((64, 8),))
+    assert [row.case for row in found.rows] == ["V, d = 64, 8: time", "V, d = 64, 8: memory"]
+
+
+def test_recall_notices_a_wrong_label(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recall, "tiled", lambda u, memory, values: recall.dense(u, memory, u))
+    with pytest.raises(AssertionError, match="differ"):
+        recall.speed((64, 8), "cpu")
+
+
+@pytest.mark.usefixtures("here")
+def test_products() -> None:
+    found = products.section("cpu", 1, sizes=(64, 8), batch=TINY)
+    assert [row.against for row in found.rows] == ["torch.mm", "torch.mm", "autograd"]
+
+
+@pytest.mark.usefixtures("here")
+def test_growth() -> None:
+    sweep = replace(growth.RECALL, parameter="V", values=(32, 64, 128), fixed={"d": 8})
+    (row,) = growth.section("cpu", 1, sweeps=(sweep,)).rows
+    assert row.case == "recall in V = 32 to 128 (d = 8)"
+    assert row.ours.startswith("exponent")
+
+
+def test_exponent_of_a_power_law() -> None:
+    found = growth.exponent((1, 2, 4, 8, 16), [3 * v**1.5 * e for v, e in NOISY])
+    assert found.low < 1.5 < found.high < 1.6
+    assert found.value == pytest.approx(1.5, abs=0.05)
+
+
+NOISY = ((1, 1.05), (2, 0.95), (4, 1.0), (8, 0.95), (16, 1.05))
+
+
+@pytest.mark.parametrize("parameter", ["N", "L"])
+def test_operations_are_linear_in_long_data(parameter: str) -> None:
+    sizes = {"V": 64, "N": 10**6, "L": 10**4, "d": 64}
+    double = {**sizes, parameter: 2 * sizes[parameter]}
+    assert growth.operations(double) / growth.operations(sizes) == pytest.approx(2, rel=1e-3)
+
+
+def test_operations_by_hand() -> None:
+    # 16 N L = 2048 < V^2: 3 N L d + 6 V d^2 + 4 V d + N d.
+    few = growth.operations({"V": 64, "N": 32, "L": 4, "d": 8})
+    assert few == 3 * 1024 + 6 * 4096 + 4 * 512 + 256
+    # 16 N L = 8192 >= V^2: N L d + 2 V^2 d + the rest.
+    many = growth.operations({"V": 64, "N": 128, "L": 4, "d": 8})
+    assert many == 4096 + 2 * 32768 + 6 * 4096 + 4 * 512 + 1024
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", ["OneSided, skewness 1.75", "Probability, coin of 0.98"])
+def test_samples(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning.by_rule, "__defaults__", (20,))
+    methods = samples.OPPONENTS[name]
+    found = samples.section({name: methods}, runs=5)
+    assert [row.against for row in found.rows] == ["same rule", *methods]
+    assert all(row.factor.count(" / ") == 2 for row in found.rows)
+    assert ("TFP" in found.rows[1].theirs) == ("DKWM" in methods)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", samples.OPPONENTS)
+def test_worlds_are_right_and_wrong(name: str) -> None:
+    """With plenty of data and one look, the verdict is the one that power is asked for."""
+    worlds, design = truths(CASES[name]), Design(name, 4000, 1, 0.05)
+    with pool() as executor:
+        verdicts = [
+            judge(runs_of(design, truth, 1, executor)[0].components)
+            for truth in (worlds.right, worlds.wrong, worlds.far)
+        ]
+    assert verdicts == [Verdict.SUPPORTED, Verdict.REFUTED, Verdict.REFUTED]
+
+
+def test_suite(tmp_path: Path) -> None:
+    copy = tmp_path / "report.json"
+    copy.write_text(suite.BASELINE.read_text().replace('"tier": "standard"', '"tier": "smoke"'))
+    tiers = [row.case.split()[0] for row in suite.section([copy], run=False).rows]
+    assert tiers == ["standard", "smoke"]
+
+
+def test_factor_has_two_digits() -> None:
+    assert [factor(*pair) for pair in ((825, 12.7), (1, 3), (9.96, 1), (9.94, 1))] == [
+        "65",
+        "0.33",
+        "10",
+        "9.9",
+    ]
+
+
+def test_one_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert __main__.main(["suite", "--markdown"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("# Benchmarks")
+    assert as_markdown([suite.section([], run=False)]) in printed
+    assert f"| {' | '.join(HEADINGS)} |" in printed
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_promise_not_kept_is_the_status(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__main__.PARTS, "recall", lambda _: Section("recall", (), "", kept=kept))
+    assert __main__.main(["suite", "recall"]) == int(not kept)
+
+
+def test_an_unknown_benchmark_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        __main__.main(["speed"])
+    assert "no benchmark speed; there are three-steps" in capsys.readouterr().err

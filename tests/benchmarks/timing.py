@@ -1,0 +1,126 @@
+"""Time and peak memory of a function on a CPU or a CUDA device, and the machine they are of."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import platform
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import torch
+
+from claims.engine.executors import cores
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Least wall-clock and processor seconds over several runs.
+
+    The least of several runs is what the code needs; the rest is what other processes took.
+    """
+
+    wall: float
+    processor: float
+
+
+def in_turns(
+    works: Sequence[Work], rounds: int, device: str, calls: Sequence[int] | None = None
+) -> list[Timing]:
+    """Time every function in every round, after one run each to warm up.
+
+    In turns, so that a slow minute of the machine meets them all.
+
+    Args:
+        works: what to time.
+        rounds: how often all of them are run.
+        device: "cpu" or "cuda", which is waited for.
+        calls: how often each is run in a round; once if not given.
+    """
+    for work in works:
+        timed(work, device)
+    runs: list[list[Timing]] = [[] for _ in works]
+    for _ in range(rounds):
+        for work, found, repeats in zip(works, runs, calls or [1] * len(works), strict=True):
+            found += [timed(work, device) for _ in range(repeats)]
+    return [
+        Timing(min(run.wall for run in found), min(run.processor for run in found))
+        for found in runs
+    ]
+
+
+def timed(work: Work, device: str) -> Timing:
+    """One run, from an idle device to an idle device."""
+    synchronize(device)
+    wall, processor = time.perf_counter(), time.process_time()
+    work()
+    synchronize(device)
+    return Timing(time.perf_counter() - wall, time.process_time() - processor)
+
+
+def synchronize(device: str) -> None:
+    """Wait until the device has done all that was asked of it; a CPU always has."""
+    if torch.device(device).type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def peak_mib(work: Work, warm_up: Work, device: str) -> float:
+    """Most memory held during the call beyond what was held before, in MiB.
+
+    On a CPU, resident memory by Linux; on CUDA, torch's allocations. `warm_up` is a small call of
+    the same code: libraries allocate their own buffers once.
+    """
+    warm_up()
+    gc.collect()
+    if torch.device(device).type == "cuda":
+        synchronize(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        held = torch.cuda.memory_allocated(device)
+        work()
+        synchronize(device)
+        return (torch.cuda.max_memory_allocated(device) - held) / 2**20
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
+    before = resident("VmRSS")
+    work()
+    return resident("VmHWM") - before
+
+
+def resident(field: str) -> float:
+    """MiB of this process by the name of a line of /proc/self/status."""
+    match = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    if match is None:
+        raise RuntimeError(f"no {field} in /proc/self/status: peak memory needs Linux")
+    return int(match[1]) / 1024
+
+
+def isolated(threads: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call in a fresh process: no measurement finds the memory that another one left behind."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1, initializer=torch.set_num_threads, initargs=(threads,)) as pool:
+        return pool.apply(function, args, kwargs)
+
+
+def machine(device: str, threads: int) -> str:
+    """What the figures were measured on."""
+    where = processor_name()
+    if torch.device(device).type == "cuda":
+        where += f", {torch.cuda.get_device_name(device)}"
+    return (
+        f"{where}; {cores()} of {multiprocessing.cpu_count()} cores, {threads} thread(s), "
+        f"device {device}; torch {torch.__version__}, Python {platform.python_version()}"
+    )
+
+
+def processor_name() -> str:
+    """The CPU's model."""
+    path = Path("/proc/cpuinfo")
+    match = re.search(r"model name\s*: (.*)", path.read_text()) if path.exists() else None
+    return match[1] if match else platform.processor()
