@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from simulation import recall
+
 CHECK_EVERY = 256
 """Steps of training between two looks at the accuracy, as in the released code."""
 
@@ -29,7 +31,7 @@ class Associations:
 
     def correct(self, answers: torch.Tensor) -> torch.Tensor:
         """Which of the answers F(z), (R, N, d), are nearest in score to their targets: (R, N)."""
-        return (answers @ self.u.mT).argmax(2) == self.targets
+        return recall.nearest(self.u, answers) == self.targets
 
 
 @dataclass(frozen=True, kw_only=True)
