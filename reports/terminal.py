@@ -50,6 +50,8 @@ def verdict_table(report: Record, *, width: int = 80, unicode: bool = True) -> R
         parts.append(_fit(head + Text(words.reason(claim), style="default"), unicode))
         if claim["outcome"] == "failed":
             parts.append(_fit(Text(f"  replay: {claim['replay']}", style="dim"), unicode))
+    for claim in filter(words.divided, report["claims"]):
+        parts.append(_fit(Text(f"{claim['id']}: {words.divided(claim)}", style="dim"), unicode))
     budget = report["suite"]["error_budget"]
     parts.append(
         _fit(

@@ -37,9 +37,8 @@ class ClaimItem(pytest.Item):
             if earlier["state"] == "NOT RUN":
                 pytest.skip(f"NOT RUN: {earlier['reason']}")
             pytest.skip(f"{earlier['verdict']}, {earlier['blocks']['why']}")
-        if not claim.cells.get(settings.tier):
-            tiers = ", ".join(tier for tier, points in claim.cells.items() if points)
-            reason = f"NOT RUN: the claim has no cells in tier {settings.tier} (only in {tiers})"
+        reason = claim.why_not_run(settings.tier, settings.device)
+        if reason is not None:
             self.record = record.undecided(
                 claim, settings, file, state="NOT RUN", reason=reason, outcome="skipped"
             )
@@ -77,9 +76,11 @@ class ClaimItem(pytest.Item):
     def _following(self) -> Claim | None:
         """The next claim that will be run."""
         session = self.config.stash[SESSION]
-        items = self.session.items
+        items, settings = self.session.items, session.settings
         for item in items[items.index(self) + 1 :]:
-            if isinstance(item, ClaimItem) and item.claim.cells.get(session.settings.tier):
+            if not isinstance(item, ClaimItem):
+                continue
+            if item.claim.why_not_run(settings.tier, settings.device) is None:
                 untouched = session.untouched(item.claim, item.location[0])
                 return None if untouched is not None else item.claim
         return None

@@ -61,10 +61,14 @@ class BlockKey:
 
 @dataclass(frozen=True)
 class BlockResult:
-    """Observables of one block, each of shape (replicates,), and the seconds it took."""
+    """Observables of one block, each of shape (replicates,), and the seconds it took.
+
+    `parts` is in how many parts memory allowed it to be simulated; the ledger does not keep it.
+    """
 
     observations: Mapping[str, Array]
     seconds: float
+    parts: int = 1
 
 
 class Ledger:

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+import torch
 
 from claims.engine.budget import SLOTS
 from claims.engine.claim import Claim, Plot
@@ -58,6 +59,7 @@ def decided(outcome: Outcome, file: str) -> Record:
             "total": outcome.blocks,
             "reused": outcome.reused,
             "why": _why(outcome.recomputed),
+            "divided": outcome.divided,
         },
         "cells": [
             _cell(claim, sample, outcome.alpha, len(outcome.evidence))
@@ -167,7 +169,7 @@ def suite(
             "wall_seconds": wall_seconds,
             "started": started,
             "executor": executor,
-            "hardware": {"cores": cores(), "machine": f"{platform.system()} {os.uname().machine}"},
+            "hardware": _hardware(settings.device),
             "blocks": {
                 key: sum(claim["blocks"][key] for claim in claims) for key in ("total", "reused")
             },
@@ -192,6 +194,13 @@ def suite(
             for statement in paper.statements
         ],
     }
+
+
+def _hardware(device: str) -> Record:
+    hardware: Record = {"cores": cores(), "machine": f"{platform.system()} {os.uname().machine}"}
+    if device.startswith("cuda"):
+        hardware["gpu"] = torch.cuda.get_device_name(device)
+    return hardware
 
 
 def _static(claim: Claim, settings: Settings, file: str) -> Record:
@@ -221,7 +230,8 @@ def _static(claim: Claim, settings: Settings, file: str) -> Record:
         "plot": _plot(claim.plot),
         "replay": (
             f"pytest {file}::{claim.id} --tier {settings.tier} --seed {settings.seed} "
-            "--report-dir reports/replay"
+            + (f"--device {settings.device} " if settings.device != "cpu" else "")
+            + "--report-dir reports/replay"
         ),
         "file": file,
     }
