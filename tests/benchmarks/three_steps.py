@@ -88,12 +88,13 @@ def peak_mib(function: Callable[[sampling.Batch], None], sizes: Sizes, threads: 
     batch = draw(sizes)
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
-    before = _resident("VmRSS")
+    before = resident("VmRSS")
     function(batch)
-    return _resident("VmHWM") - before
+    return resident("VmHWM") - before
 
 
-def _resident(field: str) -> float:
+def resident(field: str) -> float:
+    """A line of /proc/self/status, in MiB: VmRSS now, VmHWM at its peak (Linux)."""
     match = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
     if match is None:
         raise RuntimeError(f"no {field} in /proc/self/status: peak memory needs Linux")
