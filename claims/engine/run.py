@@ -267,7 +267,8 @@ def simulate(task: Task) -> BlockResult:
     """Simulate one block; this is what an executor's worker runs.
 
     If memory runs out, the block is simulated in halves, those in halves again, and so on. Every
-    replicate has its own generator, so that the figures are those of the whole block.
+    replicate has its own generator, so that its draws are those of the whole block; a batched
+    product may round the last digit of another batch size differently.
 
     Raises:
         SimulationError: the claim's function returned something that cannot be evidence, or memory
