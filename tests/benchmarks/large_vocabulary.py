@@ -84,7 +84,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, required=True)
     parser.add_argument("--length", type=int, default=4)
     parser.add_argument("--load", type=int, default=16, help="samples per token")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     options = vars(parser.parse_args())
     threads = options.pop("threads")
     sizes = Sizes(**options)
