@@ -163,7 +163,7 @@ def linear_threshold(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
     looks=4,
     rule=CriticalLocation(Region(0.9, 1.0), scan="dim"),
     region_reason="""The limit is out of reach: by the finite-size theory d is 5% to 7% below it on
-        this grid and still 8% at n = 10^6, because the largest of n scores is well below
+        this grid and still 7% at n = 10^6, because the largest of n scores is well below
         sqrt(2 log n). The region is what the theory says for every n from 30 to 10^6, rounded.""",
     predict=lambda c: memory.half_dim_asymptotic(number(c)),
     controls=(

@@ -36,17 +36,22 @@ def low_rank_accuracy(cell: Cell) -> float:
     return memory.low_rank_accuracy(number(cell), cell.number("dim"), cell.number("width"))
 
 
-def low_rank(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
-    """Share of the associations that the memory recalls behind a random projector."""
-    pairs = draw(cell, block)
-    basis = measured.subspaces(
+def subspaces(cell: Cell, block: Block) -> torch.Tensor:
+    """Random subspaces of a cell's rank."""
+    return measured.subspaces(
         block.rngs,
         dim=cell["dim"],
         width=cell["width"],
         device=block.device,
         dtype=block.dtype,
     )
-    return {"value": measured.accuracy(pairs, measured.low_rank(measured.hebbian(pairs), basis))}
+
+
+def low_rank(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
+    """Share of the associations that the memory recalls behind a random projector."""
+    pairs = draw(cell, block)
+    stored = measured.low_rank(measured.hebbian(pairs), subspaces(cell, block))
+    return {"value": measured.accuracy(pairs, stored)}
 
 
 LOW_RANK = cells(

@@ -65,6 +65,8 @@ def verdict_table(
         parts.append(_fit(head + Text(words.reason(claim), style="default"), unicode))
         if claim["outcome"] == "failed":
             parts.append(_fit(Text(f"  replay: {claim['replay']}", style="dim"), unicode))
+    for claim in filter(words.divided, report["claims"]):
+        parts.append(_fit(Text(f"{claim['id']}: {words.divided(claim)}", style="dim"), unicode))
     budget = report["suite"]["error_budget"]
     spent = (
         f"Error budget {words.number(budget['probability'])} for the suite, "

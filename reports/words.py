@@ -55,6 +55,14 @@ def declared(claim: dict[str, Any]) -> bool:
     return bool(claim["expected"] == "REFUTED" and claim["verdict"] == "REFUTED")
 
 
+def divided(claim: dict[str, Any]) -> str:
+    """What to say of a claim whose blocks did not fit into memory; empty if they did."""
+    count = claim["blocks"].get("divided", 0)
+    if not count:
+        return ""
+    return f"{count} of {claim['blocks']['total']} blocks simulated in parts, as memory ran out"
+
+
 def label(claim: dict[str, Any]) -> str:
     """Symbol and word, for example `✕ REFUTED as declared`."""
     word = state(claim)

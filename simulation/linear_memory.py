@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from simulation import recall
-from simulation.sphere import unit_vectors
+from simulation import recall, sampling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +38,11 @@ def draw(
         raise ValueError(
             f"{associations} associations in dim {dim}: give at least 2 and at least 1 dimension"
         )
-    vectors = np.stack([unit_vectors(rng, 2 * associations, dim) for rng in rngs])
-    inputs, outputs = torch.from_numpy(vectors).to(device, dtype).chunk(2, dim=1)
+    vectors = torch.empty(len(rngs), 2, associations, dim, dtype=dtype)
+    for rng, tables in zip(rngs, vectors.numpy(), strict=True):
+        for table in tables:
+            sampling.embed(rng, table)
+    inputs, outputs = vectors.to(device).unbind(1)
     return Associations(inputs=inputs, outputs=outputs)
 
 
@@ -110,15 +112,20 @@ def one_bit(memory: torch.Tensor) -> torch.Tensor:
     return memory.sign()
 
 
-def recalled(pairs: Associations, memory: torch.Tensor) -> torch.Tensor:
-    """Whether each input gets its own output among all: (R, n) bool."""
-    answers = recall.predict(pairs.outputs, memory, pairs.inputs)
+def recalled(
+    pairs: Associations, memory: torch.Tensor, *, queries: int | None = None
+) -> torch.Tensor:
+    """Whether each of the first ``queries`` inputs, by default all, gets its own output among the
+    outputs of all n associations: (R, queries) bool."""
+    answers = recall.predict(pairs.outputs, memory, pairs.inputs[:, :queries])
     return answers == torch.arange(answers.shape[1], device=answers.device)
 
 
-def accuracy(pairs: Associations, memory: torch.Tensor) -> torch.Tensor:
-    """Share of the associations recalled: (R,)."""
-    return recalled(pairs, memory).to(memory.dtype).mean(1)
+def accuracy(
+    pairs: Associations, memory: torch.Tensor, *, queries: int | None = None
+) -> torch.Tensor:
+    """Share recalled of the first ``queries`` associations, by default of all: (R,)."""
+    return recalled(pairs, memory, queries=queries).to(memory.dtype).mean(1)
 
 
 def all_recalled(pairs: Associations, memory: torch.Tensor) -> torch.Tensor:

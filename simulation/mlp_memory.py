@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from simulation import recall
 from simulation.adam import adam
 from simulation.sphere import unit_vectors
 
@@ -32,7 +33,7 @@ class Associations:
 
     def correct(self, answers: torch.Tensor) -> torch.Tensor:
         """Which of the answers F(z), (R, N, d), are nearest in score to their targets: (R, N)."""
-        return (answers @ self.u.mT).argmax(2) == self.targets
+        return recall.nearest(self.u, answers) == self.targets
 
 
 @dataclass(frozen=True, kw_only=True)

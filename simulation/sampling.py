@@ -21,6 +21,8 @@ from simulation.sphere import unit_vectors
 Floats = npt.NDArray[np.float64]
 Array = npt.NDArray[Any]
 
+_TILE = 2**18
+
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
@@ -116,15 +118,15 @@ def draw(
     under ``"orthonormal"``, or ``samples`` not a multiple of ``vocab_size`` under ``balanced``.
     """
     _check_sizes(vocab_size=vocab_size, length=length, samples=samples)
-    vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings)
+    vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings, dtype)
     positions = np.stack([rng.integers(length, size=samples) for rng in rngs])
     tokens = np.stack([rng.integers(vocab_size, size=(samples, length)) for rng in rngs])
     if balanced:
         informative = np.repeat(np.arange(vocab_size), _per_token(samples, vocab_size))
         np.put_along_axis(tokens, positions[..., None], informative[:, None], axis=2)
     return Batch(
-        **_moved(vocabulary, device, dtype),
-        **_sequences(vocabulary["permutation"], tokens, positions, device),
+        **_moved(vocabulary, device),
+        **_sequences(vocabulary["permutation"].numpy(), tokens, positions, device),
         trigger_in_values=trigger_in_values,
     )
 
@@ -163,22 +165,30 @@ def draw_facts(
     All that a memory trained at perfect localisation depends on.  Errors as in :func:`draw`.
     """
     _check_sizes(vocab_size=vocab_size, samples=samples)
-    vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings)
+    vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings, dtype)
     if balanced:
         counts = np.full((len(rngs), vocab_size), _per_token(samples, vocab_size))
     else:
         uniform = np.full(vocab_size, 1 / vocab_size)
         counts = np.stack([rng.multinomial(samples, uniform) for rng in rngs])
     return Facts(
-        **_moved(vocabulary, device, dtype),
+        **_moved(vocabulary, device),
         counts=torch.from_numpy(counts).to(device=device, dtype=dtype),
         trigger_in_values=trigger_in_values,
     )
 
 
+def _moved(vocabulary: dict[str, torch.Tensor], device: str | torch.device) -> dict[str, Any]:
+    return {name: tensor.to(device) for name, tensor in vocabulary.items()}
+
+
 def _draw_vocabulary(
-    rngs: Sequence[np.random.Generator], vocab_size: int, dim: int, embeddings: str
-) -> dict[str, Array]:
+    rngs: Sequence[np.random.Generator],
+    vocab_size: int,
+    dim: int,
+    embeddings: str,
+    dtype: torch.dtype,
+) -> dict[str, torch.Tensor]:
     _check_sizes(dim=dim)
     if not rngs:
         raise ValueError("no generator given: pass one numpy Generator per replicate")
@@ -189,31 +199,39 @@ def _draw_vocabulary(
             f"{vocab_size} tokens, trigger and query cannot be orthonormal in dim {dim}: "
             f"raise dim to at least {vocab_size + 2} or choose another embedding law"
         )
-    inputs = np.empty((len(rngs), vocab_size + 2, dim))
-    outputs = np.empty((len(rngs), vocab_size, dim))
+    z, u = (torch.empty(len(rngs), vocab_size, dim, dtype=dtype) for _ in range(2))
+    special = np.empty((len(rngs), 2, dim))
     permutation = np.empty((len(rngs), vocab_size), dtype=np.int64)
+    inputs, outputs = z.numpy(), u.numpy()
     for index, rng in enumerate(rngs):
-        inputs[index] = _LAWS[embeddings](rng, vocab_size + 2, dim)
-        outputs[index] = _LAWS[embeddings](rng, vocab_size, dim)
+        embed(rng, inputs[index], embeddings)
+        embed(rng, special[index], embeddings, first=vocab_size)
+        embed(rng, outputs[index], embeddings)
         permutation[index] = rng.permutation(vocab_size)
-    query = inputs[:, vocab_size + 1]
+    special[:, 1] /= np.linalg.norm(special[:, 1], axis=1, keepdims=True)
+    trigger, query = torch.from_numpy(special).to(dtype).unbind(1)
     return {
-        "z": np.ascontiguousarray(inputs[:, :vocab_size]),
-        "u": outputs,
-        "trigger": np.ascontiguousarray(inputs[:, vocab_size]),
-        "query": query / np.linalg.norm(query, axis=1, keepdims=True),
-        "permutation": permutation,
+        "z": z,
+        "u": u,
+        "trigger": trigger.contiguous(),
+        "query": query.contiguous(),
+        "permutation": torch.from_numpy(permutation),
     }
 
 
-def _moved(
-    vocabulary: dict[str, Array], device: str | torch.device, dtype: torch.dtype
-) -> dict[str, Any]:
-    tensors = {name: torch.from_numpy(array) for name, array in vocabulary.items()}
-    return {
-        name: tensor.to(device, dtype if tensor.is_floating_point() else None)
-        for name, tensor in tensors.items()
-    }
+def embed(
+    rng: np.random.Generator, table: Array, embeddings: str = "sphere", *, first: int = 0
+) -> None:
+    """Fill ``table`` (n, d), of any floating-point type, with embeddings of this law.
+
+    They are drawn in float64, a tile of rows at a time, so that no second table is held.
+    ``first``: the number of the first row, which only orthonormal embeddings depend on.
+    """
+    count, dim = table.shape
+    size = max(1, _TILE // dim)
+    for start in range(0, count, size):
+        rows = table[start : start + size]
+        rows[:] = _LAWS[embeddings](rng, first + start, *rows.shape)
 
 
 def _sequences(
@@ -241,19 +259,25 @@ def _per_token(samples: int, vocab_size: int) -> int:
     return samples // vocab_size
 
 
-def _gaussian(rng: np.random.Generator, count: int, dim: int) -> Floats:
+def _sphere(rng: np.random.Generator, first: int, count: int, dim: int) -> Floats:
+    del first
+    return unit_vectors(rng, count, dim)
+
+
+def _gaussian(rng: np.random.Generator, first: int, count: int, dim: int) -> Floats:
+    del first
     vectors: Floats = rng.standard_normal((count, dim))
     vectors /= np.sqrt(dim)
     return vectors
 
 
-def _orthonormal(rng: np.random.Generator, count: int, dim: int) -> Floats:
+def _orthonormal(rng: np.random.Generator, first: int, count: int, dim: int) -> Floats:
     del rng  # basis vectors need no chance
-    return np.eye(count, dim)
+    return np.eye(count, dim, first)
 
 
-_LAWS: dict[str, Callable[[np.random.Generator, int, int], Floats]] = {
-    "sphere": unit_vectors,
+_LAWS: dict[str, Callable[[np.random.Generator, int, int, int], Floats]] = {
+    "sphere": _sphere,
     "gaussian": _gaussian,
     "orthonormal": _orthonormal,
 }

@@ -124,6 +124,7 @@ class Claim:
     dtype: Literal["float64", "float32"]
     critical: Callable[[Cell], float] | None
     exploratory: bool
+    needs: Literal["cuda"] | None
     observe: Observe
     module: str
 
@@ -135,6 +136,15 @@ class Claim:
             rule=control.rule or self.rule,
             controls=(),
         )
+
+    def why_not_run(self, tier: str, device: str) -> str | None:
+        """Why there is nothing to run in this tier on this device, or None if there is."""
+        if not self.cells.get(tier):
+            tiers = ", ".join(name for name, points in self.cells.items() if points)
+            return f"NOT RUN: the claim has no cells in tier {tier} (only in {tiers})"
+        if self.needs is not None and not device.startswith(self.needs):
+            return f"NOT RUN: the claim needs --device {self.needs}, this run is on {device}"
+        return None
 
 
 def claim(
@@ -157,6 +167,7 @@ def claim(
     dtype: Literal["float64", "float32"] = "float64",
     critical: Callable[[Cell], float] | None = None,
     exploratory: bool = False,
+    needs: Literal["cuda"] | None = None,
 ) -> Callable[[Observe], Claim]:
     """Make a claim of the function that simulates a block of replicates in a cell.
 
@@ -186,6 +197,7 @@ def claim(
         critical: predicted critical value of the plot's x, for the data collapse.
         exploratory: asks whether a result outlives one of its assumptions. Judged by the same
             rules, but said as SURVIVES or BREAKS; it never fails a run, and needs no control.
+        needs: the only kind of device that can judge the claim; on others it is NOT RUN.
 
     A claim that is written wrongly is reported when pytest collects it, not here.
     """
@@ -220,6 +232,7 @@ def claim(
             dtype=dtype,
             critical=critical,
             exploratory=exploratory,
+            needs=needs,
             observe=observe,
             module=observe.__module__,
         )

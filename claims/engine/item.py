@@ -38,9 +38,8 @@ class ClaimItem(pytest.Item):
             if earlier["state"] == "NOT RUN":
                 pytest.skip(f"NOT RUN: {earlier['reason']}")
             pytest.skip(f"{earlier['verdict']}, {earlier['blocks']['why']}")
-        if not claim.cells.get(settings.tier):
-            tiers = ", ".join(tier for tier, points in claim.cells.items() if points)
-            reason = f"NOT RUN: the claim has no cells in tier {settings.tier} (only in {tiers})"
+        reason = claim.why_not_run(settings.tier, settings.device)
+        if reason is not None:
             self.record = record.undecided(
                 claim, settings, file, state="NOT RUN", reason=reason, outcome="skipped"
             )

@@ -93,6 +93,8 @@ def device(text: str, *, local: bool) -> str:
         device = torch.device(text)
     except RuntimeError as error:
         raise ValueError(f"--device {text!r} is no torch device; try cpu or cuda") from error
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(f"--device {text}: claims run on cpu and cuda, not on {device.type}")
     if local and device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ValueError(
             f"--device {text}: torch sees {torch.cuda.device_count()} CUDA devices here; use "

@@ -36,7 +36,7 @@ def print_plan(
     table.add_column("claim", overflow="fold")
     for header in ("cells", "replicates", "needed", "looks", "seconds", "resolution"):
         table.add_column(header, justify="right", no_wrap=True)
-    ready = [claim for claim in claims if claim.cells.get(settings.tier)]
+    ready = [claim for claim in claims if not claim.why_not_run(settings.tier, settings.device)]
     known = 0.0
     for claim in ready:
         looks, first = claim.looks[settings.tier], claim.replicates[settings.tier]
@@ -54,10 +54,10 @@ def print_plan(
     console.print(table)
     unknown = sum(claim.id not in baseline for claim in ready)
     console.print(
-        f"{len(ready)} of {len(claims)} claims have cells in tier {settings.tier}. Replicates are "
-        "of a cell, at the first and at the last look; those needed would give the baseline's "
-        "estimates intervals that their regions, the resolution wanted, decide. Seconds of one "
-        "core and the smallest error that was refuted are the baseline's, "
+        f"{len(ready)} of {len(claims)} claims run in tier {settings.tier} on {settings.device}. "
+        "Replicates are of a cell, at the first and at the last look; those needed would give the "
+        "baseline's estimates intervals that their regions, the resolution wanted, decide. Seconds "
+        "of one core and the smallest error that was refuted are the baseline's, "
         f"{words.seconds(known)} in all"
         + (f"; it has no record of {unknown} of them." if unknown else "."),
         highlight=False,

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+import torch
 
 from claims.engine import code
 from claims.engine.budget import SLOTS
@@ -62,6 +63,7 @@ def decided(outcome: Outcome, file: str) -> Record:
             "reused": outcome.reused,
             "why": _why(outcome.recomputed),
             "peak_memory_mib": outcome.peak_memory,
+            "divided": outcome.divided,
         },
         "cells": [
             _cell(claim, sample, outcome.alpha, len(outcome.evidence))
@@ -173,7 +175,7 @@ def suite(
             "wall_seconds": wall_seconds,
             "started": started,
             "executor": executor,
-            "hardware": {"cores": cores(), "machine": f"{platform.system()} {os.uname().machine}"},
+            "hardware": _hardware(settings.device),
             "peak_memory_mib": max(filter(None, peaks), default=None),
             "blocks": {
                 key: sum(claim["blocks"][key] for claim in claims) for key in ("total", "reused")
@@ -226,6 +228,13 @@ def _file(module: str) -> str:
     return f"{module.replace('.', '/')}.py"
 
 
+def _hardware(device: str) -> Record:
+    hardware: Record = {"cores": cores(), "machine": f"{platform.system()} {os.uname().machine}"}
+    if device.startswith("cuda"):
+        hardware["gpu"] = torch.cuda.get_device_name(device)
+    return hardware
+
+
 def _static(claim: Claim, settings: Settings, file: str) -> Record:
     paper = papers()[claim.source.paper]
     return {
@@ -254,7 +263,8 @@ def _static(claim: Claim, settings: Settings, file: str) -> Record:
         "plot": _plot(claim.plot),
         "replay": (
             f"pytest {file}::{claim.id} --tier {settings.tier} --seed {settings.seed} "
-            "--report-dir reports/replay"
+            + (f"--device {settings.device} " if settings.device != "cpu" else "")
+            + "--report-dir reports/replay"
         ),
         "file": file,
     }

@@ -118,6 +118,8 @@ class Outcome:
     reused: int
     recomputed: Mapping[str, int]
     peak_memory: float | None
+    divided: int = 0
+    """Blocks of this run that memory allowed only in parts."""
 
     @property
     def replicates(self) -> int:
@@ -220,6 +222,7 @@ def run(
         peak_memory=max(
             (r.peak_memory for r in collected.values() if r.peak_memory is not None), default=None
         ),
+        divided=sum(result.parts > 1 for result in collected.values()),
     )
 
 
@@ -285,43 +288,93 @@ def _result(future: Future[BlockResult]) -> BlockResult:
 def simulate(task: Task) -> BlockResult:
     """Simulate one block; this is what an executor's worker runs.
 
+    If memory runs out, the block is simulated in halves, those in halves again, and so on. Every
+    replicate has its own generator, so that its draws are those of the whole block; a batched
+    product may round the last digit of another batch size differently.
+
     Raises:
-        SimulationError: the worker's code or libraries are not those of the run, or the claim's
-            function returned something that cannot be evidence.
+        SimulationError: the worker's code or libraries are not those of the run, the claim's
+            function returned something that cannot be evidence, or memory does not suffice for a
+            single replicate.
     """
     key = task.key
     claim, code = _find(task.module, key.claim)
     one_thread()
+    full_precision()
     if (code, _versions()) != (key.code, key.versions):
         raise SimulationError(
             f"worker {platform.node()} has other code or libraries than this run: {code} and "
             f"{_versions()} there, {key.code} and {key.versions} here; install the same on both "
             "and start the workers anew"
         )
-    block = Block(
-        rngs=replicate_generators(key.seed, key.claim, key.cell, key.block, key.replicates),
-        device=task.device,
-        dtype=getattr(torch, key.dtype),
-    )
     start = time.perf_counter()
-    raw = claim.observe(task.cell, block)
+    spans, parts = [slice(0, key.replicates)], []
+    while spans:
+        span = spans.pop()
+        part = _observe(claim, task, span)
+        if part is not None:
+            parts.append(part)
+        elif span.stop - span.start > 1:
+            middle = (span.start + span.stop) // 2
+            spans += [slice(middle, span.stop), slice(span.start, middle)]
+        else:
+            raise SimulationError(
+                f"{_where(key)}: out of memory on {task.device} even for a single replicate; "
+                "free memory there, run fewer processes at a time (--executor serial), or take a "
+                "device with more"
+            )
     seconds = time.perf_counter() - start
-    where = f"{key.claim} at {key.cell}, block {key.block}"
+    observations = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return BlockResult(observations, seconds, peak_memory(), parts=len(parts))
+
+
+def full_precision() -> None:
+    """Multiply float32 matrices in float32: no TensorFloat-32, which keeps 10 bits of a factor."""
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+
+
+def _observe(claim: Claim, task: Task, span: slice) -> dict[str, Array] | None:
+    """Observables of some replicates of a block, or None if memory does not suffice."""
+    key = task.key
+    # Anew for every attempt: one that failed has used its generators.
+    rngs = replicate_generators(key.seed, key.claim, key.cell, key.block, key.replicates)
+    block = Block(rngs=rngs[span], device=task.device, dtype=getattr(torch, key.dtype))
+    try:
+        raw = claim.observe(task.cell, block)
+    except (MemoryError, RuntimeError) as error:
+        if not _out_of_memory(error):
+            raise
+        return None
+    where = _where(key)
     if not raw:
         raise SimulationError(f"{where}: the claim's function returned no observables")
     observations = {name: _array(value) for name, value in raw.items()}
     for name, values in observations.items():
-        if values.shape != (key.replicates,):
+        if values.shape != (block.replicates,):
             raise SimulationError(
                 f"{where}: observable {name!r} has shape {values.shape}, not one value per "
-                f"replicate ({key.replicates},)"
+                f"replicate ({block.replicates},)"
             )
         if not np.isfinite(values).all():
             raise SimulationError(
                 f"{where}: observable {name!r} has {(~np.isfinite(values)).sum()} values that are "
                 "not finite; the simulation is broken there or the cell makes no sense"
             )
-    return BlockResult(observations, seconds, peak_memory())
+    return observations
+
+
+def _out_of_memory(error: Exception) -> bool:
+    """Whether an allocation failed: on a GPU, in one of its libraries, or on the CPU."""
+    kinds = (MemoryError, torch.OutOfMemoryError)
+    return isinstance(error, kinds) or any(
+        text in str(error) for text in ("can't allocate memory", "STATUS_ALLOC_FAILED")
+    )
+
+
+def _where(key: BlockKey) -> str:
+    return f"{key.claim} at {key.cell}, block {key.block}"
 
 
 def _array(value: object) -> Array:

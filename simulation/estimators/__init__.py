@@ -16,7 +16,7 @@ from simulation.gradient_channel import Estimator, Observation
 
 
 def _matched_filter(observation: Observation) -> torch.Tensor:
-    return greedy(matched_filter.scores(observation))
+    return matched_filter.labels(observation)
 
 
 def _matched_filter_assignment(observation: Observation) -> torch.Tensor:

@@ -32,7 +32,7 @@ def labels(observation: Observation) -> torch.Tensor:
     maps = every_map(observation.vocab_size).numpy()
     tables = [_table(observation, r) for r in range(len(observation.gradient))]
     found = [_likeliest(t, maps, observation.samples, observation.length) for t in tables]
-    return torch.from_numpy(np.stack(found))
+    return torch.from_numpy(np.stack(found)).to(observation.gradient.device)
 
 
 def gap(observation: Observation) -> torch.Tensor:

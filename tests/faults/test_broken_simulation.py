@@ -42,3 +42,18 @@ def test_no_evidence_from_a_worker_process(suite: Suite) -> None:
     (one,) = suite.report()["claims"]
     assert (one["state"], one["verdict"], one["outcome"]) == ("ERROR", None, "failed")
     assert "ZeroDivisionError" in one["reason"]
+
+
+def test_blocks_too_large_for_memory_are_simulated_in_parts_and_counted(suite: Suite) -> None:
+    short = f"{{{VALUE}}} if block.replicates < 5 else np.empty(2**50)"
+    assert f"{{{VALUE}}}" in GOOD
+    suite.write_text(HEAD + GOOD.replace(f"{{{VALUE}}}", short))
+
+    result = suite.run()
+
+    assert result.status == 0, result.text
+    (one,) = suite.report()["claims"]
+    total = one["blocks"]["total"]
+    assert one["blocks"]["divided"] == total
+    assert one["cells"][0]["replicates"] == 16 * total / 3
+    assert f"{total} of {total} blocks simulated in parts" in result.text

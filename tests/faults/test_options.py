@@ -13,6 +13,7 @@ from tests.faults.conftest import Suite
         ("--tier", "bogus", "invalid choice: 'bogus'"),
         ("--device", "bogus", "--device 'bogus' is no torch device"),
         ("--device", "cuda:77", "--device cuda:77: torch sees"),
+        ("--device", "meta", "--device meta: claims run on cpu and cuda"),
         ("--seed", "abc", "--seed takes a non-negative integer or 'fresh', got 'abc'"),
         ("--seed", "-1", "--seed"),
         ("--error-budget", "2", "the error budget is a probability"),
@@ -42,7 +43,7 @@ def test_dry_run_prints_the_plan_and_simulates_nothing(suite: Suite) -> None:
     assert result.status == 0, result.text
     assert "tiny.one" in result.text
     assert "16-512" in result.text
-    assert "2 of 2 claims have cells in tier standard" in result.text
+    assert "2 of 2 claims run in tier standard on cpu" in result.text
     assert not (suite.folder / "reports").exists()
 
 

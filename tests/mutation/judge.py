@@ -42,6 +42,7 @@ class Evidence:
         self._tier = {
             name: next(tier for tier in TIERS if claim.cells.get(tier))
             for name, claim in imported().items()
+            if claim.needs is None
         }
         self._run_so_far = dict.fromkeys(self._tier, 0)  # 1 after the first look, 2 after the last
         self._seconds: dict[str, float] = {}

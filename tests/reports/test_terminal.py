@@ -52,6 +52,13 @@ def test_failures_come_with_reason_and_replay(report: Record) -> None:
     assert "replay: pytest claims/test_sample.py::A.orthonormal-gaussian" in text
 
 
+def test_blocks_that_memory_allowed_only_in_parts_are_said(report: Record) -> None:
+    assert "memory ran out" not in _printed(report, 120)
+    report["claims"][0]["blocks"]["divided"] = 3
+    said = f"{report['claims'][0]['id']}: 3 of 60 blocks simulated in parts, as memory ran out"
+    assert said in " ".join(_printed(report, 120).split())
+
+
 def test_plain_output_has_no_escapes(report: Record) -> None:
     assert "\x1b" not in _printed(report, 80)
 

@@ -22,7 +22,7 @@ from claims.engine.executors import SerialExecutor
 from claims.engine.ledger import Ledger
 from claims.engine.region import Verdict
 from claims.engine.rules import Exponents, OneSided, Share
-from claims.engine.run import Settings, Task, begin, run, simulate
+from claims.engine.run import Settings, Task, begin, full_precision, run, simulate
 from claims.engine.seeds import replicate_generators
 
 TRUTH = 2.0
@@ -268,6 +268,99 @@ def test_nonsense_is_no_evidence(ledger: Ledger, kind: str, match: str) -> None:
     one = replace(broken, cells={"smoke": grid(kind=kind)})
     with pytest.raises(SimulationError, match=match):
         run(one, SMOKE, ledger, SerialExecutor())
+
+
+ROOM = 16
+"""Replicates that the test's memory holds; `short_of_memory` fails beyond."""
+
+
+@claim(
+    id="T.memory",
+    title="A simulation with memory for few replicates",
+    source=Source("A", ("A3",), "derived", "nowhere"),
+    regime="nowhere",
+    cells={"smoke": grid(fails=("cpu", "cuda", "library", "numpy"))},
+    replicates=11,
+    looks=1,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    region_reason="for the test",
+    predict=predict,
+    controls=(Control("c", "other", predict=predict),),
+)
+def short_of_memory(cell: Cell, block: Block) -> Mapping[str, object]:
+    """Draws first, and then finds no room."""
+    drawn = np.array([rng.normal() for rng in block.rngs])
+    if block.replicates > ROOM:
+        if cell["fails"] == "cpu":
+            torch.empty(2**50)
+        if cell["fails"] == "cuda":
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+        if cell["fails"] == "library":
+            raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate")
+        np.empty(2**50)
+    return {"value": drawn, "twice": torch.from_numpy(2 * drawn)}
+
+
+@pytest.mark.parametrize("fails", ["cpu", "cuda", "library", "numpy"])
+def test_a_block_out_of_memory_is_halved_to_the_same_figures(
+    fails: str, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording = Recording()
+    run(short_of_memory, SMOKE, ledger, recording)
+    task = next(task for task in recording.tasks if task.cell["fails"] == fails)
+    whole = simulate(task)
+    assert whole.parts == 1
+    for room, parts in ((10, 2), (5, 3), (1, 11)):
+        monkeypatch.setitem(globals(), "ROOM", room)
+        halved = simulate(task)
+        assert halved.parts == parts
+        for name, values in whole.observations.items():
+            np.testing.assert_array_equal(halved.observations[name], values)
+    monkeypatch.setitem(globals(), "ROOM", 0)
+    with pytest.raises(SimulationError, match=r"out of memory on cpu even for a single replicate"):
+        simulate(task)
+
+
+def test_other_errors_are_not_taken_for_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise RuntimeError("shapes cannot be multiplied")
+
+    monkeypatch.setitem(globals(), "ROOM", 0)
+    monkeypatch.setattr(torch, "empty", fail)
+    one = replace(short_of_memory, cells={"smoke": grid(fails="cpu")})
+    with (
+        Ledger(Path(":memory:")) as ledger,
+        pytest.raises(RuntimeError, match="shapes cannot"),
+    ):
+        run(one, SMOKE, ledger, SerialExecutor())
+
+
+def test_blocks_simulated_in_parts_are_counted(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "ROOM", 10)
+    outcome = run(short_of_memory, SMOKE, ledger, SerialExecutor())
+    assert (outcome.divided, outcome.blocks) == (4, 4)
+    assert run(short_of_memory, SMOKE, ledger, None).divided == 0  # none was simulated again
+
+
+def test_blocks_multiply_in_full_precision(ledger: Ledger) -> None:
+    torch.set_float32_matmul_precision("high")
+    torch.backends.cudnn.allow_tf32 = True
+    try:
+        run(mean_claim, SMOKE, ledger, SerialExecutor())
+        assert torch.get_float32_matmul_precision() == "highest"
+        assert not torch.backends.cuda.matmul.allow_tf32
+        assert not torch.backends.cudnn.allow_tf32
+    finally:
+        full_precision()
+
+
+def test_a_claim_that_needs_a_gpu_says_so_elsewhere() -> None:
+    on_gpu = replace(mean_claim, needs="cuda")
+    assert on_gpu.why_not_run("smoke", "cuda:1") is None
+    assert "needs --device cuda, this run is on cpu" in str(on_gpu.why_not_run("smoke", "cpu"))
+    assert "only in smoke" in str(on_gpu.why_not_run("full", "cuda"))
 
 
 @pytest.mark.parametrize(

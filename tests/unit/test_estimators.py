@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from simulation import gradient_channel, sampling, three_steps
+from simulation import gradient_channel, sampling
 from simulation.estimators import (
     PANEL,
     cancellation,
@@ -36,8 +37,23 @@ def generators(count: int, seed: int = 1000) -> list[np.random.Generator]:
 def test_discrete_gradient_is_the_first_step_of_training() -> None:
     seen = gradient_channel.discrete(generators(3), **SIZES).observation
     batch = sampling.draw(generators(3), **SIZES)
-    torch.testing.assert_close(seen.gradient, three_steps.value_memory(batch))
+    for r in range(3):
+        table = torch.zeros(32, 32, dtype=torch.float64)
+        for label, tokens in zip(batch.labels[r], batch.tokens[r], strict=True):
+            table[label] += torch.bincount(tokens, minlength=32)
+        expected = centred(batch.u)[r].mT @ table @ batch.z[r] / (512 * 4)
+        torch.testing.assert_close(seen.gradient[r], expected)
     assert seen.label_counts is None
+
+
+def test_one_step_decoding_takes_the_largest_score_of_the_matched_filter() -> None:
+    seen = gradient_channel.discrete(generators(3), **SIZES)
+    expected = decoding.greedy(matched_filter.scores(seen.observation))
+    assert torch.equal(matched_filter.labels(seen.observation), expected)
+    assert torch.equal(matched_filter.labels(seen.observation, queries=5), expected[:, :5])
+    few = gradient_channel.accuracy(seen, partial(matched_filter.labels, queries=5))
+    right = (expected == seen.permutation)[:, :5]
+    assert torch.equal(few, right.double().mean(1))
 
 
 def test_gaussian_gradient_has_the_moments_of_a_batch() -> None:

@@ -56,10 +56,27 @@ def test_orthonormal_embeddings_recall_exactly_the_tokens_seen() -> None:
     assert recall.all_tokens(balanced).tolist() == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("tile", [1, 50, 999, 4000])
+@pytest.mark.parametrize("tile", [1, 7, 50, 999, 4000])
 def test_tiles_change_no_prediction(tile: int) -> None:
     facts = sampling.draw_facts(generators(3), vocab_size=25, samples=100, dim=8)
     memory = recall.localised_memory(facts)
     logits = facts.z @ memory.mT @ facts.u.mT
     with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
         assert torch.equal(recall.predict(facts.u, memory, facts.z), logits.argmax(2))
+        few = recall.predict(facts.u, memory, facts.z[:, :4])
+        assert torch.equal(few, logits.argmax(2)[:, :4])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("tile", [1, 7, 50, 999, 4000, 2**18])
+def test_first_of_equal_labels_wins_in_every_tiling(tile: int, dtype: torch.dtype) -> None:
+    rng = np.random.default_rng(9)
+    # Small integers: sums are exact in any order, and most maxima are attained several times.
+    u = torch.from_numpy(rng.integers(-1, 2, size=(2, 61, 3))).to(dtype)
+    answers = torch.from_numpy(rng.integers(-1, 2, size=(2, 17, 3))).to(dtype)
+    scores = answers @ u.mT
+    best = scores.amax(2, keepdim=True)
+    assert ((scores == best).sum(2) > 1).any()
+    first = (scores == best).int().argmax(2)
+    with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
+        assert torch.equal(recall.nearest(u, answers), first)

@@ -25,6 +25,19 @@ def test_a_replicate_depends_on_its_generator_alone(embeddings: str, balanced: b
         assert torch.equal(getattr(together, name), torch.cat([getattr(b, name) for b in apart]))
 
 
+@pytest.mark.parametrize("embeddings", ["sphere", "gaussian", "orthonormal"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_tables_drawn_in_tiles_are_those_drawn_at_once(
+    embeddings: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = SIZES | {"embeddings": embeddings}
+    whole = sampling.draw(generators(2), **options)
+    monkeypatch.setattr(sampling, "_TILE", 3 * SIZES["dim"] + 1)
+    tiled = sampling.draw(generators(2), **options, dtype=dtype)
+    for name in ("z", "u", "trigger", "query"):
+        assert torch.equal(getattr(tiled, name), getattr(whole, name).to(dtype))
+
+
 def test_facts_depend_on_their_generator_alone() -> None:
     sizes = {name: SIZES[name] for name in ("vocab_size", "samples", "dim")}
     together = sampling.draw_facts(generators(3), **sizes)
