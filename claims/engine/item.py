@@ -78,9 +78,9 @@ class ClaimItem(pytest.Item):
         raise ClaimFailed(f"{message}\nreplay: {self.record['replay']}")
 
     def will_run(self) -> bool:
-        """Whether the claim has cells in this tier, and has to be judged anew."""
+        """Whether the claim can run in this tier and on this device, and has to be judged anew."""
         session = self.config.stash[SESSION]
-        if not self.claim.cells.get(session.settings.tier):
+        if self.claim.why_not_run(session.settings.tier, session.settings.device) is not None:
             return False
         return session.untouched(self.claim, self.location[0]) is None
 

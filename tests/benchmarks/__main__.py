@@ -10,7 +10,15 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from tests.benchmarks import growth, products, recall, samples, suite, three_steps
+from tests.benchmarks import (
+    growth,
+    large_vocabulary,
+    products,
+    recall,
+    samples,
+    suite,
+    three_steps,
+)
 from tests.benchmarks.table import Section, as_markdown, as_rich, notes
 from tests.benchmarks.timing import machine
 
@@ -19,11 +27,20 @@ Part = Callable[[argparse.Namespace], Section]
 PARTS: Mapping[str, Part] = {
     "three-steps": lambda given: three_steps.section(given.device, given.threads),
     "recall": lambda given: recall.section(given.device, given.threads),
+    "large-vocabulary": lambda given: large_vocabulary.section(
+        "large-vocabulary", given.threads, large_vocabulary.LARGE
+    ),
+    "language-model": lambda given: large_vocabulary.section(
+        "language-model", given.threads, large_vocabulary.LANGUAGE_MODEL
+    ),
     "products": lambda given: products.section(given.device, given.threads),
     "growth": lambda given: growth.section(given.device, given.threads),
     "samples": lambda _: samples.section(),
     "suite": lambda given: suite.section(given.record, given.suite),
 }
+
+ONLY_BY_NAME = ("language-model",)
+"""Takes minutes and 9 GB."""
 
 HEAD = """# Benchmarks
 
@@ -48,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.error(f"no device {given.device}: torch finds no CUDA; use --device cpu")
     err = Console(stderr=True)
     sections = []
-    for name in given.names or PARTS:
+    for name in given.names or (part for part in PARTS if part not in ONLY_BY_NAME):
         with err.status(f"benchmark: {name}"):
             sections.append(PARTS[name](given))
     measured_on = machine(given.device, given.threads)
@@ -64,7 +81,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     result = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    result.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(PARTS)}")
+    result.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"some of {', '.join(PARTS)}; if none is named, all but {', '.join(ONLY_BY_NAME)}",
+    )
     result.add_argument("--markdown", action="store_true", help="print what goes into RESULTS.md")
     result.add_argument("--threads", type=int, default=2, help="of torch (default 2)")
     result.add_argument("--device", default="cpu", help="cpu (default) or cuda")

@@ -1,12 +1,9 @@
-"""Time and peak memory of one replicate of recall and of one-step decoding at large vocabularies.
+"""Time and peak memory of recall and of one-step decoding at large vocabularies, one replicate."""
 
-``python -m tests.benchmarks.large_vocabulary recall --vocab-size 16384 --dim 512 --queries 16384``
-prints one line of RESULTS.md.  Every measurement has a process of its own.
-"""
+from __future__ import annotations
 
-import argparse
-import multiprocessing
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +11,19 @@ import torch
 
 from simulation import gradient_channel, linear_memory
 from simulation.estimators import matched_filter
-from tests.benchmarks.timing import resident
+from tests.benchmarks.table import Row, Section, factor
+from tests.benchmarks.timing import isolated, resident
+
+NOTE = (
+    "one replicate in float32, from its draws to the share recalled, in a process of its own; "
+    "memory is all that is resident at the peak, libraries included. Decoding draws sequences of "
+    "length 4 and scores by the matched filter. CPU only."
+)
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What to measure: ``task`` is "recall" or "decoding"."""
+    """What to measure: ``task`` is "recall" or "decoding"; ``load`` is of samples a token."""
 
     task: str
     vocab_size: int
@@ -39,15 +43,39 @@ class Measured:
     accuracy: float
 
 
-def measure(sizes: Sizes, threads: int) -> Measured:
-    """One replicate in float32, from the draws to the share recalled, in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(1, maxtasksperchild=1) as pool:
-        return pool.apply(_measure, (sizes, threads))
+LARGE: Sequence[Sizes] = (
+    Sizes("recall", 16384, 512, 16384),
+    Sizes("decoding", 16384, 512, 2048),
+)
+LANGUAGE_MODEL: Sequence[Sizes] = (
+    Sizes("recall", 131072, 4096, 256),
+    Sizes("decoding", 131072, 4096, 256, load=1),
+)
+"""Minutes, and 9 GB."""
 
 
-def _measure(sizes: Sizes, threads: int) -> Measured:
-    torch.set_num_threads(threads)
+def section(name: str, threads: int, sizes: Sequence[Sizes]) -> Section:
+    """Time, and memory against that of one V x V matrix."""
+    rows = []
+    for each in sizes:
+        found = isolated(threads, measure, each)
+        case = f"{each.task}, V, d, queries = {each.vocab_size}, {each.dim}, {each.queries}"
+        square = each.vocab_size**2 * 4 / 2**20
+        rows += [
+            Row(f"{case}: time", f"{found.seconds:.1f} s", "–", "–", "–"),
+            Row(
+                f"{case}: memory",
+                f"{found.peak:.0f} MiB",
+                "one V x V matrix",
+                f"{square:.0f} MiB",
+                factor(square, found.peak),
+            ),
+        ]
+    return Section(name, tuple(rows), NOTE)
+
+
+def measure(sizes: Sizes) -> Measured:
+    """One replicate; call it in a process of its own, or the peak is somebody else's."""
     _replicate(Sizes(task=sizes.task, vocab_size=64, dim=8, queries=8))  # buffers of libraries
     start, clock = resident("VmRSS"), time.perf_counter()
     accuracy = _replicate(sizes)
@@ -75,28 +103,3 @@ def _replicate(sizes: Sizes) -> float:
         return matched_filter.labels(observation, queries=sizes.queries)
 
     return float(gradient_channel.accuracy(seen, labels))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("task", choices=("recall", "decoding"))
-    for name in ("vocab-size", "dim", "queries"):
-        parser.add_argument(f"--{name}", type=int, required=True)
-    parser.add_argument("--length", type=int, default=4)
-    parser.add_argument("--load", type=int, default=16, help="samples per token")
-    parser.add_argument("--threads", type=int, default=1)
-    options = vars(parser.parse_args())
-    threads = options.pop("threads")
-    sizes = Sizes(**options)
-    found = measure(sizes, threads)
-    tables = 2 * sizes.vocab_size * sizes.dim * 4 / 2**20
-    square = sizes.vocab_size**2 * 4 / 2**20
-    print(
-        f"| {sizes.task} | {threads} | {sizes.vocab_size}, {sizes.dim}, {sizes.queries} "
-        f"| {found.seconds:.1f} | {found.peak:.0f} | {found.peak - found.start:.0f} "
-        f"| {tables:.0f} | {square:.0f} | {found.accuracy:.3f} |"
-    )
-
-
-if __name__ == "__main__":
-    main()
