@@ -106,7 +106,9 @@ def _outcome(claims: list[dict[str, Any]]) -> str:
     if outcomes["skipped"] == len(claims):
         return f"No claim was decided: {tally}."
     if outcomes["skipped"]:
-        return f"No claim fails, {outcomes['skipped']} of {total} undecided: {tally}."
+        left = [claim for claim in claims if claim["outcome"] == "skipped"]
+        why = "not run" if not tried(left) else "undecided"
+        return f"No claim fails, {len(left)} of {total} {why}: {tally}."
     return f"{'The one claim passes' if len(claims) == 1 else f'All {total} pass'}: {tally}."
 
 

@@ -45,6 +45,7 @@ def _report(*states: str) -> dict[str, Any]:
         ("sr", "1 of 2 claims fails: 1 SUPPORTED and 1 REFUTED."),
         ("sie", "2 of 3 claims fail: 1 SUPPORTED, 1 INCONCLUSIVE and 1 ERROR."),
         ("sk", "No claim fails, 1 of 2 claims undecided: 1 SUPPORTED and 1 INCONCLUSIVE."),
+        ("sn", "No claim fails, 1 of 2 claims not run: 1 SUPPORTED and 1 NOT RUN."),
         ("nn", "No claim was decided: 2 NOT RUN."),
         ("sBS", "The one claim passes: 1 SUPPORTED. Beyond the theorems: 1 SURVIVES and 1 BREAKS."),
         ("I", "Beyond the theorems: 1 INCONCLUSIVE."),
