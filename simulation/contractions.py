@@ -19,6 +19,10 @@ DENSE_RATIO = 16
 """Measured on a CPU: all inner products of a label by one matrix product cost as much as this many
 gathered ones each.  Decides speed only, never the value."""
 
+DENSE_SUM_RATIO = 6
+"""The same for sums: numbers in the table of counts for each token that is counted.  Decides speed,
+and in which order terms are added."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sequences:
@@ -51,12 +55,29 @@ def sum_by_label(table: torch.Tensor, tokens: torch.Tensor, counts: torch.Tensor
     """For each label, the sum of ``table[x]`` over the tokens x of its sequences.
 
     ``table``: (R, V, d).  ``tokens``: (S, K) sorted by label, any K.  ``counts``: (R, V).
-    Returns (R, V, d).
+    Returns (R, V, d).  Many tokens a label are counted, and one matrix product of a tile of counts
+    with the table adds them up; few are gathered.
     """
-    ends = counts.flatten().cumsum(0) * tokens.shape[1]
-    offsets = torch.cat([ends.new_zeros(1), ends[:-1]])
-    sums = embedding_bag(tokens.flatten(), table.flatten(0, 1), offsets, mode="sum")
-    return sums.view(table.shape)
+    ends = counts.flatten().cumsum(0)
+    vocab_size = table.shape[1]
+    if vocab_size**2 * table.shape[0] > DENSE_SUM_RATIO * tokens.numel():
+        offsets = torch.cat([ends.new_zeros(1), ends[:-1]]) * tokens.shape[1]
+        return embedding_bag(tokens.flatten(), table.flatten(0, 1), offsets, mode="sum").view(
+            table.shape
+        )
+    sums = torch.empty_like(table)
+    for r, k in _tiles(table):
+        here = counts[r, k]
+        start = r.start * vocab_size + k.start
+        last = int(ends[start + here.numel() - 1])
+        first = last - int(here.sum())
+        labels = torch.arange(here.numel(), device=table.device).repeat_interleave(here.flatten())
+        # Row of the tile and, by the remainder, token within the replicate.
+        index = labels[:, None] * vocab_size + tokens[first:last]
+        index -= ((labels + start) // vocab_size * vocab_size)[:, None]
+        found = torch.bincount(index.flatten(), minlength=here.numel() * vocab_size)
+        sums[r, k] = found.view(*here.shape, vocab_size).to(table.dtype) @ table[r]
+    return sums
 
 
 def inner_products(
@@ -70,18 +91,20 @@ def inner_products(
     """
     products = table.new_empty(sequences.tokens.shape)
     vocab_size, dim = table.shape[1:]
-    budget = TILE_ELEMENTS[table.device.type]
     if vocab_size**2 * table.shape[0] <= DENSE_RATIO * products.numel():
-        for rows, tile in _label_tiles(table, readout, budget):
+        for r, k in _tiles(table):
+            tile = readout[r, k] @ table[r].mT
+            start = r.start * vocab_size + k.start
+            rows = torch.tensor([start, start + tile.shape[0] * tile.shape[1]], device=table.device)
             first, last = torch.searchsorted(sequences.labels, rows).tolist()
             labels = sequences.labels[first:last, None]
             # Row of the tile and, by the remainder, token within the replicate.
-            index = (labels - rows[0]) * vocab_size + sequences.tokens[first:last]
+            index = (labels - start) * vocab_size + sequences.tokens[first:last]
             index -= labels // vocab_size * vocab_size
             products[first:last] = tile.flatten().index_select(0, index.flatten()).view(index.shape)
     else:
         flat_table, flat_readout = table.flatten(0, 1), readout.flatten(0, 1)
-        size = max(1, budget // (products.shape[1] * dim))
+        size = max(1, TILE_ELEMENTS[table.device.type] // (products.shape[1] * dim))
         for start in range(0, len(products), size):
             part = slice(start, start + size)
             vectors = flat_readout[sequences.labels[part], :, None]
@@ -91,21 +114,12 @@ def inner_products(
     return products
 
 
-def _label_tiles(
-    table: torch.Tensor, readout: torch.Tensor, budget: int
-) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """First and last row, and (rows, V) inner products, of successive tiles of labels.
-
-    A tile is either several whole replicates or some labels of one.
-    """
+def _tiles(table: torch.Tensor) -> Iterator[tuple[slice, slice]]:
+    """Replicates and labels of successive tiles: several whole replicates, or labels of one."""
     replicates, vocab_size, _ = table.shape
+    budget = TILE_ELEMENTS[table.device.type]
     whole = budget // vocab_size**2
     group, size = (whole, vocab_size) if whole else (1, max(1, budget // vocab_size))
     for r in range(0, replicates, group):
         for k in range(0, vocab_size, size):
-            tile = readout[r : r + group, k : k + size] @ table[r : r + group].mT
-            start = r * vocab_size + k
-            yield (
-                torch.tensor([start, start + tile.shape[0] * tile.shape[1]], device=table.device),
-                tile,
-            )
+            yield slice(r, r + group), slice(k, k + size)

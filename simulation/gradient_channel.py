@@ -63,6 +63,9 @@ class Instance:
     permutation: torch.Tensor
 
 
+TOKENS = 2**22
+"""Of all sequences that are in memory at once, 32 MB, where there is more than one replicate."""
+
 Estimator = Callable[[Observation], torch.Tensor]
 """From an observation to the guessed label of each token, (R, V) int64, or of the first few."""
 
@@ -78,25 +81,27 @@ def discrete(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Instance:
-    """The gradient of one training batch per generator; errors as in :func:`sampling.draw`."""
-    batch = sampling.draw(
-        rngs,
-        vocab_size=vocab_size,
-        length=length,
-        samples=samples,
-        dim=dim,
-        embeddings=embeddings,
-        device=device,
-        dtype=dtype,
-    )
-    observation = Observation(
-        u=batch.u,
-        z=batch.z,
-        gradient=three_steps.value_memory(batch),
-        samples=samples,
-        length=length,
-    )
-    return Instance(observation=observation, permutation=batch.permutation)
+    """The gradient of one training batch per generator; errors as in :func:`sampling.draw`.
+
+    Sequences are drawn for a few replicates at a time, as nothing of them but the gradient is kept.
+    """
+    size = max(1, TOKENS // (samples * length))
+    parts = []
+    for first in range(0, len(rngs), size):
+        batch = sampling.draw(
+            rngs[first : first + size],
+            vocab_size=vocab_size,
+            length=length,
+            samples=samples,
+            dim=dim,
+            embeddings=embeddings,
+            device=device,
+            dtype=dtype,
+        )
+        parts.append((batch.u, batch.z, three_steps.value_memory(batch), batch.permutation))
+    u, z, gradient, permutation = map(torch.cat, zip(*parts, strict=True))
+    observation = Observation(u=u, z=z, gradient=gradient, samples=samples, length=length)
+    return Instance(observation=observation, permutation=permutation)
 
 
 def gaussian(

@@ -230,7 +230,7 @@ def _file(module: str) -> str:
 
 def _hardware(device: str) -> Record:
     hardware: Record = {"cores": cores(), "machine": f"{platform.system()} {os.uname().machine}"}
-    if device.startswith("cuda"):
+    if device.startswith("cuda") and torch.cuda.is_available():  # else it is the workers'
         hardware["gpu"] = torch.cuda.get_device_name(device)
     return hardware
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import statsmodels.api as sm
 
-from simulation.contractions import DENSE_RATIO
+from simulation.contractions import DENSE_RATIO, DENSE_SUM_RATIO
 from tests.benchmarks import recall, three_steps
 from tests.benchmarks.table import Row, Section
 from tests.benchmarks.timing import Work, in_turns, isolated
@@ -17,25 +17,26 @@ Sizes = Mapping[str, int]
 
 NOTE = (
     "exponents of the time, by least squares through the logarithms of the least of 5 runs at each "
-    "size, in turns, with 95% intervals of Student's t; theirs is the exponent that the exact "
-    "count of additions and multiplications has on the same sizes, and says where it is outside of "
-    "the interval. Gathering and sorting do no arithmetic and are not counted, and a matrix "
+    "size, in turns, with 95% intervals of Student's t; theirs is the exponent that the count of "
+    "operations has on the same sizes, and says where it is outside of the interval. A matrix "
     "product is slower by the operation where it is small or narrow."
 )
 
 
 def operations(sizes: Sizes) -> float:
-    """Additions and multiplications of the three steps in closed form, one replicate.
+    """Operations of the three steps in closed form, one replicate.
 
-    N L d to add values up by label; 2 N L d for their inner products with the readouts, or 2 V^2 d
-    for all of them where V^2 is at most DENSE_RATIO N L; 2 V d^2 for each of three products of
-    embeddings with a memory; 4 V d for scores, and N d for the sums of the last memory.  So
-    O(N L d + V d^2).
+    12 N L for the passes over the tokens that sort, gather, count and centre; to add values up by
+    label 2 V^2 d by the table of counts where V^2 is at most DENSE_SUM_RATIO N L, else N L d; for
+    their inner products with the readouts 2 V^2 d where V^2 is at most DENSE_RATIO N L, else
+    2 N L d; 2 V d^2 for each of three products of embeddings with a memory; 4 V d for scores, and
+    N d for the sums of the last memory. So O(N L min(d, V^2 d / (N L)) + N L + V d^2).
     """
     v, n, length, d = (sizes[key] for key in "VNLd")
-    every = v**2 <= DENSE_RATIO * n * length
-    products = 2 * v**2 * d if every else 2 * n * length * d
-    return n * length * d + products + 6 * v * d**2 + 4 * v * d + n * d
+    tokens, square = n * length, v**2
+    sums = 2 * square * d if square <= DENSE_SUM_RATIO * tokens else tokens * d
+    products = 2 * d * (square if square <= DENSE_RATIO * tokens else tokens)
+    return 12 * tokens + sums + products + 6 * v * d**2 + 4 * v * d + n * d
 
 
 def recall_operations(sizes: Sizes) -> float:

@@ -105,12 +105,15 @@ def test_operations_are_linear_in_long_data(parameter: str) -> None:
 
 
 def test_operations_by_hand() -> None:
-    # 16 N L = 2048 < V^2: 3 N L d + 6 V d^2 + 4 V d + N d.
+    # 16 N L = 2048 < V^2: 12 N L + 3 N L d + 6 V d^2 + 4 V d + N d.
     few = growth.operations({"V": 64, "N": 32, "L": 4, "d": 8})
-    assert few == 3 * 1024 + 6 * 4096 + 4 * 512 + 256
-    # 16 N L = 8192 >= V^2: N L d + 2 V^2 d + the rest.
-    many = growth.operations({"V": 64, "N": 128, "L": 4, "d": 8})
-    assert many == 4096 + 2 * 32768 + 6 * 4096 + 4 * 512 + 1024
+    assert few == 12 * 128 + 3 * 1024 + 6 * 4096 + 4 * 512 + 256
+    # 6 N L = 3072 < V^2 <= 16 N L = 8192: 12 N L + N L d + 2 V^2 d + the rest.
+    some = growth.operations({"V": 64, "N": 128, "L": 4, "d": 8})
+    assert some == 12 * 512 + 4096 + 2 * 32768 + 6 * 4096 + 4 * 512 + 1024
+    # V^2 <= 6 N L = 6144: 12 N L + 4 V^2 d + the rest.
+    many = growth.operations({"V": 64, "N": 256, "L": 4, "d": 8})
+    assert many == 12 * 1024 + 4 * 32768 + 6 * 4096 + 4 * 512 + 2048
 
 
 @pytest.mark.usefixtures("here")

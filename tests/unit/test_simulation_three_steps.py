@@ -103,6 +103,24 @@ def test_tiles_change_no_inner_product(samples: int) -> None:
         assert torch.allclose(products, expected, rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("samples", [20, 4000])  # gathered, and counted
+def test_tiles_change_no_sum(samples: int) -> None:
+    batch = sampling.draw(
+        [np.random.default_rng([5, index]) for index in range(3)],
+        vocab_size=50,
+        length=6,
+        samples=samples,
+        dim=10,
+    )
+    sequences = contractions.by_label(batch)
+    values = batch.z.flatten(0, 1)[sequences.tokens].sum(1)
+    expected = torch.zeros(150, 10, dtype=values.dtype).index_add_(0, sequences.labels, values)
+    for tile in (1, 170, 5001, 2**18):
+        with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
+            sums = contractions.sum_by_label(batch.z, sequences.tokens, sequences.counts)
+        assert torch.allclose(sums.flatten(0, 1), expected, rtol=0, atol=1e-12)
+
+
 def test_sequences_come_sorted_by_label_with_their_own_tokens() -> None:
     batch = sampling.draw(
         [np.random.default_rng([3, index]) for index in range(2)],
