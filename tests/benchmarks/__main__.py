@@ -46,8 +46,8 @@ HEAD = """# Benchmarks
 
     python -m tests.benchmarks --markdown
 
-prints this file, and `python -m tests.benchmarks NAME...` some of the benchmarks. A factor above 1
-is in favour of ours.
+prints this file but for `language-model`, which takes minutes and 9 GB and has to be named, as in
+`python -m tests.benchmarks language-model`. A factor above 1 is in favour of ours.
 
 {machine}.
 """

@@ -96,13 +96,13 @@ SWEEPS: Sequence[Sweep] = (
     replace(
         THREE_STEPS,
         parameter="N",
-        values=(8192, 16384, 32768, 65536, 131072),
+        values=(65536, 131072, 262144, 524288, 1048576),  # the tokens fill no cache
         fixed={"V": 64, "L": 32, "d": 64},
     ),
     replace(
         THREE_STEPS,
         parameter="L",
-        values=(32, 64, 128, 256, 512),
+        values=(256, 512, 1024, 2048, 4096),
         fixed={"V": 64, "N": 8192, "d": 64},
     ),
     replace(
