@@ -43,7 +43,7 @@ class ClusterExecutor(ClientExecutor):
                 f"--executor dask:{address}: the scheduler has had no workers for {WAIT_SECONDS} "
                 f"seconds; start some with `dask worker {address} --nthreads 1`"
             ) from error
-        # Impure: dask must not take an earlier run's result for this one's.
+        # Impure: dask must not take an earlier run's result for this one's. (Dask has no types.)
         super().__init__(client, pure=False)  # type: ignore[no-untyped-call]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

@@ -22,8 +22,9 @@ from claims.engine.executors import SerialExecutor
 from claims.engine.ledger import Ledger
 from claims.engine.region import Verdict
 from claims.engine.rules import Exponents, OneSided, Share
-from claims.engine.run import Settings, Task, begin, full_precision, run, simulate
+from claims.engine.run import Settings, begin, run
 from claims.engine.seeds import replicate_generators
+from claims.engine.simulate import Task, full_precision, simulate
 
 TRUTH = 2.0
 CELLS = grid(length=(4, 8))
