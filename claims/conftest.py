@@ -1,8 +1,4 @@
-"""Loads the engine's pytest plugin; a folder of claims elsewhere takes this hook over."""
+"""Loads the library's pytest plugin, and makes the papers of this suite known."""
 
-import pytest
-
-
-def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Load the plugin, once for all folders that ask for it."""
-    pluginmanager.import_plugin("claims.engine.plugin")
+import claims.papers  # noqa: F401  (adds them)
+from recall_claims.hook import pytest_addoption  # noqa: F401  (makes pytest collect claims)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn.functional import embedding_bag
 
-from simulation.sampling import Batch
+from simulation.attention.sampling import Batch
 
 TILE_ELEMENTS = {"cpu": 2**18, "cuda": 2**26}
 """Elements of one tile by device type: what fits the level-2 cache of a CPU core, and 0.5 GB."""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from claims.engine import Claim
+import claims.papers  # noqa: F401  (adds the papers that claims made by tests cite)
+from recall_claims import Claim
 
 
 @pytest.hookimpl(tryfirst=True)

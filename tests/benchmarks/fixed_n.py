@@ -21,8 +21,8 @@ import numpy as np
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from claims.engine.region import Interval, Region
-from claims.engine.rules.base import Array
+from recall_claims.judge.region import Interval, Region
+from recall_claims.judge.rules.base import Array
 
 
 def envelope(samples: float, alpha: float) -> float:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from simulation import gradient_channel, linear_memory
-from simulation.estimators import matched_filter
+from simulation.lower_bound import gradient_channel
+from simulation.lower_bound.estimators import matched_filter
+from simulation.memory import linear
 from tests.benchmarks.table import Row, Section, factor
 from tests.benchmarks.timing import isolated, resident
 
@@ -85,11 +86,11 @@ def measure(sizes: Sizes) -> Measured:
 def _replicate(sizes: Sizes) -> float:
     rng = np.random.default_rng(1000)
     if sizes.task == "recall":
-        pairs = linear_memory.draw(
+        pairs = linear.draw(
             [rng], associations=sizes.vocab_size, dim=sizes.dim, dtype=torch.float32
         )
-        stored = linear_memory.hebbian(pairs)
-        return float(linear_memory.accuracy(pairs, stored, queries=sizes.queries))
+        stored = linear.hebbian(pairs)
+        return float(linear.accuracy(pairs, stored, queries=sizes.queries))
     seen = gradient_channel.discrete(
         [rng],
         vocab_size=sizes.vocab_size,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from simulation import recall
+from simulation.attention import recall
 from tests.benchmarks.table import Row, Section, factor
 from tests.benchmarks.timing import Timing, in_turns, isolated, peak_mib
 

@@ -13,8 +13,8 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from claims.engine.budget import Budget
-from claims.engine.region import Verdict
+from recall_claims.judge.budget import Budget
+from recall_claims.judge.region import Verdict
 from tests.benchmarks import fixed_n, planning
 from tests.benchmarks.planning import POWER
 from tests.benchmarks.table import Row, Section, factor

@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 import pytest
 import torch
 
-from claims.engine.region import Verdict, judge
+from recall_claims.judge.region import Verdict, judge
 from tests.benchmarks import (
     __main__,
     growth,

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import power_binom_tost
 
-from claims.engine.region import Region
+from recall_claims.judge.region import Region
 from tests.benchmarks import fixed_n, planning
 
 VALUES = np.array([0.1, 0.9, 0.4, 0.6])

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from simulation import oracle, sampling, three_steps
+from simulation.attention import oracle, sampling, three_steps
 from tests.benchmarks.table import Row, Section, factor
 from tests.benchmarks.timing import Timing, in_turns, isolated, peak_mib
 

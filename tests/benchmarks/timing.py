@@ -14,7 +14,7 @@ from typing import ParamSpec, TypeVar
 
 import torch
 
-from claims.engine.executors import cores
+from recall_claims.evidence.executors import cores
 
 P = ParamSpec("P")
 T = TypeVar("T")

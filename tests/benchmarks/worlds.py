@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from claims.engine.region import Component, Interval, Region, Verdict, judge
-from claims.engine.rules import (
+from recall_claims.judge.region import Component, Interval, Region, Verdict, judge
+from recall_claims.judge.rules import (
     MeanDifference,
     MeanRatio,
     OneSided,
@@ -21,7 +21,7 @@ from claims.engine.rules import (
     Rule,
     Sample,
 )
-from claims.engine.rules.base import Array, number
+from recall_claims.judge.rules.base import Array, number
 from tests.benchmarks import fixed_n
 from tests.calibration.cases import CASES
 from tests.calibration.harness import Case, Run, one_run

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from claims.engine import (
+from recall_claims import (
     Cell,
     CriticalExponents,
     CriticalLocation,
@@ -24,7 +24,7 @@ from claims.engine import (
     cells,
     grid,
 )
-from claims.engine.rules.base import Array
+from recall_claims.judge.rules.base import Array
 from tests.calibration.harness import Case
 
 ONE = grid(dim=16)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from statsmodels.stats.proportion import proportion_confint
 
-from claims.engine.cell import Cell
-from claims.engine.region import Component, Verdict, judge
-from claims.engine.rules import Predict, Rule, Sample
-from claims.engine.rules.base import Array
+from recall_claims.declare.cell import Cell
+from recall_claims.judge.region import Component, Verdict, judge
+from recall_claims.judge.rules import Predict, Rule, Sample
+from recall_claims.judge.rules.base import Array
 
 ALPHA = 0.05
 RUNS = 2000

@@ -13,11 +13,11 @@ from statistics import median
 
 import numpy as np
 
-from claims.engine.executors import SerialExecutor, cores, one_thread
-from claims.engine.region import Verdict, judge
-from claims.engine.resolution import resolution
-from claims.engine.rules import Predict
-from claims.engine.rules.base import number
+from recall_claims.evidence.executors import SerialExecutor, cores, one_thread
+from recall_claims.judge.region import Verdict, judge
+from recall_claims.judge.resolution import resolution
+from recall_claims.judge.rules import Predict
+from recall_claims.judge.rules.base import number
 from tests.calibration.cases import CASES
 from tests.calibration.harness import RUNS, Case, Rate, one_run
 

@@ -6,7 +6,7 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from claims.engine.rules.base import t_interval
+from recall_claims.judge.rules.base import t_interval
 from tests.calibration.cases import Noise, lognormal, normal, squares
 from tests.calibration.harness import Rate
 

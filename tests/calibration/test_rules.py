@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 
 import pytest
 
-from reports import trust
+from recall_reports import trust
 from tests.calibration import tails
 from tests.calibration.cases import CASES, labels
 from tests.calibration.harness import ALPHA

@@ -14,14 +14,15 @@ from typing import Any
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-HOOKS = ("-p", "claims.engine.plugin", "-p", "no:cacheprovider")
+HOOKS = ("-p", "recall_claims.plugin", "-p", "no:cacheprovider")
 
 HEAD = """
 import time
 
 import numpy as np
 
-from claims.engine import Control, MeanRatio, Region, Source, claim, grid
+from recall_claims import Control, MeanRatio, Region, Source, grid
+from recall_claims import claim
 
 SOURCE = Source(paper="A", statements=("A3",), provenance="derived", reference="tests/faults")
 
@@ -45,7 +46,7 @@ CLAIM = '''
     replicates=16,
     looks=6,
     rule=MeanRatio(Region(0.95, 1.05)),
-    region_reason="wide enough to be decided after some looks",
+    why="wide enough to be decided after some looks",
     predict=predict,
     controls=[Control("double", "twice the value", predict=double)],
 )

@@ -23,7 +23,7 @@ GOOD = CLAIM.format(name="one", pause=0)
         ("cells=grid(scale=(1.0, 2.0, 5.0))", "cells={}", "no cells in any tier"),
         ("scale=(1.0, 2.0, 5.0)", "scale=(0.0, 1.0)", "prediction is 0"),
         ("scale=(1.0, 2.0, 5.0)", "scale=(1.0, 1.0)", "a cell stands twice"),
-        ("wide enough to be decided after some looks", "", "no region_reason"),
+        ("wide enough to be decided after some looks", "", "no why="),
         ("    regime=", "    title=", "keyword argument repeated"),
         ("cells=grid(scale=(1.0, 2.0, 5.0))", "cells=grid(scale=())", "has no values"),
     ],
@@ -46,7 +46,7 @@ def test_simulation_that_sees_the_prediction(suite: Suite) -> None:
     result = suite.run()
 
     assert result.status == 2, result.text
-    assert "its simulation sees the prediction (theory.signal)" in result.text
+    assert "its simulation sees the prediction (theory.attention.signal)" in result.text
 
 
 def test_two_claims_of_one_id(suite: Suite) -> None:

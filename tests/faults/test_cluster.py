@@ -14,7 +14,7 @@ from contextlib import closing
 import pytest
 from distributed import Client, LocalCluster
 
-from claims.engine import cluster
+from recall_claims.evidence import cluster
 from tests.faults.conftest import Suite
 
 

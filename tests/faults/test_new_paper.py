@@ -1,4 +1,4 @@
-"""A paper of one's own: what `python -m claims new` writes runs, and is guarded like the rest."""
+"""A paper of one's own: what `python -m recall_claims new` writes runs, and is guarded like the rest."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from claims.__main__ import main
-from claims.engine import add_paper
+from recall_claims import add_paper
+from recall_claims.__main__ import main
 from tests.faults.conftest import REPOSITORY, Result
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-LOAD = "[pytest]\naddopts = -p claims.engine.plugin\n"  # as the README has it
+LOAD = "[pytest]\naddopts = -p recall_claims.plugin\n"  # as the README has it
 
 
 def judge(folder: Path, *arguments: str) -> Result:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reports import record
+from recall_reports import record
 from tests.faults.conftest import Suite
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import grimp
 
-from claims.engine import Claim, Verdict, judge
-from claims.engine.claim import TIERS
-from claims.engine.ledger import Ledger
-from claims.engine.run import Outcome, Settings, run
+from recall_claims import Claim, Verdict, judge
+from recall_claims.declare.claim import TIERS
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Outcome, Settings, run
 from tests.mutation.mutants import Mutant, forget
 
 FILES = sorted((Path(__file__).parents[2] / "claims").glob("test_*.py"))

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import theory
-from theory import registry
+from recall_claims import predictions as registry
 
 FACTOR = 1.3
 STEP = 0.25
@@ -24,9 +24,9 @@ PROBLEMS = {"Problem": SIZES[:4], "MlpProblem": SIZES}
 # comes after attention and knows no length. Claims give such a size one value, where no power of
 # it shows.
 MEANINGLESS = {
-    ("theory.gradient_channel.sample_information", "samples"),
-    ("theory.recall.all_tokens_dim", "length"),
-    ("theory.recall.all_tokens_probability", "length"),
+    ("theory.lower_bound.gradient_channel.sample_information", "samples"),
+    ("theory.attention.recall.all_tokens_dim", "length"),
+    ("theory.attention.recall.all_tokens_probability", "length"),
 }
 
 Patch = Callable[[Any], None]

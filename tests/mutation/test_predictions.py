@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from claims.engine import executors
-from claims.engine.ledger import Ledger
+from recall_claims.evidence import executors
+from recall_claims.evidence.ledger import Ledger
 from tests.mutation.judge import Evidence, fresh_caches, imported, reread
 from tests.mutation.mutants import Mutant, constants, exponents, powers
 

@@ -12,8 +12,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulation import mlp, mlp_oracle, sampling, three_steps
-from simulation.activations import ACTIVATIONS, activation
+from simulation.attention import sampling, three_steps
+from simulation.attention_mlp import oracle as mlp_oracle
+from simulation.attention_mlp import three_steps as mlp
+from simulation.attention_mlp.activations import ACTIVATIONS, activation
 
 ETA = 1e-6
 # Gradients of order eta in float64, relative to the largest summand.

@@ -13,7 +13,8 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from simulation import contractions, oracle, sampling, three_steps
+from simulation import contractions
+from simulation.attention import oracle, sampling, three_steps
 
 ETA = 1e-6
 # Sums of fewer than 10^5 terms in float64, relative to the largest partial sum.

@@ -9,8 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulation import sampling, split, three_steps
-from simulation.sampling import Batch
+from simulation.attention import sampling, split, three_steps
+from simulation.attention.sampling import Batch
 
 
 @st.composite

@@ -2,8 +2,8 @@
 
 import pytest
 
-from reports import html
-from reports.record import Record
+from recall_reports import html
+from recall_reports.record import Record
 from tests.reports import sample
 
 

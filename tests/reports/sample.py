@@ -7,7 +7,7 @@ record is the same each time.
 import math
 from typing import Any
 
-from reports.record import VERSION, Record
+from recall_reports.record import VERSION, Record
 
 PAPER = {
     "paper": "A",

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from reports import html
-from reports.record import Record
+from recall_reports import html
+from recall_reports.record import Record
 
 AXE = Path(__file__).with_name("axe")
 UNREACHABLE = re.compile(r"ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|E5\d\d")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.bars import bars, overshoot
+from recall_reports.bars import bars, overshoot
 
 NUMBER = st.floats(-100, 100)
 

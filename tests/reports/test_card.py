@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
-from reports import card, words
-from reports.record import Record
+from recall_reports import card, words
+from recall_reports.record import Record
 
 
 def _texts(svg: str) -> list[str]:

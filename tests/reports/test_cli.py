@@ -1,4 +1,4 @@
-"""`python -m reports`."""
+"""`python -m recall_reports`."""
 
 import subprocess
 import sys
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from reports import record
-from reports.__main__ import main
+from recall_reports import record
+from recall_reports.__main__ import main
 
 
 @pytest.fixture
@@ -58,13 +58,13 @@ def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(SystemExit) as raised:
         main(arguments)
     assert raised.value.code == 2
-    assert "usage: python -m reports" in capsys.readouterr().err
+    assert "usage: python -m recall_reports" in capsys.readouterr().err
 
 
 def test_as_a_program(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text("{")
     done = subprocess.run(
-        [sys.executable, "-m", "reports", "show", str(tmp_path / "report.json")],
+        [sys.executable, "-m", "recall_reports", "show", str(tmp_path / "report.json")],
         capture_output=True,
         text=True,
         check=False,

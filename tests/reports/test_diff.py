@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from reports import diff
-from reports.diff import Change
-from reports.record import Record, load
+from recall_reports import diff
+from recall_reports.diff import Change
+from recall_reports.record import Record, load
 
 CLAIM = "A.trigger-signal"
 Edit = Callable[[dict[str, Any]], object]

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reports import formula
+from recall_reports import formula
 
 
 @pytest.mark.parametrize(

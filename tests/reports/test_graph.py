@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports import graph
-from reports.graph import HEIGHT, WIDTH
+from recall_reports import graph
+from recall_reports.graph import HEIGHT, WIDTH
 
 
 def _ends(edge: str) -> tuple[float, float, float, float]:

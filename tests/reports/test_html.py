@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from reports import html, words
-from reports.record import Record, validate
+from recall_reports import html, words
+from recall_reports.record import Record, validate
 from tests.reports import sample
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}

@@ -2,8 +2,8 @@
 
 from xml.etree import ElementTree
 
-from reports import junit
-from reports.record import Record
+from recall_reports import junit
+from recall_reports.record import Record
 
 
 def test_counts_and_kinds(report: Record) -> None:

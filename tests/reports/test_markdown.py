@@ -1,7 +1,7 @@
 """The summary for CI: a table that survives any text, and the failures with their reasons."""
 
-from reports import markdown, words
-from reports.record import Record
+from recall_reports import markdown, words
+from recall_reports.record import Record
 
 
 def test_one_row_for_each_claim_that_was_tried(report: Record) -> None:

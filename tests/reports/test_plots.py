@@ -8,8 +8,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from reports import plots
-from reports.plots import curve, parity, series
+from recall_reports import plots
+from recall_reports.plots import curve, parity, series
 from tests.reports import sample
 
 CLAIMS = {claim["id"]: claim for claim in sample.record()["claims"]}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from reports import record
-from reports.errors import ReportError
+from recall_reports import record
+from recall_reports.errors import ReportError
 from tests.reports import sample
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from reports import summary, words
-from reports.record import Record
+from recall_reports import summary, words
+from recall_reports.record import Record
 
 
 def _report(*states: str) -> dict[str, Any]:

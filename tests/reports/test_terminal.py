@@ -5,9 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from reports import words
-from reports.record import Record
-from reports.terminal import print_verdicts, verdict_table
+from recall_reports import words
+from recall_reports.record import Record
+from recall_reports.terminal import print_verdicts, verdict_table
 
 
 def _printed(report: Record, width: int, encoding: str = "utf-8", verbosity: int = 0) -> str:

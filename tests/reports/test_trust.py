@@ -2,8 +2,8 @@
 
 import pytest
 
-from reports import html, trust, words
-from reports.record import Record
+from recall_reports import html, trust, words
+from recall_reports.record import Record
 
 
 def _section(page: str) -> str:

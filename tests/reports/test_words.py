@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reports import words
+from recall_reports import words
 
 
 @pytest.mark.parametrize(

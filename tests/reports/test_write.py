@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from reports import html, record
-from reports.errors import ReportError
-from reports.write import render, write
+from recall_reports import html, record
+from recall_reports.errors import ReportError
+from recall_reports.write import render, write
 
 
 def test_writes_all_forms(tmp_path: Path, report: record.Record) -> None:

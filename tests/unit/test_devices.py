@@ -16,9 +16,9 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_flatten
 
-from claims.engine import Block, Claim
-from claims.engine.claim import TIERS
-from claims.engine.seeds import replicate_generators
+from recall_claims import Block, Claim
+from recall_claims.declare.claim import TIERS
+from recall_claims.evidence.seeds import replicate_generators
 from tests.mutation.judge import FILES
 
 SLOW = (

@@ -6,14 +6,14 @@ import pkgutil
 
 import pytest
 
-import claims.engine
-import reports
+import recall_claims
+import recall_reports
 import simulation
 import theory
 
 MODULES = [
     module.name
-    for package in (theory, simulation, claims, reports)
+    for package in (theory, simulation, recall_claims, recall_reports)
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     if not module.name.endswith(("__main__", "conftest"))
 ]
@@ -27,7 +27,7 @@ def test_examples(name: str) -> None:
 
 def test_every_public_name_says_what_it_is() -> None:
     """A dataclass without a docstring gets its signature for one, which says nothing."""
-    for name in claims.engine.__all__:
-        text = getattr(claims.engine, name).__doc__ or ""
+    for name in recall_claims.__all__:
+        text = getattr(recall_claims, name).__doc__ or ""
         assert len(text) > 20, name
         assert not text.startswith(f"{name}("), name

@@ -10,7 +10,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from simulation import contractions, end_to_end, recall, sampling
+from simulation import contractions
+from simulation.attention import end_to_end, recall, sampling
 
 TILE = 4096
 

@@ -1,0 +1,131 @@
+"""What the gradients at initialisation are made of."""
+
+from functools import partial
+
+import torch
+
+from recall_claims import Block, Cell, Control, Identity, Source, cells, claim
+from simulation.attention import gradient_structure, oracle, sampling
+
+SIZES = [
+    {"vocab_size": 48, "length": 6, "samples": 200, "dim": 12},
+    {"vocab_size": 20, "length": 12, "samples": 64, "dim": 40},
+]
+CELLS = cells(
+    {**sizes, "embeddings": law, "trigger_in_values": tau}
+    for sizes, law in zip([*SIZES, SIZES[1]], ["sphere", "gaussian", "orthonormal"], strict=True)
+    for tau in (False, True)
+)
+ROUNDING = 1e-12
+
+
+@claim(
+    "A.value-gradient",
+    "The first value gradient is a sum of centred labels times mean values",
+    source=Source(
+        "A",
+        "A6",
+        "A7",
+        provenance="reported",
+        reference="simulation/attention/gradient_structure.py",
+    ),
+    latex=r"\nabla_V \mathcal{L} = -\frac{1}{N} \sum_i U \left(e_{k_i} - \tfrac{1}{V} 1\right)"
+    r"\bar{h}_i^\top",
+    regime="an identity at initialisation: every embedding law, d below and above V, the trigger "
+    "in the values or not",
+    cells=CELLS,
+    replicates=12,
+    looks=1,
+    rule=Identity(ROUNDING),
+    why="float64 rounding of sums of at most 10^5 terms, relative to the gradient",
+    controls=(
+        Control("no-centring", "U e_k for U (e_k - 1/V)", rule=Identity(ROUNDING, "uncentred")),
+        Control(
+            "informative-only",
+            "the informative value for the mean value of the sequence",
+            rule=Identity(ROUNDING, "informative_only"),
+        ),
+        Control(
+            "no-informative",
+            "the mean over the other positions for the mean value of the sequence",
+            rule=Identity(ROUNDING, "others_only"),
+        ),
+    ),
+)
+def value_gradient(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+    """The gradient of the cross-entropy in the value matrix at zero, by automatic
+    differentiation, is minus the mean over samples of the label's output embedding, centred over
+    the vocabulary, times the mean value of the sequence."""
+    batch = sampling.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
+    truths, formulas = [], []
+    for r in range(batch.replicates):
+        p = gradient_structure.parts(batch, r)
+        others = (p.values.sum(1) - p.informative) / (batch.length - 1)
+        truths.append(oracle.value_gradient(batch, r))
+        formulas.append(
+            {
+                "error": gradient_structure.value_gradient(p.targets, p.means),
+                "uncentred": gradient_structure.value_gradient(p.labels, p.means),
+                "informative_only": gradient_structure.value_gradient(p.targets, p.informative),
+                "others_only": gradient_structure.value_gradient(p.targets, others),
+            }
+        )
+    return gradient_structure.relative_errors(truths, formulas)
+
+
+@claim(
+    "A.attention-step",
+    "The attention step couples every pair of samples through the labels' overlaps",
+    source=Source(
+        "A",
+        "A6",
+        "A7",
+        provenance="derived",
+        reference="simulation/attention/gradient_structure.py",
+    ),
+    latex=r"w = \frac{1}{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar{h}_{i'},\quad "
+    r"g_{ii'} = \delta_i^\top U^\top U \delta_{i'}",
+    regime="an identity to first order in eta at initialisation: every embedding law, d below and "
+    "above V, the trigger in the values or not",
+    cells=CELLS,
+    replicates=12,
+    looks=1,
+    rule=Identity(ROUNDING),
+    why="float64 rounding of sums of at most 10^5 terms, relative to the step",
+    controls=(
+        Control("own-memory", "only pairs i = i'", rule=Identity(ROUNDING, "own_memory")),
+        Control("no-centring", "U e_k for U (e_k - 1/V)", rule=Identity(ROUNDING, "uncentred")),
+        Control(
+            "uncentred-values",
+            "values for their deviations from the sequence's mean",
+            rule=Identity(ROUNDING, "uncentred_values"),
+        ),
+        Control(
+            "no-trigger",
+            "values for keys, so that the trigger marks no key unless it marks the value",
+            rule=Identity(ROUNDING, "values_for_keys"),
+        ),
+    ),
+)
+def attention_step(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+    """The attention matrix after its first step, by automatic differentiation to first order in
+    eta, is w times the query, with w the sum over all pairs of samples of the overlap of their
+    centred labels times one sequence's key-value covariance times the other's mean value."""
+    batch = sampling.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
+    truths, formulas = [], []
+    for r in range(batch.replicates):
+        p = gradient_structure.parts(batch, r)
+        gram, deviations = p.targets @ p.targets.T, p.values - p.means[:, None]
+        own = gram.diagonal().diag()
+        step = partial(gradient_structure.attention_step, batch.query[r])
+        truths.append(oracle.attention_response(batch, r))
+        formulas.append(
+            {
+                "error": step(gram, p.keys, deviations, p.means),
+                "own_memory": step(own, p.keys, deviations, p.means),
+                "uncentred": step(p.labels @ p.labels.T, p.keys, deviations, p.means),
+                "uncentred_values": step(gram, p.keys, p.values, p.means),
+                "values_for_keys": step(gram, p.values, deviations, p.means),
+            }
+        )
+    return gradient_structure.relative_errors(truths, formulas)

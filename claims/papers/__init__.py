@@ -1,0 +1,8 @@
+"""The papers' statements, as data."""
+
+from pathlib import Path
+
+from recall_claims import add_paper
+
+for path in sorted(Path(__file__).parent.glob("*.toml")):
+    add_paper(path)

@@ -1,0 +1,126 @@
+"""A claim is a region, evidence is an interval: theorems put to the test by simulation.
+
+A claim file needs the names in `__all__` and nothing else:
+
+* `claim` makes a claim of a function that simulates a `Block` of replicates in a `Cell`; `grid`,
+  `cells` and `scan` make the cells.
+* `prediction` registers a formula of a theory; `on` predicts a cell by one. `Source` says which
+  statements are tested; `add_paper` makes a paper known.
+* A rule turns observations into intervals and has a `Region` for them:
+  `MeanRatio`, `MeanDifference`, `Probability` (a mean against its prediction),
+  `OneSided`, `Ordering`, `Identity` (bounds),
+  `Exponents` (how a mean scales),
+  `CriticalLocation`, `CriticalExponents` (where a success rate crosses a target, how that scales),
+  `Share` (which of several is largest, cell by cell).
+* `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
+  refute.
+* `Plot` says how the report draws the cells.
+
+`python -m recall_claims new NAME` writes an example. A rule can be tried without pytest, on any
+data:
+
+>>> import numpy as np
+>>> rule = MeanRatio(Region(0.9, 1.1))
+>>> data = Sample(Cell(dim=2), {"value": np.random.default_rng(0).normal(4, 1, size=1000)})
+>>> print(judge(rule.components([data], predict=lambda cell: cell["dim"] ** 2, alpha=1e-6)))
+SUPPORTED
+>>> print(judge(rule.components([data], predict=lambda cell: 3 * cell["dim"], alpha=1e-6)))
+REFUTED
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recall_claims.declare.cell import Block, Cell, cells, grid, scan
+    from recall_claims.declare.claim import Claim, claim
+    from recall_claims.declare.controls import Control, at, power, reads, times
+    from recall_claims.declare.papers import add_paper
+    from recall_claims.declare.plot import Plot
+    from recall_claims.declare.source import Source, on
+    from recall_claims.judge.budget import Budget
+    from recall_claims.judge.region import Component, Interval, Region, Verdict, judge
+    from recall_claims.judge.rules import (
+        CriticalExponents,
+        CriticalLocation,
+        Exponents,
+        Identity,
+        MeanDifference,
+        MeanRatio,
+        OneSided,
+        Ordering,
+        Probability,
+        Sample,
+        Share,
+    )
+    from recall_claims.predictions import prediction
+
+_HOMES = {
+    "declare.cell": ("Block", "Cell", "cells", "grid", "scan"),
+    "declare.claim": ("Claim", "claim"),
+    "declare.controls": ("Control", "at", "power", "reads", "times"),
+    "declare.papers": ("add_paper",),
+    "declare.plot": ("Plot",),
+    "declare.source": ("Source", "on"),
+    "judge.budget": ("Budget",),
+    "judge.region": ("Component", "Interval", "Region", "Verdict", "judge"),
+    "judge.rules": (
+        "CriticalExponents",
+        "CriticalLocation",
+        "Exponents",
+        "Identity",
+        "MeanDifference",
+        "MeanRatio",
+        "OneSided",
+        "Ordering",
+        "Probability",
+        "Sample",
+        "Share",
+    ),
+    "predictions": ("prediction",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Block",
+    "Budget",
+    "Cell",
+    "Claim",
+    "Component",
+    "Control",
+    "CriticalExponents",
+    "CriticalLocation",
+    "Exponents",
+    "Identity",
+    "Interval",
+    "MeanDifference",
+    "MeanRatio",
+    "OneSided",
+    "Ordering",
+    "Plot",
+    "Probability",
+    "Region",
+    "Sample",
+    "Share",
+    "Source",
+    "Verdict",
+    "add_paper",
+    "at",
+    "cells",
+    "claim",
+    "grid",
+    "judge",
+    "on",
+    "power",
+    "prediction",
+    "reads",
+    "scan",
+    "times",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """A name on first use (PEP 562): a theory that wants `prediction` does not load torch."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

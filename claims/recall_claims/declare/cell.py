@@ -1,0 +1,162 @@
+"""A cell is one point of a claim's parameter grid; a block is a batch of replicates in it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+
+Scalar = int | float | str | bool
+T = TypeVar("T")
+
+
+class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
+    """A frozen set of named parameters.
+
+    Behaves as a mapping, so that ``simulate(**cell)`` and ``Problem.of(cell)`` work. Two cells
+    with the same parameters are the same cell whatever the order they were written in; `id`
+    is the stable text that seeds and ledger keys are made of.
+
+    >>> Cell(length=8, dim=32).id
+    'dim=32,length=8'
+    >>> Cell(length=8, dim=32) == Cell(dim=32, length=8)
+    True
+    """
+
+    def __init__(self, **params: Scalar | np.generic) -> None:
+        if not params:
+            raise ValueError("a cell needs at least one parameter")
+        self._params: dict[str, Scalar] = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in params.items()
+        }
+        for name, value in self._params.items():
+            if not isinstance(value, int | float | str | bool):
+                raise TypeError(f"cell parameter {name} must be a number or text, not {value!r}")
+
+    @property
+    def id(self) -> str:
+        """Stable text: parameters in alphabetical order."""
+        return ",".join(f"{name}={self._params[name]}" for name in sorted(self._params))
+
+    def replace(self, **params: Scalar) -> Cell:
+        """The same cell with some parameters changed or added."""
+        return Cell(**{**self._params, **params})
+
+    def without(self, *names: str) -> dict[str, Any]:
+        """The other parameters.
+
+        >>> Cell(length=8, dim=32).without("dim")
+        {'length': 8}
+        """
+        return {name: value for name, value in self._params.items() if name not in names}
+
+    def number(self, name: str) -> float:
+        """Parameter `name` as a float.
+
+        Raises:
+            KeyError: the cell has no such parameter.
+            TypeError: the parameter is text.
+        """
+        value = self._params[name]
+        if isinstance(value, str):
+            raise TypeError(f"cell parameter {name}={value!r} is text where a number is needed")
+        return float(value)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._params[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._params)
+
+    def __len__(self) -> int:
+        return len(self._params)
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cell) and other.id == self.id
+
+    def __repr__(self) -> str:
+        return f"Cell({self.id})"
+
+
+def grid(**axes: Scalar | Iterable[Scalar]) -> tuple[Cell, ...]:
+    """The product of the axes, the last axis fastest; a scalar is an axis of one value.
+
+    >>> [cell.id for cell in grid(length=(8, 16), dim=32)]
+    ['dim=32,length=8', 'dim=32,length=16']
+    """
+    values = {
+        name: (axis,) if isinstance(axis, int | float | str | bool) else tuple(axis)
+        for name, axis in axes.items()
+    }
+    empty = [name for name, axis in values.items() if not axis]
+    if empty:
+        raise ValueError(f"grid axis {', '.join(empty)} has no values")
+    return tuple(
+        Cell(**dict(zip(values, point, strict=True)))
+        for point in itertools.product(*values.values())
+    )
+
+
+def cells(points: Iterable[Mapping[str, Scalar]]) -> tuple[Cell, ...]:
+    """Explicit points, where a product of axes would waste runs.
+
+    >>> [cell.id for cell in cells([{"dim": 2}, {"dim": 4}])]
+    ['dim=2', 'dim=4']
+    """
+    return tuple(Cell(**point) for point in points)
+
+
+def scan(
+    settings: Iterable[Mapping[str, Scalar]],
+    parameter: str,
+    centre: Callable[[Cell], float],
+    factors: Iterable[float],
+    to: Callable[[float], int] = round,
+) -> tuple[Cell, ...]:
+    """At every setting, the values of one parameter at these multiples of a predicted centre.
+
+    >>> [cell.id for cell in scan([{"dim": 2}], "pairs", lambda s: 3.0 * s["dim"], (0.5, 1, 2))]
+    ['dim=2,pairs=3', 'dim=2,pairs=6', 'dim=2,pairs=12']
+    """
+    factors, found = tuple(factors), []
+    for setting in map(lambda point: Cell(**point), settings):
+        middle = centre(setting)
+        found += [setting.replace(**{parameter: to(factor * middle)}) for factor in factors]
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A batch of replicates to simulate.
+
+    Attributes:
+        rngs: one generator per replicate. The draws of a replicate depend on its own generator
+            alone, hence not on the batch size, the order or the executor.
+        device: torch device, such as "cpu" or "cuda".
+        dtype: torch floating-point type of the simulation.
+    """
+
+    rngs: tuple[np.random.Generator, ...]
+    device: str
+    dtype: torch.dtype
+
+    @property
+    def replicates(self) -> int:
+        """How many replicates the block holds."""
+        return len(self.rngs)
+
+    def draw(self, function: Callable[..., T], parameters: Mapping[str, Any], **more: Any) -> T:
+        """What `function` makes of the block's generators with a cell's parameters.
+
+        It is called as ``function(rngs, **parameters, **more, device=..., dtype=...)``.
+        """
+        given = {**parameters, **more}
+        return function(self.rngs, **given, device=self.device, dtype=self.dtype)

@@ -1,0 +1,201 @@
+"""What a claim is, and the decorator that makes one of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any, Literal, TypeVar
+
+from recall_claims.declare.cell import Block, Cell
+from recall_claims.declare.controls import Control
+from recall_claims.declare.plot import Plot
+from recall_claims.declare.source import Source
+from recall_claims.judge.rules import CriticalLocation, Predict, Rule
+from recall_claims.predictions import Prediction
+
+TIERS = ("smoke", "standard", "full")
+Tier = Literal["smoke", "standard", "full"]
+Observe = Callable[[Cell, Block], Any]
+Grid = Sequence[Cell] | Mapping[Tier, Sequence[Cell]]
+T = TypeVar("T")
+
+
+class Grids(Mapping[str, tuple[Cell, ...]]):
+    """The cells of each tier, worked out when they are first asked for.
+
+    Grids around a predicted threshold take seconds to work out. A worker process is told its cell,
+    and never asks.
+    """
+
+    def __init__(self, work_out: Callable[[], Mapping[str, tuple[Cell, ...]]]) -> None:
+        self._tiers = cache(work_out)
+
+    def __getitem__(self, tier: str) -> tuple[Cell, ...]:
+        return self._tiers()[tier]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tiers())
+
+    def __len__(self) -> int:
+        return len(self._tiers())
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A theorem made executable. Fields are those of the `claim` decorator."""
+
+    id: str
+    title: str
+    statement: str
+    source: Source
+    latex: str
+    regime: str
+    cells: Mapping[str, tuple[Cell, ...]]
+    replicates: Mapping[str, int]
+    looks: Mapping[str, int]
+    rule: Rule
+    why: str
+    predict: Predict | None
+    controls: tuple[Control, ...]
+    plot: Plot | None
+    expected: Literal["SUPPORTED", "REFUTED"]
+    explanation: str | None
+    dtype: Literal["float64", "float32"]
+    critical: Callable[[Cell], float] | None
+    exploratory: bool
+    needs: Literal["cuda"] | None
+    observe: Observe
+    module: str
+
+    @property
+    def entry(self) -> Prediction | None:
+        """The claim's prediction in the registry, or None."""
+        return getattr(self.predict, "entry", None)
+
+    def why_not_run(self, tier: str, device: str) -> str | None:
+        """Why there is nothing to run in this tier on this device, or None if there is."""
+        if not self.cells.get(tier):
+            tiers = ", ".join(name for name, points in self.cells.items() if points)
+            return f"NOT RUN: the claim has no cells in tier {tier} (only in {tiers})"
+        if self.needs is not None and not device.startswith(self.needs):
+            return f"NOT RUN: the claim needs --device {self.needs}, this run is on {device}"
+        return None
+
+
+def claim(
+    id: str,
+    title: str,
+    *,
+    source: Source | None = None,
+    latex: str = "",
+    regime: str = "",
+    cells: Grid | Callable[[], Grid],
+    replicates: int | Mapping[Tier, int],
+    looks: int | Mapping[Tier, int] = 4,
+    rule: Rule,
+    why: str = "",
+    predict: Predict | None = None,
+    controls: Sequence[Control] = (),
+    plot: Plot | None = None,
+    expected: Literal["SUPPORTED", "REFUTED"] = "SUPPORTED",
+    explanation: str | None = None,
+    dtype: Literal["float64", "float32"] = "float64",
+    critical: Callable[[Cell], float] | None = None,
+    exploratory: bool = False,
+    needs: Literal["cuda"] | None = None,
+) -> Callable[[Observe], Claim]:
+    """Make a claim of the function that simulates a block of replicates in a cell.
+
+    The function takes ``(cell, block)`` and returns observables of shape (replicates,): one array
+    or tensor, which is the observable "value", or a mapping of names to such. Its docstring is the
+    theorem in words. It must not use theory: predictions enter through `predict`, `rule` and
+    `cells` alone.
+
+    Args:
+        id: stable name; seeds and ledger keys derive from it.
+        title: one line.
+        source: paper and statements; provenance and derivation where the prediction has none.
+        latex: the formula under test; if it is not given, the prediction's.
+        regime: why the grid lies in the theorem's regime.
+        cells: the grid, for all tiers or per tier, or a function that returns it, which is called
+            at most once and by no worker; a tier without cells does not run the claim. "full" has
+            those of "standard" if it is not named.
+        replicates: replicates per cell at the first look, for all tiers or per tier; a tier that
+            is not named has those of the tier before it.
+        looks: how often the data may double, likewise; look k uses ``replicates * 2**k`` per cell.
+        rule: the estimand and its region.
+        why: why the region is as wide as it is, from what is known before the run.
+        predict: the theory's prediction for a cell; `on` makes one of a law.
+        controls: planted wrong theories.
+        plot: how the report draws the cells.
+        expected: "REFUTED" for a statement kept in the suite because the evidence refutes it,
+            such as a press version; needs an explanation, and passes only while refuted.
+        explanation: why the statement is expected to be refuted.
+        dtype: floating-point type of the simulation.
+        critical: predicted critical value of the plot's x, for the data collapse; if it is not
+            given, the prediction of a rule that locates one.
+        exploratory: asks whether a result outlives one of its assumptions. Judged by the same
+            rules, but said as SURVIVES or BREAKS; it never fails a run, and needs no control.
+        needs: the only kind of device that can judge the claim; on others it is NOT RUN.
+
+    A claim that is written wrongly is reported when pytest collects it, not here.
+    """
+    entry: Prediction | None = getattr(predict, "entry", None)
+
+    def grids() -> dict[str, tuple[Cell, ...]]:
+        given = cells if isinstance(cells, Sequence | Mapping) else cells()
+        found = {tier: tuple(points) for tier, points in _per_tier(given).items()}
+        return {"full": found["standard"], **found} if "standard" in found else found
+
+    def decorate(observe: Observe) -> Claim:
+        return Claim(
+            id=id,
+            title=title,
+            statement=" ".join((observe.__doc__ or "").split()),
+            source=(source or Source("")).completed(entry),
+            latex=latex or (entry.latex if entry else ""),
+            regime=" ".join(regime.split()),
+            cells=Grids(grids),
+            replicates=_inherited(_per_tier(replicates)),
+            looks=_inherited(_per_tier(looks)),
+            rule=rule,
+            why=" ".join(why.split()),
+            predict=predict,
+            controls=tuple(controls),
+            plot=plot,
+            expected=expected,
+            explanation=explanation,
+            dtype=dtype,
+            critical=critical or _located(rule, predict),
+            exploratory=exploratory,
+            needs=needs,
+            observe=observe,
+            module=observe.__module__,
+        )
+
+    return decorate
+
+
+def _per_tier(value: T | Mapping[Tier, T]) -> dict[str, T]:
+    if isinstance(value, Mapping):
+        return {str(tier): entry for tier, entry in value.items()}
+    return dict.fromkeys(TIERS, value)
+
+
+def _inherited(given: dict[str, int]) -> dict[str, int]:
+    """A tier that is not named has the number of the tier before it."""
+    found = dict(given)
+    for before, tier in pairwise(TIERS):
+        if tier not in found and before in found:
+            found[tier] = found[before]
+    return found
+
+
+def _located(rule: Rule, predict: Predict | None) -> Callable[[Cell], float] | None:
+    """The prediction, if the rule compares a located critical value with it."""
+    if not isinstance(rule, CriticalLocation) or predict is None:
+        return None
+    located = predict
+    return lambda cell: float(located(cell))

@@ -1,0 +1,119 @@
+"""Planted wrong theories, which the same data must refute.
+
+A control states what it changes in its claim: the prediction by a constant (`times`), by powers of
+the sizes (`power`), by other parameters (`at`), the observable that the rule reads (`reads`), or
+prediction or rule as a whole (`Control`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from recall_claims.declare.cell import Cell, Scalar
+from recall_claims.errors import ClaimError
+from recall_claims.judge.rules import Predict, Rule
+
+if TYPE_CHECKING:
+    from recall_claims.declare.claim import Claim
+
+
+@dataclass(frozen=True)
+class Control:
+    """A planted wrong theory; the same data must refute it, or the claim is not supported.
+
+    It replaces the claim's `predict`, its `rule`, or both, or alters the claim.
+
+    >>> control = Control("one-length", "1/L for 1/L^2", lambda cell: 1 / cell["length"])
+    >>> control.predict(Cell(length=4))
+    0.25
+    """
+
+    id: str
+    description: str
+    predict: Predict | None = None
+    rule: Rule | None = None
+    alter: Callable[[Claim], Claim] | None = None
+
+    def planted(self, claim: Claim) -> Claim:
+        """The claim as the wrong theory has it."""
+        if self.alter is not None:
+            claim = self.alter(claim)
+        predict, rule = self.predict or claim.predict, self.rule or claim.rule
+        return replace(claim, predict=predict, rule=rule, controls=())
+
+
+def times(factor: float, id: str = "", description: str = "") -> Control:
+    """The prediction times a constant."""
+
+    def predict(cell: Cell, base: Predict) -> float:
+        return factor * _number(base, cell)
+
+    return _altered(id or f"times-{factor:g}", description or f"{factor:g} times as large", predict)
+
+
+def power(id: str = "", description: str = "", /, **powers: float) -> Control:
+    """An exponent off: the prediction times these powers of the cell's parameters.
+
+    A rule that names its exponents itself (`Exponents` about numbers) has them shifted instead.
+    """
+    text = ", ".join(f"{name.replace('_', '-')}{value:+g}" for name, value in powers.items())
+
+    def alter(claim: Claim) -> Claim:
+        shifted = claim.rule.with_exponents_off(powers)
+        if shifted is not None:
+            return replace(claim, rule=shifted)
+        return replace(claim, predict=_bound(claim, predict))
+
+    def predict(cell: Cell, base: Predict) -> float:
+        factors = [cell.number(name) ** value for name, value in powers.items()]
+        return float(_number(base, cell) * math.prod(factors))
+
+    return Control(id or text, description or f"exponents off: {text}", alter=alter)
+
+
+def at(id: str, description: str = "", /, **changes: Scalar | Callable[[Cell], Scalar]) -> Control:
+    """The prediction for other parameters: values, or functions of the cell.
+
+    `at("no-excess", trigger_in_values=False)`;
+    `at("a-third-more", samples=lambda cell: round(4 / 3 * cell["samples"]))`.
+    """
+    told = [name if callable(new) else f"{name} = {new}" for name, new in changes.items()]
+
+    def predict(cell: Cell, base: Predict) -> float | str:
+        values = {name: new(cell) if callable(new) else new for name, new in changes.items()}
+        return base(cell.replace(**values))
+
+    return _altered(id, description or f"predicted at other {', '.join(told)}", predict)
+
+
+def reads(id: str, description: str, observable: str) -> Control:
+    """The claim's rule on another observable, which the simulation returns for the purpose."""
+
+    def alter(claim: Claim) -> Claim:
+        rule: Any = claim.rule  # the rules that can be planted so have an observable
+        return replace(claim, rule=replace(rule, observable=observable))
+
+    return Control(id, description, alter=alter)
+
+
+def _altered(id: str, description: str, predict: Callable[[Cell, Predict], float | str]) -> Control:
+    return Control(
+        id, description, alter=lambda claim: replace(claim, predict=_bound(claim, predict))
+    )
+
+
+def _bound(claim: Claim, predict: Callable[[Cell, Predict], float | str]) -> Predict:
+    base = claim.predict
+    if base is None:
+        raise ClaimError(f"claim {claim.id} has no prediction that its control could change")
+    return lambda cell: predict(cell, base)
+
+
+def _number(predict: Predict, cell: Cell) -> float:
+    value = predict(cell)
+    if isinstance(value, str):
+        raise ClaimError(f"the prediction at {cell.id} is the text {value!r}, not a number")
+    return float(value)

@@ -1,0 +1,109 @@
+"""Where a claim comes from, and a prediction made of a registered formula."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from recall_claims.declare.cell import Cell
+from recall_claims.predictions import Prediction, Provenance, registered
+
+P_co = TypeVar("P_co", covariant=True)
+
+
+@dataclass(frozen=True, init=False)
+class Source:
+    """Where a claim comes from.
+
+    Attributes:
+        paper: key of a paper's file, such as "A".
+        statements: the paper's statements that the claim tests, such as "A3", "A9".
+        provenance: "stated" (in the paper's abstract), "reported" (by its reviewers or readers)
+            or "derived" (our own derivation, which makes a statement quantitative). Where it is
+            not given, it is that of the claim's prediction.
+        reference: the file of the derivation; where it is not given, the prediction's.
+
+    >>> Source("A", "A3", "A9").statements
+    ('A3', 'A9')
+    """
+
+    paper: str
+    statements: tuple[str, ...]
+    provenance: Provenance | None
+    reference: str
+
+    def __init__(
+        self,
+        paper: str,
+        *statements: str,
+        provenance: Provenance | None = None,
+        reference: str = "",
+    ) -> None:
+        values = {"paper": paper, "statements": statements}
+        for name, value in {**values, "provenance": provenance, "reference": reference}.items():
+            object.__setattr__(self, name, value)
+
+    def completed(self, entry: Prediction | None) -> Source:
+        """With what the registry knows of the claim's prediction, where nothing was given."""
+        if entry is None:
+            return self
+        return Source(
+            self.paper,
+            *self.statements,
+            provenance=self.provenance or entry.provenance,
+            reference=self.reference or f"{entry.module.replace('.', '/')}.py",
+        )
+
+
+class Parametrised(Protocol[P_co]):
+    """A type that makes a value of a cell's parameters, and ignores those it does not know."""
+
+    def of(self, parameters: Cell, /) -> P_co: ...
+
+
+@dataclass(frozen=True)
+class On:
+    """A law of theory as a prediction for cells; made by `on`."""
+
+    law: Callable[..., Any]
+    arguments: Callable[[Cell], tuple[tuple[Any, ...], dict[str, Any]]]
+
+    def __call__(self, cell: Cell) -> Any:
+        positional, named = self.arguments(cell)
+        return self.law(*positional, **named)
+
+    @property
+    def entry(self) -> Prediction | None:
+        """The law in the registry of predictions, or None."""
+        return registered(self.law)
+
+
+def on(
+    problem: Parametrised[Any] | Callable[..., Any],
+    law: Callable[..., Any] | None = None,
+    /,
+    **fixed: Any,
+) -> On:
+    """A law of theory as the prediction for a cell.
+
+    ``on(Problem, law)`` predicts ``law(Problem.of(cell))``; ``on(law)`` passes the cell's
+    parameters that the law takes by name. ``fixed`` are arguments that are the same in every cell.
+    A registered law brings its LaTeX, provenance and reference to the claim.
+
+    >>> def load(samples: int, vocab_size: int) -> float:
+    ...     return samples / vocab_size
+    >>> on(load)(Cell(samples=8, vocab_size=4, dim=2))
+    2.0
+    """
+    if law is not None:
+        return On(law, lambda cell: ((problem.of(cell),), fixed))  # type: ignore[union-attr]
+    taken = inspect.signature(problem).parameters  # type: ignore[arg-type]
+    everything = any(p.kind is p.VAR_KEYWORD for p in taken.values())
+
+    def named(cell: Cell) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        given = {name: value for name, value in cell.items() if everything or name in taken}
+        return (), {**given, **fixed}
+
+    return On(problem, named)  # type: ignore[arg-type]

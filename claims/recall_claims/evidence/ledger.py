@@ -1,0 +1,236 @@
+"""The ledger: every block of evidence ever simulated, in one SQLite file.
+
+A block is keyed on all that its figures depend on: claim, cell, seed, block index, replicates,
+dtype, device kind, fingerprint of the code that made it, and library versions. A run that was
+killed finds its finished blocks here and loses at most those in flight. Payloads are numpy
+archives without pickles, with a checksum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sqlite3
+import time
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from recall_claims.errors import LedgerError
+from recall_claims.judge.rules.base import Array
+
+APPLICATION_ID = 0x52434C4D  # "RCLM" in ASCII marks the file as ours
+VERSION = 1
+WAIT_SECONDS = 60
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS blocks (
+    key TEXT PRIMARY KEY, claim TEXT NOT NULL, cell TEXT NOT NULL, seed TEXT NOT NULL,
+    block INTEGER NOT NULL, replicates INTEGER NOT NULL, dtype TEXT NOT NULL,
+    device TEXT NOT NULL, code TEXT NOT NULL, versions TEXT NOT NULL,
+    seconds REAL NOT NULL, checksum TEXT NOT NULL, payload BLOB NOT NULL
+) STRICT
+"""
+_PLACE = "CREATE INDEX IF NOT EXISTS place ON blocks (claim, cell, seed, block)"
+
+
+@dataclass(frozen=True)
+class BlockKey:
+    """All that a block's figures depend on."""
+
+    claim: str
+    cell: str
+    seed: int
+    block: int
+    replicates: int
+    dtype: str
+    device: str
+    code: str
+    versions: str
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the key's fields."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class BlockResult:
+    """What one block gave and what it took.
+
+    Attributes:
+        observations: observables, each of shape (replicates,).
+        seconds: time of the simulation.
+        peak_memory: of the process that simulated it, MiB; None for a block from the ledger.
+        parts: in how many parts memory allowed it to be simulated; the ledger does not keep it.
+    """
+
+    observations: Mapping[str, Array]
+    seconds: float
+    peak_memory: float | None = None
+    parts: int = 1
+
+
+class Ledger:
+    """An open ledger; use as a context manager.
+
+    Raises:
+        LedgerError: the file is not a ledger, is damaged, comes from a newer version, or cannot
+            be opened, read or written. The file is left as it was.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._explained("open"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
+        try:
+            with self._explained("open"):
+                self._prepare()
+        except LedgerError:
+            self._database.close()
+            raise
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._database.close()
+
+    def get(self, key: BlockKey) -> BlockResult | None:
+        """The block, or None if it was never simulated."""
+        with self._explained("read"):
+            row = self._database.execute(
+                "SELECT seconds, checksum, payload FROM blocks WHERE key = ?", (key.digest,)
+            ).fetchone()
+        if row is None:
+            return None
+        seconds, checksum, payload = row
+        if hashlib.sha256(payload).hexdigest() != checksum:
+            raise LedgerError(
+                f"{self.path}: block {key.block} of {key.claim} at {key.cell} does not match its "
+                "checksum, so the file is damaged; move it away (or choose another with "
+                "--ledger) and run again"
+            )
+        try:
+            with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
+                return BlockResult({name: archive[name] for name in archive.files}, seconds)
+        except (ValueError, zipfile.BadZipFile) as error:
+            raise LedgerError(
+                f"{self.path}: block {key.block} of {key.claim} at {key.cell} is no numpy archive "
+                f"of plain numbers ({error}), so this suite did not write it; move the file away "
+                "(or choose another with --ledger) and run again"
+            ) from error
+
+    def put(self, key: BlockKey, result: BlockResult) -> None:
+        """Keep a block; one that another run has kept meanwhile stays as it is."""
+        buffer = io.BytesIO()
+        arrays: dict[str, Any] = dict(result.observations)
+        np.savez(buffer, **arrays)  # of numbers: nothing is pickled
+        payload = buffer.getvalue()
+        row = {
+            **asdict(key),
+            "seed": str(key.seed),
+            "key": key.digest,
+            "seconds": result.seconds,
+            "checksum": hashlib.sha256(payload).hexdigest(),
+            "payload": payload,
+        }
+        names = ", ".join(row)
+        places = ", ".join(f":{name}" for name in row)
+        with self._explained("write"):
+            self._database.execute(f"INSERT OR IGNORE INTO blocks ({names}) VALUES ({places})", row)
+
+    def why_missing(self, key: BlockKey) -> str:
+        """Why a block has to be simulated: "new", or what differs from the block kept there."""
+        with self._explained("read"):
+            row = self._database.execute(
+                "SELECT replicates, dtype, device, code, versions FROM blocks "
+                "WHERE claim = ? AND cell = ? AND seed = ? AND block = ? LIMIT 1",
+                (key.claim, key.cell, str(key.seed), key.block),
+            ).fetchone()
+        if row is None:
+            return "new"
+        fields = ("replicates", "dtype", "device", "code", "versions")
+        changed = [name for name, old in zip(fields, row, strict=True) if getattr(key, name) != old]
+        return f"{' and '.join(changed)} changed"
+
+    def _prepare(self) -> None:
+        execute = self._database.execute
+        # Two runs may create the file at the same moment: look and create under one lock, which
+        # the connection's context commits, or rolls back after an error.
+        with self._database:
+            execute("BEGIN IMMEDIATE")
+            self._check_or_create()
+        self._log_ahead()
+        execute("PRAGMA synchronous = NORMAL")
+
+    def _check_or_create(self) -> None:
+        execute = self._database.execute
+        (application,) = execute("PRAGMA application_id").fetchone()
+        (version,) = execute("PRAGMA user_version").fetchone()
+        (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables and application != APPLICATION_ID:
+            raise LedgerError(
+                f"{self.path} is some other program's database, not a ledger; choose another "
+                "file with --ledger"
+            )
+        if version > VERSION:
+            raise LedgerError(
+                f"{self.path} was written by a newer version of this suite (format {version}, "
+                f"this one knows {VERSION}); update the suite or choose another file with --ledger"
+            )
+        if not tables:
+            execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            execute(f"PRAGMA user_version = {VERSION}")
+        execute(_TABLE)
+        execute(_PLACE)
+
+    def _log_ahead(self) -> None:
+        """Let readers and a writer work side by side; the switch does not wait for locks itself."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                self._database.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+            else:
+                return
+
+    @contextmanager
+    def _explained(self, action: str) -> Iterator[None]:
+        """Turn SQLite's and the system's errors into one that names cause and remedy."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "full" in str(error):
+                remedy = "free some disk space and run again; finished blocks are kept"
+            elif "locked" in str(error):
+                remedy = "another process holds it; wait for that run, or use another --ledger"
+            else:
+                remedy = "check that its folder exists and is writable, or choose another --ledger"
+            raise LedgerError(f"cannot {action} {self.path}: {error}; {remedy}") from error
+        except sqlite3.DatabaseError as error:
+            raise LedgerError(
+                f"cannot {action} {self.path}: {error}, so it is damaged or no ledger; it was "
+                "left alone: move it away (or choose another with --ledger) and run again"
+            ) from error
+        except OSError as error:
+            raise LedgerError(
+                f"cannot {action} {self.path}: {error.strerror or error}; choose a writable "
+                "place with --ledger"
+            ) from error

@@ -1,0 +1,165 @@
+"""Simulate a block: what a worker does, in this process or in another one."""
+
+from __future__ import annotations
+
+import importlib
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+
+from recall_claims.declare.cell import Block, Cell
+from recall_claims.declare.claim import Claim
+from recall_claims.errors import SimulationError
+from recall_claims.evidence.executors import one_thread
+from recall_claims.evidence.fingerprints import fingerprint
+from recall_claims.evidence.ledger import BlockKey, BlockResult
+from recall_claims.evidence.memory import peak_memory
+from recall_claims.evidence.seeds import replicate_generators
+from recall_claims.judge.rules.base import Array
+
+
+@dataclass(frozen=True)
+class Task:
+    """A block to simulate, in words that any worker process understands."""
+
+    module: str
+    cell: Cell
+    device: str
+    key: BlockKey
+
+
+def simulate(task: Task) -> BlockResult:
+    """Simulate one block; this is what an executor's worker runs.
+
+    If memory runs out, the block is simulated in halves, those in halves again, and so on. Every
+    replicate has its own generator, so that its draws are those of the whole block; a batched
+    product may round the last digit of another batch size differently.
+
+    Raises:
+        SimulationError: the worker's code or libraries are not those of the run, the claim's
+            function returned something that cannot be evidence, or memory does not suffice for a
+            single replicate.
+    """
+    key = task.key
+    claim, code = find(task.module, key.claim)
+    one_thread()
+    full_precision()
+    if (code, versions()) != (key.code, key.versions):
+        raise SimulationError(
+            f"worker {platform.node()} has other code or libraries than this run: {code} and "
+            f"{versions()} there, {key.code} and {key.versions} here; install the same on both "
+            "and start the workers anew"
+        )
+    start = time.perf_counter()
+    spans, parts = [slice(0, key.replicates)], []
+    while spans:
+        span = spans.pop()
+        part = _observe(claim, task, span)
+        if part is not None:
+            parts.append(part)
+        elif span.stop - span.start > 1:
+            middle = (span.start + span.stop) // 2
+            spans += [slice(middle, span.stop), slice(span.start, middle)]
+        else:
+            raise SimulationError(
+                f"{_where(key)}: out of memory on {task.device} even for a single replicate; "
+                "free memory there, run fewer processes at a time (--executor serial), or take a "
+                "device with more"
+            )
+    seconds = time.perf_counter() - start
+    observations = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return BlockResult(observations, seconds, peak_memory(), parts=len(parts))
+
+
+def full_precision() -> None:
+    """Multiply float32 matrices in float32: no TensorFloat-32, which keeps 10 bits of a factor."""
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+
+
+def _observe(claim: Claim, task: Task, span: slice) -> dict[str, Array] | None:
+    """Observables of some replicates of a block, or None if memory does not suffice."""
+    key = task.key
+    # Anew for every attempt: one that failed has used its generators.
+    rngs = replicate_generators(key.seed, key.claim, key.cell, key.block, key.replicates)
+    block = Block(rngs=rngs[span], device=task.device, dtype=getattr(torch, key.dtype))
+    try:
+        raw = claim.observe(task.cell, block)
+    except (MemoryError, RuntimeError) as error:
+        if not _out_of_memory(error):
+            raise
+        return None
+    where = _where(key)
+    if not isinstance(raw, Mapping):
+        raw = {"value": raw}
+    if not raw:
+        raise SimulationError(f"{where}: the claim's function returned no observables")
+    observations = {name: _array(value) for name, value in raw.items()}
+    for name, values in observations.items():
+        if values.shape != (block.replicates,):
+            raise SimulationError(
+                f"{where}: observable {name!r} has shape {values.shape}, not one value per "
+                f"replicate ({block.replicates},)"
+            )
+        if not np.isfinite(values).all():
+            raise SimulationError(
+                f"{where}: observable {name!r} has {(~np.isfinite(values)).sum()} values that are "
+                "not finite; the simulation is broken there or the cell makes no sense"
+            )
+    return observations
+
+
+def _out_of_memory(error: Exception) -> bool:
+    """Whether an allocation failed: on a GPU, in one of its libraries, or on the CPU."""
+    kinds = (MemoryError, torch.OutOfMemoryError)
+    return isinstance(error, kinds) or any(
+        text in str(error) for text in ("can't allocate memory", "STATUS_ALLOC_FAILED")
+    )
+
+
+def _where(key: BlockKey) -> str:
+    return f"{key.claim} at {key.cell}, block {key.block}"
+
+
+def _array(value: object) -> Array:
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu().numpy()
+    return np.asarray(value, dtype=np.float64)
+
+
+def find(module: str, claim_id: str) -> tuple[Claim, str]:
+    """A claim and the fingerprint of its code, as they were when this process imported them.
+
+    Raises:
+        SimulationError: this process cannot import the module, or that holds no such claim.
+    """
+    try:
+        return _claims(module)[claim_id]
+    except KeyError:
+        raise SimulationError(f"module {module} holds no claim {claim_id}") from None
+
+
+@cache
+def _claims(module: str) -> dict[str, tuple[Claim, str]]:
+    # All at once: a worker that lives on while files are edited must not mistake a later text
+    # for the code that it has imported.
+    try:
+        found = vars(importlib.import_module(module)).values()
+    except ModuleNotFoundError as error:
+        raise SimulationError(
+            f"worker {platform.node()} cannot import {module} ({error}); install the claims there, "
+            "or start the worker with their folder on PYTHONPATH"
+        ) from error
+    return {c.id: (c, fingerprint(c.observe)) for c in found if isinstance(c, Claim)}
+
+
+@cache
+def versions() -> str:
+    """Of what a block's last digits depend on besides the code."""
+    return f"python {platform.python_version()}, numpy {np.__version__}, torch {torch.__version__}"

@@ -1,0 +1,185 @@
+"""The pytest hooks that collect, run and report claims.
+
+A folder's conftest.py loads them, or `-p recall_claims.plugin`. A module-level `Claim` is collected
+as a test item named by its id; the item runs the claim, and its record travels with the test
+report, so that pytest-xdist loses none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from recall_claims.declare.check import check
+from recall_claims.declare.claim import Claim
+from recall_claims.errors import ClaimError
+from recall_claims.judge.budget import SLOTS
+from recall_claims.plugin import options
+from recall_claims.plugin.forecast import Forecast
+from recall_claims.plugin.item import ClaimItem
+from recall_claims.plugin.plan import print_plan
+from recall_claims.plugin.progress import ProgressLine
+from recall_claims.plugin.session import SESSION, ClaimSession
+from recall_reports import terminal
+from recall_reports.errors import ReportError
+from recall_reports.write import write
+
+COLLECTOR = "claims-collector"
+LATE = (
+    "claims were met while collecting, too late for their options and report: name their folder "
+    "(`pytest FOLDER`), or have every run load the plugin: `addopts = -p recall_claims.plugin` in "
+    "pytest.ini"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of `pytest claims/`."""
+    options.add(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the options; a senseless one ends the run here."""
+    try:
+        config.stash[SESSION] = ClaimSession(config)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Give every xdist worker the controller's seed (it may be fresh)."""
+    node.workerinput["claims_seed"] = node.config.stash[SESSION].settings.seed
+
+
+def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimItem | None:
+    """Collect a module-level claim, and refuse one that is written wrongly."""
+    if not isinstance(obj, Claim) or obj.module != collector.obj.__name__:
+        return None
+    if not collector.config.pluginmanager.hasplugin(COLLECTOR):
+        raise collector.CollectError(LATE)
+    try:
+        check(obj, [collector.config.stash[SESSION].settings.tier])
+    except ClaimError as error:
+        raise collector.CollectError(str(error)) from error
+    item: ClaimItem = ClaimItem.from_parent(collector, name=obj.id, claim=obj)
+    return item
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Ids are unique, and the error budget has a slot for every claim."""
+    ids = [item.claim.id for item in items if isinstance(item, ClaimItem)]
+    twice = sorted({claim_id for claim_id in ids if ids.count(claim_id) > 1})
+    if twice:
+        raise pytest.UsageError(f"two claims share the id {', '.join(twice)}; rename one")
+    if len(ids) > SLOTS:
+        raise pytest.UsageError(
+            f"{len(ids)} claims, but the error budget is divided into {SLOTS} slots; raise SLOTS "
+            "in claims/recall_claims/judge/budget.py (every claim's share becomes smaller)"
+        )
+
+
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """On a dry run, print the plan in place of running."""
+    state = session.config.stash[SESSION]
+    if not state.dry_run or session.testsfailed:
+        return None
+    claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
+    print_plan(claims, state.settings, state.baseline, Console())
+    return True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Attach the claim's record to the report that travels to the controller."""
+    report = yield
+    if isinstance(item, ClaimItem) and call.when == "call":
+        # Through JSON: what travels between xdist's processes must be plain types, and the
+        # report must be the same with and without it.
+        report.__dict__["claim_record"] = json.loads(json.dumps(item.record))
+    return report
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Have the records collected."""
+    config = session.config
+    config.pluginmanager.register(_Collector(config.stash[SESSION]), COLLECTOR)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Put a live line on a terminal."""
+    config = session.config
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    state = config.stash[SESSION]
+    if reporter is None or not reporter.isatty or state.is_worker or state.dry_run:
+        return
+    ahead = [i.claim.id for i in session.items if isinstance(i, ClaimItem) and i.will_run()]
+    try:
+        earlier = {claim: entry["seconds"] for claim, entry in state.baseline.items()}
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+    # While a claim runs, pytest's capture has the descriptor; a copy of it still is the terminal.
+    terminal = os.fdopen(os.dup(reporter._tw._file.fileno()), "w", encoding="utf-8")
+    console = Console(file=terminal, width=reporter._tw.fullwidth)
+    state.line = ProgressLine(console, Forecast(ahead, earlier))
+
+
+class _Collector:
+    """Takes the records out of the reports, in the process that writes the report."""
+
+    def __init__(self, state: ClaimSession) -> None:
+        self.state = state
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        entry = getattr(report, "claim_record", None)
+        if entry is not None and not self.state.is_worker:
+            self.state.records.append(entry)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """One line: what this run will do."""
+    state = config.stash[SESSION]
+    settings = state.settings
+    return (
+        f"claims: tier {settings.tier}, seed {settings.seed}, device {settings.device}, "
+        f"executor {state.executor_spec}, error budget {settings.budget.probability:g}"
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Stop the workers and write the report."""
+    state = session.config.stash[SESSION]
+    state.close()
+    if state.is_worker or not state.records:
+        return
+    try:
+        state.written = write(state.report(), state.report_dir)
+    except ReportError as error:
+        state.trouble = str(error)
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """The verdict table, and where the report is."""
+    state = terminalreporter.config.stash[SESSION]
+    if not state.records:
+        return
+    console = Console(
+        file=terminalreporter._tw._file,
+        width=terminalreporter._tw.fullwidth,
+        force_terminal=terminalreporter.isatty,
+    )
+    verbosity = terminalreporter.config.get_verbosity()
+    terminal.print_verdicts(state.report(), console, verbosity)
+    if verbosity >= 0:
+        for kind, path in state.written.items():
+            terminalreporter.write_line(f"{kind}: {path}")
+    if state.trouble:
+        terminalreporter.write_line(f"no report was written: {state.trouble}", red=True)

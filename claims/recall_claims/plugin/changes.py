@@ -1,0 +1,79 @@
+"""What changed since a revision, and which claims that leaves as they were.
+
+A claim's verdict follows from its own file and from every module that file imports, directly or
+through others, by grimp's import graph. It has to be judged anew if one of these files differs from
+the revision. Simulated blocks are reused all the same where only theory changed: see `code`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from recall_claims.evidence.fingerprints import upstream
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Files that differ between a revision and the working tree.
+
+    Attributes:
+        revision: as git was asked for it.
+        files: changed, added and removed files of the repository.
+    """
+
+    revision: str
+    files: frozenset[Path]
+
+    @classmethod
+    def since(cls, revision: str, folder: Path) -> Changes:
+        """Ask git, in a folder of the repository.
+
+        Raises:
+            ValueError: there is no git, no repository or no such revision.
+        """
+        root = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
+        changed = _git(root, "diff", "--name-only", "-z", revision, "--")
+        untracked = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
+        return cls(revision, frozenset(root / f for f in (changed + untracked).split("\0") if f))
+
+    def touched(self, module: str) -> tuple[str, ...]:
+        """Modules that changed, among a claim's own and those that it depends on; sorted."""
+        return tuple(sorted(m for m in {module, *upstream(module)} if _source(m) in self.files))
+
+
+def commit(root: Path) -> str | None:
+    """The commit that is checked out, with a plus sign if tracked files differ from it.
+
+    None where there is no git or no repository.
+    """
+    try:
+        name = _git(root, "rev-parse", "--short=10", "HEAD").strip()
+        return name + "+" * bool(_git(root, "status", "--porcelain", "--untracked-files=no"))
+    except ValueError:
+        return None
+
+
+@cache
+def _source(module: str) -> Path | None:
+    spec = importlib.util.find_spec(module)
+    return Path(spec.origin).resolve() if spec is not None and spec.origin is not None else None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=folder, capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise ValueError(f"--changed-since needs git: {error}") from error
+    if done.returncode:
+        reason = done.stderr.strip().splitlines()[0] if done.stderr else "git failed"
+        raise ValueError(
+            f"--changed-since: git cannot compare with that revision ({reason}); name a commit, "
+            "tag or branch of this repository"
+        )
+    return done.stdout

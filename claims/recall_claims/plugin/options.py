@@ -1,0 +1,103 @@
+"""Options of `pytest claims/`, and how their values are read."""
+
+from __future__ import annotations
+
+import secrets
+
+import pytest
+import torch
+
+from recall_claims.declare.claim import TIERS
+from recall_claims.evidence import executors
+from recall_claims.judge.budget import DEFAULT, Budget
+
+ABOUT = """claims, theory verified by experiment
+  SUPPORTED     passed: the interval is inside the region, and every control is refuted
+  REFUTED       failed: interval and region are disjoint (passed where the claim expects it)
+  INCONCLUSIVE  failed: neither, and the replicates are spent; see --inconclusive
+  NOT RUN, ERROR are no verdicts: skipped, failed. SURVIVES and BREAKS (exploratory) always pass.
+  exit status   0 all as expected, 1 a claim failed, 2 interrupted or a claim is written wrongly,
+                3 the report could not be written, 4 wrong usage, 5 no claim was selected
+options of claims"""
+
+
+def add(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    group = parser.getgroup("claims", ABOUT)
+    group.addoption("--tier", choices=TIERS, default="standard", help="how much to simulate")
+    group.addoption("--device", default="cpu", help="torch device: cpu (default), cuda, cuda:1")
+    group.addoption(
+        "--seed", default="0", metavar="N|fresh", help="suite seed (default 0), or a fresh one"
+    )
+    group.addoption(
+        "--error-budget",
+        default=str(DEFAULT),
+        metavar="P",
+        help=f"probability of refuting any true claim (default {DEFAULT})",
+    )
+    group.addoption(
+        "--report-dir", default="reports/latest", metavar="DIR", help="default: reports/latest"
+    )
+    group.addoption(
+        "--ledger",
+        default=".recall-claims/ledger.sqlite",
+        metavar="FILE",
+        help="evidence kept between runs (default .recall-claims/ledger.sqlite)",
+    )
+    group.addoption("--executor", default="auto", help=f"where blocks run: {executors.FORMS}")
+    group.addoption(
+        "--inconclusive",
+        choices=("fail", "skip"),
+        default="fail",
+        help="what pytest makes of an INCONCLUSIVE claim",
+    )
+    group.addoption(
+        "--changed-since",
+        metavar="REV",
+        help="run only claims that depend on code that changed since this git revision; the "
+        "others keep their record of the baseline",
+    )
+    group.addoption(
+        "--baseline",
+        default="reports/baseline.json",
+        metavar="FILE",
+        help="earlier report for --changed-since, --dry-run and the time left (default "
+        "reports/baseline.json)",
+    )
+    group.addoption(
+        "--dry-run",
+        action="store_true",
+        help="print cells, replicates planned and needed, looks and expected seconds of each "
+        "claim; simulate nothing",
+    )
+
+
+def seed(text: str) -> int:
+    if text == "fresh":
+        return secrets.randbits(32)
+    if not text.isdecimal():
+        raise ValueError(f"--seed takes a non-negative integer or 'fresh', got {text!r}")
+    return int(text)
+
+
+def budget(text: str) -> Budget:
+    try:
+        return Budget(float(text))
+    except ValueError as error:
+        raise ValueError(f"--error-budget {text}: {error}") from error
+
+
+def device(text: str, *, local: bool) -> str:
+    """A torch device; only where blocks run on this machine (`local`) must it be here."""
+    try:
+        device = torch.device(text)
+    except RuntimeError as error:
+        raise ValueError(f"--device {text!r} is no torch device; try cpu or cuda") from error
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(f"--device {text}: claims run on cpu and cuda, not on {device.type}")
+    if local and device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ValueError(
+            f"--device {text}: torch sees {torch.cuda.device_count()} CUDA devices here; use "
+            "--device cpu, or install a CUDA build of torch and a driver"
+        )
+    return text

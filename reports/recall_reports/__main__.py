@@ -1,0 +1,66 @@
+"""Look at the report of a run, render it anew, or compare two."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from recall_reports import diff, record
+from recall_reports.errors import ReportError
+from recall_reports.terminal import print_verdicts
+from recall_reports.write import render
+
+LATEST = Path("reports/latest/report.json")
+BASELINE = Path("reports/baseline.json")
+EPILOG = """exit status: 0 done; 1 `diff` found that a verdict was lost; 2 wrong usage, or a report
+that cannot be read or written"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        report = record.load(options.file)
+        if options.command == "show":
+            print_verdicts(report, Console(), options.verbose - options.quiet)
+        elif options.command == "diff":
+            found = diff.changes(record.load(options.old), report)
+            if options.markdown:
+                print(diff.markdown(found), end="")
+            else:
+                diff.print_changes(found, Console())
+            return int(diff.lost(found))
+        else:
+            for path in render(report, options.to).values():
+                print(path)
+    except ReportError as error:
+        print(f"reports: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m recall_reports", description=__doc__, epilog=EPILOG
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    show = commands.add_parser("show", help="print the verdict table")
+    show.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
+    show.add_argument("-v", "--verbose", action="count", default=0, help="effort and resolution")
+    show.add_argument("-q", "--quiet", action="count", default=0, help="only what is unexpected")
+    again = commands.add_parser(
+        "render", help="write report.html, report.md, summary.svg and junit.xml"
+    )
+    again.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
+    again.add_argument("--to", type=Path, required=True, metavar="DIR", help="where to write")
+    compare = commands.add_parser("diff", help="say what changed between two reports")
+    compare.add_argument("old", type=Path, nargs="?", default=BASELINE, help=f"default: {BASELINE}")
+    compare.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
+    compare.add_argument("--markdown", action="store_true", help="for a pull request's comment")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

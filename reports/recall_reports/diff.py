@@ -1,0 +1,178 @@
+"""What changed between two records: verdicts, estimates, resolution, cost.
+
+Every interval of a record misses with at most the probability that the record's error budget
+gives it, so the interval of a difference, from the new lower end less the old upper end to the new
+upper end less the old lower end, misses with at most twice that, however the two runs depend on
+each other. A difference whose interval leaves out 0 is beyond chance. Two runs with one seed and
+tier see the same random numbers: any difference between them comes from theory, code or versions.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from recall_reports import words
+from recall_reports.markdown import escaped
+from recall_reports.record import Record
+
+COARSER = 1.25
+SLOWER = 1.5
+SLOWER_SECONDS = 5.0
+
+Kind = Literal["lost", "gained", "verdict", "moved", "coarser", "slower", "new", "gone"]
+HEADINGS: dict[Kind, str] = {
+    "lost": "lost verdict",
+    "gone": "no longer judged",
+    "gained": "gained verdict",
+    "verdict": "changed verdict",
+    "moved": "moved estimate",
+    "coarser": "lost resolution",
+    "slower": "slower",
+    "new": "new claim",
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that is different, in words."""
+
+    kind: Kind
+    claim: str
+    old: str
+    new: str
+    note: str = ""
+
+
+def changes(old: Record, new: Record) -> list[Change]:
+    """All changes from `old` to `new`, lost verdicts first.
+
+    Claims that either run left out (state NOT RUN) are compared only where both ran the same tier:
+    there, one that is no longer judged counts as such.
+    """
+    before = {claim["id"]: claim for claim in old["claims"]}
+    after = {claim["id"]: claim for claim in new["claims"]}
+    same_tier = old["suite"]["tier"] == new["suite"]["tier"]
+    same_draws = same_tier and old["suite"]["seed"] == new["suite"]["seed"]
+    found = []
+    for name in [*before, *(name for name in after if name not in before)]:
+        was, now = before.get(name), after.get(name)
+        if was is None:
+            assert now is not None
+            found.append(Change("new", name, "–", words.label(now)))
+        elif now is None or now["state"] == "NOT RUN":
+            if was["state"] != "NOT RUN" and (now is None or same_tier):
+                label = "–" if now is None else words.label(now)
+                found.append(Change("gone", name, words.label(was), label))
+        elif was["state"] != "NOT RUN":
+            found += _changes(was, now, same_tier, same_draws)
+        elif same_tier:
+            found.append(Change("new", name, words.label(was), words.label(now)))
+    order = list(HEADINGS)
+    return sorted(found, key=lambda change: order.index(change.kind))
+
+
+def lost(found: list[Change]) -> bool:
+    """Whether a verdict was lost: a claim that passed does not pass now, or is not judged."""
+    return any(change.kind in ("lost", "gone") for change in found)
+
+
+def _changes(
+    was: dict[str, Any], now: dict[str, Any], same_tier: bool, same_draws: bool
+) -> Iterator[Change]:
+    name = now["id"]
+    if words.label(was) != words.label(now):
+        passed = was["outcome"] == "passed", now["outcome"] == "passed"
+        kinds: dict[tuple[bool, bool], Kind] = {(True, False): "lost", (False, True): "gained"}
+        kind = kinds.get(passed, "verdict")
+        yield Change(kind, name, words.label(was), words.label(now), words.reason(now))
+    moved = _moved(was, now, same_draws)
+    if moved is not None:
+        yield moved
+    if not same_tier:
+        return
+    coarse = was["resolution"]["value"], now["resolution"]["value"]
+    if None not in coarse and coarse[1] > COARSER * coarse[0]:
+        yield Change("coarser", name, was["resolution"]["text"], now["resolution"]["text"])
+    if now["seconds"] > max(SLOWER * was["seconds"], was["seconds"] + SLOWER_SECONDS):
+        yield Change("slower", name, words.seconds(was["seconds"]), words.seconds(now["seconds"]))
+
+
+def _moved(was: dict[str, Any], now: dict[str, Any], same_draws: bool) -> Change | None:
+    """The component whose estimate moved most, in units of its old interval, if one did."""
+    before = {component["name"]: component for component in was["components"]}
+    worst, size = None, 0.0
+    for component in now["components"]:
+        earlier = before.get(component["name"])
+        if earlier is None or None in (earlier["estimate"], component["estimate"]):
+            continue
+        step = component["estimate"] - earlier["estimate"]
+        low, high = _difference(earlier["interval"], component["interval"])
+        beyond = low > 0 or high < 0
+        if not beyond and not (same_draws and not math.isclose(step, 0, abs_tol=1e-9)):
+            continue
+        scale = (_width(earlier["interval"]) + _width(component["interval"])) or abs(step)
+        if abs(step) / scale >= size:
+            size = abs(step) / scale
+            why = "beyond chance" if beyond else "same seed, so not chance"
+            finding = words.finding(step, [_finite(low), _finite(high)])
+            note = f"{component['name']}: difference {finding}, {why}"
+            worst = Change(
+                "moved",
+                now["id"],
+                words.finding(earlier["estimate"], earlier["interval"]),
+                words.finding(component["estimate"], component["interval"]),
+                note,
+            )
+    return worst
+
+
+def _difference(old: list[float | None], new: list[float | None]) -> tuple[float, float]:
+    low = -math.inf if new[0] is None or old[1] is None else new[0] - old[1]
+    high = math.inf if new[1] is None or old[0] is None else new[1] - old[0]
+    return low, high
+
+
+def _width(interval: list[float | None]) -> float:
+    low, high = interval
+    return math.inf if low is None or high is None else high - low
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def sentence(found: list[Change]) -> str:
+    """The outcome in one sentence."""
+    if not found:
+        return "Nothing changed."
+    counts = {kind: sum(change.kind == kind for change in found) for kind in HEADINGS}
+    parts = [f"{count} {HEADINGS[kind]}" for kind, count in counts.items() if count]
+    return f"{'; '.join(parts)}."
+
+
+def markdown(found: list[Change]) -> str:
+    """The changes for a comment on a pull request."""
+    lines = [f"**{sentence(found)}**", ""]
+    if found:
+        lines += ["| | claim | old | new | |", "|---|---|---|---|---|"]
+    for change in found:
+        cells = (HEADINGS[change.kind], f"`{change.claim}`", change.old, change.new, change.note)
+        lines.append(f"| {' | '.join(c if c[:1] == '`' else escaped(c) for c in cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def print_changes(found: list[Change], console: Console) -> None:
+    """The same as a table in the terminal."""
+    if found:
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+        for header in ("", "claim", "old", "new", "note"):
+            table.add_column(header, overflow="fold")
+        for change in found:
+            table.add_row(HEADINGS[change.kind], change.claim, change.old, change.new, change.note)
+        console.print(table)
+    console.print(sentence(found), highlight=False)

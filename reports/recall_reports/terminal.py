@@ -1,0 +1,149 @@
+"""The verdict table at the end of the terminal output."""
+
+from typing import Any
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from recall_reports import summary, words
+from recall_reports.record import Record
+
+STYLES = {
+    "SUPPORTED": "green",
+    "REFUTED": "bold red",
+    "INCONCLUSIVE": "bold yellow",
+    "SURVIVES": "blue",
+    "BREAKS": "magenta",
+    "NOT RUN": "dim",
+    "ERROR": "bold magenta",
+}
+DECLARED = "cyan"
+WIDE = 112  # columns from which region and resolution have room
+MANY = 8
+"""Claims that were not run are named up to this number, and beyond it with -v only."""
+PLAIN = str.maketrans(
+    {"✓": "+", "✕": "x", "◆": "*", "◇": "o", "–": "-", "≤": "<=", "≥": ">=", "∞": "inf", "…": "."}
+)
+
+
+def print_verdicts(report: Record, console: Console, verbosity: int = 0) -> None:
+    """Print the verdict table, the failures with their reasons, and the outcome in one sentence.
+
+    Args:
+        report: the record of a run.
+        console: where to print.
+        verbosity: below 0 there is no table, and claims that were not run are left out; above 0
+            the table has a line more for each claim, on what was spent and what it resolves.
+    """
+    unicode = not console.options.ascii_only
+    console.print(verdict_table(report, console.width, unicode=unicode, verbosity=verbosity))
+
+
+def verdict_table(
+    report: Record, width: int = 80, *, unicode: bool = True, verbosity: int = 0
+) -> RenderableType:
+    """The same as something that rich can print; without `unicode` it is ASCII throughout."""
+    parts: list[RenderableType] = []
+    claims, beyond = map(summary.tried, summary.split(report))
+    verbose, quiet = verbosity > 0, verbosity < 0
+    if claims and not quiet:
+        parts += [_table(claims, width=width, unicode=unicode, verbose=verbose), Text()]
+    if beyond and not quiet:
+        parts.append(Text("Beyond the theorems: exploratory, fails no run", style="bold"))
+        parts += [_table(beyond, width=width, unicode=unicode, verbose=verbose), Text()]
+    for entry in summary.attention(report):
+        if quiet and entry[0]["state"] == "NOT RUN":
+            continue
+        claim = entry[0]
+        style = STYLES[words.state(claim)]
+        names = ", ".join(claim["id"] for claim in entry)
+        if claim["state"] == "NOT RUN" and len(entry) > MANY and not verbose:
+            names = f"{len(entry)} claims"
+        head = Text(f"{words.label(claim)} {names}: ", style=style)
+        parts.append(_fit(head + Text(words.reason(claim), style="default"), unicode))
+        if claim["outcome"] == "failed":
+            parts.append(_fit(Text(f"  replay: {claim['replay']}", style="dim"), unicode))
+    for claim in filter(words.divided, report["claims"]):
+        parts.append(_fit(Text(f"{claim['id']}: {words.divided(claim)}", style="dim"), unicode))
+    budget = report["suite"]["error_budget"]
+    spent = (
+        f"Error budget {words.number(budget['probability'])} for the suite, "
+        f"{words.number(budget['allocated'], 2)} allocated."
+    )
+    if not quiet:
+        parts.append(_fit(Text(spent, style="dim"), unicode))
+    parts.append(_fit(Text(summary.sentence(report), style="bold"), unicode))
+    return Group(*parts)
+
+
+def _table(claims: list[dict[str, Any]], *, width: int, unicode: bool, verbose: bool) -> Table:
+    wide = width >= WIDE
+    rows = [
+        [_fit(cell, unicode) for cell in _cells(claim, wide=wide, verbose=verbose)]
+        for claim in claims
+    ]
+    table = Table(
+        box=box.SIMPLE_HEAD if unicode else box.ASCII2, padding=0, expand=wide, show_edge=False
+    )
+    table.add_column("verdict", no_wrap=True)
+    if wide:
+        for header in ("claim", "estimate [interval]", "region", "resolution"):
+            table.add_column(header, overflow="fold")
+    else:
+        name, finding = _shares(rows, width)
+        table.add_column("claim", overflow="fold", width=name)
+        table.add_column("estimate [interval]", overflow="fold", width=finding)
+    table.add_column("caught", no_wrap=True)
+    table.add_column("time", justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _shares(rows: list[list[Text]], width: int) -> tuple[int, int]:
+    """Widths of the names and of the findings, which fold if both together are too long."""
+    longest = [
+        max(cell.cell_len for line in column for cell in line.split())
+        for column in zip(*rows, strict=True)
+    ]
+    verdict, name, finding, _, time = longest
+    room = max(width - verdict - len("caught") - max(time, len("time")) - 4, 16)
+    finding = max(finding, len("estimate"))
+    name = min(name, max(room - finding, room // 2))
+    return name, min(finding, room - name)
+
+
+def _cells(claim: dict[str, Any], *, wide: bool, verbose: bool) -> list[Text]:
+    style = DECLARED if words.declared(claim) else STYLES[words.state(claim)]
+    label = words.label(claim).replace(" as declared", "\n  as declared")
+    refuted, total = words.caught(claim)
+    missed = claim["state"] == "DECIDED" and refuted < total
+    finding = Text(words.finding(claim["estimate"], claim["interval"]))
+    if verbose and claim["state"] == "DECIDED":
+        finding.append(f"\n{_effort(claim)}", style="dim")
+        if not wide:
+            finding.append(f"\n{words.resolution(claim)}", style="dim")
+    cells = [
+        Text(label, style=style),
+        Text(claim["id"]),
+        finding,
+        Text(words.region(claim["region"])),
+        Text(words.resolution(claim)),
+        Text(words.controls(claim), style="bold red" if missed else ""),
+        Text(f"{claim['seconds']:.0f} s"),
+    ]
+    return cells if wide else cells[:3] + cells[5:]
+
+
+def _effort(claim: dict[str, Any]) -> str:
+    looks = f"look {claim['looks']} of {claim['looks_planned']}"
+    return f"{looks}, {words.number(claim['replicates'])} replicates"
+
+
+def _fit(text: Text, unicode: bool) -> Text:
+    if unicode:
+        return text
+    plain = text.plain.translate(PLAIN).encode("ascii", "replace").decode("ascii")
+    return Text(plain, style=text.style)

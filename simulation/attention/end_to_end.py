@@ -1,0 +1,73 @@
+"""Accuracy of the three-step algorithm on fresh sequences: train on one batch, localise, recall."""
+
+from dataclasses import dataclass
+
+import torch
+
+from simulation.attention import localisation, recall, three_steps
+from simulation.attention.sampling import Batch
+from simulation.attention.three_steps import Scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What three steps on one batch achieve; every field is (R,), a probability.
+
+    ``accuracy``: a fresh sequence gets its label.  ``localisation``: attention finds its
+    informative position.  ``recall``: a uniform token, attended at an informative position, gives
+    its label.  ``recall_localised``: the same given that a fresh sequence is localised; nan where
+    none is.  ``training_localisation``: share of the training sequences localised before step 3.
+    """
+
+    accuracy: torch.Tensor
+    localisation: torch.Tensor
+    recall: torch.Tensor
+    recall_localised: torch.Tensor
+    training_localisation: torch.Tensor
+
+
+def run(batch: Batch) -> Outcome:
+    """The three steps on ``batch``, evaluated exactly over all fresh sequences.
+
+    The memory is the trained one: it holds the values that attention picked in training, among
+    them those of sequences where it picked wrongly.
+    """
+    scores = three_steps.token_scores(batch)
+    attended = three_steps.attend(batch, scores)
+    memory = three_steps.trained_memory(batch, attended)
+    localised = localisation.by_token(scores, length=batch.length)
+    correct = recall.correct(batch, memory)
+    hit = (localised * correct).mean(1)
+    lucky = _lucky(batch, scores, recall.predict(batch.u, memory, batch.z))
+    return Outcome(
+        accuracy=hit + lucky,
+        localisation=localised.mean(1),
+        recall=correct.to(localised.dtype).mean(1),
+        recall_localised=hit / localised.mean(1),
+        training_localisation=attended.informative.to(localised.dtype).mean(1),
+    )
+
+
+def predictions(batch: Batch, scores: Scores, memory: torch.Tensor) -> torch.Tensor:
+    """The label hard attention and ``memory`` give each sequence of ``batch``: (R, N) int64."""
+    values = three_steps.attended_values(batch, three_steps.attend(batch, scores))
+    return recall.predict(batch.u, memory, values)
+
+
+def _lucky(batch: Batch, scores: Scores, answers: torch.Tensor) -> torch.Tensor:
+    """Probability that a fresh sequence is not localised and yet gets its label: (R,).
+
+    ``answers``: (R, V), the label predicted from each token attended without its trigger.  The
+    highest of the other tokens is v with probability F(theta_v)^{L-1} - F(theta_v-)^{L-1}, shared
+    among equal scores, and it is attended where the informative token does not beat it.
+    """
+    others = batch.length - 1
+    ordered = scores.theta.sort().values
+    below = torch.searchsorted(ordered, scores.theta).to(ordered.dtype)
+    upto = torch.searchsorted(ordered, scores.theta, right=True).to(ordered.dtype)
+    size = batch.vocab_size
+    highest = ((upto / size) ** others - (below / size) ** others) / (upto - below)
+    # The informative token whose label the answer is.
+    token = batch.permutation.argsort(dim=1).gather(1, answers)
+    missed = scores.theta >= scores.theta.gather(1, token) + scores.lead[:, None]
+    return (highest * missed).sum(1) / size

@@ -1,0 +1,91 @@
+"""The gradients at initialisation as sums over samples, written out term by term.
+
+One replicate, every tensor materialised.  The parts are exposed one by one, so that each can be
+replaced by a wrong one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from simulation.attention import oracle
+from simulation.attention.sampling import Batch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What the gradients are made of; N samples, L positions, dimension d.
+
+    ``labels``: (N, d), the output embedding u_k of each label.  ``centre``: (d,), the mean output
+    embedding.  ``keys``, ``values``: (N, L, d).  ``informative``: (N, d), the value at the
+    informative position.
+    """
+
+    labels: torch.Tensor
+    centre: torch.Tensor
+    keys: torch.Tensor
+    values: torch.Tensor
+    informative: torch.Tensor
+
+    @property
+    def targets(self) -> torch.Tensor:
+        """(N, d): ``U (e_k - 1/V)``."""
+        return self.labels - self.centre
+
+    @property
+    def means(self) -> torch.Tensor:
+        """(N, d): the mean value of each sequence."""
+        return self.values.mean(1)
+
+
+def parts(batch: Batch, replicate: int) -> Parts:
+    """The parts of one replicate."""
+    keys, values = oracle.keys_and_values(batch, replicate)
+    rows = torch.arange(batch.samples, device=values.device)
+    return Parts(
+        labels=batch.u[replicate][batch.labels[replicate]],
+        centre=batch.u[replicate].mean(0),
+        keys=keys,
+        values=values,
+        informative=values[rows, batch.positions[replicate]],
+    )
+
+
+def value_gradient(targets: torch.Tensor, means: torch.Tensor) -> torch.Tensor:
+    r"""``-(1/N) sum_i targets_i means_i^T``: (d, d), from (N, d) each."""
+    return -targets.T @ means / len(targets)
+
+
+def attention_step(
+    query: torch.Tensor,
+    gram: torch.Tensor,
+    keys: torch.Tensor,
+    deviations: torch.Tensor,
+    means: torch.Tensor,
+) -> torch.Tensor:
+    r"""``W_KQ`` after step 2, in units gamma * eta = 1: (d, d), the outer product of w and query.
+
+    .. math:: w = \frac1{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar h_{i'}, \qquad
+        \Sigma_i = \frac1L \sum_j \kappa_{ij} (v_{ij} - \bar h_i)^\top
+
+    ``query``: (d,).  ``gram``: (N, N), g.  ``keys``, ``deviations``: (N, L, d), the deviations of
+    values from their
+    mean.  ``means``: (N, d).
+    """
+    samples, length, _ = keys.shape
+    covariances = keys.mT @ deviations / length
+    memories = gram @ means / samples
+    return (covariances @ memories[:, :, None]).mean(0)[:, 0].outer(query)
+
+
+def relative_errors(
+    truths: Sequence[torch.Tensor], formulas: Sequence[Mapping[str, torch.Tensor]]
+) -> dict[str, torch.Tensor]:
+    """For each named formula its relative distance to the truth, replicate by replicate: (R,)."""
+    return {
+        name: torch.stack(
+            [(f[name] - t).norm() / t.norm() for t, f in zip(truths, formulas, strict=True)]
+        )
+        for name in formulas[0]
+    }

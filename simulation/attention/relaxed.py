@@ -1,0 +1,157 @@
+"""The task with one assumption of the theorem relaxed at a time.
+
+Each function draws training batches, trains, and returns a success rate per replicate, (R,), on
+fresh sequences of the same law. Sizes and generators are those of :func:`simulation.attention.sampling.draw`;
+the trigger is in the keys only.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from simulation.attention import sampling, three_steps
+from simulation.attention.sampling import Batch
+
+FRESH = 256
+"""Fresh sequences per replicate."""
+
+Rngs = Sequence[np.random.Generator]
+
+
+def localised(batch: Batch, rngs: Rngs) -> torch.Tensor:
+    """Share of fresh sequences that the three steps on ``batch`` localise: (R,)."""
+    return _found(sampling.fresh(batch, rngs, samples=FRESH), three_steps.token_scores(batch))
+
+
+def correlated(batch: Batch, *, overlap: float) -> Batch:
+    """Input embeddings with a common direction: mean inner product ``overlap``, unit norm kept."""
+    common = batch.query[:, None]
+    z = (1 - overlap) ** 0.5 * batch.z + overlap**0.5 * common
+    return replace(batch, z=z / z.norm(dim=2, keepdim=True))
+
+
+def quieter(batch: Batch, *, norm: float) -> Batch:
+    """A trigger of this norm in place of 1."""
+    return replace(batch, trigger=norm * batch.trigger)
+
+
+def zipf(batch: Batch, rngs: Rngs, *, power: float) -> torch.Tensor:
+    """Share localised where token ranks have probability proportional to rank^-power, in training
+    and in testing, at informative and other positions alike."""
+
+    def draws(samples: int) -> Batch:
+        weights = np.arange(1, batch.vocab_size + 1) ** -power
+        law = weights / weights.sum()
+        size = (samples, batch.length)
+        tokens = torch.from_numpy(
+            np.stack([rng.choice(batch.vocab_size, size=size, p=law) for rng in rngs])
+        ).to(batch.tokens.device)
+        positions = torch.from_numpy(
+            np.stack([rng.integers(batch.length, size=samples) for rng in rngs])
+        ).to(tokens.device)
+        informative = tokens.gather(2, positions[..., None])[..., 0]
+        labels = batch.permutation.gather(1, informative)
+        return replace(batch, tokens=tokens, positions=positions, labels=labels)
+
+    return _found(draws(FRESH), three_steps.token_scores(draws(batch.samples)))
+
+
+def fresh_per_step(batch: Batch, rngs: Rngs) -> torch.Tensor:
+    """Share localised where the attention step sees new sequences, not those of the value step."""
+    second = sampling.fresh(batch, rngs, samples=batch.samples)
+    scores = three_steps.token_scores(second, memory=three_steps.value_memory(batch))
+    return _found(sampling.fresh(batch, rngs, samples=FRESH), scores)
+
+
+def attention_weight(batch: Batch, rngs: Rngs, *, sharpness: float) -> torch.Tensor:
+    """Mean softmax weight of the informative position at finite gamma: (R,).
+
+    ``sharpness``: gamma eta, in units in which the scores of :func:`three_steps.token_scores` are
+    multiplied by it.
+    """
+    test = sampling.fresh(batch, rngs, samples=FRESH)
+    scores = three_steps.token_scores(batch)
+    keys = scores.theta.gather(1, test.tokens.flatten(1)).view(test.tokens.shape)
+    informative = test.positions[..., None]
+    keys.scatter_add_(2, informative, scores.trigger[:, None, None].expand(informative.shape))
+    return torch.softmax(sharpness * keys, 2).gather(2, informative).mean((1, 2))
+
+
+def trained(batch: Batch, rngs: Rngs, *, optimiser: str, steps: int, rate: float) -> torch.Tensor:
+    """Share localised after many steps from zero on the true loss, all parameters at once.
+
+    ``optimiser``: "SGD" (full batch, plain gradient descent) or "Adam". Attention is softmax during
+    training and hard in testing.
+    """
+    head = _Head(batch)
+    kinds: dict[str, Callable[..., torch.optim.Optimizer]] = {
+        "SGD": torch.optim.SGD,
+        "Adam": torch.optim.Adam,
+    }
+    descent = kinds[optimiser]([head.value, head.direction], lr=rate)
+    for _ in range(steps):
+        descent.zero_grad()
+        torch.autograd.backward(_loss(batch, [head]))
+        descent.step()
+    return _found(sampling.fresh(batch, rngs, samples=FRESH), head.scores(batch))
+
+
+def two_heads(batch: Batch, rngs: Rngs, *, eta: float) -> torch.Tensor:
+    """Share localised by the first of two heads after the value and the attention step.
+
+    Each head has its own value and attention matrix; the logits are the sum over heads.
+    ``eta``: step size of the value step.
+    """
+    heads = [_Head(batch), _Head(batch)]
+    values = [head.value for head in heads]
+    steps = torch.autograd.grad(_loss(batch, heads), values)
+    for head, step in zip(heads, steps, strict=True):
+        head.value = (-eta * step).requires_grad_()
+    (attention, _) = torch.autograd.grad(_loss(batch, heads), [h.direction for h in heads])
+    heads[0].direction = -attention
+    return _found(sampling.fresh(batch, rngs, samples=FRESH), heads[0].scores(batch))
+
+
+class _Head:
+    """The parameters of one head, from zero: ``value`` (R, d, d), ``direction`` (R, d)."""
+
+    def __init__(self, batch: Batch) -> None:
+        replicates, _, dim = batch.z.shape
+        self.value = batch.z.new_zeros(replicates, dim, dim, requires_grad=True)
+        self.direction = batch.z.new_zeros(replicates, dim, requires_grad=True)
+
+    def logits(self, batch: Batch) -> torch.Tensor:
+        """The head's part of the logits under softmax attention: (R, N, V)."""
+        theta = (batch.z @ self.direction[:, :, None])[..., 0]
+        keys = theta.gather(1, batch.tokens.flatten(1)).view(batch.tokens.shape)
+        marked = (batch.trigger * self.direction).sum(1)[:, None, None]
+        keys = keys.scatter_add(2, batch.positions[..., None], marked.expand(*keys.shape[:2], 1))
+        weights = torch.softmax(keys, 2)
+        # Attended values through the vocabulary: (R, N, V) weights, no (R, N, L, d) tensor.
+        spread = weights.new_zeros(*keys.shape[:2], batch.vocab_size)
+        attended = spread.scatter_add(2, batch.tokens, weights) @ batch.z
+        return attended @ self.value.mT @ batch.u.mT
+
+    def scores(self, batch: Batch) -> three_steps.Scores:
+        """What hard attention along the head's direction sees."""
+        direction = self.direction.detach()
+        return three_steps.Scores(
+            direction=direction,
+            theta=(batch.z @ direction[:, :, None])[..., 0],
+            trigger=(batch.trigger * direction).sum(1),
+            rounding=direction.new_zeros(batch.replicates),
+        )
+
+
+def _loss(batch: Batch, heads: Sequence[_Head]) -> torch.Tensor:
+    """Cross-entropy of every replicate, summed over replicates: their parameters are separate."""
+    logits = torch.stack([head.logits(batch) for head in heads]).sum(0)
+    return cross_entropy(logits.flatten(0, 1), batch.labels.flatten()) * batch.replicates
+
+
+def _found(test: Batch, scores: three_steps.Scores) -> torch.Tensor:
+    """Share of the test sequences whose informative position has the highest score: (R,)."""
+    return three_steps.attend(test, scores).informative.to(scores.theta.dtype).mean(1)

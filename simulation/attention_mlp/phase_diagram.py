@@ -1,0 +1,69 @@
+"""Why do the three steps fail? Accuracy lost to each cause, measured by taking the cause away.
+
+Every cause is removed from the simulation itself, on the same data: unseen tokens by looking at
+seen ones only, a narrow layer by one that is `WIDER` times as wide, the mean embedding by
+subtracting it. What then remains is charged to the next cause.
+"""
+
+from dataclasses import replace
+
+import torch
+
+from simulation.attention import localisation
+from simulation.attention.sampling import Batch, Facts
+from simulation.attention_mlp import three_steps as mlp
+from simulation.attention_mlp.three_steps import Layer
+
+WIDER = 16
+
+
+def losses(
+    batch: Batch, narrow: Layer, wide: Layer, *, centred: bool = False
+) -> dict[str, torch.Tensor]:
+    """Probability lost to each cause, all (R,).
+
+    ``coverage``: tokens that are never the informative one in training.
+    ``recall``: seen tokens that the wide layer recalls beyond the narrow one, at perfect
+    localisation.  ``recall cap``: seen tokens that the wide layer does not recall.
+    ``MLP noise``: sequences that the wide layer localises beyond the narrow one.
+    ``mean bias``: those that it localises once the embeddings are centred on their mean.
+    ``gradient noise``: those that it does not localise even then.
+    """
+    counts = _counts(batch)
+    facts = Facts(
+        z=batch.z,
+        u=batch.u,
+        trigger=batch.trigger,
+        query=batch.query,
+        permutation=batch.permutation,
+        trigger_in_values=batch.trigger_in_values,
+        counts=counts,
+    )
+    seen = (counts > 0).to(counts.dtype)
+
+    def recalled(layer: Layer) -> torch.Tensor:
+        memory = mlp.localised_memory(facts, layer, centred=centred)
+        return (mlp.correct(facts, layer, memory) * seen).sum(1) / seen.sum(1)
+
+    def localised(data: Batch, layer: Layer) -> torch.Tensor:
+        scores = mlp.token_scores(data, layer, centred=centred)
+        return localisation.probability(scores, length=batch.length)
+
+    unbiased = replace(batch, z=batch.z - batch.z.mean(1, keepdim=True))
+    by_wide, found_wide = recalled(wide), localised(batch, wide)
+    found_unbiased = localised(unbiased, wide)
+    return {
+        "coverage": 1 - seen.mean(1),
+        "recall": by_wide - recalled(narrow),
+        "recall cap": 1 - by_wide,
+        "MLP noise": found_wide - localised(batch, narrow),
+        "mean bias": found_unbiased - found_wide,
+        "gradient noise": 1 - found_unbiased,
+    }
+
+
+def _counts(batch: Batch) -> torch.Tensor:
+    """How often each token is the informative one: (R, V)."""
+    informative = batch.tokens.gather(2, batch.positions[..., None])[..., 0]
+    counts = batch.z.new_zeros(batch.permutation.shape)
+    return counts.scatter_add_(1, informative, torch.ones_like(informative, dtype=counts.dtype))

@@ -1,0 +1,309 @@
+r"""Explicit weights of a one-layer transformer that store facts (paper B, statements B4 and B5).
+
+Softmax attention with H heads, queried by EOS, then, in some constructions, an MLP with cosine
+features; no layer is trained and nothing is idealised:
+
+    x = sum_h O_h V_h sum_t softmax_t((Q_h e_EOS) . (K_h e_t) / sqrt(d_h)) e_t,
+    F(x) = V^T sigma(W x + b).
+
+Each head looks after a group of tokens, either subjects or relations.  On the span of its group's
+embeddings and that of EOS it computes with the dual basis, so a head whose token is in the prompt
+outputs that token's code, and any other head sits on EOS and outputs nothing.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from simulation.factual.task import Facts
+from simulation.sphere import unit_vectors
+
+FREQUENCY = 6.0
+"""Length scale omega of the cosine features: codes further apart than 1/omega look unrelated."""
+MARGIN, SCALE = 0.85, 100.0
+"""Scores: EOS gets MARGIN * SCALE, a head's own tokens SCALE."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attention:
+    """Weights of H heads of dimension d_h.
+
+    ``query``, ``key``, ``value``: (H, d_h, d).  ``output``: (H, d, d_h).
+    """
+
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+    output: torch.Tensor
+
+    @property
+    def parameters(self) -> int:
+        """4 H d_h d."""
+        return 4 * self.value.numel()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mlp:
+    """``inner``: (m, d).  ``bias``: (m,).  ``outer``: (m, d)."""
+
+    inner: torch.Tensor
+    bias: torch.Tensor
+    outer: torch.Tensor
+
+    def features(self, inputs: torch.Tensor) -> torch.Tensor:
+        """(..., m) values of the hidden units."""
+        return (inputs @ self.inner.T + self.bias).cos_().mul_(math.sqrt(2))
+
+    def __call__(self, inputs: torch.Tensor) -> torch.Tensor:
+        return self.features(inputs) @ self.outer
+
+
+def attend(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Tensor:
+    """(prompts, d) outputs of the attention layer at EOS.
+
+    Scores and values depend on a token alone, so a prompt enters through how often it holds each
+    token: the softmax is exact, and costs the same for every prompt length.
+    """
+    counts, exponentials, totals = _softmax(attention, facts, prompts)
+    values = torch.einsum("hkd,vd->vhk", attention.value, facts.tokens)
+    weighted = counts @ (values * exponentials.T[:, :, None]).flatten(1)
+    heads = weighted.view(len(prompts), *values.shape[1:]) / totals[:, :, None]
+    return torch.einsum("phk,hdk->pd", heads, attention.output)
+
+
+def focus(attention: Attention, facts: Facts, prompts: torch.Tensor) -> torch.Tensor:
+    """(S, R) attention that each fact's subject receives in the head of its group."""
+    _, exponentials, totals = _softmax(attention, facts, prompts)
+    group = (facts.subjects + facts.relations) // len(exponentials)
+    subjects = torch.arange(facts.subjects, device=prompts.device)
+    share = exponentials[subjects // group, subjects][:, None]
+    totals = totals.view(facts.subjects, facts.relations, -1)
+    return share / totals[subjects, :, subjects // group]
+
+
+def token_scores(attention: Attention, facts: Facts) -> torch.Tensor:
+    """(H, V) attention scores of all tokens."""
+    queries = attention.query @ facts.tokens[-1]
+    keys = torch.einsum("hkd,vd->hvk", attention.key, facts.tokens)
+    return torch.einsum("hvk,hk->hv", keys, queries) / math.sqrt(queries.shape[1])
+
+
+def _softmax(
+    attention: Attention, facts: Facts, prompts: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """How often a prompt holds a token (P, V); exp(score) (H, V); the softmax's sums (P, H)."""
+    scores = token_scores(attention, facts)
+    exponentials = (scores - scores.amax(1, keepdim=True)).exp()
+    counts = scores.new_zeros(len(prompts), facts.vocab_size)
+    counts.scatter_add_(1, prompts, torch.ones_like(prompts, dtype=scores.dtype))
+    return counts, exponentials, counts @ exponentials.T
+
+
+def attention_only(
+    facts: Facts, *, head_dim: int, margin: float = MARGIN, scale: float = SCALE
+) -> Attention:
+    r"""Heads whose codes are the answers' logits themselves: no MLP is needed.
+
+    The code of subject s is the least vector y_s with logit 1 at all of its R answers, that of
+    relation r the least with logit 1 at the D answers of its block; their sum has logit 2 at the
+    answer alone.  A head holds ``head_dim`` tokens, so that H d_h = S + R.
+
+    Args:
+        facts: what to store.
+        head_dim: d_h, tokens of a group; must divide S and R.
+        margin: tau, score of EOS relative to the group's tokens.
+        scale: beta, score of the group's tokens.
+
+    Raises:
+        ValueError: ``head_dim`` does not divide S and R, or d is too small for a dual basis.
+
+    >>> from simulation.factual.task import draw, prompts
+    >>> rng = np.random.default_rng(0)
+    >>> facts = draw(rng, subjects=8, relations=4, answers=2, dim=96)
+    >>> weights = attention_only(facts, head_dim=4)
+    >>> weights.parameters == 4 * (8 + 4) * 96
+    True
+    >>> logits = attend(weights, facts, prompts(rng, facts, length=32)) @ facts.outputs.T
+    >>> accuracy(logits, facts)
+    1.0
+    """
+    codes = torch.cat([_least(facts.outputs[facts.answers]), _blocks(facts)])
+    return _heads(facts, codes, head_dim, margin=margin, scale=scale)
+
+
+def attention_mlp(
+    rng: np.random.Generator,
+    facts: Facts,
+    *,
+    head_dim: int,
+    width: int,
+    margin: float = MARGIN,
+    scale: float = SCALE,
+) -> tuple[Attention, Mlp]:
+    """Heads whose codes only name subject and relation; the MLP stores the facts.
+
+    Args:
+        rng: draws codes and features.
+        facts: what to store.
+        head_dim: d_h, tokens of a group; must divide S and R.
+        width: hidden units m.
+        margin: as in `attention_only`.
+        scale: as in `attention_only`.
+
+    >>> from simulation.factual.task import draw, prompts
+    >>> rng = np.random.default_rng(0)
+    >>> facts = draw(rng, subjects=8, relations=4, answers=2, dim=64)
+    >>> attention, mlp = attention_mlp(rng, facts, head_dim=2, width=256)
+    >>> inputs = attend(attention, facts, prompts(rng, facts, length=32))
+    >>> accuracy(mlp(inputs) @ facts.outputs.T, facts)
+    1.0
+    """
+    codes = _like(unit_vectors(rng, facts.subjects + facts.relations, facts.dim), facts)
+    attention = _heads(facts, codes, head_dim, margin=margin, scale=scale)
+    return attention, hebbian_mlp(rng, facts, codes, width=width)
+
+
+def compressed_values(
+    rng: np.random.Generator,
+    facts: Facts,
+    *,
+    group: int,
+    head_dim: int,
+    width: int,
+    margin: float = MARGIN,
+    scale: float = SCALE,
+) -> tuple[Attention, Mlp]:
+    """Fewer value dimensions than tokens: heads of dimension d_h for groups of more tokens.
+
+    A group's tokens get random unit codes in d_h dimensions, which the output matrices carry to
+    orthogonal subspaces; the MLP tells the codes apart although they overlap.
+
+    Args:
+        rng: draws codes and features.
+        facts: what to store.
+        group: tokens of a group; must divide S and R.
+        head_dim: d_h.
+        width: hidden units m.
+        margin: as in `attention_only`.
+        scale: as in `attention_only`.
+
+    Raises:
+        ValueError: the H d_h output directions do not fit into d dimensions.
+
+    >>> from simulation.factual.task import draw, prompts
+    >>> rng = np.random.default_rng(0)
+    >>> facts = draw(rng, subjects=16, relations=8, answers=2, dim=128)
+    >>> attention, mlp = compressed_values(rng, facts, group=8, head_dim=4, width=1024)
+    >>> attention.parameters // (4 * facts.dim)  # H d_h, where S + R = 24
+    12
+    >>> inputs = attend(attention, facts, prompts(rng, facts, length=32))
+    >>> accuracy(mlp(inputs) @ facts.outputs.T, facts)
+    1.0
+    """
+    duals, key = _keys(facts, group, margin)
+    heads = len(duals)
+    if heads * head_dim > facts.dim:
+        raise ValueError(
+            f"{heads} heads of dimension {head_dim} do not fit into {facts.dim} dimensions"
+        )
+    small = _like(unit_vectors(rng, heads * group, head_dim), facts).view(heads, group, head_dim)
+    # Any orthogonal subspaces serve, as the MLP's features look the same from all sides.
+    output = torch.eye(facts.dim, heads * head_dim).to(facts.tokens)
+    output = output.view(facts.dim, heads, head_dim).permute(1, 0, 2)
+    value = torch.einsum("hzk,hzd->hkd", small, duals[:, :group])
+    codes = torch.einsum("hdk,hzk->hzd", output, small).reshape(-1, facts.dim)
+    attention = _assemble(facts, key, value, output, scale)
+    return attention, hebbian_mlp(rng, facts, codes, width=width)
+
+
+def hebbian_mlp(rng: np.random.Generator, facts: Facts, codes: torch.Tensor, *, width: int) -> Mlp:
+    """An MLP that maps the sum of a subject's and a relation's code to the fact's answer.
+
+    Random cosine features, and outer weights that are the plain sum of features times answers.
+
+    Args:
+        rng: draws the features.
+        facts: what to store.
+        codes: (S + R, d).
+        width: hidden units m.
+
+    Raises:
+        ValueError: no hidden units.
+    """
+    if width < 1:
+        raise ValueError(f"width is {width}: give at least 1")
+    inner = FREQUENCY * _like(rng.standard_normal((width, facts.dim)), facts)
+    bias = _like(rng.uniform(0, 2 * np.pi, width), facts)
+    blank = Mlp(inner=inner, bias=bias, outer=inner)
+    inputs = codes[: facts.subjects, None] + codes[None, facts.subjects :]
+    features = blank.features(inputs.flatten(0, 1))
+    stored = facts.outputs[facts.answers.flatten()]
+    return Mlp(inner=inner, bias=bias, outer=features.T @ stored / width)
+
+
+def right(logits: torch.Tensor, facts: Facts) -> torch.Tensor:
+    """(S, R) whether each fact is recalled, from (S R, R D) logits."""
+    return (logits.argmax(1) == facts.answers.flatten()).view_as(facts.answers)
+
+
+def accuracy(logits: torch.Tensor, facts: Facts) -> float:
+    """Share of the facts that are recalled."""
+    return float(right(logits, facts).double().mean())
+
+
+def _like(array: np.ndarray, facts: Facts) -> torch.Tensor:
+    return torch.from_numpy(array).to(facts.tokens)
+
+
+def _blocks(facts: Facts) -> torch.Tensor:
+    """(R, d) codes of the relations: logit 1 on the relation's own block of answers."""
+    return _least(facts.outputs.view(facts.relations, facts.answers_each, facts.dim))
+
+
+def _least(rows: torch.Tensor) -> torch.Tensor:
+    """(..., d): the least vector whose product with each of the (..., n, d) rows is 1."""
+    return _duals(rows).sum(-2)
+
+
+def _duals(rows: torch.Tensor) -> torch.Tensor:
+    """The dual basis of the (..., n, d) rows in their span."""
+    if rows.shape[-2] > rows.shape[-1]:
+        raise ValueError(
+            f"{rows.shape[-2]} vectors in {rows.shape[-1]} dimensions have no dual basis: raise dim"
+        )
+    duals: torch.Tensor = torch.linalg.solve(rows @ rows.mT, rows)
+    return duals
+
+
+def _keys(facts: Facts, group: int, margin: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Dual bases (H, group + 1, d) of the groups with EOS last, and key vectors (H, d)."""
+    if facts.subjects % group or facts.relations % group:
+        raise ValueError(
+            f"groups of {group} do not divide {facts.subjects} subjects and "
+            f"{facts.relations} relations"
+        )
+    members = facts.tokens[: facts.subjects + facts.relations].view(-1, group, facts.dim)
+    eos = facts.tokens[-1].expand(len(members), 1, -1)
+    duals = _duals(torch.cat([members, eos], 1))
+    return duals, duals[:, :group].sum(1) + margin * duals[:, group]
+
+
+def _heads(
+    facts: Facts, codes: torch.Tensor, head_dim: int, *, margin: float, scale: float
+) -> Attention:
+    """One value dimension per token of a group."""
+    duals, key = _keys(facts, head_dim, margin)
+    output = codes.view(-1, head_dim, facts.dim).mT
+    return _assemble(facts, key, duals[:, :head_dim], output, scale)
+
+
+def _assemble(
+    facts: Facts, key: torch.Tensor, value: torch.Tensor, output: torch.Tensor, scale: float
+) -> Attention:
+    """Keys of rank one: all scores come from the first of the d_h dimensions."""
+    query, keys = torch.zeros_like(value), torch.zeros_like(value)
+    query[:, 0] = scale * math.sqrt(value.shape[1]) * facts.tokens[-1]
+    keys[:, 0] = key
+    return Attention(query=query, key=keys, value=value, output=output)

@@ -1,0 +1,32 @@
+r"""Iterative interference cancellation: orthogonal approximate message passing.
+
+The linear estimate of one round has effective noise :math:`\tau^2 = v(\delta^{-2} - 1) +
+\sigma^2\delta^{-2}` per entry, :math:`\delta = d/V`, where v is the mean squared error of the
+previous round.  A softmax over labels at that noise gives posterior label probabilities, and what
+they say beyond the linear estimate is subtracted before the next round (Ma and Ping, "Orthogonal
+AMP", IEEE Access 5, 2017; the code is that of flat-power sparse superposition codes).
+"""
+
+import torch
+
+from simulation.lower_bound.estimators.whitening import whiten
+from simulation.lower_bound.gradient_channel import Observation
+
+
+def scores(observation: Observation, *, rounds: int = 12) -> torch.Tensor:
+    """(R, V, V) by token and label: the linear estimate of the last round."""
+    white = whiten(observation)
+    size = observation.vocab_size
+    inverse = (size / observation.dim) ** 2
+    error = white.y.new_full((white.y.shape[0], 1, 1), 1 / size)
+    estimate = torch.zeros_like(observation.u @ observation.z.mT)
+    linear = estimate
+    for _ in range(rounds):
+        residual = white.y - white.project(estimate)
+        linear = estimate + inverse * white.expand(residual)
+        noise = error * (inverse - 1) + observation.noise_variance * inverse
+        chances = torch.softmax(linear / noise, dim=2)
+        remaining = (chances * (1 - chances)).mean((1, 2), keepdim=True).clamp_min(1e-12)
+        error = 1 / (1 / remaining - 1 / noise).clamp_min(1e-12)
+        estimate = error * ((chances - 1 / size) / remaining - linear / noise)
+    return linear

@@ -1,0 +1,93 @@
+r"""Exact Bayes in the Gaussian-equivalent channel, by summing over all V! maps.
+
+In white coordinates (`whitening`) the likelihood of a map is
+
+.. math:: \log p(Y \mid \pi) = -\frac{1}{2\sigma^2}\big\|Y - Q_u^\top \mathrm{diag}(n/\lambda)
+    (P_\pi - \tfrac1V J)\, Q_z\big\|^2 + const, \qquad \sigma^2 = \frac{L-1}{N} .
+"""
+
+import itertools
+from dataclasses import dataclass
+
+import torch
+
+from simulation.attention.sampling import Batch
+from simulation.lower_bound.estimators.whitening import whiten
+from simulation.lower_bound.gradient_channel import Observation
+
+MOST_TOKENS = 7
+
+
+@dataclass(frozen=True, kw_only=True)
+class Posterior:
+    """``maps``: (V!, V) int64, every map from tokens to labels.  ``chances``: (R, V!)."""
+
+    maps: torch.Tensor
+    chances: torch.Tensor
+
+    @property
+    def labels(self) -> torch.Tensor:
+        """(R, V): the likeliest label of each token, which maximises the expected accuracy."""
+        size = self.maps.shape[1]
+        marginals = self.chances @ torch.nn.functional.one_hot(self.maps, size).flatten(1).to(
+            self.chances.dtype
+        )
+        likeliest: torch.Tensor = marginals.view(-1, size, size).argmax(2)
+        return likeliest
+
+    @property
+    def information(self) -> torch.Tensor:
+        """(R,): relative entropy in nats to the uniform prior; its mean is the mutual
+        information between map and observation."""
+        count = self.chances.shape[1]
+        gained: torch.Tensor = torch.special.xlogy(self.chances, self.chances * count).sum(1)
+        return gained
+
+
+def posterior(observation: Observation) -> Posterior:
+    """The posterior over all maps.
+
+    Raises ValueError if ``vocab_size`` exceeds 7, or the label counts are hidden.
+    """
+    if observation.label_counts is None:
+        raise ValueError("the label counts are hidden: observe the Gaussian channel")
+    maps = every_map(observation.vocab_size).to(observation.u.device)
+    white = whiten(observation)
+    weight = observation.label_counts * (observation.vocab_size / observation.samples)
+    rows = weight[..., None] * white.label_basis
+    # Centred columns: P - J/V and P have the same image, as the token basis is orthogonal to 1.
+    parts = rows[:, :, None, :, None] * white.token_basis[:, None, :, None, :]
+    rest = white.y[:, None].repeat(1, len(maps), 1, 1)
+    for token in range(observation.vocab_size):
+        rest -= parts[:, maps[:, token], token]
+    square = rest.square().sum((2, 3))
+    return Posterior(
+        maps=maps, chances=torch.softmax(-square / (2 * observation.noise_variance), dim=1)
+    )
+
+
+def labels(observation: Observation) -> torch.Tensor:
+    """(R, V): the label of each token of largest posterior probability."""
+    return posterior(observation).labels
+
+
+def every_map(size: int) -> torch.Tensor:
+    """(V!, V) int64: every permutation.
+
+    Raises ValueError for more than 7 tokens.
+    """
+    if size > MOST_TOKENS:
+        raise ValueError(f"{size} tokens have too many maps to sum over: at most {MOST_TOKENS}")
+    return torch.tensor(list(itertools.permutations(range(size))))
+
+
+def sample_posterior(batch: Batch) -> Posterior:
+    """The posterior given the sequences themselves, of which the gradient is a function.
+
+    Raises ValueError if ``vocab_size`` exceeds 7.
+    """
+    maps = every_map(batch.vocab_size).to(batch.tokens.device)
+    mapped = maps.T[batch.tokens]
+    occurrences = (mapped == batch.labels[:, :, None, None]).sum(2)
+    weights = occurrences.to(batch.z.dtype).prod(1)
+    return Posterior(maps=maps, chances=weights / weights.sum(1, keepdim=True))

@@ -1,0 +1,35 @@
+r"""Two-sided ridge regression, and its limit without ridge, the linear MMSE estimator.
+
+.. math:: S^\top = U\,(U^\top U + \rho I)^{-1}\, G\, (Z^\top Z + \rho I)^{-1} Z^\top
+
+(embeddings centred).  Signal and noise of the Gaussian-equivalent channel have covariances that
+are both proportional to :math:`UU^\top \otimes ZZ^\top`, so that no ridge is the best linear
+estimate; a large ridge is the matched filter.
+"""
+
+import torch
+
+from simulation.lower_bound.estimators.whitening import whiten
+from simulation.lower_bound.gradient_channel import Observation, centred
+
+
+def scores(observation: Observation, *, ridge: float = 0.5) -> torch.Tensor:
+    """(R, V, V) by token and label; ``ridge`` in units of V/d, the mean eigenvalue of U^T U."""
+    left, right = (_filtered(vectors, ridge) for vectors in (observation.u, observation.z))
+    scale = observation.length * observation.vocab_size
+    return scale * right @ observation.gradient.mT @ left.mT
+
+
+def linear_mmse(observation: Observation) -> torch.Tensor:
+    """(R, V, V) by token and label: the two-sided pseudo-inverse."""
+    white = whiten(observation)
+    return white.expand(white.y)
+
+
+def _filtered(vectors: torch.Tensor, ridge: float) -> torch.Tensor:
+    middle = centred(vectors)
+    gram = middle.mT @ middle
+    size, dim = vectors.shape[1:]
+    gram.diagonal(dim1=1, dim2=2).add_(ridge * size / dim)
+    filtered: torch.Tensor = torch.linalg.solve(gram, middle, left=False)
+    return filtered

@@ -1,0 +1,154 @@
+r"""What the value gradient at initialisation tells about the map from tokens to labels.
+
+At zero initialisation the gradient of the value matrix is, up to sign,
+
+.. math:: G = U^\top M Z, \qquad M = \frac1N \sum_i (e_{k_i} - \tfrac1V\mathbf 1)\,\bar x_i^\top ,
+
+with :math:`\bar x_i` the token frequencies of sequence i.  An estimator sees G and the embeddings
+and guesses the label of every token (paper A, statements A4 and A13).  Two channels:
+
+* :func:`discrete`: G of an actual training batch;
+* :func:`gaussian`: given how often each label occurs, what the uninformative tokens add to M is
+  replaced by independent Gaussian entries of the same variance.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from simulation.attention import sampling, three_steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """All that an estimator may see; R replicates.
+
+    ``u``, ``z``: (R, V, d) output embeddings by label, input embeddings by token.
+    ``gradient``: (R, d, d), rows in the space of u, columns in that of z.
+    ``samples``, ``length``: N and L.
+    ``label_counts``: (R, V) samples of each label; None where they are hidden.
+    """
+
+    u: torch.Tensor
+    z: torch.Tensor
+    gradient: torch.Tensor
+    samples: int
+    length: int
+    label_counts: torch.Tensor | None = None
+
+    @property
+    def vocab_size(self) -> int:
+        return self.u.shape[1]
+
+    @property
+    def dim(self) -> int:
+        return self.u.shape[2]
+
+    @property
+    def noise_variance(self) -> float:
+        """Variance (L - 1)/N of the uninformative part of an entry of L V M.
+
+        In these units the informative part is 1 at the right label, on average over tokens.
+        """
+        return (self.length - 1) / self.samples
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instance:
+    """An observation and the answer, ``permutation``: (R, V) int64, the label of each token."""
+
+    observation: Observation
+    permutation: torch.Tensor
+
+
+TOKENS = 2**22
+"""Of all sequences that are in memory at once, 32 MB, where there is more than one replicate."""
+
+Estimator = Callable[[Observation], torch.Tensor]
+"""From an observation to the guessed label of each token, (R, V) int64, or of the first few."""
+
+
+def discrete(
+    rngs: Sequence[np.random.Generator],
+    *,
+    vocab_size: int,
+    length: int,
+    samples: int,
+    dim: int,
+    embeddings: str = "sphere",
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> Instance:
+    """The gradient of one training batch per generator; errors as in :func:`sampling.draw`.
+
+    Sequences are drawn for a few replicates at a time, as nothing of them but the gradient is kept.
+    """
+    size = max(1, TOKENS // (samples * length))
+    parts = []
+    for first in range(0, len(rngs), size):
+        batch = sampling.draw(
+            rngs[first : first + size],
+            vocab_size=vocab_size,
+            length=length,
+            samples=samples,
+            dim=dim,
+            embeddings=embeddings,
+            device=device,
+            dtype=dtype,
+        )
+        parts.append((batch.u, batch.z, three_steps.value_memory(batch), batch.permutation))
+    u, z, gradient, permutation = map(torch.cat, zip(*parts, strict=True))
+    observation = Observation(u=u, z=z, gradient=gradient, samples=samples, length=length)
+    return Instance(observation=observation, permutation=permutation)
+
+
+def gaussian(
+    rngs: Sequence[np.random.Generator],
+    *,
+    vocab_size: int,
+    length: int,
+    samples: int,
+    dim: int,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> Instance:
+    r"""The Gaussian-equivalent gradient, with the label counts :math:`n_k` shown.
+
+    .. math:: M = \frac{1}{NL}\,\mathrm{diag}(n)\,(P_\pi - \tfrac1V J)
+        + \sqrt{\frac{L-1}{N L^2 V^2}}\;\Xi , \qquad \Xi_{kx}\ \text{iid}\ N(0, 1),
+
+    with rows and columns of M centred, as label counts that are known make them.
+    """
+    facts = sampling.draw_facts(
+        rngs, vocab_size=vocab_size, samples=samples, dim=dim, device=device, dtype=dtype
+    )
+    noise = np.stack([rng.standard_normal((vocab_size, vocab_size)) for rng in rngs])
+    scale = np.sqrt((length - 1) / samples) / (length * vocab_size)
+    memory = torch.from_numpy(noise).to(device, dtype) * scale
+    # facts.counts are the counts of the tokens: token x is the informative one of label pi(x).
+    weight = facts.counts / (samples * length)
+    memory.scatter_add_(1, facts.permutation[:, None], weight[:, None])
+    label_counts = torch.zeros_like(facts.counts).scatter_(1, facts.permutation, facts.counts)
+    observation = Observation(
+        u=facts.u,
+        z=facts.z,
+        gradient=centred(facts.u).mT @ memory @ centred(facts.z),
+        samples=samples,
+        length=length,
+        label_counts=label_counts,
+    )
+    return Instance(observation=observation, permutation=facts.permutation)
+
+
+def accuracy(instance: Instance, estimator: Estimator) -> torch.Tensor:
+    """Share of the tokens asked whose label the estimator guesses right: (R,)."""
+    guessed = estimator(instance.observation)
+    right = guessed == instance.permutation[:, : guessed.shape[1]]
+    return right.to(instance.observation.u.dtype).mean(1)
+
+
+def centred(vectors: torch.Tensor) -> torch.Tensor:
+    """``vectors`` (R, V, d) less their mean over V: constant rows or columns of M drop out."""
+    return vectors - vectors.mean(1, keepdim=True)

@@ -1,0 +1,73 @@
+r"""How strongly one token moves the hidden features of a whole sequence, direction by direction.
+
+At initialisation attention is uniform, and the gradient of a model with a random layer sees every
+sequence through its features :math:`F = \phi(W \bar h)`.  With :math:`\mu_v = E[F \mid x_l = v]`,
+the token at one position explains, in the j-th direction, the share :math:`\rho_j` of the variance
+of F: the eigenvalues of :math:`\Sigma_F^{-1}\Sigma_\mu`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from simulation.attention_mlp import three_steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shares:
+    """Mean shares, each (R,): ``leading``, of the d largest, and ``rest``, of the other m - d."""
+
+    leading: torch.Tensor
+    rest: torch.Tensor
+
+
+def shares(
+    rngs: Sequence[np.random.Generator],
+    *,
+    vocab_size: int,
+    length: int,
+    dim: int,
+    width: int,
+    activation: str,
+    sequences: int,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> Shares:
+    """Estimated from ``sequences`` random sequences per generator.
+
+    The estimate of each conditional mean is off by a variance of V/(L S) of that of F, S sequences,
+    which adds (V - 1)/(L S) to every share and is subtracted.
+
+    Raises ValueError unless ``dim < width < vocab_size``; other errors as in `three_steps.draw`.
+    """
+    if not dim < width < vocab_size:
+        raise ValueError(
+            f"width is {width}: give more than dim = {dim} and less than vocab_size = {vocab_size}"
+        )
+    batch, layer = three_steps.draw(
+        rngs,
+        vocab_size=vocab_size,
+        length=length,
+        samples=sequences,
+        dim=dim,
+        width=width,
+        activation=activation,
+        device=device,
+        dtype=dtype,
+    )
+    values = []
+    for r in range(batch.replicates):
+        counts = torch.zeros(sequences, vocab_size, device=device, dtype=dtype)
+        counts.scatter_add_(1, batch.tokens[r], torch.ones_like(batch.tokens[r], dtype=dtype))
+        features = layer.of(r).features(counts[None] @ batch.z[r] / length)[0]
+        features -= features.mean(0)
+        effects = counts.T @ features * (vocab_size / (length * sequences))
+        effects -= effects.mean(0)
+        root = torch.linalg.cholesky(features.T @ features / sequences)
+        white = torch.linalg.solve_triangular(root, effects.T, upper=False)
+        bias = (vocab_size - 1) / (length * sequences)
+        values.append(torch.linalg.svdvals(white).square() / vocab_size - bias)
+    table = torch.stack(values)
+    return Shares(leading=table[:, :dim].mean(1), rest=table[:, dim:].mean(1))

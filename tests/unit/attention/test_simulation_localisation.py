@@ -1,0 +1,103 @@
+"""Exact probabilities over fresh sequences against the enumeration of every sequence."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from simulation.attention import end_to_end, localisation, sampling, three_steps
+from simulation.attention.three_steps import Scores
+
+VOCAB_SIZE, LENGTH = 5, 4
+
+
+def scores_of(theta: list[float], trigger: float) -> Scores:
+    return Scores(
+        direction=torch.zeros(1, 1, dtype=torch.float64),
+        theta=torch.tensor([theta], dtype=torch.float64),
+        trigger=torch.tensor([trigger], dtype=torch.float64),
+        rounding=torch.tensor([1e-12], dtype=torch.float64),
+    )
+
+
+@pytest.mark.parametrize("trigger", [2.0, 0.5, 0.0, -0.5, -2.0])
+@pytest.mark.parametrize("theta", [[0.0, 1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 0.0, 1.5, 1.5], [0.0] * 5])
+def test_localisation_is_a_strict_win_of_the_informative_position(
+    theta: list[float], trigger: float
+) -> None:
+    wins = [0.0] * VOCAB_SIZE
+    for informative, *others in itertools.product(range(VOCAB_SIZE), repeat=LENGTH):
+        best_other = max(theta[token] for token in others)
+        wins[informative] += theta[informative] + trigger > best_other
+    expected = torch.tensor([wins], dtype=torch.float64) / VOCAB_SIZE ** (LENGTH - 1)
+    scores = scores_of(theta, trigger)
+    assert torch.allclose(localisation.by_token(scores, length=LENGTH), expected, atol=1e-15)
+    probability = localisation.probability(scores, length=LENGTH)
+    assert torch.allclose(probability, expected.mean(1), atol=1e-15)
+
+
+def every_sequence(batch: sampling.Batch) -> sampling.Batch:
+    """Every sequence with every informative position, in place of the training sequences."""
+    rows = list(itertools.product(range(VOCAB_SIZE), repeat=LENGTH))
+    tokens = torch.tensor(rows).repeat(LENGTH, 1).expand(batch.replicates, -1, -1)
+    positions = torch.arange(LENGTH).repeat_interleave(len(rows)).expand(batch.replicates, -1)
+    informative = tokens.gather(2, positions[..., None])[..., 0]
+    labels = batch.permutation.gather(1, informative)
+    return replace(batch, tokens=tokens, positions=positions, labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("embeddings", "dim", "trigger_in_values"),
+    # Orthonormal tokens that training never shows tie exactly.
+    [("sphere", 3, False), ("sphere", 3, True), ("orthonormal", 7, True)],
+)
+@pytest.mark.parametrize("samples", [2, 30])
+def test_accuracy_over_fresh_sequences_is_exact(
+    embeddings: str, dim: int, trigger_in_values: bool, samples: int
+) -> None:
+    batch = sampling.draw(
+        [np.random.default_rng([5, index]) for index in range(40)],
+        vocab_size=VOCAB_SIZE,
+        length=LENGTH,
+        samples=samples,
+        dim=dim,
+        embeddings=embeddings,
+        trigger_in_values=trigger_in_values,
+    )
+    scores = three_steps.token_scores(batch)
+    attended = three_steps.attend(batch, scores)
+    memory = three_steps.trained_memory(batch, attended)
+    outcome = end_to_end.run(batch)
+    everything = every_sequence(batch)
+    found = three_steps.attend(everything, scores).informative
+    right = end_to_end.predictions(everything, scores, memory) == everything.labels
+
+    def mean(indicator: torch.Tensor) -> torch.Tensor:
+        return indicator.double().mean(1)
+
+    assert 0.05 < float(mean(found).mean()) < 0.999
+    assert torch.allclose(outcome.localisation, mean(found))
+    assert torch.allclose(outcome.accuracy, mean(right))
+    assert torch.allclose(outcome.training_localisation, mean(attended.informative))
+    both = mean(found & right)
+    assert torch.allclose(outcome.recall_localised.nan_to_num() * mean(found), both)
+
+
+def test_fresh_sequences_follow_the_exact_probability() -> None:
+    batch = sampling.draw(
+        [np.random.default_rng([6, index]) for index in range(3)],
+        vocab_size=100,
+        length=6,
+        samples=150,
+        dim=20,
+    )
+    scores = three_steps.token_scores(batch)
+    rngs = [np.random.default_rng([7, index]) for index in range(3)]
+    fresh = sampling.fresh(batch, rngs, samples=20_000)
+    share = three_steps.attend(fresh, scores).informative.double().mean(1)
+    exact = localisation.probability(scores, length=6)
+    assert bool((exact > 0.3).all())
+    sd = (exact * (1 - exact) / 20_000).sqrt()
+    assert bool(((share - exact).abs() <= 5 * sd).all())

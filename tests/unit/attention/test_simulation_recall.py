@@ -1,0 +1,83 @@
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+import torch
+
+from simulation import contractions
+from simulation.attention import recall, sampling, three_steps
+from simulation.attention.three_steps import Attended
+
+
+def generators(count: int) -> list[np.random.Generator]:
+    return [np.random.default_rng([8, index]) for index in range(count)]
+
+
+@pytest.mark.parametrize("trigger_in_values", [False, True])
+def test_counts_give_the_memory_of_perfectly_localised_training(trigger_in_values: bool) -> None:
+    batch = sampling.draw(
+        generators(3),
+        vocab_size=20,
+        length=4,
+        samples=70,
+        dim=9,
+        trigger_in_values=trigger_in_values,
+    )
+    informative = batch.tokens.gather(2, batch.positions[..., None])[..., 0]
+    attended = Attended(
+        tokens=informative, informative=torch.ones_like(informative, dtype=torch.bool)
+    )
+    facts = sampling.Facts(
+        z=batch.z,
+        u=batch.u,
+        trigger=batch.trigger,
+        query=batch.query,
+        permutation=batch.permutation,
+        trigger_in_values=trigger_in_values,
+        counts=torch.stack([torch.bincount(row, minlength=20) for row in informative]).double(),
+    )
+    memory = recall.localised_memory(facts)
+    assert torch.allclose(memory, three_steps.trained_memory(batch, attended), atol=1e-15)
+
+
+def test_orthonormal_embeddings_recall_exactly_the_tokens_seen() -> None:
+    facts = sampling.draw_facts(
+        generators(20), vocab_size=30, samples=30, dim=32, embeddings="orthonormal"
+    )
+    seen = facts.counts > 0
+    # An unseen token has all logits zero and gets label 0, the first of equals.
+    expected = seen | (facts.permutation == 0)
+    assert torch.equal(recall.correct(facts, recall.localised_memory(facts)), expected)
+    assert torch.allclose(recall.accuracy(facts), expected.double().mean(1))
+    assert not bool(recall.all_tokens(facts).any())
+    balanced = sampling.draw_facts(
+        generators(2), vocab_size=30, samples=30, dim=32, embeddings="orthonormal", balanced=True
+    )
+    assert recall.accuracy(balanced).tolist() == [1.0, 1.0]
+    assert recall.all_tokens(balanced).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("tile", [1, 7, 50, 999, 4000])
+def test_tiles_change_no_prediction(tile: int) -> None:
+    facts = sampling.draw_facts(generators(3), vocab_size=25, samples=100, dim=8)
+    memory = recall.localised_memory(facts)
+    logits = facts.z @ memory.mT @ facts.u.mT
+    with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
+        assert torch.equal(recall.predict(facts.u, memory, facts.z), logits.argmax(2))
+        few = recall.predict(facts.u, memory, facts.z[:, :4])
+        assert torch.equal(few, logits.argmax(2)[:, :4])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("tile", [1, 7, 50, 999, 4000, 2**18])
+def test_first_of_equal_labels_wins_in_every_tiling(tile: int, dtype: torch.dtype) -> None:
+    rng = np.random.default_rng(9)
+    # Small integers: sums are exact in any order, and most maxima are attained several times.
+    u = torch.from_numpy(rng.integers(-1, 2, size=(2, 61, 3))).to(dtype)
+    answers = torch.from_numpy(rng.integers(-1, 2, size=(2, 17, 3))).to(dtype)
+    scores = answers @ u.mT
+    best = scores.amax(2, keepdim=True)
+    assert ((scores == best).sum(2) > 1).any()
+    first = (scores == best).int().argmax(2)
+    with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
+        assert torch.equal(recall.nearest(u, answers), first)

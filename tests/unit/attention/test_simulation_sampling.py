@@ -1,0 +1,162 @@
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from simulation.attention import sampling
+
+SIZES: dict[str, Any] = {"vocab_size": 12, "length": 5, "samples": 36, "dim": 14}
+FIELDS = ("z", "u", "trigger", "query", "permutation", "tokens", "positions", "labels")
+
+
+def generators(count: int, seed: int = 0) -> list[np.random.Generator]:
+    return [np.random.default_rng([seed, index]) for index in range(count)]
+
+
+@pytest.mark.parametrize("embeddings", ["sphere", "gaussian", "orthonormal"])
+@pytest.mark.parametrize("balanced", [False, True])
+def test_a_replicate_depends_on_its_generator_alone(embeddings: str, balanced: bool) -> None:
+    options = SIZES | {"embeddings": embeddings, "balanced": balanced}
+    together = sampling.draw(generators(4), **options)
+    apart = [sampling.draw([rng], **options) for rng in generators(4)]
+    for name in FIELDS:
+        assert torch.equal(getattr(together, name), torch.cat([getattr(b, name) for b in apart]))
+
+
+@pytest.mark.parametrize("embeddings", ["sphere", "gaussian", "orthonormal"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_tables_drawn_in_tiles_are_those_drawn_at_once(
+    embeddings: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = SIZES | {"embeddings": embeddings}
+    whole = sampling.draw(generators(2), **options)
+    monkeypatch.setattr(sampling, "_TILE", 3 * SIZES["dim"] + 1)
+    tiled = sampling.draw(generators(2), **options, dtype=dtype)
+    for name in ("z", "u", "trigger", "query"):
+        assert torch.equal(getattr(tiled, name), getattr(whole, name).to(dtype))
+
+
+def test_facts_depend_on_their_generator_alone() -> None:
+    sizes = {name: SIZES[name] for name in ("vocab_size", "samples", "dim")}
+    together = sampling.draw_facts(generators(3), **sizes)
+    apart = torch.cat([sampling.draw_facts([rng], **sizes).counts for rng in generators(3)])
+    assert torch.equal(together.counts, apart)
+    assert together.counts.sum(1).tolist() == [SIZES["samples"]] * 3
+
+
+def test_shapes() -> None:
+    batch = sampling.draw(generators(2), **SIZES)
+    shapes = [tuple(getattr(batch, name).shape) for name in FIELDS]
+    expected = [(2, 12, 14), (2, 12, 14), (2, 14), (2, 14), (2, 12), (2, 36, 5), (2, 36), (2, 36)]
+    assert shapes == expected
+    sizes = (batch.replicates, batch.vocab_size, batch.samples, batch.length, batch.dim)
+    assert sizes == (2, 12, 36, 5, 14)
+
+
+def test_labels_are_the_permuted_informative_tokens() -> None:
+    batch = sampling.draw(generators(2), **SIZES)
+    assert all(row.sort().values.equal(torch.arange(12)) for row in batch.permutation)
+    for r in range(2):
+        for i in range(36):
+            token = batch.tokens[r, i, batch.positions[r, i]]
+            assert batch.labels[r, i] == batch.permutation[r, token]
+
+
+def test_tokens_and_positions_are_uniform() -> None:
+    batch = sampling.draw(generators(1), **SIZES | {"samples": 20_000})
+    for values, size in ((batch.tokens, 12), (batch.positions, 5), (batch.labels, 12)):
+        counts = torch.bincount(values.flatten(), minlength=size).numpy()
+        assert stats.chisquare(counts).pvalue > 1e-6
+
+
+def test_balanced_shows_every_label_equally_often() -> None:
+    batch = sampling.draw(generators(2), **SIZES, balanced=True)
+    for labels in batch.labels:
+        assert torch.bincount(labels).tolist() == [3] * 12
+    facts = sampling.draw_facts(generators(1), vocab_size=4, samples=8, dim=3, balanced=True)
+    assert facts.counts.tolist() == [[2.0] * 4]
+
+
+def test_sphere_vectors_are_uniform_unit_vectors() -> None:
+    batch = sampling.draw(generators(1), **SIZES | {"vocab_size": 4000, "dim": 5})
+    vectors = torch.cat([batch.z[0], batch.u[0], batch.trigger])
+    assert torch.allclose(vectors.norm(dim=1), torch.ones(len(vectors), dtype=torch.float64))
+    # A coordinate x of a uniform unit vector in 5 dimensions: (1 + x)/2 is Beta(2, 2).
+    assert stats.kstest((1 + vectors[:, 2].numpy()) / 2, stats.beta(2, 2).cdf).pvalue > 1e-6
+
+
+def test_gaussian_vectors_have_variance_one_over_d() -> None:
+    batch = sampling.draw(generators(1), **SIZES | {"vocab_size": 2000}, embeddings="gaussian")
+    for vectors in (batch.z, batch.u):
+        scaled = (vectors * 14**0.5).flatten().numpy()
+        assert stats.kstest(scaled, stats.norm.cdf).pvalue > 1e-6
+
+
+def test_orthonormal_vectors() -> None:
+    batch = sampling.draw(generators(1), **SIZES, embeddings="orthonormal")
+    inputs = torch.cat([batch.z[0], batch.trigger, batch.query])
+    assert torch.equal(inputs @ inputs.T, torch.eye(14, dtype=torch.float64))
+    assert torch.equal(batch.u[0] @ batch.u[0].T, torch.eye(12, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("embeddings", ["sphere", "gaussian", "orthonormal"])
+def test_the_query_has_unit_norm(embeddings: str) -> None:
+    query = sampling.draw(generators(3), **SIZES, embeddings=embeddings).query
+    assert torch.allclose(query.norm(dim=1), torch.ones(3, dtype=torch.float64))
+
+
+def test_dtype_and_device_change_no_draw() -> None:
+    batch = sampling.draw(generators(1), **SIZES)
+    single = sampling.draw(generators(1), **SIZES, dtype=torch.float32)
+    assert single.z.dtype == single.trigger.dtype == torch.float32
+    assert single.tokens.dtype == torch.int64
+    assert torch.equal(single.z, batch.z.to(torch.float32))
+    assert torch.equal(single.tokens, batch.tokens)
+    moved = sampling.draw(generators(1), **SIZES, device="meta")
+    assert {getattr(moved, name).device.type for name in FIELDS} == {"meta"}
+
+
+def test_fresh_sequences_keep_the_vocabulary() -> None:
+    batch = sampling.draw(generators(2), **SIZES, trigger_in_values=True)
+    fresh = sampling.fresh(batch, generators(2, seed=1), samples=7)
+    assert fresh.z is batch.z
+    assert fresh.trigger_in_values
+    assert fresh.tokens.shape == (2, 7, 5)
+    token = fresh.tokens.gather(2, fresh.positions[..., None])[..., 0]
+    assert torch.equal(fresh.labels, batch.permutation.gather(1, token))
+
+
+def test_informative_values() -> None:
+    batch = sampling.draw(generators(1), **SIZES)
+    assert torch.equal(batch.informative_values, batch.z)
+    marked = sampling.draw(generators(1), **SIZES, trigger_in_values=True)
+    assert torch.equal(marked.informative_values, marked.z + marked.trigger[:, None])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"vocab_size": 1}, "vocab_size is 1: give at least 2"),
+        ({"length": 1}, "length is 1: give at least 2"),
+        ({"samples": 0}, "samples is 0: give at least 1"),
+        ({"dim": -3}, "dim is -3: give at least 1"),
+        ({"embeddings": "cube"}, "unknown embeddings 'cube': choose one of sphere"),
+        ({"embeddings": "orthonormal", "dim": 13}, "raise dim to at least 14"),
+        ({"balanced": True, "samples": 37}, "make samples a multiple of vocab_size"),
+    ],
+)
+def test_impossible_draws(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sampling.draw(generators(1), **SIZES | change)
+
+
+def test_generators_are_required() -> None:
+    with pytest.raises(ValueError, match="pass one numpy Generator per replicate"):
+        sampling.draw([], **SIZES)
+    batch = sampling.draw(generators(2), **SIZES)
+    with pytest.raises(ValueError, match="3 generators for 2 replicates: pass one per replicate"):
+        sampling.fresh(batch, generators(3), samples=4)
+    with pytest.raises(ValueError, match="samples is 0"):
+        sampling.fresh(batch, generators(2), samples=0)

@@ -1,0 +1,149 @@
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+import torch
+
+from simulation import contractions
+from simulation.attention import sampling, three_steps
+
+
+def one_sequence(trigger_in_values: bool) -> sampling.Batch:
+    """Tokens (0, 1), informative position 0, label 0; two orthonormal tokens."""
+    batch = sampling.draw(
+        [np.random.default_rng(0)],
+        vocab_size=2,
+        length=2,
+        samples=1,
+        dim=4,
+        embeddings="orthonormal",
+        trigger_in_values=trigger_in_values,
+    )
+    return replace(
+        batch,
+        permutation=torch.tensor([[0, 1]]),
+        tokens=torch.tensor([[[0, 1]]]),
+        positions=torch.tensor([[0]]),
+        labels=torch.tensor([[0]]),
+    )
+
+
+def test_one_sequence_by_hand() -> None:
+    # With the trigger in the values: mean value (z_0 + z_1 + t)/2, |U(e_0 - 1/2)|^2 = 1/2, logits
+    # 1/2 and 1/4, so deviations +-1/8, and w = (1/2)(1/8)(z_0 + t - z_1).
+    scores = three_steps.token_scores(one_sequence(True))
+    assert torch.allclose(scores.theta, torch.tensor([[1 / 16, -1 / 16]], dtype=torch.float64))
+    assert torch.allclose(scores.trigger, torch.tensor([1 / 16], dtype=torch.float64))
+    attended = three_steps.attend(one_sequence(True), scores)
+    assert attended.tokens.tolist() == [[0]]
+    assert attended.informative.tolist() == [[True]]
+    memory = three_steps.trained_memory(one_sequence(True), attended)[0]
+    expected = torch.zeros(4, 4, dtype=torch.float64)
+    expected[0, [0, 2]], expected[1, [0, 2]] = 0.5, -0.5
+    assert torch.allclose(memory, expected)
+
+
+def test_without_the_trigger_in_values_one_sequence_teaches_no_attention() -> None:
+    scores = three_steps.token_scores(one_sequence(False))
+    assert torch.allclose(scores.direction, torch.zeros(1, 4, dtype=torch.float64), atol=1e-16)
+    assert float(scores.lead) < 0
+    attended = three_steps.attend(one_sequence(False), scores)
+    assert attended.informative.tolist() == [[False]]
+
+
+def test_orthonormal_scores_tie_to_rounding_or_not_at_all() -> None:
+    sizes: dict[str, Any] = {"vocab_size": 40, "length": 6, "samples": 5, "dim": 42}
+    batch = sampling.draw(
+        [np.random.default_rng([9, index]) for index in range(200)],
+        **sizes,
+        embeddings="orthonormal",
+        trigger_in_values=True,
+    )
+    scores = three_steps.token_scores(batch)
+    difference = (
+        scores.theta[:, :, None] + scores.trigger[:, None, None] - scores.theta[:, None]
+    ).abs() / scores.rounding[:, None, None]
+    ties = difference < 1
+    assert bool(ties.any())
+    assert float(difference[ties].max()) < 0.1
+    assert float(difference[~ties].min()) > 1e6
+
+
+@pytest.mark.parametrize("samples", [20, 4000])
+def test_replicates_do_not_mix(samples: int) -> None:
+    sizes: dict[str, Any] = {"vocab_size": 50, "length": 6, "samples": samples, "dim": 10}
+
+    def rngs() -> list[np.random.Generator]:
+        return [np.random.default_rng([1, index]) for index in range(5)]
+
+    together = three_steps.token_scores(sampling.draw(rngs(), **sizes))
+    for index, rng in enumerate(rngs()):
+        alone = three_steps.token_scores(sampling.draw([rng], **sizes))
+        assert torch.allclose(together.theta[index], alone.theta[0], rtol=1e-10, atol=0)
+        assert torch.allclose(together.trigger[index], alone.trigger[0], rtol=1e-10, atol=0)
+
+
+@pytest.mark.parametrize("samples", [20, 4000])
+def test_tiles_change_no_inner_product(samples: int) -> None:
+    batch = sampling.draw(
+        [np.random.default_rng([2, index]) for index in range(3)],
+        vocab_size=50,
+        length=6,
+        samples=samples,
+        dim=10,
+    )
+    sequences = contractions.by_label(batch)
+    expected = (
+        batch.z.flatten(0, 1)[sequences.tokens] * batch.u.flatten(0, 1)[sequences.labels][:, None]
+    ).sum(2)
+    for tile in (1, 170, 5001, 2**18):
+        with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
+            products = contractions.inner_products(batch.z, batch.u, sequences)
+        assert torch.allclose(products, expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("samples", [20, 4000])  # gathered, and counted
+def test_tiles_change_no_sum(samples: int) -> None:
+    batch = sampling.draw(
+        [np.random.default_rng([5, index]) for index in range(3)],
+        vocab_size=50,
+        length=6,
+        samples=samples,
+        dim=10,
+    )
+    sequences = contractions.by_label(batch)
+    values = batch.z.flatten(0, 1)[sequences.tokens].sum(1)
+    expected = torch.zeros(150, 10, dtype=values.dtype).index_add_(0, sequences.labels, values)
+    for tile in (1, 170, 5001, 2**18):
+        with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
+            sums = contractions.sum_by_label(batch.z, sequences.tokens, sequences.counts)
+        assert torch.allclose(sums.flatten(0, 1), expected, rtol=0, atol=1e-12)
+
+
+def test_sequences_come_sorted_by_label_with_their_own_tokens() -> None:
+    batch = sampling.draw(
+        [np.random.default_rng([3, index]) for index in range(2)],
+        vocab_size=7,
+        length=4,
+        samples=30,
+        dim=5,
+    )
+    sequences = contractions.by_label(batch)
+    assert bool((sequences.labels.diff() >= 0).all())
+    assert sequences.counts.sum(1).tolist() == [30, 30]
+    informative = sequences.tokens.gather(1, sequences.positions[:, None])[:, 0]
+    assert torch.equal(batch.permutation.flatten()[informative], sequences.labels % 7)
+    assert torch.equal(informative // 7, sequences.labels // 7)
+
+
+def test_single_precision_follows_double() -> None:
+    sizes: dict[str, Any] = {"vocab_size": 64, "length": 8, "samples": 500, "dim": 16}
+    double = three_steps.token_scores(sampling.draw([np.random.default_rng(4)], **sizes))
+    single = three_steps.token_scores(
+        sampling.draw([np.random.default_rng(4)], **sizes, dtype=torch.float32)
+    )
+    assert single.theta.dtype == torch.float32
+    scale = float(double.theta.abs().max())
+    assert torch.allclose(single.theta.double(), double.theta, rtol=0, atol=1e-4 * scale)

@@ -1,0 +1,117 @@
+"""theory/attention/critical.py: thresholds, their regimes, and the closed form against the full solution."""
+
+import math
+
+import pytest
+
+from theory.attention import critical, localisation, rival_additive_law
+from theory.attention.problem import Problem
+
+
+def _problem(vocab_size: int, length: int, dim: int, *, trigger_in_values: bool = False) -> Problem:
+    return Problem(
+        vocab_size=vocab_size,
+        length=length,
+        samples=2,
+        dim=dim,
+        trigger_in_values=trigger_in_values,
+    )
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"), [(4, 0.84), (8, 1.35), (16, 1.73), (64, 2.33), (512, 3.04)]
+)
+def test_critical_snr_without_finite_size_effects(length: int, expected: float) -> None:
+    value = critical.critical_snr(length=length, vocab_size=1e12, dim=math.inf)
+    assert value == pytest.approx(expected, abs=0.01)
+
+
+def test_critical_snr_grows_with_the_probability() -> None:
+    values = [
+        critical.critical_snr(length=16, vocab_size=512, dim=64, probability=p)
+        for p in (0.2, 0.5, 0.8, 0.95)
+    ]
+    assert values == sorted(values)
+
+
+def test_a_guess_needs_no_signal() -> None:
+    assert critical.critical_snr(length=2, vocab_size=100, dim=3, probability=0.01) == 0
+    assert critical.threshold(vocab_size=100, length=4, dim=20, probability=0.2) < 20
+
+
+def test_kappa_is_the_critical_ratio_without_the_trigger_overlap() -> None:
+    sizes = {"length": 32, "vocab_size": 1e6}
+    ratio = critical.critical_snr(**sizes, dim=20)
+    assert critical.kappa(**sizes, dim=20) == pytest.approx(ratio / math.sqrt(1 - ratio**2 / 20))
+    assert critical.kappa(**sizes, dim=math.inf) == pytest.approx(
+        critical.critical_snr(**sizes, dim=math.inf)
+    )
+
+
+def test_too_few_dimensions_never_localise() -> None:
+    assert critical.kappa(length=2000, vocab_size=1e6, dim=3) == math.inf
+    assert critical.threshold(vocab_size=1e6, length=2000, dim=3) == math.inf
+    assert critical.critical_samples_full(_problem(4096, 2000, 3)) == math.inf
+
+
+@pytest.mark.parametrize("probability", [0.0, 1.0, -1.0, math.nan])
+def test_impossible_probabilities_are_refused(probability: float) -> None:
+    with pytest.raises(ValueError, match=r"inside \(0, 1\)"):
+        critical.critical_snr(length=8, vocab_size=64, dim=16, probability=probability)
+    with pytest.raises(ValueError, match=r"inside \(0, 1\)"):
+        critical.critical_samples_full(_problem(64, 8, 16), probability=probability)
+
+
+@pytest.mark.parametrize(
+    ("name", "vocab_size", "length", "dim"),
+    [("A", 1e7, 1e6, 1e3), ("B", 1e15, 1e5, 1e3), ("C", 1e15, 1e3, 1e5)],
+)
+def test_threshold_follows_the_power_law_deep_in_each_regime(
+    name: str, vocab_size: float, length: float, dim: float
+) -> None:
+    assert critical.regime(vocab_size=vocab_size, length=length, dim=dim) == name
+    law = critical.power_law(name, vocab_size=vocab_size, length=length, dim=dim)
+    kappa = critical.kappa(vocab_size=vocab_size, length=length, dim=dim)
+    value = critical.threshold(vocab_size=vocab_size, length=length, dim=dim)
+    assert value == pytest.approx(kappa * law, rel=0.02)
+
+
+def test_an_unknown_regime_is_refused() -> None:
+    with pytest.raises(ValueError, match="one of A, B, C"):
+        critical.power_law("D", vocab_size=2, length=2, dim=2)
+
+
+@pytest.mark.parametrize(
+    ("vocab_size", "length", "dim"),
+    [(512, 32, 24), (512, 64, 32), (1024, 16, 32), (1024, 24, 12), (256, 96, 32), (4096, 16, 40)],
+)
+def test_closed_form_is_within_its_stated_error_of_the_full_solution(
+    vocab_size: int, length: int, dim: int
+) -> None:
+    problem = _problem(vocab_size, length, dim)
+    ratio = critical.critical_samples(problem) / critical.critical_samples_full(problem)
+    assert 0.9 < ratio < 1.1
+
+
+@pytest.mark.parametrize("probability", [0.3, 0.5, 0.9])
+def test_full_solution_inverts_the_probability(probability: float) -> None:
+    problem = _problem(512, 24, 24)
+    samples = critical.critical_samples_full(problem, probability=probability)
+    solved = localisation.probability(problem.replace(samples=round(samples)))
+    assert solved == pytest.approx(probability, abs=2e-3)
+
+
+def test_memorised_trigger_direction_needs_no_threshold() -> None:
+    problem = _problem(1024, 8, 32, trigger_in_values=True)
+    assert critical.critical_samples(problem) == 0
+    assert critical.critical_samples_full(problem) == 1
+    assert critical.critical_samples(problem.replace(trigger_in_values=False)) > 50
+
+
+def test_additive_law_is_right_somewhere_and_wrong_by_a_factor_at_the_corners() -> None:
+    ratios = [
+        rival_additive_law.critical_samples(problem) / critical.critical_samples(problem)
+        for problem in (_problem(512, 8, 48), _problem(1024, 16, 24), _problem(2048, 64, 12))
+    ]
+    assert max(ratios) > 1 > min(ratios)
+    assert max(ratios) / min(ratios) > 4

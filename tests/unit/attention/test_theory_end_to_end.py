@@ -1,0 +1,62 @@
+"""theory.attention.end_to_end against the limits in which one factor is perfect."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from theory.attention import end_to_end, localisation, recall
+from theory.attention.problem import Problem
+
+BASE = Problem(vocab_size=256, length=64, samples=768, dim=64)
+
+
+def test_perfect_localisation_leaves_recall() -> None:
+    short = BASE.replace(length=4, samples=4096)
+    assert localisation.probability(short) > 0.999
+    assert end_to_end.accuracy(short) == pytest.approx(recall.accuracy(short), abs=0.003)
+
+
+def test_perfect_recall_leaves_localisation(monkeypatch: pytest.MonkeyPatch) -> None:
+    def perfect(problem: Problem, counts: NDArray[np.float64], **_: object) -> NDArray[np.float64]:
+        return np.ones_like(counts)
+
+    monkeypatch.setattr(recall, "given_count", perfect)
+    assert end_to_end.accuracy(BASE) == pytest.approx(localisation.probability(BASE), abs=0.005)
+
+
+def test_perfect_recall_of_what_was_found_once_counts_training_misses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[recall.Attended] = []
+
+    def spy(
+        problem: Problem, counts: NDArray[np.float64], *, attended: recall.Attended
+    ) -> NDArray[np.float64]:
+        seen.append(attended)
+        return np.minimum(counts, 1.0)
+
+    monkeypatch.setattr(recall, "given_count", spy)
+    end_to_end.accuracy(BASE)
+    means = [attended.mean for attended in seen]
+    assert min(means) < localisation.probability(BASE) < max(means), "replicates differ"
+    assert all(a.mean**2 < a.square < a.mean for a in seen), "tokens differ"
+
+
+def test_accuracy_is_below_each_factor() -> None:
+    for changes in ({}, {"dim": 48}, {"length": 32}, {"samples": 384}):
+        problem = BASE.replace(**changes)
+        found, recalled = localisation.probability(problem), recall.accuracy(problem)
+        assert end_to_end.accuracy(problem) < min(found, recalled)
+        assert end_to_end.product(problem) == pytest.approx(found * recalled)
+        assert end_to_end.accuracy(problem) == pytest.approx(found * recalled, abs=0.04)
+
+
+def test_longer_sequences_hurt_and_samples_help() -> None:
+    accuracy = end_to_end.accuracy(BASE)
+    assert end_to_end.accuracy(BASE.replace(length=96)) < accuracy
+    assert end_to_end.accuracy(BASE.replace(samples=1024)) > accuracy
+
+
+def test_orthonormal_embeddings_have_their_own_law() -> None:
+    with pytest.raises(ValueError, match="orthonormal"):
+        end_to_end.accuracy(BASE.replace(dim=512, embeddings="orthonormal"))

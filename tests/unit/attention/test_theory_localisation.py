@@ -1,0 +1,159 @@
+"""theory/attention/localisation.py: quadrature, limits, and the law of what differs between replicates."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from theory.attention import localisation, noise
+from theory.attention.problem import Problem
+
+BASE = Problem(vocab_size=512, length=16, samples=400, dim=24)
+
+
+@pytest.mark.parametrize("dim", [2, 3, 16, 400, math.inf])
+def test_coordinate_nodes_have_the_moments_of_a_sphere_coordinate(dim: float) -> None:
+    nodes, weights = localisation.coordinate_nodes(dim, 64)
+    fourth = 3.0 if math.isinf(dim) else 3 * dim / (dim + 2)
+    assert weights @ nodes**2 == pytest.approx(1, abs=1e-9)
+    assert weights @ nodes**4 == pytest.approx(fourth, rel=1e-9)
+
+
+def test_coordinate_cdf_is_that_of_normalised_gaussian_vectors() -> None:
+    vectors = np.random.default_rng(0).standard_normal((20000, 5))
+    coordinate = math.sqrt(5) * vectors[:, 0] / np.linalg.norm(vectors, axis=1)
+    result = stats.kstest(coordinate, lambda x: localisation.coordinate_cdf(x, 5))
+    assert result.pvalue > 1e-4
+
+
+def test_coordinate_cdf_tends_to_the_normal_one() -> None:
+    x = np.linspace(-4, 4, 33)
+    limit = localisation.coordinate_cdf(x, math.inf)
+    np.testing.assert_allclose(limit, stats.norm.cdf(x), rtol=1e-12)
+    np.testing.assert_allclose(localisation.coordinate_cdf(x, 1e7), limit, atol=1e-6)
+
+
+@pytest.mark.parametrize("dim", [2, 2.5, 16, 400])
+def test_coordinate_cdf_of_many_numbers_is_that_of_each(dim: float) -> None:
+    x = np.linspace(-12, 12, 8192)
+    each = [float(localisation.coordinate_cdf(np.array(number), dim)) for number in x]
+    np.testing.assert_allclose(localisation.coordinate_cdf(x, dim), each, rtol=0, atol=2e-10)
+
+
+@pytest.mark.parametrize("dim", [12.0, 80.0, math.inf])
+def test_given_snr_without_signal_is_a_guess_among_distinct_tokens(dim: float) -> None:
+    value = localisation.given_snr(0.0, length=9, vocab_size=1e9, dim=dim)
+    assert float(value) == pytest.approx(1 / 9, abs=1e-4)
+
+
+def test_given_snr_agrees_with_sampling() -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.standard_normal((200000, 8))
+    measured = (scores[:, 0] + 1.5 > scores[:, 1:].max(1)).mean()
+    value = localisation.given_snr(1.5, length=8, vocab_size=1e12, dim=math.inf)
+    assert float(value) == pytest.approx(measured, abs=5e-3)
+
+
+def test_given_snr_stays_within_0_and_1_far_outside_its_table() -> None:
+    values = localisation.given_snr(np.array([-50.0, 50.0]), length=32, vocab_size=100, dim=8)
+    np.testing.assert_allclose(values, [0, 1], atol=1e-6)
+
+
+def test_distinct_distractors_are_counted_without_repeats() -> None:
+    rng = np.random.default_rng(2)
+    tokens = rng.integers(50, size=(4000, 19))
+    distinct = np.mean([np.unique(row[row != 0]).size for row in tokens])
+    assert localisation.distinct_distractors(20, 50) == pytest.approx(distinct, rel=0.01)
+
+
+def _covariance(rng: np.random.Generator, size: int, dim: int) -> NDArray[np.float64]:
+    z = rng.standard_normal((size, dim))
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    return np.asarray(z.T @ z * dim / size)
+
+
+def test_spectral_moments_are_those_of_random_embeddings() -> None:
+    eigenvalues = np.linalg.eigvalsh(_covariance(np.random.default_rng(3), 3000, 600))
+    for order in (2, 3, 4):
+        measured = np.mean(eigenvalues**order)
+        assert localisation.spectral_moment(order, 0.2) == pytest.approx(measured, rel=0.02)
+
+
+def test_marginal_dim_lies_between_half_the_dimension_and_it() -> None:
+    value = localisation.marginal_dim(BASE)
+    assert BASE.dim / 2 < value < BASE.dim
+    assert localisation.marginal_dim(BASE.replace(embeddings="gaussian")) == math.inf
+
+
+def test_replicate_snr_is_centred_on_the_mean_ratio_and_bounded() -> None:
+    ratios, weights = localisation.replicate_snr(BASE)
+    assert weights.sum() == pytest.approx(1)
+    assert ratios.max() <= math.sqrt(BASE.dim) * (1 + 1e-12)
+    order = np.argsort(ratios)
+    median = ratios[order][np.searchsorted(np.cumsum(weights[order]), 0.5)]
+    assert median == pytest.approx(localisation.snr(BASE), rel=0.15)
+
+
+@pytest.mark.parametrize(("samples", "length"), [(200, 16), (900, 48)])
+def test_probability_is_the_mean_over_replicates_drawn_from_their_law(
+    samples: int, length: int
+) -> None:
+    problem = BASE.replace(samples=samples, length=length)
+    given = localisation.profile(problem)
+    rng, draws, dim = np.random.default_rng(4), 400_000, problem.dim
+
+    def coordinate(dim: float) -> NDArray[np.float64]:
+        first = rng.standard_normal(draws)
+        return np.asarray(
+            math.sqrt(dim) * first / np.sqrt(first**2 + rng.chisquare(dim - 1, draws))
+        )
+
+    log_variance = math.log1p(localisation._spread(problem, given.noise_shares))
+    zeta = rng.lognormal(-log_variance / 2, math.sqrt(log_variance), draws)
+    noisy = (1 - given.shares["T"]) * zeta
+    q = rng.normal(given.snr, math.sqrt(given.coefficient), draws)
+    share = localisation._trigger_share(problem, given.noise_shares)
+    nu = np.sqrt(share * noisy) * coordinate(dim)
+    excess = (q**2 - given.snr**2 - given.coefficient + 2 * q * nu) / dim
+    sigma = np.sqrt(np.maximum(given.shares["T"] + excess + noisy, (q + nu) ** 2 / dim))
+    marginal = localisation.marginal_dim(problem)
+    margin = coordinate(marginal) + (q + nu) / sigma
+    distractors = localisation.distinct_distractors(length, problem.vocab_size)
+    found = localisation.coordinate_cdf(margin, marginal) ** distractors
+    assert localisation.probability(problem) == pytest.approx(found.mean(), abs=4e-3)
+
+
+def test_snr_is_the_signal_over_the_root_of_the_noise() -> None:
+    many = BASE.replace(samples=10**9)
+    floor = noise.variance(many)
+    assert localisation.snr(many) == pytest.approx((1 - 1 / 512) / math.sqrt(floor), rel=1e-6)
+
+
+@pytest.mark.parametrize("trigger_in_values", [False, True])
+def test_probability_grows_with_samples_and_falls_with_length(trigger_in_values: bool) -> None:
+    problem = BASE.replace(trigger_in_values=trigger_in_values)
+    more = [localisation.probability(problem.replace(samples=n)) for n in (50, 200, 800, 3200)]
+    longer = [localisation.probability(problem.replace(length=n)) for n in (4, 16, 64, 256)]
+    assert more == sorted(more)
+    assert longer == sorted(longer, reverse=True)
+    assert all(0 <= p <= 1 for p in more + longer)
+
+
+def test_probability_tends_to_one() -> None:
+    plenty = Problem(vocab_size=2048, length=8, samples=10**7, dim=256)
+    assert localisation.probability(plenty) > 0.9999
+
+
+def test_probability_of_gaussian_embeddings_is_near_that_of_the_sphere() -> None:
+    wide = Problem(vocab_size=2048, length=16, samples=300, dim=96)
+    gaussian = localisation.probability(wide.replace(embeddings="gaussian"))
+    assert gaussian == pytest.approx(localisation.probability(wide), abs=0.03)
+
+
+def test_orthonormal_embeddings_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"orthonormal: use theory\.orthonormal"):
+        localisation.probability(
+            Problem(vocab_size=64, length=8, samples=64, dim=80, embeddings="orthonormal")
+        )

@@ -1,0 +1,151 @@
+"""Signal and noise formulas against exact enumeration, random matrices, and their own limits."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from recall_claims import predictions as registry
+from simulation.attention import three_steps
+from simulation.attention.sampling import Batch
+from theory.attention import noise, noise_formulas, signal
+from theory.attention.problem import Problem
+
+REMOTE = Problem(vocab_size=10**9, length=10**4, samples=10**11, dim=10**6)
+NEAR = Problem(vocab_size=128, length=16, samples=512, dim=32)
+ORTHONORMAL = Problem(vocab_size=64, length=8, samples=256, dim=66, embeddings="orthonormal")
+
+
+def every_batch(vocab_size: int, length: int, samples: int, trigger_in_values: bool) -> Batch:
+    """All possible training sets, once each, with orthonormal embeddings."""
+    sequences = list(itertools.product(range(vocab_size), repeat=length))
+    one = [(tokens, position) for tokens in sequences for position in range(length)]
+    sets = list(itertools.product(one, repeat=samples))
+    tokens = torch.tensor([[tokens for tokens, _ in batch] for batch in sets])
+    positions = torch.tensor([[position for _, position in batch] for batch in sets])
+    count, dim = len(sets), vocab_size + 2
+    basis = torch.eye(dim, dtype=torch.float64).expand(count, dim, dim)
+    return Batch(
+        z=basis[:, :vocab_size],
+        u=basis[:, :vocab_size],
+        trigger=basis[:, vocab_size],
+        query=basis[:, vocab_size + 1],
+        permutation=torch.arange(vocab_size).expand(count, vocab_size),
+        tokens=tokens,
+        positions=positions,
+        labels=tokens.gather(2, positions[..., None])[..., 0],
+        trigger_in_values=trigger_in_values,
+    )
+
+
+@pytest.mark.parametrize("trigger_in_values", [False, True])
+@pytest.mark.parametrize(("vocab_size", "length", "samples"), [(2, 3, 2), (3, 2, 2), (2, 2, 3)])
+def test_trigger_signal_is_exact(
+    vocab_size: int, length: int, samples: int, trigger_in_values: bool
+) -> None:
+    batch = every_batch(vocab_size, length, samples, trigger_in_values)
+    problem = Problem(
+        vocab_size=vocab_size,
+        length=length,
+        samples=samples,
+        dim=vocab_size + 2,
+        embeddings="orthonormal",
+        trigger_in_values=trigger_in_values,
+    )
+    mean = float(three_steps.token_scores(batch).trigger.mean())
+    assert signal.trigger_signal(problem) == pytest.approx(mean, rel=1e-12)
+
+
+def test_signal_exponents_are_those_of_the_formula() -> None:
+    for name, power in signal.EXPONENTS.items():
+        doubled = REMOTE.replace(**{name: 2 * getattr(REMOTE, name)})
+        ratio = signal.trigger_signal(doubled) / signal.trigger_signal(REMOTE)
+        assert math.log2(ratio) == pytest.approx(power, abs=1e-3)
+
+
+@pytest.mark.parametrize("symbol", noise.TERMS)
+def test_every_term_tends_to_its_power_law(symbol: str) -> None:
+    term = noise.TERMS[symbol]
+    assert term.variance(REMOTE) / term.limit(REMOTE) == pytest.approx(1, abs=0.03)
+    for name, power in term.exponents.items():
+        doubled = REMOTE.replace(**{name: 2 * getattr(REMOTE, name)})
+        assert math.log2(term.variance(doubled) / term.variance(REMOTE)) == pytest.approx(
+            power, abs=0.03
+        )
+
+
+def test_scaling_follows_both_the_exponents_and_the_formula() -> None:
+    term, larger = noise.TERMS["B"], NEAR.replace(dim=64)
+
+    def change(of: noise.NoiseTerm) -> float:
+        return math.log2(of.scaling(larger) / of.scaling(NEAR))
+
+    measured = math.log2(term.variance(larger) / term.variance(NEAR))
+    assert change(term) == pytest.approx(measured)
+    shifted = replace(term, exponents={**term.exponents, "dim": -3.75})
+    assert change(shifted) == pytest.approx(measured + 0.25)
+    bent = replace(term, variance=lambda p: term.variance(p) * p.dim**0.25)
+    assert change(bent) == pytest.approx(measured + 0.25)
+
+
+def test_orthonormal_embeddings_leave_no_interference() -> None:
+    values = {symbol: term.variance(ORTHONORMAL) for symbol, term in noise.TERMS.items()}
+    assert {symbol for symbol, value in values.items() if value == 0} == {"T", "A", "E", "F"}
+
+
+def test_variance_is_the_sum_of_the_terms_and_one_covariance() -> None:
+    parts = [term.variance(NEAR) for term in noise.TERMS.values()]
+    parts.append(noise_formulas.count_covariance(NEAR))
+    assert noise.variance(NEAR) == pytest.approx(sum(parts))
+    rest = noise_formulas.count_covariance(NEAR) / noise.variance(NEAR)
+    assert sum(noise.shares(NEAR).values()) == pytest.approx(1 - rest)
+
+
+def test_dominant_is_the_largest_share() -> None:
+    shares = noise.shares(NEAR)
+    assert noise.dominant(NEAR) == max(shares, key=lambda symbol: shares[symbol])
+
+
+def test_a_changed_prediction_changes_what_depends_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, share = noise.variance(NEAR), noise.shares(NEAR)["B"]
+    formula = noise_formulas.stored_context
+    monkeypatch.setattr(noise_formulas, "stored_context", lambda problem: 1.3 * formula(problem))
+    assert noise.variance(NEAR) == pytest.approx(before * (1 + 0.3 * share))
+
+
+@pytest.mark.parametrize("law", ["sphere", "gaussian"])
+def test_gram_moments_match_random_matrices(law: str) -> None:
+    rng, size, dim = np.random.default_rng(1), 96, 24
+    sums = np.zeros(3)
+    for _ in range(60):
+        z = rng.standard_normal((size, dim))
+        z /= np.linalg.norm(z, axis=1, keepdims=True) if law == "sphere" else np.sqrt(dim)
+        z -= z.mean(axis=0)
+        eigenvalues = np.linalg.eigvalsh(z.T @ z)
+        sums += [(eigenvalues**k).sum() / (size - 1) / 60 for k in (2, 3, 4)]
+    problem = Problem.of(
+        {"vocab_size": size, "length": 8, "samples": 64, "dim": dim} | {"embeddings": law}
+    )
+    assert noise_formulas.gram_moments(problem) == pytest.approx(sums, rel=0.02)
+
+
+def test_gram_moments_tend_to_the_limit_law() -> None:
+    assert noise_formulas.gram_moments(REMOTE) == pytest.approx(
+        noise.moments(REMOTE.ratio), rel=1e-4
+    )
+
+
+def test_every_prediction_is_registered_with_its_formula_and_source() -> None:
+    listed = {
+        (p.module, p.name): p
+        for p in registry.predictions()
+        if p.module
+        in ("theory.attention.signal", "theory.attention.noise", "theory.attention.noise_formulas")
+    }
+    assert len(listed) == 14
+    assert all(p.latex and "2603.15923" in p.source for p in listed.values())
+    assert all(p.provenance == "derived" for p in listed.values())
+    assert listed["theory.attention.noise", "variance"].function is noise.variance

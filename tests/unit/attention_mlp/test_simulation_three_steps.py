@@ -1,0 +1,86 @@
+"""The Attention-MLP simulation: draws, invariances, bounds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from simulation import contractions
+from simulation.attention import localisation, sampling
+from simulation.attention_mlp import end_to_end as mlp_end_to_end
+from simulation.attention_mlp import phase_diagram
+from simulation.attention_mlp import three_steps as mlp
+from simulation.attention_mlp.activations import ACTIVATIONS, activation
+
+
+def rngs(count: int) -> list[np.random.Generator]:
+    return [np.random.default_rng([11, r]) for r in range(count)]
+
+
+def draw(count: int, name: str = "relu") -> tuple[sampling.Batch, mlp.Layer]:
+    return mlp.draw(
+        rngs(count), vocab_size=24, length=6, samples=96, dim=8, width=20, activation=name
+    )
+
+
+@pytest.mark.parametrize("name", sorted(ACTIVATIONS))
+def test_slope_is_the_derivative(name: str) -> None:
+    x = torch.linspace(-3, 3, 41, dtype=torch.float64).add(1e-3).requires_grad_()
+    (gradient,) = torch.autograd.grad(activation(name).value(x).sum(), x)
+    assert torch.allclose(gradient, activation(name).slope(x.detach()), atol=1e-12)
+
+
+def test_a_replicate_does_not_depend_on_its_batch() -> None:
+    alone, together = mlp.token_scores(*draw(1)), mlp.token_scores(*draw(3))
+    assert torch.equal(alone.theta[0], together.theta[0])
+
+
+def test_tiles_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch, layer = draw(2, "gelu")
+    whole = mlp.token_scores(batch, layer).theta
+    monkeypatch.setitem(contractions.TILE_ELEMENTS, "cpu", 100)
+    assert torch.allclose(mlp.token_scores(batch, layer).theta, whole, rtol=0, atol=1e-14)
+
+
+def test_a_common_output_vector_changes_nothing() -> None:
+    batch, layer = draw(2)
+    moved = replace(batch, u=batch.u + torch.randn(2, 1, 8, dtype=batch.u.dtype))
+    for centred in (False, True):
+        before = mlp.token_scores(batch, layer, centred=centred).theta
+        after = mlp.token_scores(moved, layer, centred=centred).theta
+        assert torch.allclose(before, after, rtol=0, atol=1e-12)
+
+
+def test_centring_matters_only_if_label_counts_differ() -> None:
+    batch, layer = mlp.draw(
+        rngs(1), vocab_size=6, length=3, samples=6, dim=4, width=8, activation="relu"
+    )
+    balanced = replace(batch, labels=torch.arange(6)[None])
+    plain, centred = (mlp.value_memory(balanced, layer, centred=c) for c in (False, True))
+    assert torch.allclose(plain, centred, rtol=0, atol=1e-14)
+
+
+def test_outcomes_are_probabilities_and_a_hit_needs_both() -> None:
+    outcome = mlp_end_to_end.run(*draw(4), centred=True)
+    for values in (outcome.hit, outcome.localisation, outcome.recall):
+        assert values.shape == (4,)
+        assert bool(((values >= 0) & (values <= 1)).all())
+    assert bool((outcome.hit <= torch.minimum(outcome.localisation, outcome.recall)).all())
+
+
+def test_losses_add_up() -> None:
+    batch, narrow = draw(3)
+    wide = mlp.draw_layer(rngs(3), width=80, dim=8, activation="relu")
+    losses = phase_diagram.losses(batch, narrow, wide)
+    outcome = torch.stack([losses[k] for k in ("MLP noise", "mean bias", "gradient noise")]).sum(0)
+    scores = mlp.token_scores(batch, narrow)
+    missed = 1 - localisation.probability(scores, length=6)
+    assert torch.allclose(outcome, missed, rtol=0, atol=1e-12)
+
+
+def test_errors() -> None:
+    with pytest.raises(ValueError, match="width is 0"):
+        mlp.draw_layer(rngs(1), width=0, dim=3, activation="relu")
+    with pytest.raises(ValueError, match="unknown activation"):
+        activation("sine")

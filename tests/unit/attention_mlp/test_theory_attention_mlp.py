@@ -1,0 +1,101 @@
+"""Limits, identities and errors of the Attention-MLP theory."""
+
+import math
+from typing import Any
+
+import pytest
+
+from theory.attention import critical, noise, recall, signal
+from theory.attention.problem import Problem
+from theory.attention_mlp import localisation as mlp_localisation
+from theory.attention_mlp import noise as mlp_noise
+from theory.attention_mlp import phase_diagram
+from theory.attention_mlp import recall as mlp_recall
+from theory.attention_mlp.problem import MlpProblem
+
+SIZES: dict[str, Any] = {"vocab_size": 256, "length": 16, "samples": 1024, "dim": 32}
+WIDE = 2**30
+
+
+def problem(**changes: object) -> MlpProblem:
+    return MlpProblem.of({**SIZES, "width": 128, "activation": "tanh", **changes})
+
+
+@pytest.mark.parametrize("trigger_in_values", [False, True])
+def test_a_wide_linear_layer_is_no_layer(trigger_in_values: bool) -> None:
+    layer = problem(activation="identity", width=WIDE, trigger_in_values=trigger_in_values)
+    plain = Problem(**SIZES, trigger_in_values=trigger_in_values)
+    assert mlp_noise.trigger_signal(layer) == pytest.approx(signal.trigger_signal(plain), rel=1e-2)
+    assert mlp_noise.variance(layer) == pytest.approx(noise.variance(plain), rel=1e-2)
+
+
+def test_a_wide_linear_layer_recalls_like_no_layer() -> None:
+    layer = problem(activation="identity", width=WIDE, samples=4096)
+    plain = Problem(**{**SIZES, "samples": 4096})
+    assert mlp_recall.accuracy(layer) == pytest.approx(recall.accuracy(plain), abs=5e-3)
+
+
+def test_new_terms_fall_like_one_over_the_width() -> None:
+    narrow, wide = (mlp_noise.terms(problem(activation="relu", width=m)) for m in (64, 256))
+    for symbol in ("M0", "MC", "MB"):
+        assert narrow[symbol] == pytest.approx(4 * wide[symbol])
+
+
+def test_centring_removes_the_terms_of_the_mean_covariance() -> None:
+    for activation in ("relu", "tanh", "he1+he2"):
+        terms = mlp_noise.terms(problem(activation=activation, centred=True))
+        assert terms["B"] == terms["D"] == terms["E"] == 0
+        plain = mlp_noise.terms(problem(activation=activation))
+        assert terms["A"] + terms["M0"] <= plain["A"] + plain["M0"]
+
+
+def test_capacity_is_harmonic_in_the_width() -> None:
+    sizes = [mlp_recall.capacity(dim=32, width=m, activation="relu") for m in (16, 32, 2**16, WIDE)]
+    assert sizes[1] / sizes[0] > 1.4
+    assert sizes[3] / sizes[2] == pytest.approx(1, abs=1e-2)
+
+
+def test_critical_values_invert_one_another() -> None:
+    setting = problem(activation="he2", dim=24, vocab_size=128)
+    width = mlp_recall.critical_width(setting.replace(samples=1024))
+    samples = mlp_recall.critical_samples(setting.replace(width=round(width)))
+    assert samples == pytest.approx(1024, rel=0.02)
+
+
+def test_impossible_settings_are_infinite() -> None:
+    hopeless = problem(activation="relu", dim=12)
+    assert math.isinf(mlp_recall.critical_width(hopeless))
+    assert math.isinf(mlp_recall.critical_samples(hopeless.replace(width=WIDE)))
+    assert math.isinf(phase_diagram.localisation_width(problem(length=200, samples=256)))
+
+
+def test_critical_samples_of_a_wide_linear_layer() -> None:
+    layer = problem(activation="identity", width=WIDE, length=32)
+    plain = Problem.of({**SIZES, "length": 32})
+    expected = critical.critical_samples_full(plain)
+    assert mlp_localisation.critical_samples(layer) == pytest.approx(expected, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("changes", "condition"),
+    [
+        ({"samples": 64}, "coverage"),
+        ({"activation": "he3", "samples": 2048}, "recall"),
+        ({"activation": "relu", "samples": 2048, "dim": 16}, "recall cap"),
+        ({"activation": "he3", "length": 100, "dim": 48}, "mean bias"),
+        ({"activation": "he3", "length": 64, "centred": True}, "recall"),
+        ({"activation": "0.3he1+he2+he3", "length": 64, "samples": 256}, "gradient noise"),
+        ({"activation": "0.3he1+he2+he3", "length": 64, "dim": 48}, "MLP noise"),
+    ],
+)
+def test_binding_condition(changes: dict[str, object], condition: str) -> None:
+    assert phase_diagram.binding(problem(**changes)).condition == condition
+
+
+def test_validation() -> None:
+    with pytest.raises(ValueError, match="width is 0"):
+        problem(width=0)
+    with pytest.raises(ValueError, match="unknown activation"):
+        problem(activation="sine")
+    with pytest.raises(ValueError, match="'sphere' only"):
+        problem(embeddings="gaussian")

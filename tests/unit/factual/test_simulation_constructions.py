@@ -1,0 +1,138 @@
+"""The factual recall task and its explicit weights, against a plain transformer."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from simulation.factual import constructions, task
+from simulation.sphere import unit_vectors
+
+
+def facts(seed: int = 0, *, dim: int = 64, dtype: torch.dtype = torch.float64) -> task.Facts:
+    rng = np.random.default_rng(seed)
+    return task.draw(rng, subjects=8, relations=4, answers=4, dim=dim, dtype=dtype)
+
+
+def plain(
+    weights: constructions.Attention, known: task.Facts, prompts: torch.Tensor
+) -> torch.Tensor:
+    """Attention prompt by prompt and position by position, straight from its definition."""
+    embedded = known.tokens[prompts]
+    output = torch.zeros(len(prompts), known.dim, dtype=embedded.dtype)
+    for query, key, value, out in zip(
+        weights.query, weights.key, weights.value, weights.output, strict=True
+    ):
+        scores = (embedded @ key.T) @ (query @ known.tokens[-1]) / math.sqrt(len(query))
+        attention = torch.softmax(scores, dim=1)
+        output += torch.einsum("pt,ptd->pd", attention, embedded) @ value.T @ out.T
+    return output
+
+
+@pytest.mark.parametrize("scale", [5.0, 100.0])
+def test_attention_is_a_plain_softmax_over_positions(scale: float) -> None:
+    known = facts()
+    prompts = task.prompts(np.random.default_rng(1), known, length=12)
+    weights = constructions.attention_only(known, head_dim=4, scale=scale)
+    found = constructions.attend(weights, known, prompts)
+    assert torch.allclose(found, plain(weights, known, prompts), atol=1e-10)
+
+
+def test_focus_is_the_weight_of_the_subject() -> None:
+    known = facts()
+    prompts = task.prompts(np.random.default_rng(1), known, length=12)
+    weights = constructions.attention_only(known, head_dim=2, margin=0.5, scale=4.0)
+    scores = constructions.token_scores(weights, known)
+    fact = 5 * known.relations + 2
+    row = torch.softmax(scores[5 // 2, prompts[fact]], dim=0)
+    found = constructions.focus(weights, known, prompts)[5, 2]
+    assert float(found) == pytest.approx(float(row[prompts[fact] == 5].sum()))
+
+
+def test_heads_score_their_tokens_one_and_eos_the_margin() -> None:
+    known = facts()
+    scores = constructions.token_scores(
+        constructions.attention_only(known, head_dim=4, margin=0.7, scale=10.0), known
+    )
+    assert scores.shape == (3, known.vocab_size)
+    assert torch.allclose(scores[1, 4:8], torch.full((4,), 10.0, dtype=torch.float64))
+    assert torch.allclose(scores[:, -1], torch.full((3,), 7.0, dtype=torch.float64))
+
+
+def test_codes_give_the_answers_logit_two() -> None:
+    known = facts(dim=96)
+    prompts = task.prompts(np.random.default_rng(1), known, length=20)
+    weights = constructions.attention_only(known, head_dim=2)
+    logits = constructions.attend(weights, known, prompts) @ known.outputs.T
+    own = logits.gather(1, known.answers.flatten()[:, None])
+    assert torch.allclose(own, torch.full_like(own, 2.0), atol=1e-4)
+    assert constructions.accuracy(logits, known) == 1
+    assert weights.parameters == 4 * 12 * 96
+
+
+def test_mlp_is_a_sum_of_outer_products() -> None:
+    known, rng = facts(), np.random.default_rng(2)
+    codes = torch.from_numpy(unit_vectors(rng, 12, known.dim))
+    mlp = constructions.hebbian_mlp(rng, known, codes, width=16)
+    outer = torch.zeros(16, known.dim, dtype=torch.float64)
+    for s in range(8):
+        for r in range(4):
+            hidden = math.sqrt(2) * torch.cos(mlp.inner @ (codes[s] + codes[8 + r]) + mlp.bias)
+            outer += torch.outer(hidden, known.outputs[known.answers[s, r]]) / 16
+    assert torch.allclose(mlp.outer, outer)
+
+
+def test_compressed_heads_output_unit_codes_in_few_dimensions() -> None:
+    known, rng = facts(dim=128), np.random.default_rng(2)
+    attention, _ = constructions.compressed_values(rng, known, group=4, head_dim=2, width=8)
+    prompts = task.prompts(rng, known, length=16)
+    outputs = constructions.attend(attention, known, prompts)
+    assert torch.linalg.matrix_rank(outputs, atol=1e-3) == 2 * 3
+    assert torch.allclose(outputs.norm(dim=1), torch.full((32,), math.sqrt(2)).double(), atol=1e-3)
+    assert attention.parameters == 4 * 6 * 128
+
+
+def test_prompts_hold_their_fact_once_and_end_with_eos() -> None:
+    known = facts()
+    for length in (3, 5, 40):
+        prompts = task.prompts(np.random.default_rng(length), known, length=length)
+        assert prompts.shape == (32, length)
+        assert ((prompts < 8).sum(1) == 1).all()
+        assert (((prompts >= 8) & (prompts < 12)).sum(1) == 1).all()
+        assert (prompts[:, -1] == known.vocab_size - 1).all()
+        assert torch.equal(task.recovered(known, prompts), known.answers.flatten())
+
+
+def test_guessing_by_hand() -> None:
+    known = task.Facts(
+        answers=torch.tensor([[0, 2], [0, 3], [1, 3]]),
+        tokens=torch.zeros(6, 2),
+        outputs=torch.zeros(4, 2),
+    )
+    assert task.best_guess(known, know="relation") == pytest.approx(2 / 3)
+    assert task.best_guess(known, know="subject") == pytest.approx(1 / 2)
+
+
+def test_draws_do_not_depend_on_the_dtype() -> None:
+    double, single = facts(), facts(dtype=torch.float32)
+    assert torch.equal(double.answers, single.answers)
+    assert torch.equal(double.tokens.float(), single.tokens)
+
+
+def test_senseless_requests_are_refused() -> None:
+    known, rng = facts(), np.random.default_rng(0)
+    with pytest.raises(ValueError, match="relations is 0"):
+        task.draw(rng, subjects=1, relations=0, answers=2, dim=4)
+    with pytest.raises(ValueError, match="at least 3"):
+        task.prompts(rng, known, length=2)
+    with pytest.raises(ValueError, match="choose subject or relation"):
+        task.best_guess(known, know="answer")
+    with pytest.raises(ValueError, match="do not divide"):
+        constructions.attention_only(known, head_dim=3)
+    with pytest.raises(ValueError, match="no dual basis"):
+        constructions.attention_only(facts(dim=3), head_dim=4)
+    with pytest.raises(ValueError, match="do not fit"):
+        constructions.compressed_values(rng, facts(dim=8), group=4, head_dim=3, width=8)
+    with pytest.raises(ValueError, match="width is 0"):
+        constructions.attention_mlp(rng, known, head_dim=4, width=0)

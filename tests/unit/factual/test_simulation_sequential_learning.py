@@ -1,0 +1,177 @@
+"""simulation.factual.sequential_learning against autograd, SGD on whole prompts, and by hand."""
+
+import itertools
+import math
+from collections import deque
+
+import numpy as np
+import pytest
+import torch
+
+from simulation.factual import sequential_learning as learning
+from simulation.factual.sequential_learning import Losses, Task, Weights
+
+SMALL = 1e-5
+
+
+def generators(count: int) -> list[np.random.Generator]:
+    return [np.random.default_rng([3, index]) for index in range(count)]
+
+
+def random_task(*, length: int = 32, noise: int = 20) -> Task:
+    facts = [learning.random_dictionary(rng, 3, 2, 2) for rng in generators(2)]
+    return Task(facts, answers=2, length=length, noise=noise)
+
+
+def random_weights(task: Task) -> Weights:
+    rng = np.random.default_rng(7)
+    start = task.start(0.0)
+    return Weights(
+        attention=torch.from_numpy(rng.standard_normal(start.attention.shape)),
+        values=torch.from_numpy(rng.standard_normal(start.values.shape)),
+    )
+
+
+def test_gradient_is_that_of_the_mean_loss_over_all_prompts() -> None:
+    # Prompts of four tokens have one noise token, so that all prompts can be written down.
+    task = random_task(length=4, noise=1)
+    weights = random_weights(task)
+    attention = weights.attention.clone().requires_grad_()
+    values = weights.values.clone().requires_grad_()
+    total = torch.zeros(())
+    for b, s, r in itertools.product(range(2), range(3), range(2)):
+        prompt = [s, 3 + r, 5, 6]  # subject, relation, EOS, noise
+        logits = (attention[b, prompt, None] * values[b, prompt]).sum(0)
+        total = total - logits.log_softmax(0)[task.dictionary[b, s, r]] / 6
+    total.backward()  # type: ignore[no-untyped-call]
+    gradient = task.gradient(weights, 1 / 6)
+    assert attention.grad is not None
+    assert values.grad is not None
+    assert torch.allclose(gradient.attention, -attention.grad, atol=1e-14)
+    assert torch.allclose(gradient.values, -values.grad, atol=1e-14)
+    assert task.losses(weights).total.sum().item() == pytest.approx(total.item())
+
+
+def test_many_noise_tokens_share_a_row() -> None:
+    # Five noise tokens of which two occur learn 2/5 of what EOS does; together they weigh twice.
+    task = random_task(length=5, noise=5)
+    gradient = task.gradient(task.start(0.3, 0.1), 1 / 6)
+    assert torch.allclose(gradient.values[:, 6], 0.4 * gradient.values[:, 5])
+    weights = random_weights(task)
+    scores = weights.attention[..., None] * weights.values
+    expected = scores[:, 0] + scores[:, 3] + scores[:, 5] + 2 * scores[:, 6]
+    assert torch.allclose(task.logits(weights)[:, 0, 0], expected)
+
+
+def test_counts_replace_prompts() -> None:
+    """SGD on prompts with their own noise tokens and the same subjects and relations, by numpy."""
+    s, r, d, noise, length, batch, steps = 4, 2, 2, 3, 6, 64, 250
+    dictionary = learning.product_dictionary(s, r, d)
+    task = Task([dictionary], answers=d, length=length, noise=noise)
+    fast = deque(
+        learning.sgd(
+            task, task.start(0.01), [np.random.default_rng(5)], rate=0.3, batch=batch, steps=steps
+        ),
+        maxlen=1,
+    )[0]
+    pairs = np.random.default_rng(5).multinomial(batch, [1 / (s * r)] * (s * r), steps)
+    rng = np.random.default_rng(6)
+    attention = np.full(s + r + 1 + noise, 0.01)
+    values = np.zeros((s + r + 1 + noise, r * d))
+    for counts in pairs:
+        pair = np.repeat(np.arange(s * r), counts)
+        prompts = np.zeros((batch, s + r + 1 + noise))
+        prompts[np.arange(batch), pair // r] = 1
+        prompts[np.arange(batch), s + pair % r] = 1
+        prompts[:, s + r] = 1
+        prompts[:, s + r + 1 :] = rng.multinomial(length - 3, [1 / noise] * noise, batch)
+        logits = (prompts * attention) @ values
+        residual = -np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+        residual[np.arange(batch), dictionary[pair // r, pair % r]] += 1
+        gradient = prompts.T @ residual / batch
+        attention, values = (
+            attention + 0.3 * (values * gradient).sum(1),
+            values + 0.3 * attention[:, None] * gradient,
+        )
+    assert fast.attention[0, :s].mean() > 0.05, "something was learned"
+    assert np.allclose(fast.attention[0, : s + r], attention[: s + r], rtol=0.01)
+    assert np.allclose(fast.values[0, : s + r], values[: s + r], atol=0.01 * values.max())
+
+
+def test_flow_converges_with_its_step() -> None:
+    task = random_task()
+    start = task.start(0.3, 0.1)
+    ends = [
+        deque(learning.flow(task, start, duration=30.0, steps=steps), maxlen=1)[0]
+        for steps in (30, 60, 480)
+    ]
+    coarse, fine = ((end.values - ends[2].values).abs().max() for end in ends[:2])
+    assert 10 < coarse / fine < 25, "fourth order"
+
+
+def test_replicates_do_not_depend_on_each_other() -> None:
+    def trained(rngs: list[np.random.Generator]) -> torch.Tensor:
+        task = Task([learning.product_dictionary(4, 2, 2)] * len(rngs), answers=2)
+        path = learning.sgd(task, task.start(0.1, 0.1), rngs, rate=0.5, batch=8, steps=300)
+        return deque(path, maxlen=1)[0].values
+
+    together = trained(generators(3))
+    assert torch.allclose(together[2], trained([generators(3)[2]])[0], atol=1e-12)
+    assert not torch.allclose(together[1], together[2])
+
+
+def test_losses_add_up_and_start_at_the_logarithms() -> None:
+    task = Task([learning.product_dictionary(8, 4, 2)], answers=2)
+    losses = task.losses(task.start(SMALL, SMALL))
+    assert losses.relation.item() == pytest.approx(math.log(4))
+    assert losses.subject.item() == pytest.approx(math.log(2))
+
+
+def test_distances_tell_who_knows_what() -> None:
+    task = Task([learning.product_dictionary(4, 3, 2)], answers=2)
+    weights = task.start(1.0)
+    weights.values[:, 4:7] = 100 * task.target.mean(1)  # each relation speaks for its block
+    found = learning.distances(task, weights)
+    assert found.relation.item() == pytest.approx(0, abs=1e-12)
+    assert found.nothing.item() == pytest.approx(2 / 3)
+    assert found.fact.item() == pytest.approx(1 / 2)
+    assert found.subject.item() == pytest.approx(2 / 3)
+
+
+def test_half_step_interpolates() -> None:
+    path = torch.tensor([[8.0, 8.0], [6.0, 8.0], [3.0, 5.0], [1.0, 1.0]])
+    assert learning.half_step(path).tolist() == pytest.approx([1 + 2 / 3, 2 + 1 / 4])
+    with pytest.raises(ValueError, match="train longer"):
+        learning.half_step(path[:3])
+
+
+def test_flattest_lies_between_the_half_times() -> None:
+    relation = torch.tensor([4.0, 4, 3, 1, 0, 0, 0, 0, 0, 0])[:, None]
+    subject = torch.tensor([2.0, 2, 2, 2, 2, 2, 1.9, 0.5, 0, 0])[:, None]
+    assert learning.flattest(Losses(relation=relation, subject=subject)).tolist() == [2.0]
+
+
+def test_growth_rate_undoes_the_hyperbolic_cosine() -> None:
+    before = Weights(attention=torch.full((1, 3), 0.2), values=torch.zeros(1, 3, 2))
+    after = Weights(attention=0.2 * torch.full((1, 3), math.cosh(1.5)), values=before.values)
+    rates = learning.growth_rates(before, after, 3.0)
+    assert torch.allclose(rates, torch.tensor(0.5))
+
+
+def test_sgd_losses_are_those_of_every_so_many_steps() -> None:
+    task = Task([learning.product_dictionary(4, 2, 2)], answers=2)
+    start = task.start(0.1)
+    settings = {"rate": 0.5, "batch": 8, "steps": 6}
+    path = list(learning.sgd(task, start, generators(1), **settings))  # type: ignore[arg-type]
+    losses = learning.sgd_losses(task, start, generators(1), every=3, **settings)  # type: ignore[arg-type]
+    expected = [task.losses(weights).total for weights in (start, path[2], path[5])]
+    assert torch.equal(losses.total, torch.stack(expected))
+
+
+def test_bad_input_is_refused() -> None:
+    with pytest.raises(ValueError, match="evenly"):
+        learning.product_dictionary(6, 2, 4)
+    with pytest.raises(ValueError, match="outside the block"):
+        Task([np.array([[0, 0]])], answers=2)
+    with pytest.raises(ValueError, match="too few"):
+        random_task(length=2)

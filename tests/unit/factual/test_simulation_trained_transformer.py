@@ -1,0 +1,135 @@
+"""simulation.factual.trained_transformer against a transformer written out, and autograd."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from simulation.factual import trained_transformer as tt
+from simulation.factual.trained_transformer import Prompts, Shape, Sizes, Task
+
+SMALL = Sizes(subjects=3, relations=2, answers=2, heads=2, head_dim=2, width=4)
+LARGE = Sizes(subjects=4, relations=3, answers=3, heads=3, head_dim=1, width=5)
+
+
+def generators(*seeds: int) -> list[np.random.Generator]:
+    return [np.random.default_rng(seed) for seed in seeds]
+
+
+def written_out(part: dict[str, Tensor], tokens: list[int], inputs: Tensor, u: Tensor) -> Tensor:
+    """Logits of one prompt: embed the tokens, attend from the last one, apply the MLP."""
+    x = inputs[tokens]
+    total = torch.zeros(inputs.shape[1], dtype=inputs.dtype)
+    for head in range(part["q"].shape[1]):
+        query, key = x[-1] @ part["q"][:, head], x @ part["k"][:, head]
+        attention = torch.softmax(key @ query / key.shape[1] ** 0.5, 0)
+        total = total + attention @ x @ part["v"][:, head] @ part["o"][head]
+    hidden = torch.relu(total @ part["w1"] + part["b"])
+    return (total + hidden @ part["w2"]) @ u.T
+
+
+def drawn(size: Sizes, dim: int, seed: int) -> tuple[Shape, Task, Tensor, tt.Integers, Prompts]:
+    shape, rngs = Shape.of([size], dim), generators(seed)
+    task, weights = tt._draw(rngs, [size], shape, "cpu", torch.float64)
+    tokens = tt._tokens(rngs, [size], shape, (7,), 9)
+    return shape, task, weights, tokens, tt._prompts(tokens, task, shape)
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE, dataclasses.replace(SMALL, width=0)])
+def test_logits_and_gradient_are_those_of_a_transformer_written_out(size: Sizes) -> None:
+    shape, task, weights, tokens, prompts = drawn(size, 5, 0)
+    scale = torch.full((1, 1, 1), size.head_dim**-0.5, dtype=torch.float64)
+    fast = tt.logits(weights, prompts.counts, task, shape, scale)[0]
+    leaf = weights.clone().requires_grad_()
+    part = {name: value[0] for name, value in shape.split(leaf).items()}
+    eos = shape.tokens - 1
+    naive = torch.stack(
+        [
+            written_out(part, [*row, eos], task.inputs[0], task.outputs[0])
+            for row in tokens[0].tolist()
+        ]
+    )
+    torch.testing.assert_close(fast, naive.detach(), rtol=1e-12, atol=1e-12)
+    (expected,) = torch.autograd.grad(
+        torch.nn.functional.cross_entropy(naive, prompts.labels[0]), leaf
+    )
+    gradient = tt._gradient(weights, prompts, task, shape, scale)
+    torch.testing.assert_close(gradient, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_prompts_hold_one_subject_one_relation_and_noise_and_the_answer_is_of_the_relation() -> (
+    None
+):
+    shape, task, _, _, prompts = drawn(SMALL, 4, 1)
+    kinds = torch.split_with_sizes(prompts.counts[0], [3, 2, 5, 1], dim=1)
+    assert [set(kind.sum(1).tolist()) for kind in kinds] == [{1}, {1}, {6}, {1}]
+    relation = kinds[1].argmax(1)
+    assert torch.equal(prompts.labels[0] // SMALL.answers, relation)
+    assert shape.tokens == prompts.counts.shape[2] == 11
+    assert task.inputs.shape == (1, 11, 4)
+
+
+def run(seeds: list[int], sizes: list[Sizes], **changes: float) -> tt.Trained:
+    options = {"dim": 8, "batch": 16, "steps": 40, "learning_rate": 0.01, "check_every": 20}
+    return tt.train(generators(*seeds), sizes, **{**options, "test": 64, **changes})  # type: ignore[arg-type]
+
+
+def test_a_model_is_the_same_alone_and_padded_among_larger_ones_that_leave_early() -> None:
+    company = run([5, 6, 7], [LARGE, SMALL, SMALL], target=0.4)
+    assert len(set(company.steps.tolist())) > 1  # some left early
+    for index, size in enumerate([LARGE, SMALL, SMALL]):
+        alone = run([5 + index], [size], target=0.4)
+        assert alone.accuracy[0] == company.accuracy[index]
+        assert alone.steps[0] == company.steps[index]
+
+
+def test_padding_stays_zero() -> None:
+    shape = Shape.of([LARGE, SMALL], 6)
+    rngs = generators(8, 9)
+    task, weights = tt._draw(rngs, [LARGE, SMALL], shape, "cpu", torch.float64)
+    prompts = tt._prompts(tt._tokens(rngs, [LARGE, SMALL], shape, (9,), 8), task, shape)
+    gradient = tt._gradient(weights, prompts, task, shape, torch.ones(2, 1, 1, dtype=torch.float64))
+    moved = shape.split(gradient)
+    assert moved["v"][1, :, 2:].abs().max() == 0
+    assert moved["w1"][1, :, 4:].abs().max() == 0
+    assert moved["v"][1, :, :2].abs().min() > 0
+    assert prompts.labels[1].max() < 2 * shape.answers
+
+
+def test_training_learns_the_facts_and_too_small_a_model_does_not() -> None:
+    roomy = Sizes(subjects=4, relations=4, answers=4, heads=8, head_dim=4, width=16)
+    cramped = dataclasses.replace(roomy, heads=1, head_dim=1, width=1)
+    found = run([1, 2], [roomy, cramped], dim=16, batch=64, steps=400, check_every=100)
+    assert found.accuracy[0] >= 0.99
+    assert found.steps[0] < 400
+    assert found.accuracy[1] < 0.8
+    assert found.steps[1] == 400
+
+
+def test_sizes() -> None:
+    assert LARGE.facts == 12
+    assert LARGE.noise_tokens == 7
+    assert LARGE.parameters(10) == 4 * 3 * 10 + 2 * 5 * 10
+
+
+@pytest.mark.parametrize("name", ["subjects", "relations", "answers", "heads", "head_dim"])
+def test_a_size_of_zero_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        dataclasses.replace(SMALL, **{name: 0})
+
+
+def test_a_negative_width_is_refused() -> None:
+    with pytest.raises(ValueError, match="width"):
+        dataclasses.replace(SMALL, width=-1)
+
+
+def test_senseless_training_is_refused() -> None:
+    with pytest.raises(ValueError, match="one per model"):
+        run([1, 2], [SMALL])
+    with pytest.raises(ValueError, match="one per model"):
+        run([], [])
+    for wrong in ({"steps": 0}, {"length": 2}, {"learning_rate": 0.0}, {"test": 0}):
+        with pytest.raises(ValueError, match="must be"):
+            run([1], [SMALL], **wrong)

@@ -1,0 +1,118 @@
+"""theory.factual.constructions against exact geometry, plain draws and limits."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from theory.factual import constructions as theory
+
+
+def sphere(rng: np.random.Generator, *shape: int) -> NDArray[np.float64]:
+    vectors = rng.standard_normal(shape)
+    normalised: NDArray[np.float64] = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return normalised
+
+
+@pytest.mark.parametrize(("points", "dim"), [(2, 5), (4, 9), (6, 40)])
+def test_distance_to_the_hull_has_its_law(points: int, dim: int) -> None:
+    rows = sphere(np.random.default_rng(0), 4000, points, dim)
+    lengths = np.linalg.solve(rows @ rows.mT, np.ones((4000, points, 1))).sum((1, 2))
+    found = np.quantile(1 / np.sqrt(lengths), (0.1, 0.5, 0.9))
+    nodes = theory._hull(points, dim)
+    assert np.quantile(nodes, (0.1, 0.5, 0.9)) == pytest.approx(found, rel=0.05)
+    assert np.mean(nodes**2) == pytest.approx(
+        (dim - points + 1) / (points * (dim - 2) + 2), rel=0.01
+    )
+
+
+def test_coordinate_law_on_the_sphere() -> None:
+    x = np.array([0.0, 0.3, 0.6, 1.0, 1.5])
+    below = np.exp(theory._log_below(x, 3.0))
+    assert below == pytest.approx(np.minimum((1 + x) / 2, 1)), "uniform in three dimensions"
+
+
+def test_guessing_has_its_limits() -> None:
+    assert theory.guess_by_relation(1, 7) == pytest.approx(1)
+    assert theory.guess_by_relation(9, 1) == pytest.approx(1)
+    assert theory.guess_by_relation(2, 4) == pytest.approx((1 + 1 / 4) / 2)
+    counts = np.random.default_rng(0).multinomial(30, [0.2] * 5, size=50_000)
+    assert theory.guess_by_relation(30, 5) == pytest.approx(counts.max(1).mean() / 30, rel=3e-3)
+
+
+def test_relations_share_their_rivals() -> None:
+    shared = theory.attention_dim(256, 4, 32)
+    assert theory.attention_dim(256, 4, 32, shared_rivals=False) > 1.2 * shared
+    assert theory.attention_dim(1024, 4, 32) == pytest.approx(shared, rel=0.01)
+
+
+def test_subjects_cost_only_a_logarithm() -> None:
+    small, large = (theory.attention_dim(s, 32, 4) for s in (32, 1024))
+    assert small < large < small + 1.1 * 32 * 2 * math.log(32)
+    assert theory.attention_dim(64, 64, 4) > 1.8 * theory.attention_dim(64, 32, 4)
+
+
+def test_accuracy_is_near_one_at_the_threshold_and_grows() -> None:
+    half = theory.attention_dim(32, 16, 8)
+    accuracies = [theory.attention_accuracy(32, 16, 8, round(f * half)) for f in (0.5, 0.8, 1.0)]
+    assert accuracies == sorted(accuracies)
+    assert 512 * (1 - accuracies[-1]) == pytest.approx(math.log(2), rel=0.2)
+
+
+def test_selectivity_is_that_of_key_vectors() -> None:
+    group, strangers, margin, rng = 3, 60, 0.8, np.random.default_rng(0)
+    dim = round(theory.selective_dim(group, 1, strangers + group + 1, margin=margin))
+    scores = np.append(np.ones(group), margin)
+    hits = 0
+    for _ in range(1500):
+        tokens = sphere(rng, group + 1 + strangers, dim)
+        key = np.linalg.pinv(tokens[: group + 1]) @ scores
+        hits += (tokens[group + 1 :] @ key).max() < margin
+    assert hits / 1500 == pytest.approx(0.5, abs=0.08)
+
+
+def test_focus_has_its_limits() -> None:
+    firm = theory.focus(512, 256, 2, margin=0.85, scale=100.0)
+    assert firm == pytest.approx(1, abs=1e-3)
+    uniform = theory.focus(10, 10**9, 1, margin=0.5, scale=1e-9)
+    assert uniform == pytest.approx(1 / 10), "no scale, no preference"
+
+
+def test_width_is_linear_in_the_facts_up_to_logarithms() -> None:
+    small, large = (theory.mlp_width(s, 64, 8, 512) for s in (64, 256))
+    assert 4 < large / small < 5
+    asymptotic = 4 * 4096 * math.log(4096 * 512) * (1 / 512 + 1 / 512)
+    assert 0.7 < small / asymptotic < 1
+    assert theory.mlp_width(64, 64, 8, 512, same_answer=False) < 0.6 * small
+
+
+def test_compression_costs_width_and_then_accuracy() -> None:
+    sizes = {"subjects": 32, "relations": 32, "answers": 8, "dim": 256, "group": 16}
+    shape: dict[str, Any] = {**sizes, "frequency": 6.0}
+    found = [theory.compressed_accuracy(**shape, width=300, head_dim=k) for k in (2, 4, 64)]
+    assert found == sorted(found)
+    assert found[0] < 0.8 < 0.9 < found[2]
+    wide = theory.compressed_accuracy(**shape, width=10**6, head_dim=64)
+    assert wide == 1
+    narrow = theory.compressed_width(**shape, head_dim=2, target=0.95)
+    assert math.isinf(narrow)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: theory.guess_by_relation(0, 3),
+        lambda: theory.attention_dim(4, 0, 3),
+        lambda: theory.attention_dim(4, 1, 1),
+        lambda: theory.attention_accuracy(4, 8, 4, 8),
+        lambda: theory.selective_dim(2, 1, 20, margin=1.5),
+        lambda: theory.focus(2, 16, 2, margin=0.5, scale=8.0),
+        lambda: theory.mlp_width(4, 1, 1, 32),
+        lambda: theory.compressed_accuracy(8, 4, 2, 32, 8, group=8, head_dim=2, frequency=6.0),
+    ],
+)
+def test_senseless_sizes_are_refused(call: object) -> None:
+    with pytest.raises(ValueError, match="give"):
+        call()  # type: ignore[operator]

@@ -1,0 +1,47 @@
+"""Cells, grids and the random streams they name."""
+
+import numpy as np
+import pytest
+
+from recall_claims.declare.cell import Cell, grid
+from recall_claims.evidence.seeds import replicate_generators
+
+
+def first_draws(*args: object) -> list[float]:
+    return [float(rng.random()) for rng in replicate_generators(*args)]  # type: ignore[arg-type]
+
+
+def test_a_cell_is_its_parameters_in_any_order() -> None:
+    assert Cell(a=1, b=2.5) == Cell(b=2.5, a=1)
+    assert len({Cell(a=1, b=2.5), Cell(b=2.5, a=1), Cell(a=2, b=2.5)}) == 2
+    assert dict(**Cell(a=np.int64(3))) == {"a": 3}
+
+
+def test_a_grid_is_a_product() -> None:
+    assert len(grid(a=(1, 2), b=(1, 2, 3), c=7)) == 6
+
+
+@pytest.mark.parametrize("axes", [{"a": ()}, {}])
+def test_an_empty_grid_is_refused(axes: dict[str, tuple[int, ...]]) -> None:
+    with pytest.raises(ValueError, match=r"no values|at least one"):
+        grid(**axes)
+
+
+def test_streams_depend_on_names_and_on_nothing_else() -> None:
+    base = first_draws(0, "claim", "a=1", 0, 4)
+    assert first_draws(0, "claim", "a=1", 0, 4) == base
+    for other in [
+        (1, "claim", "a=1", 0, 4),
+        (0, "clain", "a=1", 0, 4),
+        (0, "claim", "a=2", 0, 4),
+        (0, "claim", "a=1", 1, 4),
+    ]:
+        assert not set(first_draws(*other)) & set(base)
+
+
+def test_a_replicate_keeps_its_stream_when_the_block_grows() -> None:
+    assert first_draws(0, "claim", "a=1", 0, 8)[:4] == first_draws(0, "claim", "a=1", 0, 4)
+
+
+def test_streams_are_the_same_on_every_machine() -> None:
+    assert first_draws(0, "claim", "a=1", 0, 1) == [0.15873783554490317]

@@ -1,0 +1,78 @@
+"""Which claims a change leaves as they were."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from recall_claims.plugin.changes import Changes, commit
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def changed(*files: str) -> Changes:
+    return Changes("HEAD", frozenset(REPOSITORY / file for file in files))
+
+
+def test_a_claim_is_touched_by_what_it_imports_directly_or_not() -> None:
+    assert changed("theory/attention/signal.py").touched("claims.attention.test_signal") == (
+        "theory.attention.signal",
+    )
+    assert changed("theory/laws/quadrature.py").touched("claims.attention.test_recall") == (
+        "theory.laws.quadrature",
+    )
+    assert changed("claims/recall_claims/judge/region.py").touched("claims.attention.test_signal")
+    assert changed("claims/attention/test_signal.py").touched("claims.attention.test_signal")
+
+
+def test_a_claim_is_not_touched_by_anything_else() -> None:
+    files = (
+        "theory/lower_bound/width_information.py",
+        "claims/attention/test_recall.py",
+        "README.md",
+        "tests/unit/test_theory.py",
+    )
+    assert changed(*files).touched("claims.attention.test_signal") == ()
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def test_files_changed_since_a_revision(tmp_path: Path) -> None:
+    for name in ("same.py", "changed.py", "removed.py"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "folder").mkdir()
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "first")
+    (tmp_path / "changed.py").write_text("new")
+    (tmp_path / "größer.py").write_text("new")
+    (tmp_path / "removed.py").unlink()
+    wanted = {tmp_path / name for name in ("changed.py", "größer.py", "removed.py")}
+    assert Changes.since("HEAD", tmp_path).files == wanted
+    assert Changes.since("HEAD", tmp_path / "folder").files == wanted
+    with pytest.raises(ValueError, match="name a commit, tag or branch"):
+        Changes.since("nowhere", tmp_path)
+
+
+def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    with pytest.raises(ValueError, match="git cannot compare"):
+        Changes.since("HEAD", tmp_path)
+    assert commit(tmp_path) is None
+
+
+def test_commit_with_a_sign_for_uncommitted_changes(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "first")
+    (tmp_path / "untracked").write_text("new")
+    clean = commit(tmp_path)
+    assert clean is not None
+    assert re.fullmatch("[0-9a-f]{10}", clean)
+    (tmp_path / "file").write_text("new")
+    assert commit(tmp_path) == f"{clean}+"

@@ -1,0 +1,114 @@
+"""The set logic of verdicts, and the resolution computed from it."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_claims.judge.region import Component, Interval, Region, Scale, Verdict, headline, judge
+from recall_claims.judge.resolution import resolution
+
+finite = st.floats(-1e6, 1e6)
+
+
+def component(
+    low: float, high: float, region: tuple[float, float] = (0.9, 1.1), scale: Scale = "ratio"
+) -> Component:
+    return Component("c", (low + high) / 2, Interval(low, high), Region(*region), scale)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.95, 1.05, Verdict.SUPPORTED),
+        (0.9, 1.1, Verdict.SUPPORTED),
+        (0.85, 1.05, Verdict.INCONCLUSIVE),
+        (0.5, 1.5, Verdict.INCONCLUSIVE),
+        (1.1, 1.2, Verdict.INCONCLUSIVE),
+        (1.11, 1.2, Verdict.REFUTED),
+        (0.1, 0.89, Verdict.REFUTED),
+        (-math.inf, math.inf, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_verdict_of_one_component(low: float, high: float, verdict: Verdict) -> None:
+    assert component(low, high).verdict is verdict
+
+
+def test_one_disjoint_interval_refutes_whatever_the_others_say() -> None:
+    good, vague, bad = component(0.95, 1.05), component(0.5, 1.5), component(2, 3)
+    assert judge([good, good]) is Verdict.SUPPORTED
+    assert judge([good, vague]) is Verdict.INCONCLUSIVE
+    assert judge([good, vague, bad]) is Verdict.REFUTED
+
+
+def test_a_refuting_component_speaks_for_all_even_if_another_knows_nothing() -> None:
+    good, ignorant, bad = component(0.95, 1.05), component(-math.inf, math.inf), component(2, 3)
+    assert headline([good, ignorant, bad]) == bad
+    assert headline([good, ignorant]) == ignorant
+
+
+def test_nothing_cannot_be_judged() -> None:
+    with pytest.raises(ValueError, match="no component"):
+        judge([])
+
+
+@given(finite, finite, finite, finite)
+def test_an_interval_is_never_both_inside_and_disjoint(
+    a: float, b: float, c: float, d: float
+) -> None:
+    if a == b:
+        return
+    region, interval = Region(min(a, b), max(a, b)), Interval(min(c, d), max(c, d))
+    assert not (interval.inside(region) and interval.disjoint(region))
+
+
+@pytest.mark.parametrize("ends", [(1.0, 1.0), (2.0, 1.0), (math.nan, 1.0), (-math.inf, math.inf)])
+def test_senseless_regions_are_refused(ends: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="region"):
+        Region(*ends)
+
+
+@pytest.mark.parametrize("scale", ["ratio", "difference"])
+@given(st.floats(0.96, 0.99), st.floats(1.01, 1.04))
+def test_resolution_is_the_smallest_shift_that_refutes(
+    scale: Scale, low: float, high: float
+) -> None:
+    data = component(low, high, scale=scale)
+    value = resolution([data]).value
+    assert value is not None
+
+    def shifted(error: float) -> Verdict:
+        """A theory off by `error`, up or down, sees the interval off the other way."""
+        if scale == "ratio":
+            both = [
+                component(low / (1 + error), high / (1 + error)),
+                component(low / (1 - error), high / (1 - error)),
+            ]
+        else:
+            both = [
+                component(low - error, high - error, scale=scale),
+                component(low + error, high + error, scale=scale),
+            ]
+        verdicts = {c.verdict for c in both}
+        return Verdict.REFUTED if verdicts == {Verdict.REFUTED} else Verdict.INCONCLUSIVE
+
+    assert shifted(value * 1.001) is Verdict.REFUTED
+    assert shifted(value * 0.999) is not Verdict.REFUTED
+
+
+def test_an_error_common_to_all_components_is_seen_by_the_sharpest() -> None:
+    sharp, blunt = component(0.99, 1.01), component(0.7, 1.4)
+    assert resolution([sharp, blunt]).value == resolution([sharp]).value
+
+
+def test_exponents_are_separate_numbers_so_the_bluntest_counts() -> None:
+    sharp = component(1.98, 2.02, (1.95, 2.05), "exponent")
+    blunt = component(0.9, 1.1, (0.8, 1.2), "exponent")
+    assert resolution([sharp, blunt]).value == resolution([blunt]).value == pytest.approx(0.3)
+
+
+def test_no_data_resolve_nothing() -> None:
+    nothing = component(-math.inf, math.inf)
+    assert resolution([nothing]).value is None
+    assert "no finite error" in resolution([nothing]).text

@@ -1,0 +1,417 @@
+"""Looks, early stopping, controls, and what comes from the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import threadpoolctl
+import torch
+
+from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
+from recall_claims.declare.check import check
+from recall_claims.declare.claim import Tier
+from recall_claims.errors import ClaimError, SimulationError
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.fingerprints import fingerprint
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Settings, begin, run
+from recall_claims.evidence.seeds import replicate_generators
+from recall_claims.evidence.simulate import Task, full_precision, simulate
+from recall_claims.judge.budget import SLOTS, Budget
+from recall_claims.judge.region import Verdict
+from recall_claims.judge.rules import Exponents, OneSided, Share
+
+TRUTH = 2.0
+CELLS = grid(length=(4, 8))
+
+
+def predict(cell: Cell) -> float:
+    return TRUTH
+
+
+@claim(
+    "T.mean",
+    "A mean is 2",
+    source=Source("A", "A3", provenance="derived", reference="nowhere"),
+    regime="everywhere",
+    cells={"smoke": CELLS},
+    replicates=16,
+    looks=5,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    why="for the test",
+    predict=predict,
+    controls=(Control("off-by-1.5", "too large", predict=lambda cell: 1.5 * TRUTH),),
+)
+def mean_claim(cell: Cell, block: Block) -> dict[str, object]:
+    """A mean is two."""
+    return {"value": np.array([TRUTH + 0.3 * rng.normal() for rng in block.rngs])}
+
+
+@claim(
+    "T.broken",
+    "A simulation that returns nonsense",
+    source=Source("A", "A3", provenance="derived", reference="nowhere"),
+    regime="nowhere",
+    cells={"smoke": grid(kind=("nan", "shape", "nothing"))},
+    replicates=4,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    why="for the test",
+    predict=predict,
+    controls=(Control("c", "other", predict=predict),),
+)
+def broken(cell: Cell, block: Block) -> Mapping[str, object]:
+    """Nonsense."""
+    return {
+        "nan": {"value": np.full(block.replicates, np.nan)},
+        "shape": {"value": np.ones(block.replicates + 1)},
+        "nothing": {},
+    }[str(cell["kind"])]
+
+
+worked_out: list[str] = []
+
+
+def scan() -> dict[Tier, tuple[Cell, ...]]:
+    worked_out.append("once")
+    return {"smoke": CELLS}
+
+
+@claim(
+    "T.scanned",
+    "A claim whose grid is a function",
+    source=Source("A", "A3", provenance="derived", reference="nowhere"),
+    regime="everywhere",
+    cells=scan,
+    replicates=4,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    why="for the test",
+    predict=predict,
+    controls=(Control("c", "other", predict=lambda cell: 1.5 * TRUTH),),
+)
+def scanned(cell: Cell, block: Block) -> dict[str, object]:
+    """A mean is two."""
+    return {"value": np.full(block.replicates, TRUTH)}
+
+
+def blas_threads() -> float:
+    """Threads of the BLAS library that has most."""
+    pools = threadpoolctl.threadpool_info()
+    return float(max(pool["num_threads"] for pool in pools if pool["user_api"] == "blas"))
+
+
+@claim(
+    "T.threads",
+    "One thread a block",
+    source=Source("A", "A3", provenance="derived", reference="nowhere"),
+    regime="everywhere",
+    cells={"smoke": grid(length=4)},
+    replicates=4,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    why="for the test",
+    predict=lambda cell: blas_threads(),
+    controls=(Control("c", "other", predict=lambda cell: 5.0),),
+)
+def threads(cell: Cell, block: Block) -> dict[str, object]:
+    """Threads of NumPy, and of torch."""
+    return {
+        "value": np.full(block.replicates, blas_threads()),
+        "torch": np.full(block.replicates, torch.get_num_threads()),
+    }
+
+
+SMOKE = Settings(tier="smoke")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(tmp_path / "ledger.sqlite") as opened:
+        yield opened
+
+
+def test_looks_double_until_decided(ledger: Ledger) -> None:
+    outcome = run(mean_claim, SMOKE, ledger, SerialExecutor())
+    assert outcome.decision.verdict is Verdict.SUPPORTED
+    assert 1 < outcome.looks < 5
+    assert outcome.replicates == 2 * 16 * 2 ** (outcome.looks - 1)
+    assert outcome.alpha == pytest.approx(1e-3 / SLOTS / 5)
+
+
+def test_a_decision_stops_the_looks(ledger: Ledger) -> None:
+    wrong = replace(mean_claim, predict=lambda cell: 10 * TRUTH, controls=())
+    outcome = run(wrong, SMOKE, ledger, SerialExecutor())
+    assert outcome.decision.verdict is Verdict.REFUTED
+    assert outcome.looks == 1
+
+
+def test_a_control_that_survives_forbids_support(ledger: Ledger) -> None:
+    toothless = Control("same", "not wrong at all", predict=predict)
+    outcome = run(replace(mean_claim, controls=(toothless,)), SMOKE, ledger, SerialExecutor())
+    assert outcome.decision.on_region is Verdict.SUPPORTED
+    assert outcome.decision.verdict is Verdict.INCONCLUSIVE
+    assert outcome.looks == 5
+
+
+def test_a_second_run_simulates_nothing_and_says_the_same(ledger: Ledger) -> None:
+    first = run(mean_claim, SMOKE, ledger, SerialExecutor())
+    second = run(mean_claim, SMOKE, ledger, None)
+    assert (first.reused, second.reused) == (0, first.blocks)
+    assert second.decision == first.decision
+    assert second.seconds == first.seconds
+
+
+def test_blocks_begun_ahead_are_simulated_once(tmp_path: Path) -> None:
+    class Counting(ThreadPoolExecutor):
+        submitted = 0
+
+        def submit(self, *args: Any, **kwargs: Any) -> Any:
+            self.submitted += 1
+            return super().submit(*args, **kwargs)
+
+    with Counting(2) as executor, Ledger(tmp_path / "ahead.sqlite") as ledger:
+        begun = begin(mean_claim, SMOKE, ledger, executor)
+        assert len(begun) == len(CELLS)
+        ahead = run(mean_claim, SMOKE, ledger, executor, begun=begun)
+        assert executor.submitted == ahead.blocks
+        assert begin(mean_claim, SMOKE, ledger, executor) == {}  # the ledger has them now
+    with Ledger(tmp_path / "serial.sqlite") as ledger:
+        assert begin(mean_claim, SMOKE, ledger, SerialExecutor()) == {}
+        assert run(mean_claim, SMOKE, ledger, SerialExecutor()).decision == ahead.decision
+
+
+class Recording(SerialExecutor):
+    """Keeps the tasks."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Task] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        self.tasks.append(args[0])
+        return super().submit(fn, *args, **kwargs)
+
+
+@pytest.mark.parametrize("field", ["code", "versions"])
+def test_a_worker_with_other_code_gives_no_evidence(ledger: Ledger, field: str) -> None:
+    recording = Recording()
+    run(mean_claim, SMOKE, ledger, recording)
+    task = recording.tasks[0]
+    simulate(task)
+    key = replace(task.key, code="x") if field == "code" else replace(task.key, versions="x")
+    with pytest.raises(SimulationError, match="other code or libraries"):
+        simulate(replace(task, key=key))
+
+
+def test_a_worker_without_the_claims_says_so(ledger: Ledger) -> None:
+    recording = Recording()
+    run(mean_claim, SMOKE, ledger, recording)
+    with pytest.raises(SimulationError, match="cannot import nowhere"):
+        simulate(replace(recording.tasks[0], module="nowhere"))
+
+
+def test_an_executor_that_gives_up_is_said_to_be_broken(ledger: Ledger) -> None:
+    class GivingUp(Recording):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            future: Future[Any] = Future()
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+
+    with pytest.raises(BrokenExecutor, match="scheduler gone"):
+        run(mean_claim, SMOKE, ledger, GivingUp())
+
+
+def test_a_block_runs_on_one_thread_whatever_executes_it(ledger: Ledger) -> None:
+    recording = Recording()
+    run(threads, SMOKE, ledger, recording)
+    torch.set_num_threads(3)
+    threadpoolctl.threadpool_limits(3)
+    seen = simulate(recording.tasks[0]).observations
+    assert (set(seen["torch"]), set(seen["value"])) == ({1.0}, {1.0})
+
+
+def test_a_claim_is_judged_on_one_thread(ledger: Ledger) -> None:
+    """The prediction of this claim is the number of threads that it sees."""
+    run(threads, SMOKE, ledger, SerialExecutor())
+    threadpoolctl.threadpool_limits(3)
+    outcome = run(threads, SMOKE, ledger, None)
+    assert outcome.decision.headline.estimate == 1.0
+
+
+def test_a_replicate_does_not_depend_on_its_block_mates() -> None:
+    many, few = (replicate_generators(0, "T.mean", "length=4", 3, n) for n in (8, 5))
+    assert [rng.random() for rng in many[:5]] == [rng.random() for rng in few]
+
+
+def test_a_changed_theory_rejudges_old_evidence(ledger: Ledger) -> None:
+    run(mean_claim, SMOKE, ledger, SerialExecutor())
+    changed = replace(mean_claim, predict=lambda cell: 1.3 * TRUTH)
+    outcome = run(changed, SMOKE, ledger, None)
+    assert outcome.decision.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    "settings", [replace(SMOKE, seed=1), replace(SMOKE, device="cuda")], ids=["seed", "device"]
+)
+def test_evidence_of_another_kind_is_not_reused(ledger: Ledger, settings: Settings) -> None:
+    run(mean_claim, SMOKE, ledger, SerialExecutor())
+    with pytest.raises(SimulationError, match="run it first"):
+        run(mean_claim, settings, ledger, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "match"), [("nan", "not finite"), ("shape", "shape"), ("nothing", "no observables")]
+)
+def test_nonsense_is_no_evidence(ledger: Ledger, kind: str, match: str) -> None:
+    one = replace(broken, cells={"smoke": grid(kind=kind)})
+    with pytest.raises(SimulationError, match=match):
+        run(one, SMOKE, ledger, SerialExecutor())
+
+
+ROOM = 16
+"""Replicates that the test's memory holds; `short_of_memory` fails beyond."""
+
+
+@claim(
+    "T.memory",
+    "A simulation with memory for few replicates",
+    source=Source("A", "A3", provenance="derived", reference="nowhere"),
+    regime="nowhere",
+    cells={"smoke": grid(fails=("cpu", "cuda", "library", "numpy"))},
+    replicates=11,
+    looks=1,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    why="for the test",
+    predict=predict,
+    controls=(Control("c", "other", predict=predict),),
+)
+def short_of_memory(cell: Cell, block: Block) -> Mapping[str, object]:
+    """Draws first, and then finds no room."""
+    drawn = np.array([rng.normal() for rng in block.rngs])
+    if block.replicates > ROOM:
+        if cell["fails"] == "cpu":
+            torch.empty(2**50)
+        if cell["fails"] == "cuda":
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+        if cell["fails"] == "library":
+            raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate")
+        np.empty(2**50)
+    return {"value": drawn, "twice": torch.from_numpy(2 * drawn)}
+
+
+@pytest.mark.parametrize("fails", ["cpu", "cuda", "library", "numpy"])
+def test_a_block_out_of_memory_is_halved_to_the_same_figures(
+    fails: str, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording = Recording()
+    run(short_of_memory, SMOKE, ledger, recording)
+    task = next(task for task in recording.tasks if task.cell["fails"] == fails)
+    whole = simulate(task)
+    assert whole.parts == 1
+    for room, parts in ((10, 2), (5, 3), (1, 11)):
+        monkeypatch.setitem(globals(), "ROOM", room)
+        halved = simulate(task)
+        assert halved.parts == parts
+        for name, values in whole.observations.items():
+            np.testing.assert_array_equal(halved.observations[name], values)
+    monkeypatch.setitem(globals(), "ROOM", 0)
+    with pytest.raises(SimulationError, match=r"out of memory on cpu even for a single replicate"):
+        simulate(task)
+
+
+def test_other_errors_are_not_taken_for_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise RuntimeError("shapes cannot be multiplied")
+
+    monkeypatch.setitem(globals(), "ROOM", 0)
+    monkeypatch.setattr(torch, "empty", fail)
+    one = replace(short_of_memory, cells={"smoke": grid(fails="cpu")})
+    with (
+        Ledger(Path(":memory:")) as ledger,
+        pytest.raises(RuntimeError, match="shapes cannot"),
+    ):
+        run(one, SMOKE, ledger, SerialExecutor())
+
+
+def test_blocks_simulated_in_parts_are_counted(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "ROOM", 10)
+    outcome = run(short_of_memory, SMOKE, ledger, SerialExecutor())
+    assert (outcome.divided, outcome.blocks) == (4, 4)
+    assert run(short_of_memory, SMOKE, ledger, None).divided == 0  # none was simulated again
+
+
+def test_blocks_multiply_in_full_precision(ledger: Ledger) -> None:
+    torch.set_float32_matmul_precision("high")
+    torch.backends.cudnn.allow_tf32 = True
+    try:
+        run(mean_claim, SMOKE, ledger, SerialExecutor())
+        assert torch.get_float32_matmul_precision() == "highest"
+        assert not torch.backends.cuda.matmul.allow_tf32
+        assert not torch.backends.cudnn.allow_tf32
+    finally:
+        full_precision()
+
+
+def test_a_claim_that_needs_a_gpu_says_so_elsewhere() -> None:
+    on_gpu = replace(mean_claim, needs="cuda")
+    assert on_gpu.why_not_run("smoke", "cuda:1") is None
+    assert "needs --device cuda, this run is on cpu" in str(on_gpu.why_not_run("smoke", "cpu"))
+    assert "only in smoke" in str(on_gpu.why_not_run("full", "cuda"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"controls": ()}, "no control"),
+        ({"controls": (Control("c", "changes nothing"),)}, "changes neither"),
+        ({"source": Source("", provenance="derived", reference="")}, "no provenance"),
+        ({"source": Source("A", "A99", provenance="derived", reference="")}, "A99"),
+        ({"statement": ""}, "no statement"),
+        ({"regime": ""}, "no regime"),
+        ({"why": ""}, "no why="),
+        ({"expected": "REFUTED"}, "explanation"),
+        ({"cells": {"smoke": ()}}, "no cells"),
+        ({"cells": {"smok": CELLS}}, "unknown tier"),
+        ({"cells": {"smoke": (*CELLS, *CELLS)}}, "twice"),
+        ({"replicates": {"smoke": 1}}, "at least 2"),
+        ({"predict": None}, "give predict="),
+        ({"predict": lambda cell: float("nan")}, "not a finite number"),
+        ({"predict": lambda cell: 0.0}, "ratio to it means nothing"),
+        ({"rule": Exponents({"dim": 1.0}, 0.1)}, "positive dim"),
+        ({"rule": Share(Region(0.9, 1.0))}, "names an observable"),
+    ],
+)
+def test_a_claim_written_wrongly_is_refused(changes: dict[str, object], match: str) -> None:
+    check(mean_claim)
+    wrong: Claim = replace(mean_claim, **changes)  # type: ignore[arg-type]
+    with pytest.raises(ClaimError, match=match):
+        check(wrong)
+
+
+def test_a_grid_is_worked_out_once_and_by_no_worker(ledger: Ledger) -> None:
+    recording = Recording()
+    run(mean_claim, SMOKE, ledger, recording)
+    task = recording.tasks[0]
+    key = replace(task.key, claim=scanned.id, code=fingerprint(scanned.observe), replicates=4)
+    assert simulate(replace(task, key=key)).observations["value"].shape == (4,)
+    assert worked_out == []
+    check(scanned)
+    assert replace(scanned, looks={"smoke": 1}).cells["smoke"] == CELLS
+    assert worked_out == ["once"]
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, 0.7, float("nan")])
+def test_a_senseless_budget_is_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="error budget"):
+        Budget(value)
+
+
+def test_a_one_sided_rule_has_one_side() -> None:
+    with pytest.raises(ClaimError, match="exactly one"):
+        OneSided(upper=1.0, lower=0.0)

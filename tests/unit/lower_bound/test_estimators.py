@@ -1,0 +1,243 @@
+"""The channel, the estimators of the panel, and the two exact posteriors."""
+
+import itertools
+import math
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+
+from simulation.attention import sampling
+from simulation.lower_bound import gradient_channel
+from simulation.lower_bound.estimators import (
+    PANEL,
+    cancellation,
+    decoding,
+    exact_arithmetic,
+    exact_bayes,
+    matched_filter,
+    named,
+    ridge,
+    whitening,
+)
+from simulation.lower_bound.gradient_channel import Estimator, Observation, centred
+
+Integers = npt.NDArray[np.int64]
+
+SIZES: dict[str, Any] = {"vocab_size": 32, "length": 4, "samples": 512, "dim": 16}
+
+
+def generators(count: int, seed: int = 1000) -> list[np.random.Generator]:
+    return [np.random.default_rng([seed, index]) for index in range(count)]
+
+
+def test_discrete_gradient_is_the_first_step_of_training() -> None:
+    seen = gradient_channel.discrete(generators(3), **SIZES).observation
+    batch = sampling.draw(generators(3), **SIZES)
+    for r in range(3):
+        table = torch.zeros(32, 32, dtype=torch.float64)
+        for label, tokens in zip(batch.labels[r], batch.tokens[r], strict=True):
+            table[label] += torch.bincount(tokens, minlength=32)
+        expected = centred(batch.u)[r].mT @ table @ batch.z[r] / (512 * 4)
+        torch.testing.assert_close(seen.gradient[r], expected)
+    assert seen.label_counts is None
+
+
+def test_one_step_decoding_takes_the_largest_score_of_the_matched_filter() -> None:
+    seen = gradient_channel.discrete(generators(3), **SIZES)
+    expected = decoding.greedy(matched_filter.scores(seen.observation))
+    assert torch.equal(matched_filter.labels(seen.observation), expected)
+    assert torch.equal(matched_filter.labels(seen.observation, queries=5), expected[:, :5])
+    few = gradient_channel.accuracy(seen, partial(matched_filter.labels, queries=5))
+    right = (expected == seen.permutation)[:, :5]
+    assert torch.equal(few, right.double().mean(1))
+
+
+def test_gaussian_gradient_has_the_moments_of_a_batch() -> None:
+    """Same signal at the right label, same variance elsewhere, up to the label counts."""
+    sizes: dict[str, Any] = {"vocab_size": 16, "length": 8, "samples": 256, "dim": 15}
+    moments = []
+    for channel in (gradient_channel.discrete, gradient_channel.gaussian):
+        seen = channel(generators(200), **sizes)
+        scores = ridge.linear_mmse(seen.observation)
+        right = scores.gather(2, seen.permutation[..., None])
+        moments.append((float(right.mean()), float(scores.var())))
+    (signal, variance), (signal_gaussian, variance_gaussian) = moments
+    # Striking out the direction of the unknown label counts costs one of 15.
+    assert signal == pytest.approx(signal_gaussian * 14 / 15, rel=0.02)
+    assert variance == pytest.approx(variance_gaussian * 14 / 15, rel=0.04)
+
+
+def test_gaussian_noise_is_white_in_white_coordinates() -> None:
+    seen = gradient_channel.gaussian(generators(400), **SIZES)
+    observation = seen.observation
+    white = whitening.whiten(observation)
+    assert observation.label_counts is not None
+    map_of = torch.nn.functional.one_hot(seen.permutation, 32).to(white.y.dtype)
+    signal = map_of * (observation.label_counts / 16)[:, None]
+    noise = white.y - white.project(signal)
+    assert float(noise.var()) == pytest.approx(observation.noise_variance, rel=0.02)
+    assert float((noise[:, 0, 0] * noise[:, 1, 1]).mean()) == pytest.approx(0, abs=1e-3)
+
+
+@pytest.mark.parametrize("estimator", PANEL.values(), ids=PANEL)
+def test_every_estimator_reads_an_easy_gradient(estimator: Estimator) -> None:
+    # Interference stays with the matched filter however many samples there are.
+    easy: dict[str, Any] = {"vocab_size": 32, "length": 2, "samples": 32 * 256, "dim": 31}
+    seen = gradient_channel.discrete(generators(2), **easy)
+    assert float(gradient_channel.accuracy(seen, estimator).mean()) > 0.5
+
+
+def test_unknown_estimator_is_refused_with_the_names_there_are() -> None:
+    assert named("ridge") is PANEL["ridge"]
+    with pytest.raises(ValueError, match="choose one of matched filter, "):
+        named("oracle")
+
+
+def test_estimators_do_not_see_how_replicates_are_grouped() -> None:
+    both = gradient_channel.discrete(generators(2), **SIZES)
+    for name, estimator in PANEL.items():
+        alone = gradient_channel.discrete(generators(2)[1:], **SIZES)
+        labels = estimator(alone.observation)
+        assert torch.equal(estimator(both.observation)[1:], labels), name
+
+
+def test_ridge_lies_between_linear_mmse_and_matched_filter() -> None:
+    known = gradient_channel.gaussian(generators(2), **SIZES).observation
+    none = ridge.scores(known, ridge=1e-9)
+    torch.testing.assert_close(none, ridge.linear_mmse(known), rtol=1e-4, atol=1e-4)
+    large = 1e6
+    scores = ridge.scores(known, ridge=large) * (large * 32 / 16) ** 2
+    filtered = centred(centred(matched_filter.scores(known)).mT).mT
+    torch.testing.assert_close(scores, filtered, rtol=1e-4, atol=1e-4)
+
+
+def test_unknown_label_counts_do_not_move_the_linear_mmse_estimate() -> None:
+    observation = gradient_channel.discrete(generators(2), **SIZES).observation
+    rows = torch.randn(2, 16, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    shifted = observation.gradient + rows * observation.z.mean(1, keepdim=True)
+    moved = replace(observation, gradient=shifted)
+    torch.testing.assert_close(ridge.linear_mmse(moved), ridge.linear_mmse(observation))
+
+
+def test_one_round_of_cancellation_is_linear() -> None:
+    observation = gradient_channel.discrete(generators(2), **SIZES).observation
+    first = cancellation.scores(observation, rounds=1)
+    torch.testing.assert_close(first, 4 * ridge.linear_mmse(observation))
+
+
+def test_assignment_is_the_best_one_to_one_map() -> None:
+    scores = torch.from_numpy(np.random.default_rng(1).standard_normal((4, 5, 5)))
+    labels = decoding.assignment(scores)
+    totals = scores.gather(2, labels[..., None]).sum((1, 2))
+    maps = exact_bayes.every_map(5)
+    best = scores[:, torch.arange(5), maps].sum(2).amax(1)
+    torch.testing.assert_close(totals, best)
+    assert torch.equal(labels.sort(1).values, torch.arange(5).expand(4, 5))
+    assert torch.equal(decoding.greedy(scores), scores.argmax(2))
+
+
+def test_pseudo_inverse_refuses_more_dimensions_than_tokens() -> None:
+    seen = gradient_channel.discrete(generators(1), **(SIZES | {"dim": 32}))
+    with pytest.raises(ValueError, match="below vocab_size = 32"):
+        whitening.whiten(seen.observation)
+
+
+def test_posterior_is_that_of_the_correlated_gaussian_noise() -> None:
+    """Against the density of G itself, with the covariance of its entries written out."""
+    sizes: dict[str, Any] = {"vocab_size": 4, "length": 6, "samples": 12, "dim": 2}
+    observation = gradient_channel.gaussian(generators(3), **sizes).observation
+    posterior = exact_bayes.posterior(observation)
+    assert observation.label_counts is not None
+    for r in range(3):
+        u, z = centred(observation.u)[r].numpy(), centred(observation.z)[r].numpy()
+        spread = observation.noise_variance / (6 * 4) ** 2
+        covariance = spread * np.kron(u.T @ u, z.T @ z)
+        logs = []
+        for labels in posterior.maps.numpy():
+            table = np.zeros((4, 4))
+            table[labels, np.arange(4)] = observation.label_counts[r].numpy()[labels] / (12 * 6)
+            rest = (observation.gradient[r].numpy() - u.T @ table @ z).ravel()
+            logs.append(-rest @ np.linalg.solve(covariance, rest) / 2)
+        chances = np.exp(np.array(logs) - max(logs))
+        np.testing.assert_allclose(posterior.chances[r], chances / chances.sum(), atol=1e-9)
+
+
+def test_posterior_information_is_none_or_everything_at_the_extremes() -> None:
+    maps = exact_bayes.every_map(3)
+    flat = exact_bayes.Posterior(maps=maps, chances=torch.full((1, 6), 1 / 6))
+    sure = exact_bayes.Posterior(maps=maps, chances=torch.eye(6)[2:3])
+    assert float(flat.information) == pytest.approx(0, abs=1e-6)
+    assert float(sure.information) == pytest.approx(math.log(6))
+    assert torch.equal(sure.labels[0], maps[2])
+
+
+def test_posterior_needs_few_tokens_and_the_label_counts() -> None:
+    with pytest.raises(ValueError, match="at most 7"):
+        exact_bayes.every_map(8)
+    hidden = gradient_channel.discrete(generators(1), vocab_size=4, length=2, samples=4, dim=2)
+    with pytest.raises(ValueError, match="label counts are hidden"):
+        exact_bayes.posterior(hidden.observation)
+
+
+def test_posterior_of_one_sequence_is_proportional_to_the_occurrences() -> None:
+    batch = sampling.draw(generators(8), vocab_size=4, length=3, samples=1, dim=2)
+    posterior = exact_bayes.sample_posterior(batch)
+    for r in range(8):
+        tokens, label = batch.tokens[r, 0].tolist(), int(batch.labels[r, 0])
+        hits = [sum(int(m[x]) == label for x in tokens) for m in posterior.maps]
+        expected = np.array(hits) / sum(hits)
+        np.testing.assert_allclose(posterior.chances[r], expected)
+
+
+TINY: dict[str, Any] = {
+    "vocab_size": 3,
+    "length": 2,
+    "samples": 2,
+    "dim": 1,
+    "embeddings": "gaussian",
+}
+
+
+def tiny(count: int) -> tuple[Observation, sampling.Batch]:
+    seen = gradient_channel.discrete(generators(count), **TINY)
+    return seen.observation, sampling.draw(generators(count), **TINY)
+
+
+def table_of(tokens: Integers, labels: Integers) -> bytes:
+    """What centring leaves of the counts by label and token."""
+    table = np.zeros((3, 3), dtype=np.int64)
+    np.add.at(table, (np.repeat(labels, 2), tokens.ravel()), 1)
+    return bytes((table - table.min(0)).tobytes())
+
+
+def test_exact_arithmetic_is_bayes_rule_by_enumeration() -> None:
+    """Every batch of two sequences of three tokens, under every map."""
+    maps = list(itertools.permutations(range(3)))
+    sequences = list(itertools.product(range(3), repeat=2))
+    chances: dict[bytes, npt.NDArray[np.float64]] = {}
+    for index, labels in enumerate(maps):
+        for batch in itertools.product(sequences, repeat=2):
+            for positions in itertools.product(range(2), repeat=2):
+                informative = [s[p] for s, p in zip(batch, positions, strict=True)]
+                key = table_of(np.array(batch), np.array([labels[x] for x in informative]))
+                chances.setdefault(key, np.zeros(6))[index] += 1
+
+    observation, batch_seen = tiny(40)
+    guessed = exact_arithmetic.labels(observation).numpy()
+    for r in range(40):
+        weights = chances[table_of(batch_seen.tokens[r].numpy(), batch_seen.labels[r].numpy())]
+        marginals = np.array(
+            [[weights @ (np.array(maps)[:, x] == k) for k in range(3)] for x in range(3)]
+        )
+        picked = marginals[np.arange(3), guessed[r]]
+        np.testing.assert_allclose(picked, marginals.max(1))
+
+
+def test_different_tables_give_gradients_that_double_precision_tells_apart() -> None:
+    observation, _ = tiny(20)
+    assert float(exact_arithmetic.gap(observation).min()) > 1e-9

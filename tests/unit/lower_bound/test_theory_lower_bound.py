@@ -1,0 +1,143 @@
+"""The ceiling on accuracy, the information it rests on, and the accuracy of linear estimators."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from theory.attention import recall
+from theory.attention.problem import Problem
+from theory.lower_bound import (
+    ceiling,
+    gradient_capacity,
+    gradient_channel,
+    linear_mmse,
+    matched_filter,
+)
+
+PROBLEM = Problem(vocab_size=256, length=32, samples=8192, dim=62)
+
+
+@pytest.mark.parametrize("accuracy", [0.02, 0.3, 0.5, 0.99])
+def test_information_needed_inverts_the_ceiling(accuracy: float) -> None:
+    needed = ceiling.information_needed(accuracy, 100)
+    assert ceiling.accuracy(needed, 100) == pytest.approx(accuracy, rel=1e-9)
+
+
+@pytest.mark.parametrize("information", [0.3, 1.0, 2.0])
+def test_ceiling_is_the_largest_root_of_its_inequality(information: float) -> None:
+    right = 50 * ceiling.accuracy(information, 50)
+    assert right * math.log(right) - right + 1 == pytest.approx(information, abs=1e-9)
+    assert right > 1
+
+
+def test_ceiling_without_information_is_a_blind_guess() -> None:
+    assert ceiling.accuracy(0.0, 64) == pytest.approx(1 / 64, rel=1e-6)
+    assert ceiling.accuracy(1e6, 64) == 1.0
+
+
+@pytest.mark.parametrize("guess", [(0, 1, 2, 3), (0, 0, 1, 2), (0, 0, 0, 0)])
+def test_matches_with_an_independent_map_have_the_moments_that_the_proof_needs(
+    guess: tuple[int, ...],
+) -> None:
+    maps = np.array(list(itertools.permutations(range(4))))
+    matches = (maps == guess).sum(1)
+    for step in (0.1, 1.0, 5.0):
+        assert ((1 + step) ** matches).mean() <= math.exp(step)
+
+
+def test_whole_map_takes_log_factorial_nats() -> None:
+    needed = math.lgamma(21) - math.log(2)
+    assert ceiling.exact_recovery(needed, 20) == pytest.approx(1.0)
+    assert ceiling.exact_recovery(0.5 * needed, 20) < 0.55
+
+
+def test_critical_dim_is_where_the_ceiling_reaches_the_accuracy() -> None:
+    dim = ceiling.critical_dim(PROBLEM, accuracy=0.7)
+    nats = dim**2 * gradient_channel.entry_information(PROBLEM)
+    assert ceiling.accuracy(nats, PROBLEM.vocab_size) == pytest.approx(0.7)
+
+
+def test_information_counts_the_entries_of_the_gradient_up_to_full_rank() -> None:
+    entry = gradient_channel.entry_information(PROBLEM)
+    assert gradient_channel.information(PROBLEM) == pytest.approx(62**2 * entry)
+    assert gradient_channel.information(PROBLEM.replace(dim=999)) == pytest.approx(255**2 * entry)
+
+
+def test_signal_to_noise_ratio_is_that_of_the_second_moments() -> None:
+    size, load = 6, 3.0
+    problem = Problem(vocab_size=size, length=5, samples=18, dim=2)
+    maps = np.array(list(itertools.permutations(range(size))))
+    signal = np.eye(size)[maps] - 1 / size
+    covariance = np.einsum("pxk,pyl->xkyl", signal, signal) / len(maps)
+    largest = np.linalg.eigvalsh(covariance.reshape(size**2, size**2))[-1]
+    square, noise = 1 + 1 / load, (problem.length - 1) / problem.samples
+    assert gradient_channel.snr(problem) == pytest.approx(square * largest / noise)
+
+
+@pytest.mark.parametrize(("vocab_size", "length"), [(4, 2), (3, 3), (5, 2)])
+def test_sample_information_by_enumeration(vocab_size: int, length: int) -> None:
+    total = 0.0
+    for tokens in itertools.product(range(vocab_size), repeat=length):
+        counts = np.bincount(tokens, minlength=vocab_size)
+        shares = counts[counts > 0] / length
+        # The label of token x has posterior V c_x / L times its prior, whatever that label is.
+        total += float(shares @ np.log(vocab_size * shares))
+    problem = Problem(vocab_size=vocab_size, length=length, samples=1, dim=2)
+    expected = total / vocab_size**length
+    assert gradient_channel.sample_information(problem) == pytest.approx(expected)
+
+
+def test_matched_filter_without_noise_is_a_memory_trained_at_perfect_attention() -> None:
+    problem = PROBLEM.replace(length=2, samples=256 * 512)
+    assert matched_filter.accuracy(problem) == pytest.approx(recall.accuracy(problem), abs=0.01)
+
+
+def test_undoing_overlaps_helps_and_noise_hurts() -> None:
+    assert linear_mmse.accuracy(PROBLEM) > matched_filter.accuracy(PROBLEM)
+    for module in (linear_mmse, matched_filter):
+        assert module.accuracy(PROBLEM.replace(length=64)) < module.accuracy(PROBLEM)
+
+
+def test_critical_samples_give_half_accuracy() -> None:
+    for module in (linear_mmse, matched_filter):
+        problem = PROBLEM.replace(dim=96)
+        samples = round(module.critical_samples(problem))
+        assert module.accuracy(problem.replace(samples=samples)) == pytest.approx(0.5, abs=2e-3)
+
+
+def test_critical_samples_are_infinite_below_the_interference_limit() -> None:
+    assert matched_filter.critical_samples(PROBLEM.replace(dim=40)) == math.inf
+    assert linear_mmse.critical_samples(PROBLEM.replace(dim=32)) == math.inf
+
+
+def test_critical_samples_are_none_where_one_sample_per_token_suffices() -> None:
+    easy = Problem(vocab_size=64, length=2, samples=64, dim=60)
+    assert linear_mmse.critical_samples(easy) == 0.0
+
+
+@pytest.mark.parametrize("dim", [2, 255])
+def test_linear_mmse_refuses_dimensions_without_pseudo_inverse(dim: int) -> None:
+    with pytest.raises(ValueError, match=f"dim is {dim}"):
+        linear_mmse.accuracy(PROBLEM.replace(dim=dim))
+
+
+def test_half_dim_without_noise_is_that_of_recall() -> None:
+    problem = PROBLEM.replace(length=2, samples=10**9)
+    asymptotic = recall.half_dim_asymptotic(problem)
+    assert gradient_capacity.half_dim(problem) == pytest.approx(asymptotic, rel=1e-5)
+
+
+def test_noise_limited_contour_is_a_product_of_powers() -> None:
+    base = Problem(vocab_size=10**6, length=10**5, samples=10**6, dim=2)
+
+    def product(problem: Problem) -> float:
+        return problem.samples * gradient_capacity.half_dim(problem) ** 2
+
+    longer = base.replace(length=2 * base.length)
+    assert product(longer) / product(base) == pytest.approx(2, rel=1e-4)
+    assert product(base.replace(samples=2 * base.samples)) == pytest.approx(product(base), rel=1e-4)
+    assert product(base) == pytest.approx(
+        2 * base.length * base.vocab_size**2 * math.log(base.vocab_size), rel=1e-4
+    )

@@ -1,0 +1,130 @@
+"""Bits: bounds and their inverses, codes by brute force, and capacities by naive simulation."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from simulation.memory import bits as measured
+from theory.memory import bits as theory
+
+
+def generators(count: int) -> list[np.random.Generator]:
+    return [np.random.default_rng([5, index]) for index in range(count)]
+
+
+def test_ceiling_inverts_fano() -> None:
+    for facts, outputs, bits in ((4, 2, 1.0), (100, 64, 250.0), (7, 3, 0.5)):
+        accuracy = theory.accuracy_ceiling(facts=facts, outputs=outputs, bits=bits)
+        found = theory.fano_bits(facts=facts, outputs=outputs, accuracy=accuracy)
+        assert found == pytest.approx(bits)
+
+
+def test_bounds_at_their_ends() -> None:
+    assert theory.accuracy_ceiling(facts=5, outputs=4, bits=0) == 0.25
+    assert theory.accuracy_ceiling(facts=5, outputs=4, bits=10) == 1.0
+    assert theory.loss_floor(facts=5, outputs=4, bits=0) == pytest.approx(math.log(4))
+    assert theory.loss_floor(facts=5, outputs=4, bits=10) == pytest.approx(0, abs=1e-12)
+    assert theory.loss_floor(facts=5, outputs=4, bits=100) == 0
+    assert theory.fano_bits(facts=3, outputs=8, accuracy=1.0) == pytest.approx(9)
+    assert theory.fano_bits(facts=3, outputs=8, accuracy=1 / 8) == pytest.approx(0, abs=1e-12)
+    assert theory.one_by_one(facts=4, outputs=2, bits=2) == 0.75
+
+
+def test_every_code_of_three_facts_by_hand() -> None:
+    # Two codewords of three bits: opposite corners of the cube leave 1/4 wrong; 4 even-weight
+    # words leave half of the functions one bit off.
+    assert measured.best_code_accuracy(facts=3, outputs=2, bits=1) == pytest.approx(3 / 4)
+    assert measured.best_code_accuracy(facts=3, outputs=2, bits=2) == pytest.approx(5 / 6)
+    assert measured.best_code_accuracy(facts=3, outputs=2, bits=3) == 1.0
+
+
+def test_fixing_the_first_codeword_loses_nothing() -> None:
+    table = measured.functions(3, 2)
+    agreement = (table[:, None] == table[None]).mean(2)
+    best = max(agreement[:, code].max(1).mean() for code in itertools.combinations(range(8), 2))
+    assert best == pytest.approx(measured.best_code_accuracy(facts=3, outputs=2, bits=1))
+
+
+def test_searched_loss_is_exact_where_nothing_is_left_to_search() -> None:
+    none = measured.searched_loss(generators(2), facts=3, outputs=2, bits=0)
+    assert none.tolist() == pytest.approx([math.log(2)] * 2)
+    enough = measured.searched_loss(generators(2), facts=3, outputs=2, bits=3)
+    assert enough.tolist() == [0, 0]
+    one = measured.searched_loss(generators(50), facts=3, outputs=2, bits=1)
+    assert one.min().item() == pytest.approx(math.log(2) * 2 / 3), "one fact, whole, is best"
+
+
+def test_random_codes_have_the_predicted_mean() -> None:
+    sizes = {"facts": 8, "outputs": 3, "bits": 5}
+    found = measured.random_code_accuracy(generators(600), **sizes)
+    error = float(found.std()) / math.sqrt(600)
+    assert abs(float(found.mean()) - theory.random_code_accuracy(**sizes)) < 4 * error
+    assert theory.random_code_accuracy(facts=8, outputs=3, bits=0) == pytest.approx(1 / 3)
+
+
+def test_quantised_weights_take_few_values() -> None:
+    weights = torch.from_numpy(np.random.default_rng(0).standard_normal((40, 40)))
+    for bits in (1, 2, 3):
+        assert np.unique(measured.quantise(weights, bits).numpy()).size == 2**bits
+    fine = measured.quantise(weights, 10) * 3 * weights.std() / 2**9
+    inside = weights.abs() < 2.9 * weights.std()
+    assert torch.allclose(fine[inside], weights[inside], atol=0.01)
+
+
+def test_fine_weights_recall_like_a_plain_memory() -> None:
+    (rng,) = generators(1)
+    found = measured.quantised_memory([rng], facts=30, outputs=20, dim=16, weight_bits=12)
+    (rng,) = generators(1)
+    inputs, outputs = rng.standard_normal((30, 16)), rng.standard_normal((20, 16))
+    inputs /= np.linalg.norm(inputs, axis=1, keepdims=True)
+    outputs /= np.linalg.norm(outputs, axis=1, keepdims=True)
+    right = rng.integers(20, size=30)
+    logits = inputs @ (outputs[right].T @ inputs).T @ outputs.T
+    assert found.accuracy.item() == pytest.approx((logits.argmax(1) == right).mean())
+    assert 0 < found.loss.item() < math.log(20)
+
+
+@pytest.mark.parametrize("construction", [*measured.CONSTRUCTIONS])
+def test_accuracy_is_that_of_the_construction(construction: str) -> None:
+    dim, width, pairs, count = 48, 48 if construction != "low-rank" else 24, 90, 60
+    memory = measured.CONSTRUCTIONS[construction]
+    shares = []
+    for rng in generators(count):
+        inputs, outputs = rng.standard_normal((2, pairs, dim))
+        inputs /= np.linalg.norm(inputs, axis=1, keepdims=True)
+        outputs /= np.linalg.norm(outputs, axis=1, keepdims=True)
+        keys = memory.features(rng, inputs, width)
+        weights = memory.write(torch.from_numpy(outputs.T @ keys)).numpy()
+        shares.append(((keys @ weights.T @ outputs.T).argmax(1) == np.arange(pairs)).mean())
+    error = float(np.std(shares)) / math.sqrt(count)
+    predicted = theory.accuracy(construction, pairs, dim=dim, width=width)
+    assert 0.3 < predicted < 0.99
+    assert abs(np.mean(shares) - predicted) < 0.03 + 4 * error
+
+
+def test_capacity_is_where_accuracy_is_the_target() -> None:
+    for construction in measured.CONSTRUCTIONS:
+        pairs = theory.capacity(construction, dim=96, width=64)
+        found = theory.accuracy(construction, pairs, dim=96, width=64)
+        assert found == pytest.approx(0.99, abs=1e-4)
+
+
+def test_bits_count_the_permutations_told_apart() -> None:
+    # Orthonormal inputs and outputs would hold dim pairs; random ones in 24 dimensions a few.
+    found = measured.bits_per_weight(generators(4), construction="hebbian", dim=24, width=24)
+    possible = [math.lgamma(n + 1) / math.log(2) / 24**2 for n in range(1, 60)]
+    assert all(min(abs(x - p) for p in possible) < 1e-12 for x in found.tolist())
+
+
+def test_bad_input_is_refused() -> None:
+    with pytest.raises(ValueError, match="too few"):
+        theory.accuracy_ceiling(facts=4, outputs=1, bits=1)
+    with pytest.raises(ValueError, match="too few"):
+        theory.loss_floor(facts=4, outputs=2, bits=-1)
+    with pytest.raises(ValueError, match="not between"):
+        theory.fano_bits(facts=4, outputs=2, accuracy=0.1)
+    with pytest.raises(ValueError, match="unknown construction"):
+        theory.accuracy("magic", 10, dim=8, width=8)

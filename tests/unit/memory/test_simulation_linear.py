@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+import torch
+
+from simulation.memory import linear as memory
+
+
+def generators(count: int) -> list[np.random.Generator]:
+    return [np.random.default_rng([21, index]) for index in range(count)]
+
+
+def test_memory_is_the_sum_of_outer_products() -> None:
+    pairs = memory.draw(generators(2), associations=5, dim=3)
+    expected = sum(pairs.outputs[:, k, :, None] * pairs.inputs[:, k, None, :] for k in range(5))
+    assert torch.allclose(memory.hebbian(pairs), torch.as_tensor(expected))
+
+
+def test_recall_is_the_argmax_over_all_outputs() -> None:
+    pairs = memory.draw(generators(3), associations=30, dim=8)
+    stored = memory.hebbian(pairs)
+    found = memory.recalled(pairs, stored)
+    for r in range(3):
+        for k in range(30):
+            scores = [float(u @ stored[r] @ pairs.inputs[r, k]) for u in pairs.outputs[r]]
+            assert bool(found[r, k]) == (int(np.argmax(scores)) == k)
+    assert torch.equal(memory.accuracy(pairs, stored), found.double().mean(1))
+    few = memory.accuracy(pairs, stored, queries=7)
+    assert torch.equal(few, found[:, :7].double().mean(1))
+    assert memory.all_recalled(pairs, stored).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_orthonormal_pairs_are_recalled_exactly() -> None:
+    pairs = memory.orthonormal(replicates=2, associations=7, dim=7)
+    assert memory.all_recalled(pairs, memory.hebbian(pairs)).tolist() == [1.0, 1.0]
+    with pytest.raises(ValueError, match="orthonormal"):
+        memory.orthonormal(replicates=1, associations=8, dim=7)
+
+
+def test_projected_memory_has_its_rank_and_its_signs_have_one_bit() -> None:
+    pairs = memory.draw(generators(2), associations=40, dim=12)
+    basis = memory.subspaces(generators(2), dim=12, width=5)
+    assert torch.allclose(basis.mT @ basis, torch.eye(5, dtype=basis.dtype).expand(2, 5, 5))
+    projected = memory.low_rank(memory.hebbian(pairs), basis)
+    assert torch.linalg.matrix_rank(projected).tolist() == [5, 5]
+    assert set(memory.one_bit(memory.hebbian(pairs)).flatten().tolist()) == {-1.0, 1.0}
+
+
+def test_a_replicate_depends_on_its_own_generator_alone() -> None:
+    together = memory.draw(generators(3), associations=4, dim=3)
+    alone = memory.draw(generators(3)[2:], associations=4, dim=3, dtype=torch.float32)
+    assert torch.equal(together.inputs[2].float(), alone.inputs[0])
+    assert torch.allclose(together.outputs.norm(dim=2), torch.ones(3, 4, dtype=torch.float64))
+
+
+def test_senseless_sizes_are_refused() -> None:
+    with pytest.raises(ValueError, match="associations"):
+        memory.draw(generators(1), associations=1, dim=3)
+    with pytest.raises(ValueError, match="width"):
+        memory.subspaces(generators(1), dim=3, width=4)

@@ -1,0 +1,154 @@
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from simulation.memory import mlp
+from simulation.memory.mlp import cosine_memory, draw, relu_memory, trained_accuracy
+
+
+def generators(count: int, seed: int = 3) -> list[np.random.Generator]:
+    return [np.random.default_rng([seed, index]) for index in range(count)]
+
+
+def test_outputs_are_used_equally_often() -> None:
+    facts = draw(generators(2), associations=12, outputs=4, dim=5)
+    assert facts.z.shape == (2, 12, 5)
+    assert facts.u.shape == (2, 4, 5)
+    assert facts.targets.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+    assert draw(generators(1), associations=5, outputs=3, dim=2).targets.tolist() == [0, 0, 1, 1, 2]
+    assert torch.allclose(facts.z.norm(dim=2), torch.ones(2, 12, dtype=torch.float64))
+
+
+def test_cosine_memory_is_a_sum_of_outer_products() -> None:
+    facts = draw(generators(1), associations=4, outputs=4, dim=6)
+    z, y = facts.z[0], facts.u[0]
+    memory = cosine_memory(z, y, np.random.default_rng(1), width=50, frequency=2.0)
+    features = [math.sqrt(2) * torch.cos(memory.first @ x + memory.bias) for x in z]
+    second = sum((torch.outer(f, t) for f, t in zip(features, y, strict=True)), torch.zeros(50, 6))
+    assert torch.allclose(memory.second, second / 50)
+    answers = torch.stack([memory.second.mT @ f for f in features])
+    assert torch.allclose(memory(z), answers)
+
+
+def test_cosine_features_overlap_as_their_kernel_says() -> None:
+    z = torch.tensor([[1.0, 0.0], [math.cos(0.4), math.sin(0.4)]], dtype=torch.float64)
+    memory = cosine_memory(
+        z, torch.eye(2).double(), np.random.default_rng(2), width=200_000, frequency=2.0
+    )
+    kernel = math.exp(-4 * (1 - math.cos(0.4)))
+    expected = torch.tensor([[1, kernel], [kernel, 1]], dtype=torch.float64)
+    assert torch.allclose(memory(z), expected, atol=6 / math.sqrt(200_000))
+
+
+def test_relu_memory_sees_neither_constant_nor_linear_parts() -> None:
+    facts = draw(generators(1), associations=9, outputs=9, dim=4)
+    z, y = facts.z[0], facts.u[0]
+    memory = relu_memory(z, y, np.random.default_rng(1), width=30)
+    ones = torch.ones(1, 30, dtype=torch.float64)
+    assert (ones @ memory.second).abs().max() < 1e-12
+    assert (memory.first.mT @ memory.second).abs().max() < 1e-12
+    # What is left of the features is the projection of |Wz| / 2.
+    taken = torch.cat([ones.mT, memory.first], 1)
+    rest = torch.eye(30).double() - taken @ torch.linalg.pinv(taken)
+    even = (z @ memory.first.mT).abs() / 2 @ rest
+    assert torch.allclose(memory.second, 4 / 30 * even.mT @ y)
+    assert torch.allclose(memory(z), even @ memory.second)
+    plain = relu_memory(z, y, np.random.default_rng(1), width=30, project=False)
+    assert torch.allclose(plain.second, 4 / 30 * torch.relu(z @ plain.first.mT).mT @ y)
+
+
+@pytest.mark.parametrize("features", ["cosine", "relu", "plain relu"])
+def test_a_replicate_does_not_depend_on_its_batch(features: str) -> None:
+    sizes: dict[str, Any] = {"associations": 40, "dim": 8, "width": 60}
+    together = mlp.constructed(generators(3), **sizes, features=features)
+    for index in range(3):
+        alone = mlp.constructed([generators(3)[index]], **sizes, features=features)
+        assert alone["accuracy"][0] == together["accuracy"][index]
+
+
+def test_all_is_where_nothing_is_wrong() -> None:
+    found = mlp.constructed(generators(40), associations=30, dim=16, width=60)
+    assert 0 < found["all"].mean() < 1
+    assert torch.equal(found["all"] == 1, found["accuracy"] == 1)
+
+
+def network(replicates: int) -> tuple[mlp._Network, mlp.Associations]:
+    rngs = generators(replicates)
+    facts = draw(rngs, associations=10, outputs=5, dim=4)
+    first = mlp._truncated_normal(rngs, (4, 7), facts.z)
+    second = mlp._truncated_normal(rngs, (7, 4), facts.z)
+    return mlp._Network(facts, first, second), facts
+
+
+def test_training_is_autograd_with_adamw() -> None:
+    trained, facts = network(1)
+    first, second = (layer[0].clone() for layer in trained._layers())
+    weights, bias = first[:-1].clone(), first[-1].clone()
+    parameters = [weights, bias, second]
+    for parameter in parameters:
+        parameter.requires_grad_()
+    optimiser = torch.optim.AdamW(parameters, lr=0.03, weight_decay=0.0)
+    for step in range(20):
+        logits = torch.relu(facts.z[0] @ weights + bias) @ second @ facts.u[0].mT
+        loss = torch.nn.functional.cross_entropy(logits, facts.targets)
+        grads = torch.autograd.grad(loss, parameters)
+        for parameter, grad in zip(parameters, grads, strict=True):
+            parameter.grad = grad
+        expected = torch.cat([grad.flatten() for grad in grads])
+        assert torch.allclose(trained.gradient()[0], expected, atol=1e-12)
+        optimiser.step()
+        trained.step(step + 1, 0.03)
+    assert torch.allclose(trained._layers()[1][0], second.detach(), atol=1e-9)
+
+
+def test_training_does_not_depend_on_the_batch() -> None:
+    sizes: dict[str, Any] = {"associations": 24, "outputs": 24, "dim": 4}
+    rngs = generators(4)
+    best = trained_accuracy(draw(rngs, **sizes), rngs, width=4, steps=600)
+    for index in range(4):
+        own = [generators(4)[index]]
+        alone = trained_accuracy(draw(own, **sizes), own, width=4, steps=600)
+        assert alone[0] == best[index]
+
+
+def test_training_stops_when_it_is_good_enough() -> None:
+    rngs = generators(3)
+    facts = draw(rngs, associations=6, outputs=6, dim=8)
+    assert trained_accuracy(facts, rngs, width=16).tolist() == [1.0, 1.0, 1.0]
+    rngs = generators(3)
+    facts = draw(rngs, associations=6, outputs=6, dim=8)
+    assert trained_accuracy(facts, rngs, width=16, steps=1).mean() < 1
+
+
+def test_initial_weights_are_truncated_normal() -> None:
+    weights = mlp._truncated_normal(generators(1), (16, 4000), torch.zeros(1).double())
+    assert weights.var() * 16 == pytest.approx(1, abs=0.03)
+    assert weights.abs().max() < 2 / 0.879 / 4
+    assert weights.abs().max() > 1.9 / 0.88 / 4
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({"outputs": 1}, "at least 2"),
+        ({"dim": 1}, "at least 2"),
+        ({"outputs": 20}, "cannot use all"),
+    ],
+)
+def test_senseless_associations(sizes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        draw(generators(1), **{"associations": 10, "outputs": 10, "dim": 4, **sizes})
+
+
+def test_senseless_memories() -> None:
+    with pytest.raises(ValueError, match="no generator"):
+        draw([], associations=4, outputs=4, dim=4)
+    with pytest.raises(ValueError, match="unknown features"):
+        mlp.constructed(generators(1), associations=4, dim=4, width=8, features="tanh")
+    with pytest.raises(ValueError, match="leaves nothing"):
+        mlp.constructed(generators(1), associations=4, dim=4, width=5, features="relu")
+    with pytest.raises(ValueError, match="frequency 0"):
+        mlp.constructed(generators(1), associations=4, dim=4, width=5, frequency=0)

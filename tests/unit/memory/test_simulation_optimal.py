@@ -1,0 +1,123 @@
+"""simulation.memory.optimal against linear programming, loops over pairs, and torch's Adam."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import optimize
+
+from simulation.memory import optimal as memory
+
+
+def generators(count: int, seed: int = 3) -> list[np.random.Generator]:
+    return [np.random.default_rng([seed, index]) for index in range(count)]
+
+
+def possible(pairs: memory.Pairs, replicate: int) -> bool:
+    """Whether the largest margin of a bounded matrix is positive, by a linear programme."""
+    e, u = pairs.inputs[replicate].numpy(), pairs.outputs[replicate].numpy()
+    count, dim = e.shape
+    rivals = np.broadcast_to(u, (count, count, dim)) if u.ndim == 2 else u
+    own = rivals[np.arange(count), np.arange(count)]
+    i, j = np.nonzero(~np.eye(count, dtype=bool))
+    constraints = ((own[i] - rivals[i, j])[:, :, None] * e[i][:, None]).reshape(len(i), -1)
+    found = optimize.linprog(
+        np.append(np.zeros(dim**2), -1.0),
+        A_ub=np.column_stack([-constraints, np.ones(len(i))]),
+        b_ub=np.zeros(len(i)),
+        bounds=[(-1, 1)] * dim**2 + [(0, 1)],
+    )
+    return bool(-found.fun > 1e-7)
+
+
+@pytest.mark.parametrize("own_competitors", [False, True])
+@pytest.mark.parametrize(("dim", "associations"), [(3, 3), (4, 9), (6, 16)])
+def test_separability_is_that_of_the_linear_programme(
+    dim: int, associations: int, own_competitors: bool
+) -> None:
+    pairs = memory.draw(
+        generators(40), dim=dim, associations=associations, own_competitors=own_competitors
+    )
+    expected = [possible(pairs, r) for r in range(40)]
+    assert memory.separable(pairs).tolist() == expected
+    assert all(expected) or len(set(expected)) == 2, "the case should tell the methods apart"
+
+
+@pytest.mark.parametrize("own_competitors", [False, True])
+def test_scores_and_stored_pairs_follow_their_definitions(own_competitors: bool) -> None:
+    pairs = memory.draw(generators(2), dim=3, associations=5, own_competitors=own_competitors)
+    weights = torch.from_numpy(np.random.default_rng(0).standard_normal((2, 3, 3)))
+    found, hits = memory.scores(pairs, weights), memory.stored(pairs, weights)
+    for r in range(2):
+        for i in range(5):
+            answer = weights[r] @ pairs.inputs[r, i]
+            rivals = pairs.outputs[r, i] if own_competitors else pairs.outputs[r]
+            assert torch.allclose(found[r, i], rivals @ answer)
+            assert bool(hits[r, i]) == (int((rivals @ answer).argmax()) == i)
+
+
+@pytest.mark.parametrize("own_competitors", [False, True])
+def test_newton_step_is_that_of_automatic_differentiation(own_competitors: bool) -> None:
+    pairs = memory.draw(generators(1), dim=3, associations=6, own_competitors=own_competitors)
+    start = torch.from_numpy(np.random.default_rng(0).standard_normal(9)).requires_grad_()
+    loss = memory._loss(memory.scores(pairs, start.view(1, 3, 3)))
+    (gradient,) = torch.autograd.grad(loss, start, create_graph=True)
+    rows = [torch.autograd.grad(entry, start, retain_graph=True)[0] for entry in gradient]
+    start, gradient = start.detach(), gradient.detach()
+    step, decrement = memory._newton_step(pairs, memory.scores(pairs, start.view(1, 3, 3)))
+    assert torch.allclose(
+        step.flatten(), -torch.linalg.solve(torch.stack(rows), gradient), rtol=1e-8
+    )
+    assert decrement.item() == pytest.approx(-float(step.flatten() @ gradient))
+
+
+@pytest.mark.parametrize("own_competitors", [False, True])
+def test_training_is_that_of_torch(own_competitors: bool) -> None:
+    pairs = memory.draw(generators(3), dim=4, associations=9, own_competitors=own_competitors)
+    trained = memory.train(pairs, steps=40, rate=0.3, enough=2.0)
+    weights = torch.zeros(3, 4, 4, dtype=torch.float64, requires_grad=True)
+    adam = torch.optim.Adam([weights], lr=0.3)
+    for _ in range(40):
+        loss = memory._loss(memory.scores(pairs, weights)).sum() / 9
+        (weights.grad,) = torch.autograd.grad(loss, weights)
+        adam.step()
+    assert torch.allclose(trained, weights.detach(), rtol=1e-9, atol=1e-9)
+
+
+def test_training_stops_where_enough_is_stored() -> None:
+    pairs = memory.draw(generators(4), dim=8, associations=19)
+    short, long = (
+        memory.train(pairs, steps=steps, rate=1000.0, enough=1.0) for steps in (1024, 2048)
+    )
+    done = memory.stored(pairs, short).all(1)
+    assert bool(done.any())
+    assert torch.equal(short[done], long[done])
+
+
+def test_hebbian_memory_stores_orthonormal_pairs() -> None:
+    basis = torch.eye(5, dtype=torch.float64)[None]
+    pairs = memory.Pairs(inputs=basis, outputs=basis.flip(1))
+    assert bool(memory.stored(pairs, memory.hebbian(pairs)).all())
+    own = memory.draw(generators(1), dim=4, associations=6, own_competitors=True)
+    expected = sum(torch.outer(own.outputs[0, i, i], own.inputs[0, i]) for i in range(6))
+    assert torch.allclose(memory.hebbian(own)[0], torch.as_tensor(expected))
+
+
+@pytest.mark.parametrize("own_competitors", [False, True])
+def test_replicates_do_not_depend_on_their_company(own_competitors: bool) -> None:
+    sizes = {"dim": 5, "associations": 12, "own_competitors": own_competitors}
+    together = memory.draw(generators(6), **sizes)  # type: ignore[arg-type]
+    alone = memory.draw(generators(6)[4:5], **sizes)  # type: ignore[arg-type]
+    assert torch.equal(together.inputs[4:5], alone.inputs)
+    assert torch.equal(together.outputs[4:5], alone.outputs)
+    assert torch.allclose(together.outputs.norm(dim=-1), torch.ones((), dtype=torch.float64))
+    assert memory.separable(together)[4] == memory.separable(alone)[0]
+
+
+@pytest.mark.parametrize(
+    ("rngs", "dim", "associations"), [([], 4, 4), (generators(1), 0, 4), (generators(1), 4, 1)]
+)
+def test_senseless_draws_are_refused(
+    rngs: list[np.random.Generator], dim: int, associations: int
+) -> None:
+    with pytest.raises(ValueError, match=r"give|pass"):
+        memory.draw(rngs, dim=dim, associations=associations)

@@ -1,0 +1,127 @@
+"""theory.memory.linear against a plain simulation, its limits and quadrature."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from theory.memory import linear as memory
+
+
+def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> NDArray[np.float64]:
+    vectors = rng.standard_normal((count, dim))
+    normalised: NDArray[np.float64] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return normalised
+
+
+def simulated(
+    associations: int, dim: int, *, width: int | None = None, signs: bool = False
+) -> tuple[float, float]:
+    """Accuracy of 60 memories written with numpy from the definition, and its standard error."""
+    rng, found = np.random.default_rng(17), []
+    for _ in range(60):
+        inputs = unit_vectors(rng, associations, dim)
+        outputs = unit_vectors(rng, associations, dim)
+        stored = outputs.T @ inputs
+        if width is not None:
+            basis, _ = np.linalg.qr(rng.standard_normal((dim, width)))
+            stored = stored @ basis @ basis.T
+        if signs:
+            stored = np.sign(stored)
+        answers = (outputs @ stored @ inputs.T).argmax(0)
+        found.append((answers == np.arange(associations)).mean())
+    return float(np.mean(found)), float(np.std(found) / math.sqrt(60))
+
+
+@pytest.mark.parametrize(("associations", "dim"), [(60, 32), (100, 32), (200, 64), (400, 64)])
+def test_accuracy_is_that_of_a_sum_of_outer_products(associations: int, dim: int) -> None:
+    found, error = simulated(associations, dim)
+    assert abs(found - memory.accuracy(associations, dim)) < 0.006 + 4 * error
+
+
+@pytest.mark.parametrize(("associations", "width"), [(64, 16), (100, 32)])
+def test_low_rank_accuracy_is_that_behind_a_projector(associations: int, width: int) -> None:
+    found, error = simulated(associations, 64, width=width)
+    assert abs(found - memory.low_rank_accuracy(associations, 64, width)) < 0.006 + 4 * error
+
+
+def test_one_bit_accuracy_is_that_of_the_signs() -> None:
+    found, error = simulated(200, 64, signs=True)
+    assert abs(found - memory.one_bit_accuracy(200, 64)) < 0.006 + 4 * error
+
+
+def test_share_that_passes_a_projector_has_the_moments_of_its_law() -> None:
+    nodes, weights = memory._beta(3.0, 5.0, 6)
+    assert [weights @ nodes**k for k in (0, 1, 2)] == pytest.approx([1, 3 / 8, 3 / 8 * 4 / 9])
+
+
+def test_idle_outputs_compete_but_store_nothing() -> None:
+    alone = memory.recalled(32, 40, 1 / 32)
+    crowded = memory.recalled(32, 40, 1 / 32, idle=100)
+    stored = memory.recalled(32, 140, 1 / 32)
+    assert stored < crowded < alone
+
+
+def test_full_rank_is_no_projector() -> None:
+    assert memory.low_rank_accuracy(100, 32, 32) == memory.accuracy(100, 32)
+    assert memory.low_rank_accuracy(100, 32, 31.9) == pytest.approx(
+        memory.accuracy(100, 32), abs=0.005
+    )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "error"),
+    [([(30, 16), (128, 34), (1600, 128)], 1e-3), ([(16384, 512), (131072, 1664)], 1.5e-3)],
+)
+def test_more_quadrature_nodes_change_nothing(
+    sizes: list[tuple[int, int]], error: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.recalled.cache_clear()
+    coarse = [memory.accuracy(*size) for size in sizes]
+    for name, count in {"_SCORE": 90, "_COSINE": 36, "_COEFFICIENT": 20, "_LENGTH": 9}.items():
+        monkeypatch.setattr(memory, f"{name}_NODES", count)
+    memory.recalled.cache_clear()
+    assert [memory.accuracy(*size) for size in sizes] == pytest.approx(coarse, abs=error)
+    memory.recalled.cache_clear()
+
+
+@pytest.mark.parametrize("associations", [64, 512])
+def test_thresholds_solve_their_equations(associations: int) -> None:
+    assert memory.accuracy(associations, memory.half_dim(associations)) == pytest.approx(0.5)
+    whole = memory.all_dim(associations)
+    assert memory.all_recalled(associations, whole) == pytest.approx(0.5, abs=1e-4)
+    assert memory.capacity(whole) == pytest.approx(associations, rel=1e-3)
+    rank = memory.half_rank(associations, 256)
+    assert memory.low_rank_accuracy(associations, 256, rank) == pytest.approx(0.5, abs=1e-4)
+
+
+def test_thresholds_are_near_their_leading_order() -> None:
+    assert 0.9 < memory.half_dim(10**5) / memory.half_dim_asymptotic(10**5) < 1
+    assert 0.9 < memory.all_dim(10**5) / memory.all_dim_asymptotic(10**5) < 1
+    assert memory.all_dim_asymptotic(99) == pytest.approx(2 * memory.half_dim_asymptotic(99))
+    small, large = (
+        memory.half_rank(n, dim) * dim / memory.half_dim(n) ** 2
+        for n, dim in ((10**3, 256), (10**5, 2560))
+    )
+    assert 1 < large < small < 1.3, "the parameters m d of a low rank tend to d^2"
+
+
+def test_rank_that_does_not_suffice_is_infinite() -> None:
+    assert math.isinf(memory.half_rank(512, 64))
+
+
+def test_independent_scores_underrate_the_memory() -> None:
+    naive = memory.accuracy_of_independent_scores(200, 200 / 64**2 + 2 / 64)
+    assert (
+        naive < memory.accuracy(200, 64) < memory.accuracy_of_independent_scores(200, 200 / 64**2)
+    )
+
+
+def test_senseless_sizes_are_refused() -> None:
+    with pytest.raises(ValueError, match="associations"):
+        memory.accuracy(2, 16)
+    with pytest.raises(ValueError, match="dim"):
+        memory.one_bit_accuracy(16, 3)
+    with pytest.raises(ValueError, match="rank"):
+        memory.low_rank_accuracy(16, 16, 17)

@@ -1,0 +1,144 @@
+r"""Capacity: how many samples, tokens, positions or dimensions three gradient steps need.
+
+Half of the fresh sequences get their label once three conditions hold, each in closed form:
+
+- localisation, $N \ge N_c(V, L, d)$ (`critical.threshold`), where one of the regimes A, B, C rules;
+- recall, $d \ge d_{1/2}(V, N)$ (`recall.half_dim`);
+- coverage, $N \ge V\log 2$: half of the tokens occur as informative ones.
+
+`critical_samples` is the least N that meets all three, and `max_vocab`, `max_length`, `min_dim`
+are its exact inverses on the integers: each asks for the extreme size whose critical number of
+samples is at most N. `binding` names the condition that decides. Valid for embeddings on the
+sphere, the trigger not in the values, and $d \le V$.
+
+Stated error: 15% where one condition rules; where two ask for nearly the same, accuracy, a product,
+reaches one half later: up to 1.45 times as many samples.
+"""
+
+import math
+from collections.abc import Callable
+
+from recall_claims import prediction
+from theory.attention import critical, recall
+from theory.attention.problem import Problem
+
+_SOURCE = "paper A, arXiv 2603.15923, A3 and A11 (explicit formulas for capacity); formula derived"
+_MOST = 2**40
+
+
+@prediction(latex=r"N \ge V\log 2", source=_SOURCE, provenance="derived")
+def coverage_samples(vocab_size: int) -> float:
+    r"""Samples after which half of the tokens are expected to have been the informative one.
+
+    A token is missed with probability $(1 - 1/V)^N \approx e^{-N/V}$.
+    """
+    return vocab_size * math.log(2)
+
+
+def _recall_samples(vocab_size: int, dim: int) -> float:
+    """Least number of samples with half_dim at most ``dim``."""
+    problem = Problem(vocab_size=vocab_size, length=2, samples=1, dim=dim)
+
+    def recalled(samples: int) -> bool:
+        return recall.half_dim(problem.replace(samples=samples)) <= dim
+
+    return _least(recalled, 1)
+
+
+def _conditions(vocab_size: int, length: int, dim: int) -> dict[str, float]:
+    """Number of samples that each condition asks for."""
+    regime = critical.regime(vocab_size=vocab_size, length=length, dim=dim)
+    return {
+        regime: critical.threshold(vocab_size=vocab_size, length=length, dim=dim),
+        "recall": _recall_samples(vocab_size, dim),
+        "coverage": coverage_samples(vocab_size),
+    }
+
+
+def binding(vocab_size: int, length: int, dim: int) -> str:
+    """The condition that asks for the most samples: A, B or C, "recall" or "coverage".
+
+    Raises:
+        ValueError: a size is impossible, or ``dim`` exceeds ``vocab_size``.
+    """
+    _check(vocab_size, length, dim)
+    needed = _conditions(vocab_size, length, dim)
+    return max(needed, key=lambda name: needed[name])
+
+
+@prediction(
+    latex=r"N_{min} = \max\{N_c,\ N_{recall},\ V\log 2\}", source=_SOURCE, provenance="derived"
+)
+def critical_samples(vocab_size: int, length: int, dim: int) -> float:
+    """Least number of samples that meets all conditions, an integer; infinite if none does.
+
+    Raises:
+        ValueError: a size is impossible, or ``dim`` exceeds ``vocab_size``.
+    """
+    _check(vocab_size, length, dim)
+    needed = max(_conditions(vocab_size, length, dim).values())
+    return needed if math.isinf(needed) else float(max(1, math.ceil(needed)))
+
+
+@prediction(
+    latex=r"V_{max} = \max\{V : N_{min}(V, L, d) \le N\}", source=_SOURCE, provenance="derived"
+)
+def max_vocab(samples: int, length: int, dim: int) -> float:
+    """Largest vocabulary that so many samples learn, at least ``dim``; 0 if none is learnt."""
+    return _most(lambda size: critical_samples(size, length, dim) <= samples, max(2, dim))
+
+
+@prediction(
+    latex=r"L_{max} = \max\{L : N_{min}(V, L, d) \le N\}", source=_SOURCE, provenance="derived"
+)
+def max_length(samples: int, vocab_size: int, dim: int) -> float:
+    """Longest sequences that so many samples learn; 0 if none are learnt."""
+    return _most(lambda length: critical_samples(vocab_size, length, dim) <= samples, 2)
+
+
+@prediction(
+    latex=r"d_{min} = \min\{d : N_{min}(V, L, d) \le N\}", source=_SOURCE, provenance="derived"
+)
+def min_dim(samples: int, vocab_size: int, length: int) -> float:
+    """Least dimension, up to ``vocab_size``, with which so many samples suffice; infinite if none.
+
+    Localisation and recall both gain from a larger dimension in this range.
+    """
+
+    def enough(dim: int) -> bool:
+        return dim <= vocab_size and critical_samples(vocab_size, length, dim) <= samples
+
+    if not enough(vocab_size):
+        return math.inf
+    return _least(enough, 2, vocab_size)
+
+
+def _least(holds: Callable[[int], bool], low: int, known: int | None = None) -> float:
+    """Least integer from ``low`` on at which a condition that stays true holds."""
+    if holds(low):
+        return float(low)
+    high = known or 2 * low
+    while known is None and not holds(high):
+        low, high = high, 2 * high
+        if high > _MOST:
+            return math.inf
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return float(high)
+
+
+def _most(holds: Callable[[int], bool], low: int) -> float:
+    """Largest integer from ``low`` on at which a condition that stays false once false holds."""
+    if not holds(low):
+        return 0.0
+    return _least(lambda value: not holds(value), low) - 1
+
+
+def _check(vocab_size: int, length: int, dim: int) -> None:
+    Problem(vocab_size=vocab_size, length=length, samples=1, dim=dim)
+    if dim > vocab_size:
+        raise ValueError(
+            f"dim is {dim} with {vocab_size} tokens: give dim of at most vocab_size; beyond it "
+            "the formulas for non-orthogonal embeddings do not hold"
+        )

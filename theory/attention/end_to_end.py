@@ -1,0 +1,89 @@
+r"""End to end: the probability that three gradient steps get a fresh sequence right.
+
+A fresh sequence gets its label if its informative token is found and then recalled, and the two
+happen almost independently: accuracy = localisation x recall. What couples them is that training
+misses some informative tokens too, and stores others in their place. A training sequence is found
+as a fresh one is, with a probability that differs from replicate to replicate (by the realised
+signal-to-noise ratio $s$) and from token to token (by the token's own score $t$):
+
+$$ P(s, t) = F_D(t + s)^{L_{eff}} . $$
+
+The memory holds token $t$ with the weight of the samples that found it, $n \sim
+\mathrm{Bin}(N, P(s,t)/V)$, while the variance of the interference is set by the mean and the mean
+square of $P(s, \cdot)$ over tokens.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from recall_claims import prediction
+from theory.attention import localisation, recall
+from theory.attention.problem import Problem
+from theory.laws import quadrature
+
+Array = NDArray[np.float64]
+
+_SOURCE = "paper A, arXiv 2603.15923, A7 and A9 (accuracy after three steps); formula derived"
+_REPLICATE_NODES = 10
+_TOKEN_NODES = 48
+_COUNT_POINTS = 24
+
+
+def _given_localisation(problem: Problem, found: Array, weights: Array) -> float:
+    """Accuracy if tokens (with these weights) are found with these probabilities."""
+    mean, square = float(weights @ found), float(weights @ found**2)
+    if mean <= 0:
+        return 0.0
+    counts, chances = zip(
+        *(recall.count_nodes(problem, attended=max(float(p), 1e-12)) for p in found), strict=True
+    )
+    # The accuracy is a smooth function of the count: a few points and interpolation will do.
+    grid = np.linspace(0.0, max(float(c.max()) for c in counts), _COUNT_POINTS)
+    attended = recall.Attended(mean, square)
+    right = CubicSpline(grid, recall.given_count(problem, grid, attended=attended))
+    recalled = np.array(
+        [chance @ right(count) for count, chance in zip(counts, chances, strict=True)]
+    )
+    return float(weights @ (found * recalled))
+
+
+@prediction(
+    latex=r"\mathrm{Acc} = E_{s}E_{t}\left[P(s,t)\,\mathrm{Recall}(n, P(s,\cdot))\right],"
+    r"\quad n\sim\mathrm{Bin}(N,P(s,t)/V)",
+    source=_SOURCE,
+    provenance="derived",
+)
+def accuracy(problem: Problem) -> float:
+    r"""Probability that the trained model gives a fresh sequence its label.
+
+    Misses that happen to give the right label are neglected; they add about 1/V. Finite size:
+    within 0.04, as `localisation.probability`.
+
+    Raises:
+        ValueError: the embeddings are orthonormal.
+    """
+    ratios, masses = quadrature.merged(*localisation.replicate_snr(problem), _REPLICATE_NODES)
+    dim = localisation.marginal_dim(problem)
+    scores, weights = localisation.coordinate_nodes(dim, _TOKEN_NODES)
+    distractors = localisation.distinct_distractors(problem.length, problem.vocab_size)
+    found = localisation.coordinate_cdf(scores + ratios[:, None], dim) ** distractors
+    each = [_given_localisation(problem, chances, weights) for chances in found]
+    return float(masses @ each)
+
+
+@prediction(
+    latex=r"\mathrm{Acc} = P\cdot\mathrm{Recall}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def product(problem: Problem) -> float:
+    r"""Localisation times recall, with the memory of a training that finds every token.
+
+    Against `accuracy`, two effects of the tokens that training misses nearly cancel: the memory
+    lacks them, which lowers recall, but they are the tokens that fresh sequences miss as well.
+
+    Raises:
+        ValueError: the embeddings are orthonormal.
+    """
+    return localisation.probability(problem) * recall.accuracy(problem)

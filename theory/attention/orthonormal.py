@@ -1,0 +1,274 @@
+r"""Orthonormal embeddings (d > V): the factors separate, and scores are counts.
+
+Nothing depends on the dimension: no embedding overlaps another, every interference term vanishes,
+and tokens are recalled if they were seen. In units of $1/(NL)^2$ the scores are
+
+$$ \theta_v = \sum_{i,i'} g_{ii'}\left[c_i(v)\,c_{i'}(v) + \tau 1\{x_i = v\}
+   - c_i(v)\frac{O_{ii'} + \tau}{L}\right], \qquad
+   \theta_{trig} = \sum_{i,i'} g_{ii'}\left[c_{i'}(x_i) + \tau - \frac{O_{ii'} + \tau}{L}\right] $$
+
+with $g_{ii'} = 1\{k_i = k_{i'}\} - 1/V$, $c_i(v)$ the count of token $v$ in sequence $i$, $x_i$ its
+informative token and $O_{ii'} = \sum_v c_i(v)c_{i'}(v)$. Few pairs of sequences share a label, so
+these are small whole numbers plus corrections of order 1/L and 1/V, and a Gaussian law is wrong by
+up to a factor 2.5 in the critical number of samples. What happens instead:
+
+- samples that share a label (a collision) raise $\theta_{trig}$ by 2 a pair. Without the trigger
+  in the values that is the whole signal, and it takes about $\sqrt V$ samples;
+- a token that occurs twice in a sequence, or in two sequences of one label, gains about 2: these
+  few tokens are the noise, and a fresh sequence must avoid those above $\theta_{trig}$;
+- each repeat within a sequence lowers $\theta_{trig}$ by $2/L$: with no collision they decide.
+
+Both laws are sums of independent small counts, built here by convolution on the lattice
+$1/(LV)$ (token) and $1/L$ (trigger). Derived.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from recall_claims import prediction
+from theory.attention import localisation as random_localisation
+from theory.attention import signal
+from theory.attention.problem import Problem
+from theory.laws import quadrature
+
+Array = NDArray[np.float64]
+
+_SOURCE = "paper A, arXiv 2603.15923, A12 (orthogonal regime: the factors separate); law derived"
+_NEGLIGIBLE = 1e-8
+_TIE_NODES = 31
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """V, L, N and tau, and the mean number of shared token pairs of two contexts."""
+
+    V: int
+    L: int
+    N: int
+    tau: int
+    shared: float
+
+
+def _sizes(problem: Problem) -> _Sizes:
+    V, L = problem.vocab_size, problem.length
+    return _Sizes(V, L, problem.samples, int(problem.trigger_in_values), (L - 1) ** 2 / V)
+
+
+def _doubled(weights: Array) -> Array:
+    """Law of twice a count."""
+    result = np.zeros(2 * weights.size - 1)
+    result[::2] = weights
+    return result
+
+
+def _power_sum(weights: Array, step: Array) -> Array:
+    """Law of the sum of a random number (``weights``) of independent counts (``step``)."""
+    total, power = np.zeros(1), np.ones(1)
+    for weight in weights:
+        size = max(total.size, power.size)
+        total = np.pad(total, (0, size - total.size)) + weight * np.pad(
+            power, (0, size - power.size)
+        )
+        power = np.convolve(power, step)
+    return _trimmed(total)
+
+
+def _trimmed(weights: Array) -> Array:
+    """The law without its negligible upper tail."""
+    return weights[: int(np.searchsorted(np.cumsum(weights), weights.sum() * (1 - 1e-7))) + 1]
+
+
+def _context_deficit(s: _Sizes) -> Array:
+    """Law of what one context occurrence costs a token, in units 1/L.
+
+    2 for each other repeat in the sequence; for each partner (another sequence of that label) 1
+    for the shared informative token and 1 for each shared context token; with the trigger in the
+    values 1 for the sequence itself and each partner.
+    """
+    repeats = _doubled(quadrature.poisson((s.L - 1) * (s.L - 2) / (2 * s.V)))
+    partner = np.concatenate([np.zeros(1 + s.tau), quadrature.poisson(s.shared)])
+    partners = _power_sum(quadrature.poisson((s.N - 1) / s.V), partner)
+    return _trimmed(np.concatenate([np.zeros(s.tau), np.convolve(repeats, partners)]))
+
+
+def _own_deficit(s: _Sizes, samples: int) -> Array:
+    """Law of what a token's own sequences cost it, in units 1/L: 2 for each repeat or pair."""
+    pairs = samples * (s.L - 1) * (s.L - 2) / (2 * s.V) + math.comb(samples, 2) * s.shared
+    return _doubled(quadrature.poisson(pairs, 1e-7))
+
+
+@lru_cache(maxsize=256)
+def _token_law(s: _Sizes) -> tuple[Array, Array]:
+    """Values and probabilities of one token's score, sorted; values on the lattice 1/(LV)."""
+    # Two context occurrences meet in one sequence, or in two sequences of one label.
+    meet = (s.L - 2) / (s.L - 1) / s.N + (1 - 1 / s.N) / s.V
+    own = stats.binom.pmf(np.arange(min(s.N, 40) + 1), s.N, 1 / s.V)
+    own = own[own > _NEGLIGIBLE]
+    deficits = [_own_deficit(s, n) for n in range(own.size)]
+    hits = [quadrature.poisson(n * (s.L - 1) / s.V) for n in range(own.size)]
+    step, context = _context_deficit(s), np.ones(1)
+    values, weights = [], []
+    for occurrences, chance in enumerate(quadrature.poisson(s.N * (s.L - 1) / s.V, 1e-6)):
+        laws = [np.convolve(context, deficit) for deficit in deficits]
+        pairs = math.comb(occurrences, 2)
+        for meetings in range(min(pairs, 40) + 1):
+            met = chance * float(stats.binom.pmf(meetings, pairs, meet))
+            if met < _NEGLIGIBLE:
+                continue
+            for n, law in enumerate(laws):
+                for repeated, share in enumerate(hits[n]):
+                    weight = met * own[n] * share
+                    if weight < _NEGLIGIBLE:
+                        continue
+                    top = meetings * (2 - 4 / s.L) + _own_score(s, n, repeated, occurrences)
+                    values.append(top - np.arange(law.size) / s.L)
+                    weights.append(weight * law)
+        context = _trimmed(np.convolve(context, step))
+    lattice = np.rint(np.concatenate(values) * s.L * s.V).astype(np.int64)
+    lowest = int(lattice.min())
+    mass = np.bincount(lattice - lowest, np.concatenate(weights))
+    kept = np.flatnonzero(mass)
+    return (kept + lowest) / (s.L * s.V), mass[kept] / mass.sum()
+
+
+def _own_score(s: _Sizes, samples: int, repeated: int, occurrences: int) -> float:
+    """Score of a token from its own samples and from the mean over labels, before deficits."""
+    n, total = samples, samples + repeated + occurrences
+    score = n * (n - 1) * (1 - 1 / s.L) + repeated * (2 * n + repeated - 1 - 4 * n / s.L)
+    # The term -1/V of g: all pairs of sequences, whatever their labels.
+    score -= total * (total - 1 - (s.N - 1) * s.L / s.V) / s.V
+    if s.tau:
+        score += n * n * (1 - 1 / s.L) - n * repeated / s.L
+        score -= s.N / s.V * (n - (n + occurrences) / s.L)
+    return score
+
+
+@lru_cache(maxsize=256)
+def _trigger_law(s: _Sizes) -> tuple[Array, Array]:
+    """Values and probabilities of the trigger score.
+
+    A sum over tokens of functions of their sample counts n, given that the counts add up to N:
+    a multiple of n that decorrelates it from the total is taken off, and put back at the end.
+    """
+    n = np.arange(min(s.N, 40) + 1)
+    chance = stats.binom.pmf(n, s.N, 1 / s.V)
+    n, chance = n[chance > 1e-14], chance[chance > 1e-14]
+    direct = (s.L - 1) * (n * (n - 1) + s.tau * n * n)
+    centred = n - chance @ n
+    slope = round(float(chance @ (direct * centred) / (chance @ centred**2)))
+    residual = direct - slope * n
+    mean = s.V * float(chance @ residual)
+    repeats = s.V * float(chance @ n**2) * (s.shared * 2 + 3 * s.L)
+    spread = math.sqrt(s.V * float(chance @ residual**2) + repeats)
+    size = 1 << math.ceil(math.log2(24 * spread + 60 * s.L))
+    frequency = 2 * np.pi * np.fft.rfftfreq(size)
+
+    def shift(by: float) -> NDArray[np.complex128]:
+        result: NDArray[np.complex128] = np.exp(-1j * frequency * by)
+        return result
+
+    one = np.zeros(frequency.size, dtype=complex)
+    for samples, weight in zip(n.tolist(), chance, strict=True):
+        context = samples * (s.L - 1) / s.V
+        extra = sum(
+            probability * shift(s.L * samples * hits - (2 * samples + hits - 1) * hits)
+            for hits, probability in enumerate(quadrature.poisson(context, 1e-10))
+        )
+        pairs = samples**2 * s.shared / 2 - context / 2
+        own = (s.L - 1) * (samples**2 - samples + s.tau * samples**2) - slope * samples
+        one += weight * shift(own) * extra * np.exp(pairs * (shift(-2) - 1))
+    centre = round(mean)
+    mass = np.fft.irfft(one**s.V * shift(-centre), size)
+    steps = np.arange(size)
+    steps = np.where(steps > size // 2, steps - size, steps) + centre + slope * s.N
+    values = steps / s.L - s.tau * s.N**2 / s.V * (1 - 1 / s.L)
+    kept = mass > 1e-9
+    ties, tie_mass = _tie_law(s)
+    values = values[kept, None] + ties
+    weights = mass[kept, None] * tie_mass
+    return values.ravel(), weights.ravel() / weights.sum()
+
+
+def _tie_law(s: _Sizes) -> tuple[Array, Array]:
+    """Law of the term -1/V of g in the trigger score; it decides where all else is equal.
+
+    Each of the N(N-1) pairs costs 1/V - 2/(LV) for each context occurrence of an informative token,
+    and gains 2/(LV), both orders together, for each shared context token.
+    """
+    hits = quadrature.poisson(s.N * (s.N - 1) * (s.L - 1) / s.V)
+    shared = quadrature.poisson(s.N * (s.N - 1) / 2 * s.shared)
+    gain, gain_mass = quadrature.merged(2.0 * np.arange(shared.size), shared, _TIE_NODES)
+    cost, cost_mass = quadrature.merged((s.L - 2.0) * np.arange(hits.size), hits, _TIE_NODES)
+    values = (gain[:, None] - cost).ravel() / (s.L * s.V)
+    return quadrature.merged(values, np.outer(gain_mass, cost_mass).ravel(), _TIE_NODES)
+
+
+@prediction(
+    latex=r"\mathrm{Var}_v\theta_v = E\theta_v^2 - (E\theta_v)^2 \text{ under the Poisson law}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def variance(problem: Problem) -> float:
+    """Variance of the token scores in units s0^2, without any interference term."""
+    values, weights = _token_law(_sizes(problem))
+    unit = signal.signal_unit(problem) * (problem.samples * problem.length) ** 2
+    return float(weights @ values**2 - (weights @ values) ** 2) / unit**2
+
+
+@prediction(
+    latex=r"P = E\,F(\theta_u + \theta_{trig})^{L_{eff}}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def localisation(problem: Problem) -> float:
+    r"""Probability that a fresh sequence is localised, by the Poisson law of the counts.
+
+    $\theta_u$ and the distractors' scores follow the token law $F$, independently of
+    $\theta_{trig}$. The problem's ``dim`` and ``embeddings`` play no part. Finite size: within
+    0.04 for V >= 128, L <= V/4 and N >= 4; with fewer samples exact ties decide.
+    """
+    values, weights = _token_law(_sizes(problem))
+    cumulative = np.concatenate([[0.0], np.cumsum(weights)])
+    trigger, trigger_weights = _trigger_law(_sizes(problem))
+    kept = trigger_weights > _NEGLIGIBLE
+    trigger, trigger_weights = trigger[kept], trigger_weights[kept]
+    own, own_weights = quadrature.merged(values, weights, 200)
+    distractors = random_localisation.distinct_distractors(problem.length, problem.vocab_size)
+    below = np.searchsorted(values, trigger[:, None] + own)
+    found = np.minimum(cumulative, 1.0)[below] ** distractors
+    return float(trigger_weights @ found @ own_weights / trigger_weights.sum())
+
+
+@prediction(
+    latex=r"1-\left(1-\frac1V\right)^{N+1}\ (\tau=0)",
+    source=_SOURCE,
+    provenance="derived",
+)
+def recall(problem: Problem) -> float:
+    r"""Share of tokens recalled: the coverage, independent of length and dimension.
+
+    Without the trigger in the values a token is recalled if it was seen, and otherwise guessed
+    with probability $1/V$. With it all values share a direction, and token $v$ is recalled if no
+    other token was seen more than $2 n_v$ times (ties are broken evenly).
+    """
+    V, N = problem.vocab_size, problem.samples
+    if not problem.trigger_in_values:
+        return 1 - (1 - 1 / V) ** (N + 1)
+    n = np.arange(N + 1)
+    chance = stats.binom.pmf(n, N, 1 / V)
+    fewer = stats.binom.cdf(2 * n - 1, N, 1 / V)
+    equal = stats.binom.pmf(2 * n, N, 1 / V)
+    alone = np.exp((V - 1) * np.log(np.maximum(fewer, 1e-300)))
+    tied = equal > 1e-12
+    shared = ((fewer + equal) ** V - fewer**V)[tied] / (V * equal[tied])
+    alone[tied] = shared
+    return float(chance @ alone)
+
+
+EXPONENTS = {"dim": 0.0}
+"""Exponent of the samples that localisation needs: the dimension plays no part."""

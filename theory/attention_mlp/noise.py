@@ -1,0 +1,218 @@
+r"""Signal and noise of the attention step through the random layer.
+
+Exactly, with $\delta_i$ the residual of sample $i$, $v_{ij}$ its values and $\bar h_i$ their mean,
+
+$$ s_{ij} = \frac1N\sum_{i'} g_{ii'}\,\nabla_hK_m(\bar h_{i'}; \bar h_i)\cdot v_{ij}, \qquad
+   K_m(h', h) = \frac1m\sum_r\phi(w_r^\top h')\phi(w_r^\top h), \qquad
+   g_{ii'} = \delta_i^\top U^\top U\delta_{i'} . $$
+
+The average over the layer is $c_1\,h'\cdot v + c_2\,h\cdot v$ with $c_1\approx b_1^2$ and
+$c_2\approx b_0b_2$, so the terms of `theory.attention.noise` reappear rescaled: pairs of the same label by
+$b_1^2$, a sample with itself by $\chi$, pairs through the mean covariance by
+$\beta = b_1^2 + b_0b_2$. Three terms are new. Moments of $\phi$ are taken at the scale
+$\varepsilon\approx L^{-1/2}$ of mean values (`theory.attention_mlp.activations`).
+
+With ``centred`` residuals $\sum_i\delta_i = 0$: whatever is the same for all $i'$ drops out, and
+every self-coefficient is reduced by its value for a pair of different samples.
+"""
+
+import math
+from dataclasses import dataclass
+
+from recall_claims import prediction
+from theory.attention import noise, signal
+from theory.attention_mlp.problem import MlpProblem
+
+_SOURCE = "paper A, arXiv 2603.15923, A6, A9 and A10 (MLP noise); formula derived"
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    r"""What the terms are rescaled by, at one problem.
+
+    Attributes:
+        pair: $\bar c$, same-label pairs; $b_1^2$ for small $\varepsilon$.
+        slope: $b_1^2$.
+        curvature: $b_0b_2$, 0 if centred.
+        mean: $\beta$, 0 if centred.
+        own: $\chi$, or its excess over a pair if centred.
+        own_read: the coefficient of a sample with itself in the random contexts.
+        drift, drift_change: $\psi$ and $\psi_1$, or their excess over a pair if centred.
+        power: $E\phi^2$, or its excess over a pair if centred.
+        slope_power: $E\phi'^2$.
+        mean_slope_power: the same as seen through the mean covariance.
+        mixed: $E\phi^2\phi'^2$, with $\phi - b_0$ if centred.
+    """
+
+    pair: float
+    slope: float
+    curvature: float
+    mean: float
+    own: float
+    own_read: float
+    drift: float
+    drift_change: float
+    power: float
+    slope_power: float
+    mean_slope_power: float
+    mixed: float
+
+
+def coefficients(problem: MlpProblem) -> Coefficients:
+    """The rescaling of the terms at the scale of this problem's mean values."""
+    law = problem.local
+    square, size, length = law.scale**2, problem.vocab_size, problem.length
+    tau = float(problem.trigger_in_values)
+    different = (tau / length**2 + 1 / size) / square
+    same = different + 1 / length**2 / square
+    b = law.derivatives
+    # c_1 of the stored value, c_2 of the sample's own one, and the correlation of the slope at
+    # |h'| with the overlap of h' and the informative value.
+    pair = (
+        (1 + tau) * law.pair(1, 1, same)
+        - tau * law.pair(1, 1, different)
+        + tau * (law.pair(0, 2, same) - law.pair(0, 2, different))
+        + b[1] * b[3] * (length - 1 + tau) / length**2 * problem.overlap
+    )
+    slope, curvature = b[1] ** 2, b[0] * b[2]
+    if not problem.centred:
+        return Coefficients(
+            pair=pair,
+            slope=slope,
+            curvature=curvature,
+            mean=slope + curvature,
+            own=law.gain,
+            own_read=law.gain,
+            drift=law.drift,
+            drift_change=law.drift_change,
+            power=law.square,
+            slope_power=law.slope_square,
+            mean_slope_power=law.slope_square,
+            mixed=law.mixed,
+        )
+    return Coefficients(
+        pair=pair,
+        slope=slope,
+        curvature=0.0,
+        mean=0.0,
+        own=law.gain - law.pair(1, 1, different) - law.pair(0, 2, different),
+        own_read=law.gain - curvature,
+        drift=law.drift - law.pair(0, 1, different),
+        drift_change=law.drift_change - square * (slope + b[0] * b[2]),
+        power=law.square - law.pair(0, 0, different),
+        slope_power=law.slope_square,
+        mean_slope_power=law.slope_square - slope,
+        mixed=law.mixed_centred,
+    )
+
+
+@prediction(
+    latex=r"\frac{E\theta_{trig}}{s_0} = \left(1-\frac1V\right)\left[\left(1-\frac1N\right)"
+    r"\left(\bar c+\frac{\tau b_1^2}{d}\right)+\tau\frac VN\chi\left(1+\frac Ld\right)\right]",
+    source=_SOURCE,
+    provenance="derived",
+)
+def trigger_signal(problem: MlpProblem) -> float:
+    r"""Mean trigger score $E\theta_{trig}$.
+
+    $\bar c\to b_1^2$: only pairs of samples with the same label carry signal, and through a layer
+    they do so by the slope of $\phi$ at small arguments. An even $\phi$ has none.
+    """
+    p, c = problem, coefficients(problem)
+    tau = float(p.trigger_in_values)
+    pairs = (1 - 1 / p.samples) * (c.pair + tau * c.slope * p.overlap)
+    excess = tau * c.own * (1 + p.length * p.overlap) / p.load
+    return signal.signal_unit(p) * (1 - 1 / p.vocab_size) * (pairs + excess)
+
+
+def terms(problem: MlpProblem) -> dict[str, float]:
+    r"""Every noise term by its symbol, in units $s_0^2$.
+
+    T, A to F, H and C2 are those of `theory.attention.noise`, rescaled. New are
+
+    * M0, weight-mean bias: the mean row $\bar w$ of $W$, $|\bar w|^2 = d/m$, acts as a mean
+      embedding that all features share, if $\psi = E\phi\phi'\ne0$ (an offset $\phi(0)$, or
+      curvature);
+    * MC, finite-width gradient noise: $K_m$ differs from its average for every pair;
+    * MB: the same through the mean covariance.
+    """
+    p, c = problem, coefficients(problem)
+    V, L, N, d, m = map(float, (p.vocab_size, p.length, p.samples, p.dim, p.width))
+    t2, t3, _ = noise.moments(p.ratio)
+    tau, h, r = float(p.trigger_in_values), V / N, V / d
+    linear, mean = c.slope**2, c.mean**2
+    plain = {symbol: term.variance(p) for symbol, term in noise.TERMS.items()}
+    read = (1 - 2 / L) * (r + 2 + L / V)
+    whole = c.pair + tau * c.own * h
+    return {
+        "T": (
+            whole**2
+            + 2 * whole * tau * (c.own * L * t2 / N + c.slope * t2 / V)
+            + tau * c.own**2 * L**2 * t3 / N**2
+            + coefficient_variance(p)
+        )
+        / d,
+        "A": L**4 * r * t3 / (N * V) ** 2 * (c.own**2 * (1 - 2 / L) ** 2 + mean * 2 * t2 / V),
+        "B": mean * plain["B"],
+        "C": L**2
+        / (1 - 1 / L)
+        / N**2
+        * (t2**2 / V * (linear * (t2 + 1) + c.curvature**2 * read) + c.own_read**2 * read * t2 / N),
+        "D": mean * plain["D"],
+        "E": mean * plain["E"],
+        "H": linear * plain["H"],
+        "C2": linear * plain["C2"],
+        "F": linear * (plain["F"] + t2 / (V * d * m)),
+        "M0": L**4
+        * t3
+        / (m * N**2)
+        * (c.drift**2 + (c.drift * c.drift_change + c.drift_change**2) / d + c.own**2 / V),
+        "MC": L**3
+        / (1 - 1 / L)
+        / N**2
+        * (t2**2 * c.power * c.slope_power / m + V * t2 * c.mixed / (m * N)),
+        "MB": L**4 * t2 * t3 / (V * m * N**2) * (c.power * c.mean_slope_power + c.drift**2),
+    }
+
+
+def coefficient_variance(problem: MlpProblem) -> float:
+    r"""Data and weight variance of the trigger coefficient $q$, units $s_0^2$."""
+    c = coefficients(problem)
+    V, L, N, m = (
+        float(x) for x in (problem.vocab_size, problem.length, problem.samples, problem.width)
+    )
+    t2, _, _ = noise.moments(problem.ratio)
+    value = c.slope**2 * (noise.trigger_coefficient_variance(problem) + 2 / m)
+    value += L**2 * V * t2 * c.power * c.slope_power / (m * N**2)
+    if problem.trigger_in_values:
+        value += (V / N) ** 2 * (L**2 * c.drift**2 + 2 * c.own**2) / m
+    return value
+
+
+@prediction(
+    latex=r"\frac{\mathrm{Var}_v\theta_v}{s_0^2} = T+A+B+C+D+E+H+C_2+F+M_0+M_C+M_B,\quad "
+    r"M_0 = \frac{L^4t_3}{mN^2}\left[\psi^2+\frac{\psi\psi_1+\psi_1^2}{d}+\frac{\chi^2}{V}\right],"
+    r"\quad M_C = \frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2qq'}{m}"
+    r"+\frac{Vt_2E\phi^2\phi'^2}{mN}\right]",
+    source=_SOURCE,
+    provenance="derived",
+)
+def variance(problem: MlpProblem) -> float:
+    r"""Variance of the token scores over tokens, in units of $s_0^2$: the sum of `terms`."""
+    return sum(terms(problem).values())
+
+
+def dominant(problem: MlpProblem) -> str:
+    """Symbol of the largest noise term."""
+    values = terms(problem)
+    return max(values, key=lambda symbol: values[symbol])
+
+
+@prediction(
+    latex=r"\mathrm{SNR} = \frac{E\theta_{trig}}{\sqrt{\mathrm{Var}_v\,\theta_v}}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def snr(problem: MlpProblem) -> float:
+    """Mean trigger score over the root of the mean variance of the token scores."""
+    return trigger_signal(problem) / (signal.signal_unit(problem) * math.sqrt(variance(problem)))

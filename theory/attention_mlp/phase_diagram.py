@@ -1,0 +1,86 @@
+r"""The phase diagram of paper A (A10): which condition sets the width that half accuracy needs.
+
+At given V, L, N, d and activation, the three steps succeed on half of fresh sequences if
+
+* coverage: the batch shows half of the tokens;
+* recall: m exceeds what the sampling noise of the layer's features allows
+  (`mlp_recall.critical_width`); beyond the recall cap no width suffices;
+* localisation: m exceeds what the layer's noise in the attention step allows
+  (`localisation_width`); where even an infinite layer fails, the obstacle is the mean bias (A, E)
+  or the gradient noise (what remains without it), whichever costs more localisation.
+
+`binding` names the condition that asks for the most.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from theory.attention_mlp import localisation as mlp_localisation
+from theory.attention_mlp import recall as mlp_recall
+from theory.attention_mlp.problem import MlpProblem
+
+_WIDEST = 2**30
+
+
+def localisation_width(problem: MlpProblem) -> float:
+    r"""Width at which half of fresh sequences are localised; infinite if none suffices.
+
+    The layer's part of the noise falls like 1/m, so for $V, N\gg d$
+
+    $$ m_{loc}\simeq\frac dR\Big[L^2\psi^2+Lqq'\Big(1+\frac Ld\Big)\Big],\qquad
+       R = \frac{\lambda^2b_1^4d^3}{\kappa^2L^2}-b_1^4-b_0^2b_2^2-\beta^2\frac Ld
+       -\chi^2\frac{L^2}V . $$
+
+    Here it is solved from `mlp_localisation.probability`. 1 if a single neuron suffices.
+    """
+
+    def excess(width: int) -> float:
+        return mlp_localisation.probability(problem.replace(width=width)) - 0.5
+
+    if excess(_WIDEST) < 0:
+        return math.inf
+    low, high = 1, _WIDEST
+    if excess(low) >= 0:
+        return 1.0
+    while high > low * 1.01 and high - low > 1:
+        middle = math.isqrt(low * high) if high > low + 2 else low + 1
+        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
+    at_low, at_high = excess(low), excess(high)
+    share = at_low / (at_low - at_high)
+    return float(low * (high / low) ** share)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What half accuracy asks for: the condition that binds, and the width it requires."""
+
+    condition: str
+    width: float
+
+
+@lru_cache(maxsize=1024)
+def binding(problem: MlpProblem) -> Requirement:
+    """The binding condition; the problem's own ``width`` does not matter.
+
+    A condition that no width meets comes before any that some width meets; among those, coverage
+    first, then localisation, then the recall cap.
+    """
+    if -math.expm1(-problem.load) < 0.5:
+        return Requirement("coverage", math.inf)
+    recall, attention = mlp_recall.critical_width(problem), localisation_width(problem)
+    if math.isinf(attention):
+        return Requirement(_obstacle(problem), math.inf)
+    if math.isinf(recall):
+        return Requirement("recall cap", math.inf)
+    if recall >= attention:
+        return Requirement("recall", recall)
+    return Requirement("MLP noise", attention)
+
+
+def _obstacle(problem: MlpProblem) -> str:
+    """What costs an infinite layer more: its mean bias, or what remains without it."""
+    wide = problem.replace(width=_WIDEST)
+    unbiased = mlp_localisation.probability(wide, without=("A", "E"))
+    gained = unbiased - mlp_localisation.probability(wide)
+    return "mean bias" if gained > 1 - unbiased else "gradient noise"

@@ -1,0 +1,267 @@
+r"""Sequential learning: gradient flow on facts, with one-hot tokens and linear attention.
+
+A prompt holds one of $S$ subjects, one of $R$ relations, $T-3$ noise tokens and EOS, the query.
+The answer $a^*(s,r)$ is one of the $D$ in block $r$ of $RD$. Linear attention has logits
+$f_a = \sum_z n_z w_zV_{za}$, $n_z$ the count of token $z$ in the prompt. Gradient flow is
+
+$$ \dot w_z = \langle V_z, G_z\rangle, \quad \dot V_z = w_zG_z, \quad
+   G_{za} = E[n_z(1\{a=a^*\} - \hat p_a)], $$
+
+and conserves $w_z^2 - |V_z|^2$ for every token.
+
+**Early growth.** From a small start $\hat p$ is uniform, $G_z = E[n_z](p(\cdot|z) - 1/RD)$ is
+constant, and $w_z = w_0\cosh\lambda_zt$ with $\lambda_z = |G_z|$ (start with equal values $V_z$).
+
+**Product dictionary.** Let $a^*(s,r) = (r, k(s))$ and let each $k$ have $S/D$ subjects. By symmetry
+noise and EOS never move, $V_r \propto 1\{r'=r\}-1/R$, $V_s \propto 1\{k'=k(s)\}-1/D$, and the loss
+is exactly $L = \log(1+(R-1)e^{-q_R}) + \log(1+(D-1)e^{-q_S})$. With $b = w_0^2$, less the square
+norm of the deviation of $V_z(0)$ from its mean,
+
+$$ \dot q = \frac{2\lambda K\sqrt{q^2+b^2/4c}}{K-1+e^q}, \quad q(0)=0; \qquad
+   K_R=R,\ c_R=D\tfrac{R-1}R; \quad K_S=D,\ c_S=R\tfrac{D-1}D. $$
+
+The two do not see each other, and each is solved in closed form, up to terms of order $b$:
+
+$$ t(q) = \frac1{2\lambda}\left[\operatorname{arsinh}\frac{2\sqrt c\,q}b
+        + \frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]. $$
+
+Half of a factor's loss is gone at $q_{1/2} = \log(1+\sqrt K)$. The factor of larger $\lambda$ goes
+first, the relation iff $S^2(1-1/R) > RD(1-1/D)$, and leaves a plateau at the other's $\log K$.
+
+**Other dictionaries.** If answers are drawn at random from the block, the relation alone tells
+$p(\cdot|r)$, which is not uniform: the plateau is at its entropy.
+
+Steps of size $\eta$ in place of a flow grow by $1+\eta\lambda$ in place of $e^{\eta\lambda}$, and
+so delay the early growth by a relative $\eta\lambda/2$.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import optimize, special, stats
+
+from recall_claims import prediction
+
+_SOURCE = "paper B, arXiv 2412.06538, B6; derived"
+
+Stage = Literal["relation", "subject"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """Subjects, relations and answers per relation.
+
+    Raises ValueError unless there are at least 2 subjects, relations and answers.
+    """
+
+    subjects: int
+    relations: int
+    answers: int
+
+    def __post_init__(self) -> None:
+        if min(self.subjects, self.relations, self.answers) < 2:
+            raise ValueError(f"{self}: there must be at least 2 of each")
+
+
+@prediction(
+    latex=r"\lambda_r = \frac1R\sqrt{\frac1D\Big(1-\frac1R\Big)}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def relation_rate(sizes: Sizes) -> float:
+    """Growth rate of a relation's weight, per unit of time, in a product dictionary."""
+    return math.sqrt((1 - 1 / sizes.relations) / sizes.answers) / sizes.relations
+
+
+@prediction(
+    latex=r"\lambda_r^2 = \frac1{R^2}\left(\frac1D + \frac{1-1/D}S - \frac1{RD}\right)",
+    source=_SOURCE,
+    provenance="derived",
+)
+def random_relation_square_rate(sizes: Sizes) -> float:
+    """Mean square growth rate of a relation's weight over random dictionaries."""
+    share = 1 / sizes.answers
+    concentration = share + (1 - share) / sizes.subjects  # E |p(.|r)|^2
+    return (concentration - share / sizes.relations) / sizes.relations**2
+
+
+@prediction(
+    latex=r"\lambda_s = \frac1S\sqrt{\frac1R\Big(1-\frac1D\Big)}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def subject_rate(sizes: Sizes) -> float:
+    """Growth rate of a subject's weight, whatever the dictionary."""
+    return math.sqrt((1 - 1 / sizes.answers) / sizes.relations) / sizes.subjects
+
+
+@prediction(latex=r"\lambda_z^2 = E[n_z]^2\,\frac{1-1/D}{SR}", source=_SOURCE, provenance="derived")
+def background_square_rate(sizes: Sizes, *, count: float = 1.0) -> float:
+    """Mean square growth rate, over random dictionaries, of a token that tells nothing.
+
+    Args:
+        sizes: of the task.
+        count: mean number of such tokens in a prompt: 1 for EOS, (T - 3)/N_0 for a noise token.
+    """
+    return count**2 * (1 - 1 / sizes.answers) / (sizes.subjects * sizes.relations)
+
+
+def _rate(sizes: Sizes, stage: Stage) -> float:
+    return relation_rate(sizes) if stage == "relation" else subject_rate(sizes)
+
+
+def choices(sizes: Sizes, stage: Stage) -> int:
+    """Among how many answers a stage chooses: R blocks, or the D answers of a block."""
+    return sizes.relations if stage == "relation" else sizes.answers
+
+
+def first(sizes: Sizes) -> Stage:
+    r"""What is learned first: the relation iff $S^2(1-1/R) > RD(1-1/D)$."""
+    return "relation" if relation_rate(sizes) > subject_rate(sizes) else "subject"
+
+
+@prediction(
+    latex=r"\frac{t_S}{t_R} \approx \frac{\lambda_R}{\lambda_S} "
+    r"= \frac S{\sqrt{RD}}\sqrt{\frac{1-1/R}{1-1/D}}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def time_ratio(sizes: Sizes) -> float:
+    """Time to learn the subjects over that to learn the relations, for a start near zero.
+
+    Ratios of `half_time` differ from it by -2% to +6% on 150 product dictionaries (S = 8..256,
+    R = 2..64, D = 2..8, starts of 1e-3 and 1e-5), by a term that falls as 1/log(1/scale).
+    """
+    return relation_rate(sizes) / subject_rate(sizes)
+
+
+def _logit(sizes: Sizes, stage: Stage, time: float, scale: float) -> float:
+    """q at a time: where `_time_of` is that time."""
+    if time <= 0:
+        return 0.0
+    # In units of the start, q = scale^2 e^y: y runs over a few tens at most.
+    low, high = -60.0, math.log(600 / scale**2)
+    if _time_of(sizes, stage, scale**2 * math.exp(high), scale) < time:
+        raise ValueError(f"time {time} is too long: the loss is below e^-600")
+    found = optimize.brentq(
+        lambda y: _time_of(sizes, stage, scale**2 * math.exp(y), scale) - time,
+        low,
+        high,
+        xtol=1e-13,
+        rtol=1e-14,
+    )
+    return scale**2 * math.exp(found)
+
+
+def _time_of(sizes: Sizes, stage: Stage, logit: float, scale: float) -> float:
+    kinds = choices(sizes, stage)
+    others = sizes.answers if stage == "relation" else sizes.relations
+    slope = math.sqrt(others * (1 - 1 / kinds))
+    grown = math.asinh(2 * slope * logit / scale**2)
+    # Ei(q) - log q - gamma, the integral of (e^x - 1)/x; a series where it would cancel.
+    if logit < 1e-3:
+        saturated = logit + logit**2 / 4 + logit**3 / 18
+    else:
+        saturated = float(special.expi(logit)) - math.log(logit) - np.euler_gamma
+    return (grown + saturated / kinds) / (2 * _rate(sizes, stage))
+
+
+@prediction(
+    latex=r"L = \log(1+(R-1)e^{-q_R(t)}) + \log(1+(D-1)e^{-q_S(t)})",
+    source=_SOURCE,
+    provenance="derived",
+)
+def loss(sizes: Sizes, time: float, *, scale: float) -> float:
+    """Cross-entropy in nats at a time, for a product dictionary.
+
+    Args:
+        sizes: of the task.
+        time: of the gradient flow; steps times the learning rate.
+        scale: the attention weights at the start, with equal values; far below 1.
+
+    Raises:
+        ValueError: the scale is not in (0, 0.1], or the time is absurdly long.
+    """
+    return stage_loss(sizes, "relation", time, scale=scale) + stage_loss(
+        sizes, "subject", time, scale=scale
+    )
+
+
+def stage_loss(sizes: Sizes, stage: Stage, time: float, *, scale: float) -> float:
+    """The relation's or the subject's share of `loss`: of the block, or of the answer in it."""
+    _check(scale)
+    kinds = choices(sizes, stage)
+    return math.log1p((kinds - 1) * math.exp(-_logit(sizes, stage, time, scale)))
+
+
+@prediction(
+    latex=r"t_{1/2} = \frac1{2\lambda}\left[\mathrm{arsinh}\frac{2\sqrt c\,q_{1/2}}{b}"
+    r"+\frac{\mathrm{Ei}(q_{1/2})-\log q_{1/2}-\gamma}{K}\right],"
+    r"\quad q_{1/2}=\log(1+\sqrt K)",
+    source=_SOURCE,
+    provenance="derived",
+)
+def half_time(sizes: Sizes, stage: Stage, *, scale: float) -> float:
+    """Time at which half of a stage's loss is gone, for a product dictionary.
+
+    Arguments and errors as for `loss`.
+    """
+    _check(scale)
+    return _time_of(sizes, stage, math.log(1 + math.sqrt(choices(sizes, stage))), scale)
+
+
+@prediction(
+    latex=r"\text{step}_{1/2} = \frac{\lambda}{\log(1+\eta\lambda)}\,t_{1/2}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def half_step(sizes: Sizes, stage: Stage, *, scale: float, learning_rate: float) -> float:
+    """Step of gradient descent at which half of a stage's loss is gone.
+
+    Exact for the early growth, which takes most of the time; saturation, the rest, is delayed
+    otherwise, by less than a tenth of the delay.
+
+    Raises:
+        ValueError: the scale is not in (0, 0.1].
+    """
+    rate = _rate(sizes, stage)
+    steps_per_time = rate / math.log1p(learning_rate * rate)
+    return half_time(sizes, stage, scale=scale) * steps_per_time
+
+
+@prediction(
+    latex=r"L_{plateau} = \log D \text{ (relation first)},\ \log R \text{ (subject first)}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def plateau(sizes: Sizes) -> float:
+    """Height of the plateau between the stages, in nats, for a product dictionary.
+
+    The flow is nearest to it between the two half times, where the first stage still has a
+    remainder of order 1/t of its own loss.
+    """
+    return math.log(sizes.answers if first(sizes) == "relation" else sizes.relations)
+
+
+@prediction(
+    latex=r"E\,H(p(\cdot|r)) = -D\,E\Big[\frac nS\log\frac nS\Big],\quad n\sim"
+    r"\mathrm{Bin}(S, 1/D)",
+    source=_SOURCE,
+    provenance="derived",
+)
+def random_plateau(sizes: Sizes) -> float:
+    """Mean height of the plateau over random dictionaries, the relation being first, in nats.
+
+    The conditional entropy of the answer given the relation, about log D - (D - 1)/(2S).
+    """
+    counts = np.arange(1, sizes.subjects + 1)
+    shares = counts / sizes.subjects
+    chances = stats.binom.pmf(counts, sizes.subjects, 1 / sizes.answers)
+    return float(-sizes.answers * chances @ (shares * np.log(shares)))
+
+
+def _check(scale: float) -> None:
+    if not 0 < scale <= 0.1:
+        raise ValueError(f"scale {scale} is not in (0, 0.1]: the formula needs a small start")

@@ -1,0 +1,70 @@
+r"""Facts that a trained one-layer transformer recalls: the lines drawn through published figures.
+
+A transformer with $H$ heads of dimension $d_h$, embedding dimension $d$ and an MLP of width $m$ has
+$P = 4Hd_hd + 2md$ trained weights. The theorem (B4) promises $SR \propto P$ up to logarithms; the
+constants were never derived. They were read off figures, and are kept here as what they are:
+
+1. The line through the capacities (at least 99% accuracy) of models of $d = 8$ to $181$, $H = 8$,
+   $D = 8$ answers per relation, for several splits of the weights:
+
+$$ SR = 0.15\,P, \qquad 800 \le P \le 10^5 . $$
+
+2. The boundary of 100% accuracy at $S = R = 32$, $D = 8$, $d = 32$, $d_h = 8$ in the plane of
+   $x = Hd_hd$, the weights of the value matrices, and $y = md$, those of one layer of the MLP:
+
+$$ y \ge 2300 - x/2, \qquad x \ge 1280 . $$
+
+A capacity is linear in the weights by (B4). Both conditions, each proportional to the $1024$ facts,
+then give for any number of facts
+
+$$ SR \le \min\Big\{\frac{1024}{1280}\,x,\ \frac{1024}{2300}\Big(y + \frac x2\Big)\Big\}. $$
+
+The vertical part is an extrapolation: a condition on $x$ may as well be proportional to $S + R$.
+"""
+
+from recall_claims import prediction
+
+FACTS_PER_PARAMETER = 0.15
+DRAWN_FACTS, DRAWN_VALUE, DRAWN_SUM = 1024, 1280, 2300
+"""Facts of the second figure, and where its boundary stands: x, and y + x/2."""
+
+
+@prediction(
+    latex=r"SR = 0.15\,(4Hd_hd + 2md)",
+    source="paper B, arXiv 2412.06538, B8: reference line of the released plotting code",
+    provenance="reported",
+)
+def capacity(parameters: float) -> float:
+    """Number of facts that a trained transformer recalls, by the published reference line.
+
+    Args:
+        parameters: trained weights, 4 H d_h d + 2 m d.
+
+    Raises ValueError for a negative number of parameters.
+    """
+    if parameters < 0:
+        raise ValueError(f"{parameters} parameters: give a number that is not negative")
+    return FACTS_PER_PARAMETER * parameters
+
+
+@prediction(
+    latex=r"SR = \min\{\tfrac{1024}{1280}x, \tfrac{1024}{2300}(y + \tfrac x2)\}",
+    source="paper B, arXiv 2412.06538, B8: drawn boundary, made linear in the facts by B4",
+    provenance="derived",
+)
+def traded_capacity(value_parameters: float, mlp_parameters: float) -> float:
+    """Number of facts on the published boundary between attention and MLP.
+
+    Args:
+        value_parameters: x = H d_h d, the weights of the value matrices.
+        mlp_parameters: y = m d, the weights of one of the MLP's two layers.
+
+    Raises ValueError for a negative number of parameters.
+    """
+    if min(value_parameters, mlp_parameters) < 0:
+        raise ValueError(
+            f"{value_parameters} value and {mlp_parameters} MLP parameters: give numbers that are "
+            "not negative"
+        )
+    joint = DRAWN_FACTS / DRAWN_SUM * (mlp_parameters + value_parameters / 2)
+    return min(DRAWN_FACTS / DRAWN_VALUE * value_parameters, joint)

@@ -1,0 +1,110 @@
+"""Probability that the right label outscores all others, as linear estimators share it."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from theory.attention import localisation
+from theory.attention.problem import Problem
+from theory.laws import quadrature
+
+Array = NDArray[np.float64]
+
+_COUNT_NODES = 10
+_SCORE_NODES = 24
+_SCALE_NODES = 5
+
+
+@dataclass(frozen=True)
+class Counts:
+    r"""Relative counts $s = n/\lambda$ of a label, with quadrature weights, and two moments.
+
+    Attributes:
+        shares: values of $s$, shape (count,).
+        weights: their probabilities.
+        square: $E s^2$.
+        kurtosis: $E s^4/(E s^2)^2$.
+    """
+
+    shares: Array
+    weights: Array
+    square: float
+    kurtosis: float
+
+
+def counts(problem: Problem) -> Counts:
+    """Counts of the labels of ``problem``: binomial."""
+    nodes, weights = quadrature.binomial(problem.samples, 1 / problem.vocab_size, _COUNT_NODES)
+    shares = nodes / problem.load
+    square = float(weights @ shares**2)
+    return Counts(shares, weights, square, float(weights @ shares**4) / square**2)
+
+
+@dataclass(frozen=True)
+class Scores:
+    r"""Scores of one token in units $1/(LV)$, as functions of the label's relative count.
+
+    Attributes:
+        own: mean score of the right label, shape (count,).
+        own_variance: its variance, (count,).
+        rival: mean score of another label by that label's count and what else tells rivals
+            apart, (rivals,).
+        rival_variance: the part of its variance that depends on those, (rivals,).
+        rival_weights: their probabilities, (rivals,).
+        shared: the part that fluctuates with the token, common to all rivals.
+        overlap: mean squared correlation of the readings of two labels; the token's own label adds
+            (own signal)^2 times this to the variance of its rivals.
+        rank: effective number of independent directions among the rivals' scores.
+    """
+
+    own: Array
+    own_variance: Array
+    rival: Array
+    rival_variance: Array
+    rival_weights: Array
+    shared: float
+    overlap: float
+    rank: float
+
+
+def right(scores: Scores, law: Counts, vocab_size: int) -> float:
+    r"""Probability that the right label scores highest, averaged over counts.
+
+    As in `recall.accuracy`, all rivals share one length, which fluctuates (gamma, variance
+    $2/D + (3 E s^4/(E s^2)^2 - 1)/V$), contains the token's own score, and leaves a rival the law
+    of a coordinate of a sphere in $D$ dimensions.
+    """
+    scale, scale_weight = quadrature.gamma(
+        2 / scores.rank + (3 * law.kurtosis - 1) / vocab_size, _SCALE_NODES
+    )
+    normal, normal_weight = quadrature.normal(_SCORE_NODES)
+
+    # Axes: own count, length, own score, rival.
+    signal, r = law.shares.reshape(-1, 1, 1), scale.reshape(-1, 1)
+    noise = np.sqrt(scores.own_variance.reshape(-1, 1, 1) * r) * normal
+    own = scores.own.reshape(-1, 1, 1) + noise
+    length = r * scores.shared + scores.overlap * np.maximum(signal * (signal + 2 * noise), 0.0)
+    margin = own[..., None] - scores.rival
+    below = localisation.coordinate_cdf(
+        margin / np.sqrt(length[..., None] + scores.rival_variance), scores.rank
+    )
+    best = (below @ scores.rival_weights) ** (vocab_size - 1)
+    return float(law.weights @ (best @ normal_weight) @ scale_weight)
+
+
+def half_samples(accuracy: Callable[[Problem], float], problem: Problem) -> float:
+    """N at which ``accuracy`` is 1/2, between V and 2^30; infinite if there it is below."""
+
+    def excess(log_samples: float) -> float:
+        return accuracy(problem.replace(samples=round(math.exp(log_samples)))) - 0.5
+
+    low, high = math.log(problem.vocab_size), math.log(2**30)
+    if excess(high) < 0:
+        return math.inf
+    if excess(low) > 0:
+        return 0.0
+    return math.exp(float(optimize.brentq(excess, low, high, xtol=1e-4)))

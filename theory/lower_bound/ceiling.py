@@ -1,0 +1,73 @@
+r"""From information to accuracy: what no estimator of the map exceeds.
+
+Let $A$ be the number of labels guessed right and $x = EA$. If the guess were independent of a
+uniform $\pi$, the factorial moments of $A$ would be at most 1, so that $E(1+s)^A \le e^s$; the
+guess need not be one to one. Donsker and Varadhan's inequality gives $x\log(1+s) - s \le I$, and
+the best $s = x - 1$
+
+$$ x\log x - x + 1 \le I, \qquad x = \alpha V \ge 1 . $$
+
+Rigorous given the information $I$, which is `gradient_channel.information` where the channel is
+Gaussian, and at most N `gradient_channel.sample_information` always.
+"""
+
+import math
+
+from scipy import special
+
+from recall_claims import prediction
+from theory.attention.problem import Problem
+from theory.lower_bound import gradient_channel
+
+_SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and constants derived"
+
+
+@prediction(
+    latex=r"\alpha \le \frac1V\,\frac{I-1}{W_0((I-1)/e)}", source=_SOURCE, provenance="derived"
+)
+def accuracy(information: float, vocab_size: int) -> float:
+    r"""Largest possible mean accuracy with ``information`` nats about the map.
+
+    $W_0$ is Lambert's function.
+
+    >>> round(accuracy(0.0, 100), 6), accuracy(1e4, 100)
+    (0.01, 1.0)
+    """
+    if information < 1e-9:  # W_0 is lost to rounding at its branch point
+        return 1 / vocab_size
+    excess = information - 1
+    # (I - 1)/W_0((I - 1)/e) = exp(1 + W_0), which has no 0/0 at I = 1.
+    right = math.exp(1 + float(special.lambertw(excess / math.e).real))
+    return min(1.0, right / vocab_size)
+
+
+@prediction(
+    latex=r"I \ge \alpha V\log(\alpha V) - \alpha V + 1", source=_SOURCE, provenance="derived"
+)
+def information_needed(accuracy: float, vocab_size: int) -> float:
+    """Least information, in nats, at which the accuracy is possible; inverse of `accuracy`."""
+    right = accuracy * vocab_size
+    return right * math.log(right) - right + 1
+
+
+@prediction(
+    latex=r"P(\hat\pi = \pi) \le \frac{I + \log 2}{\log V!}", source=_SOURCE, provenance="derived"
+)
+def exact_recovery(information: float, vocab_size: int) -> float:
+    """Largest possible probability that every label is right (Fano's inequality)."""
+    return min(1.0, (information + math.log(2)) / float(special.gammaln(vocab_size + 1)))
+
+
+@prediction(
+    latex=r"d^2 \ge \frac{2(\alpha V\log(\alpha V) - \alpha V + 1)}{\log(1+\rho)}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def critical_dim(problem: Problem, *, accuracy: float = 0.5) -> float:
+    """Dimension below which no estimator of the Gaussian-equivalent channel has the accuracy.
+
+    A real number; the problem's own ``dim`` plays no part. For accuracy near 1 and N << L V it is
+    $N d^2 = 2LV^2\\log V$ to leading order, as for the estimators (`gradient_capacity`).
+    """
+    needed = information_needed(accuracy, problem.vocab_size)
+    return math.sqrt(needed / gradient_channel.entry_information(problem))

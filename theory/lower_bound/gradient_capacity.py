@@ -1,0 +1,32 @@
+r"""Half-accuracy contour of estimators that see the gradient at initialisation: leading law.
+
+The right label, of mean score 1, beats the largest of $V$ rivals, $\sqrt{2\log V}$ standard
+deviations, once $2\log V\,\sigma_B^2 = 1$. For $V \to \infty$, $\log V \ll d \ll V$ the variance of
+matched filter (`matched_filter`) and linear MMSE (`linear_mmse`) alike is
+$\frac{V}{d^2}(1 + \frac{LV}{N})$.
+"""
+
+import math
+
+from recall_claims import prediction
+from theory.attention.problem import Problem
+
+_SOURCE = "paper A, arXiv 2603.15923, A3 and A4 (N, d and L enter as a product); constants derived"
+
+EXPONENTS = {"vocab_size": 2.0, "length": 1.0, "dim": -2.0}
+r"""Powers of V (up to $\log V$), L and d in the critical number of samples for $N \ll LV$:
+$N d^2 = 2LV^2\log V$."""
+
+
+@prediction(
+    latex=r"d_{1/2}^2 = 2V\log V\left(1+\frac{LV}{N}\right)", source=_SOURCE, provenance="derived"
+)
+def half_dim(problem: Problem) -> float:
+    r"""Dimension at which half of the labels are guessed right, to leading order.
+
+    The approach is logarithmic: the median of the largest of V normal variables squared is
+    $0.7$ of $2\log V$ at V = 256. The problem's own ``dim`` plays no part.
+    """
+    size = problem.vocab_size
+    noise = 1 + problem.length * size / problem.samples
+    return math.sqrt(2 * size * math.log(size) * noise)

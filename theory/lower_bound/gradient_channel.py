@@ -1,0 +1,88 @@
+r"""How much the value gradient at initialisation can tell about the map from tokens to labels.
+
+The gradient is $G = U^\top M Z$, $M = \frac1N\sum_i(e_{k_i} - \mathbf 1/V)\bar x_i^\top$, with
+$\bar x_i$ the token frequencies of sequence $i$. Given the label counts $n_k$, $M$ is
+
+$$ \frac{1}{NL}\,\mathrm{diag}(n)\Big(P_\pi - \frac JV\Big) + \text{fluctuations of variance }
+   \nu^2 = \frac{L-1}{NL^2V^2} \text{ per entry}. $$
+
+**Assumption.** The fluctuations are taken to be Gaussian (the Gaussian-equivalent channel), with
+the label counts shown to the decoder. Without it no such bound holds: in exact arithmetic even a
+single real number G may determine M. For b bits per entry of G the unconditional bound is
+$I \le b d^2\log 2$.
+
+Over the $(V-1)^2$ directions of mean zero the signal has variance $\nu^2\rho$ each, $\rho$ =
+`snr`. Signal and noise of G then both have covariance $\propto UU^\top\otimes ZZ^\top$, the
+embeddings cancel, and the Gaussian law maximises entropy: `information`.
+"""
+
+import math
+
+from scipy import stats
+
+from recall_claims import prediction
+from theory.attention.problem import Problem
+
+_SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and constants derived"
+
+
+@prediction(latex=r"\rho = \frac{N+V}{(L-1)(V-1)}", source=_SOURCE, provenance="derived")
+def snr(problem: Problem) -> float:
+    r"""Signal over noise in the gradient, variance per direction of mean zero.
+
+    $E n^2 = \lambda^2(1 + 1/\lambda)$ gives the $V$ beside $N$. Paper A's assumptions have
+    $N/(LV)$ small as well as large.
+    """
+    size = problem.vocab_size
+    return (problem.samples + size) / ((problem.length - 1) * (size - 1))
+
+
+@prediction(latex=r"\frac12\log(1+\rho)", source=_SOURCE, provenance="derived")
+def entry_information(problem: Problem) -> float:
+    """Upper bound in nats on what one entry of G tells; `information` is that times their number.
+
+    The problem's own ``dim`` plays no part.
+    """
+    return math.log1p(snr(problem)) / 2
+
+
+@prediction(
+    latex=r"I(\pi; G) \le I_B = \frac{d^2}{2}\log\Big(1 + \frac{N+V}{(L-1)(V-1)}\Big)",
+    source=_SOURCE,
+    provenance="derived",
+)
+def information(problem: Problem) -> float:
+    r"""Upper bound in nats on what G tells about the map, in the Gaussian-equivalent channel.
+
+    The embeddings are known to the decoder; $d$ stands for $\min(d, V - 1)$. It is tight for
+    $I \ll \log V!$ and $\rho \ll 1$.
+
+    >>> p = Problem(vocab_size=256, length=32, samples=2048, dim=105)
+    >>> round(information(p) / (256 * math.log(256)), 2)
+    0.99
+    """
+    rank = min(problem.dim, problem.vocab_size - 1)
+    return rank**2 * entry_information(problem)
+
+
+@prediction(
+    latex=r"I_1 = \log\frac VL + E\log(1 + n),\quad n\sim\mathrm{Bin}(L-1, 1/V)",
+    source=_SOURCE,
+    provenance="derived",
+)
+def sample_information(problem: Problem) -> float:
+    r"""Exactly what one sequence and its label tell about the map, in nats.
+
+    A map has its prior probability times $V c_k/L$, where $c_k$ of the L tokens are mapped to the
+    label. Hence N samples tell at most $N I_1$, about $N\log(V/L)$, whatever is computed of them:
+    this holds without any assumption on the channel.
+
+    >>> sample_information(Problem(vocab_size=8, length=2, samples=1, dim=2)) > math.log(8 / 2)
+    True
+    """
+    size, length = problem.vocab_size, problem.length
+    repeats = stats.binom(length - 1, 1 / size)
+    repeated = math.fsum(
+        float(repeats.pmf(count)) * math.log1p(count) for count in range(1, length)
+    )
+    return math.log(size / length) + repeated

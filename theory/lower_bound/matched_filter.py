@@ -1,0 +1,73 @@
+r"""Matched filter: guess the label $k$ of largest $u_k^\top G z_x$, as after one gradient step.
+
+Units $1/(LV)$, $s = n/\lambda$. The right label scores $s$. Other tokens leak in through overlaps
+of variance $1/d$, and the uninformative tokens add noise of variance $(L-1)/N$ per entry of
+$LVM$, amplified by $(1 + V/d)^2$. Label counts that fluctuate add $(L-1)(s_k-1)/V$ to a whole row
+of M; token $x$ reads that times $c_x = z_x^\top\sum_w z_w \sim N(1, (V-1)/d)$, the same $c_x$ for
+all labels, so that a few tokens bear most of it.
+"""
+
+import math
+from functools import cache
+
+from recall_claims import prediction
+from theory.attention import localisation
+from theory.attention.problem import Problem
+from theory.laws import quadrature
+from theory.lower_bound import argmax_accuracy
+
+_SOURCE = "paper A, arXiv 2603.15923, A3, A4 and A13; constants derived"
+_BIAS_NODES = 9
+
+
+@prediction(
+    latex=r"\mathrm{Acc} = E_{s,c}\int\varphi(t)\,F\left(\frac{s+\sigma_At}{\sigma_B}\right)^{V-1}"
+    r"dt,\quad \sigma_B^2 \simeq \left(1+\frac1\lambda\right)\left(\frac{V-2}{d^2}+\frac1d\right)"
+    r"+\frac{s^2}{d}+\frac{L-1}{N}\left[\left(1+\frac{V-1}{d}\right)^2"
+    r"+\frac{L-1}{V}\,c^2\left(1+\frac{V-1}{d}\right)\right]",
+    source=_SOURCE,
+    provenance="derived",
+)
+def accuracy(problem: Problem) -> float:
+    r"""Mean accuracy of the matched filter on the gradient of a training batch.
+
+    Finite size: within 0.015 for V >= 256; d of at least 30 and N of at least 8V.
+    """
+    return _accuracy(problem)
+
+
+@cache
+def _accuracy(problem: Problem) -> float:
+    size, dim = problem.vocab_size, problem.dim
+    law = argmax_accuracy.counts(problem)
+    overlap = (size - 1) / dim
+    noise = (problem.length - 1) / problem.samples * (1 + overlap)
+    interference = law.square * overlap / dim
+    # As in recall: covariance G^2 of the rivals' scores, G = UU^T.
+    fourth = localisation.spectral_moment(4, size / dim)
+    rank = size / (fourth / (1 + size / dim) ** 2 - 1)
+
+    def given(read: float) -> float:
+        row = read * (problem.length - 1) / size
+        bias = row * (law.shares - 1)
+        shared = interference + overlap * (noise + row**2 / problem.load)
+        scores = argmax_accuracy.Scores(
+            own=law.shares + bias,
+            own_variance=shared + noise * law.shares,
+            rival=bias,
+            rival_variance=law.shares**2 / dim + noise * law.shares,
+            rival_weights=law.weights,
+            shared=shared,
+            overlap=1 / dim,
+            rank=rank,
+        )
+        return argmax_accuracy.right(scores, law, size)
+
+    nodes, weights = quadrature.normal(_BIAS_NODES)
+    return float(weights @ [given(1 + math.sqrt(overlap) * node) for node in nodes])
+
+
+@prediction(latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12", source=_SOURCE, provenance="derived")
+def critical_samples(problem: Problem) -> float:
+    """N at which the matched filter guesses half of the labels; infinite if none below 2^30."""
+    return argmax_accuracy.half_samples(accuracy, problem)

@@ -1,0 +1,35 @@
+r"""Does width help an estimator that sees the gradient at initialisation?
+
+With a random layer of width $m$ the gradient is $d\times m$ and sees a sequence through features
+$F$ of its whole bag of tokens. In direction $j$ the token at one position explains the share
+$\rho_j$ of the variance of $F$, an eigenvalue of $\Sigma_F^{-1}\Sigma_\mu$ with
+$\mu_v = E[F\mid x_l=v]$, and as for the attention-only model (`gradient_channel`, same assumption)
+
+$$ I \le \frac d2\sum_{j\le m}\log\Big(1 + \frac{N+V}{V-1}\,\frac{\rho_j}{1-\rho_j}\Big) . $$
+
+The tokens are independent, so that $L\Sigma_\mu \preceq \Sigma_F$ (Hoeffding's decomposition) and
+$\rho_j \le 1/L$: at most $m/d$ times the information without the layer, whatever the features. It
+is attained in the $d$ directions that are linear in the tokens. Features of second order in the
+mean value have
+
+$$ \rho = \frac{\mathrm{Var}\,(w^\top z_{x_1})^2}{\mathrm{Var}\,(\sum_l w^\top z_{x_l})^2}
+   \simeq \frac1{L^2}, $$
+
+those of order $k$ of order $L^{-k}$. Hence width pays only once $N \gtrsim L^2V$.
+"""
+
+from recall_claims import prediction
+
+_SOURCE = "paper A, arXiv 2603.15923, A4, A9 and A13; derived"
+
+EXPONENTS = {"length": -2.0}
+"""Exponent of the share of variance that one token explains beyond the d linear directions."""
+
+
+@prediction(latex=r"\rho_j \le \frac1L", source=_SOURCE, provenance="derived")
+def largest_share(length: float) -> float:
+    r"""Largest share of the variance of any feature of a sequence that one position explains.
+
+    Attained by features that are linear in the token frequencies.
+    """
+    return 1 / length

@@ -1,0 +1,286 @@
+r"""The MLP associative memory $F(z) = V^\top\sigma(Wz + b)$: accuracy, critical width, capacity.
+
+N inputs $z_x$, uniform on the unit sphere of $R^d$, go to M outputs $u_j$, uniform there too, each
+used $N/M$ times. With random features $\phi_x\in R^m$ and the Hebbian $V\propto\sum_x\phi_x
+u_{f(x)}^\top$ the score of output j on input x is $u_j^\top F$ with
+
+$$ F = \sum_k c_k u_k, \qquad c_k = \sum_{y: f(y) = k} K_{xy}, \qquad
+   K_{xy} = \frac{\phi_x^\top\phi_y}{E|\phi|^2} . $$
+
+Overlaps. $K_{xx}$ has mean 1 and variance $\rho/m$, $\rho = \mathrm{Var}(\phi_i^2)/E(\phi_i^2)^2$.
+For $y\ne x$, $K_{xy}$ has mean 0 and variance
+
+$$ T^2 = T_\infty^2 + \frac1{m_1}, \qquad T_\infty^2 = \mathrm{Var}_t\,k(t) , $$
+
+k the overlap of infinitely many features at cosine t, $m_1$ the neurons that count. Neurons and the
+kernel's own variation hurt alike: widths below $1/T_\infty^2$ add to the capacity, wider ones do
+not.
+
+* Cosine features of frequency $\omega$: $k(t) = e^{-\omega^2(1-t)}$, so that $T_\infty^2$ is
+  negligible if $\omega^2\gg\log N$ and $d\gg1$: it is taken as 0. $m_1=m$, $\rho=\frac12$.
+* ReLU features, without their constant and linear parts, are $\frac12|w^\top z|$ less the mean,
+  with rows w of length $\sqrt d$:
+  $k(t) = (h(t) - Eh)/(1 - Eh)$, $h(t)=\frac2\pi(\sqrt{1-t^2} + t\arcsin t)$.
+  Most of what is left is quadratic: $T_\infty^2\approx\frac{2}{(\pi-2)^2d^2}=1.53/d^2$. The
+  projection costs $m - m_1 = d + 1$ neurons, and $\rho\to2.87$ as d grows
+  (2.1 at d = 16, 2.7 at d = 64).
+
+Scores. Given $\kappa = K_{xx}$ the interference is Gaussian with variances proportional to
+$\kappa$, as it is linear in $\phi_x$. With $B^2 = \kappa\frac NM T^2$, the variance of one $c_k$,
+the input's own score is
+
+$$ s = \kappa + \alpha + \eta, \quad
+   \alpha\sim N\Big(0,\kappa\big(\tfrac NM-1\big)T^2\Big),\quad
+   \eta\sim N\Big(0,rB^2\frac{M-1}d\Big), $$
+
+from inputs of the same output and of others. Each competitor's has variance $|F|^2/d + B^2$,
+$|F|^2 = (\kappa+\alpha)^2 + 2(\kappa+\alpha)\eta + rB^2(M-2)$. As in `theory.attention.recall`, competitors
+share a fluctuation r of $|F|^2$ and correlate like D random directions. The leading order is
+$s\sim N(1,v)$ against competitors of variance v,
+
+$$ v = \frac1m\Big(\frac Nd + \frac NM\Big) . $$
+
+It lacks $1/d$, the correct output's share in every competitor's score; yet to add $1/d$ is wrong
+too, for an association that fails has a small s, and its $|F|^2$ is that much smaller.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import optimize
+
+from recall_claims import prediction
+from theory.attention import localisation, recall
+from theory.laws import quadrature
+
+_SOURCE = "paper B, arXiv 2412.06538, B2; constants derived"
+_SCALE_NODES, _SCORE_NODES = 5, 120
+_WIDEST = 1e9
+
+
+@dataclass(frozen=True)
+class FeatureLaw:
+    r"""What matters of random features.
+
+    Attributes:
+        wide: $T_\infty^2$.
+        lost: $m - m_1$.
+        power: $\rho$.
+    """
+
+    wide: float
+    lost: float
+    power: float
+
+
+@lru_cache(maxsize=256)
+def feature_law(name: str, dim: int) -> FeatureLaw:
+    """The features "cosine", of high frequency, or "relu" at this dimension.
+
+    Raises:
+        ValueError: there are no features of this name, or ``dim`` is below 2.
+    """
+    if dim < 2:
+        raise ValueError(f"dim is {dim}: inputs on a sphere need at least 2")
+    if name == "cosine":
+        return FeatureLaw(wide=0.0, lost=0.0, power=0.5)
+    if name == "relu":
+        nodes, weights = localisation.coordinate_nodes(dim, 200)
+        cosine = nodes / math.sqrt(dim)
+        overlap = 2 / math.pi * (np.sqrt(1 - cosine**2) + cosine * np.arcsin(cosine))
+        mean = float(weights @ overlap)
+        centred = np.abs(nodes) - weights @ np.abs(nodes)
+        return FeatureLaw(
+            wide=float(weights @ (overlap - mean) ** 2) / (1 - mean) ** 2,
+            lost=dim + 1.0,
+            power=float(weights @ centred**4) / float(weights @ centred**2) ** 2 - 1,
+        )
+    raise ValueError(f"unknown features {name!r}: give cosine or relu")
+
+
+@lru_cache(maxsize=4096)
+def _failures(
+    associations: float, outputs: float, dim: int, width: float, law: FeatureLaw
+) -> float:
+    """Mean share of the associations that are answered wrongly; sizes need not be integers."""
+    load = associations / outputs
+    neurons = width - law.lost
+    spread = law.wide + 1 / neurons
+    inverse_rank = 1 / recall.effective_rank(outputs, dim)
+    scale, scale_weight = quadrature.gamma(2 * (inverse_rank + 1 / outputs), _SCALE_NODES)
+    norm, norm_weight = quadrature.gamma(law.power / neurons, _SCALE_NODES)
+    score, score_weight = localisation.coordinate_nodes(1 / inverse_rank, _SCORE_NODES)
+
+    # Axes: r, kappa, the input's own score.
+    r, kappa = scale.reshape(-1, 1, 1), norm.reshape(-1, 1)
+    coefficient = kappa * load * spread
+    within, between = load - 1, r * load * (outputs - 1) / dim
+    deviation = np.sqrt(kappa * spread * (within + between)) * score
+    own = kappa + deviation
+    eta = deviation * between / (within + between)
+    signal = own - eta
+    length = signal**2 + 2 * signal * eta + r * coefficient * (outputs - 2)
+    margin = own / np.sqrt(np.maximum(length, 0.0) / dim + coefficient)
+    below = localisation.coordinate_cdf(margin, 1 / inverse_rank)
+    with np.errstate(divide="ignore"):
+        wrong = -np.expm1((outputs - 1) * np.log(below))
+    return float(scale_weight @ (wrong @ score_weight) @ norm_weight)
+
+
+def _check(associations: float, outputs: float, width: float, law: FeatureLaw) -> None:
+    if outputs < 2 or associations < outputs:
+        raise ValueError(
+            f"{associations} associations with {outputs} outputs: give at least 2 outputs, and no "
+            "more outputs than associations"
+        )
+    if not width > law.lost:
+        raise ValueError(f"width is {width}: it must exceed {law.lost:g}")
+
+
+@prediction(
+    latex=r"\mathrm{Acc} = E_{\kappa,r,t}\left[F_D\left(\frac{\kappa+\alpha+\eta}"
+    r"{\sqrt{|F|^2/d+B^2}}\right)\right]^{M-1},\quad B^2=\kappa\frac NM T^2,\quad"
+    r"T^2=T_\infty^2+\frac1{m_1}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def accuracy(
+    *,
+    associations: float,
+    dim: int,
+    width: float,
+    outputs: float | None = None,
+    features: str = "cosine",
+) -> float:
+    """Mean share of the associations that the construction answers rightly.
+
+    Finite size: within 0.01 for the cosine with d >= 32 and M >= d; 0.015 low at M = d / 2, where
+    competitors correlate less than the theory has it. Within 0.02 for ReLU features, whose overlaps
+    are skewed where the quadratic part rules.
+
+    Args:
+        associations: N.
+        dim: d.
+        width: m; may be infinite.
+        outputs: M, each the answer to N / M inputs; None for as many as associations.
+        features: "cosine" or "relu".
+
+    Raises:
+        ValueError: fewer than 2 outputs, more outputs than associations, a width that the features
+            do not allow, or unknown features.
+    """
+    law = feature_law(features, dim)
+    outputs = outputs or associations
+    _check(associations, outputs, width, law)
+    return 1 - _failures(associations, outputs, dim, width, law)
+
+
+@prediction(
+    latex=r"N\,(1-\mathrm{Acc}(m_*)) = \ln2",
+    source=_SOURCE,
+    provenance="derived",
+)
+def critical_width(
+    *,
+    associations: int,
+    dim: int,
+    outputs: int | None = None,
+    features: str = "cosine",
+) -> float:
+    r"""Width at which all N associations are right with probability 1/2; infinite if none does.
+
+    The failures are few and nearly independent: their number is Poisson, of mean
+    $N(1-\mathrm{Acc})$. Finite size, cosine: within 3% for d >= 32 and M >= 64, 6% low at
+    M = d = 32; at d = 16, where inputs come near each other, up to 9% low. ReLU: use
+    `capacity`, as the width depends on everything else steeply once it exceeds $d^2/1.53$.
+
+    Raises:
+        ValueError: as in `accuracy`.
+    """
+    law = feature_law(features, dim)
+    number = outputs or associations
+    _check(associations, number, math.inf, law)
+
+    def excess(log_neurons: float) -> float:
+        width = law.lost + math.exp(log_neurons)
+        return _log_mean_failures(associations, number, dim, width, law)
+
+    high = math.log(_WIDEST)
+    if excess(high) > 0:
+        return math.inf
+    return law.lost + math.exp(float(optimize.brentq(excess, 0.0, high, xtol=1e-7)))
+
+
+@prediction(
+    latex=r"N_*\,(1-\mathrm{Acc}(N_*)) = \ln2",
+    source=_SOURCE,
+    provenance="derived",
+)
+def capacity(
+    *,
+    dim: int,
+    width: float,
+    outputs: int | None = None,
+    features: str = "cosine",
+) -> float:
+    r"""Number of associations that are all right with probability 1/2, the inverse of
+    `critical_width`.
+
+    Finite size: within 3%; ReLU, 3% up to $m = d^2/1.53$ and up to 10% high where the quadratic
+    part rules (d >= 24).
+
+    Args:
+        dim: d.
+        width: m; may be infinite.
+        outputs: M; None for as many as associations.
+        features: "cosine" or "relu".
+
+    Raises:
+        ValueError: as in `accuracy`, or the width stores not even M associations.
+    """
+    law = feature_law(features, dim)
+    least = 3 if outputs is None else outputs
+    _check(least, least, width, law)
+
+    def excess(log_associations: float) -> float:
+        number = math.exp(log_associations)
+        return _log_mean_failures(number, outputs or number, dim, width, law)
+
+    low, high = math.log(least), math.log(_WIDEST)
+    if excess(low) > 0:
+        raise ValueError(f"width is {width}: that stores not even {least} associations")
+    return math.exp(float(optimize.brentq(excess, low, high, xtol=1e-7)))
+
+
+def _log_mean_failures(
+    associations: float, outputs: float, dim: int, width: float, law: FeatureLaw
+) -> float:
+    """Logarithm of the mean number of failures, in units of log 2."""
+    share = _failures(associations, outputs, dim, width, law)
+    return math.log(max(associations * share / math.log(2), 1e-300))
+
+
+@prediction(
+    latex=r"m_* \sim 4\ln(NM)\left(\frac Nd+\frac NM\right)",
+    source=_SOURCE,
+    provenance="derived",
+)
+def asymptotic_width(*, associations: int, dim: int, outputs: int | None = None) -> float:
+    r"""Leading order of `critical_width` for cosine features as $N, M\to\infty$.
+
+    An input's own score exceeds a competitor's by a normal variable of mean 1 and variance 2v,
+    which is negative with probability $e^{-1/4v}$, and there are NM such pairs. With M = N much
+    larger than d it reads $md = 8N\ln N$: the parameters of one layer are as many as those of the
+    linear memory, $d^2 = 8N\ln N$. The approach is logarithmic: for N from 128 to 1024 and d from
+    32 to 128 the width of finite size is 0.63 (N = d = 128) to 1.05 (N = 1024, d = 32) times
+    this one.
+
+    Raises:
+        ValueError: fewer than 2 outputs, or more outputs than associations.
+    """
+    outputs = outputs or associations
+    _check(associations, outputs, math.inf, feature_law("cosine", dim))
+    load = associations / outputs
+    return 4 * math.log(associations * outputs) * (associations / dim + load)
