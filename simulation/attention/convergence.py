@@ -1,7 +1,7 @@
 """Distances between the three steps at finite eta and gamma and their early-phase limit.
 
-The finite side is :mod:`simulation.attention.oracle`, the limit the closed form.  Every function returns one
-number per replicate, (R,).
+The finite side is :mod:`simulation.attention.oracle`, the limit the closed form.  Every function
+returns one number per replicate, (R,).
 """
 
 from collections.abc import Sequence

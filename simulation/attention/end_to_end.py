@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import torch
 
+from simulation import decoding
 from simulation.attention import localisation, recall, three_steps
 from simulation.attention.sampling import Batch
 from simulation.attention.three_steps import Scores
@@ -38,7 +39,7 @@ def run(batch: Batch) -> Outcome:
     localised = localisation.by_token(scores, length=batch.length)
     correct = recall.correct(batch, memory)
     hit = (localised * correct).mean(1)
-    lucky = _lucky(batch, scores, recall.predict(batch.u, memory, batch.z))
+    lucky = _lucky(batch, scores, decoding.predict(batch.u, memory, batch.z))
     return Outcome(
         accuracy=hit + lucky,
         localisation=localised.mean(1),
@@ -51,7 +52,7 @@ def run(batch: Batch) -> Outcome:
 def predictions(batch: Batch, scores: Scores, memory: torch.Tensor) -> torch.Tensor:
     """The label hard attention and ``memory`` give each sequence of ``batch``: (R, N) int64."""
     values = three_steps.attended_values(batch, three_steps.attend(batch, scores))
-    return recall.predict(batch.u, memory, values)
+    return decoding.predict(batch.u, memory, values)
 
 
 def _lucky(batch: Batch, scores: Scores, answers: torch.Tensor) -> torch.Tensor:

@@ -1,8 +1,8 @@
 """The task with one assumption of the theorem relaxed at a time.
 
 Each function draws training batches, trains, and returns a success rate per replicate, (R,), on
-fresh sequences of the same law. Sizes and generators are those of :func:`simulation.attention.sampling.draw`;
-the trigger is in the keys only.
+fresh sequences of the same law. Sizes and generators are those of `sampling.draw`; the trigger is
+in the keys only.
 """
 
 from collections.abc import Callable, Sequence

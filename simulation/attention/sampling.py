@@ -8,7 +8,7 @@ permutation of the token at that position (paper A, statements A1, A2 and A6).  
 ``z[x_j] + 1{j = position} trigger``, the value only where ``trigger_in_values`` is set.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,12 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from simulation.sphere import unit_vectors
+from simulation.embeddings import LAWS, embed
 
-Floats = npt.NDArray[np.float64]
 Array = npt.NDArray[Any]
-
-_TILE = 2**18
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,8 +189,8 @@ def _draw_vocabulary(
     _check_sizes(dim=dim)
     if not rngs:
         raise ValueError("no generator given: pass one numpy Generator per replicate")
-    if embeddings not in _LAWS:
-        raise ValueError(f"unknown embeddings {embeddings!r}: choose one of {', '.join(_LAWS)}")
+    if embeddings not in LAWS:
+        raise ValueError(f"unknown embeddings {embeddings!r}: choose one of {', '.join(LAWS)}")
     if embeddings == "orthonormal" and dim < vocab_size + 2:
         raise ValueError(
             f"{vocab_size} tokens, trigger and query cannot be orthonormal in dim {dim}: "
@@ -219,21 +216,6 @@ def _draw_vocabulary(
     }
 
 
-def embed(
-    rng: np.random.Generator, table: Array, embeddings: str = "sphere", *, first: int = 0
-) -> None:
-    """Fill ``table`` (n, d), of any floating-point type, with embeddings of this law.
-
-    They are drawn in float64, a tile of rows at a time, so that no second table is held.
-    ``first``: the number of the first row, which only orthonormal embeddings depend on.
-    """
-    count, dim = table.shape
-    size = max(1, _TILE // dim)
-    for start in range(0, count, size):
-        rows = table[start : start + size]
-        rows[:] = _LAWS[embeddings](rng, first + start, *rows.shape)
-
-
 def _sequences(
     permutation: Array, tokens: Array, positions: Array, device: str | torch.device
 ) -> dict[str, Any]:
@@ -257,27 +239,3 @@ def _per_token(samples: int, vocab_size: int) -> int:
             "make samples a multiple of vocab_size"
         )
     return samples // vocab_size
-
-
-def _sphere(rng: np.random.Generator, first: int, count: int, dim: int) -> Floats:
-    del first
-    return unit_vectors(rng, count, dim)
-
-
-def _gaussian(rng: np.random.Generator, first: int, count: int, dim: int) -> Floats:
-    del first
-    vectors: Floats = rng.standard_normal((count, dim))
-    vectors /= np.sqrt(dim)
-    return vectors
-
-
-def _orthonormal(rng: np.random.Generator, first: int, count: int, dim: int) -> Floats:
-    del rng  # basis vectors need no chance
-    return np.eye(count, dim, first)
-
-
-_LAWS: dict[str, Callable[[np.random.Generator, int, int, int], Floats]] = {
-    "sphere": _sphere,
-    "gaussian": _gaussian,
-    "orthonormal": _orthonormal,
-}

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import torch
 
+from simulation.attention.contractions import Sequences, by_label, inner_products, sum_by_label
 from simulation.attention.sampling import Batch
-from simulation.contractions import Sequences, by_label, inner_products, sum_by_label
 
 
 @dataclass(frozen=True, kw_only=True)

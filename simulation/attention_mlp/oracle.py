@@ -1,6 +1,6 @@
 """The three steps of the Attention-MLP by automatic differentiation, with finite eta and gamma.
 
-One replicate, plain model code, every tensor materialised: what `simulation.attention_mlp.three_steps` is tested against.
+One replicate, plain model code, every tensor materialised: `three_steps` is tested against it.
 """
 
 import math

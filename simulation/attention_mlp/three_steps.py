@@ -2,7 +2,7 @@ r"""The three gradient steps with a fixed random layer before the value matrix (
 
 Logits ``U^T V_m phi(W h) / sqrt(m)``: h is the attended value, W has independent N(0, 1) entries
 and is never trained, and V_m (d x m) takes the place of the value matrix. Limits eta -> 0 and
-gamma -> infinity as in `simulation.attention.three_steps`; derived from A7 by exact differentiation.
+gamma -> infinity as for attention alone; derived from A7 by exact differentiation.
 
 ``centred`` replaces the probabilities 1/V that an untrained model predicts by the label frequencies
 of the training set. That is what cross-entropy does by itself if the model has an output bias set
@@ -17,11 +17,12 @@ import numpy as np
 import torch
 from torch.nn.functional import embedding_bag
 
-from simulation.attention import recall, sampling
+from simulation import decoding
+from simulation.attention import sampling
 from simulation.attention.sampling import Batch, Facts, Vocabulary
 from simulation.attention.three_steps import Attended, Scores
 from simulation.attention_mlp.activations import activation
-from simulation.contractions import TILE_ELEMENTS
+from simulation.tiles import TILE_ELEMENTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +161,7 @@ def localised_memory(facts: Facts, layer: Layer, *, centred: bool = False) -> to
 def correct(vocabulary: Vocabulary, layer: Layer, memory: torch.Tensor) -> torch.Tensor:
     """Whether each token, attended at an informative position, gives its label: (R, V) bool."""
     features = layer.features(vocabulary.informative_values)
-    return recall.predict(vocabulary.u, memory, features) == vocabulary.permutation
+    return decoding.predict(vocabulary.u, memory, features) == vocabulary.permutation
 
 
 def recall_accuracy(facts: Facts, layer: Layer, *, centred: bool = False) -> torch.Tensor:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from simulation.embeddings import unit_vectors
 from simulation.factual.task import Facts
-from simulation.sphere import unit_vectors
 
 FREQUENCY = 6.0
 """Length scale omega of the cosine features: codes further apart than 1/omega look unrelated."""

@@ -79,7 +79,7 @@ class Losses:
         return self.relation + self.subject
 
 
-class Task:
+class FactPrompts:
     """Facts to learn, one dictionary per replicate, and the prompts that show them.
 
     Args:
@@ -165,7 +165,7 @@ class Distances:
     fact: torch.Tensor
 
 
-def distances(task: Task, weights: Weights) -> Distances:
+def distances(task: FactPrompts, weights: Weights) -> Distances:
     """How far the prediction is from what each part of the prompt alone would tell."""
     predicted, target = task.logits(weights).softmax(3), task.target
 
@@ -185,7 +185,7 @@ def growth_rates(before: Weights, after: Weights, duration: float) -> torch.Tens
     return torch.arccosh(after.attention / before.attention) / duration
 
 
-def flow(task: Task, weights: Weights, *, duration: float, steps: int) -> Iterator[Weights]:
+def flow(task: FactPrompts, weights: Weights, *, duration: float, steps: int) -> Iterator[Weights]:
     """Gradient flow by the classical Runge-Kutta method: the weights after each step.
 
     With a step of h the early growth at rate lambda has relative error (lambda h)^4 / 120.
@@ -201,14 +201,14 @@ def flow(task: Task, weights: Weights, *, duration: float, steps: int) -> Iterat
         yield weights
 
 
-def flow_losses(task: Task, weights: Weights, *, duration: float, steps: int) -> Losses:
+def flow_losses(task: FactPrompts, weights: Weights, *, duration: float, steps: int) -> Losses:
     """The losses along the flow, from start to end, (steps + 1, B)."""
     path = flow(task, weights, duration=duration, steps=steps)
     return _stacked(task, itertools.chain([weights], path))
 
 
 def sgd_losses(
-    task: Task,
+    task: FactPrompts,
     weights: Weights,
     rngs: Sequence[np.random.Generator],
     *,
@@ -222,7 +222,7 @@ def sgd_losses(
     return _stacked(task, itertools.islice(itertools.chain([weights], path), 0, None, every))
 
 
-def _stacked(task: Task, path: Iterable[Weights]) -> Losses:
+def _stacked(task: FactPrompts, path: Iterable[Weights]) -> Losses:
     losses = [task.losses(weights) for weights in path]
     return Losses(
         relation=torch.stack([point.relation for point in losses]),
@@ -231,7 +231,7 @@ def _stacked(task: Task, path: Iterable[Weights]) -> Losses:
 
 
 def sgd(
-    task: Task,
+    task: FactPrompts,
     weights: Weights,
     rngs: Sequence[np.random.Generator],
     *,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from simulation.sphere import unit_vectors
+from simulation.embeddings import unit_vectors
 
 
 @dataclass(frozen=True, kw_only=True)

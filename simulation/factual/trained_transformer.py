@@ -96,7 +96,7 @@ class Trained:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
+class EmbeddedFacts:
     """G tasks, padded to common sizes; tokens are subjects, relations, noise, EOS in this order.
 
     ``inputs``: (G, Z, d) embeddings of the tokens.  ``outputs``: (G, M, d) embeddings of the
@@ -109,9 +109,9 @@ class Task:
     answers: Tensor
     absent: Tensor
 
-    def take(self, kept: Tensor) -> Task:
+    def take(self, kept: Tensor) -> EmbeddedFacts:
         """The tasks of the models at the indices ``kept``."""
-        return Task(**{name: value[kept] for name, value in vars(self).items()})
+        return EmbeddedFacts(**{name: value[kept] for name, value in vars(self).items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +168,9 @@ class Shape:
         }
 
 
-def logits(weights: Tensor, counts: Tensor, task: Task, shape: Shape, scale: Tensor) -> Tensor:
+def logits(
+    weights: Tensor, counts: Tensor, task: EmbeddedFacts, shape: Shape, scale: Tensor
+) -> Tensor:
     """Logits (G, B, M) of the answers.
 
     Args:
@@ -260,7 +262,9 @@ def train(
     return Trained(accuracy=best, steps=taken)
 
 
-def _gradient(weights: Tensor, prompts: Prompts, task: Task, shape: Shape, scale: Tensor) -> Tensor:
+def _gradient(
+    weights: Tensor, prompts: Prompts, task: EmbeddedFacts, shape: Shape, scale: Tensor
+) -> Tensor:
     """Gradient of each model's mean cross-entropy."""
     leaf = weights.detach().requires_grad_()
     found = logits(leaf, prompts.counts, task, shape, scale)
@@ -277,7 +281,7 @@ def _draw(
     shape: Shape,
     device: str | torch.device,
     dtype: torch.dtype,
-) -> tuple[Task, Tensor]:
+) -> tuple[EmbeddedFacts, Tensor]:
     """Tasks and initial weights, each of its own sizes, padded with zeros."""
     count, dim, most = len(sizes), shape.dim, shape.relations * shape.answers
     inputs = np.zeros((count, shape.tokens, dim))
@@ -302,7 +306,7 @@ def _draw(
         weights["o"][g, :h, :i] = rng.standard_normal((h, i, dim)) / np.sqrt(dim)
         weights["w1"][g, :, :m] = rng.standard_normal((dim, m)) / np.sqrt(dim)
         weights["w2"][g, :m] = rng.standard_normal((m, dim)) / np.sqrt(max(m, 1))
-    task = Task(
+    task = EmbeddedFacts(
         inputs=torch.from_numpy(inputs).to(device, dtype),
         outputs=torch.from_numpy(outputs).to(device, dtype),
         answers=torch.from_numpy(answers).to(device),
@@ -331,7 +335,7 @@ def _tokens(
     return np.moveaxis(found, 0, -3)
 
 
-def _prompts(tokens: Integers, task: Task, shape: Shape) -> Prompts:
+def _prompts(tokens: Integers, task: EmbeddedFacts, shape: Shape) -> Prompts:
     """Counts and labels of prompts, tokens (G, B, T - 1)."""
     where = torch.from_numpy(tokens).to(task.inputs.device)
     counts = torch.zeros(*where.shape[:2], shape.tokens, device=where.device).to(task.inputs.dtype)

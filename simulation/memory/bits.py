@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from simulation.sphere import unit_vectors
+from simulation.embeddings import unit_vectors
 
 Floats = npt.NDArray[np.float64]
 

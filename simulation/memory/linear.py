@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from simulation.attention import recall, sampling
+from simulation import decoding
+from simulation.embeddings import embed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,7 @@ def draw(
     vectors = torch.empty(len(rngs), 2, associations, dim, dtype=dtype)
     for rng, tables in zip(rngs, vectors.numpy(), strict=True):
         for table in tables:
-            sampling.embed(rng, table)
+            embed(rng, table)
     inputs, outputs = vectors.to(device).unbind(1)
     return Associations(inputs=inputs, outputs=outputs)
 
@@ -117,7 +118,7 @@ def recalled(
 ) -> torch.Tensor:
     """Whether each of the first ``queries`` inputs, by default all, gets its own output among the
     outputs of all n associations: (R, queries) bool."""
-    answers = recall.predict(pairs.outputs, memory, pairs.inputs[:, :queries])
+    answers = decoding.predict(pairs.outputs, memory, pairs.inputs[:, :queries])
     return answers == torch.arange(answers.shape[1], device=answers.device)
 
 

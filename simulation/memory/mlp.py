@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from simulation import decoding
 from simulation.adam import adam
-from simulation.attention import recall
-from simulation.sphere import unit_vectors
+from simulation.embeddings import unit_vectors
 
 CHECK_EVERY = 256
 """Steps of training between two looks at the accuracy, as in the released code."""
@@ -33,7 +33,7 @@ class Associations:
 
     def correct(self, answers: torch.Tensor) -> torch.Tensor:
         """Which of the answers F(z), (R, N, d), are nearest in score to their targets: (R, N)."""
-        return recall.nearest(self.u, answers) == self.targets
+        return decoding.nearest(self.u, answers) == self.targets
 
 
 @dataclass(frozen=True, kw_only=True)

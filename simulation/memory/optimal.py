@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from simulation.contractions import TILE_ELEMENTS
+from simulation.tiles import TILE_ELEMENTS
 
 _ITERATIONS = 200
 _RIDGE = 1e-13

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 from scipy import special
 
-from simulation.sphere import unit_vectors
+from simulation.embeddings import unit_vectors
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import statsmodels.api as sm
 
-from simulation.contractions import DENSE_RATIO, DENSE_SUM_RATIO
+from simulation.attention.contractions import DENSE_RATIO, DENSE_SUM_RATIO
 from tests.benchmarks import recall, three_steps
 from tests.benchmarks.table import Row, Section
 from tests.benchmarks.timing import Work, in_turns, isolated

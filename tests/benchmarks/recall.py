@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from simulation.attention import recall
+from simulation import decoding
 from tests.benchmarks.table import Row, Section, factor
 from tests.benchmarks.timing import Timing, in_turns, isolated, peak_mib
 
@@ -36,7 +36,7 @@ def draw(sizes: Sizes, device: str, dtype: torch.dtype = torch.float64) -> Tenso
 
 def tiled(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     """What the suite uses: (1, V) labels."""
-    return recall.predict(u, memory, values)
+    return decoding.predict(u, memory, values)
 
 
 def dense(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:

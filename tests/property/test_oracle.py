@@ -13,8 +13,8 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from simulation import contractions
 from simulation.attention import oracle, sampling, three_steps
+from simulation.tiles import TILE_ELEMENTS
 
 ETA = 1e-6
 # Sums of fewer than 10^5 terms in float64, relative to the largest partial sum.
@@ -79,7 +79,7 @@ class Explicit:
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(batch=batches(), tile=st.sampled_from([16, 256, 2**18]))
 def test_first_two_steps(batch: sampling.Batch, tile: int) -> None:
-    with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
+    with patch.dict(TILE_ELEMENTS, cpu=tile):
         memory, scores = three_steps.value_memory(batch), three_steps.token_scores(batch)
     for r in range(batch.replicates):
         trained = oracle.train(batch, eta=ETA, gamma=1.0, replicate=r)
@@ -94,7 +94,7 @@ def test_first_two_steps(batch: sampling.Batch, tile: int) -> None:
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(batch=batches(), tile=st.sampled_from([16, 2**18]))
 def test_third_step(batch: sampling.Batch, tile: int) -> None:
-    with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
+    with patch.dict(TILE_ELEMENTS, cpu=tile):
         scores = three_steps.token_scores(batch)
         memory = three_steps.trained_memory(batch, three_steps.attend(batch, scores))
     for r in range(batch.replicates):

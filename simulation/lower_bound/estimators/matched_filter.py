@@ -5,7 +5,7 @@ r"""The matched filter: read G as the network does after its first step.
 
 import torch
 
-from simulation.attention import recall
+from simulation import decoding
 from simulation.lower_bound.gradient_channel import Observation
 
 
@@ -21,4 +21,4 @@ def labels(observation: Observation, *, queries: int | None = None) -> torch.Ten
 
     Tile by tile, in memory O(R V d): the network decoded after one step, at any vocabulary.
     """
-    return recall.predict(observation.u, observation.gradient, observation.z[:, :queries])
+    return decoding.predict(observation.u, observation.gradient, observation.z[:, :queries])

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from simulation import contractions
+from simulation import decoding
 from simulation.attention import recall, sampling, three_steps
 from simulation.attention.three_steps import Attended
+from simulation.tiles import TILE_ELEMENTS
 
 
 def generators(count: int) -> list[np.random.Generator]:
@@ -62,9 +63,9 @@ def test_tiles_change_no_prediction(tile: int) -> None:
     facts = sampling.draw_facts(generators(3), vocab_size=25, samples=100, dim=8)
     memory = recall.localised_memory(facts)
     logits = facts.z @ memory.mT @ facts.u.mT
-    with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
-        assert torch.equal(recall.predict(facts.u, memory, facts.z), logits.argmax(2))
-        few = recall.predict(facts.u, memory, facts.z[:, :4])
+    with patch.dict(TILE_ELEMENTS, cpu=tile):
+        assert torch.equal(decoding.predict(facts.u, memory, facts.z), logits.argmax(2))
+        few = decoding.predict(facts.u, memory, facts.z[:, :4])
         assert torch.equal(few, logits.argmax(2)[:, :4])
 
 
@@ -79,5 +80,5 @@ def test_first_of_equal_labels_wins_in_every_tiling(tile: int, dtype: torch.dtyp
     best = scores.amax(2, keepdim=True)
     assert ((scores == best).sum(2) > 1).any()
     first = (scores == best).int().argmax(2)
-    with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
-        assert torch.equal(recall.nearest(u, answers), first)
+    with patch.dict(TILE_ELEMENTS, cpu=tile):
+        assert torch.equal(decoding.nearest(u, answers), first)

@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy import stats
 
+from simulation import embeddings as embeddings_module
 from simulation.attention import sampling
 
 SIZES: dict[str, Any] = {"vocab_size": 12, "length": 5, "samples": 36, "dim": 14}
@@ -32,7 +33,7 @@ def test_tables_drawn_in_tiles_are_those_drawn_at_once(
 ) -> None:
     options = SIZES | {"embeddings": embeddings}
     whole = sampling.draw(generators(2), **options)
-    monkeypatch.setattr(sampling, "_TILE", 3 * SIZES["dim"] + 1)
+    monkeypatch.setattr(embeddings_module, "_TILE", 3 * SIZES["dim"] + 1)
     tiled = sampling.draw(generators(2), **options, dtype=dtype)
     for name in ("z", "u", "trigger", "query"):
         assert torch.equal(getattr(tiled, name), getattr(whole, name).to(dtype))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from simulation import contractions
-from simulation.attention import sampling, three_steps
+from simulation.attention import contractions, sampling, three_steps
+from simulation.tiles import TILE_ELEMENTS
 
 
 def one_sequence(trigger_in_values: bool) -> sampling.Batch:
@@ -99,7 +99,7 @@ def test_tiles_change_no_inner_product(samples: int) -> None:
         batch.z.flatten(0, 1)[sequences.tokens] * batch.u.flatten(0, 1)[sequences.labels][:, None]
     ).sum(2)
     for tile in (1, 170, 5001, 2**18):
-        with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
+        with patch.dict(TILE_ELEMENTS, cpu=tile):
             products = contractions.inner_products(batch.z, batch.u, sequences)
         assert torch.allclose(products, expected, rtol=0, atol=1e-14)
 
@@ -117,7 +117,7 @@ def test_tiles_change_no_sum(samples: int) -> None:
     values = batch.z.flatten(0, 1)[sequences.tokens].sum(1)
     expected = torch.zeros(150, 10, dtype=values.dtype).index_add_(0, sequences.labels, values)
     for tile in (1, 170, 5001, 2**18):
-        with patch.dict(contractions.TILE_ELEMENTS, cpu=tile):
+        with patch.dict(TILE_ELEMENTS, cpu=tile):
             sums = contractions.sum_by_label(batch.z, sequences.tokens, sequences.counts)
         assert torch.allclose(sums.flatten(0, 1), expected, rtol=0, atol=1e-12)
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from simulation import contractions
 from simulation.attention import localisation, sampling
 from simulation.attention_mlp import end_to_end as mlp_end_to_end
 from simulation.attention_mlp import phase_diagram
 from simulation.attention_mlp import three_steps as mlp
 from simulation.attention_mlp.activations import ACTIVATIONS, activation
+from simulation.tiles import TILE_ELEMENTS
 
 
 def rngs(count: int) -> list[np.random.Generator]:
@@ -39,7 +39,7 @@ def test_a_replicate_does_not_depend_on_its_batch() -> None:
 def test_tiles_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     batch, layer = draw(2, "gelu")
     whole = mlp.token_scores(batch, layer).theta
-    monkeypatch.setitem(contractions.TILE_ELEMENTS, "cpu", 100)
+    monkeypatch.setitem(TILE_ELEMENTS, "cpu", 100)
     assert torch.allclose(mlp.token_scores(batch, layer).theta, whole, rtol=0, atol=1e-14)
 
 

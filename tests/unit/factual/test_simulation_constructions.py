@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from simulation.embeddings import unit_vectors
 from simulation.factual import constructions, task
-from simulation.sphere import unit_vectors
 
 
 def facts(seed: int = 0, *, dim: int = 64, dtype: torch.dtype = torch.float64) -> task.Facts:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from simulation.factual import sequential_learning as learning
-from simulation.factual.sequential_learning import Losses, Task, Weights
+from simulation.factual.sequential_learning import FactPrompts, Losses, Weights
 
 SMALL = 1e-5
 
@@ -18,12 +18,12 @@ def generators(count: int) -> list[np.random.Generator]:
     return [np.random.default_rng([3, index]) for index in range(count)]
 
 
-def random_task(*, length: int = 32, noise: int = 20) -> Task:
+def random_task(*, length: int = 32, noise: int = 20) -> FactPrompts:
     facts = [learning.random_dictionary(rng, 3, 2, 2) for rng in generators(2)]
-    return Task(facts, answers=2, length=length, noise=noise)
+    return FactPrompts(facts, answers=2, length=length, noise=noise)
 
 
-def random_weights(task: Task) -> Weights:
+def random_weights(task: FactPrompts) -> Weights:
     rng = np.random.default_rng(7)
     start = task.start(0.0)
     return Weights(
@@ -67,7 +67,7 @@ def test_counts_replace_prompts() -> None:
     """SGD on prompts with their own noise tokens and the same subjects and relations, by numpy."""
     s, r, d, noise, length, batch, steps = 4, 2, 2, 3, 6, 64, 250
     dictionary = learning.product_dictionary(s, r, d)
-    task = Task([dictionary], answers=d, length=length, noise=noise)
+    task = FactPrompts([dictionary], answers=d, length=length, noise=noise)
     fast = deque(
         learning.sgd(
             task, task.start(0.01), [np.random.default_rng(5)], rate=0.3, batch=batch, steps=steps
@@ -111,7 +111,7 @@ def test_flow_converges_with_its_step() -> None:
 
 def test_replicates_do_not_depend_on_each_other() -> None:
     def trained(rngs: list[np.random.Generator]) -> torch.Tensor:
-        task = Task([learning.product_dictionary(4, 2, 2)] * len(rngs), answers=2)
+        task = FactPrompts([learning.product_dictionary(4, 2, 2)] * len(rngs), answers=2)
         path = learning.sgd(task, task.start(0.1, 0.1), rngs, rate=0.5, batch=8, steps=300)
         return deque(path, maxlen=1)[0].values
 
@@ -121,14 +121,14 @@ def test_replicates_do_not_depend_on_each_other() -> None:
 
 
 def test_losses_add_up_and_start_at_the_logarithms() -> None:
-    task = Task([learning.product_dictionary(8, 4, 2)], answers=2)
+    task = FactPrompts([learning.product_dictionary(8, 4, 2)], answers=2)
     losses = task.losses(task.start(SMALL, SMALL))
     assert losses.relation.item() == pytest.approx(math.log(4))
     assert losses.subject.item() == pytest.approx(math.log(2))
 
 
 def test_distances_tell_who_knows_what() -> None:
-    task = Task([learning.product_dictionary(4, 3, 2)], answers=2)
+    task = FactPrompts([learning.product_dictionary(4, 3, 2)], answers=2)
     weights = task.start(1.0)
     weights.values[:, 4:7] = 100 * task.target.mean(1)  # each relation speaks for its block
     found = learning.distances(task, weights)
@@ -159,7 +159,7 @@ def test_growth_rate_undoes_the_hyperbolic_cosine() -> None:
 
 
 def test_sgd_losses_are_those_of_every_so_many_steps() -> None:
-    task = Task([learning.product_dictionary(4, 2, 2)], answers=2)
+    task = FactPrompts([learning.product_dictionary(4, 2, 2)], answers=2)
     start = task.start(0.1)
     settings = {"rate": 0.5, "batch": 8, "steps": 6}
     path = list(learning.sgd(task, start, generators(1), **settings))  # type: ignore[arg-type]
@@ -172,6 +172,6 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="evenly"):
         learning.product_dictionary(6, 2, 4)
     with pytest.raises(ValueError, match="outside the block"):
-        Task([np.array([[0, 0]])], answers=2)
+        FactPrompts([np.array([[0, 0]])], answers=2)
     with pytest.raises(ValueError, match="too few"):
         random_task(length=2)

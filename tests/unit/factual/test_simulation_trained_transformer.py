@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from simulation.factual import trained_transformer as tt
-from simulation.factual.trained_transformer import Prompts, Shape, Sizes, Task
+from simulation.factual.trained_transformer import EmbeddedFacts, Prompts, Shape, Sizes
 
 SMALL = Sizes(subjects=3, relations=2, answers=2, heads=2, head_dim=2, width=4)
 LARGE = Sizes(subjects=4, relations=3, answers=3, heads=3, head_dim=1, width=5)
@@ -30,7 +30,9 @@ def written_out(part: dict[str, Tensor], tokens: list[int], inputs: Tensor, u: T
     return (total + hidden @ part["w2"]) @ u.T
 
 
-def drawn(size: Sizes, dim: int, seed: int) -> tuple[Shape, Task, Tensor, tt.Integers, Prompts]:
+def drawn(
+    size: Sizes, dim: int, seed: int
+) -> tuple[Shape, EmbeddedFacts, Tensor, tt.Integers, Prompts]:
     shape, rngs = Shape.of([size], dim), generators(seed)
     task, weights = tt._draw(rngs, [size], shape, "cpu", torch.float64)
     tokens = tt._tokens(rngs, [size], shape, (7,), 9)

@@ -1,4 +1,4 @@
-"""The split of the token scores: exact, and every piece what its name says."""
+"""The noise decomposition of the token scores: exact, and every piece what its name says."""
 
 import itertools
 from functools import cache
@@ -9,7 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulation.attention import sampling, split, three_steps
+from simulation.attention import noise_decomposition, sampling, three_steps
+from simulation.attention.noise_decomposition import PIECES, decompose
 from simulation.attention.sampling import Batch
 
 
@@ -34,24 +35,27 @@ def batches(draw: st.DrawFn) -> Batch:
 @settings(deadline=None, max_examples=40)
 def test_pieces_add_up_to_the_scores(batch: Batch) -> None:
     theta = three_steps.token_scores(batch).theta
-    total = torch.stack(list(split.split(batch).values())).sum(0)
+    total = torch.stack(list(decompose(batch).values())).sum(0)
     scale = float(theta.abs().max()) + 1 / (batch.length**2 * batch.vocab_size)
     assert float((total - theta).abs().max()) < 1e-11 * scale
 
 
-@given(batch=batches(), name=st.sampled_from(split.PIECES))
+@given(batch=batches(), name=st.sampled_from(tuple(PIECES)))
 @settings(deadline=None, max_examples=20)
 def test_a_piece_does_not_depend_on_what_else_is_asked_for(batch: Batch, name: str) -> None:
-    assert torch.equal(split.split(batch, (name,))[name], split.split(batch)[name])
+    assert torch.equal(
+        decompose(batch, (name,))[name],
+        decompose(batch)[name],
+    )
 
 
 @given(batch=batches())
 @settings(deadline=None, max_examples=20)
 def test_which_pieces_know_the_trigger(batch: Batch) -> None:
     """With its sign reversed only T changes, or T, E and H if the trigger is in the values."""
-    pieces = split.split(batch)
-    flipped = split.split(Batch(**{**vars(batch), "trigger": -batch.trigger}))
-    for name in set(split.PIECES) - ({"T", "E", "H"} if batch.trigger_in_values else {"T"}):
+    pieces = decompose(batch)
+    flipped = decompose(Batch(**{**vars(batch), "trigger": -batch.trigger}))
+    for name in set(PIECES) - ({"T", "E", "H"} if batch.trigger_in_values else {"T"}):
         assert torch.equal(flipped[name], pieces[name])
     if not batch.trigger_in_values:
         torch.testing.assert_close(flipped["T"], -pieces["T"])
@@ -91,14 +95,14 @@ def every_batch(trigger_in_values: bool) -> Batch:
 
 
 @cache
-def every_split(trigger_in_values: bool) -> dict[str, torch.Tensor]:
-    return split.split(every_batch(trigger_in_values))
+def every_decomposition(trigger_in_values: bool) -> dict[str, torch.Tensor]:
+    return decompose(every_batch(trigger_in_values))
 
 
 @pytest.mark.parametrize("trigger_in_values", [False, True])
 def test_context_pieces_have_mean_zero_over_all_data(trigger_in_values: bool) -> None:
     """B, C and C2 come from contexts alone: their exact expectations were taken out."""
-    pieces = every_split(trigger_in_values)
+    pieces = every_decomposition(trigger_in_values)
     for name in ("B", "C", "C2"):
         spread = float(pieces[name].std(0).max())
         assert float(pieces[name].mean(0).abs().max()) < 1e-12 * spread
@@ -107,7 +111,7 @@ def test_context_pieces_have_mean_zero_over_all_data(trigger_in_values: bool) ->
 def test_context_pieces_are_uncorrelated_with_the_others() -> None:
     """Contexts have mean zero given the informative tokens, so B, C and C2 are uncorrelated, over
     all data, with the pieces that depend on the informative tokens alone."""
-    pieces = every_split(trigger_in_values=False)
+    pieces = every_decomposition(trigger_in_values=False)
     for context, other in itertools.product(("B", "C", "C2"), ("A", "D", "H")):
         product = (pieces[context] * (pieces[other] - pieces[other].mean(0))).mean(0)
         scale = pieces[context].std(0) * pieces[other].std(0)
@@ -117,8 +121,8 @@ def test_context_pieces_are_uncorrelated_with_the_others() -> None:
 def test_trigger_coefficient_noise_has_mean_of_order_one_over_samples() -> None:
     """Its population value is taken out: of the mean, only the factor 1 - 1/N is left."""
     batch = every_batch(trigger_in_values=False)
-    noise = split.trigger_coefficient_noise(batch)
-    weights = split.split(batch, ("T",))["T"] / (batch.z @ batch.trigger[:, :, None])[..., 0]
+    noise = noise_decomposition.trigger_coefficient_noise(batch)
+    weights = decompose(batch, ("T",))["T"] / (batch.z @ batch.trigger[:, :, None])[..., 0]
     population = weights[:, 0] - noise
     assert float(population.std()) < 1e-12 * float(population.abs().mean())
 
@@ -131,14 +135,14 @@ def test_variances_and_covariance_are_those_of_the_pieces() -> None:
         samples=10,
         dim=5,
     )
-    pieces = split.split(batch)
-    variances = split.variances(batch)
-    assert list(variances) == list(split.PIECES)
+    pieces = decompose(batch)
+    variances = noise_decomposition.variances(batch)
+    assert list(variances) == list(PIECES)
     both = (pieces["D"] + pieces["H"]).var(dim=1) - variances["D"] - variances["H"]
-    torch.testing.assert_close(2 * split.covariance(batch, "D", "H"), both)
+    torch.testing.assert_close(2 * noise_decomposition.covariance(batch, "D", "H"), both)
 
 
-def test_replicates_are_split_in_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replicates_are_decomposed_in_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = sampling.draw(
         [np.random.default_rng(seed) for seed in range(5)],
         vocab_size=6,
@@ -146,13 +150,13 @@ def test_replicates_are_split_in_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
         samples=8,
         dim=4,
     )
-    whole = split.split(batch)
-    monkeypatch.setattr(split, "_TILE", 2 * batch.vocab_size**2)
-    for name, piece in split.split(batch).items():
+    whole = decompose(batch)
+    monkeypatch.setattr(noise_decomposition, "_TILE", 2 * batch.vocab_size**2)
+    for name, piece in decompose(batch).items():
         torch.testing.assert_close(piece, whole[name])
 
 
 def test_an_unknown_piece_is_named() -> None:
     batch = sampling.draw([np.random.default_rng(0)], vocab_size=4, length=2, samples=3, dim=3)
     with pytest.raises(ValueError, match="unknown piece Z: choose from T, A, B"):
-        split.split(batch, ("A", "Z"))
+        decompose(batch, ("A", "Z"))

@@ -10,8 +10,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from simulation import contractions
 from simulation.attention import end_to_end, recall, sampling
+from simulation.tiles import TILE_ELEMENTS
 
 TILE = 4096
 
@@ -44,7 +44,7 @@ def test_three_steps_and_evaluation(vocab_size: int, samples: int, length: int) 
     batch = sampling.draw(
         [np.random.default_rng(0)], vocab_size=vocab_size, samples=samples, length=length, dim=dim
     )
-    with patch.dict(contractions.TILE_ELEMENTS, cpu=TILE), LargestTensor() as largest:
+    with patch.dict(TILE_ELEMENTS, cpu=TILE), LargestTensor() as largest:
         end_to_end.run(batch)
     # embedding_bag notes the bag of every token, and one end mark.
     assert largest.elements <= max(samples * length + 1, vocab_size * dim, TILE)
@@ -53,6 +53,6 @@ def test_three_steps_and_evaluation(vocab_size: int, samples: int, length: int) 
 @pytest.mark.parametrize("measure", [recall.accuracy, recall.all_tokens])
 def test_recall(measure: Callable[[sampling.Facts], torch.Tensor]) -> None:
     facts = sampling.draw_facts([np.random.default_rng(0)], vocab_size=600, samples=900, dim=16)
-    with patch.dict(contractions.TILE_ELEMENTS, cpu=TILE), LargestTensor() as largest:
+    with patch.dict(TILE_ELEMENTS, cpu=TILE), LargestTensor() as largest:
         measure(facts)
     assert largest.elements <= max(600 * 16, TILE)

@@ -11,9 +11,7 @@ import torch
 from torch.nn.functional import embedding_bag
 
 from simulation.attention.sampling import Batch
-
-TILE_ELEMENTS = {"cpu": 2**18, "cuda": 2**26}
-"""Elements of one tile by device type: what fits the level-2 cache of a CPU core, and 0.5 GB."""
+from simulation.tiles import TILE_ELEMENTS
 
 DENSE_RATIO = 16
 """Measured on a CPU: all inner products of a label by one matrix product cost as much as this many
