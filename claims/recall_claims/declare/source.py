@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -72,7 +73,9 @@ class On:
 
     def __call__(self, cell: Cell) -> Any:
         positional, named = self.arguments(cell)
-        return self.law(*positional, **named)
+        # Looked up when it is called, so that a changed formula changes the prediction.
+        home, name = sys.modules.get(self.law.__module__), self.law.__qualname__
+        return getattr(home, name, self.law)(*positional, **named)
 
     @property
     def entry(self) -> Prediction | None:
