@@ -40,6 +40,21 @@ def binomial(trials: int, chance: float, count: int) -> tuple[Array, Array]:
     return golub_welsch(diagonal, side)
 
 
+def beta(a: float, b: float, count: int) -> tuple[Array, Array]:
+    """Gauss quadrature of the law Beta(a, b) (Jacobi polynomials), for a + b other than 1.
+
+    >>> nodes, weights = beta(2, 3, 4)
+    >>> round(float(weights @ nodes), 9), round(float(weights @ nodes**2), 9)
+    (0.4, 0.2)
+    """
+    k, last = np.arange(1.0, count), a + b - 2
+    middle = 2 * k + last
+    diagonal = np.append((a - b) / (a + b), (a - b) * last / (middle * (middle + 2)))
+    square = k * (k + b - 1) * (k + a - 1) * (k + last) / (middle**2 * (middle**2 - 1))
+    nodes, weights = golub_welsch(diagonal, 2 * np.sqrt(square))
+    return (1 + nodes) / 2, weights
+
+
 def gamma(variance: float, count: int) -> tuple[Array, Array]:
     """Quadrature of a gamma variable of mean 1, as the cube of a normal (Wilson-Hilferty)."""
     if variance == 0:

@@ -11,9 +11,8 @@ import math
 from functools import cache
 
 from recall_claims import prediction
-from theory.attention import localisation
 from theory.attention.problem import Problem
-from theory.laws import quadrature
+from theory.laws import quadrature, spectra
 from theory.lower_bound import argmax_accuracy
 
 _SOURCE = "paper A, arXiv 2603.15923, A3, A4 and A13; constants derived"
@@ -28,24 +27,19 @@ _BIAS_NODES = 9
     source=_SOURCE,
     provenance="derived",
 )
+@cache
 def accuracy(problem: Problem) -> float:
     r"""Mean accuracy of the matched filter on the gradient of a training batch.
 
     Finite size: within 0.015 for V >= 256; d of at least 30 and N of at least 8V.
     """
-    return _accuracy(problem)
-
-
-@cache
-def _accuracy(problem: Problem) -> float:
     size, dim = problem.vocab_size, problem.dim
     law = argmax_accuracy.counts(problem)
     overlap = (size - 1) / dim
     noise = (problem.length - 1) / problem.samples * (1 + overlap)
     interference = law.square * overlap / dim
     # As in recall: covariance G^2 of the rivals' scores, G = UU^T.
-    fourth = localisation.spectral_moment(4, size / dim)
-    rank = size / (fourth / (1 + size / dim) ** 2 - 1)
+    rank = spectra.effective_rank(size, dim)
 
     def given(read: float) -> float:
         row = read * (problem.length - 1) / size
@@ -61,7 +55,7 @@ def _accuracy(problem: Problem) -> float:
             overlap=1 / dim,
             rank=rank,
         )
-        return argmax_accuracy.right(scores, law, size)
+        return argmax_accuracy.probability(scores, law, size)
 
     nodes, weights = quadrature.normal(_BIAS_NODES)
     return float(weights @ [given(1 + math.sqrt(overlap) * node) for node in nodes])

@@ -15,7 +15,7 @@ Rate-distortion theory makes the first tight for many facts: the best of $2^B$ r
 agrees with the function in a share of facts whose mean is that of the maximum of $2^B$ binomials.
 
 **Constructions.** A memory of $n$ pairs under a random permutation recalls a pair with the
-probability that `linear_memory` and `mlp_memory` derive: the sum of outer products, itself, behind
+probability that `linear` and `mlp` derive: the sum of outer products, itself, behind
 a projector of rank m, or rounded to signs; and cosine features of width m.
 At the capacity, $P=0.99$, a permutation is known up to $n!/(n-e)!$ possibilities, $e=n/100$ errors,
 so that $\log_2(n-e)!$ bits are stored. No theorem says how many bits a real parameter can hold; a
@@ -25,9 +25,10 @@ memory of weights of $k$ bits holds at most $k$ bits per weight.
 import math
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import special, stats
 
 from recall_claims import prediction
+from theory.laws import crossing
 from theory.memory import linear, mlp
 
 _SOURCE = "paper B, arXiv 2412.06538, B7; derived"
@@ -69,13 +70,12 @@ def accuracy_ceiling(*, facts: int, outputs: int, bits: float) -> float:
         return 1.0
     if bits == 0:
         return 1 / outputs
-    return float(
-        optimize.brentq(
-            lambda a: fano_bits(facts=facts, outputs=outputs, accuracy=a) - bits,
-            1 / outputs,
-            1.0,
-            xtol=1e-14,
-        )
+    return crossing.root(
+        lambda accuracy: fano_bits(facts=facts, outputs=outputs, accuracy=accuracy),
+        1 / outputs,
+        1.0,
+        level=bits,
+        tolerance=1e-14,
     )
 
 
@@ -118,7 +118,7 @@ def parameters(construction: str, *, dim: int, width: int) -> int:
     return dim * (width if construction in ("low-rank", "cosine") else dim)
 
 
-def accuracy(construction: str, pairs: float, *, dim: int, width: int) -> float:
+def recall_probability(construction: str, pairs: float, *, dim: int, width: int) -> float:
     """Probability that a memory of that many pairs recalls a pair.
 
     Args:
@@ -142,14 +142,15 @@ def accuracy(construction: str, pairs: float, *, dim: int, width: int) -> float:
 
 
 def capacity(construction: str, *, dim: int, width: int, target: float = 0.99) -> float:
-    """Number of pairs, a real number, at which `accuracy` falls to the target."""
-    found = optimize.brentq(
-        lambda pairs: accuracy(construction, pairs, dim=dim, width=width) - target,
+    """Pairs, a real number, at which `recall_probability` falls to the target; 0 if below 4."""
+    found = crossing.root(
+        lambda pairs: recall_probability(construction, pairs, dim=dim, width=width),
         4,
         2 * dim * max(dim, width),
-        xtol=1e-3,
+        level=target,
+        tolerance=1e-3,
     )
-    return float(found)
+    return max(found, 0.0)
 
 
 @prediction(

@@ -1,41 +1,20 @@
 r"""Linear associative memory: how many of $n$ associations does $W=\sum_k u_k e_k^\top$ recall?
 
 Inputs $e_k$ and outputs $u_k$ are independent uniform unit vectors of $R^d$. A query $e_i$ is
-answered by $\arg\max_j u_j^\top y$ over all outputs, where
+answered by $\arg\max_j u_j^\top We_i$. With $We_i = u_i + y'$ and $R = |y'|^2$, whose mean is $B$,
+the right score is $1+x$, $x = u_i^\top y'$. Given $R$, $x$ and $B$ the wrong scores are independent
+up to $O(1/n)$, and
 
-$$ y = We_i = u_i + y',\qquad y' = \sum_{k\ne i} b_ku_k + \xi,\qquad b_k = e_k^\top e_i . $$
+$$ s = c\,\frac{x+R}{\sqrt R} + \sqrt{1-\frac{x^2}R}\sqrt{1-c^2}\,c',\qquad
+   P = E_{B,R,x}\big[P_{b,c,c'}(s < 1 + x)\big]^{n-1} . $$
 
-All variants below have this form in units of the signal: coefficients $b_k$ of variance $T^2$ and
-an isotropic vector $\xi$ of mean squared length $\tau^2$; $B=(n-1)T^2+\tau^2$ is the mean of
-$R=|y'|^2$.
+$c'$ is a coordinate of the sphere; $c$ has its density times $e^{\kappa c}$, where
+$\kappa = d\,b\sqrt R/(B-b^2)$ and $b$ is the coefficient of the wrong output in $y'$. All variants
+below differ in the variance of the coefficients, $T^2$, and in isotropic noise of mean squared
+length $\tau^2$; $B=(n-1)T^2+\tau^2$. Derivation and asymptotics are in linear.md.
 
-*The right score* is $1 + x$, $x = u_i^\top y'$: exactly $\sqrt{R/d}$ times a standardised
-coordinate of the sphere, because $u_i$ is independent of $y'$.
-
-*A wrong score* is $s = u_j^\top(u_i+y')$. Given $y'$ and the coefficient $b$, the law of $u_j$ on
-the sphere is that of $y'-bu_j$, a Gaussian vector of variance $(B-b^2)/d$ a coordinate; hence
-$c = u_j^\top y'/|y'|$ has density $\propto (1-c^2)^{(d-3)/2}e^{\kappa c}$ with
-$\kappa = d\,b\sqrt R/(B-b^2)$, and in the rest of the sphere $u_j$ is uniform:
-
-$$ s = c\,\frac{x+R}{\sqrt R} + \sqrt{1-\frac{x^2}R}\sqrt{1-c^2}\,c' . $$
-
-Given $R$, $x$ and $B$ the wrong scores are independent up to $O(1/n)$, so that
-
-$$ P = E_{B,R,x}\big[P_{b,c,c'}(s < 1 + x)\big]^{n-1}, $$
-
-where $B$, a sum of $n-1$ squares, has relative variance $2/n$, and $R/B$ given $B$ has $2/d$. For
-Gaussian vectors $u$ the argument is exact: $Uy'$ is then invariant under rotations of $R^n$. That
-all wrong scores share $R$, and that unit vectors bend the law of $c$, are effects of order
-$\ln n/d$: at $d = 64$, independent normal scores of the same variance, $n/d^2+1/d$, have an
-accuracy that is 0.016 lower at $n = 150$ and 0.030 higher at $n = 500$. Finite size: within 0.006
-for $n\ge 30$, $d\ge 16$, and a rate of rare failures within 10%, in comparison with simulations.
-The quadrature is good to 0.0015 for $n$ up to 131072.
-
-*Asymptotics.* $n\gg d$ leaves Gaussian scores of variance $n/d^2$. Half of the queries succeed
-where the largest of $n$ equals 1, $d^2 = 2n\ln n$. All $n$ succeed where the largest of the $n^2$
-differences $s - x$, of variance $2n/d^2$, equals 1, $d^2 = 8n\ln n$. Both are reached only
-logarithmically: the exact $d_{1/2}$ is 5% below its limit at $n = 128$ and still 7% at $10^6$,
-whence the finite-size forms.
+Finite size: within 0.006 of simulations for $n\ge 30$, $d\ge 16$, and within 10% of the rate of
+failures where they are rare. The quadrature is good to 0.0015 for $n$ up to 131072.
 """
 
 import math
@@ -44,11 +23,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 from recall_claims import prediction
-from theory.attention.localisation import coordinate_cdf
-from theory.laws import quadrature
+from theory.laws import crossing, quadrature, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B1; constants derived"
 _SHARP = "arXiv 2605.05189, C1; finite-size form derived"
@@ -83,20 +61,20 @@ def recalled(
 
 def _recalled(dim: float, stored: float, spread: float, idle: float, length: float) -> float:
     """The same given B = ``length``."""
-    score, score_weight = _coordinate(dim, _SCORE_NODES)
+    score, score_weight = sphere.gauss(dim, _SCORE_NODES)
     scale, scale_weight = quadrature.gamma(2 / dim, _LENGTH_NODES)
     # The n-th power asks for the far tail of c: at n = 131072, 24 nodes leave 0.014 of error.
     nodes = _COSINE_NODES if stored < 4096 else 4 * _COSINE_NODES
-    cosine, cosine_weight = _coordinate(dim, nodes)
+    cosine, cosine_weight = sphere.gauss(dim, nodes)
     cosine = cosine / math.sqrt(dim)
     # Axes: R, x, c.
     square = length * scale.reshape(-1, 1, 1)
     own = np.sqrt(square / dim) * score.reshape(-1, 1)
     along = (own + square) / np.sqrt(square)
     across = np.sqrt(np.maximum(1 - own**2 / square, 1e-9) * (1 - cosine**2))
-    below = coordinate_cdf((1 + own - cosine * along) / across * math.sqrt(dim - 1), dim - 1)
+    below = sphere.cdf((1 + own - cosine * along) / across * math.sqrt(dim - 1), dim - 1)
     # Axes: R, b, c.
-    unit, unit_weight = _coordinate(dim, _COEFFICIENT_NODES)
+    unit, unit_weight = sphere.gauss(dim, _COEFFICIENT_NODES)
     b = math.sqrt(spread) * unit[:, None]
     kappa = dim * b * np.sqrt(square) / np.maximum(length - b**2, length / 2)
     law = cosine_weight * np.exp(kappa * cosine - np.abs(kappa) * cosine.max())
@@ -104,14 +82,6 @@ def _recalled(dim: float, stored: float, spread: float, idle: float, length: flo
     right = np.einsum("rxc,rbc,b->rx", below, law, unit_weight, optimize=True) ** stored
     right *= (below @ cosine_weight) ** idle
     return float(scale_weight @ right @ score_weight)
-
-
-@lru_cache(maxsize=4096)
-def _coordinate(dim: float, count: int) -> tuple[Array, Array]:
-    """Gauss quadrature of a coordinate of a uniform unit vector times sqrt(dim)."""
-    k = np.arange(1.0, count)
-    side = np.sqrt(dim * k * (k + dim - 3) / ((2 * k + dim - 2) * (2 * k + dim - 4)))
-    return quadrature.golub_welsch(np.zeros(count), side)
 
 
 def accuracy_of_independent_scores(associations: float, variance: float) -> float:
@@ -166,19 +136,9 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
         raise ValueError(f"rank {width} must be above 0 and at most dim={dim}")
     if width == dim:
         return recalled(dim, associations - 1, 1 / dim)
-    q, weights = _beta(width / 2, (dim - width) / 2, _GAIN_NODES)
+    q, weights = quadrature.beta(width / 2, (dim - width) / 2, _GAIN_NODES)
     each = [recalled(dim, associations - 1, 1 / (float(gain) * dim)) for gain in q]
     return float(weights @ each)
-
-
-def _beta(a: float, b: float, count: int) -> tuple[Array, Array]:
-    """Gauss quadrature of the law Beta(a, b) (Jacobi polynomials)."""
-    k, last = np.arange(1.0, count), a + b - 2
-    middle = 2 * k + last
-    diagonal = np.append((a - b) / (a + b), (a - b) * last / (middle * (middle + 2)))
-    square = k * (k + b - 1) * (k + a - 1) * (k + last) / (middle**2 * (middle**2 - 1))
-    nodes, weights = quadrature.golub_welsch(diagonal, 2 * np.sqrt(square))
-    return (1 + nodes) / 2, weights
 
 
 @prediction(
@@ -219,7 +179,7 @@ def all_recalled(associations: float, dim: float) -> float:
 @prediction(latex=r"P(d_{1/2}) = \frac12", source=_SOURCE, provenance="derived")
 @lru_cache(maxsize=4096)
 def half_dim(associations: float) -> float:
-    """Dimension at which half of the associations are recalled, a real number.
+    """Dimension at which half of the associations are recalled, a real number; 0 if below 4.
 
     Raises:
         ValueError: fewer than 3 associations.
@@ -230,7 +190,7 @@ def half_dim(associations: float) -> float:
 @prediction(latex=r"P_{all}(d_{all}) = \frac12", source=_SHARP, provenance="derived")
 @lru_cache(maxsize=4096)
 def all_dim(associations: float) -> float:
-    """Dimension at which all associations are recalled with probability 1/2, a real number.
+    """Dimension at which all are recalled with probability 1/2, a real number; 0 if below 4.
 
     Raises:
         ValueError: fewer than 3 associations.
@@ -243,7 +203,7 @@ def all_dim(associations: float) -> float:
 )
 @lru_cache(maxsize=4096)
 def half_rank(associations: float, dim: float) -> float:
-    """Rank at which half of the associations are recalled, a real number; infinite if above d.
+    """Rank at which half of the associations are recalled: real, infinite above d, 0 below 2.
 
     Raises:
         ValueError: sizes as in `accuracy`.
@@ -257,7 +217,7 @@ def half_rank(associations: float, dim: float) -> float:
 @prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, provenance="derived")
 @lru_cache(maxsize=4096)
 def capacity(dim: float) -> float:
-    """Number of associations that are all recalled with probability 1/2, a real number.
+    """Number of associations all recalled with probability 1/2, a real number; 0 if below 3.
 
     Raises:
         ValueError: fewer than 4 dimensions.
@@ -267,11 +227,7 @@ def capacity(dim: float) -> float:
 
 def _threshold(success: Callable[[float], float], low: float, high: float) -> float:
     """Where a success probability, monotonic in its argument, is 1/2."""
-
-    def excess(log_size: float) -> float:
-        return success(math.exp(log_size)) - 0.5
-
-    return math.exp(float(optimize.brentq(excess, math.log(low), math.log(high), xtol=1e-6)))
+    return crossing.log_root(success, low, high, level=0.5, tolerance=1e-6)
 
 
 @prediction(latex=r"d_{1/2}\sim\sqrt{2n\ln n}", source=_SOURCE, provenance="derived")

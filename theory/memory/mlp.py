@@ -1,47 +1,22 @@
 r"""The MLP associative memory $F(z) = V^\top\sigma(Wz + b)$: accuracy, critical width, capacity.
 
-N inputs $z_x$, uniform on the unit sphere of $R^d$, go to M outputs $u_j$, uniform there too, each
-used $N/M$ times. With random features $\phi_x\in R^m$ and the Hebbian $V\propto\sum_x\phi_x
-u_{f(x)}^\top$ the score of output j on input x is $u_j^\top F$ with
+N inputs, uniform on the unit sphere of $R^d$, go to M outputs, uniform there too, each used $N/M$
+times. m random features $\phi_x$ and the Hebbian $V\propto\sum_x\phi_xu_{f(x)}^\top$ have the
+overlaps $K_{xy} = \phi_x^\top\phi_y/E|\phi|^2$. $K_{xx}$ has mean 1 and variance $\rho/m$; for
+$y\ne x$, $K_{xy}$ has mean 0 and variance
 
-$$ F = \sum_k c_k u_k, \qquad c_k = \sum_{y: f(y) = k} K_{xy}, \qquad
-   K_{xy} = \frac{\phi_x^\top\phi_y}{E|\phi|^2} . $$
+$$ T^2 = T_\infty^2 + \frac1{m_1} , $$
 
-Overlaps. $K_{xx}$ has mean 1 and variance $\rho/m$, $\rho = \mathrm{Var}(\phi_i^2)/E(\phi_i^2)^2$.
-For $y\ne x$, $K_{xy}$ has mean 0 and variance
+$T_\infty^2$ that of infinitely many features, $m_1$ the neurons that count (`FeatureLaw`). Given
+$\kappa = K_{xx}$ and $B^2 = \kappa\frac NM T^2$, the input's own score and its competitors'
+variance are
 
-$$ T^2 = T_\infty^2 + \frac1{m_1}, \qquad T_\infty^2 = \mathrm{Var}_t\,k(t) , $$
+$$ s = \kappa+\alpha+\eta,\quad \alpha\sim N\Big(0,\kappa\big(\tfrac NM-1\big)T^2\Big),\quad
+   \eta\sim N\Big(0,rB^2\frac{M-1}d\Big);\qquad \frac{|F|^2}d + B^2, $$
+$$ |F|^2 = (\kappa+\alpha)^2 + 2(\kappa+\alpha)\eta + rB^2(M-2) . $$
 
-k the overlap of infinitely many features at cosine t, $m_1$ the neurons that count. Neurons and the
-kernel's own variation hurt alike: widths below $1/T_\infty^2$ add to the capacity, wider ones do
-not.
-
-* Cosine features of frequency $\omega$: $k(t) = e^{-\omega^2(1-t)}$, so that $T_\infty^2$ is
-  negligible if $\omega^2\gg\log N$ and $d\gg1$: it is taken as 0. $m_1=m$, $\rho=\frac12$.
-* ReLU features, without their constant and linear parts, are $\frac12|w^\top z|$ less the mean,
-  with rows w of length $\sqrt d$:
-  $k(t) = (h(t) - Eh)/(1 - Eh)$, $h(t)=\frac2\pi(\sqrt{1-t^2} + t\arcsin t)$.
-  Most of what is left is quadratic: $T_\infty^2\approx\frac{2}{(\pi-2)^2d^2}=1.53/d^2$. The
-  projection costs $m - m_1 = d + 1$ neurons, and $\rho\to2.87$ as d grows
-  (2.1 at d = 16, 2.7 at d = 64).
-
-Scores. Given $\kappa = K_{xx}$ the interference is Gaussian with variances proportional to
-$\kappa$, as it is linear in $\phi_x$. With $B^2 = \kappa\frac NM T^2$, the variance of one $c_k$,
-the input's own score is
-
-$$ s = \kappa + \alpha + \eta, \quad
-   \alpha\sim N\Big(0,\kappa\big(\tfrac NM-1\big)T^2\Big),\quad
-   \eta\sim N\Big(0,rB^2\frac{M-1}d\Big), $$
-
-from inputs of the same output and of others. Each competitor's has variance $|F|^2/d + B^2$,
-$|F|^2 = (\kappa+\alpha)^2 + 2(\kappa+\alpha)\eta + rB^2(M-2)$. As in `theory.attention.recall`, competitors
-share a fluctuation r of $|F|^2$ and correlate like D random directions. The leading order is
-$s\sim N(1,v)$ against competitors of variance v,
-
-$$ v = \frac1m\Big(\frac Nd + \frac NM\Big) . $$
-
-It lacks $1/d$, the correct output's share in every competitor's score; yet to add $1/d$ is wrong
-too, for an association that fails has a small s, and its $|F|^2$ is that much smaller.
+Competitors share the fluctuation r of $|F|^2$ and correlate like D random directions
+(`spectra.effective_rank`). The derivation is in mlp.md.
 """
 
 import math
@@ -49,11 +24,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import optimize
 
 from recall_claims import prediction
-from theory.attention import localisation, recall
-from theory.laws import quadrature
+from theory.laws import crossing, quadrature, spectra, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B2; constants derived"
 _SCALE_NODES, _SCORE_NODES = 5, 120
@@ -87,7 +60,7 @@ def feature_law(name: str, dim: int) -> FeatureLaw:
     if name == "cosine":
         return FeatureLaw(wide=0.0, lost=0.0, power=0.5)
     if name == "relu":
-        nodes, weights = localisation.coordinate_nodes(dim, 200)
+        nodes, weights = sphere.nodes(dim, 200)
         cosine = nodes / math.sqrt(dim)
         overlap = 2 / math.pi * (np.sqrt(1 - cosine**2) + cosine * np.arcsin(cosine))
         mean = float(weights @ overlap)
@@ -108,10 +81,10 @@ def _failures(
     load = associations / outputs
     neurons = width - law.lost
     spread = law.wide + 1 / neurons
-    inverse_rank = 1 / recall.effective_rank(outputs, dim)
+    inverse_rank = 1 / spectra.effective_rank(outputs, dim)
     scale, scale_weight = quadrature.gamma(2 * (inverse_rank + 1 / outputs), _SCALE_NODES)
     norm, norm_weight = quadrature.gamma(law.power / neurons, _SCALE_NODES)
-    score, score_weight = localisation.coordinate_nodes(1 / inverse_rank, _SCORE_NODES)
+    score, score_weight = sphere.nodes(1 / inverse_rank, _SCORE_NODES)
 
     # Axes: r, kappa, the input's own score.
     r, kappa = scale.reshape(-1, 1, 1), norm.reshape(-1, 1)
@@ -123,7 +96,7 @@ def _failures(
     signal = own - eta
     length = signal**2 + 2 * signal * eta + r * coefficient * (outputs - 2)
     margin = own / np.sqrt(np.maximum(length, 0.0) / dim + coefficient)
-    below = localisation.coordinate_cdf(margin, 1 / inverse_rank)
+    below = sphere.cdf(margin, 1 / inverse_rank)
     with np.errstate(divide="ignore"):
         wrong = -np.expm1((outputs - 1) * np.log(below))
     return float(scale_weight @ (wrong @ score_weight) @ norm_weight)
@@ -191,6 +164,8 @@ def critical_width(
 ) -> float:
     r"""Width at which all N associations are right with probability 1/2; infinite if none does.
 
+    It is that of the neurons lost (`FeatureLaw`) if a single one beyond them suffices.
+
     The failures are few and nearly independent: their number is Poisson, of mean
     $N(1-\mathrm{Acc})$. Finite size, cosine: within 3% for d >= 32 and M >= 64, 6% low at
     M = d = 32; at d = 16, where inputs come near each other, up to 9% low. ReLU: use
@@ -203,14 +178,10 @@ def critical_width(
     number = outputs or associations
     _check(associations, number, math.inf, law)
 
-    def excess(log_neurons: float) -> float:
-        width = law.lost + math.exp(log_neurons)
-        return _log_mean_failures(associations, number, dim, width, law)
+    def excess(neurons: float) -> float:
+        return _log_mean_failures(associations, number, dim, law.lost + neurons, law)
 
-    high = math.log(_WIDEST)
-    if excess(high) > 0:
-        return math.inf
-    return law.lost + math.exp(float(optimize.brentq(excess, 0.0, high, xtol=1e-7)))
+    return law.lost + crossing.log_root(excess, 1.0, _WIDEST, tolerance=1e-7)
 
 
 @prediction(
@@ -244,14 +215,13 @@ def capacity(
     least = 3 if outputs is None else outputs
     _check(least, least, width, law)
 
-    def excess(log_associations: float) -> float:
-        number = math.exp(log_associations)
+    def excess(number: float) -> float:
         return _log_mean_failures(number, outputs or number, dim, width, law)
 
-    low, high = math.log(least), math.log(_WIDEST)
-    if excess(low) > 0:
+    found = crossing.log_root(excess, least, _WIDEST, tolerance=1e-7)
+    if found < least:
         raise ValueError(f"width is {width}: that stores not even {least} associations")
-    return math.exp(float(optimize.brentq(excess, low, high, xtol=1e-7)))
+    return found
 
 
 def _log_mean_failures(

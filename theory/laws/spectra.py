@@ -1,0 +1,70 @@
+r"""Spectral moments of the Gram matrix $K_{ab} = z_a^\top z_b$ of n random vectors in $R^d$.
+
+The vectors have mean square length 1, and $r = n/d$. $K$ has $\min(n, d)$ eigenvalues other than
+zero, those of $r$ times the covariance $S = \frac dn\sum_a z_az_a^\top$; as $n, d\to\infty$ both
+follow the law of Marchenko and Pastur.
+"""
+
+import math
+from typing import Literal
+
+Vectors = Literal["sphere", "gaussian", "orthonormal"]
+
+
+def moment(order: int, ratio: float) -> float:
+    r"""$t_k = \lim\frac1n\mathrm{tr}\,K^k = \sum_{j<k}\frac1k\binom kj\binom k{j+1}r^j$ (Narayana).
+
+    Args:
+        order: k, at least 1.
+        ratio: $r$; give its inverse for the moments $\frac1d\mathrm{tr}\,S^k$ of the covariance.
+
+    >>> moment(3, 0.5)
+    2.75
+    """
+    weights = (math.comb(order, j) * math.comb(order, j + 1) / order for j in range(order))
+    return sum(weight * ratio**j for j, weight in enumerate(weights))
+
+
+def moments(ratio: float) -> tuple[float, float, float]:
+    r"""The limits $t_2, t_3, t_4$ at $r$ = ``ratio``.
+
+    >>> moments(0.0)
+    (1.0, 1.0, 1.0)
+    """
+    return moment(2, ratio), moment(3, ratio), moment(4, ratio)
+
+
+def centred_moments(vectors: Vectors, count: int, dim: int) -> tuple[float, float, float]:
+    r"""$t_2, t_3, t_4$ at finite size, of the Gram matrix without its mean direction.
+
+    $t_k = E\,\mathrm{tr}(PKP)^k/n$ for $n$ = ``count`` - 1, where $P$ projects out the mean of the
+    ``count`` vectors: counts of closed walks on the sphere, the moments of a Wishart matrix for
+    Gaussian vectors, and 1 for orthonormal ones.
+
+    >>> round(centred_moments("sphere", 65, 21)[0], 9)
+    4.0
+    """
+    n, d = float(count - 1), float(dim)
+    if vectors == "orthonormal":
+        return 1.0, 1.0, 1.0
+    if vectors == "gaussian":
+        third = n**2 + d**2 + 3 * n * d + 3 * n + 3 * d + 4
+        fourth = n**3 + d**3 + 6 * n * d * (n + d) + 6 * (n**2 + d**2)
+        fourth += 17 * n * d + 21 * (n + d) + 20
+        return (n + d + 1) / d, third / d**2, fourth / d**3
+    one, two, three = n - 1, (n - 1) * (n - 2), (n - 1) * (n - 2) * (n - 3)
+    fourth = 1 + one * (6 / d + 3 / (d * (d + 2))) + 6 * two / d**2 + three / d**3
+    return 1 + one / d, 1 + 3 * one / d + two / d**2, fourth
+
+
+def effective_rank(count: float, dim: float) -> float:
+    r"""$D$, the inverse mean squared correlation of the entries of $Kg$, g a normal vector.
+
+    Their covariance is $K^2$; independent entries along random directions in D dimensions would be
+    as correlated: $D = n/(t_4/t_2^2 - 1)$.
+
+    >>> round(effective_rank(256, 56))
+    36
+    """
+    second, _, fourth = moments(count / dim)
+    return count / (fourth / second**2 - 1)
