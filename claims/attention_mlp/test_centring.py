@@ -131,9 +131,7 @@ HELPS = cells(
             rule=Ordering(smaller="centred", larger="plain"),
         ),
         Control(
-            "no-matter",
-            "the gain is below 0.05",
-            rule=OneSided(upper=0.05, observable="gain"),
+            "no-matter", "the gain is below 0.05", rule=OneSided(upper=0.05, observable="gain")
         ),
     ),
 )

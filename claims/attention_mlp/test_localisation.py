@@ -19,7 +19,6 @@ from recall_claims import (
     Region,
     Source,
     at,
-    cells,
     claim,
     grid,
     on,
@@ -39,8 +38,9 @@ from theory.attention_mlp.problem import MlpProblem
 SOURCE = Source("A", "A6", "A9", provenance="derived", reference="theory/attention_mlp/noise.py")
 
 
-def score_variance(problem: MlpProblem, without: Sequence[str] = ()) -> float:
+def score_variance(cell: Cell, *without: str) -> float:
     """Predicted variance of the token scores, with some of the terms dropped."""
+    problem = MlpProblem.of(cell)
     dropped = sum(noise.terms(problem)[symbol] for symbol in without)
     return (noise.variance(problem) - dropped) * signal.signal_unit(problem) ** 2
 
@@ -85,8 +85,7 @@ SIGNAL = grid(
             "unit-scale",
             "the slope that recall sees, at arguments of scale 1 (0.1 for He3, in place of 0)",
             on(
-                MlpProblem,
-                lambda p: (0.01 + p.unit.derivatives[1] ** 2) * signal.trigger_signal(p),
+                MlpProblem, lambda p: (0.01 + p.unit.derivatives[1] ** 2) * signal.trigger_signal(p)
             ),
         ),
     ),
@@ -115,7 +114,7 @@ BIAS = grid(
     source=SOURCE,
     latex=r"M_0 = \frac{L^4t_3}{mN^2}\left[\psi^2+\frac{\psi\psi_1+\psi_1^2}{d}"
     r"+\frac{\chi^2}{V}\right],\qquad\psi = E\phi\phi'",
-    predict=on(MlpProblem, score_variance),
+    predict=score_variance,
     regime="phi(0) = -0.7, few samples and L of 16 and 32: M0 is 60 to 90% of the variance.",
     cells={"smoke": BIAS[::3], "standard": BIAS},
     replicates={"smoke": 256, "full": 1024},
@@ -124,7 +123,7 @@ BIAS = grid(
     why="Moments of Hermite mixtures in the row norms |w_r|^2 are off by order 1/d times "
     "their degree, 10% at d = 32.",
     controls=(
-        Control("no-M0", "the bias is left out", on(MlpProblem, score_variance, without=("M0",))),
+        Control("no-M0", "the bias is left out", lambda cell: score_variance(cell, "M0")),
         ATTENTION_ONLY,
     ),
     plot=Plot("parity", log="xy"),
@@ -141,7 +140,7 @@ def mlp_weight_mean_bias(cell: Cell, block: Block) -> Tensor:
     "The weight-mean bias grows like L^4/(N^2 m) relative to the signal",
     source=SOURCE,
     latex=r"\mathrm{Var}_v\theta_v\propto\frac{1}{mN^2}\cdot\frac{L^4}{L^4V^2}",
-    predict=on(MlpProblem, score_variance),
+    predict=score_variance,
     regime="The grid of the claim on M0.",
     cells={"standard": BIAS},
     replicates={"standard": 256, "full": 1024},
@@ -150,11 +149,7 @@ def mlp_weight_mean_bias(cell: Cell, block: Block) -> Tensor:
     why="The exponents are those of the predicted total on this grid, where other terms "
     "flatten them; an error of 15% in one of the terms moves them by 0.05.",
     controls=(
-        Control(
-            "no-M0",
-            "the exponents without M0",
-            on(MlpProblem, score_variance, without=("M0", "MB")),
-        ),
+        Control("no-M0", "the exponents without M0", lambda cell: score_variance(cell, "M0", "MB")),
         power("width-exponent", "a bias that falls like m^{-1/2}", width=0.5),
     ),
     plot=Plot(x="width", group=("length", "samples"), log="xy"),
@@ -165,16 +160,9 @@ def mlp_bias_exponents(cell: Cell, block: Block) -> Tensor:
     return mlp.token_scores(*block.draw(mlp.draw, cell)).theta.var(1)
 
 
-NARROW = cells(
-    {
-        "activation": activation,
-        "width": width,
-        "samples": samples,
-        "length": 16,
-        "vocab_size": 512,
-        "dim": 48,
-    }
-    for activation in ("tanh", "he3")
+NARROW = tuple(
+    Cell(activation=name, width=width, samples=samples, length=16, vocab_size=512, dim=48)
+    for name in ("tanh", "he3")
     for width, samples in ((4, 256), (8, 256), (4, 512), (16, 256))
 )
 
@@ -185,7 +173,7 @@ NARROW = cells(
     source=SOURCE,
     latex=r"M_C = \frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2qq'}{m}+\frac{Vt_2E\phi^2\phi'^2}{mN}"
     r"\right],\qquad M_B = \frac{L^4t_2t_3}{VmN^2}(qq'+\psi^2)",
-    predict=on(MlpProblem, score_variance),
+    predict=score_variance,
     regime="Odd activations have no bias M0 at leading order; widths far below d and at most one "
     "sample a token, where MC and MB together are about half of the variance.",
     cells={"smoke": NARROW[1:4:2], "standard": NARROW},
@@ -198,7 +186,7 @@ NARROW = cells(
         Control(
             "infinite-width",
             "the layer's own noise is left out",
-            on(MlpProblem, score_variance, without=("MC", "MB")),
+            lambda cell: score_variance(cell, "MC", "MB"),
         ),
         ATTENTION_ONLY,
     ),
@@ -254,7 +242,7 @@ def mlp_critical_samples(cell: Cell, block: Block) -> Tensor:
 
 
 def design(
-    name: str, better: str, worse: str, what: str, **sizes: int
+    name: str, better: str, worse: str, what: str, *, length: int, samples: int, width: int
 ) -> Callable[[Observe], Claim]:
     """A claim that one activation beats another, with the reverse as its control."""
     return claim(
@@ -263,7 +251,7 @@ def design(
         source=SOURCE,
         regime="Equal sizes for both activations, chosen by the formulas so that the step in "
         "question is the bottleneck of the worse one.",
-        cells=grid(**sizes),
+        cells=grid(vocab_size=256, length=length, samples=samples, dim=32, width=width),
         replicates={"smoke": 48, "standard": 128, "full": 512},
         looks={"smoke": 2, "standard": 3},
         rule=Ordering(smaller=worse, larger=better, margin=0.1),
@@ -299,10 +287,8 @@ def contest(
     "he3",
     "he2",
     "phi'(0) = 0 loses the trigger signal: He2 does not localise where He3 does",
-    vocab_size=256,
     length=16,
     samples=1024,
-    dim=32,
     width=128,
 )
 def mlp_design_slope(cell: Cell, block: Block) -> dict[str, Tensor]:
@@ -316,10 +302,8 @@ def mlp_design_slope(cell: Cell, block: Block) -> dict[str, Tensor]:
     "he3",
     "he2+he3",
     "phi(0) != 0 adds the bias M0: with an offset more samples are needed to localise",
-    vocab_size=256,
     length=32,
     samples=384,
-    dim=32,
     width=64,
 )
 def mlp_design_offset(cell: Cell, block: Block) -> dict[str, Tensor]:
@@ -333,10 +317,8 @@ def mlp_design_offset(cell: Cell, block: Block) -> dict[str, Tensor]:
     "he3",
     "tanh",
     "A linear part at unit scale caps recall: He3 recalls beyond what tanh can at any width",
-    vocab_size=256,
     length=16,
     samples=2048,
-    dim=32,
     width=256,
 )
 def mlp_design_linear(cell: Cell, block: Block) -> dict[str, Tensor]:

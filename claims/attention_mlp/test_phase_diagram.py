@@ -13,8 +13,8 @@ from recall_claims import (
     Share,
     Source,
     at,
-    cells,
     claim,
+    grid,
     on,
 )
 from simulation.attention_mlp import end_to_end, phase_diagram
@@ -23,7 +23,7 @@ from theory.attention_mlp.phase_diagram import Requirement, binding
 from theory.attention_mlp.problem import MlpProblem
 
 MIX = "0.3he1+he2+he3"
-PLACES: tuple[tuple[str, bool, tuple[tuple[int, int, int], ...]], ...] = (
+PLACES = (
     # Too few samples to show every token.
     ("he3", False, ((32, 48, 4),)),
     ("tanh", False, ((32, 48, 4),)),
@@ -58,14 +58,8 @@ def points() -> tuple[Cell, ...]:
     found = []
     for activation, centred, sizes in PLACES:
         for samples, dim, length in sizes:
-            cell = Cell(
-                activation=activation,
-                centred=centred,
-                samples=samples,
-                dim=dim,
-                length=length,
-                vocab_size=128,
-            )
+            cell = Cell(activation=activation, centred=centred, vocab_size=128)
+            cell = cell.replace(samples=samples, dim=dim, length=length)
             needed = requirement(cell).width
             found.append(cell.replace(width=int(needed / 4) if needed < 1e6 else 2 * dim))
     return tuple(found)
@@ -108,18 +102,11 @@ def phase_map(cell: Cell, block: Block) -> dict[str, Tensor]:
 
 
 BUDGET = 12288
-TRADE = cells(
-    {
-        "activation": "he3",
-        "vocab_size": 128,
-        "samples": samples,
-        "length": length,
-        "dim": dim,
-        "width": BUDGET // dim,
-    }
-    for dim in (24, 64)
-    for samples in (384, 1536)
-    for length in (8, 24, 64)
+TRADE = tuple(
+    cell.replace(width=BUDGET // cell["dim"])
+    for cell in grid(
+        activation="he3", vocab_size=128, dim=(24, 64), samples=(384, 1536), length=(8, 24, 64)
+    )
 )
 
 

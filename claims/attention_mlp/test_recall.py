@@ -170,20 +170,14 @@ def mlp_capacity(cell: Cell, block: Block) -> Tensor:
     return recalled(cell, block, balanced=True)
 
 
-samples_needed = on(RecallProblem, recall.critical_samples)
-
-
-def around_samples(*settings: tuple[str, bool, int, int]) -> tuple[Cell, ...]:
-    """Five sample sizes around the predicted critical one, each with m = 512."""
-    names = "activation", "trigger_in_values", "vocab_size", "dim"
-    points = (dict(zip(names, values, strict=True)) for values in settings)
-    return scan(
-        [{**point, "width": 512, "samples": 1} for point in points],
-        "samples",
-        samples_needed,
-        (0.5, 0.75, 1.1, 1.6, 2.4),
-        to=int,
-    )
+needed_samples = on(RecallProblem, recall.critical_samples)
+SHARED_PART = (
+    *grid(activation="tanh", trigger_in_values=True, vocab_size=128, dim=64, width=512, samples=1),
+    *grid(activation="tanh", trigger_in_values=True, vocab_size=256, dim=96, width=512, samples=1),
+    *grid(activation="relu", trigger_in_values=False, vocab_size=128, dim=64, width=512, samples=1),
+    *grid(activation="relu", trigger_in_values=False, vocab_size=256, dim=96, width=512, samples=1),
+)
+OFFSET = scan(SHARED_PART, "samples", needed_samples, (0.5, 0.75, 1.1, 1.6, 2.4), to=int)
 
 
 @claim(
@@ -192,18 +186,10 @@ def around_samples(*settings: tuple[str, bool, int, int]) -> tuple[Cell, ...]:
     source=SOURCE,
     latex=r"\frac{1}{\beta_V^2} = \frac{V+d}{d}\,\frac{(1+1/\lambda)T^2+\kappa_0^2/\lambda}"
     r"{(q-\kappa_0)^2}+\frac1d,\qquad Nd\ge 2V^2\log V\,\frac{\kappa_0^2}{(q-\kappa_0)^2}",
-    predict=samples_needed,
+    predict=needed_samples,
     regime="V is 2 to 2.7 times d and m = 512, so that recall succeeds with enough samples; the "
     "shared part comes from the trigger in the values (tanh) or from the activation's mean (ReLU).",
-    cells=lambda: {
-        "smoke": around_samples(("tanh", True, 128, 64)),
-        "standard": around_samples(
-            ("tanh", True, 128, 64),
-            ("tanh", True, 256, 96),
-            ("relu", False, 128, 64),
-            ("relu", False, 256, 96),
-        ),
-    },
+    cells={"smoke": OFFSET[:5], "standard": OFFSET},
     replicates={"smoke": 64, "standard": 96, "full": 512},
     looks=3,
     rule=CriticalLocation(Region(0.98, 1.35)),
@@ -230,29 +216,23 @@ def mlp_offset_cost(cell: Cell, block: Block) -> Tensor:
     return recalled(cell, block, balanced=False)
 
 
-width_needed = on(RecallProblem, recall.critical_width)
-
-
-def around_width(*sizes: tuple[int, int]) -> tuple[Cell, ...]:
-    """Five widths around the predicted critical one, for vocabularies and dimensions."""
-    settings = [
-        Cell(activation="he2", vocab_size=size, samples=8 * size, dim=dim, width=1)
-        for size, dim in sizes
-    ]
-    return scan(settings, "width", width_needed, (0.35, 0.6, 1.0, 1.7, 2.9), to=int)
+needed_width = on(RecallProblem, recall.critical_width)
+BELOW_CAP = (
+    Cell(activation="he2", vocab_size=128, samples=8 * 128, dim=24, width=1),
+    Cell(activation="he2", vocab_size=256, samples=8 * 256, dim=32, width=1),
+    Cell(activation="he2", vocab_size=256, samples=8 * 256, dim=48, width=1),
+)
+WIDTH = scan(BELOW_CAP, "width", needed_width, (0.35, 0.6, 1.0, 1.7, 2.9), to=int)
 
 
 @claim(
     "A.mlp-required-width",
     "The width that recall requires: m d of order V log V below the recall cap",
     source=Source("A", "A6", "A10"),
-    predict=width_needed,
+    predict=needed_width,
     regime="He2, whose recall cap lies at V of order d^3/log d, far beyond these vocabularies; 8 "
     "samples a token.",
-    cells=lambda: {
-        "smoke": around_width((128, 24)),
-        "standard": around_width((128, 24), (256, 32), (256, 48)),
-    },
+    cells={"smoke": WIDTH[:5], "standard": WIDTH},
     replicates={"smoke": 64, "full": 512},
     looks=2,
     rule=CriticalLocation(Region(0.92, 1.15), scan="width"),

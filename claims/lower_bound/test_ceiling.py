@@ -1,10 +1,11 @@
 """A4, A13: the ceiling on what an estimator can do that sees the gradient at initialisation."""
 
 import math
+from functools import partial
 
 from torch import Tensor
 
-from claims.lower_bound.common import BOUND, SOURCE, guessed
+from claims.lower_bound.common import SOURCE, derived, guessed
 from recall_claims import (
     Block,
     Cell,
@@ -13,7 +14,6 @@ from recall_claims import (
     OneSided,
     Plot,
     Region,
-    Source,
     claim,
     grid,
     on,
@@ -46,7 +46,7 @@ LOWER = (
 @claim(
     "A.bayes-ceiling",
     "Not even Bayes' rule exceeds the ceiling",
-    source=BOUND,
+    source=derived("ceiling.py"),
     latex=r"\alpha\le\frac1V\frac{I_B-1}{W_0((I_B-1)/e)}",
     predict=highest,
     regime="""The Gaussian-equivalent channel for which the ceiling is a theorem, at V = 6, where
@@ -75,7 +75,7 @@ PANEL_SIZES = {"vocab_size": 256, "length": 8, "samples": 8192}
 @claim(
     "A.ceiling",
     "No estimator of the panel exceeds the ceiling",
-    source=BOUND,
+    source=derived("ceiling.py"),
     latex=r"\alpha\le\frac1V\frac{I_B-1}{W_0((I_B-1)/e)},\quad "
     r"I_B=\frac{d^2}{2}\log\left(1+\frac{N+V}{(L-1)(V-1)}\right)",
     predict=highest,
@@ -99,6 +99,7 @@ def panel_ceiling(cell: Cell, block: Block) -> Tensor:
     return guessed(cell, block, cell["estimator"])
 
 
+located = partial(CriticalLocation, scan="dim")
 HALF_ACCURACY = (
     *grid(vocab_size=256, length=32, samples=2048, dim=(86, 98, 112)),
     *grid(vocab_size=256, length=32, samples=8192, dim=(48, 56, 64)),
@@ -117,20 +118,14 @@ HALF_ACCURACY = (
     cells={"smoke": HALF_ACCURACY[3:6], "standard": HALF_ACCURACY},
     replicates={"smoke": 24, "standard": 32, "full": 64},
     looks=2,
-    rule=CriticalLocation(Region(math.sqrt(2.0), math.sqrt(3.3)), scan="dim"),
+    rule=located(Region(math.sqrt(2.0), math.sqrt(3.3))),
     why="""A pilot study of the panel found 2.3 to 2.9 times the ceiling's information at
         these sizes, with uncertainty of 0.3. The information grows as d^2.""",
     controls=(
         Control(
-            "attained",
-            "the best estimator attains the ceiling",
-            rule=CriticalLocation(Region(0.9, 1.1), scan="dim"),
+            "attained", "the best estimator attains the ceiling", rule=located(Region(0.9, 1.1))
         ),
-        Control(
-            "loose",
-            "the ceiling is off by a factor of 4 or more",
-            rule=CriticalLocation(Region(2.0, math.inf), scan="dim"),
-        ),
+        Control("loose", "the ceiling is off by 4 or more", rule=located(Region(2.0, math.inf))),
     ),
     plot=Plot(x="dim", group=("length", "samples"), y_label="accuracy"),
 )
@@ -143,9 +138,7 @@ def ceiling_factor(cell: Cell, block: Block) -> Tensor:
 @claim(
     "A.exact-arithmetic",
     "In exact arithmetic a single real number beats the ceiling",
-    source=Source(
-        "A", "A4", "A13", provenance="derived", reference="theory/lower_bound/gradient_channel.py"
-    ),
+    source=derived("gradient_channel.py"),
     latex=r"\alpha(G) > \frac1V\frac{I_B-1}{W_0((I_B-1)/e)}\quad\text{for }d = 1",
     predict=lambda cell: highest(cell.replace(dim=2), 1 / 4),  # information grows as d^2
     regime="""V = 4, L = 2, d = 1 and a gradient in double precision: all count tables can be
@@ -158,9 +151,7 @@ def ceiling_factor(cell: Cell, block: Block) -> Tensor:
     why="The decoder must do better than the ceiling would allow: any size counts.",
     controls=(
         Control(
-            "unconditional",
-            "the ceiling holds whatever the arithmetic",
-            rule=OneSided(upper=0.0),
+            "unconditional", "the ceiling holds whatever the arithmetic", rule=OneSided(upper=0.0)
         ),
     ),
     plot=Plot(x="samples", y_label="accuracy", log=""),

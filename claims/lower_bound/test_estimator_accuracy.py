@@ -4,43 +4,20 @@ import torch
 from torch import Tensor
 
 from claims.lower_bound.common import SOURCE, guessed
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    MeanDifference,
-    Plot,
-    Region,
-    at,
-    cells,
-    claim,
-    on,
-)
+from recall_claims import Block, Cell, Control, MeanDifference, Plot, Region, at, claim, on
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import matched_filter as matched_filter_estimator
 from theory.attention.problem import Problem
 from theory.lower_bound import linear_mmse, matched_filter
 
-MATCHED = cells(
-    {"vocab_size": 256, "length": length, "samples": samples, "dim": dim}
-    for length, samples, dim in (
-        (8, 8192, 44),
-        (8, 16384, 64),
-        (32, 8192, 62),
-        (64, 8192, 96),
-        (128, 8192, 144),
-    )
-)
-LINEAR = cells(
-    {"vocab_size": 256, "length": length, "samples": samples, "dim": dim}
-    for length, samples, dim in (
-        (8, 16384, 40),
-        (8, 16384, 56),
-        (32, 8192, 62),
-        (64, 8192, 88),
-        (128, 8192, 112),
-    )
-)
+
+def sized(*sizes: tuple[int, int, int]) -> tuple[Cell, ...]:
+    """Cells of V = 256 with these L, N and d."""
+    return tuple(Cell(vocab_size=256, length=L, samples=N, dim=d) for L, N, d in sizes)
+
+
+MATCHED = sized((8, 8192, 44), (8, 16384, 64), (32, 8192, 62), (64, 8192, 96), (128, 8192, 144))
+LINEAR = sized((8, 16384, 40), (8, 16384, 56), (32, 8192, 62), (64, 8192, 88), (128, 8192, 112))
 FINITE_SIZE = """Finite size: pilots under seeds of 1000 and above agree to 0.015 at V = 256;
     the rest is sampling error."""
 PARITY = Plot("parity", x_label="formula", y_label="share of labels guessed right")
@@ -59,11 +36,7 @@ PARITY = Plot("parity", x_label="formula", y_label="share of labels guessed righ
     rule=MeanDifference(Region(-0.05, 0.05)),
     why=FINITE_SIZE,
     controls=(
-        at(
-            "no-noise",
-            "the uninformative tokens add no noise: the terms in L/N dropped",
-            length=2,
-        ),
+        at("no-noise", "the uninformative tokens add no noise: the terms in L/N dropped", length=2),
         at(
             "no-interference",
             "d enters through the noise alone: the accuracy of a twice larger d",
@@ -96,11 +69,7 @@ def matched_filter_accuracy(cell: Cell, block: Block) -> Tensor:
             "undoing the overlaps of the embeddings gains nothing",
             on(Problem, matched_filter.accuracy),
         ),
-        at(
-            "no-noise",
-            "the uninformative tokens add no noise: the term in L/N dropped",
-            length=2,
-        ),
+        at("no-noise", "the uninformative tokens add no noise: the term in L/N dropped", length=2),
     ),
     plot=PARITY,
 )
@@ -113,14 +82,11 @@ def linear_mmse_accuracy(cell: Cell, block: Block) -> Tensor:
 QUERIES = 2048
 """Tokens asked for at large vocabularies."""
 
-LARGE_VOCABULARIES = cells(
-    {"vocab_size": size, "length": length, "samples": load * size, "dim": dim}
-    for size, length, load, dim in (
-        (1024, 4, 16, 128),
-        (4096, 4, 16, 256),
-        (16384, 4, 16, 512),
-        (131072, 32, 8, 4096),
-    )
+LARGE_VOCABULARIES = (
+    Cell(vocab_size=1024, length=4, samples=16 * 1024, dim=128),
+    Cell(vocab_size=4096, length=4, samples=16 * 4096, dim=256),
+    Cell(vocab_size=16384, length=4, samples=16 * 16384, dim=512),
+    Cell(vocab_size=131072, length=32, samples=8 * 131072, dim=4096),
 )
 
 

@@ -1,10 +1,11 @@
 """A4, A13: where estimators that see the gradient at initialisation guess half of the labels."""
 
 import math
+from functools import partial
 
 from torch import Tensor
 
-from claims.lower_bound.common import SOURCE, guessed
+from claims.lower_bound.common import SOURCE, derived, guessed
 from recall_claims import (
     Block,
     Cell,
@@ -13,9 +14,7 @@ from recall_claims import (
     CriticalLocation,
     Plot,
     Region,
-    Source,
     at,
-    cells,
     claim,
     grid,
     on,
@@ -23,8 +22,8 @@ from recall_claims import (
 from theory.attention.problem import Problem
 from theory.lower_bound import gradient_capacity, linear_mmse, matched_filter
 
-SCANS = cells(
-    {"estimator": name, "vocab_size": 256, "length": length, "dim": dim, "samples": samples}
+SCANS = tuple(
+    Cell(estimator=name, vocab_size=256, length=length, dim=dim, samples=samples)
     for name, length, dim, scan in (
         ("matched filter", 16, 96, (2048, 2896, 4096)),
         ("matched filter", 64, 128, (5120, 7168, 10240)),
@@ -50,9 +49,7 @@ def product(cell: Cell) -> float:
 @claim(
     "A.gradient-samples",
     "Samples at which half of the labels can be read off the gradient",
-    source=Source(
-        "A", "A4", "A13", provenance="derived", reference="theory/lower_bound/argmax_accuracy.py"
-    ),
+    source=derived("argmax_accuracy.py"),
     latex=r"\mathrm{Acc}(V,L,N_c,d)=\frac12",
     predict=critical,
     regime="""V = 256; N_c from 9V to 28V, from short sequences and few dimensions to long ones and
@@ -79,31 +76,26 @@ def critical_samples(cell: Cell, block: Block) -> Tensor:
     return guessed(cell, block, cell["estimator"])
 
 
-CONTOUR = cells(
-    {
-        "vocab_size": size,
-        "length": length,
-        "dim": dim,
-        "vocab_load": size * math.sqrt(math.log(size)),  # its square is V^2 log V
-        "samples": round(middle * factor),
-    }
-    for size, length, dim, middle in (
-        (192, 76, 77, 4469),
-        (192, 76, 115, 1925),
-        (192, 190, 77, 10922),
-        (192, 190, 115, 4449),
-        (384, 76, 154, 4959),
-        (384, 76, 230, 2458),
-        (384, 190, 154, 11872),
-        (384, 190, 230, 5346),
+CONTOUR = tuple(
+    Cell(
+        vocab_size=size,
+        length=length,
+        dim=dim,
+        vocab_load=size * math.sqrt(math.log(size)),  # its square is V^2 log V
+        samples=round(middle * factor),
     )
+    for size, length, places in (
+        (192, 76, ((77, 4469), (115, 1925))),
+        (192, 190, ((77, 10922), (115, 4449))),
+        (384, 76, ((154, 4959), (230, 2458))),
+        (384, 190, ((154, 11872), (230, 5346))),
+    )
+    for dim, middle in places
     for factor in (2**-0.5, 1, 2**0.5)
 )
-EXPONENTS = {
-    "vocab_load": gradient_capacity.EXPONENTS["vocab_size"],
-    "length": gradient_capacity.EXPONENTS["length"],
-    "dim": gradient_capacity.EXPONENTS["dim"],
-}
+LAW = gradient_capacity.EXPONENTS
+EXPONENTS = {"vocab_load": LAW["vocab_size"], "length": LAW["length"], "dim": LAW["dim"]}
+wrong = partial(CriticalExponents, half_width=0.13)
 
 
 def additive(cell: Cell) -> float:
@@ -115,9 +107,7 @@ def additive(cell: Cell) -> float:
 @claim(
     "A.gradient-product",
     "N, d, L and V enter as a product: N d^2 = 2 L V^2 log V",
-    source=Source(
-        "A", "A4", "A13", provenance="derived", reference="theory/lower_bound/gradient_capacity.py"
-    ),
+    source=derived("gradient_capacity.py"),
     latex=r"N_c d^2 \propto L\,V^2\log V",
     regime="""Linear MMSE, N_c << LV, so that noise and not interference limits; L >= V/5, so that
         N_c is large against V; d/V of 0.4 and 0.6. The power of V is that of V sqrt(log V).""",
@@ -132,17 +122,15 @@ def additive(cell: Cell) -> float:
             "additive",
             "V, L and d each need samples of their own, which add up",
             additive,
-            rule=CriticalExponents(EXPONENTS, half_width=0.13, reference="prediction"),
+            rule=wrong(EXPONENTS, reference="prediction"),
         ),
         Control(
             "linear-in-d",
             "d in place of d^2: as many samples as parameters in a row",
-            rule=CriticalExponents(EXPONENTS | {"dim": -1.0}, half_width=0.13),
+            rule=wrong(EXPONENTS | {"dim": -1.0}),
         ),
         Control(
-            "no-length",
-            "the length of the sequences does not matter",
-            rule=CriticalExponents(EXPONENTS | {"length": 0.0}, half_width=0.13),
+            "no-length", "sequences may be of any length", rule=wrong(EXPONENTS | {"length": 0.0})
         ),
     ),
     plot=Plot(

@@ -4,21 +4,8 @@ import math
 
 from torch import Tensor
 
-from claims.lower_bound.common import BOUND, SOURCE
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    MeanRatio,
-    Plot,
-    Region,
-    at,
-    cells,
-    claim,
-    grid,
-    on,
-    power,
-)
+from claims.lower_bound.common import SOURCE, derived
+from recall_claims import Block, Cell, Control, MeanRatio, Plot, Region, at, claim, grid, on, power
 from simulation.attention import sampling
 from simulation.lower_bound import erasure_channel, gradient_channel
 from simulation.lower_bound.estimators import exact_bayes
@@ -26,13 +13,11 @@ from theory.attention.problem import Problem
 from theory.lower_bound import ceiling
 from theory.lower_bound import gradient_channel as channel
 
-NEARLY_TIGHT = cells(
-    [
-        {"vocab_size": 5, "length": 24, "samples": 20, "dim": 2},
-        {"vocab_size": 5, "length": 48, "samples": 20, "dim": 3},
-        {"vocab_size": 6, "length": 64, "samples": 36, "dim": 3},
-        {"vocab_size": 6, "length": 192, "samples": 36, "dim": 4},
-    ]
+NEARLY_TIGHT = (
+    Cell(vocab_size=5, length=24, samples=20, dim=2),
+    Cell(vocab_size=5, length=48, samples=20, dim=3),
+    Cell(vocab_size=6, length=64, samples=36, dim=3),
+    Cell(vocab_size=6, length=192, samples=36, dim=4),
 )
 
 
@@ -104,7 +89,7 @@ def sample_information(cell: Cell, block: Block) -> Tensor:
 @claim(
     "A.accuracy-from-information",
     "The step from information to accuracy loses little",
-    source=BOUND,
+    source=derived("ceiling.py"),
     latex=r"\alpha\le\frac1V\frac{I-1}{W_0((I-1)/e)}",
     predict=lambda cell: ceiling.accuracy(revealed(cell), cell["vocab_size"]),
     regime="""A channel built to come close: it reveals the whole map with some chance. The
@@ -118,13 +103,7 @@ def sample_information(cell: Cell, block: Block) -> Tensor:
     rule=MeanRatio(Region(0.86, 1.0)),
     why="""Above 1 the inequality would be violated. At these sizes it exceeds the
         accuracy of this channel, which is known, by 5 to 10%.""",
-    controls=(
-        at(
-            "half-information",
-            "a channel that tells half as much",
-            chance=lambda cell: cell["chance"] / 2,
-        ),
-    ),
+    controls=(at("half-information", "told half as much", chance=lambda c: c["chance"] / 2),),
     plot=Plot(x="chance", group=("vocab_size",), y_label="accuracy", log=""),
 )
 def accuracy_from_information(cell: Cell, block: Block) -> Tensor:
@@ -136,7 +115,7 @@ def accuracy_from_information(cell: Cell, block: Block) -> Tensor:
 @claim(
     "A.exact-from-information",
     "To recover the whole map takes log V! nats",
-    source=BOUND,
+    source=derived("ceiling.py"),
     latex=r"P(\hat\pi=\pi)\le\frac{I+\log 2}{\log V!}",
     predict=lambda cell: ceiling.exact_recovery(revealed(cell), cell["vocab_size"]),
     regime="""The channel that reveals the whole map with some chance, for which Fano's inequality

@@ -18,14 +18,8 @@ from recall_claims import (
 from simulation.lower_bound import width_information as feature_spectrum
 from theory.lower_bound import width_information as width
 
-SOURCE = Source(
-    "A",
-    "A4",
-    "A9",
-    "A13",
-    provenance="derived",
-    reference="theory/lower_bound/width_information.py",
-)
+REFERENCE = "theory/lower_bound/width_information.py"
+SOURCE = Source("A", "A4", "A9", "A13", provenance="derived", reference=REFERENCE)
 SIZES = {"vocab_size": 64, "dim": 12, "width": 48, "sequences": 32768}
 
 
