@@ -15,7 +15,6 @@ from recall_claims import (
     Region,
     Source,
     at,
-    cells,
     claim,
     grid,
     on,
@@ -102,14 +101,11 @@ def centring_critical_samples(cell: Cell, block: Block) -> Tensor:
     return localisation.probability(scores, length=cell["length"])
 
 
-HELPS = cells(
-    {**SIZES, "activation": activation, "trigger_in_values": trigger, "samples": samples}
-    for activation, trigger, samples in (
-        ("relu", False, 512),
-        ("gelu", False, 384),
-        ("tanh", True, 1024),
-        ("he1+he2", False, 256),
-    )
+HELPS = (
+    Cell(activation="relu", trigger_in_values=False, samples=512, **SIZES),
+    Cell(activation="gelu", trigger_in_values=False, samples=384, **SIZES),
+    Cell(activation="tanh", trigger_in_values=True, samples=1024, **SIZES),
+    Cell(activation="he1+he2", trigger_in_values=False, samples=256, **SIZES),
 )
 
 
@@ -125,14 +121,8 @@ HELPS = cells(
     rule=Ordering(smaller="plain", larger="centred", margin=0.05),
     why="A gain of less than 0.05 in accuracy would not be worth a rule.",
     controls=(
-        Control(
-            "reverse",
-            "plain residuals are better",
-            rule=Ordering(smaller="centred", larger="plain"),
-        ),
-        Control(
-            "no-matter", "the gain is below 0.05", rule=OneSided(upper=0.05, observable="gain")
-        ),
+        Control("reverse", "plain is better", rule=Ordering(smaller="centred", larger="plain")),
+        Control("no-matter", "a gain below 0.05", rule=OneSided(upper=0.05, observable="gain")),
     ),
 )
 def centring_helps(cell: Cell, block: Block) -> dict[str, Tensor]:

@@ -44,6 +44,11 @@ class RecallProblem(MlpProblem):
     length: int = 16
 
 
+def coverage(problem: MlpProblem) -> float:
+    """Samples that show every token about once, V log V."""
+    return problem.vocab_size * math.log(problem.vocab_size)
+
+
 def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     """Share of tokens recalled after training at perfect localisation."""
     sizes = {"samples": cell["vocab_size"], **cell.without("width", "activation")}
@@ -68,17 +73,9 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     why="The formula's error was at most 0.025 over 45 random points of pilot runs with "
     "activations of order up to 2 and widths of at least 32; the rest is room for the interval.",
     controls=(
-        Control(
-            "no-layer",
-            "recall of the attention-only model, whatever the layer",
-            on(RecallProblem, attention_recall.accuracy),
-        ),
+        Control("no-layer", "as without the layer", on(RecallProblem, attention_recall.accuracy)),
         INFINITE_WIDTH,
-        at(
-            "half-the-samples",
-            "twice the load is needed for the same accuracy",
-            samples=lambda cell: cell["samples"] // 2,
-        ),
+        at("half-the-samples", "twice the load needed", samples=lambda cell: cell["samples"] // 2),
     ),
     plot=Plot("parity", x_label="predicted recall accuracy", y_label="observed"),
 )
@@ -107,11 +104,7 @@ def mlp_recall_accuracy(cell: Cell, block: Block) -> Tensor:
     why="The second moments in the formula are then dominated by rare neurons and tokens "
     "that most tokens never meet, so it is pessimistic: by 0.04 to 0.10 in pilot runs.",
     controls=(
-        Control(
-            "in-domain",
-            "the formula holds as for activations of order 2",
-            rule=MeanDifference(Region(-0.035, 0.035)),
-        ),
+        Control("in-domain", "the formula holds", rule=MeanDifference(Region(-0.035, 0.035))),
         INFINITE_WIDTH,
     ),
     plot=Plot(x="width", group=("samples",), y_label="recall"),
@@ -196,16 +189,8 @@ OFFSET = scan(SHARED_PART, "samples", needed_samples, (0.5, 0.75, 1.1, 1.6, 2.4)
     why="The closed form takes the mean interference, but the shared direction makes it "
     "vary between runs, and leaves out the skewness of the counts; pilot runs gave 1.07 to 1.29.",
     controls=(
-        at(
-            "no-shared-part",
-            "the label counts do not matter, as with centred residuals",
-            centred=True,
-        ),
-        Control(
-            "coverage",
-            "V log V samples suffice",
-            on(RecallProblem, lambda p: p.vocab_size * math.log(p.vocab_size)),
-        ),
+        at("no-shared-part", "the label counts do not matter, as if centred", centred=True),
+        Control("coverage", "V log V samples suffice", on(RecallProblem, coverage)),
     ),
     plot=Plot(x="samples", group=("activation", "vocab_size"), collapse=True, y_label="recall"),
 )
@@ -244,11 +229,7 @@ WIDTH = scan(BELOW_CAP, "width", needed_width, (0.35, 0.6, 1.0, 1.7, 2.9), to=in
             "the parameters m d of a d x d matrix that recalls half",
             on(RecallProblem, lambda p: attention_recall.half_dim(p) ** 2 / p.dim),
         ),
-        Control(
-            "counting",
-            "m d = V log V, with constant 1",
-            on(RecallProblem, lambda p: p.vocab_size * math.log(p.vocab_size) / p.dim),
-        ),
+        Control("counting", "m d = V log V", on(RecallProblem, lambda p: coverage(p) / p.dim)),
     ),
     plot=Plot(x="width", group=("vocab_size", "dim"), collapse=True, y_label="recall"),
 )

@@ -33,22 +33,24 @@ def highest(cell: Cell, share: float = 1.0) -> float:
     return ceiling.accuracy(share * channel.information(problem), problem.vocab_size)
 
 
-LOWER = (
-    Control(
-        "third-of-the-information",
-        "a ceiling for a third of the information",
-        lambda cell: highest(cell, 1 / 3),
+below_ceiling = partial(
+    claim,
+    source=derived("ceiling.py"),
+    predict=highest,
+    looks=2,
+    rule=OneSided(upper=0.0),
+    why="A ceiling: accuracy less ceiling is at most 0, at any size.",
+    controls=(
+        Control("third-of-the-information", "a third of the nats", lambda c: highest(c, 1 / 3)),
+        Control("linear-in-d", "d in place of d^2", lambda c: highest(c, 1 / c["dim"])),
     ),
-    Control("linear-in-d", "d in place of d^2", lambda cell: highest(cell, 1 / cell["dim"])),
 )
 
 
-@claim(
+@below_ceiling(
     "A.bayes-ceiling",
     "Not even Bayes' rule exceeds the ceiling",
-    source=derived("ceiling.py"),
     latex=r"\alpha\le\frac1V\frac{I_B-1}{W_0((I_B-1)/e)}",
-    predict=highest,
     regime="""The Gaussian-equivalent channel for which the ceiling is a theorem, at V = 6, where
         the best of all estimators can be computed by summing over all maps.""",
     cells={
@@ -56,10 +58,6 @@ LOWER = (
         "standard": grid(vocab_size=6, length=(3, 8), samples=24, dim=(2, 3, 4)),
     },
     replicates={"smoke": 256, "standard": 512, "full": 1024},
-    looks=2,
-    rule=OneSided(upper=0.0),
-    why="A ceiling: accuracy less ceiling is at most 0, at any size.",
-    controls=LOWER,
     plot=Plot(x="dim", group=("length",), y_label="accuracy", log=""),
 )
 def bayes_ceiling(cell: Cell, block: Block) -> Tensor:
@@ -72,13 +70,11 @@ def bayes_ceiling(cell: Cell, block: Block) -> Tensor:
 PANEL_SIZES = {"vocab_size": 256, "length": 8, "samples": 8192}
 
 
-@claim(
+@below_ceiling(
     "A.ceiling",
     "No estimator of the panel exceeds the ceiling",
-    source=derived("ceiling.py"),
     latex=r"\alpha\le\frac1V\frac{I_B-1}{W_0((I_B-1)/e)},\quad "
     r"I_B=\frac{d^2}{2}\log\left(1+\frac{N+V}{(L-1)(V-1)}\right)",
-    predict=highest,
     regime="""Gradients of actual training batches, N = 32V, whose noise is close to the Gaussian
         one that the ceiling assumes. d runs through the ceiling's rise from 0.3 to 1 and on to
         where the best estimators are nearly right.""",
@@ -87,10 +83,6 @@ PANEL_SIZES = {"vocab_size": 256, "length": 8, "samples": 8192}
         "standard": grid(**PANEL_SIZES, dim=(20, 28, 36, 42, 47), estimator=PANEL),
     },
     replicates={"smoke": 32, "standard": 24, "full": 48},
-    looks=2,
-    rule=OneSided(upper=0.0),
-    why="A ceiling: accuracy less ceiling is at most 0, at any size.",
-    controls=LOWER,
     plot=Plot(x="dim", group=("estimator",), y_label="share of labels guessed right", log=""),
 )
 def panel_ceiling(cell: Cell, block: Block) -> Tensor:
@@ -122,10 +114,8 @@ HALF_ACCURACY = (
     why="""A pilot study of the panel found 2.3 to 2.9 times the ceiling's information at
         these sizes, with uncertainty of 0.3. The information grows as d^2.""",
     controls=(
-        Control(
-            "attained", "the best estimator attains the ceiling", rule=located(Region(0.9, 1.1))
-        ),
-        Control("loose", "the ceiling is off by 4 or more", rule=located(Region(2.0, math.inf))),
+        Control("attained", "the best estimator attains it", rule=located(Region(0.9, 1.1))),
+        Control("loose", "it is off by a factor of 4 or more", rule=located(Region(2.0, math.inf))),
     ),
     plot=Plot(x="dim", group=("length", "samples"), y_label="accuracy"),
 )
@@ -140,7 +130,8 @@ def ceiling_factor(cell: Cell, block: Block) -> Tensor:
     "In exact arithmetic a single real number beats the ceiling",
     source=derived("gradient_channel.py"),
     latex=r"\alpha(G) > \frac1V\frac{I_B-1}{W_0((I_B-1)/e)}\quad\text{for }d = 1",
-    predict=lambda cell: highest(cell.replace(dim=2), 1 / 4),  # information grows as d^2
+    # The theory has d of at least 2; the information grows as d^2.
+    predict=lambda cell: highest(cell.replace(dim=2), 1 / 4),
     regime="""V = 4, L = 2, d = 1 and a gradient in double precision: all count tables can be
         listed, and each gives another gradient. The ceiling's assumption, Gaussian noise, fails
         completely.""",
@@ -149,11 +140,7 @@ def ceiling_factor(cell: Cell, block: Block) -> Tensor:
     looks=2,
     rule=OneSided(lower=0.0),
     why="The decoder must do better than the ceiling would allow: any size counts.",
-    controls=(
-        Control(
-            "unconditional", "the ceiling holds whatever the arithmetic", rule=OneSided(upper=0.0)
-        ),
-    ),
+    controls=(Control("unconditional", "it holds in any arithmetic", rule=OneSided(upper=0.0)),),
     plot=Plot(x="samples", y_label="accuracy", log=""),
 )
 def exact_arithmetic_beats(cell: Cell, block: Block) -> Tensor:

@@ -20,6 +20,7 @@ MATCHED = sized((8, 8192, 44), (8, 16384, 64), (32, 8192, 62), (64, 8192, 96), (
 LINEAR = sized((8, 16384, 40), (8, 16384, 56), (32, 8192, 62), (64, 8192, 88), (128, 8192, 112))
 FINITE_SIZE = """Finite size: pilots under seeds of 1000 and above agree to 0.015 at V = 256;
     the rest is sampling error."""
+matched = on(Problem, matched_filter.accuracy)
 PARITY = Plot("parity", x_label="formula", y_label="share of labels guessed right")
 
 
@@ -27,7 +28,7 @@ PARITY = Plot("parity", x_label="formula", y_label="share of labels guessed righ
     "A.matched-filter",
     "Accuracy of the matched filter on the gradient at initialisation",
     source=SOURCE,
-    predict=on(Problem, matched_filter.accuracy),
+    predict=matched,
     regime="""V = 256, N = 32V or 64V, L from 8 to V/2: interference, noise of the other tokens, or
         fluctuating label counts (L = 128) limit the accuracy in turn.""",
     cells={"smoke": MATCHED[:3:2], "standard": MATCHED},
@@ -37,11 +38,7 @@ PARITY = Plot("parity", x_label="formula", y_label="share of labels guessed righ
     why=FINITE_SIZE,
     controls=(
         at("no-noise", "the uninformative tokens add no noise: the terms in L/N dropped", length=2),
-        at(
-            "no-interference",
-            "d enters through the noise alone: the accuracy of a twice larger d",
-            dim=lambda cell: 2 * cell["dim"],
-        ),
+        at("no-interference", "d acts through the noise alone", dim=lambda cell: 2 * cell["dim"]),
     ),
     plot=PARITY,
 )
@@ -64,11 +61,7 @@ def matched_filter_accuracy(cell: Cell, block: Block) -> Tensor:
     rule=MeanDifference(Region(-0.05, 0.05)),
     why=FINITE_SIZE,
     controls=(
-        Control(
-            "matched-filter",
-            "undoing the overlaps of the embeddings gains nothing",
-            on(Problem, matched_filter.accuracy),
-        ),
+        Control("matched-filter", "undoing the overlaps of the embeddings gains nothing", matched),
         at("no-noise", "the uninformative tokens add no noise: the term in L/N dropped", length=2),
     ),
     plot=PARITY,
@@ -94,7 +87,7 @@ LARGE_VOCABULARIES = (
     "A.one-step-decoding-large-vocabulary",
     "One-step decoding at the vocabulary and the width of a language model",
     source=SOURCE,
-    predict=on(Problem, matched_filter.accuracy),
+    predict=matched,
     regime="""V from 4096 to 16384, and 131072 with d = 4096 in the full tier; N = 16V or 8V, L such
         that the formula's accuracy is between 0.3 and 0.6.""",
     cells={
@@ -108,17 +101,8 @@ LARGE_VOCABULARIES = (
     why="""The theory states an error of 0.015 for V of at least 256; the rest is what
         some tens of replicates of 2048 queries resolve.""",
     controls=(
-        at(
-            "no-noise",
-            "the uninformative tokens add no noise, and there are infinitely many samples",
-            length=2,
-            samples=lambda cell: 64 * cell["samples"],
-        ),
-        at(
-            "tenth-more-dim",
-            "the accuracy of a tenth more dimensions",
-            dim=lambda cell: round(1.1 * cell["dim"]),
-        ),
+        at("no-noise", "no noise, at infinite N", length=2, samples=lambda c: 64 * c["samples"]),
+        at("tenth-more-dim", "a tenth more dimensions", dim=lambda cell: round(1.1 * cell["dim"])),
     ),
     plot=PARITY,
     dtype="float32",

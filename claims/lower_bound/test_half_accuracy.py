@@ -61,11 +61,7 @@ def product(cell: Cell) -> float:
     why="""The accuracy formulas are good to 0.015, and accuracy rises by about 0.3 per
         unit of log N: 5% in N, and as much for sampling error.""",
     controls=(
-        Control(
-            "leading-order",
-            "the leading law N = 2 L V^2 log V / d^2, without interference and at infinite V",
-            product,
-        ),
+        Control("leading-order", "the leading law, without interference, at infinite V", product),
         at("half-length", "L/2 for L", length=lambda cell: cell["length"] // 2),
     ),
     plot=Plot(x="samples", group=("estimator", "length"), y_label="accuracy"),
@@ -95,7 +91,7 @@ CONTOUR = tuple(
 )
 LAW = gradient_capacity.EXPONENTS
 EXPONENTS = {"vocab_load": LAW["vocab_size"], "length": LAW["length"], "dim": LAW["dim"]}
-wrong = partial(CriticalExponents, half_width=0.13)
+asymptotic = partial(CriticalExponents, half_width=0.13)
 
 
 def additive(cell: Cell) -> float:
@@ -122,15 +118,11 @@ def additive(cell: Cell) -> float:
             "additive",
             "V, L and d each need samples of their own, which add up",
             additive,
-            rule=wrong(EXPONENTS, reference="prediction"),
+            rule=asymptotic(EXPONENTS, reference="prediction"),
         ),
+        Control("linear-in-d", "d in place of d^2", rule=asymptotic(EXPONENTS | {"dim": -1.0})),
         Control(
-            "linear-in-d",
-            "d in place of d^2: as many samples as parameters in a row",
-            rule=wrong(EXPONENTS | {"dim": -1.0}),
-        ),
-        Control(
-            "no-length", "sequences may be of any length", rule=wrong(EXPONENTS | {"length": 0.0})
+            "no-length", "the length plays no part", rule=asymptotic(EXPONENTS | {"length": 0.0})
         ),
     ),
     plot=Plot(
