@@ -116,8 +116,7 @@ BIAS = grid(
     replicates={"smoke": 256, "full": 1024},
     looks={"smoke": 2, "standard": 3},
     rule=MeanRatio(Region(0.85, 1.15), by=()),
-    why="Moments of Hermite mixtures in the row norms |w_r|^2 are off by order 1/d times "
-    "their degree, 10% at d = 32.",
+    why="Moments of Hermite mixtures in |w_r|^2 are off by their degree over d, 10% at d = 32.",
     controls=(
         Control("no-M0", "the bias is left out", lambda cell: score_variance(cell, "M0")),
         ATTENTION_ONLY,

@@ -81,8 +81,7 @@ def points() -> tuple[Cell, ...]:
     replicates={"standard": 40, "full": 128},
     looks=3,
     rule=Share(Region(0.8, 1.0)),
-    why="Points where two conditions cost nearly the same accuracy stay undecided; one "
-    "in five may.",
+    why="Points where two conditions cost nearly the same stay undecided; one in five may.",
     controls=(
         at("length-plays-no-part", "the diagram of L = 8", length=8),
         Control("recall-only", "recall binds everywhere", lambda cell: "recall"),

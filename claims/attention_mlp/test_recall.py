@@ -64,8 +64,7 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     "Recall through a random layer follows the kernel formula F2",
     source=SOURCE,
     predict=on(RecallProblem, recall.accuracy),
-    regime="V is five times d; widths on both sides of the crossover of each activation, loads of "
-    "2 and 32 samples a token.",
+    regime="V is five times d; widths on both sides of each activation's crossover; N/V of 2, 32.",
     cells={"smoke": ACCURACY[::5], "standard": ACCURACY},
     replicates={"smoke": 64, "standard": 96, "full": 768},
     looks=2,
@@ -85,6 +84,9 @@ def mlp_recall_accuracy(cell: Cell, block: Block) -> Tensor:
     return recalled(cell, block, balanced=False)
 
 
+HEAVY = grid(activation="he3", width=(64, 128, 256), samples=(1024, 8192), vocab_size=256, dim=48)
+
+
 @claim(
     "A.mlp-recall-heavy-tails",
     "Heavy-tailed features leave the domain of F2: He3 recalls more than it says",
@@ -93,11 +95,7 @@ def mlp_recall_accuracy(cell: Cell, block: Block) -> Tensor:
     r"6\ (\mathrm{ReLU})",
     predict=on(RecallProblem, recall.accuracy),
     regime="Widths of at most three times the kurtosis of the features.",
-    cells={
-        "standard": grid(
-            activation="he3", width=(64, 128, 256), samples=(1024, 8192), vocab_size=256, dim=48
-        )
-    },
+    cells={"standard": HEAVY},
     replicates={"standard": 64, "full": 512},
     looks=2,
     rule=MeanDifference(Region(-0.02, 0.13)),
@@ -131,9 +129,9 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[Cell, ...]
     latex=r"V\log V\approx\frac d2\left[\sum_{k\ge1}\frac{a_k^4}{\tau_\phi^4}\mathrm{Var}(\rho^k)"
     r"+\frac{q}{\tau_\phi^2m}\right]^{-1}",
     predict=capacity,
-    regime="Widths from d to 16 d. ReLU and tanh have a first Hermite coefficient, so their "
-    "crossover is at m of order d; He2 has none, and its crossover is at m of order d^2. Every "
-    "token is seen equally often.",
+    regime="""Widths from d to 16 d. ReLU and tanh have a first Hermite coefficient, so their
+        crossover is at m of order d; He2 has none: m of order d^2. Tokens are seen equally
+        often.""",
     cells=lambda: {
         "smoke": around_capacity("relu", 32, 32, 512) + around_capacity("he2", 24, 32, 128),
         "standard": around_capacity("relu", 32, 32, 128, 512)
@@ -143,9 +141,8 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[Cell, ...]
     replicates={"smoke": 48, "standard": 64, "full": 512},
     looks=2,
     rule=CriticalLocation(Region(0.9, 1.17), scan="vocab_size"),
-    why="The closed form takes the median competitor for all of them, which costs 2 to "
-    "5% at d = 32 and up to 11% at d = 24 in pilot runs, and -3% at V = 55; the rest is room for "
-    "the interval.",
+    why="""The closed form takes the median competitor for all: in pilot runs 2 to 5% at d = 32,
+        up to 11% at d = 24, -3% at V = 55; the rest is room for the interval.""",
     controls=(
         Control(
             "md-always",
@@ -215,14 +212,12 @@ WIDTH = scan(BELOW_CAP, "width", needed_width, (0.35, 0.6, 1.0, 1.7, 2.9), to=in
     "The width that recall requires: m d of order V log V below the recall cap",
     source=Source("A", "A6", "A10"),
     predict=needed_width,
-    regime="He2, whose recall cap lies at V of order d^3/log d, far beyond these vocabularies; 8 "
-    "samples a token.",
+    regime="He2, whose recall cap, V of order d^3/log d, is far beyond these vocabularies; N = 8V.",
     cells={"smoke": WIDTH[:5], "standard": WIDTH},
     replicates={"smoke": 64, "full": 512},
     looks=2,
     rule=CriticalLocation(Region(0.92, 1.15), scan="width"),
-    why="The closed form takes the median competitor for all of them, as in the claim on "
-    "capacity; pilot runs gave 1.01 to 1.06.",
+    why="The median competitor stands for all, as for the capacity; pilot runs gave 1.01 to 1.06.",
     controls=(
         Control(
             "attention-only",

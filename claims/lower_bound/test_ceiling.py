@@ -132,9 +132,8 @@ def ceiling_factor(cell: Cell, block: Block) -> Tensor:
     latex=r"\alpha(G) > \frac1V\frac{I_B-1}{W_0((I_B-1)/e)}\quad\text{for }d = 1",
     # The theory has d of at least 2; the information grows as d^2.
     predict=lambda cell: highest(cell.replace(dim=2), 1 / 4),
-    regime="""V = 4, L = 2, d = 1 and a gradient in double precision: all count tables can be
-        listed, and each gives another gradient. The ceiling's assumption, Gaussian noise, fails
-        completely.""",
+    regime="""V = 4, L = 2, d = 1 in double precision: all count tables can be listed, and each
+        gives another gradient. The ceiling's assumption, Gaussian noise, fails completely.""",
     cells=grid(vocab_size=4, length=2, samples=(3, 4), dim=1, embeddings="gaussian"),
     replicates={"smoke": 128, "standard": 256, "full": 1024},
     looks=2,

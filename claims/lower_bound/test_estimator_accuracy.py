@@ -98,8 +98,7 @@ LARGE_VOCABULARIES = (
     replicates=16,
     looks=3,
     rule=MeanDifference(Region(-0.03, 0.03)),
-    why="""The theory states an error of 0.015 for V of at least 256; the rest is what
-        some tens of replicates of 2048 queries resolve.""",
+    why="The theory states an error of 0.015 for V >= 256; the rest is what 2048 queries resolve.",
     controls=(
         at("no-noise", "no noise, at infinite N", length=2, samples=lambda c: 64 * c["samples"]),
         at("tenth-more-dim", "a tenth more dimensions", dim=lambda cell: round(1.1 * cell["dim"])),

@@ -36,8 +36,9 @@ SCANS = tuple(
 
 def critical(cell: Cell) -> float:
     """Predicted critical number of samples of the cell's estimator."""
-    law = matched_filter if cell["estimator"] == "matched filter" else linear_mmse
-    return law.critical_samples(Problem.of(cell))
+    if cell["estimator"] == "matched filter":
+        return matched_filter.critical_samples(Problem.of(cell))
+    return linear_mmse.critical_samples(Problem.of(cell))
 
 
 def product(cell: Cell) -> float:
@@ -52,8 +53,7 @@ def product(cell: Cell) -> float:
     source=derived("argmax_accuracy.py"),
     latex=r"\mathrm{Acc}(V,L,N_c,d)=\frac12",
     predict=critical,
-    regime="""V = 256; N_c from 9V to 28V, from short sequences and few dimensions to long ones and
-        many.""",
+    regime="V = 256; N_c from 9V to 28V: short sequences and few dimensions to long ones and many.",
     cells={"smoke": SCANS[:3] + SCANS[6:9], "standard": SCANS},
     replicates={"smoke": 32, "full": 64},
     looks={"smoke": 2, "standard": 3},
@@ -91,7 +91,7 @@ CONTOUR = tuple(
 )
 LAW = gradient_capacity.EXPONENTS
 EXPONENTS = {"vocab_load": LAW["vocab_size"], "length": LAW["length"], "dim": LAW["dim"]}
-asymptotic = partial(CriticalExponents, half_width=0.13)
+near = partial(CriticalExponents, half_width=0.13)
 
 
 def additive(cell: Cell) -> float:
@@ -118,12 +118,10 @@ def additive(cell: Cell) -> float:
             "additive",
             "V, L and d each need samples of their own, which add up",
             additive,
-            rule=asymptotic(EXPONENTS, reference="prediction"),
+            rule=near(EXPONENTS, reference="prediction"),
         ),
-        Control("linear-in-d", "d in place of d^2", rule=asymptotic(EXPONENTS | {"dim": -1.0})),
-        Control(
-            "no-length", "the length plays no part", rule=asymptotic(EXPONENTS | {"length": 0.0})
-        ),
+        Control("linear-in-d", "d in place of d^2", rule=near(EXPONENTS | {"dim": -1.0})),
+        Control("no-length", "the length plays no part", rule=near(EXPONENTS | {"length": 0.0})),
     ),
     plot=Plot(
         x="samples", group=("vocab_size", "length", "dim"), collapse=True, y_label="accuracy"
@@ -148,8 +146,8 @@ DIMENSIONS = (
     "The closed form for the dimension that half accuracy needs",
     source=SOURCE,
     predict=on(Problem, gradient_capacity.half_dim),
-    regime="""Linear MMSE at V = 256, N/(LV) of 1/4, 1 and 4: from noise to interference as what
-        limits.""",
+    regime="""Linear MMSE, V = 256, N/(LV) of 1/4, 1 and 4: noise limits at first, then
+        interference.""",
     cells={"smoke": DIMENSIONS[3:6], "standard": DIMENSIONS},
     replicates={"smoke": 24, "standard": 32, "full": 64},
     looks=2,

@@ -31,9 +31,8 @@ def revealed(cell: Cell) -> float:
     "The gradient tells at most (d^2/2) log(1 + snr) about the map, and nearly that",
     source=SOURCE,
     predict=on(Problem, channel.information),
-    regime="""The Gaussian-equivalent channel for which the bound is a theorem, at V = 5 and 6,
-        where Bayes' rule can be summed over all maps; at most about 1 nat, where the bound is
-        nearly attained.""",
+    regime="""The Gaussian-equivalent channel of the theorem, at V = 5 and 6, where Bayes' rule
+        can be summed over all maps; at most about 1 nat, where the bound is nearly attained.""",
     cells={"smoke": NEARLY_TIGHT[:1], "standard": NEARLY_TIGHT},
     replicates={"smoke": 4096, "full": 8192},
     looks={"smoke": 2, "standard": 3},
@@ -103,7 +102,7 @@ def sample_information(cell: Cell, block: Block) -> Tensor:
     rule=MeanRatio(Region(0.86, 1.0)),
     why="""Above 1 the inequality would be violated. At these sizes it exceeds the
         accuracy of this channel, which is known, by 5 to 10%.""",
-    controls=(at("half-information", "told half as much", chance=lambda c: c["chance"] / 2),),
+    controls=(at("half-information", "it tells half as much", chance=lambda c: c["chance"] / 2),),
     plot=Plot(x="chance", group=("vocab_size",), y_label="accuracy", log=""),
 )
 def accuracy_from_information(cell: Cell, block: Block) -> Tensor:

@@ -53,8 +53,7 @@ def linear_directions(cell: Cell, block: Block) -> Tensor:
     "Width pays only once N exceeds L^2 V",
     source=SOURCE,
     latex=r"\rho_j\propto L^{-2}\quad(j>d)",
-    regime="""ReLU and GELU, m = 4d < V: the m - d directions that width adds are of second order in
-        the mean value of the sequence.""",
+    regime="ReLU, GELU; m = 4d < V: the m - d directions added are of second order in mean values.",
     cells={
         "smoke": grid(**SIZES, length=(4, 16), activation="relu"),
         "standard": grid(**SIZES, length=(4, 8, 16), activation=("relu", "gelu")),
