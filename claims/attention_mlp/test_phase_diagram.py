@@ -17,9 +17,10 @@ from recall_claims import (
     grid,
     on,
 )
-from simulation.attention_mlp import end_to_end, phase_diagram
+from simulation.attention_mlp import end_to_end
 from simulation.attention_mlp import three_steps as mlp
-from theory.attention_mlp.phase_diagram import Requirement, binding
+from simulation.attention_mlp.phase_diagram import WIDER, losses
+from theory.attention_mlp import phase_diagram
 from theory.attention_mlp.problem import MlpProblem
 
 MIX = "0.3he1+he2+he3"
@@ -49,8 +50,8 @@ PLACES = (
 """Where one condition binds: activation, whether residuals are centred, and (N, d, L)."""
 
 
-def requirement(cell: Cell) -> Requirement:
-    return binding(MlpProblem.of({"width": 1, **cell}))
+def requirement(cell: Cell) -> phase_diagram.Requirement:
+    return phase_diagram.binding(MlpProblem.of({"width": 1, **cell}))
 
 
 def points() -> tuple[Cell, ...]:
@@ -94,10 +95,9 @@ def phase_map(cell: Cell, block: Block) -> dict[str, Tensor]:
     recall cap, mean bias, gradient noise or MLP noise. Taking each cause away in the simulation
     shows which one costs most accuracy."""
     batch, narrow = block.draw(mlp.draw, cell.without("centred"))
-    width = phase_diagram.WIDER * narrow.width
-    sizes = {"width": width, "dim": cell["dim"], "activation": cell["activation"]}
+    sizes = {"width": WIDER * narrow.width, "dim": cell["dim"], "activation": cell["activation"]}
     wide = block.draw(mlp.draw_layer, sizes)
-    return phase_diagram.losses(batch, narrow, wide, centred=cell["centred"])
+    return losses(batch, narrow, wide, centred=cell["centred"])
 
 
 BUDGET = 12288
