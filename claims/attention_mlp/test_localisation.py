@@ -194,9 +194,9 @@ def mlp_finite_width(cell: Cell, block: Block) -> Tensor:
 
 
 LARGEST_TERM = (
-    *grid(activation="relu", length=16, dim=32, width=64, vocab_size=256, samples=1),  # M0
-    *grid(activation="tanh", length=32, dim=32, width=64, vocab_size=256, samples=1),  # A
-    *grid(activation="he3", length=16, dim=32, width=32, vocab_size=256, samples=1),  # MC
+    Cell(activation="relu", length=16, dim=32, width=64, vocab_size=256, samples=1),  # M0
+    Cell(activation="tanh", length=32, dim=32, width=64, vocab_size=256, samples=1),  # A
+    Cell(activation="he3", length=16, dim=32, width=32, vocab_size=256, samples=1),  # MC
 )
 
 
@@ -231,9 +231,7 @@ def mlp_critical_samples(cell: Cell, block: Block) -> Tensor:
     return localisation.probability(scores, length=cell["length"])
 
 
-def design(
-    name: str, worse: str, what: str, *, length: int, samples: int, width: int
-) -> Callable[[Observe], Claim]:
+def design(name: str, worse: str, what: str, *sizes: Cell) -> Callable[[Observe], Claim]:
     """A claim that He3 beats another activation, with the reverse as its control."""
     return claim(
         f"A.mlp-design-{name}",
@@ -241,7 +239,7 @@ def design(
         source=SOURCE,
         regime="Equal sizes for both activations, chosen by the formulas so that the step in "
         "question is the bottleneck of the worse one.",
-        cells=grid(vocab_size=256, length=length, samples=samples, dim=32, width=width),
+        cells=sizes,
         replicates={"smoke": 48, "standard": 128, "full": 512},
         looks={"smoke": 2, "standard": 3},
         rule=Ordering(smaller=worse, larger="he3", margin=0.1),
@@ -276,9 +274,7 @@ def contest(
     "slope",
     "he2",
     "phi'(0) = 0 loses the trigger signal: He2 does not localise where He3 does",
-    length=16,
-    samples=1024,
-    width=128,
+    Cell(vocab_size=256, length=16, samples=1024, dim=32, width=128),
 )
 def mlp_design_slope(cell: Cell, block: Block) -> dict[str, Tensor]:
     """Attention sees the activation at the scale L^{-1/2} of mean values, so it needs a slope
@@ -290,9 +286,7 @@ def mlp_design_slope(cell: Cell, block: Block) -> dict[str, Tensor]:
     "offset",
     "he2+he3",
     "phi(0) != 0 adds the bias M0: with an offset more samples are needed to localise",
-    length=32,
-    samples=384,
-    width=64,
+    Cell(vocab_size=256, length=32, samples=384, dim=32, width=64),
 )
 def mlp_design_offset(cell: Cell, block: Block) -> dict[str, Tensor]:
     """An offset phi(0) turns the mean weight row into a bias of the attention step: adding He2 to
@@ -304,9 +298,7 @@ def mlp_design_offset(cell: Cell, block: Block) -> dict[str, Tensor]:
     "linear",
     "tanh",
     "A linear part at unit scale caps recall: He3 recalls beyond what tanh can at any width",
-    length=16,
-    samples=2048,
-    width=256,
+    Cell(vocab_size=256, length=16, samples=2048, dim=32, width=256),
 )
 def mlp_design_linear(cell: Cell, block: Block) -> dict[str, Tensor]:
     """Recall sees the activation at scale 1, where a first Hermite coefficient caps the capacity at

@@ -162,10 +162,10 @@ def mlp_capacity(cell: Cell, block: Block) -> Tensor:
 
 needed_samples = on(RecallProblem, recall.critical_samples)
 SHARED_PART = (
-    *grid(activation="tanh", trigger_in_values=True, vocab_size=128, dim=64, width=512, samples=1),
-    *grid(activation="tanh", trigger_in_values=True, vocab_size=256, dim=96, width=512, samples=1),
-    *grid(activation="relu", trigger_in_values=False, vocab_size=128, dim=64, width=512, samples=1),
-    *grid(activation="relu", trigger_in_values=False, vocab_size=256, dim=96, width=512, samples=1),
+    Cell(activation="tanh", trigger_in_values=True, vocab_size=128, dim=64, width=512, samples=1),
+    Cell(activation="tanh", trigger_in_values=True, vocab_size=256, dim=96, width=512, samples=1),
+    Cell(activation="relu", trigger_in_values=False, vocab_size=128, dim=64, width=512, samples=1),
+    Cell(activation="relu", trigger_in_values=False, vocab_size=256, dim=96, width=512, samples=1),
 )
 OFFSET = scan(SHARED_PART, "samples", needed_samples, (0.5, 0.75, 1.1, 1.6, 2.4), to=int)
 
