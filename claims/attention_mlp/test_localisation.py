@@ -1,10 +1,10 @@
 """Paper A: the attention step through a fixed random layer, its signal and its new noise."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
-import torch
+from torch import Tensor
 
+from claims.attention_mlp.common import critical_samples
 from recall_claims import (
     Block,
     Cell,
@@ -18,35 +18,38 @@ from recall_claims import (
     Plot,
     Region,
     Source,
-    cells,
+    at,
     claim,
     grid,
+    on,
+    power,
+    scan,
 )
 from recall_claims.declare.claim import Observe
 from simulation.attention import localisation
-from simulation.attention_mlp import end_to_end as mlp_end_to_end
+from simulation.attention_mlp import end_to_end
 from simulation.attention_mlp import three_steps as mlp
-from theory.attention import noise, signal
-from theory.attention_mlp import localisation as mlp_localisation
-from theory.attention_mlp import noise as mlp_noise
+from simulation.attention_mlp.end_to_end import Outcome
+from theory.attention import noise as attention_noise
+from theory.attention import signal
+from theory.attention_mlp import noise
 from theory.attention_mlp.problem import MlpProblem
 
 SOURCE = Source("A", "A6", "A9", provenance="derived", reference="theory/attention_mlp/noise.py")
 
 
-def in_units(cell: Cell) -> float:
-    """Predicted variance of the token scores."""
-    p = MlpProblem.of(cell)
-    return mlp_noise.variance(p) * signal.signal_unit(p) ** 2
+def score_variance(cell: Cell, *without: str) -> float:
+    """Predicted variance of the token scores, with some of the terms dropped."""
+    problem = MlpProblem.of(cell)
+    dropped = sum(noise.terms(problem)[symbol] for symbol in without)
+    return (noise.variance(problem) - dropped) * signal.signal_unit(problem) ** 2
 
 
-def without(cell: Cell, *symbols: str) -> float:
-    """Predicted variance with some of the terms dropped."""
-    p = MlpProblem.of(cell)
-    kept = mlp_noise.variance(p) - sum(mlp_noise.terms(p)[symbol] for symbol in symbols)
-    return kept * signal.signal_unit(p) ** 2
-
-
+ATTENTION_ONLY = Control(
+    "attention-only",
+    "the noise of the model without a layer",
+    on(MlpProblem, lambda p: attention_noise.variance(p) * signal.signal_unit(p) ** 2),
+)
 SIGNAL = grid(
     activation=("relu", "gelu", "tanh", "he3"),
     trigger_in_values=(False, True),
@@ -64,49 +67,41 @@ SIGNAL = grid(
     source=SOURCE,
     latex=r"\frac{E\theta_{trig}}{s_0}\approx b_1^2+\tau\frac{V}{N}\chi\left(1+\frac Ld\right),"
     r"\qquad b_1 = E\,\phi'(\varepsilon g),\quad\varepsilon^2\approx\frac1L",
+    predict=on(MlpProblem, noise.trigger_signal),
     regime="Four samples a token and V = 4 d, so that neither 1/N nor 1/V matters; activations "
     "whose slope at 0 is 1/2 (ReLU, GELU), 1 (tanh) and -1.2 (He3).",
-    cells={"smoke": SIGNAL[::4], "standard": SIGNAL, "full": SIGNAL},
-    replicates={"smoke": 256, "standard": 256, "full": 1024},
-    looks={"smoke": 2, "standard": 3, "full": 3},
-    rule=MeanRatio(Region(0.93, 1.07), by=("activation",)),
+    cells={"smoke": SIGNAL[::4], "standard": SIGNAL},
+    replicates={"smoke": 256, "full": 1024},
+    looks={"smoke": 2, "standard": 3},
+    rule=MeanRatio(Region(0.93, 1.07), by="activation"),
     why="Terms of relative order 1/(Ld) and 1/L^2 beyond those kept: about 2% at L = 8.",
-    predict=lambda cell: mlp_noise.trigger_signal(MlpProblem.of(cell)),
     controls=(
-        Control(
-            "attention-only",
-            "the signal of the model without a layer",
-            predict=lambda cell: signal.trigger_signal(MlpProblem.of(cell)),
-        ),
+        Control("attention-only", "as without the layer", on(MlpProblem, signal.trigger_signal)),
         Control(
             "unit-scale",
             "the slope that recall sees, at arguments of scale 1 (0.1 for He3, in place of 0)",
-            predict=lambda cell: (
-                (0.01 + MlpProblem.of(cell).unit.derivatives[1] ** 2)
-                * signal.trigger_signal(MlpProblem.of(cell))
+            on(
+                MlpProblem, lambda p: (0.01 + p.unit.derivatives[1] ** 2) * signal.trigger_signal(p)
             ),
         ),
     ),
-    plot=Plot(kind="parity", log="xy"),
+    plot=Plot("parity", log="xy"),
 )
-def mlp_signal(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def mlp_signal(cell: Cell, block: Block) -> Tensor:
     """Attention learns the trigger through a random layer with strength b_1^2, the squared mean
     slope of the activation at the small scale of mean values, plus an excess chi V/N where the
     trigger is in the values."""
-    batch, layer = mlp.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    return {"value": mlp.token_scores(batch, layer).trigger}
+    return mlp.token_scores(*block.draw(mlp.draw, cell)).trigger
 
 
-BIAS = [
-    *grid(
-        activation="0.3he1+he2+he3",
-        width=(16, 64, 256),
-        length=(16, 32),
-        samples=(256, 1024),
-        vocab_size=256,
-        dim=32,
-    )
-]
+BIAS = grid(
+    activation="0.3he1+he2+he3",
+    width=(16, 64, 256),
+    length=(16, 32),
+    samples=(256, 1024),
+    vocab_size=256,
+    dim=32,
+)
 
 
 @claim(
@@ -115,32 +110,24 @@ BIAS = [
     source=SOURCE,
     latex=r"M_0 = \frac{L^4t_3}{mN^2}\left[\psi^2+\frac{\psi\psi_1+\psi_1^2}{d}"
     r"+\frac{\chi^2}{V}\right],\qquad\psi = E\phi\phi'",
+    predict=score_variance,
     regime="phi(0) = -0.7, few samples and L of 16 and 32: M0 is 60 to 90% of the variance.",
-    cells={"smoke": BIAS[::3], "standard": BIAS, "full": BIAS},
-    replicates={"smoke": 256, "standard": 256, "full": 1024},
-    looks={"smoke": 2, "standard": 3, "full": 3},
+    cells={"smoke": BIAS[::3], "standard": BIAS},
+    replicates={"smoke": 256, "full": 1024},
+    looks={"smoke": 2, "standard": 3},
     rule=MeanRatio(Region(0.85, 1.15), by=()),
-    why="Moments of Hermite mixtures in the row norms |w_r|^2 are off by order 1/d times "
-    "their degree, 10% at d = 32.",
-    predict=in_units,
+    why="Moments of Hermite mixtures in |w_r|^2 are off by their degree over d, 10% at d = 32.",
     controls=(
-        Control("no-M0", "the bias is left out", predict=lambda cell: without(cell, "M0")),
-        Control(
-            "attention-only",
-            "the noise of the model without a layer",
-            predict=lambda cell: (
-                noise.variance(MlpProblem.of(cell)) * signal.signal_unit(MlpProblem.of(cell)) ** 2
-            ),
-        ),
+        Control("no-M0", "the bias is left out", lambda cell: score_variance(cell, "M0")),
+        ATTENTION_ONLY,
     ),
-    plot=Plot(kind="parity", log="xy"),
+    plot=Plot("parity", log="xy"),
 )
-def mlp_weight_mean_bias(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def mlp_weight_mean_bias(cell: Cell, block: Block) -> Tensor:
     """If phi phi' has a mean, the mean row of the random layer acts like a token embedding that
     every sample stores with the weight of its agreement with itself, and its noise M0 dominates
     the token scores."""
-    batch, layer = mlp.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    return {"value": mlp.token_scores(batch, layer).theta.var(1)}
+    return mlp.token_scores(*block.draw(mlp.draw, cell)).theta.var(1)
 
 
 @claim(
@@ -148,43 +135,29 @@ def mlp_weight_mean_bias(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     "The weight-mean bias grows like L^4/(N^2 m) relative to the signal",
     source=SOURCE,
     latex=r"\mathrm{Var}_v\theta_v\propto\frac{1}{mN^2}\cdot\frac{L^4}{L^4V^2}",
+    predict=score_variance,
     regime="The grid of the claim on M0.",
-    cells={"standard": BIAS, "full": BIAS},
+    cells={"standard": BIAS},
     replicates={"standard": 256, "full": 1024},
-    looks={"standard": 3, "full": 3},
+    looks=3,
     rule=Exponents({"width": -1.0, "samples": -2.0}, half_width=0.15, reference="prediction"),
     why="The exponents are those of the predicted total on this grid, where other terms "
     "flatten them; an error of 15% in one of the terms moves them by 0.05.",
-    predict=in_units,
     controls=(
-        Control(
-            "no-M0", "the exponents without M0", predict=lambda cell: without(cell, "M0", "MB")
-        ),
-        Control(
-            "width-exponent",
-            "a bias that falls like m^{-1/2}",
-            predict=lambda cell: in_units(cell) * cell.number("width") ** 0.5,
-        ),
+        Control("no-M0", "the exponents without M0", lambda cell: score_variance(cell, "M0", "MB")),
+        power("width-exponent", "a bias that falls like m^{-1/2}", width=0.5),
     ),
     plot=Plot(x="width", group=("length", "samples"), log="xy"),
 )
-def mlp_bias_exponents(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def mlp_bias_exponents(cell: Cell, block: Block) -> Tensor:
     """Where the mean weight row dominates, the variance of the token scores falls like 1/m with
     the width and like 1/N^2 with the samples."""
-    batch, layer = mlp.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    return {"value": mlp.token_scores(batch, layer).theta.var(1)}
+    return mlp.token_scores(*block.draw(mlp.draw, cell)).theta.var(1)
 
 
-NARROW = cells(
-    {
-        "activation": activation,
-        "width": width,
-        "samples": samples,
-        "length": 16,
-        "vocab_size": 512,
-        "dim": 48,
-    }
-    for activation in ("tanh", "he3")
+NARROW = tuple(
+    Cell(activation=name, width=width, samples=samples, length=16, vocab_size=512, dim=48)
+    for name in ("tanh", "he3")
     for width, samples in ((4, 256), (8, 256), (4, 512), (16, 256))
 )
 
@@ -195,125 +168,87 @@ NARROW = cells(
     source=SOURCE,
     latex=r"M_C = \frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2qq'}{m}+\frac{Vt_2E\phi^2\phi'^2}{mN}"
     r"\right],\qquad M_B = \frac{L^4t_2t_3}{VmN^2}(qq'+\psi^2)",
+    predict=score_variance,
     regime="Odd activations have no bias M0 at leading order; widths far below d and at most one "
     "sample a token, where MC and MB together are about half of the variance.",
-    cells={"smoke": NARROW[1:4:2], "standard": NARROW, "full": NARROW},
-    replicates={"smoke": 256, "standard": 256, "full": 1024},
-    looks={"smoke": 2, "standard": 3, "full": 3},
-    rule=MeanRatio(Region(0.8, 1.2), by=("activation",)),
+    cells={"smoke": NARROW[1:4:2], "standard": NARROW},
+    replicates={"smoke": 256, "full": 1024},
+    looks={"smoke": 2, "standard": 3},
+    rule=MeanRatio(Region(0.8, 1.2), by="activation"),
     why="Moments of the row norms |w_r|^2 add order 1/d times the degree, and N of the "
     "order of V leaves terms of relative order V/(NL): 5 to 13% in pilot runs.",
-    predict=in_units,
     controls=(
         Control(
             "infinite-width",
             "the layer's own noise is left out",
-            predict=lambda cell: without(cell, "MC", "MB"),
+            lambda cell: score_variance(cell, "MC", "MB"),
         ),
-        Control(
-            "attention-only",
-            "the noise of the model without a layer",
-            predict=lambda cell: (
-                noise.variance(MlpProblem.of(cell)) * signal.signal_unit(MlpProblem.of(cell)) ** 2
-            ),
-        ),
+        ATTENTION_ONLY,
     ),
     plot=Plot(x="width", group=("activation", "samples"), log="xy"),
 )
-def mlp_finite_width(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def mlp_finite_width(cell: Cell, block: Block) -> Tensor:
     """The kernel of m random neurons differs from its mean for every pair of samples; this adds
     gradient noise proportional to 1/m, which dominates where m is far below d."""
-    batch, layer = mlp.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    return {"value": mlp.token_scores(batch, layer).theta.var(1)}
+    return mlp.token_scores(*block.draw(mlp.draw, cell)).theta.var(1)
 
 
-def needed(cell: Cell) -> float:
-    return mlp_localisation.critical_samples(MlpProblem.of(cell))
+LARGEST_TERM = (
+    Cell(activation="relu", length=16, dim=32, width=64, vocab_size=256, samples=1),  # M0
+    Cell(activation="tanh", length=32, dim=32, width=64, vocab_size=256, samples=1),  # A
+    Cell(activation="he3", length=16, dim=32, width=32, vocab_size=256, samples=1),  # MC
+)
 
 
-def scan(activation: str, length: int, dim: int, width: int, size: int) -> tuple[Cell, ...]:
+def across(settings: Sequence[Cell]) -> tuple[Cell, ...]:
     """Four sample sizes around the predicted critical one."""
-    sizes: dict[str, Any] = {
-        "activation": activation,
-        "length": length,
-        "dim": dim,
-        "width": width,
-        "vocab_size": size,
-    }
-    middle = needed(Cell(**sizes, samples=size))
-    return cells({**sizes, "samples": int(middle * x)} for x in (0.45, 0.75, 1.25, 2.1))
-
-
-def scans() -> tuple[Cell, ...]:
-    """Activations and sizes at which each noise term is the largest in turn."""
-    return (
-        *scan("relu", 16, 32, 64, 256),
-        *scan("tanh", 32, 32, 64, 256),
-        *scan("he3", 16, 32, 32, 256),
-    )
+    return scan(settings, "samples", critical_samples, (0.45, 0.75, 1.25, 2.1), to=int)
 
 
 @claim(
     "A.mlp-critical-samples",
     "Critical number of samples of the Attention-MLP",
     source=SOURCE,
-    latex=r"N_c \simeq V\frac{\kappa}{b_1^2}\frac{L}{d^{3/2}}\sqrt{b_1^4+b_0^2b_2^2+\beta^2\frac Ld"
-    r"+\chi^2\frac{L^2}{V}+\frac dm\left[L^2\psi^2+Lqq'\left(1+\frac Ld\right)\right]}",
+    predict=critical_samples,
     regime="V is 8 times d; M0 (ReLU), A (tanh) or MC (He3) is the largest term; each scan crosses "
     "the transition from 0.45 to 2.1 critical numbers of samples.",
-    cells=lambda: {
-        "smoke": scan("relu", 16, 32, 64, 256),
-        "standard": scans(),
-        "full": scans(),
-    },
+    cells=lambda: {"smoke": across(LARGEST_TERM[:1]), "standard": across(LARGEST_TERM)},
     replicates={"smoke": 512, "standard": 768, "full": 4096},
-    looks={"smoke": 1, "standard": 2, "full": 2},
+    looks={"smoke": 1, "standard": 2},
     rule=CriticalLocation(Region(0.78, 1.12)),
     why="The localisation formula states an error of 0.04, 10% in N, and at N below V "
     "the noise terms are good to 10%; pilot runs gave 0.85 to 1.02.",
-    predict=needed,
     controls=(
-        Control(
-            "attention-only-noise",
-            "the critical number of samples of a layer that is linear",
-            predict=lambda cell: needed(cell.replace(activation="identity", width=2**20)),
-        ),
-        Control(
-            "infinite-width",
-            "the layer's own noise is left out",
-            predict=lambda cell: needed(cell.replace(width=2**20)),
-        ),
+        at("attention-only-noise", "that of a linear layer", activation="identity", width=2**20),
+        at("infinite-width", "the layer's own noise is left out", width=2**20),
     ),
     plot=Plot(x="samples", group=("activation",), collapse=True, y_label="localisation"),
-    critical=needed,
 )
-def mlp_critical_samples(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def mlp_critical_samples(cell: Cell, block: Block) -> Tensor:
     """Attention through a random layer finds the informative token of half of fresh sequences at a
     number of samples set by the activation's moments at the scale of mean values."""
-    batch, layer = mlp.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    return {"value": localisation.probability(mlp.token_scores(batch, layer), length=batch.length)}
+    scores = mlp.token_scores(*block.draw(mlp.draw, cell))
+    return localisation.probability(scores, length=cell["length"])
 
 
-def design(
-    name: str, better: str, worse: str, what: str, **sizes: int
-) -> Callable[[Observe], Claim]:
-    """A claim that one activation beats another, with the reverse as its control."""
+def design(name: str, worse: str, what: str, *sizes: Cell) -> Callable[[Observe], Claim]:
+    """A claim that He3 beats another activation, with the reverse as its control."""
     return claim(
         f"A.mlp-design-{name}",
         what,
         source=SOURCE,
         regime="Equal sizes for both activations, chosen by the formulas so that the step in "
         "question is the bottleneck of the worse one.",
-        cells=grid(**sizes),
+        cells=sizes,
         replicates={"smoke": 48, "standard": 128, "full": 512},
-        looks={"smoke": 2, "standard": 3, "full": 3},
-        rule=Ordering(smaller=worse, larger=better, margin=0.1),
+        looks={"smoke": 2, "standard": 3},
+        rule=Ordering(smaller=worse, larger="he3", margin=0.1),
         why="A difference of less than 0.1 in probability would not be worth a rule.",
         controls=(
             Control(
                 "reverse",
                 "the other activation is the better one",
-                rule=Ordering(smaller=better, larger=worse),
+                rule=Ordering(smaller="he3", larger=worse),
             ),
             Control(
                 "no-matter",
@@ -324,67 +259,48 @@ def design(
     )
 
 
-def contest(cell: Cell, block: Block, *names: str) -> dict[str, mlp_end_to_end.Outcome]:
-    """The three steps with each activation, on independent data."""
-    where: dict[str, Any] = {"device": block.device, "dtype": block.dtype}
-    return {
-        name: mlp_end_to_end.run(*mlp.draw(block.rngs, **cell, activation=name, **where))
-        for name in names
+def contest(
+    cell: Cell, block: Block, worse: str, reached: Callable[[Outcome], Tensor]
+) -> dict[str, Tensor]:
+    """What three steps reach with He3 and the other, on independent data, and the difference."""
+    found = {
+        name: reached(end_to_end.run(*block.draw(mlp.draw, cell, activation=name)))
+        for name in ("he3", worse)
     }
+    return found | {"difference": found["he3"] - found[worse]}
 
 
 @design(
     "slope",
-    "he3",
     "he2",
     "phi'(0) = 0 loses the trigger signal: He2 does not localise where He3 does",
-    vocab_size=256,
-    length=16,
-    samples=1024,
-    dim=32,
-    width=128,
+    Cell(vocab_size=256, length=16, samples=1024, dim=32, width=128),
 )
-def mlp_design_slope(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def mlp_design_slope(cell: Cell, block: Block) -> dict[str, Tensor]:
     """Attention sees the activation at the scale L^{-1/2} of mean values, so it needs a slope
     at 0: an even activation localises far less often than an odd one of the same variance."""
-    outcomes = contest(cell, block, "he3", "he2")
-    localised = {name: outcome.localisation for name, outcome in outcomes.items()}
-    return localised | {"difference": localised["he3"] - localised["he2"]}
+    return contest(cell, block, "he2", lambda outcome: outcome.localisation)
 
 
 @design(
     "offset",
-    "he3",
     "he2+he3",
     "phi(0) != 0 adds the bias M0: with an offset more samples are needed to localise",
-    vocab_size=256,
-    length=32,
-    samples=384,
-    dim=32,
-    width=64,
+    Cell(vocab_size=256, length=32, samples=384, dim=32, width=64),
 )
-def mlp_design_offset(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def mlp_design_offset(cell: Cell, block: Block) -> dict[str, Tensor]:
     """An offset phi(0) turns the mean weight row into a bias of the attention step: adding He2 to
     He3 leaves the slope and loses localisation."""
-    outcomes = contest(cell, block, "he3", "he2+he3")
-    localised = {name: outcome.localisation for name, outcome in outcomes.items()}
-    return localised | {"difference": localised["he3"] - localised["he2+he3"]}
+    return contest(cell, block, "he2+he3", lambda outcome: outcome.localisation)
 
 
 @design(
     "linear",
-    "he3",
     "tanh",
     "A linear part at unit scale caps recall: He3 recalls beyond what tanh can at any width",
-    vocab_size=256,
-    length=16,
-    samples=2048,
-    dim=32,
-    width=256,
+    Cell(vocab_size=256, length=16, samples=2048, dim=32, width=256),
 )
-def mlp_design_linear(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def mlp_design_linear(cell: Cell, block: Block) -> dict[str, Tensor]:
     """Recall sees the activation at scale 1, where a first Hermite coefficient caps the capacity at
     a constant times d^2: without one the three steps reach a higher accuracy."""
-    outcomes = contest(cell, block, "he3", "tanh")
-    hits = {name: outcome.hit for name, outcome in outcomes.items()}
-    return hits | {"difference": hits["he3"] - hits["tanh"]}
+    return contest(cell, block, "tanh", lambda outcome: outcome.hit)

@@ -1,13 +1,10 @@
 """A4, A9, A13: when a wider layer tells more about the map from tokens to labels."""
 
-from collections.abc import Mapping
-
-import torch
+from torch import Tensor
 
 from recall_claims import (
     Block,
     Cell,
-    Control,
     Exponents,
     MeanRatio,
     Plot,
@@ -15,59 +12,40 @@ from recall_claims import (
     Source,
     claim,
     grid,
+    on,
+    power,
 )
 from simulation.lower_bound import width_information as feature_spectrum
 from theory.lower_bound import width_information as width
 
-SOURCE = Source(
-    "A",
-    "A4",
-    "A9",
-    "A13",
-    provenance="derived",
-    reference="theory/lower_bound/width_information.py",
-)
+REFERENCE = "theory/lower_bound/width_information.py"
+SOURCE = Source("A", "A4", "A9", "A13", provenance="derived", reference=REFERENCE)
 SIZES = {"vocab_size": 64, "dim": 12, "width": 48, "sequences": 32768}
-
-
-LINEAR_DIRECTIONS = grid(**SIZES, length=(4, 8, 16), activation="relu")
 
 
 @claim(
     "A.width-linear-directions",
     "No feature of a sequence depends on one of its tokens by more than 1/L",
     source=SOURCE,
-    latex=r"\rho_j\le\frac1L",
+    predict=on(width.largest_share),
     regime="""Holds for all features. The linear part of ReLU comes close to equality in d
         directions, whatever the size of its input.""",
     cells={
         "smoke": grid(**SIZES, length=16, activation="relu"),
-        "standard": LINEAR_DIRECTIONS,
-        "full": LINEAR_DIRECTIONS,
+        "standard": grid(**SIZES, length=(4, 8, 16), activation="relu"),
     },
     replicates=12,
     looks=2,
     rule=MeanRatio(Region(0.85, 1.0)),
     why="""Above 1 the bound would be violated; features of higher order mix into the d
         leading directions and take 5 to 10% in pilots under seeds of 1000 and above.""",
-    predict=lambda cell: width.largest_share(cell.number("length")),
-    controls=(
-        Control(
-            "square",
-            "1/L^2, as if every direction were of second order",
-            predict=lambda cell: width.largest_share(cell.number("length")) ** 2,
-        ),
-    ),
+    controls=(power("square", "1/L^2, as if every direction were of second order", length=-1),),
     plot=Plot(x="length", y_label="share of variance", log="xy"),
 )
-def linear_directions(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
+def linear_directions(cell: Cell, block: Block) -> Tensor:
     """One token explains at most 1/L of the variance of any feature of its sequence, so that a
     layer of width m tells at most m/d times as much as none; d directions attain it."""
-    seen = feature_spectrum.shares(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    return {"value": seen.leading}
-
-
-WIDE = grid(**SIZES, length=(4, 8, 16), activation=("relu", "gelu"))
+    return block.draw(feature_spectrum.shares, cell).leading
 
 
 @claim(
@@ -75,33 +53,24 @@ WIDE = grid(**SIZES, length=(4, 8, 16), activation=("relu", "gelu"))
     "Width pays only once N exceeds L^2 V",
     source=SOURCE,
     latex=r"\rho_j\propto L^{-2}\quad(j>d)",
-    regime="""ReLU and GELU, m = 4d < V: the m - d directions that width adds are of second order in
-        the mean value of the sequence.""",
+    regime="ReLU, GELU; m = 4d < V: the m - d directions added are of second order in mean values.",
     cells={
         "smoke": grid(**SIZES, length=(4, 16), activation="relu"),
-        "standard": WIDE,
-        "full": WIDE,
+        "standard": grid(**SIZES, length=(4, 8, 16), activation=("relu", "gelu")),
     },
     replicates=12,
     looks=3,
     rule=Exponents(width.EXPONENTS, half_width=0.12),
     why="Corrections of higher order are of relative size 1/L.",
     controls=(
-        Control(
-            "as-linear",
-            "width adds directions as good as the first d, 1/L: m d always",
-            rule=Exponents({"length": -1.0}, half_width=0.12),
+        power(
+            "as-linear", "width adds directions as good as the first d, 1/L: m d always", length=1
         ),
-        Control(
-            "third-order",
-            "1/L^3",
-            rule=Exponents({"length": -3.0}, half_width=0.12),
-        ),
+        power("third-order", "1/L^3", length=-1),
     ),
     plot=Plot(x="length", group=("activation",), y_label="share of variance", log="xy"),
 )
-def width_pays_late(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
+def width_pays_late(cell: Cell, block: Block) -> Tensor:
     """Beyond the d linear directions one token explains a share 1/L^2 of a feature's variance, and
     N samples of V tokens resolve it only for N of the order of L^2 V."""
-    seen = feature_spectrum.shares(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    return {"value": seen.rest}
+    return block.draw(feature_spectrum.shares, cell).rest
