@@ -1,12 +1,13 @@
 """What several claims about attention share: cells, plots, and how a batch is read."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from torch import Tensor
 
-from recall_claims import Block, Cell, Plot, cells, grid
+from recall_claims import Block, Cell, Plot, cells, grid, on
 from simulation.attention import localisation, sampling, three_steps
+from theory.attention import signal
 from theory.attention.problem import Problem
 
 LOCALISATION = Plot(
@@ -35,6 +36,11 @@ def settings(names: str, *rows: tuple[int, ...], **same: bool | str) -> tuple[Ce
 def corners(**box: tuple[int, int]) -> tuple[Cell, ...]:
     """Half of the corners of a box: every exponent is estimated from all of its cells."""
     return tuple(cell for i, cell in enumerate(grid(**box)) if i.bit_count() % 2 == 0)
+
+
+def in_score_units(law: Callable[[Problem], float]) -> Callable[[Cell], float]:
+    """Predicts a variance of scores that a law gives in units of s0^2."""
+    return on(Problem, lambda problem: signal.signal_unit(problem) ** 2 * law(problem))
 
 
 def localised(cell: Cell, block: Block) -> Tensor:
