@@ -40,7 +40,8 @@ def corners(**box: tuple[int, int]) -> tuple[Cell, ...]:
 
 def in_score_units(law: Callable[[Problem], float]) -> Callable[[Cell], float]:
     """Predicts a variance of scores that a law gives in units of s0^2."""
-    return on(Problem, lambda problem: signal.signal_unit(problem) ** 2 * law(problem))
+    predict, unit = on(Problem, law), on(Problem, signal.signal_unit)
+    return lambda cell: float(unit(cell) ** 2 * predict(cell))
 
 
 def localised(cell: Cell, block: Block) -> Tensor:

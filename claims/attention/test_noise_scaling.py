@@ -25,7 +25,7 @@ def scaling_claim(
         source=Source(
             "A", "A9", "A10", provenance="derived", reference="theory/attention/noise_formulas.py"
         ),
-        predict=in_score_units(term.scaling),
+        predict=in_score_units(lambda problem: noise.TERMS[symbol].scaling(problem)),
         latex=rf"\mathrm{{{symbol}}}=s_0^2\,{term.latex}\;\to\; s_0^2\,{law}",
         regime=f"isolated by the exact split; the pure power law holds for {term.regime}, and "
         "the region is centred on it as bent by the term's own finite-size factors on this grid",
