@@ -14,7 +14,6 @@ from recall_claims import (
     Probability,
     Region,
     Source,
-    cells,
     claim,
     grid,
     on,
@@ -27,10 +26,8 @@ LENGTH = 16
 GRID = grid(vocab_size=64, length=LENGTH, dim=16, samples=(50, 97, 195))
 LONG = grid(vocab_size=64, length=64, dim=16, samples=(730, 1460, 2920))
 SIZES = ((64, 16, 16), (128, 16, 16), (64, 32, 16), (64, 16, 32))
-FEW = (
-    {**setting, "samples": samples}
-    for setting in settings("vocab_size length dim", *SIZES)
-    for samples in (10, 20, 40)
+FEW = settings(
+    "vocab_size length dim samples", *((*sizes, n) for sizes in SIZES for n in (10, 20, 40))
 )
 
 beyond = partial(
@@ -116,7 +113,7 @@ def gradient_descent(cell: Cell, block: Block) -> Tensor:
     latex=r"N_c \propto V^{e_V} L^{e_L} d^{\,e_d}",
     regime="Each of V, L and d doubled on its own; pilots under seeds of 1000 and above show that "
     "fifty steps need some 15 to 50 samples here, far fewer than three.",
-    cells={"standard": cells(FEW)},
+    cells={"standard": FEW},
     replicates=128,
     rule=CriticalExponents(
         {"vocab_size": 0.0, "length": 0.0, "dim": 0.0}, 0.3, reference="prediction"

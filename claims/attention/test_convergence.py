@@ -40,11 +40,6 @@ WEAK = cells({**sizes, "eta": 25.0, "gamma": 1e3} for sizes in ALL)
 NEGLIGIBLE = Region(-0.02, 0.02)
 
 
-def agreement(cell: Cell) -> float:
-    """In the limit no label differs."""
-    return 0.0
-
-
 def limit(cell: Cell, block: Block, *, sequences: int) -> Limit:
     """The limit on a fresh batch of the cell."""
     batch = block.draw(sampling.draw, cell.without("eta", "gamma"))
@@ -55,7 +50,7 @@ def limit(cell: Cell, block: Block, *, sequences: int) -> Limit:
     "A.early-phase-limit",
     "At small eta and large gamma the three steps give the labels of the limit",
     source=REPORTED,
-    predict=agreement,
+    predict=lambda cell: 0.0,
     latex=r"\mathbf{P}(\hat{k}_{\eta,\gamma} \neq \hat{k}_{0,\infty}) \leq 0.02",
     regime="eta 10^4 times below and gamma eta 10^4 times above its unit; accuracy 0.1 to 0.6 and "
     "localisation 0.9 to 0.99, so that recall and attention could both be upset",
@@ -100,7 +95,7 @@ def early_phase_limit(cell: Cell, block: Block) -> dict[str, Tensor]:
         Control(
             "limit-reached",
             "no change by more than 0.02 from here on",
-            agreement,
+            lambda cell: 0.0,
             MeanDifference(NEGLIGIBLE, "decrease"),
         ),
     ),

@@ -70,6 +70,7 @@ def bent(name: str, **powers: float) -> Callable[[Cell], float]:
 
 FULL = on(Problem, critical.critical_samples_full)
 CLOSED_FORM = on(Problem, critical.critical_samples)
+KAPPA = on(critical.kappa)
 SUM = Control(
     "sum",
     "V, L and d add up instead of multiplying",
@@ -122,9 +123,7 @@ def critical_samples(cell: Cell, block: Block) -> Tensor:
     r"\quad N_B = \frac{L^{3/2}V}{d^2},\quad N_C = \frac{LV}{d^{3/2}}",
     regime="One scan in each regime, C: L < min(d, sqrt V), B: d < L < V/d, "
     "A: L > max(sqrt V, V/d); the dominant term holds at least half of the sum of squares.",
-    cells={
-        "standard": scans({(1024, 24, 12): 2600, (512, 48, 24): 1430, (1024, 16, 40): 181}),
-    },
+    cells={"standard": scans({(1024, 24, 12): 2600, (512, 48, 24): 1430, (1024, 16, 40): 181})},
     replicates=100,
     looks={"standard": 5, "full": 6},
     rule=CriticalLocation(Region(0.85, 1.13)),
@@ -132,19 +131,11 @@ def critical_samples(cell: Cell, block: Block) -> Tensor:
         is 5%; the closed form is within 7% of the full theory.""",
     controls=(
         SUM,
-        Control(
-            "one-regime",
-            "the gradient-noise law alone, at every length",
-            on(regime_law, name="C"),
-        ),
+        Control("one-regime", "gradient noise alone, at every length", on(regime_law, name="C")),
         Control("B-length", "B: the exponent of L off by -1/4", bent("B", length=-0.25)),
         Control("B-dim", "B: the exponent of d off by -1/4", bent("B", dim=-0.25)),
         Control("C-length", "C: the exponent of L off by -1/4", bent("C", length=-0.25)),
-        Control(
-            "no-kappa",
-            "no growth with the maximum over the distractors",
-            lambda cell: CLOSED_FORM(cell) / on(critical.kappa)(cell),
-        ),
+        Control("no-kappa", "no maximum over the distractors", lambda c: CLOSED_FORM(c) / KAPPA(c)),
     ),
     plot=PLOT,
 )
@@ -188,9 +179,8 @@ exponents = partial(
 def short_sequences(cell: Cell, block: Block) -> Tensor:
     """For short sequences the logarithm of the critical number of samples is one linear index of
     log V, log L and log d: in the limit of large sizes, samples, dimension, length and vocabulary
-    trade as N d^(3/2) ~ V L. At sizes that can be simulated the exponents of the theory, and of the
-    data, still differ from these limits: the regions hold the theory's own exponents on this
-    grid."""
+    trade as N d^(3/2) ~ V L. At sizes that can be simulated the exponents still differ from
+    these limits: the regions hold the theory's own on this grid."""
     return localised(cell, block)
 
 
@@ -216,8 +206,8 @@ def short_sequences(cell: Cell, block: Block) -> Tensor:
 def medium_sequences(cell: Cell, block: Block) -> Tensor:
     """For sequences longer than the dimension the context stored in the value matrix rules:
     in the limit of large sizes, samples, dimension, length and vocabulary trade as
-    N d^2 ~ V L^(3/2). At sizes that can be simulated the exponents of the theory, and of the data,
-    still differ from these limits: the regions hold the theory's own exponents on this grid."""
+    N d^2 ~ V L^(3/2). At sizes that can be simulated the exponents still differ from these
+    limits: the regions hold the theory's own on this grid."""
     return localised(cell, block)
 
 
@@ -243,8 +233,8 @@ def medium_sequences(cell: Cell, block: Block) -> Tensor:
 def long_sequences(cell: Cell, block: Block) -> Tensor:
     """For long sequences the nonzero mean of the token embeddings rules: in the limit of large
     sizes, samples, dimension, length and vocabulary trade as N d^(3/2) ~ V^(1/2) L^2. At
-    sizes that can be simulated the exponents of the theory, and of the data, still differ from
-    these limits: the regions hold the theory's own exponents on this grid."""
+    sizes that can be simulated the exponents still differ from these limits: the regions hold the
+    theory's own on this grid."""
     return localised(cell, block)
 
 

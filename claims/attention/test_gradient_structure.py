@@ -34,16 +34,8 @@ NO_CENTRING = reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
     why="float64 rounding of sums of at most 10^5 terms, relative to the gradient",
     controls=(
         NO_CENTRING,
-        reads(
-            "informative-only",
-            "the informative value for the mean value of the sequence",
-            "informative_only",
-        ),
-        reads(
-            "no-informative",
-            "the mean over the other positions for the mean value of the sequence",
-            "others_only",
-        ),
+        reads("informative-only", "the informative value for the mean value", "informative_only"),
+        reads("no-informative", "the mean over the other positions alone", "others_only"),
     ),
 )
 def value_gradient(cell: Cell, block: Block) -> dict[str, Tensor]:
@@ -83,16 +75,8 @@ def value_gradient(cell: Cell, block: Block) -> dict[str, Tensor]:
     controls=(
         reads("own-memory", "only pairs i = i'", "own_memory"),
         NO_CENTRING,
-        reads(
-            "uncentred-values",
-            "values for their deviations from the sequence's mean",
-            "uncentred_values",
-        ),
-        reads(
-            "no-trigger",
-            "values for keys, so that the trigger marks no key unless it marks the value",
-            "values_for_keys",
-        ),
+        reads("uncentred-values", "values for deviations from their mean", "uncentred_values"),
+        reads("no-trigger", "values for keys: no trigger that marks a key", "values_for_keys"),
     ),
 )
 def attention_step(cell: Cell, block: Block) -> dict[str, Tensor]:

@@ -23,6 +23,11 @@ IN_VALUES = (
 )
 
 
+def as_one_over_dim(cell: Cell) -> int:
+    """Samples at which a law N_c ~ d^(-3/2) predicts what N_c ~ 1/d does at the cell's."""
+    return round(cell["samples"] * (64 / cell["dim"]) ** 0.5)
+
+
 def one_distractor(problem: Problem) -> float:
     """The probability if the informative token had to beat one distractor, not the best of all."""
     ratios, weights = localisation.replicate_snr(problem)
@@ -47,17 +52,10 @@ def one_distractor(problem: Problem) -> float:
     rule=RULE,
     why=WHY,
     controls=(
-        at(
-            "signal-4-thirds",
-            "a third more signal over the noise that samples reduce",
-            samples=lambda cell: round(4 / 3 * cell["samples"]),
-        ),
-        at(
-            "dim-exponent-1",
-            "critical samples fall as 1/d in place of d^(-3/2), right at d = 64",
-            samples=lambda cell: round(cell["samples"] * (64 / cell["dim"]) ** 0.5),
-        ),
-        Control("one-distractor", "no maximum over the distractors", on(Problem, one_distractor)),
+        # A third more samples are a third more signal over the noise that samples reduce.
+        at("more-signal", "a third more signal", samples=lambda c: round(4 / 3 * c["samples"])),
+        at("dim-exponent-1", "N_c falls as 1/d, right at d = 64", samples=as_one_over_dim),
+        Control("one-distractor", "no maximum over them", on(Problem, one_distractor)),
     ),
     plot=replace(LOCALISATION, collapse=True),
     critical=on(Problem, critical.critical_samples_full),
@@ -82,13 +80,7 @@ def probability(cell: Cell, block: Block) -> Tensor:
     looks={"standard": 5, "full": 6},
     rule=RULE,
     why=WHY,
-    controls=(
-        at(
-            "not-in-values",
-            "no memorised trigger direction: the trigger in the keys alone",
-            trigger_in_values=False,
-        ),
-    ),
+    controls=(at("not-in-values", "no memorised trigger direction", trigger_in_values=False),),
     plot=LOCALISATION,
 )
 def probability_in_values(cell: Cell, block: Block) -> Tensor:

@@ -1,5 +1,6 @@
 """Orthonormal embeddings (d > V): the factors separate, and the counts are Poisson."""
 
+from collections.abc import Callable
 from functools import partial
 
 from torch import Tensor
@@ -30,13 +31,19 @@ SOURCE = Source("A", "A12", provenance="derived", reference="theory/attention/or
 points = partial(grid, embeddings="orthonormal")
 LOCALISATION = points(vocab_size=128, length=(16, 32), samples=(11, 22, 33), dim=130)
 LARGE = points(vocab_size=256, length=32, samples=(16, 32, 48), dim=258)
+VARIANCE = points(vocab_size=256, length=32, samples=96, dim=258, trigger_in_values=(False, True))
 DIMENSIONS = partial(points, vocab_size=32, length=8, samples=(6, 9, 13))
-TRIGGER = (False, True)
+SEEN = points(vocab_size=64, samples=(32, 128), dim=(66, 192))
+COVERED = points(
+    vocab_size=64, samples=(32, 128, 256), dim=(66, 192), trigger_in_values=(False, True)
+)
+FOUND = on(Problem, localisation.probability)
+RANDOM = "random embeddings of the same dimension"
 
 
-def random(cell: Cell) -> Cell:
-    """The same setting with random unit embeddings."""
-    return cell.replace(embeddings="sphere")
+def random(predict: Callable[[Cell], float], **changes: int) -> Callable[[Cell], float]:
+    """The prediction for random unit embeddings in the same setting."""
+    return lambda cell: predict(cell.replace(embeddings="sphere", **changes))
 
 
 @claim(
@@ -47,11 +54,7 @@ def random(cell: Cell) -> Cell:
     latex=r"\mathrm{Var}_v\theta_v = E\theta_v^2-(E\theta_v)^2",
     regime="""Orthonormal, d = V + 2, L << V; N < V, so that collisions and repeats are few and
         their Poisson law shows.""",
-    cells={
-        "standard": points(
-            vocab_size=256, length=32, samples=96, dim=258, trigger_in_values=TRIGGER
-        )
-    },
+    cells={"standard": VARIANCE},
     replicates=256,
     looks=3,
     rule=MeanRatio(Region(0.9, 1.1)),
@@ -59,9 +62,7 @@ def random(cell: Cell) -> Cell:
         error of order 1/L: 3% here in pilots under other seeds.""",
     controls=(
         Control(
-            "interference",
-            "the noise terms of random embeddings of the same dimension",
-            lambda cell: in_score_units(noise.variance)(random(cell)),
+            "interference", f"the noise terms of {RANDOM}", random(in_score_units(noise.variance))
         ),
     ),
     plot=Plot("parity"),
@@ -93,13 +94,9 @@ def variance(cell: Cell, block: Block) -> Tensor:
         Control(
             "gaussian",
             "Gaussian scores of the same signal and variance, without interference",
-            lambda cell: localisation.probability(Problem.of(random(cell).replace(dim=10**9))),
+            random(FOUND, dim=10**9),
         ),
-        Control(
-            "interference",
-            "the law of random embeddings of the same dimension",
-            lambda cell: localisation.probability(Problem.of(random(cell))),
-        ),
+        Control("interference", f"the law of {RANDOM}", random(FOUND)),
     ),
     plot=Plot(x="samples", group=("vocab_size", "length")),
 )
@@ -123,11 +120,7 @@ def probability(cell: Cell, block: Block) -> Tensor:
     why="""The independence is exact; the width is what the replicates resolve, against
         -1 to -2 for random embeddings.""",
     controls=(
-        power(
-            "random-embeddings",
-            "the exponent -3/2 of gradient noise under random embeddings",
-            dim=-1.5,
-        ),
+        power("random-embeddings", "the exponent -3/2 of random embeddings' noise", dim=-1.5),
     ),
     plot=Plot(x="samples", group=("dim",)),
 )
@@ -144,21 +137,14 @@ def probability_at_any_dimension(cell: Cell, block: Block) -> Tensor:
     predict=on(RecallProblem, orthonormal.recall),
     latex=r"\mathrm{Acc} = 1-\left(1-\frac1V\right)^{N+1}\ (\tau=0)",
     regime="Orthonormal, d from just above V to 3 V; N from V/2 to 4 V crosses full coverage.",
-    cells={
-        "smoke": points(vocab_size=64, samples=(32, 128), dim=(66, 192)),
-        "standard": points(
-            vocab_size=64, samples=(32, 128, 256), dim=(66, 192), trigger_in_values=TRIGGER
-        ),
-    },
+    cells={"smoke": SEEN, "standard": COVERED},
     replicates=256,
     rule=Probability(Region(-0.03, 0.03)),
     why="""Exact without the trigger in the values. With it the counts of other tokens are
         taken as independent, an error of order 1/V = 0.016.""",
     controls=(
         Control(
-            "interference",
-            "the recall of random embeddings of the same dimension",
-            lambda cell: recall.accuracy(RecallProblem.of(random(cell))),
+            "interference", f"the recall of {RANDOM}", random(on(RecallProblem, recall.accuracy))
         ),
     ),
     plot=Plot(x="samples", group=("dim", "trigger_in_values")),

@@ -2,7 +2,6 @@
 dimension on half of them, or all of them, do."""
 
 import math
-from collections.abc import Iterable
 
 from torch import Tensor
 
@@ -36,16 +35,11 @@ SHORT_SCAN = (0.8, 1.0, 1.25)
 
 
 def across(
-    vocab_sizes: Iterable[int], loads: Iterable[int], factors: Iterable[float], **more: bool | str
+    sizes: tuple[int, ...], loads: tuple[int, ...], factors: tuple[float, ...], **more: bool | str
 ) -> tuple[Cell, ...]:
     """Cells at these multiples of the dimension at which half of the tokens are right."""
-    loads = tuple(loads)
-    settings = [
-        {"vocab_size": size, "samples": load * size, **more}
-        for size in vocab_sizes
-        for load in loads
-    ]
-    return scan(settings, "dim", on(RecallProblem, recall.half_dim), factors)
+    points = ({"vocab_size": v, "samples": load * v, **more} for v in sizes for load in loads)
+    return scan(points, "dim", on(RecallProblem, recall.half_dim), factors)
 
 
 def balanced(vocab_size: int, *factors: float) -> tuple[Cell, ...]:
@@ -59,6 +53,7 @@ def larger_dim(cell: Cell) -> int:
     return round(math.sqrt(2) * cell["dim"])
 
 
+GAUSSIAN = on(RecallProblem, recall.accuracy_gaussian)
 HALF = "d^2 = V log V in place of 2 V log V"
 HALF_AT_ALL = "d^2 = 4 V log V in place of 8 V log V"
 HALF_THE_CONSTANT = at("half-the-constant", HALF, dim=larger_dim)
@@ -68,16 +63,6 @@ NO_COUNT_FLUCTUATIONS = at(
     "drops the factor 1 + 1/lambda and the spread of the counts",
     samples=lambda cell: 10**6 * cell["vocab_size"],
 )
-
-
-def share(cell: Cell, block: Block) -> Tensor:
-    """Share of the tokens that are recalled."""
-    return measured.accuracy(block.draw(sampling.draw_facts, cell))
-
-
-def every(cell: Cell, block: Block) -> Tensor:
-    """Whether every token is recalled."""
-    return measured.all_tokens(block.draw(sampling.draw_facts, cell))
 
 
 STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,), (0.75, 1.4))
@@ -102,18 +87,14 @@ STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,),
     controls=(
         HALF_THE_CONSTANT,
         NO_COUNT_FLUCTUATIONS,
-        Control(
-            "gaussian",
-            "Gaussian scores, independent between competitors",
-            on(RecallProblem, recall.accuracy_gaussian),
-        ),
+        Control("gaussian", "Gaussian scores, independent between competitors", GAUSSIAN),
     ),
     plot=CURVES,
 )
 def accuracy(cell: Cell, block: Block) -> Tensor:
     """A token is recalled if its own score, carried by its count, exceeds those of all other
     labels, which interfere through the overlaps of the embeddings."""
-    return share(cell, block)
+    return measured.accuracy(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
@@ -131,27 +112,20 @@ def accuracy(cell: Cell, block: Block) -> Tensor:
     why="""The theory states an error of 0.02 with embeddings of fluctuating length; with
         the trigger in the values all tokens share a direction, so accuracy varies widely between
         replicates and the width is what 2048 of them resolve.""",
-    controls=(
-        at(
-            "plain",
-            "unit embeddings without the trigger in the values",
-            embeddings="sphere",
-            trigger_in_values=False,
-        ),
-    ),
+    controls=(at("plain", "unit embeddings alone", embeddings="sphere", trigger_in_values=False),),
     plot=Plot("parity"),
 )
 def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
     """The same law holds with Gaussian embeddings, whose lengths blur the signal, and with the
     trigger in the values, which adds a direction that all tokens share."""
-    return share(cell, block)
+    return measured.accuracy(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
     "A.recall-gaussian",
     "Gaussian interference gives the recall accuracy to within 0.06",
     source=SOURCE,
-    predict=on(RecallProblem, recall.accuracy_gaussian),
+    predict=GAUSSIAN,
     regime="V >> d, V from 512 to 1024, d across the transition.",
     cells={
         "smoke": across((512,), (2,), (0.75, 1.4)),
@@ -168,7 +142,7 @@ def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
 def gaussian(cell: Cell, block: Block) -> Tensor:
     """Interference that is Gaussian and independent between labels already gives the accuracy,
     up to a few hundredths."""
-    return share(cell, block)
+    return measured.accuracy(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
@@ -190,7 +164,7 @@ def gaussian(cell: Cell, block: Block) -> Tensor:
 )
 def threshold(cell: Cell, block: Block) -> Tensor:
     """Half of the tokens are recalled at the dimension where the predicted accuracy is 1/2."""
-    return share(cell, block)
+    return measured.accuracy(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
@@ -218,7 +192,7 @@ def threshold(cell: Cell, block: Block) -> Tensor:
 def threshold_closed_form(cell: Cell, block: Block) -> Tensor:
     """Half of the tokens are recalled where the median signal equals the median of the largest
     competitor: d^2 = 2 V log V (1 + 1/lambda) with its finite-size corrections."""
-    return share(cell, block)
+    return measured.accuracy(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
@@ -246,7 +220,7 @@ def threshold_closed_form(cell: Cell, block: Block) -> Tensor:
 def threshold_asymptotic(cell: Cell, block: Block) -> Tensor:
     """A value matrix of d^2 parameters recalls half of V tokens once d^2 reaches
     2 V log V (1 + 1/lambda), lambda samples a token."""
-    return share(cell, block)
+    return measured.accuracy(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
@@ -262,18 +236,17 @@ def threshold_asymptotic(cell: Cell, block: Block) -> Tensor:
     rule=CriticalExponents(recall.EXPONENTS, 0.12, scan="dim"),
     why="The root of log V adds 1/(2 log V), 0.07 to 0.1 on this grid, to the exponent.",
     controls=(
-        power(
-            "linear",
-            "a threshold dimension linear in V, as for orthogonal embeddings",
-            vocab_size=0.5,
-        ),
+        power("linear", "a threshold linear in V, as for orthogonal embeddings", vocab_size=0.5),
     ),
     plot=Plot(x="dim", group=("vocab_size",)),
 )
 def exponent(cell: Cell, block: Block) -> Tensor:
     """Twice the vocabulary needs a dimension larger by about the root of 2, not by 2: the
     embeddings share directions."""
-    return share(cell, block)
+    return measured.accuracy(block.draw(sampling.draw_facts, cell))
+
+
+ALL = balanced(128, 1.0, 1.15) + balanced(256, 1.0, 1.1) + balanced(512, 1.0, 1.05)
 
 
 @claim(
@@ -282,11 +255,7 @@ def exponent(cell: Cell, block: Block) -> Tensor:
     source=SOURCE,
     predict=on(RecallProblem, recall.all_tokens_probability),
     regime="Balanced data, one sample a token; d across sqrt(8 V log V), V = 128 and 256.",
-    cells={
-        "smoke": balanced(128, 1.0, 1.15),
-        "standard": balanced(128, 1.0, 1.15) + balanced(256, 1.0, 1.1),
-        "full": balanced(128, 1.0, 1.15) + balanced(256, 1.0, 1.1) + balanced(512, 1.0, 1.05),
-    },
+    cells={"smoke": ALL[:2], "standard": ALL[:4], "full": ALL},
     replicates=512,
     rule=Probability(Region(-0.12, 0.12)),
     why="""The theory overrates the few remaining failures by a stated 10% to 20%, which
@@ -304,7 +273,7 @@ def exponent(cell: Cell, block: Block) -> Tensor:
 def all_tokens(cell: Cell, block: Block) -> Tensor:
     """Near the threshold the tokens that fail are few and independent, so that none fails with
     probability exp(-V(1 - Acc))."""
-    return every(cell, block)
+    return measured.all_tokens(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
@@ -329,4 +298,4 @@ def all_tokens(cell: Cell, block: Block) -> Tensor:
 )
 def all_tokens_threshold(cell: Cell, block: Block) -> Tensor:
     """Recalling every token takes four times the parameters of recalling half of them."""
-    return every(cell, block)
+    return measured.all_tokens(block.draw(sampling.draw_facts, cell))

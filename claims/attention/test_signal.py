@@ -22,16 +22,10 @@ from simulation.attention import sampling, three_steps
 from theory.attention import signal
 from theory.attention.problem import Problem
 
-
-def loads(*lengths: int) -> tuple[Cell, ...]:
-    """Loads N/V from 1 to 16."""
-    return grid(
-        trigger_in_values=(False, True),
-        vocab_size=64,
-        length=lengths,
-        samples=(64, 256, 1024),
-        dim=32,
-    )
+LOADS = grid(
+    trigger_in_values=(False, True), length=(8, 24), samples=(64, 256, 1024), vocab_size=64, dim=32
+)
+BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(64, 256))
 
 
 @claim(
@@ -40,7 +34,7 @@ def loads(*lengths: int) -> tuple[Cell, ...]:
     source=Source("A", "A3", "A9"),
     predict=on(Problem, signal.trigger_signal),
     regime="any sizes: the mean is exact; N from V to 16 V, so that the excess matters",
-    cells={"smoke": loads(8), "standard": loads(8, 24)},
+    cells={"smoke": [c for c in LOADS if c["length"] == 8], "standard": LOADS},
     replicates=512,
     looks=3,
     rule=MeanRatio(Region(0.97, 1.03), by="trigger_in_values"),
@@ -67,11 +61,7 @@ def trigger_score(cell: Cell, block: Block) -> Tensor:
     predict=on(Problem, signal.trigger_signal),
     latex=r"E\theta_{trig}\propto L^{-2}V^{-1}N^0d^0",
     regime="L >= 16 and V >= 32, trigger not in the values, so that there is no excess at finite N",
-    cells={
-        "standard": corners(
-            vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(64, 256)
-        )
-    },
+    cells={"standard": BOX},
     replicates=128,
     looks=4,
     rule=Exponents(signal.EXPONENTS, half_width=0.08),
