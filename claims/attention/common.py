@@ -30,7 +30,7 @@ class RecallProblem(Problem):
 
 def settings(names: str, *rows: tuple[int, ...], **same: bool | str) -> tuple[Cell, ...]:
     """Cells with these values of the named parameters, a row each."""
-    return cells(dict(zip(names.split(), row, strict=True)) | same for row in rows)
+    return cells({**dict(zip(names.split(), row, strict=True)), **same} for row in rows)
 
 
 def corners(**box: tuple[int, int]) -> tuple[Cell, ...]:

@@ -38,6 +38,12 @@ ALL = (MANY_SAMPLES, FEW_SAMPLES, TRIGGER_IN_VALUES)
 STRONG = cells({**sizes, "eta": 0.025, "gamma": 1e9} for sizes in ALL)
 WEAK = cells({**sizes, "eta": 25.0, "gamma": 1e3} for sizes in ALL)
 NEGLIGIBLE = Region(-0.02, 0.02)
+UNCHANGED = MeanDifference(NEGLIGIBLE, "decrease")
+
+
+def agreement(cell: Cell) -> float:
+    """In the limit no label differs."""
+    return 0.0
 
 
 def limit(cell: Cell, block: Block, *, sequences: int) -> Limit:
@@ -50,7 +56,7 @@ def limit(cell: Cell, block: Block, *, sequences: int) -> Limit:
     "A.early-phase-limit",
     "At small eta and large gamma the three steps give the labels of the limit",
     source=REPORTED,
-    predict=lambda cell: 0.0,
+    predict=agreement,
     latex=r"\mathbf{P}(\hat{k}_{\eta,\gamma} \neq \hat{k}_{0,\infty}) \leq 0.02",
     regime="eta 10^4 times below and gamma eta 10^4 times above its unit; accuracy 0.1 to 0.6 and "
     "localisation 0.9 to 0.99, so that recall and attention could both be upset",
@@ -92,12 +98,7 @@ def early_phase_limit(cell: Cell, block: Block) -> dict[str, Tensor]:
     why="a strict ordering",
     controls=(
         Control("reversed", "moves away", rule=Ordering(smaller="value", larger="further")),
-        Control(
-            "limit-reached",
-            "no change by more than 0.02 from here on",
-            lambda cell: 0.0,
-            MeanDifference(NEGLIGIBLE, "decrease"),
-        ),
+        Control("limit-reached", "no change above 0.02 from here on", agreement, UNCHANGED),
     ),
 )
 def early_phase_path(cell: Cell, block: Block) -> dict[str, Tensor]:
@@ -126,10 +127,7 @@ def early_phase_path(cell: Cell, block: Block) -> dict[str, Tensor]:
     rule=Exponents({"eta": early_phase.EXPONENTS["eta"]}, half_width=0.1),
     why="the second order is a hundredth of the first at the largest eta, and bends the "
     "exponent by less than 0.01; the rest is room for sampling error",
-    controls=(
-        power("square-root", "exponent 1/2", eta=-0.5),
-        power("quadratic", "exponent 2", eta=1),
-    ),
+    controls=(power("root", "exponent 1/2", eta=-0.5), power("square", "exponent 2", eta=1)),
     plot=Plot(x="eta", group=("trigger_in_values",), y_label="relative error of w", log="xy"),
 )
 def early_phase_step_size(cell: Cell, block: Block) -> Tensor:
@@ -150,10 +148,7 @@ def early_phase_step_size(cell: Cell, block: Block) -> Tensor:
     rule=Exponents({"gamma": early_phase.EXPONENTS["gamma"]}, half_width=0.12),
     why="at the smallest gamma gaps within three units have not yet a constant "
     "density: a tenth of the distance, or 0.04 in the exponent; the rest is room for sampling",
-    controls=(
-        power("square-root", "exponent -1/2", gamma=0.5),
-        power("quadratic", "exponent -2", gamma=-1),
-    ),
+    controls=(power("root", "exponent -1/2", gamma=0.5), power("square", "exponent -2", gamma=-1)),
     plot=Plot(x="gamma", y_label="distance from hard attention", log="xy"),
 )
 def early_phase_sharpness(cell: Cell, block: Block) -> Tensor:

@@ -26,16 +26,8 @@ RECALLED = on(Problem, recall.accuracy)
 CONTROLS = (
     Control("localisation-only", "recall is perfect", FOUND),
     Control("recall-only", "localisation is perfect", RECALLED),
-    Control(
-        "weakest-link",
-        "the smaller of the two factors",
-        lambda cell: min(FOUND(cell), RECALLED(cell)),
-    ),
-    Control(
-        "additive",
-        "the two failures exclude each other and add up",
-        lambda cell: max(0.0, FOUND(cell) + RECALLED(cell) - 1),
-    ),
+    Control("weakest-link", "the smaller of the two", lambda c: min(FOUND(c), RECALLED(c))),
+    Control("additive", "the failures add up", lambda c: max(0.0, FOUND(c) + RECALLED(c) - 1)),
 )
 
 

@@ -25,7 +25,7 @@ IN_VALUES = (
 
 def as_one_over_dim(cell: Cell) -> int:
     """Samples at which a law N_c ~ d^(-3/2) predicts what N_c ~ 1/d does at the cell's."""
-    return round(cell["samples"] * (64 / cell["dim"]) ** 0.5)
+    return round(cell.number("samples") * (64 / cell.number("dim")) ** 0.5)
 
 
 def one_distractor(problem: Problem) -> float:

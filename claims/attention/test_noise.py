@@ -1,4 +1,4 @@
-"""Every noise term of the token scores: its constant, their sum, and its exponents.
+"""Every noise term of the token scores: constant, exponents, their sum, and which is the largest.
 
 Most terms are never the largest; the exact split of `simulation.attention.split` isolates each.
 """
@@ -15,11 +15,14 @@ from recall_claims import (
     Control,
     Exponents,
     MeanRatio,
+    Plot,
     Region,
+    Share,
     Source,
     cells,
     claim,
     grid,
+    on,
     power,
     times,
 )
@@ -31,20 +34,20 @@ SOURCE = Source(
     "A", "A9", "A10", provenance="derived", reference="theory/attention/noise_formulas.py"
 )
 SUM = r"\mathrm{Var}_v\theta_v=s_0^2\,(T+A+B+C+D+E+H+C_2+F+2\,\mathrm{Cov}(D,H))"
-SIZES = "vocab_size length samples dim"
+SIZES = "vocab_size dim length samples"
 
 # With the trigger in the values, the terms that notice it.
 ISOLATED = cells(
     {"term": term, **sizes, "trigger_in_values": tau}
     for tau, terms in ((False, (*noise.TERMS, "2 Cov(D,H)")), (True, ("T", "E", "H")))
     for term in terms
-    for sizes in settings(SIZES, (128, 16, 256, 64), (128, 32, 512, 64), (192, 16, 768, 64))
+    for sizes in settings(SIZES, (128, 64, 16, 256), (128, 64, 32, 512), (192, 64, 16, 768))
 )
 MIXED = cells(
     {**sizes, "trigger_in_values": tau}
     for tau in (False, True)
     for sizes in settings(
-        SIZES, (128, 64, 256, 32), (256, 32, 256, 32), (256, 16, 256, 64), (128, 16, 1024, 32)
+        SIZES, (128, 32, 64, 256), (256, 32, 32, 256), (256, 64, 16, 256), (128, 32, 16, 1024)
     )
 )
 FEW_SAMPLES = grid(vocab_size=128, length=(16, 32), samples=(64, 256), dim=(16, 64))
@@ -62,14 +65,14 @@ def power_law(cell: Cell) -> float:
     return in_score_units(found.limit)(cell) if found else term(cell)
 
 
-def leading(problem: Problem) -> float:
-    """The two terms T and A."""
-    return noise.TERMS["T"].variance(problem) + noise.TERMS["A"].variance(problem)
-
-
 def contexts(problem: Problem) -> float:
     """The largest term of the trigger's noise."""
     return problem.length * (1 + problem.ratio) ** 2 / (problem.samples * problem.vocab_size)
+
+
+def leading(problem: Problem) -> float:
+    """The two largest terms of the token scores' noise."""
+    return noise.TERMS["T"].variance(problem) + noise.TERMS["A"].variance(problem)
 
 
 @claim(
@@ -114,7 +117,7 @@ def isolated_variance(cell: Cell, block: Block) -> Tensor:
     why="besides the 5% of the terms, the covariances that are left out (B with C and "
     "C2, C with C2) are at most 2% of the sum",
     controls=(
-        Control("leading-terms", "the largest terms alone, T and A", in_score_units(leading)),
+        Control("leading-terms", "T and A, the largest terms, alone", in_score_units(leading)),
         times(1.3),
     ),
     plot=VARIANCES,
@@ -239,3 +242,57 @@ def informative_slots(cell: Cell, block: Block) -> Tensor:
 def population_floor(cell: Cell, block: Block) -> Tensor:
     """The clean memory interferes with itself: a floor of relative variance 1/d^3 at infinite N."""
     return variance("F", cell, block)
+
+
+ON_SPHERE = (
+    *((64, 32, 8, 1024), (128, 8, 4, 4096), (256, 32, 16, 1024), (256, 64, 32, 1024)),
+    *((64, 16, 32, 1024), (256, 32, 16, 256), (128, 64, 16, 256), (256, 16, 16, 4096)),
+    *((64, 8, 128, 64), (128, 16, 64, 64), (128, 64, 128, 256), (256, 32, 32, 256)),
+    *((64, 32, 32, 16), (256, 64, 128, 16), (64, 16, 64, 1024), (256, 128, 64, 256)),
+    *((256, 8, 16, 16), (256, 8, 16, 64), (256, 8, 16, 256), (512, 8, 16, 64), (512, 8, 32, 16)),
+    *((128, 32, 8, 16), (256, 32, 8, 16), (256, 64, 16, 64), (128, 64, 8, 16), (256, 64, 8, 16)),
+    *((256, 128, 16, 64), (256, 16, 4, 16)),
+)
+TRIGGER_IN_VALUES = (
+    *((256, 64, 16, 1024), (128, 16, 16, 64), (256, 16, 8, 16), (64, 8, 8, 256)),
+    *((64, 8, 64, 64), (128, 32, 128, 64), (256, 64, 64, 64)),
+)
+ORTHONORMAL = ((128, 130, 8, 256), (64, 66, 4, 256), (128, 130, 32, 64), (64, 66, 16, 16))
+POINTS = (
+    *settings(SIZES, *ON_SPHERE, embeddings="sphere", trigger_in_values=False),
+    *settings(SIZES, *TRIGGER_IN_VALUES, embeddings="sphere", trigger_in_values=True),
+    *settings(SIZES, *ORTHONORMAL, embeddings="orthonormal", trigger_in_values=False),
+)
+
+
+def exchanged(cell: Cell) -> str:
+    """The map with mean bias and stored context exchanged."""
+    symbol = noise.dominant(Problem.of(cell))
+    return {"A": "B", "B": "A"}.get(symbol, symbol)
+
+
+@claim(
+    "A.dominant-term-map",
+    "The map of the dominant noise term",
+    source=Source("A", "A9", "A10", provenance="derived", reference="theory/attention/noise.py"),
+    predict=on(Problem, noise.dominant),
+    latex=r"\arg\max\{T,A,B,C,D,E,H,C_2,F\}",
+    regime="39 points where the largest predicted term is at least 1.7 times the next: T with many "
+    "samples, A with long sequences, B with d < L < V/d, C with short sequences and few samples, "
+    "C and H with orthonormal embeddings",
+    cells={"standard": POINTS},
+    replicates=128,
+    looks=2,
+    rule=Share(Region(0.9, 1.0)),
+    why="the formulas are good to 10%, so every prediction should be right; up to 4 "
+    "points may stay undecided because the variance of a single batch has a heavy tail at small d",
+    controls=(
+        Control("exchanged", "mean bias A and stored context B exchanged", exchanged),
+        Control("one-regime", "gradient noise C everywhere", lambda cell: "C"),
+    ),
+    plot=Plot("map", x="length", group=("samples",)),
+)
+def dominant_term(cell: Cell, block: Block) -> dict[str, Tensor]:
+    """Of the nine noise terms, each isolated by the exact split of the token scores, the one with
+    the largest mean variance is the one that the formulas name."""
+    return split.variances(block.draw(sampling.draw, cell))

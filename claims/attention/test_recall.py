@@ -50,7 +50,7 @@ def balanced(vocab_size: int, *factors: float) -> tuple[Cell, ...]:
 
 def larger_dim(cell: Cell) -> int:
     """The dimension at which a law with half the constant predicts what it does at the cell's."""
-    return round(math.sqrt(2) * cell["dim"])
+    return round(math.sqrt(2) * cell.number("dim"))
 
 
 GAUSSIAN = on(RecallProblem, recall.accuracy_gaussian)
