@@ -1,14 +1,13 @@
 """Critical number of samples: where localisation sets in, and how V, L and d enter."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
 from torch import Tensor
 
-from claims.attention import common
-from claims.attention.common import localised
+from claims.attention.common import LOCALISATION, localised, settings
 from recall_claims import (
     Block,
     Cell,
@@ -25,7 +24,7 @@ from recall_claims import (
 from theory.attention import critical, rival_additive_law
 from theory.attention.problem import Problem
 
-PLOT = replace(common.LOCALISATION, collapse=True)
+PLOT = replace(LOCALISATION, collapse=True)
 
 
 def scans(points: Mapping[tuple[int, int, int], int]) -> tuple[Cell, ...]:
@@ -34,14 +33,9 @@ def scans(points: Mapping[tuple[int, int, int], int]) -> tuple[Cell, ...]:
     They stay close to the centre: over a wide scan the transition is no probit curve (without
     any training the probability is 1/L, not 0), and the located value would be biased.
     """
-    return common.settings(
-        "vocab_size length dim samples",
-        *(
-            (*sizes, round(centre * factor))
-            for sizes, centre in points.items()
-            for factor in (0.78, 1.0, 1.28)
-        ),
-    )
+    factors = (0.78, 1.0, 1.28)
+    rows = ((*sizes, round(f * centre)) for sizes, centre in points.items() for f in factors)
+    return settings("vocab_size length dim samples", *rows)
 
 
 def regime_law(name: str, vocab_size: int, length: int, dim: int) -> float:
@@ -55,37 +49,25 @@ def near(name: str, **half_width: float) -> CriticalExponents:
     return CriticalExponents(critical.EXPONENTS[name], half_width, reference="prediction")
 
 
-def bent(name: str, **powers: float) -> Callable[[Cell], float]:
-    """The closed form with these powers of its sizes too many in the law of one regime."""
-
-    def law(cell: Cell) -> float:
-        sizes = cell.without("samples")
-        squares = {r: critical.power_law(r, **sizes) ** 2 for r in critical.EXPONENTS}
-        factor = math.prod(sizes[size] ** (2 * power) for size, power in powers.items())
-        share = squares[name] / sum(squares.values())
-        return float(CLOSED_FORM(cell) * math.sqrt(1 + (factor - 1) * share))
-
-    return law
+def bent(name: str, size: str, cell: Cell) -> float:
+    """The closed form with the exponent of a size off by -1/4 in the law of one regime."""
+    sizes = cell.without("samples")
+    squares = {r: critical.power_law(r, **sizes) ** 2 for r in critical.EXPONENTS}
+    share = squares[name] / sum(squares.values())
+    return float(CLOSED_FORM(cell) * math.sqrt(1 + (sizes[size] ** -0.5 - 1) * share))
 
 
 FULL = on(Problem, critical.critical_samples_full)
 CLOSED_FORM = on(Problem, critical.critical_samples)
 KAPPA = on(critical.kappa)
-SUM = Control(
-    "sum",
-    "V, L and d add up instead of multiplying",
-    on(Problem, rival_additive_law.critical_samples),
-)
-SHORT, MEDIUM, LONG = (
-    Control(name, f"the exponents of the {noise} regime", on(regime_law, name=regime))
-    for name, noise, regime in (
-        ("short", "gradient-noise", "C"),
-        ("medium", "stored-context", "B"),
-        ("long", "mean-bias", "A"),
-    )
-)
+RIVAL = on(Problem, rival_additive_law.critical_samples)
+SUM = Control("sum", "V, L and d add up instead of multiplying", RIVAL)
+SHORT = Control("short", "the exponents of the gradient-noise regime", on(regime_law, name="C"))
+MEDIUM = Control("medium", "the exponents of the stored-context regime", on(regime_law, name="B"))
+LONG = Control("long", "the exponents of the mean-bias regime", on(regime_law, name="A"))
 
 MIXED = {(512, 32, 24): 685}
+ONE_TERM = {(512, 64, 32): 1560, (1024, 16, 32): 250}
 
 
 @claim(
@@ -96,10 +78,7 @@ MIXED = {(512, 32, 24): 685}
     latex=r"P(V, L, N_c, d) = \frac12",
     regime="""More tokens than dimensions (V >= 16 d); sizes where gradient noise rules (C: L < d,
         L^2 < V), where mean bias does (A: L^2 > V), and where neither does alone.""",
-    cells={
-        "smoke": scans(MIXED),
-        "standard": scans(MIXED | {(512, 64, 32): 1560, (1024, 16, 32): 250}),
-    },
+    cells={"smoke": scans(MIXED), "standard": scans(MIXED | ONE_TERM)},
     replicates=110,
     looks={"smoke": 4, "standard": 4, "full": 6},
     rule=CriticalLocation(Region(0.86, 1.16)),
@@ -132,9 +111,9 @@ def critical_samples(cell: Cell, block: Block) -> Tensor:
     controls=(
         SUM,
         Control("one-regime", "gradient noise alone, at every length", on(regime_law, name="C")),
-        Control("B-length", "B: the exponent of L off by -1/4", bent("B", length=-0.25)),
-        Control("B-dim", "B: the exponent of d off by -1/4", bent("B", dim=-0.25)),
-        Control("C-length", "C: the exponent of L off by -1/4", bent("C", length=-0.25)),
+        Control("B-length", "B: the exponent of L off by -1/4", partial(bent, "B", "length")),
+        Control("B-dim", "B: the exponent of d off by -1/4", partial(bent, "B", "dim")),
+        Control("C-length", "C: the exponent of L off by -1/4", partial(bent, "C", "length")),
         Control("no-kappa", "no maximum over the distractors", lambda c: CLOSED_FORM(c) / KAPPA(c)),
     ),
     plot=PLOT,
@@ -145,6 +124,11 @@ def critical_samples_in_closed_form(cell: Cell, block: Block) -> Tensor:
     context (B) and gradient noise (C)."""
     return localised(cell, block)
 
+
+# Half of a 2 x 2 x 2 design in each regime.
+IN_A = {(128, 32, 48): 123, (128, 64, 16): 2105, (512, 32, 16): 1370, (512, 64, 48): 850}
+IN_B = {(512, 16, 16): 422, (512, 32, 8): 5480, (2048, 16, 8): 5860, (2048, 32, 16): 4540}
+IN_C = {(1024, 12, 24): 254, (1024, 24, 48): 249, (4096, 12, 48): 313, (4096, 24, 24): 2603}
 
 exponents = partial(
     claim,
@@ -163,11 +147,7 @@ exponents = partial(
     regime="""L <= d and L^2 < V, N > d and N^2 > 2 V: gradient noise (C) is the largest term, or
         ties with stored context, at every point. The grid is the half of a 2 x 2 x 2 design whose
         critical numbers are closest, which tells the three exponents apart.""",
-    cells={
-        "standard": scans(
-            {(1024, 12, 24): 254, (1024, 24, 48): 249, (4096, 12, 48): 313, (4096, 24, 24): 2603}
-        )
-    },
+    cells={"standard": scans(IN_C)},
     replicates=90,
     rule=near("C", vocab_size=0.13, length=0.23, dim=0.23),
     why="""Centred on the exponents of the full theory on this grid, which differ from 1,
@@ -190,11 +170,7 @@ def short_sequences(cell: Cell, block: Block) -> Tensor:
     latex=r"N_c \propto \kappa\,\frac{V L^{3/2}}{d^2}\quad (d < L < V/d)",
     regime="""d <= L <= V/d: stored context (B) is the largest term, or ties with another, at every
         point. Half of a 2 x 2 x 2 design.""",
-    cells={
-        "standard": scans(
-            {(512, 16, 16): 422, (512, 32, 8): 5480, (2048, 16, 8): 5860, (2048, 32, 16): 4540}
-        )
-    },
+    cells={"standard": scans(IN_B)},
     replicates=54,
     rule=near("B", vocab_size=0.15, length=0.23, dim=0.23),
     why="""Centred on the exponents of the full theory on this grid, which differ from 1,
@@ -217,11 +193,7 @@ def medium_sequences(cell: Cell, block: Block) -> Tensor:
     latex=r"N_c \propto \kappa\,\frac{V^{1/2} L^2}{d^{3/2}}\quad (L > \max(\sqrt V, V/d))",
     regime="""L^2 >= 2 V and L >= V/d: mean bias (A) is the largest term, or ties with stored
         context, at every point. Half of a 2 x 2 x 2 design.""",
-    cells={
-        "standard": scans(
-            {(128, 32, 48): 123, (128, 64, 16): 2105, (512, 32, 16): 1370, (512, 64, 48): 850}
-        )
-    },
+    cells={"standard": scans(IN_A)},
     replicates=40,
     rule=near("A", vocab_size=0.15, length=0.2, dim=0.15),
     why="""Centred on the exponents of the full theory on this grid, which differ from
@@ -251,7 +223,7 @@ def long_sequences(cell: Cell, block: Block) -> Tensor:
     looks=3,
     rule=CriticalExponents({"vocab_size": 0.0, "length": 1.0, "dim": 1.0}, half_width=0.25),
     why="A quarter allows for corrections of any logarithm.",
-    plot=common.LOCALISATION,
+    plot=LOCALISATION,
     expected="REFUTED",
     explanation="""A larger dimension helps: it makes the embeddings more nearly orthogonal, and
         the critical number of samples falls with d, roughly as d^(-3/2), instead of growing with

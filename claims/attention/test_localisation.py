@@ -1,5 +1,6 @@
 """Localisation: does the attention find the informative token of a fresh sequence?"""
 
+import math
 from dataclasses import replace
 
 from torch import Tensor
@@ -25,7 +26,7 @@ IN_VALUES = (
 
 def as_one_over_dim(cell: Cell) -> int:
     """Samples at which a law N_c ~ d^(-3/2) predicts what N_c ~ 1/d does at the cell's."""
-    return round(cell.number("samples") * (64 / cell.number("dim")) ** 0.5)
+    return round(cell.number("samples") * math.sqrt(64 / cell.number("dim")))
 
 
 def one_distractor(problem: Problem) -> float:
