@@ -56,7 +56,7 @@ def one_distractor(problem: Problem) -> float:
         # A third more samples are a third more signal over the noise that samples reduce.
         at("more-signal", "a third more signal", samples=lambda c: round(4 / 3 * c["samples"])),
         at("dim-exponent-1", "N_c falls as 1/d, right at d = 64", samples=as_one_over_dim),
-        Control("one-distractor", "no maximum over them", on(Problem, one_distractor)),
+        Control("one-distractor", "no maximum over distractors", on(Problem, one_distractor)),
     ),
     plot=replace(LOCALISATION, collapse=True),
     critical=on(Problem, critical.critical_samples_full),

@@ -64,7 +64,6 @@ NO_COUNT_FLUCTUATIONS = at(
     samples=lambda cell: 10**6 * cell["vocab_size"],
 )
 
-
 STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,), (0.75, 1.4))
 
 
@@ -112,7 +111,9 @@ def accuracy(cell: Cell, block: Block) -> Tensor:
     why="""The theory states an error of 0.02 with embeddings of fluctuating length; with
         the trigger in the values all tokens share a direction, so accuracy varies widely between
         replicates and the width is what 2048 of them resolve.""",
-    controls=(at("plain", "unit embeddings alone", embeddings="sphere", trigger_in_values=False),),
+    controls=(
+        at("plain", "sphere, trigger in the keys", embeddings="sphere", trigger_in_values=False),
+    ),
     plot=Plot("parity"),
 )
 def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
