@@ -1,38 +1,30 @@
 """Critical number of samples: where localisation sets in, and how V, L and d enter."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
-import torch
+from torch import Tensor
 
+from claims.attention.common import LOCALISATION, localised, settings
 from recall_claims import (
     Block,
     Cell,
     Control,
     CriticalExponents,
     CriticalLocation,
-    Plot,
     Region,
     Source,
-    cells,
     claim,
+    on,
+    power,
+    times,
 )
-from simulation.attention import localisation as measured
-from simulation.attention import sampling, three_steps
 from theory.attention import critical, rival_additive_law
 from theory.attention.problem import Problem
 
-SOURCE = Source(
-    "A", "A3", "A9", "A11", provenance="derived", reference="theory/attention/critical.py"
-)
-FACTORS = (0.78, 1.0, 1.28)
-CURVES = Plot(
-    x="samples",
-    group=("vocab_size", "length", "dim"),
-    collapse=True,
-    x_label="samples N",
-    y_label="localisation probability",
-)
+PLOT = replace(LOCALISATION, collapse=True)
 
 
 def scans(points: Mapping[tuple[int, int, int], int]) -> tuple[Cell, ...]:
@@ -41,299 +33,181 @@ def scans(points: Mapping[tuple[int, int, int], int]) -> tuple[Cell, ...]:
     They stay close to the centre: over a wide scan the transition is no probit curve (without
     any training the probability is 1/L, not 0), and the located value would be biased.
     """
-    return cells(
-        {"vocab_size": v, "length": n, "dim": d, "samples": round(centre * factor)}
-        for (v, n, d), centre in points.items()
-        for factor in FACTORS
-    )
+    factors = (0.78, 1.0, 1.28)
+    rows = ((*sizes, round(f * centre)) for sizes, centre in points.items() for f in factors)
+    return settings("vocab_size length dim samples", *rows)
 
 
-def full(cell: Cell) -> float:
-    """The critical number of samples in the full theory."""
-    return critical.critical_samples_full(Problem.of(cell))
-
-
-def closed_form(cell: Cell) -> float:
-    """The critical number of samples in closed form."""
-    return critical.critical_samples(Problem.of(cell))
-
-
-def sum_law(cell: Cell) -> float:
-    """The best sum of a term in V, one in L and one in d."""
-    return rival_additive_law.critical_samples(Problem.of(cell))
-
-
-def larger(cell: Cell) -> float:
-    """A constant off by 1.3."""
-    return 1.3 * full(cell)
-
-
-def scaled(base: Callable[[Cell], float], **powers: float) -> Callable[[Cell], float]:
-    """A law with these powers of its sizes too many."""
-
-    def law(cell: Cell) -> float:
-        value = base(cell)
-        for name, power in powers.items():
-            value *= cell.number(name) ** power
-        return value
-
-    return law
-
-
-def regime_law(name: str) -> Callable[[Cell], float]:
+def regime_law(name: str, vocab_size: int, length: int, dim: int) -> float:
     """The power law of one regime, with kappa."""
-
-    def law(cell: Cell) -> float:
-        sizes = {size: cell.number(size) for size in ("vocab_size", "length", "dim")}
-        return critical.kappa(**sizes) * critical.power_law(name, **sizes)
-
-    return law
+    sizes = {"vocab_size": vocab_size, "length": length, "dim": dim}
+    return critical.kappa(**sizes) * critical.power_law(name, **sizes)
 
 
-def bent(name: str, **powers: float) -> Callable[[Cell], float]:
-    """The closed form with these powers of its sizes too many in the law of one regime."""
-
-    def law(cell: Cell) -> float:
-        sizes = {size: cell.number(size) for size in ("vocab_size", "length", "dim")}
-        squares = {r: critical.power_law(r, **sizes) ** 2 for r in critical.EXPONENTS}
-        factor = math.prod(sizes[size] ** (2 * power) for size, power in powers.items())
-        share = squares[name] / sum(squares.values())
-        return closed_form(cell) * math.sqrt(1 + (factor - 1) * share)
-
-    return law
+def near(name: str, **half_width: float) -> CriticalExponents:
+    """The exponents of one regime, as the prediction bends them on the grid."""
+    return CriticalExponents(critical.EXPONENTS[name], half_width, reference="prediction")
 
 
-def shifted(powers: Iterable[tuple[str, float]]) -> tuple[Control, ...]:
-    """A control for each exponent that is off by this much."""
-    return tuple(
-        Control(
-            f"{name.replace('_', '-')}-exponent-{power:+}",
-            f"the exponent of {name} off by {power:+}",
-            predict=scaled(full, **{name: power}),
-        )
-        for name, power in powers
-    )
+def bent(name: str, size: str, cell: Cell) -> float:
+    """The closed form with the exponent of a size off by -1/4 in the law of one regime."""
+    sizes = cell.without("samples")
+    squares = {r: critical.power_law(r, **sizes) ** 2 for r in critical.EXPONENTS}
+    share = squares[name] / sum(squares.values())
+    return float(CLOSED_FORM(cell) * math.sqrt(1 + (sizes[size] ** -0.5 - 1) * share))
 
 
-def searched(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
-    """Localisation probability of each replicate, exact over fresh sequences."""
-    batch = sampling.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    scores = three_steps.token_scores(batch)
-    return {"value": measured.probability(scores, length=batch.length)}
+FULL = on(Problem, critical.critical_samples_full)
+CLOSED_FORM = on(Problem, critical.critical_samples)
+KAPPA = on(critical.kappa)
+RIVAL = on(Problem, rival_additive_law.critical_samples)
+SUM = Control("sum", "V, L and d add up instead of multiplying", RIVAL)
+SHORT = Control("short", "the exponents of the gradient-noise regime", on(regime_law, name="C"))
+MEDIUM = Control("medium", "the exponents of the stored-context regime", on(regime_law, name="B"))
+LONG = Control("long", "the exponents of the mean-bias regime", on(regime_law, name="A"))
 
-
-MIXED, LONG, SHORT = (512, 32, 24), (512, 64, 32), (1024, 16, 32)
-LOCATIONS = scans({MIXED: 685, LONG: 1560, SHORT: 250})
+MIXED = {(512, 32, 24): 685}
+ONE_TERM = {(512, 64, 32): 1560, (1024, 16, 32): 250}
 
 
 @claim(
     "A.critical-samples",
     "Where localisation sets in: the critical number of samples",
-    source=SOURCE,
+    source=Source("A", "A3", "A9", "A11"),
+    predict=FULL,
     latex=r"P(V, L, N_c, d) = \frac12",
     regime="""More tokens than dimensions (V >= 16 d); sizes where gradient noise rules (C: L < d,
         L^2 < V), where mean bias does (A: L^2 > V), and where neither does alone.""",
-    cells={
-        "smoke": scans({MIXED: 685}),
-        "standard": LOCATIONS,
-        "full": LOCATIONS,
-    },
+    cells={"smoke": scans(MIXED), "standard": scans(MIXED | ONE_TERM)},
     replicates=110,
     looks={"smoke": 4, "standard": 4, "full": 6},
     rule=CriticalLocation(Region(0.86, 1.16)),
     why="""Three times the stated error of the probability, 0.02, over its slope in log N,
         0.4 to 0.5, is 15%.""",
-    predict=full,
-    controls=(
-        Control("constant-1.3", "the critical number 30% larger", predict=larger),
-        Control("sum", "V, L and d add up instead of multiplying", predict=sum_law),
-    ),
-    plot=CURVES,
-    critical=full,
+    controls=(times(1.3), SUM),
+    plot=PLOT,
 )
-def critical_samples(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def critical_samples(cell: Cell, block: Block) -> Tensor:
     """Half of the fresh sequences are localised at the number of samples at which the predicted
     localisation probability is one half."""
-    return searched(cell, block)
-
-
-CLOSED = scans({(1024, 24, 12): 2600, (512, 48, 24): 1430, (1024, 16, 40): 181})
+    return localised(cell, block)
 
 
 @claim(
     "A.critical-samples-formula",
     "The critical number of samples in closed form: three products of powers",
-    source=SOURCE,
+    source=Source("A", "A3", "A9", "A11"),
+    predict=CLOSED_FORM,
     latex=r"N_c \simeq \kappa\sqrt{N_A^2 + N_B^2 + N_C^2},\quad N_A = \frac{L^2V^{1/2}}{d^{3/2}},"
     r"\quad N_B = \frac{L^{3/2}V}{d^2},\quad N_C = \frac{LV}{d^{3/2}}",
     regime="One scan in each regime, C: L < min(d, sqrt V), B: d < L < V/d, "
     "A: L > max(sqrt V, V/d); the dominant term holds at least half of the sum of squares.",
-    cells={"standard": CLOSED, "full": CLOSED},
+    cells={"standard": scans({(1024, 24, 12): 2600, (512, 48, 24): 1430, (1024, 16, 40): 181})},
     replicates=100,
     looks={"standard": 5, "full": 6},
     rule=CriticalLocation(Region(0.85, 1.13)),
     why="""12%: the stated error of the probability, 0.02, over its slope in log N, 0.4,
         is 5%; the closed form is within 7% of the full theory.""",
-    predict=closed_form,
     controls=(
-        Control("sum", "V, L and d add up instead of multiplying", predict=sum_law),
-        Control(
-            "one-regime",
-            "the gradient-noise law alone, at every length",
-            predict=regime_law("C"),
-        ),
-        Control("B-length", "B: the exponent of L off by -1/4", predict=bent("B", length=-0.25)),
-        Control("B-dim", "B: the exponent of d off by -1/4", predict=bent("B", dim=-0.25)),
-        Control("C-length", "C: the exponent of L off by -1/4", predict=bent("C", length=-0.25)),
-        Control(
-            "no-kappa",
-            "no growth with the maximum over the distractors",
-            predict=lambda cell: (
-                closed_form(cell)
-                / regime_law("C")(cell)
-                * cell.number("length")
-                * cell.number("vocab_size")
-                / cell.number("dim") ** 1.5
-            ),
-        ),
+        SUM,
+        Control("one-regime", "gradient noise alone, at every length", on(regime_law, name="C")),
+        Control("B-length", "B: the exponent of L off by -1/4", partial(bent, "B", "length")),
+        Control("B-dim", "B: the exponent of d off by -1/4", partial(bent, "B", "dim")),
+        Control("C-length", "C: the exponent of L off by -1/4", partial(bent, "C", "length")),
+        Control("no-kappa", "no maximum over the distractors", lambda c: CLOSED_FORM(c) / KAPPA(c)),
     ),
-    plot=CURVES,
-    critical=closed_form,
+    plot=PLOT,
 )
-def critical_samples_in_closed_form(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def critical_samples_in_closed_form(cell: Cell, block: Block) -> Tensor:
     """The critical number of samples is kappa times the root of a sum of three squares, each a
     product of powers of V, L and d, one for each of three noise mechanisms: mean bias (A), stored
     context (B) and gradient noise (C)."""
-    return searched(cell, block)
+    return localised(cell, block)
 
 
-GRADIENT_NOISE = scans(
-    {(1024, 12, 24): 254, (1024, 24, 48): 249, (4096, 12, 48): 313, (4096, 24, 24): 2603}
+# Half of a 2 x 2 x 2 design in each regime.
+IN_A = {(128, 32, 48): 123, (128, 64, 16): 2105, (512, 32, 16): 1370, (512, 64, 48): 850}
+IN_B = {(512, 16, 16): 422, (512, 32, 8): 5480, (2048, 16, 8): 5860, (2048, 32, 16): 4540}
+IN_C = {(1024, 12, 24): 254, (1024, 24, 48): 249, (4096, 12, 48): 313, (4096, 24, 24): 2603}
+
+exponents = partial(
+    claim,
+    source=Source("A", "A3", "A9", "A11"),
+    predict=FULL,
+    looks={"standard": 4, "full": 6},
+    plot=PLOT,
+    critical=FULL,
 )
 
 
-@claim(
+@exponents(
     "A.critical-exponents-short-sequences",
     "Short sequences: the exponents on the way to N d^(3/2) ~ V L",
-    source=SOURCE,
     latex=r"N_c \propto \kappa\,\frac{V L}{d^{3/2}}\quad (L < \min(d, \sqrt V))",
     regime="""L <= d and L^2 < V, N > d and N^2 > 2 V: gradient noise (C) is the largest term, or
         ties with stored context, at every point. The grid is the half of a 2 x 2 x 2 design whose
         critical numbers are closest, which tells the three exponents apart.""",
-    cells={"standard": GRADIENT_NOISE, "full": GRADIENT_NOISE},
+    cells={"standard": scans(IN_C)},
     replicates=90,
-    looks={"standard": 4, "full": 6},
-    rule=CriticalExponents(
-        critical.EXPONENTS["C"],
-        half_width={"vocab_size": 0.13, "length": 0.23, "dim": 0.23},
-        reference="prediction",
-    ),
+    rule=near("C", vocab_size=0.13, length=0.23, dim=0.23),
     why="""Centred on the exponents of the full theory on this grid, which differ from 1,
         1 and -3/2 by the growth of kappa with L and by d/N. An error of the critical number that
         changed by 15% across the grid would move the exponent of V, which varies by a factor 4, by
         0.1, and those of L and d, which vary by a factor 2, by 0.2.""",
-    predict=full,
-    controls=(
-        *shifted([("vocab_size", -0.25), ("length", 0.5), ("dim", 0.5)]),
-        Control("long", "the exponents of the mean-bias regime", predict=regime_law("A")),
-        Control("sum", "V, L and d add up instead of multiplying", predict=sum_law),
-    ),
-    plot=CURVES,
-    critical=full,
+    controls=(power(vocab_size=-0.25), power(length=0.5), power(dim=0.5), LONG, SUM),
 )
-def short_sequences(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def short_sequences(cell: Cell, block: Block) -> Tensor:
     """For short sequences the logarithm of the critical number of samples is one linear index of
     log V, log L and log d: in the limit of large sizes, samples, dimension, length and vocabulary
-    trade as N d^(3/2) ~ V L. At sizes that can be simulated the exponents of
-    the theory, and of the data, still differ from these limits: the regions hold the theory's own
-    exponents on this grid."""
-    return searched(cell, block)
+    trade as N d^(3/2) ~ V L. At sizes that can be simulated the exponents still differ from
+    these limits: the regions hold the theory's own on this grid."""
+    return localised(cell, block)
 
 
-STORED_CONTEXT = scans(
-    {(512, 16, 16): 422, (512, 32, 8): 5480, (2048, 16, 8): 5860, (2048, 32, 16): 4540}
-)
-
-
-@claim(
+@exponents(
     "A.critical-exponents-medium-sequences",
     "Longer sequences, few dimensions: the exponents on the way to N d^2 ~ V L^(3/2)",
-    source=SOURCE,
     latex=r"N_c \propto \kappa\,\frac{V L^{3/2}}{d^2}\quad (d < L < V/d)",
     regime="""d <= L <= V/d: stored context (B) is the largest term, or ties with another, at every
         point. Half of a 2 x 2 x 2 design.""",
-    cells={"standard": STORED_CONTEXT, "full": STORED_CONTEXT},
+    cells={"standard": scans(IN_B)},
     replicates=54,
-    looks={"standard": 4, "full": 6},
-    rule=CriticalExponents(
-        critical.EXPONENTS["B"],
-        half_width={"vocab_size": 0.15, "length": 0.23, "dim": 0.23},
-        reference="prediction",
-    ),
+    rule=near("B", vocab_size=0.15, length=0.23, dim=0.23),
     why="""Centred on the exponents of the full theory on this grid, which differ from 1,
         3/2 and -2 by the other terms and by kappa, which depends on small d. An error of the
         critical number that changed by 15% across the grid would move the exponents of L and d,
         which vary by a factor 2, by 0.2.""",
-    predict=full,
-    controls=(
-        *shifted([("vocab_size", -0.25), ("length", 0.5), ("dim", 0.5)]),
-        Control("short", "the exponents of the gradient-noise regime", predict=regime_law("C")),
-        Control("long", "the exponents of the mean-bias regime", predict=regime_law("A")),
-    ),
-    plot=CURVES,
-    critical=full,
+    controls=(power(vocab_size=-0.25), power(length=0.5), power(dim=0.5), SHORT, LONG),
 )
-def medium_sequences(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def medium_sequences(cell: Cell, block: Block) -> Tensor:
     """For sequences longer than the dimension the context stored in the value matrix rules:
     in the limit of large sizes, samples, dimension, length and vocabulary trade as
-    N d^2 ~ V L^(3/2). At sizes that can be simulated the exponents of
-    the theory, and of the data, still differ from these limits: the regions hold the theory's own
-    exponents on this grid."""
-    return searched(cell, block)
+    N d^2 ~ V L^(3/2). At sizes that can be simulated the exponents still differ from these
+    limits: the regions hold the theory's own on this grid."""
+    return localised(cell, block)
 
 
-MEAN_BIAS = scans(
-    {(128, 32, 48): 123, (128, 64, 16): 2105, (512, 32, 16): 1370, (512, 64, 48): 850}
-)
-
-
-@claim(
+@exponents(
     "A.critical-exponents-long-sequences",
     "Long sequences: the exponents on the way to N d^(3/2) ~ V^(1/2) L^2",
-    source=SOURCE,
     latex=r"N_c \propto \kappa\,\frac{V^{1/2} L^2}{d^{3/2}}\quad (L > \max(\sqrt V, V/d))",
     regime="""L^2 >= 2 V and L >= V/d: mean bias (A) is the largest term, or ties with stored
         context, at every point. Half of a 2 x 2 x 2 design.""",
-    cells={"standard": MEAN_BIAS, "full": MEAN_BIAS},
+    cells={"standard": scans(IN_A)},
     replicates=40,
-    looks={"standard": 4, "full": 6},
-    rule=CriticalExponents(
-        critical.EXPONENTS["A"],
-        half_width={"vocab_size": 0.15, "length": 0.2, "dim": 0.15},
-        reference="prediction",
-    ),
+    rule=near("A", vocab_size=0.15, length=0.2, dim=0.15),
     why="""Centred on the exponents of the full theory on this grid, which differ from
         1/2, 2 and -3/2 by the other terms and by d/V. An error of the critical number that changed
         by 14% across the grid, as at V = 128 it may, would move the exponent of V by 0.1 and that
         of L by 0.2.""",
-    predict=full,
-    controls=(
-        *shifted([("length", -0.5), ("dim", 0.5)]),
-        Control("short", "the exponents of the gradient-noise regime", predict=regime_law("C")),
-        Control("medium", "the exponents of the stored-context regime", predict=regime_law("B")),
-    ),
-    plot=CURVES,
-    critical=full,
+    controls=(power(length=-0.5), power(dim=0.5), SHORT, MEDIUM),
 )
-def long_sequences(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def long_sequences(cell: Cell, block: Block) -> Tensor:
     """For long sequences the nonzero mean of the token embeddings rules: in the limit of large
     sizes, samples, dimension, length and vocabulary trade as N d^(3/2) ~ V^(1/2) L^2. At
-    sizes that can be simulated the exponents of the theory, and of the data, still differ from
-    these limits: the regions hold the theory's own exponents on this grid."""
-    return searched(cell, block)
-
-
-PRESS = scans({(512, 16, 16): 422, (512, 16, 32): 144, (512, 32, 32): 435, (1024, 16, 16): 781})
+    sizes that can be simulated the exponents still differ from these limits: the regions hold the
+    theory's own on this grid."""
+    return localised(cell, block)
 
 
 @claim(
@@ -344,23 +218,18 @@ PRESS = scans({(512, 16, 16): 422, (512, 16, 32): 144, (512, 32, 32): 435, (1024
     ),
     latex=r"N_c \propto d\,L",
     regime="Ordinary sizes of the model, V >= 16 d.",
-    cells=PRESS,
+    cells=scans({(512, 16, 16): 422, (512, 16, 32): 144, (512, 32, 32): 435, (1024, 16, 16): 781}),
     replicates=80,
     looks=3,
     rule=CriticalExponents({"vocab_size": 0.0, "length": 1.0, "dim": 1.0}, half_width=0.25),
     why="A quarter allows for corrections of any logarithm.",
-    plot=Plot(
-        x="samples",
-        group=("vocab_size", "length", "dim"),
-        x_label="samples N",
-        y_label="localisation probability",
-    ),
+    plot=LOCALISATION,
     expected="REFUTED",
     explanation="""A larger dimension helps: it makes the embeddings more nearly orthogonal, and
         the critical number of samples falls with d, roughly as d^(-3/2), instead of growing with
         it. It also grows with the vocabulary, which the press version leaves out.""",
 )
-def press_version(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def press_version(cell: Cell, block: Block) -> Tensor:
     """The number of samples that localisation needs is proportional to dimension times length,
     whatever the vocabulary."""
-    return searched(cell, block)
+    return localised(cell, block)

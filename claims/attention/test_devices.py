@@ -1,48 +1,44 @@
 """The same evidence from every device: a claim on this code, about the statement that it tests."""
 
 import copy
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
-from recall_claims import Block, Cell, Control, Identity, Source, claim, grid
+from recall_claims import Block, Cell, Identity, Source, claim, grid, reads
 from simulation.attention import end_to_end, recall, sampling, three_steps
 from simulation.attention.sampling import Batch
 
 
-def figures(
-    cell: Cell, block: Block, device: str, dtype: torch.dtype, change: Callable[[Batch], Batch]
-) -> list[torch.Tensor]:
-    """Statistics, (R, k) each, of the block's replicates on a device, from fresh draws."""
-    rngs = copy.deepcopy(block.rngs)
-    batch = change(sampling.draw(rngs, **cell, device=device, dtype=dtype))
+def drawn(cell: Cell, block: Block, device: str, dtype: torch.dtype) -> Batch:
+    """The block's replicates on a device; their generators stay as they are."""
+    return Block(copy.deepcopy(block.rngs), device, dtype).draw(sampling.draw, cell)
+
+
+def figures(batch: Batch) -> list[Tensor]:
+    """Statistics of the replicates, (R, k) each."""
     scores = three_steps.token_scores(batch)
     found = [three_steps.value_memory(batch), scores.theta, scores.trigger]
-    if dtype is torch.float64:
+    if batch.z.dtype is torch.float64:
         # What is decided by comparing scores may differ by a whole token in single precision.
         memory = three_steps.trained_memory(batch, three_steps.attend(batch, scores))
         shares = end_to_end.run(batch)
         found += [memory, shares.accuracy, shares.localisation, shares.recall]
-        found.append(recall.predict(batch.u, memory, batch.z).to(dtype))
-    return [figure.view(block.replicates, -1).cpu() for figure in found]
+        found.append(recall.predict(batch.u, memory, batch.z).to(batch.z.dtype))
+    return [figure.view(batch.replicates, -1).cpu() for figure in found]
 
 
-def distance(ones: list[torch.Tensor], others: list[torch.Tensor]) -> torch.Tensor:
+def distance(ones: list[Tensor], others: list[Tensor]) -> Tensor:
     """Largest relative distance, in units of the rounding of one operation: (R,)."""
     each = [(a - b).norm(dim=1) / b.norm(dim=1) for a, b in zip(ones, others, strict=True)]
     return torch.stack(each).amax(0) / torch.finfo(ones[0].dtype).eps
 
 
-def unchanged(batch: Batch) -> Batch:
-    """The batch as it is."""
-    return batch
-
-
 def ten_bits(batch: Batch) -> Batch:
     """The batch as TensorFloat-32 would read it: 10 bits after the leading one of each number."""
 
-    def rounded(values: torch.Tensor) -> torch.Tensor:
+    def rounded(values: Tensor) -> Tensor:
         mantissa, exponent = torch.frexp(values)
         return torch.ldexp((mantissa * 2**11).round() / 2**11, exponent)
 
@@ -64,22 +60,18 @@ def ten_bits(batch: Batch) -> Batch:
         by up to 4.4 of them from double precision (pilots under seeds of 1000 and above), another
         order of summation by about as much again. Factors of 10 bits would be off by 2500.""",
     controls=(
-        Control(
-            "tensor-float",
-            "the GPU reads its factors as TensorFloat-32, with 10 bits",
-            rule=Identity(64.0, observable="ten_bits"),
+        reads(
+            "tensor-float", "the GPU reads its factors as TensorFloat-32, with 10 bits", "ten_bits"
         ),
     ),
     needs="cuda",
 )
-def same_on_every_device(cell: Cell, block: Block) -> Mapping[str, torch.Tensor]:
+def same_on_every_device(cell: Cell, block: Block) -> dict[str, Tensor]:
     """The statistics of the three gradient steps do not depend on the device that computes them,
     up to rounding: the draws are the same, and products of float32 are kept in float32."""
     errors = []
-    for dtype in (torch.float32, torch.float64):
-        here, there = (figures(cell, block, d, dtype, unchanged) for d in (block.device, "cpu"))
-        errors.append(distance(here, there))
-    blunt, exact = (
-        figures(cell, block, "cpu", torch.float32, change) for change in (ten_bits, unchanged)
-    )
-    return {"error": torch.stack(errors).amax(0), "ten_bits": distance(blunt, exact)}
+    for dtype in (torch.float64, torch.float32):
+        here, there = (drawn(cell, block, device, dtype) for device in (block.device, "cpu"))
+        errors.append(distance(figures(here), figures(there)))
+    blunt = distance(figures(ten_bits(there)), figures(there))
+    return {"error": torch.stack(errors).amax(0), "ten_bits": blunt}

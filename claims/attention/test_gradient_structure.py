@@ -2,33 +2,27 @@
 
 from functools import partial
 
-import torch
+from torch import Tensor
 
-from recall_claims import Block, Cell, Control, Identity, Source, cells, claim
+from recall_claims import Block, Cell, Identity, Source, cells, claim, reads
 from simulation.attention import gradient_structure, oracle, sampling
 
-SIZES = [
-    {"vocab_size": 48, "length": 6, "samples": 200, "dim": 12},
-    {"vocab_size": 20, "length": 12, "samples": 64, "dim": 40},
-]
+FILE = "simulation/attention/gradient_structure.py"
+NARROW = {"vocab_size": 48, "length": 6, "samples": 200, "dim": 12}
+WIDE = {"vocab_size": 20, "length": 12, "samples": 64, "dim": 40}
 CELLS = cells(
     {**sizes, "embeddings": law, "trigger_in_values": tau}
-    for sizes, law in zip([*SIZES, SIZES[1]], ["sphere", "gaussian", "orthonormal"], strict=True)
+    for sizes, law in ((NARROW, "sphere"), (WIDE, "gaussian"), (WIDE, "orthonormal"))
     for tau in (False, True)
 )
-ROUNDING = 1e-12
+ROUNDING = Identity(1e-12)
+NO_CENTRING = reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
 
 
 @claim(
     "A.value-gradient",
     "The first value gradient is a sum of centred labels times mean values",
-    source=Source(
-        "A",
-        "A6",
-        "A7",
-        provenance="reported",
-        reference="simulation/attention/gradient_structure.py",
-    ),
+    source=Source("A", "A6", "A7", provenance="reported", reference=FILE),
     latex=r"\nabla_V \mathcal{L} = -\frac{1}{N} \sum_i U \left(e_{k_i} - \tfrac{1}{V} 1\right)"
     r"\bar{h}_i^\top",
     regime="an identity at initialisation: every embedding law, d below and above V, the trigger "
@@ -36,27 +30,19 @@ ROUNDING = 1e-12
     cells=CELLS,
     replicates=12,
     looks=1,
-    rule=Identity(ROUNDING),
+    rule=ROUNDING,
     why="float64 rounding of sums of at most 10^5 terms, relative to the gradient",
     controls=(
-        Control("no-centring", "U e_k for U (e_k - 1/V)", rule=Identity(ROUNDING, "uncentred")),
-        Control(
-            "informative-only",
-            "the informative value for the mean value of the sequence",
-            rule=Identity(ROUNDING, "informative_only"),
-        ),
-        Control(
-            "no-informative",
-            "the mean over the other positions for the mean value of the sequence",
-            rule=Identity(ROUNDING, "others_only"),
-        ),
+        NO_CENTRING,
+        reads("informative-only", "the informative value for the mean value", "informative_only"),
+        reads("no-informative", "the mean over the other positions alone", "others_only"),
     ),
 )
-def value_gradient(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def value_gradient(cell: Cell, block: Block) -> dict[str, Tensor]:
     """The gradient of the cross-entropy in the value matrix at zero, by automatic
     differentiation, is minus the mean over samples of the label's output embedding, centred over
     the vocabulary, times the mean value of the sequence."""
-    batch = sampling.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
+    batch = block.draw(sampling.draw, cell)
     truths, formulas = [], []
     for r in range(batch.replicates):
         p = gradient_structure.parts(batch, r)
@@ -76,13 +62,7 @@ def value_gradient(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 @claim(
     "A.attention-step",
     "The attention step couples every pair of samples through the labels' overlaps",
-    source=Source(
-        "A",
-        "A6",
-        "A7",
-        provenance="derived",
-        reference="simulation/attention/gradient_structure.py",
-    ),
+    source=Source("A", "A6", "A7", provenance="derived", reference=FILE),
     latex=r"w = \frac{1}{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar{h}_{i'},\quad "
     r"g_{ii'} = \delta_i^\top U^\top U \delta_{i'}",
     regime="an identity to first order in eta at initialisation: every embedding law, d below and "
@@ -90,28 +70,20 @@ def value_gradient(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     cells=CELLS,
     replicates=12,
     looks=1,
-    rule=Identity(ROUNDING),
+    rule=ROUNDING,
     why="float64 rounding of sums of at most 10^5 terms, relative to the step",
     controls=(
-        Control("own-memory", "only pairs i = i'", rule=Identity(ROUNDING, "own_memory")),
-        Control("no-centring", "U e_k for U (e_k - 1/V)", rule=Identity(ROUNDING, "uncentred")),
-        Control(
-            "uncentred-values",
-            "values for their deviations from the sequence's mean",
-            rule=Identity(ROUNDING, "uncentred_values"),
-        ),
-        Control(
-            "no-trigger",
-            "values for keys, so that the trigger marks no key unless it marks the value",
-            rule=Identity(ROUNDING, "values_for_keys"),
-        ),
+        reads("own-memory", "only pairs i = i'", "own_memory"),
+        NO_CENTRING,
+        reads("uncentred-values", "values for deviations from their mean", "uncentred_values"),
+        reads("no-trigger", "values for keys: no trigger that marks a key", "values_for_keys"),
     ),
 )
-def attention_step(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def attention_step(cell: Cell, block: Block) -> dict[str, Tensor]:
     """The attention matrix after its first step, by automatic differentiation to first order in
     eta, is w times the query, with w the sum over all pairs of samples of the overlap of their
     centred labels times one sequence's key-value covariance times the other's mean value."""
-    batch = sampling.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
+    batch = block.draw(sampling.draw, cell)
     truths, formulas = [], []
     for r in range(batch.replicates):
         p = gradient_structure.parts(batch, r)

@@ -1,155 +1,91 @@
 """Localisation: does the attention find the informative token of a fresh sequence?"""
 
-from collections.abc import Iterable
+import math
+from dataclasses import replace
 
-import torch
+from torch import Tensor
 
-from recall_claims import Block, Cell, Control, Plot, Probability, Region, Source, cells, claim
-from simulation.attention import localisation as measured
-from simulation.attention import sampling, three_steps
+from claims.attention.common import LOCALISATION, localised
+from recall_claims import Block, Cell, Control, Probability, Region, Source, at, claim, grid, on
 from theory.attention import critical, localisation
 from theory.attention.problem import Problem
 
-SOURCE = Source(
-    "A", "A3", "A7", "A9", provenance="derived", reference="theory/attention/localisation.py"
+RULE = Probability(Region(-0.06, 0.06))
+WHY = """Three times the formula's stated error of 0.02, which comes from one lognormal for all that
+    makes replicates differ and from terms of relative order 10/V in the noise."""
+
+SHORT = grid(vocab_size=512, length=16, dim=32, samples=(60, 120, 240, 480))
+MEDIUM = grid(vocab_size=512, length=32, dim=24, samples=(250, 500, 1000, 2000))
+LONG = grid(vocab_size=512, length=64, dim=32, samples=(750, 1500, 2500))
+DEEP = grid(vocab_size=1024, length=24, dim=12, samples=(900, 1800, 3600))
+IN_VALUES = (
+    *grid(vocab_size=256, length=64, dim=24, samples=(400, 900), trigger_in_values=True),
+    *grid(vocab_size=512, length=32, dim=16, samples=(150, 400), trigger_in_values=True),
 )
-REGION = Region.around(0.0, 0.06)
-REGION_REASON = """Three times the formula's stated error of 0.02, which comes from one lognormal
-    for all that makes replicates differ and from terms of relative order 10/V in the noise."""
 
 
-def across(
-    samples: Iterable[int], *, vocab_size: int, length: int, dim: int, in_values: bool = False
-) -> tuple[Cell, ...]:
-    """Cells at these numbers of samples."""
-    return cells(
-        {"vocab_size": vocab_size, "length": length, "dim": dim, "samples": count}
-        | ({"trigger_in_values": True} if in_values else {})
-        for count in samples
-    )
+def as_one_over_dim(cell: Cell) -> int:
+    """Samples at which a law N_c ~ d^(-3/2) predicts what N_c ~ 1/d does at the cell's."""
+    return round(cell.number("samples") * math.sqrt(64 / cell.number("dim")))
 
 
-def predict(cell: Cell) -> float:
-    """The probability in theory."""
-    return localisation.probability(Problem.of(cell))
-
-
-def more_signal(cell: Cell) -> float:
-    """A third more samples, hence a third more signal over the noise that samples reduce."""
-    problem = Problem.of(cell)
-    return localisation.probability(problem.replace(samples=round(4 / 3 * problem.samples)))
-
-
-def linear_dim(cell: Cell) -> float:
-    """N_c falling as 1/d in place of d^(-3/2), right at d = 64."""
-    problem = Problem.of(cell)
-    count = problem.samples * (64 / problem.dim) ** 0.5
-    return localisation.probability(problem.replace(samples=round(count)))
-
-
-def one_distractor(cell: Cell) -> float:
-    """The informative token has to beat one distractor, not the best of all."""
-    problem = Problem.of(cell)
+def one_distractor(problem: Problem) -> float:
+    """The probability if the informative token had to beat one distractor, not the best of all."""
     ratios, weights = localisation.replicate_snr(problem)
     dim = localisation.marginal_dim(problem)
     beaten = localisation.given_snr(ratios, length=2, vocab_size=problem.vocab_size, dim=dim)
     return float(beaten @ weights)
 
 
-def threshold(cell: Cell) -> float:
-    """The predicted number of samples at which the probability is one half."""
-    return critical.critical_samples_full(Problem.of(cell))
-
-
-SHORT = across((60, 120, 240, 480), vocab_size=512, length=16, dim=32)
-MEDIUM = across((250, 500, 1000, 2000), vocab_size=512, length=32, dim=24)
-LONG = across((750, 1500, 2500), vocab_size=512, length=64, dim=32)
-DEEP = across((900, 1800, 3600), vocab_size=1024, length=24, dim=12)
-
-
 @claim(
     "A.localisation",
     "The probability of finding the informative token, across the transition",
-    source=SOURCE,
+    source=Source("A", "A3", "A7", "A9"),
+    predict=on(Problem, localisation.probability),
     latex=r"P = E_{q,\nu,\zeta}\,G\left(\frac{q+\nu}{\sigma}\right),\quad "
     r"G(s) = \int f_d(t)\,F_d(t+s)^{L_{eff}}dt",
     regime="""More tokens than dimensions (V >= 16 d), and sizes at which gradient noise, stored
         context and mean bias (C, B, A) rule in turn; the numbers of samples cross the transition
         from P near 0.2 to P near 0.95.""",
-    cells={
-        "smoke": SHORT,
-        "standard": SHORT + MEDIUM + DEEP + LONG,
-        "full": SHORT + MEDIUM + DEEP + LONG,
-    },
+    cells={"smoke": SHORT, "standard": SHORT + MEDIUM + DEEP + LONG},
     replicates=130,
     looks={"smoke": 5, "standard": 5, "full": 6},
-    rule=Probability(REGION),
-    why=REGION_REASON,
-    predict=predict,
+    rule=RULE,
+    why=WHY,
     controls=(
-        Control("signal-4-thirds", "a third more signal over noise", predict=more_signal),
-        Control("dim-exponent-1", "critical samples fall as 1/d", predict=linear_dim),
-        Control("one-distractor", "no maximum over the distractors", predict=one_distractor),
+        # A third more samples are a third more signal over the noise that samples reduce.
+        at("more-signal", "a third more signal", samples=lambda c: round(4 / 3 * c["samples"])),
+        at("dim-exponent-1", "N_c falls as 1/d, right at d = 64", samples=as_one_over_dim),
+        Control("one-distractor", "no maximum over distractors", on(Problem, one_distractor)),
     ),
-    plot=Plot(
-        x="samples",
-        group=("vocab_size", "length", "dim"),
-        collapse=True,
-        x_label="samples N",
-        y_label="localisation probability",
-    ),
-    critical=threshold,
+    plot=replace(LOCALISATION, collapse=True),
+    critical=on(Problem, critical.critical_samples_full),
 )
-def localised(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def probability(cell: Cell, block: Block) -> Tensor:
     """After three gradient steps, hard attention finds the informative token of a fresh sequence
     with a probability set by the ratio of the trigger's score to the spread of the token scores:
     the informative token has to beat the best of its distinct distractors."""
-    batch = sampling.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    scores = three_steps.token_scores(batch)
-    return {"value": measured.probability(scores, length=batch.length)}
-
-
-IN_VALUES = across((400, 900), vocab_size=256, length=64, dim=24, in_values=True) + across(
-    (150, 400), vocab_size=512, length=32, dim=16, in_values=True
-)
-
-
-def without_trigger_in_values(cell: Cell) -> float:
-    """The probability if the trigger were in the keys alone."""
-    return localisation.probability(Problem.of(cell).replace(trigger_in_values=False))
+    return localised(cell, block)
 
 
 @claim(
     "A.localisation-trigger-in-values",
     "A trigger in the values helps: training memorises its direction",
-    source=SOURCE,
+    source=Source("A", "A3", "A7", "A9"),
+    predict=on(Problem, localisation.probability),
     latex=r"\frac{E\theta_{trig}}{s_0} \simeq 1 + \tau\frac VN\left(1+\frac Ld\right)",
     regime="More tokens than dimensions, and lengths at which the memorised trigger direction is "
     "not yet enough by itself.",
-    cells={"standard": IN_VALUES, "full": IN_VALUES},
+    cells={"standard": IN_VALUES},
     replicates=110,
     looks={"standard": 5, "full": 6},
-    rule=Probability(REGION),
-    why=REGION_REASON,
-    predict=predict,
-    controls=(
-        Control(
-            "not-in-values",
-            "no memorised trigger direction: the trigger in the keys alone",
-            predict=without_trigger_in_values,
-        ),
-    ),
-    plot=Plot(
-        x="samples",
-        group=("vocab_size", "length", "dim"),
-        x_label="samples N",
-        y_label="localisation probability",
-    ),
+    rule=RULE,
+    why=WHY,
+    controls=(at("not-in-values", "no memorised trigger direction", trigger_in_values=False),),
+    plot=LOCALISATION,
 )
-def localised_in_values(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def probability_in_values(cell: Cell, block: Block) -> Tensor:
     """With the trigger added to the values as well, the first step stores the trigger's direction
     with every sample, and the trigger's score exceeds its population value by (V/N)(1 + L/d):
     localisation needs fewer samples."""
-    batch = sampling.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    scores = three_steps.token_scores(batch)
-    return {"value": measured.probability(scores, length=batch.length)}
+    return localised(cell, block)

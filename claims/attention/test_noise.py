@@ -1,188 +1,298 @@
-"""Every noise term of the token scores: its constant, and their sum.
+"""Every noise term of the token scores: constant, exponents, their sum, and which is the largest.
 
 Most terms are never the largest; the exact split of `simulation.attention.split` isolates each.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 
-import torch
+from torch import Tensor
 
-from recall_claims import Block, Cell, Control, MeanRatio, Plot, Region, Source, claim, grid
-from recall_claims import cells as explicit
+from claims.attention.common import VARIANCES, corners, in_score_units, settings
+from recall_claims import (
+    Block,
+    Cell,
+    Claim,
+    Control,
+    Exponents,
+    MeanRatio,
+    Plot,
+    Region,
+    Share,
+    Source,
+    cells,
+    claim,
+    grid,
+    on,
+    power,
+    times,
+)
 from simulation.attention import sampling, split, three_steps
-from theory.attention import noise, noise_formulas, signal
+from theory.attention import noise, noise_formulas
 from theory.attention.problem import Problem
 
 SOURCE = Source(
     "A", "A9", "A10", provenance="derived", reference="theory/attention/noise_formulas.py"
 )
-LOG = Plot(kind="parity", x_label="predicted", y_label="variance", log="xy")
+SUM = r"\mathrm{Var}_v\theta_v=s_0^2\,(T+A+B+C+D+E+H+C_2+F+2\,\mathrm{Cov}(D,H))"
+SIZES = "vocab_size dim length samples"
 
-SIZES = (
-    {"vocab_size": 128, "length": 16, "samples": 256, "dim": 64},
-    {"vocab_size": 128, "length": 32, "samples": 512, "dim": 64},
-    {"vocab_size": 192, "length": 16, "samples": 768, "dim": 64},
+# With the trigger in the values, the terms that notice it.
+ISOLATED = cells(
+    {"term": term, **sizes, "trigger_in_values": tau}
+    for tau, terms in ((False, (*noise.TERMS, "2 Cov(D,H)")), (True, ("T", "E", "H")))
+    for term in terms
+    for sizes in settings(SIZES, (128, 64, 16, 256), (128, 64, 32, 512), (192, 64, 16, 768))
 )
-
-
-def isolated(sizes: Sequence[Mapping[str, int]]) -> tuple[Cell, ...]:
-    """Every term and the one covariance; with the trigger in the values, those that notice it."""
-    return explicit(
-        {"term": term, **point, "trigger_in_values": tau}
-        for tau, terms in ((False, (*noise.TERMS, "2 Cov(D,H)")), (True, ("T", "E", "H")))
-        for term in terms
-        for point in sizes
+MIXED = cells(
+    {**sizes, "trigger_in_values": tau}
+    for tau in (False, True)
+    for sizes in settings(
+        SIZES, (128, 32, 64, 256), (256, 32, 32, 256), (256, 64, 16, 256), (128, 32, 16, 1024)
     )
-
-
-def unit(cell: Cell) -> float:
-    """The square of the signal unit, in which variances are predicted."""
-    return signal.signal_unit(Problem.of(cell)) ** 2
+)
+FEW_SAMPLES = grid(vocab_size=128, length=(16, 32), samples=(64, 256), dim=(16, 64))
 
 
 def term(cell: Cell) -> float:
     """The predicted variance of the cell's term."""
-    problem, symbol = Problem.of(cell), str(cell["term"])
-    if symbol in noise.TERMS:
-        return unit(cell) * noise.TERMS[symbol].variance(problem)
-    return unit(cell) * noise_formulas.count_covariance(problem)
+    found = noise.TERMS.get(cell["term"])
+    return in_score_units(found.variance if found else noise_formulas.count_covariance)(cell)
 
 
 def power_law(cell: Cell) -> float:
     """The term's limit law taken literally at these sizes."""
-    symbol = str(cell["term"])
-    if symbol not in noise.TERMS:
-        return term(cell)
-    return unit(cell) * noise.TERMS[symbol].limit(Problem.of(cell))
+    found = noise.TERMS.get(cell["term"])
+    return in_score_units(found.limit)(cell) if found else term(cell)
+
+
+def contexts(problem: Problem) -> float:
+    """The largest term of the trigger's noise."""
+    return problem.length * (1 + problem.ratio) ** 2 / (problem.samples * problem.vocab_size)
+
+
+def leading(problem: Problem) -> float:
+    """The two largest terms of the token scores' noise."""
+    return noise.TERMS["T"].variance(problem) + noise.TERMS["A"].variance(problem)
 
 
 @claim(
     "A.noise-constants",
     "The variance of every noise term, isolated",
     source=SOURCE,
-    latex=r"\mathrm{Var}_v\theta_v=s_0^2\,(T+A+B+C+D+E+H+C_2+F+2\,\mathrm{Cov}(D,H))",
+    predict=term,
+    latex=SUM,
     regime="each term isolated by the exact split, so that no term needs to dominate; V >= 2 d, "
     "V/d^2 <= 1/16, N from 2 V to 8 V",
-    cells={"standard": isolated(SIZES), "full": isolated(SIZES)},
+    cells={"standard": ISOLATED},
     replicates={"standard": 256, "full": 2048},
     looks={"standard": 4, "full": 2},
     rule=MeanRatio(Region(0.9, 1.1), by=("term", "trigger_in_values")),
     why="the formulas leave out terms of relative order 1/L^2, d/V^2 and t_4/(V t_3), at "
     "most 5% here; the rest is statistical",
-    predict=term,
-    controls=(
-        Control("constant", "constants 30% larger", predict=lambda cell: 1.3 * term(cell)),
-        Control("power-law", "the limit laws taken literally", predict=power_law),
-    ),
-    plot=LOG,
+    controls=(times(1.3), Control("power-law", "the limit laws taken literally", power_law)),
+    plot=VARIANCES,
 )
-def isolated_variance(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def isolated_variance(cell: Cell, block: Block) -> Tensor:
     """The covariance and the mean value of a sample split exactly into expectation, informative
     token and context, and their products into nine pieces of the token scores, one for each
     mechanism of noise. The mean variance of every piece over the tokens is as predicted, and so is
     the covariance of D and H, which share the label counts."""
-    sizes = {name: value for name, value in cell.items() if name != "term"}
-    batch = sampling.draw(block.rngs, **sizes, device=block.device, dtype=block.dtype)
-    name = str(cell["term"])
+    batch, name = block.draw(sampling.draw, cell.without("term")), cell["term"]
     if name not in split.PIECES:
-        return {"value": 2 * split.covariance(batch, "D", "H")}
-    return {"value": split.variances(batch, (name,))[name]}
-
-
-MIXED = explicit(
-    {
-        "vocab_size": size,
-        "length": length,
-        "samples": samples,
-        "dim": dim,
-        "trigger_in_values": tau,
-    }
-    for tau in (False, True)
-    for size, length, samples, dim in (
-        (128, 64, 256, 32),
-        (256, 32, 256, 32),
-        (256, 16, 256, 64),
-        (128, 16, 1024, 32),
-    )
-)
-
-
-def total(cell: Cell) -> float:
-    """The predicted variance of the token scores."""
-    return unit(cell) * noise.variance(Problem.of(cell))
+        return 2 * split.covariance(batch, "D", "H")
+    return split.variances(batch, (name,))[name]
 
 
 @claim(
     "A.noise-total",
     "The variance of the token scores is the sum of the noise terms",
     source=SOURCE,
-    latex=r"\mathrm{Var}_v\theta_v=s_0^2\,(T+A+B+C+D+E+H+C_2+F+2\,\mathrm{Cov}(D,H))",
+    predict=in_score_units(noise.variance),
+    latex=SUM,
     regime="points where A, B, C or T is the largest term or several share the variance; V >= 4 d",
     cells=MIXED,
-    replicates={"smoke": 256, "standard": 256, "full": 2048},
+    replicates={"smoke": 256, "full": 2048},
     looks={"smoke": 2, "standard": 3, "full": 2},
-    rule=MeanRatio(Region(0.88, 1.12), by=("trigger_in_values",)),
+    rule=MeanRatio(Region(0.88, 1.12), by="trigger_in_values"),
     why="besides the 5% of the terms, the covariances that are left out (B with C and "
     "C2, C with C2) are at most 2% of the sum",
-    predict=total,
     controls=(
-        Control(
-            "leading-terms",
-            "only the signal's own overlap and the mean bias, T and A",
-            predict=lambda cell: (
-                unit(cell) * sum(noise.TERMS[s].variance(Problem.of(cell)) for s in ("T", "A"))
-            ),
-        ),
-        Control("constant", "30% larger", predict=lambda cell: 1.3 * total(cell)),
+        Control("leading-terms", "T and A, the largest terms, alone", in_score_units(leading)),
+        times(1.3),
     ),
-    plot=LOG,
+    plot=VARIANCES,
 )
-def total_variance(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def total_variance(cell: Cell, block: Block) -> Tensor:
     """The variance of the token scores over tokens is the sum of nine named noise terms, and of
     one covariance."""
-    batch = sampling.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    return {"value": three_steps.token_scores(batch).theta.var(dim=1)}
-
-
-FEW_SAMPLES = grid(vocab_size=128, length=(16, 32), samples=(64, 256), dim=(16, 64))
-
-
-def coefficient(cell: Cell) -> float:
-    """The predicted noise of the trigger coefficient."""
-    return unit(cell) * noise.trigger_coefficient_variance(Problem.of(cell))
+    return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(dim=1)
 
 
 @claim(
     "A.trigger-noise",
     "The noise that a finite sample puts on the trigger score",
     source=SOURCE,
+    predict=in_score_units(noise.trigger_coefficient_variance),
     latex=r"v_q=\frac{(L-1)t_2^2(1+N/V)}{N^2}+\frac{(L-1)t_2V}{N^3}+\frac{2V(1+V/d^2)}{N^2}"
     r"+\frac{4V}{d^2N}+\frac{L^2rW}{NV^2}",
     regime="the coefficient of the trigger embedding, less its value at infinite N; N from V/2 to "
     "2 V; trigger not in the values",
-    cells={"standard": FEW_SAMPLES, "full": FEW_SAMPLES},
+    cells={"standard": FEW_SAMPLES},
     replicates=256,
-    looks=4,
     rule=MeanRatio(Region(0.88, 1.12), by=()),
     why="terms of relative order 1/L^2 and 1/d are left out; the square of one number "
     "per replicate is noisy, so the rest is statistical",
-    predict=coefficient,
     controls=(
-        Control("constant", "30% larger", predict=lambda cell: 1.3 * coefficient(cell)),
-        Control(
-            "contexts-only",
-            "only the largest term, L t_2^2 / (N V)",
-            predict=lambda cell: (
-                unit(cell)
-                * (Problem.of(cell).length * (1 + Problem.of(cell).ratio) ** 2)
-                / (Problem.of(cell).samples * Problem.of(cell).vocab_size)
-            ),
-        ),
+        times(1.3),
+        Control("contexts-only", "the largest term alone, L t_2^2/(N V)", in_score_units(contexts)),
     ),
-    plot=LOG,
+    plot=VARIANCES,
 )
-def trigger_noise(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def trigger_noise(cell: Cell, block: Block) -> Tensor:
     """The weight of the trigger embedding in the attention direction fluctuates from batch to
     batch around its value at infinite N with variance v_q s0^2."""
-    batch = sampling.draw(block.rngs, **cell, device=block.device, dtype=block.dtype)
-    return {"value": split.trigger_coefficient_noise(batch).square()}
+    return split.trigger_coefficient_noise(block.draw(sampling.draw, cell)).square()
+
+
+LETTERS = {"vocab_size": "V", "samples": "N", "length": "L", "dim": "d"}
+
+
+def scaling_claim(
+    symbol: str, dim: tuple[int, int] = (16, 64)
+) -> Callable[[Callable[[Cell, Block], Tensor]], Claim]:
+    """A claim on the four exponents of one isolated noise term."""
+    term = noise.TERMS[symbol]
+    law = r"\,".join(f"{LETTERS[size]}^{{{p:g}}}" for size, p in term.exponents.items() if p)
+    box = corners(vocab_size=(64, 256), length=(8, 32), samples=(256, 1024), dim=dim)
+    return claim(
+        f"A.noise-{symbol}-scaling",
+        f"Noise term {symbol}, {term.title}: its exponents in V, N, L and d",
+        source=SOURCE,
+        predict=in_score_units(lambda problem: noise.TERMS[symbol].scaling(problem)),
+        latex=rf"\mathrm{{{symbol}}}=s_0^2\,{term.latex}\;\to\; s_0^2\,{law}",
+        regime=f"isolated by the exact split; the pure power law holds for {term.regime}, and "
+        "the region is centred on it as bent by the term's own finite-size factors on this grid",
+        cells={"standard": box},
+        replicates={"standard": 128, "full": 2048},
+        looks={"standard": 5, "full": 2},
+        rule=Exponents(term.exponents, half_width=0.1, reference="prediction"),
+        why="5% error of the finite-size factors at one end of a fourfold range is 0.04; "
+        "the rest is statistical",
+        controls=tuple(power(**{size: 0.25}) for size in LETTERS),
+        plot=VARIANCES,
+    )
+
+
+def variance(symbol: str, cell: Cell, block: Block) -> Tensor:
+    """The variance of one piece of the token scores."""
+    return split.variances(block.draw(sampling.draw, cell), (symbol,))[symbol]
+
+
+@scaling_claim("T")
+def trigger_direction(cell: Cell, block: Block) -> Tensor:
+    """Token embeddings overlap with the trigger's, so tokens share the signal: a noise floor of
+    relative variance 1/d that no number of samples lowers."""
+    return variance("T", cell, block)
+
+
+@scaling_claim("A")
+def mean_bias(cell: Cell, block: Block) -> Tensor:
+    """The mean embedding is not zero; stored because samples agree with themselves and read by
+    the mean covariance, it gives a noise that grows as the fourth power of the length."""
+    return variance("A", cell, block)
+
+
+@scaling_claim("B")
+def stored_context(cell: Cell, block: Block) -> Tensor:
+    """The value matrix memorises context tokens, which the mean covariance reads back."""
+    return variance("B", cell, block)
+
+
+@scaling_claim("C")
+def gradient_noise(cell: Cell, block: Block) -> Tensor:
+    """The covariance of one random context reads what another has stored."""
+    return variance("C", cell, block)
+
+
+@scaling_claim("D")
+def label_counts(cell: Cell, block: Block) -> Tensor:
+    """The clean memory is read with label counts that differ from N/V."""
+    return variance("D", cell, block)
+
+
+@scaling_claim("E")
+def mean_value(cell: Cell, block: Block) -> Tensor:
+    """Random covariances read the mean value, which is stored with every label."""
+    return variance("E", cell, block)
+
+
+@scaling_claim("H", dim=(32, 128))
+def own_memory(cell: Cell, block: Block) -> Tensor:
+    """A token is scored by its own memory as often as it was informative."""
+    return variance("H", cell, block)
+
+
+@scaling_claim("C2")
+def informative_slots(cell: Cell, block: Block) -> Tensor:
+    """The informative tokens of many samples meet one random context coherently."""
+    return variance("C2", cell, block)
+
+
+@scaling_claim("F")
+def population_floor(cell: Cell, block: Block) -> Tensor:
+    """The clean memory interferes with itself: a floor of relative variance 1/d^3 at infinite N."""
+    return variance("F", cell, block)
+
+
+ON_SPHERE = (
+    *((64, 32, 8, 1024), (128, 8, 4, 4096), (256, 32, 16, 1024), (256, 64, 32, 1024)),
+    *((64, 16, 32, 1024), (256, 32, 16, 256), (128, 64, 16, 256), (256, 16, 16, 4096)),
+    *((64, 8, 128, 64), (128, 16, 64, 64), (128, 64, 128, 256), (256, 32, 32, 256)),
+    *((64, 32, 32, 16), (256, 64, 128, 16), (64, 16, 64, 1024), (256, 128, 64, 256)),
+    *((256, 8, 16, 16), (256, 8, 16, 64), (256, 8, 16, 256), (512, 8, 16, 64), (512, 8, 32, 16)),
+    *((128, 32, 8, 16), (256, 32, 8, 16), (256, 64, 16, 64), (128, 64, 8, 16), (256, 64, 8, 16)),
+    *((256, 128, 16, 64), (256, 16, 4, 16)),
+)
+TRIGGER_IN_VALUES = (
+    *((256, 64, 16, 1024), (128, 16, 16, 64), (256, 16, 8, 16), (64, 8, 8, 256)),
+    *((64, 8, 64, 64), (128, 32, 128, 64), (256, 64, 64, 64)),
+)
+ORTHONORMAL = ((128, 130, 8, 256), (64, 66, 4, 256), (128, 130, 32, 64), (64, 66, 16, 16))
+POINTS = (
+    *settings(SIZES, *ON_SPHERE, embeddings="sphere", trigger_in_values=False),
+    *settings(SIZES, *TRIGGER_IN_VALUES, embeddings="sphere", trigger_in_values=True),
+    *settings(SIZES, *ORTHONORMAL, embeddings="orthonormal", trigger_in_values=False),
+)
+
+
+def exchanged(cell: Cell) -> str:
+    """The map with mean bias and stored context exchanged."""
+    symbol = noise.dominant(Problem.of(cell))
+    return {"A": "B", "B": "A"}.get(symbol, symbol)
+
+
+@claim(
+    "A.dominant-term-map",
+    "The map of the dominant noise term",
+    source=Source("A", "A9", "A10", provenance="derived", reference="theory/attention/noise.py"),
+    predict=on(Problem, noise.dominant),
+    latex=r"\arg\max\{T,A,B,C,D,E,H,C_2,F\}",
+    regime="39 points where the largest predicted term is at least 1.7 times the next: T with many "
+    "samples, A with long sequences, B with d < L < V/d, C with short sequences and few samples, "
+    "C and H with orthonormal embeddings",
+    cells={"standard": POINTS},
+    replicates=128,
+    looks=2,
+    rule=Share(Region(0.9, 1.0)),
+    why="the formulas are good to 10%, so every prediction should be right; up to 4 "
+    "points may stay undecided because the variance of a single batch has a heavy tail at small d",
+    controls=(
+        Control("exchanged", "mean bias A and stored context B exchanged", exchanged),
+        Control("one-regime", "gradient noise C everywhere", lambda cell: "C"),
+    ),
+    plot=Plot("map", x="length", group=("samples",)),
+)
+def dominant_term(cell: Cell, block: Block) -> dict[str, Tensor]:
+    """Of the nine noise terms, each isolated by the exact split of the token scores, the one with
+    the largest mean variance is the one that the formulas name."""
+    return split.variances(block.draw(sampling.draw, cell))

@@ -1,0 +1,50 @@
+"""What several claims about attention share: cells, plots, and how a batch is read."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+from torch import Tensor
+
+from recall_claims import Block, Cell, Plot, cells, grid, on
+from simulation.attention import localisation, sampling, three_steps
+from theory.attention import signal
+from theory.attention.problem import Problem
+
+LOCALISATION = Plot(
+    x="samples", group=("vocab_size", "length", "dim"), y_label="localisation probability"
+)
+VARIANCES = Plot("parity", log="xy", x_label="predicted", y_label="variance")
+
+
+class RecallProblem(Problem):
+    """A setting of recall, in which the length of the sequences plays no part.
+
+    Where a threshold in the dimension is predicted, nor does the dimension.
+    """
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Self:
+        """The setting in a cell, with any length, and any dimension where it has none."""
+        return super().of({"length": 2, "dim": 64} | dict(parameters))
+
+
+def settings(names: str, *rows: tuple[int, ...], **same: bool | str) -> tuple[Cell, ...]:
+    """Cells with these values of the named parameters, a row each."""
+    return cells({**dict(zip(names.split(), row, strict=True)), **same} for row in rows)
+
+
+def corners(**box: tuple[int, int]) -> tuple[Cell, ...]:
+    """Half of the corners of a box: every exponent is estimated from all of its cells."""
+    return tuple(cell for i, cell in enumerate(grid(**box)) if i.bit_count() % 2 == 0)
+
+
+def in_score_units(law: Callable[[Problem], float]) -> Callable[[Cell], float]:
+    """Predicts a variance of scores that a law gives in units of s0^2."""
+    predict, unit = on(Problem, law), on(Problem, signal.signal_unit)
+    return lambda cell: float(unit(cell) ** 2 * predict(cell))
+
+
+def localised(cell: Cell, block: Block) -> Tensor:
+    """Localisation probability of each replicate, exact over fresh sequences."""
+    batch = block.draw(sampling.draw, cell)
+    return localisation.probability(three_steps.token_scores(batch), length=batch.length)
