@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from recall_claims import Block, Cell, Identity, Source, claim, grid, reads
-from simulation.attention import end_to_end, recall, sampling, three_steps
+from simulation import decoding
+from simulation.attention import end_to_end, sampling, three_steps
 from simulation.attention.sampling import Batch
 
 
@@ -25,7 +26,7 @@ def figures(batch: Batch) -> list[Tensor]:
         memory = three_steps.trained_memory(batch, three_steps.attend(batch, scores))
         shares = end_to_end.run(batch)
         found += [memory, shares.accuracy, shares.localisation, shares.recall]
-        found.append(recall.predict(batch.u, memory, batch.z).to(batch.z.dtype))
+        found.append(decoding.predict(batch.u, memory, batch.z).to(batch.z.dtype))
     return [figure.view(batch.replicates, -1).cpu() for figure in found]
 
 

@@ -1,6 +1,6 @@
 """Every noise term of the token scores: constant, exponents, their sum, and which is the largest.
 
-Most terms are never the largest; the exact split of `simulation.attention.split` isolates each.
+Most terms are never the largest; `simulation.attention.noise_decomposition` isolates each exactly.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from recall_claims import (
     power,
     times,
 )
-from simulation.attention import sampling, split, three_steps
+from simulation.attention import noise_decomposition, sampling, three_steps
 from theory.attention import noise, noise_formulas
 from theory.attention.problem import Problem
 
@@ -98,9 +98,9 @@ def isolated_variance(cell: Cell, block: Block) -> Tensor:
     mechanism of noise. The mean variance of every piece over the tokens is as predicted, and so is
     the covariance of D and H, which share the label counts."""
     batch, name = block.draw(sampling.draw, cell.without("term")), cell["term"]
-    if name not in split.PIECES:
-        return 2 * split.covariance(batch, "D", "H")
-    return split.variances(batch, (name,))[name]
+    if name not in noise_decomposition.PIECES:
+        return 2 * noise_decomposition.covariance(batch, "D", "H")
+    return noise_decomposition.variances(batch, (name,))[name]
 
 
 @claim(
@@ -151,7 +151,7 @@ def total_variance(cell: Cell, block: Block) -> Tensor:
 def trigger_noise(cell: Cell, block: Block) -> Tensor:
     """The weight of the trigger embedding in the attention direction fluctuates from batch to
     batch around its value at infinite N with variance v_q s0^2."""
-    return split.trigger_coefficient_noise(block.draw(sampling.draw, cell)).square()
+    return noise_decomposition.trigger_coefficient_noise(block.draw(sampling.draw, cell)).square()
 
 
 LETTERS = {"vocab_size": "V", "samples": "N", "length": "L", "dim": "d"}
@@ -185,7 +185,7 @@ def scaling_claim(
 
 def variance(symbol: str, cell: Cell, block: Block) -> Tensor:
     """The variance of one piece of the token scores."""
-    return split.variances(block.draw(sampling.draw, cell), (symbol,))[symbol]
+    return noise_decomposition.variances(block.draw(sampling.draw, cell), (symbol,))[symbol]
 
 
 @scaling_claim("T")
@@ -295,4 +295,4 @@ def exchanged(cell: Cell) -> str:
 def dominant_term(cell: Cell, block: Block) -> dict[str, Tensor]:
     """Of the nine noise terms, each isolated by the exact split of the token scores, the one with
     the largest mean variance is the one that the formulas name."""
-    return split.variances(block.draw(sampling.draw, cell))
+    return noise_decomposition.variances(block.draw(sampling.draw, cell))
