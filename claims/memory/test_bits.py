@@ -29,9 +29,7 @@ ROUNDING = 1e-9
 
 HALF_THE_BITS = at("half-the-bits", "half as many bits", bits=lambda c: c["bits"] / 2)
 ONE_BY_ONE = Control(
-    "facts-one-by-one",
-    "the most is what a table of whole facts reaches, the rest guessed",
-    on(theory.one_by_one),
+    "facts-one-by-one", "a table of whole facts, the rest guessed", on(theory.one_by_one)
 )
 
 
@@ -66,8 +64,7 @@ def best_code(cell: Cell, block: Block) -> torch.Tensor:
     regime="any sizes: here three and four facts, codes searched from random codewords",
     cells={"smoke": TINY, "standard": SEARCHED},
     rule=OneSided(lower=-ROUNDING),
-    why="""the bound is exact; where there is no bit, or a code for every function, the search
-        reaches it""",
+    why="the bound is exact; with no bit, or a code for every function, the search reaches it",
     replicates=32,
     looks=2,
     controls=(HALF_THE_BITS, at("no-bits", "the loss stays at log M", bits=0)),
@@ -215,15 +212,10 @@ LARGE = (
         pairs as each construction recalls to 99%""",
     cells={"smoke": MEMORIES[1:2], "standard": MEMORIES, "full": MEMORIES + LARGE},
     rule=MeanRatio(Region(0.88, 1.12)),
-    why="""the theory states 6% for the capacity, from the few errors allowed; the rest is
-        statistical""",
+    why="the theory states 6% for the capacity, from the few errors allowed; the rest is sampling",
     replicates=32,
     controls=(
-        Control(
-            "bit-per-weight",
-            "every weight stores one bit, which is the bound for weights of one bit",
-            lambda _: 1.0,
-        ),
+        Control("bit-per-weight", "one bit, the bound for weights of one bit", lambda _: 1.0),
         at(
             "all-as-hebbian",
             "what counts is the number of weights alone",

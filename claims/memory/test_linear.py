@@ -31,17 +31,17 @@ from theory.memory import linear as memory
 
 SOURCE = Source("B", "B1", provenance="derived", reference="theory/memory/linear.py")
 ALL_PAIRS = Source("C", "C1")
-HALF = (0.8, 0.95, 1.1, 1.25)
-WHOLE = (0.88, 0.96, 1.04, 1.12)
+NEAR, COARSE, WIDE = (0.8, 0.95, 1.1, 1.25), (0.8, 1.0, 1.25), (0.8, 1.0, 1.4)
+TIGHT, THREE = (0.88, 0.96, 1.04, 1.12), (0.92, 1.0, 1.1)
 NO_LOG = Control("no-log", "d^2 = 2 n", lambda c: math.sqrt(2 * c["associations"]))
 
 
-def half(*numbers: int, factors: Iterable[float] = HALF) -> tuple[Cell, ...]:
+def half(factors: Iterable[float], *numbers: int) -> tuple[Cell, ...]:
     """Cells at these multiples of the dimension at which half of the associations are recalled."""
     return scan(grid(associations=numbers), "dim", on(memory.half_dim), factors)
 
 
-def whole(*numbers: int, factors: Iterable[float] = WHOLE) -> tuple[Cell, ...]:
+def whole(factors: Iterable[float], *numbers: int) -> tuple[Cell, ...]:
     """Cells at these multiples of sqrt(8 n log n)."""
     return scan(grid(associations=numbers), "dim", on(memory.all_dim_asymptotic), factors)
 
@@ -75,10 +75,7 @@ def hebbian_whole(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     predict=on(memory.accuracy),
     regime="n from 128 to 512, d from 0.8 to 1.4 times the dimension at which half are recalled.",
-    cells=lambda: {
-        "standard": half(128, 512, factors=(0.8, 1.0, 1.4)),
-        "full": half(128, 512, 1024, factors=(0.8, 1.0, 1.4)),
-    },
+    cells=lambda: {"standard": half(WIDE, 128, 512), "full": half(WIDE, 128, 512, 1024)},
     rule=Probability(Region(-0.015, 0.015)),
     why="""The theory neglects O(1/n): 0.005 at n = 60 in pilots with seeds above 1000, less from
         there on; the rest is statistical.""",
@@ -104,13 +101,12 @@ def linear_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     predict=on(memory.half_dim),
     regime="n from 64 to 1024, d within 25% of the threshold.",
     cells=lambda: {
-        "smoke": half(64),
-        "standard": half(64, 256, 1024),
-        "full": half(64, 256, 1024, 4096),
+        "smoke": half(NEAR, 64),
+        "standard": half(NEAR, 64, 256, 1024),
+        "full": half(NEAR, 64, 256, 1024, 4096),
     },
     rule=CriticalLocation(Region(0.97, 1.03), scan="dim"),
-    why="""An accuracy that is off by 0.005 moves the threshold by 0.5%; the probit curve that
-        locates it, by 1%.""",
+    why="An accuracy off by 0.005 moves the threshold by 0.5%, the probit curve by 1%.",
     replicates=16,
     looks=6,
     controls=(
@@ -130,7 +126,7 @@ def linear_threshold(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     predict=on(memory.half_dim_asymptotic),
     regime="n from 128 to 1024, d within 25% of the threshold.",
-    cells=lambda: {"standard": half(128, 1024), "full": half(128, 1024, 8192)},
+    cells=lambda: {"standard": half(NEAR, 128, 1024), "full": half(NEAR, 128, 1024, 8192)},
     rule=CriticalLocation(Region(0.9, 1.0), scan="dim"),
     why="""The limit is out of reach: by the finite-size theory d is 5% to 7% below it on this grid
         and still 7% at n = 10^6, because the largest of n scores is well below sqrt(2 log n). The
@@ -155,10 +151,7 @@ def linear_threshold_asymptotic(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     latex=r"d_{1/2}\propto\sqrt{n\ln n}",
     regime="n from 64 to 1024, d within 25% of the threshold.",
-    cells=lambda: {
-        "standard": half(64, 256, 1024, factors=(0.8, 1.0, 1.25)),
-        "full": half(64, 512, 4096, factors=(0.8, 1.0, 1.25)),
-    },
+    cells=lambda: {"standard": half(COARSE, 64, 256, 1024), "full": half(COARSE, 64, 512, 4096)},
     rule=CriticalExponents(memory.EXPONENTS, 0.12, scan="dim"),
     why="The root of log n adds 1/(2 log n), 0.07 to 0.1 on this grid, to the exponent.",
     replicates=16,
@@ -209,10 +202,7 @@ def orthonormal_exact(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     source=ALL_PAIRS,
     predict=on(memory.all_recalled),
     regime="n = 64 and 128, d within 10% of sqrt(8 n log n).",
-    cells={
-        "standard": whole(64, 128, factors=(0.92, 1.0, 1.1)),
-        "full": whole(64, 128, 512, factors=(0.92, 1.0, 1.1)),
-    },
+    cells={"standard": whole(THREE, 64, 128), "full": whole(THREE, 64, 128, 512)},
     rule=Probability(Region(-0.08, 0.08)),
     why="""The rate of rare failures is right within 10%, which moves a probability near 1/2 by
         0.03; 0.05 are statistical.""",
@@ -240,7 +230,11 @@ def all_pairs(cell: Cell, block: Block) -> torch.Tensor:
     source=ALL_PAIRS,
     predict=on(memory.all_dim),
     regime="n = 64 and 256, d within 12% of the threshold.",
-    cells={"smoke": whole(64), "standard": whole(64, 256), "full": whole(256, 1024)},
+    cells={
+        "smoke": whole(TIGHT, 64),
+        "standard": whole(TIGHT, 64, 256),
+        "full": whole(TIGHT, 256, 1024),
+    },
     rule=CriticalLocation(Region(0.97, 1.03), scan="dim"),
     why="""A rate of failures that is off by 10% moves the threshold by 0.7%, the probit curve by
         another 0.5%; the rest is statistical.""",
@@ -264,7 +258,7 @@ def all_pairs_threshold(cell: Cell, block: Block) -> torch.Tensor:
     source=ALL_PAIRS,
     predict=on(memory.all_dim_asymptotic),
     regime="n = 128 and 256, and up to 2048 in the full tier; d within 12% of the threshold.",
-    cells={"standard": whole(128, 256), "full": whole(128, 512, 2048)},
+    cells={"standard": whole(TIGHT, 128, 256), "full": whole(TIGHT, 128, 512, 2048)},
     rule=CriticalLocation(Region(0.94, 1.06), scan="dim"),
     why="""The finite-size theory puts d at 1.02 of the limit for n = 128, 1.00 for 256, 0.96 for
         2048: near the limit at every size in reach, but not by convergence. It goes on falling to

@@ -1,7 +1,7 @@
 """Linear memories with fewer parameters, fewer bits, or as many pairs as a language model's."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import torch
 
@@ -28,11 +28,13 @@ from simulation.memory import linear as measured
 from theory.memory import linear as memory
 
 SOURCE = Source("B", "B1")
+PRODUCT = {"associations": 1.0, "dim": -1.0}
 
 
-def sizes(*points: tuple[int, int]) -> tuple[Cell, ...]:
-    """Cells of n associations and dimension d."""
-    return cells({"associations": n, "dim": d} for n, d in points)
+def sizes(*points: tuple[int, ...]) -> tuple[Cell, ...]:
+    """Cells of n associations, dimension d and, where they are given, rank m and queries."""
+    names = ("associations", "dim", "width", "queries")
+    return cells(dict(zip(names, point, strict=False)) for point in points)
 
 
 def ranks(points: Iterable[Cell], *factors: float) -> tuple[Cell, ...]:
@@ -40,16 +42,29 @@ def ranks(points: Iterable[Cell], *factors: float) -> tuple[Cell, ...]:
     return scan(points, "width", on(memory.half_rank), factors)
 
 
-def low_rank(cell: Cell, block: Block, pairs: measured.Associations) -> torch.Tensor:
-    """The memory of these pairs behind a random projector of the cell's rank."""
-    basis = block.draw(measured.subspaces, cell.without("associations", "queries"))
-    return measured.low_rank(measured.hebbian(pairs), basis)
+LARGE = sizes((4096, 256, 256, 2048), (16384, 512, 512, 2048))
+
+
+def same_parameters(dim: Callable[[float], float]) -> Callable[[Cell], float]:
+    """The rank at which m d equals the d^2 of a full-rank memory's dimension."""
+    return lambda c: dim(c["associations"]) ** 2 / c["dim"]
+
+
+def at_the_limit(cell: Cell) -> float:
+    """Accuracy if half were recalled at d^2 = 2 n log n at finite n."""
+    n = cell["associations"]
+    scale = memory.half_dim(n) / memory.half_dim_asymptotic(n)
+    return memory.low_rank_accuracy(n, scale * cell["dim"], scale * cell["width"])
 
 
 def low_rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
-    """Share of the associations that such a memory recalls."""
+    """Share of the queries that the memory recalls, behind a random projector if m < d."""
     pairs = draw(cell, block)
-    return measured.accuracy(pairs, low_rank(cell, block, pairs))
+    stored = measured.hebbian(pairs)
+    if cell["width"] < cell["dim"]:
+        basis = block.draw(measured.subspaces, cell.without("associations", "queries"))
+        stored = measured.low_rank(stored, basis)
+    return measured.accuracy(pairs, stored, queries=cell.get("queries"))
 
 
 @claim(
@@ -58,12 +73,7 @@ def low_rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     predict=on(memory.low_rank_accuracy),
     regime="n from 100 to 400, rank d/4 and d/2, accuracies from 0.5 to 0.86.",
-    cells={
-        "standard": cells(
-            {"associations": n, "dim": d, "width": m}
-            for n, d, m in ((100, 64, 32), (200, 64, 32), (256, 128, 32), (400, 128, 64))
-        )
-    },
+    cells={"standard": sizes((100, 64, 32), (200, 64, 32), (256, 128, 32), (400, 128, 64))},
     rule=Probability(Region(-0.015, 0.015)),
     why="Like that of the full rank: 0.005 in pilots with seeds above 1000.",
     replicates=128,
@@ -101,14 +111,10 @@ def rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     controls=(
         Control(
             "rank-of-same-parameters",
-            "m d equal to the d^2 at which a full-rank memory recalls half",
-            lambda c: memory.half_dim(c["associations"]) ** 2 / c["dim"],
+            "m d equal to full rank's d^2",
+            same_parameters(memory.half_dim),
         ),
-        Control(
-            "all-pairs-constant",
-            "m d = 8 n log n",
-            lambda c: memory.all_dim(c["associations"]) ** 2 / c["dim"],
-        ),
+        Control("all-pairs-constant", "m d = 8 n log n", same_parameters(memory.all_dim)),
     ),
     plot=Plot(x="width", group=("associations", "dim"), collapse=True),
 )
@@ -116,9 +122,6 @@ def rank_threshold(cell: Cell, block: Block) -> torch.Tensor:
     """A memory of rank m recalls half of n associations at a rank that tends to 2 n log n / d; at
     small ranks more is needed, because the share of a query that passes the projector varies."""
     return low_rank_accuracy(cell, block)
-
-
-PRODUCT = {"associations": 1.0, "dim": -1.0}
 
 
 @claim(
@@ -185,23 +188,6 @@ def one_bit_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     return measured.accuracy(pairs, measured.one_bit(measured.hebbian(pairs)))
 
 
-LARGE = cells(
-    {"associations": n, "dim": d, "width": d, "queries": 2048}
-    for n, d in ((4096, 256), (16384, 512))
-)
-LANGUAGE_MODEL = cells(
-    {"associations": 131072, "dim": d, "width": m, "queries": 16384}
-    for d, m in ((1664, 1664), (4096, 640))
-)
-
-
-def at_the_limit(cell: Cell) -> float:
-    """Accuracy if half were recalled at d^2 = 2 n log n at finite n."""
-    n = cell["associations"]
-    scale = memory.half_dim(n) / memory.half_dim_asymptotic(n)
-    return memory.low_rank_accuracy(n, scale * cell["dim"], scale * cell["width"])
-
-
 @claim(
     "B.recall-law-large-vocabulary",
     "The recall law at the vocabulary and the width of a language model",
@@ -211,26 +197,17 @@ def at_the_limit(cell: Cell) -> float:
         associations are recalled; at n = 131072, d = 4096 that takes a memory of rank 640, as one
         of full rank would recall everything.""",
     cells={
-        "smoke": grid(associations=1024, dim=111, width=111, queries=1024),
+        "smoke": sizes((1024, 111, 111, 1024)),
         "standard": LARGE,
-        "full": LARGE + LANGUAGE_MODEL,
+        "full": LARGE + sizes((131072, 1664, 1664, 16384), (131072, 4096, 640, 16384)),
     },
     rule=MeanDifference(Region(-0.02, 0.02)),
-    why="""The theory states an error of 0.006; the rest is what some tens of replicates of 2048
-        queries resolve.""",
+    why="The theory states an error of 0.006; the rest is what the replicates resolve.",
     replicates=16,
     looks=3,
     controls=(
-        Control(
-            "asymptotic",
-            "half recalled at d^2 = 2 n log n, as if the limit were reached at these n",
-            at_the_limit,
-        ),
-        at(
-            "fifth-more",
-            "capacity larger by a fifth",
-            associations=lambda c: c["associations"] / 1.2,
-        ),
+        Control("asymptotic", "half recalled at d^2 = 2 n log n, as in the limit", at_the_limit),
+        at("fifth-more", "a fifth more capacity", associations=lambda c: c["associations"] / 1.2),
         Control(
             "half-the-constant",
             "d^2 = n log n",
@@ -244,11 +221,6 @@ def large_vocabulary(cell: Cell, block: Block) -> torch.Tensor:
     """A sum of outer products answers by the same law when it holds as many associations as a
     language model has tokens. The pairs are exchangeable, so that the first few queries stand for
     all; each is scored against every output, tile by tile, and no n x n matrix is ever held."""
-    found = []
-    for rng in block.rngs:  # one at a time: its embeddings are all that memory must hold
-        one = Block((rng,), block.device, block.dtype)
-        pairs = draw(cell, one)
-        full_rank = cell["width"] == cell["dim"]
-        stored = measured.hebbian(pairs) if full_rank else low_rank(cell, one, pairs)
-        found.append(measured.accuracy(pairs, stored, queries=cell["queries"]))
-    return torch.cat(found)
+    # One replicate at a time: its embeddings are all that memory must hold.
+    ones = (Block((rng,), block.device, block.dtype) for rng in block.rngs)
+    return torch.cat([low_rank_accuracy(cell, one) for one in ones])

@@ -38,15 +38,23 @@ SOURCE = Source("B", "B2")
 ALL_RIGHT = "P(all right)"
 SQUARE = (Cell(associations=128, dim=32), *grid(associations=512, dim=(32, 64)))
 FEW_OUTPUTS = grid(associations=512, dim=(32, 64), outputs=64)
+LIMIT = (SQUARE[0], *grid(associations=512, dim=(64, 128)))
+RELU = cells(
+    {"width": m, "dim": d, "features": "relu"} for m, d in ((256, 32), (512, 64), (1024, 64))
+)
+RELU_WIDE = cells(
+    {"associations": n, "dim": d, "width": 4096, "features": "relu"}
+    for n, d in ((800, 24), (1200, 32))
+)
 
-critical_width = on(mlp.critical_width)
+width = on(mlp.critical_width)
 
 
 def widths(
     settings: Iterable[Cell], factors: Iterable[float] = (0.87, 1.0, 1.15)
 ) -> tuple[Cell, ...]:
     """Cells at these multiples of the width from which all associations are right."""
-    return scan(settings, "width", critical_width, factors)
+    return scan(settings, "width", width, factors)
 
 
 def capacities(settings: Iterable[Cell]) -> tuple[Cell, ...]:
@@ -78,8 +86,7 @@ def n_log_n(cell: Cell) -> float:
     "Accuracy of the cosine memory across its transition",
     source=SOURCE,
     predict=on(mlp.accuracy),
-    regime="""d >= 32 and M >= d, widths at a quarter and a half of the critical one: accuracy 0.6
-        to 0.98""",
+    regime="d >= 32 and M >= d, widths 1/4 and 1/2 of the critical one: accuracy 0.6 to 0.98",
     cells=lambda: {"smoke": middle()[1:4], "standard": middle()},
     rule=MeanDifference(Region(-0.02, 0.02)),
     why="the theory states an error of 0.01; as much again for sampling",
@@ -102,7 +109,7 @@ def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     "B.mlp-memory-width",
     "The width at which the cosine memory recalls everything",
     source=SOURCE,
-    predict=critical_width,
+    predict=width,
     regime="d >= 32, as many outputs as associations; widths within 15% of the critical one",
     cells=lambda: {
         "smoke": widths(SQUARE[:1]),
@@ -117,7 +124,7 @@ def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
         Control(
             "linear-memory",
             "a layer of width m stores as many as its m^2 parameters would in a linear memory",
-            lambda c: math.sqrt(c["dim"] * critical_width(c)),
+            lambda c: (c["dim"] * width(c)) ** 0.5,
         ),
     ),
     plot=Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
@@ -133,7 +140,7 @@ def memory_width(cell: Cell, block: Block) -> torch.Tensor:
     "Interference within an output adds to that between outputs",
     source=SOURCE,
     latex=r"m_* \propto \frac Nd + \frac NM",
-    predict=critical_width,
+    predict=width,
     regime="M = N/8, equal to d and to 2 d, so that both terms count",
     cells=lambda: {
         "standard": widths(FEW_OUTPUTS),
@@ -146,12 +153,12 @@ def memory_width(cell: Cell, block: Block) -> torch.Tensor:
         Control(
             "between-only",
             "drops the interference N/M within an output's own score",
-            lambda c: critical_width(c) / (1 + c["dim"] / c["outputs"]),
+            lambda c: width(c) / (1 + c["dim"] / c["outputs"]),
         ),
         Control(
             "within-only",
             "drops the interference N/d between outputs",
-            lambda c: critical_width(c) / (1 + c["outputs"] / c["dim"]),
+            lambda c: width(c) / (1 + c["outputs"] / c["dim"]),
         ),
     ),
     plot=Plot(x="width", group=("outputs", "dim"), collapse=True, y_label=ALL_RIGHT),
@@ -168,7 +175,7 @@ def memory_few_outputs(cell: Cell, block: Block) -> torch.Tensor:
     "The critical width grows as N log N / d: on this grid, powers 1.15 and -1.03",
     source=SOURCE,
     latex=r"m_* \propto N^{a}d^{-b}",
-    predict=critical_width,
+    predict=width,
     regime="""M = N from 128 to 512, d from 32 to 64; the logarithm raises the power of N by 0.18,
         the term N/M = 1 lowers it by 0.12 to 0.2, and the input's own signal raises it by as
         much""",
@@ -176,8 +183,7 @@ def memory_few_outputs(cell: Cell, block: Block) -> torch.Tensor:
     rule=CriticalExponents(
         {"associations": 1.0, "dim": -1.0}, 0.1, scan="width", reference="prediction"
     ),
-    why="""an error of 3%, as stated, at either end moves the power of N by 0.04 and that of d by
-        0.09""",
+    why="an error of 3% at either end moves the power of N by 0.04 and that of d by 0.09",
     replicates=64,
     controls=(
         Control("no-logarithm", "md ~ N", lambda c: c["associations"] / c["dim"]),
@@ -204,8 +210,7 @@ def memory_width_exponents(cell: Cell, block: Block) -> torch.Tensor:
     rule=CriticalExponents(
         {"width": 1.0, "dim": 1.0}, 0.08, scan="associations", reference="prediction"
     ),
-    why="""an error of 4% in the capacity at either end moves an exponent by 0.03 in the width, by
-        0.06 in the dimension""",
+    why="an error of 4% at either end moves the exponent of m by 0.03, that of d by 0.06",
     replicates=64,
     controls=(
         Control("no-logarithm", "N proportional to md", lambda c: c["width"] * c["dim"]),
@@ -218,9 +223,6 @@ def memory_capacity(cell: Cell, block: Block) -> torch.Tensor:
     """Twice the width at fixed dimension, or twice the dimension at fixed width, stores nearly
     twice as many associations."""
     return block.draw(constructed, cell)["all"]
-
-
-LIMIT = (SQUARE[0], *grid(associations=512, dim=(64, 128)))
 
 
 @claim(
@@ -243,11 +245,7 @@ LIMIT = (SQUARE[0], *grid(associations=512, dim=(64, 128)))
         Control(
             "no-logarithm", "md = 8 N (1 + d/M)", lambda c: 8 * (c["associations"] / c["dim"] + 1)
         ),
-        Control(
-            "width-alone",
-            "m = 8 log N: the dimension stores",
-            lambda c: 8 * math.log(c["associations"]),
-        ),
+        Control("width-alone", "m = 8 log N: d stores", lambda c: 8 * math.log(c["associations"])),
     ),
     plot=Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
@@ -255,11 +253,6 @@ def memory_asymptotic(cell: Cell, block: Block) -> torch.Tensor:
     """A layer of md parameters stores N associations once md exceeds 8 N log N, as many as the
     d^2 of a linear memory; sizes of a few hundred need a little less."""
     return block.draw(constructed, cell)["all"]
-
-
-RELU = cells(
-    {"width": m, "dim": d, "features": "relu"} for m, d in ((256, 32), (512, 64), (1024, 64))
-)
 
 
 @claim(
@@ -278,11 +271,7 @@ RELU = cells(
     why="the theory states an error of 3% up to m = d^2/1.53; the rest is sampling",
     replicates=64,
     controls=(
-        at(
-            "as-cosine",
-            "neither neurons lost to the projection nor a quadratic part",
-            features="cosine",
-        ),
+        at("as-cosine", "no lost neurons, no quadratic part", features="cosine"),
         at(
             "no-quadratic-part",
             "the cosine's law with m - d - 1 neurons",
@@ -307,12 +296,7 @@ def relu_capacity(cell: Cell, block: Block) -> torch.Tensor:
     predict=on(mlp.accuracy),
     regime="""width 4096, 4 and 7 times d^2, so that the quadratic part is 6 to 11 times the
         neurons' share of the interference""",
-    cells={
-        "standard": cells(
-            {"associations": n, "dim": d, "width": 4096, "features": "relu"}
-            for n, d in ((800, 24), (1200, 32))
-        )
-    },
+    cells={"standard": RELU_WIDE},
     rule=MeanDifference(Region(-0.04, 0.04)),
     why="""overlaps of quadratic features are skewed, not normal, which the theory neglects: it
         states an error of 0.02; the rest is sampling""",

@@ -34,6 +34,8 @@ LARGE = {16: (62, 66, 70), 20: (88, 92, 97)}
 HUGE = {24: (117, 122, 127), 32: (185, 192, 199), 48: (356, 368, 380)}
 FIGURE = {8: (21, 23, 25), 11: (34, 36, 39), 16: (58, 62, 66)}
 TRAINED = FIGURE | {22: (94, 99, 104)}
+FEWER = {8: (20,), 12: (36,), 16: (56,)}
+TRANSITION = {6: (14, 16, 18), 8: (22, 24, 26)}
 
 critical = on(theory.critical_associations)
 LIMIT = on(theory.associations_on_line, constant=2.0)
@@ -78,8 +80,7 @@ def enough(cell: Cell, block: Block) -> torch.Tensor:
     "The number of pairs that the best linear memory stores",
     source=Source("C", "C1"),
     predict=critical,
-    regime="""Random unit vectors; d from 8 to 20, and to 48 in the full tier; n within 9% of the
-        threshold.""",
+    regime="Random unit vectors; d from 8 to 20, in full to 48; n within 9% of the threshold.",
     cells={
         "smoke": points(SMALL),
         "standard": points(SMALL | LARGE),
@@ -151,9 +152,6 @@ def decoupled_capacity(cell: Cell, block: Block) -> torch.Tensor:
     """The decoupled model, in which no two inputs share a competitor, stores as many pairs as the
     normal cones allow: as many as the memory itself, to within a few per cent."""
     return best(cell, block)
-
-
-TRANSITION = {6: (14, 16, 18), 8: (22, 24, 26)}
 
 
 @claim(
@@ -274,9 +272,6 @@ def published_line(cell: Cell, block: Block) -> torch.Tensor:
     """The number N of pairs that a trained linear memory of dimension d stores with 99% accuracy
     lies on the line d^2 = 1.3 N log N."""
     return enough(cell, block)
-
-
-FEWER = {8: (20,), 12: (36,), 16: (56,)}
 
 
 @claim(
