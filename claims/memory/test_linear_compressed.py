@@ -42,9 +42,6 @@ def ranks(points: Iterable[Cell], *factors: float) -> tuple[Cell, ...]:
     return scan(points, "width", on(memory.half_rank), factors)
 
 
-LARGE = sizes((4096, 256, 256, 2048), (16384, 512, 512, 2048))
-
-
 def same_parameters(dim: Callable[[float], float]) -> Callable[[Cell], float]:
     """The rank at which m d equals the d^2 of a full-rank memory's dimension."""
     return lambda c: dim(c["associations"]) ** 2 / c["dim"]
@@ -65,6 +62,9 @@ def low_rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
         basis = block.draw(measured.subspaces, cell.without("associations", "queries"))
         stored = measured.low_rank(stored, basis)
     return measured.accuracy(pairs, stored, queries=cell.get("queries"))
+
+
+LARGE = sizes((4096, 256, 256, 2048), (16384, 512, 512, 2048))
 
 
 @claim(
@@ -110,9 +110,7 @@ def rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     replicates=64,
     controls=(
         Control(
-            "rank-of-same-parameters",
-            "m d equal to full rank's d^2",
-            same_parameters(memory.half_dim),
+            "rank-of-same-parameters", "m d = d^2 of full rank", same_parameters(memory.half_dim)
         ),
         Control("all-pairs-constant", "m d = 8 n log n", same_parameters(memory.all_dim)),
     ),
