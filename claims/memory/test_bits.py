@@ -25,12 +25,36 @@ from theory.memory import bits as theory
 SOURCE = Source("B", "B7", provenance="derived", reference="theory/memory/bits.py")
 TINY = grid(facts=4, outputs=2, bits=(0, 1, 2, 3, 4))
 SEARCHED = TINY + grid(facts=3, outputs=4, bits=(0, 2, 3, 4, 6))
+CODES = cells(
+    {"facts": facts, "outputs": outputs, "bits": bits}
+    for facts, outputs, bits in ((8, 2, 4), (16, 2, 8), (28, 2, 14), (12, 4, 12))
+)
+OVERLOADED = grid(facts=(128, 512), outputs=64, dim=32, weight_bits=1) + cells(
+    {"facts": 64 * bits, "outputs": 64, "dim": 16, "weight_bits": bits} for bits in (1, 2, 4)
+)
+MEMORIES = (
+    *grid(construction=("hebbian", "one-bit"), dim=96, width=96),
+    Cell(construction="low-rank", dim=128, width=64),
+    Cell(construction="cosine", dim=64, width=256),
+)
+LARGE = (
+    *grid(construction=("hebbian", "one-bit"), dim=192, width=192),
+    Cell(construction="low-rank", dim=256, width=128),
+    Cell(construction="cosine", dim=128, width=256),
+)
 ROUNDING = 1e-9
 
 HALF_THE_BITS = at("half-the-bits", "half as many bits", bits=lambda c: c["bits"] / 2)
 ONE_BY_ONE = Control(
     "facts-one-by-one", "a table of whole facts, the rest guessed", on(theory.one_by_one)
 )
+
+
+def of_weights(law: Callable[..., float]) -> Callable[[Cell], float]:
+    """A bound for the bits of all d^2 weights."""
+    return lambda c: law(
+        facts=c["facts"], outputs=c["outputs"], bits=c["weight_bits"] * c["dim"] ** 2
+    )
 
 
 @claim(
@@ -76,12 +100,6 @@ def searched_loss(cell: Cell, block: Block) -> torch.Tensor:
     return measured.searched_loss(block.rngs, **cell)
 
 
-CODES = cells(
-    {"facts": facts, "outputs": outputs, "bits": bits}
-    for facts, outputs, bits in ((8, 2, 4), (16, 2, 8), (28, 2, 14), (12, 4, 12))
-)
-
-
 @claim(
     "B.bits-random-code",
     "The accuracy of the best of 2^B random codewords",
@@ -120,18 +138,6 @@ def random_code(cell: Cell, block: Block) -> torch.Tensor:
 def fano_tight(cell: Cell, block: Block) -> torch.Tensor:
     """Fano's bound is what a memory can reach: codes of random words already come near to it."""
     return measured.random_code_accuracy(block.rngs, **cell)
-
-
-OVERLOADED = grid(facts=(128, 512), outputs=64, dim=32, weight_bits=1) + cells(
-    {"facts": 64 * bits, "outputs": 64, "dim": 16, "weight_bits": bits} for bits in (1, 2, 4)
-)
-
-
-def of_weights(law: Callable[..., float]) -> Callable[[Cell], float]:
-    """A bound for the bits of all d^2 weights."""
-    return lambda c: law(
-        facts=c["facts"], outputs=c["outputs"], bits=c["weight_bits"] * c["dim"] ** 2
-    )
 
 
 @claim(
@@ -189,18 +195,6 @@ def quantised_loss(cell: Cell, block: Block) -> torch.Tensor:
     """A memory of weights of few bits cannot lower the cross-entropy by more than its bits;
     overloaded Hebbian weights of one bit lower it by a third of that."""
     return block.draw(measured.quantised_memory, cell).loss
-
-
-MEMORIES = (
-    *grid(construction=("hebbian", "one-bit"), dim=96, width=96),
-    Cell(construction="low-rank", dim=128, width=64),
-    Cell(construction="cosine", dim=64, width=256),
-)
-LARGE = (
-    *grid(construction=("hebbian", "one-bit"), dim=192, width=192),
-    Cell(construction="low-rank", dim=256, width=128),
-    Cell(construction="cosine", dim=128, width=256),
-)
 
 
 @claim(

@@ -47,14 +47,14 @@ RELU_WIDE = cells(
     for n, d in ((800, 24), (1200, 32))
 )
 
-width = on(mlp.critical_width)
+critical_width = on(mlp.critical_width)
 
 
 def widths(
     settings: Iterable[Cell], factors: Iterable[float] = (0.87, 1.0, 1.15)
 ) -> tuple[Cell, ...]:
     """Cells at these multiples of the width from which all associations are right."""
-    return scan(settings, "width", width, factors)
+    return scan(settings, "width", critical_width, factors)
 
 
 def capacities(settings: Iterable[Cell]) -> tuple[Cell, ...]:
@@ -109,7 +109,7 @@ def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     "B.mlp-memory-width",
     "The width at which the cosine memory recalls everything",
     source=SOURCE,
-    predict=width,
+    predict=critical_width,
     regime="d >= 32, as many outputs as associations; widths within 15% of the critical one",
     cells=lambda: {
         "smoke": widths(SQUARE[:1]),
@@ -124,7 +124,7 @@ def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
         Control(
             "linear-memory",
             "a layer of width m stores as many as its m^2 parameters would in a linear memory",
-            lambda c: (c["dim"] * width(c)) ** 0.5,
+            lambda c: (c["dim"] * critical_width(c)) ** 0.5,
         ),
     ),
     plot=Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
@@ -140,7 +140,7 @@ def memory_width(cell: Cell, block: Block) -> torch.Tensor:
     "Interference within an output adds to that between outputs",
     source=SOURCE,
     latex=r"m_* \propto \frac Nd + \frac NM",
-    predict=width,
+    predict=critical_width,
     regime="M = N/8, equal to d and to 2 d, so that both terms count",
     cells=lambda: {
         "standard": widths(FEW_OUTPUTS),
@@ -153,12 +153,12 @@ def memory_width(cell: Cell, block: Block) -> torch.Tensor:
         Control(
             "between-only",
             "drops the interference N/M within an output's own score",
-            lambda c: width(c) / (1 + c["dim"] / c["outputs"]),
+            lambda c: critical_width(c) / (1 + c["dim"] / c["outputs"]),
         ),
         Control(
             "within-only",
             "drops the interference N/d between outputs",
-            lambda c: width(c) / (1 + c["outputs"] / c["dim"]),
+            lambda c: critical_width(c) / (1 + c["outputs"] / c["dim"]),
         ),
     ),
     plot=Plot(x="width", group=("outputs", "dim"), collapse=True, y_label=ALL_RIGHT),
@@ -175,7 +175,7 @@ def memory_few_outputs(cell: Cell, block: Block) -> torch.Tensor:
     "The critical width grows as N log N / d: on this grid, powers 1.15 and -1.03",
     source=SOURCE,
     latex=r"m_* \propto N^{a}d^{-b}",
-    predict=width,
+    predict=critical_width,
     regime="""M = N from 128 to 512, d from 32 to 64; the logarithm raises the power of N by 0.18,
         the term N/M = 1 lowers it by 0.12 to 0.2, and the input's own signal raises it by as
         much""",

@@ -138,7 +138,9 @@ REACHED = on_line(
             lambda c: math.exp(-c["associations"] * (1 - mlp.accuracy(**c))),
             Probability(Region(-0.1, 0.1)),
         ),
-        Control("below", "capacity is below that", rule=Probability(Region(-math.inf, 0.5))),
+        Control(
+            "below", "capacity below 0.8 of the line", rule=Probability(Region(-math.inf, 0.5))
+        ),
     ),
     plot=Plot(x="associations", group=("dim", "width"), y_label="P(99% right)", log=""),
     dtype="float32",
