@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 import torch
 from scipy import optimize
 
-from claims.memory.test_mlp import Sizes
 from recall_claims import (
     Block,
     Cell,
@@ -17,19 +16,16 @@ from recall_claims import (
     Probability,
     Region,
     Source,
+    at,
     cells,
     claim,
+    scan,
 )
 from simulation.memory import mlp as measured
 from theory.memory import mlp
 
-PUBLISHED = Source(
-    "B",
-    "B2",
-    "B8",
-    provenance="reported",
-    reference="the paper's released code: mlp_sweep.py and its plots",
-)
+CODE = "the paper's released code: mlp_sweep.py and its plots"
+PUBLISHED = Source("B", "B2", "B8", provenance="reported", reference=CODE)
 LINE_REASON = """The line is drawn by eye through capacities over three decades: a factor of 1.5.
     Pilots at d = 8 to 16 put the capacity at {} times the line, less at m = d and more at
     m = 2 d and 4 d; the rest is sampling."""
@@ -39,79 +35,62 @@ LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, 99% right (pu
 
 def line(cell: Cell) -> float:
     """Associations on the published reference line: md = 0.35 N log N, or 1.2 N at M = 32."""
-    parameters = cell.number("width") * cell.number("dim")
+    parameters = cell["width"] * cell["dim"]
     if "outputs" in cell:
-        return parameters / 1.2
+        return float(parameters / 1.2)
     return float(optimize.brentq(lambda n: 0.35 * n * math.log(n) - parameters, 2, parameters + 9))
 
 
-def on_line(*settings: Sizes, factors: Iterable[float]) -> tuple[Cell, ...]:
+def on_line(settings: Iterable[Cell], *factors: float) -> tuple[Cell, ...]:
     """Cells at these multiples of the published line."""
-    factors = tuple(factors)
-    return cells(
-        {**setting, "associations": round(factor * line(Cell(**setting)))}
-        for setting in settings
-        for factor in factors
-    )
-
-
-def recalled_by_construction(cell: Cell) -> float:
-    """Probability that the cosine memory recalls all."""
-    number = cell.number("associations")
-    return math.exp(-number * (1 - mlp.accuracy(**cell)))
+    return scan(settings, "associations", line, factors)
 
 
 def train(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """Whether training gets at least 99% right."""
-    sizes = {"outputs": cell["associations"]} | {k: v for k, v in cell.items() if k != "width"}
-    facts = measured.draw(block.rngs, **sizes, device=block.device, dtype=block.dtype)
-    best = measured.trained_accuracy(facts, block.rngs, width=int(cell["width"]))
+    sizes = {"outputs": cell["associations"]} | cell.without("width")
+    best = measured.trained_accuracy(
+        block.draw(measured.draw, sizes), block.rngs, width=cell["width"]
+    )
     return {"value": (best >= 0.99).to(block.dtype), "accuracy": best}
 
 
 def line_claim(
-    *, id: str, title: str, latex: str, location: str, **outputs: int
+    id: str, title: str, latex: str, location: str, **outputs: int
 ) -> Callable[[Callable[[Cell, Block], dict[str, torch.Tensor]]], Claim]:
     """A claim that the capacity is on a published line; pilots put it at ``location`` times it."""
+    shapes = cells({"dim": d, "width": a * d, **outputs} for d in (8, 11, 16) for a in (1, 2, 4))
     return claim(
         id,
         title,
         source=PUBLISHED,
         latex=latex,
+        predict=line,
         regime=LINE_REGIME,
         cells={
-            "standard": on_line({"dim": 8, "width": 8, **outputs}, factors=(0.7, 0.9, 1.1)),
-            "full": on_line(
-                *({"dim": d, "width": a * d, **outputs} for d in (8, 11, 16) for a in (1, 2, 4)),
-                factors=(0.7, 0.9, 1.1, 1.3),
-            ),
+            "standard": on_line(shapes[:1], 0.7, 0.9, 1.1),
+            "full": on_line(shapes, 0.7, 0.9, 1.1, 1.3),
         },
-        replicates=32,
-        looks={"standard": 1, "full": 2},
         rule=CriticalLocation(Region(0.67, 1.5), scan="associations"),
         why=LINE_REASON.format(location),
-        predict=line,
+        replicates=32,
+        looks={"standard": 1, "full": 2},
         controls=(
-            Control(
-                "all-weights",
-                "the line in terms of all 2 md weights",
-                predict=lambda cell: line(cell.replace(width=2 * int(cell["width"]))),
-            ),
+            at("all-weights", "in terms of all 2 md weights", width=lambda c: 2 * c["width"]),
             Control(
                 "construction",
                 "training stores no more than the Hebbian construction, md = 8 N log N",
-                predict=lambda cell: max(line(cell) / 20, 2.0),
+                lambda c: max(line(c) / 20, 2.0),
             ),
         ),
         plot=Plot(x="associations", group=("dim", "width"), collapse=True, y_label="P(99% right)"),
-        critical=line,
         dtype="float32",
     )
 
 
 @line_claim(
-    id="B.trained-mlp-line",
-    title="Trained MLP memories with M = N: the published line md = 0.35 N log N",
+    "B.trained-mlp-line",
+    "Trained MLP memories with M = N: the published line md = 0.35 N log N",
     latex=r"m\,d = 0.35\,N\log N",
     location="0.85 to 1.1",
 )
@@ -122,8 +101,8 @@ def trained_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 
 
 @line_claim(
-    id="B.trained-mlp-line-few-outputs",
-    title="Trained MLP memories with M = 32: the published line md = 1.2 N",
+    "B.trained-mlp-line-few-outputs",
+    "Trained MLP memories with M = 32: the published line md = 1.2 N",
     latex=r"m\,d = 1.2\,N",
     location="0.85 to 1.25",
     outputs=32,
@@ -134,12 +113,9 @@ def trained_line_few_outputs(cell: Cell, block: Block) -> dict[str, torch.Tensor
 
 
 REACHED = on_line(
-    {"dim": 8, "width": 16},
-    {"dim": 16, "width": 16},
-    {"dim": 11, "width": 22},
-    {"dim": 11, "width": 22, "outputs": 32},
-    {"dim": 8, "width": 32, "outputs": 32},
-    factors=(0.8,),
+    cells({"dim": d, "width": m} for d, m in ((8, 16), (16, 16), (11, 22)))
+    + cells({"dim": d, "width": m, "outputs": 32} for d, m in ((11, 22), (8, 32))),
+    0.8,
 )
 
 
@@ -148,24 +124,22 @@ REACHED = on_line(
     "Training reaches 0.8 of the published lines for m = d, 2 d and 4 d",
     source=PUBLISHED,
     latex=r"N_* \geq 0.8\,N_{\mathrm{line}}",
+    predict=lambda _: 0.0,  # the region is one of the probability itself
     regime=LINE_REGIME,
-    cells={"smoke": REACHED[2:3], "standard": REACHED, "full": REACHED},
+    cells={"smoke": REACHED[2:3], "standard": REACHED},
+    rule=Probability(Region(0.5, math.inf)),
+    why="capacity is where half of the seeds succeed",
     replicates=32,
     looks=2,
-    rule=Probability(Region(0.5, math.inf)),
-    predict=lambda cell: 0.0,  # the region is one of the probability itself
-    why="capacity is where half of the seeds succeed",
     controls=(
         Control(
             "construction",
             "training stores no more than the cosine memory of the same width",
-            predict=recalled_by_construction,
-            rule=Probability(Region(-0.1, 0.1)),
+            lambda c: math.exp(-c["associations"] * (1 - mlp.accuracy(**c))),
+            Probability(Region(-0.1, 0.1)),
         ),
         Control(
-            "below",
-            "the capacity is below 0.8 of the line",
-            rule=Probability(Region(-math.inf, 0.5)),
+            "below", "capacity below 0.8 of the line", rule=Probability(Region(-math.inf, 0.5))
         ),
     ),
     plot=Plot(x="associations", group=("dim", "width"), y_label="P(99% right)", log=""),
