@@ -1,0 +1,134 @@
+"""What claims about factual recall share: sizes, recall by explicit weights, sequential learning.
+
+Functions that simulate use no theory: a claim whose simulation reached it would be refused.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, SupportsFloat, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from recall_claims import Block, Cell, cells
+from simulation.factual import constructions
+from simulation.factual import sequential_learning as learning
+from simulation.factual import task as recall
+from theory.factual import sequential_learning as theory
+
+NAMES = ("subjects", "relations", "answers")
+LENGTH = 32  # of prompts, as published
+WIDER = (0.7, 0.85, 1.0, 1.25)  # a scan around a threshold that is not sharp
+SMALL = 1e-5  # the published start of sequential learning
+FLOW_STEPS = 500
+STAGES: tuple[theory.Stage, theory.Stage] = ("relation", "subject")
+T = TypeVar("T")
+
+
+def shapes(*triples: tuple[int, int, int], **more: Any) -> tuple[Cell, ...]:
+    """Cells of these S, R, D."""
+    return cells({**dict(zip(NAMES, triple, strict=True)), **more} for triple in triples)
+
+
+# --- recall by explicit weights ----------------------------------------------------------------
+
+
+def each(
+    cell: Cell, block: Block, run: Callable[[np.random.Generator, recall.Facts], SupportsFloat]
+) -> Tensor:
+    """One number per replicate, from facts drawn for it."""
+    shape = {name: cell[name] for name in (*NAMES, "dim", "noise") if name in cell}
+    shape |= {"device": block.device, "dtype": block.dtype}
+    values = [float(run(rng, recall.draw(rng, **shape))) for rng in block.rngs]
+    return torch.tensor(values, dtype=block.dtype)
+
+
+def recalled(
+    rng: np.random.Generator,
+    facts: recall.Facts,
+    attention: constructions.Attention,
+    mlp: constructions.Mlp | None = None,
+    *,
+    length: int = LENGTH,
+) -> Tensor:
+    """Which facts the weights recall, (S, R), each from one prompt."""
+    outputs = constructions.attend(attention, facts, recall.prompts(rng, facts, length=length))
+    return constructions.right((mlp(outputs) if mlp else outputs) @ facts.outputs.T, facts)
+
+
+# --- sequential learning: what the theory says of a cell ---------------------------------------
+
+
+class Sizes(theory.Sizes):
+    """S, R and D, which can be read off a cell."""
+
+    @classmethod
+    def of(cls, cell: Cell) -> Sizes:
+        return cls(**{name: cell[name] for name in NAMES})
+
+
+def half_time(cell: Cell, stage: theory.Stage, scale: float = SMALL) -> float:
+    """When half of a stage's loss is gone."""
+    return theory.half_time(Sizes.of(cell), stage, scale=scale)
+
+
+def second_stage(cell: Cell) -> float:
+    """When half of the later stage's loss is gone."""
+    return max(half_time(cell, stage) for stage in STAGES)
+
+
+def timed(points: Iterable[Cell], past: float = 1.2) -> tuple[Cell, ...]:
+    """The cells with a duration of the flow: until well after the second stage."""
+    return tuple(cell.replace(duration=round(past * second_stage(cell))) for cell in points)
+
+
+def loss(cell: Cell, time: float, scale: float = SMALL) -> float:
+    """The loss at a time of the flow."""
+    return theory.loss(Sizes.of(cell), time, scale=scale)
+
+
+def stage_loss(cell: Cell, stage: theory.Stage, time: float) -> float:
+    """A stage's share of the loss."""
+    return theory.stage_loss(Sizes.of(cell), stage, time, scale=SMALL)
+
+
+def stages_swapped(cell: Cell, time: float) -> float:
+    """The loss if subjects were learned when relations are and vice versa."""
+    slower = half_time(cell, "relation") / half_time(cell, "subject")
+    return stage_loss(cell, "relation", time * slower) + stage_loss(cell, "subject", time / slower)
+
+
+# --- sequential learning: simulation -----------------------------------------------------------
+
+
+def task(cell: Cell, block: Block) -> learning.Task:
+    """The cell's task, with the published dictionary or random ones."""
+    shape = [cell[name] for name in NAMES]
+    if cell.get("dictionary") == "random":
+        facts = [learning.random_dictionary(rng, *shape) for rng in block.rngs]
+    else:
+        facts = [learning.product_dictionary(*shape)] * block.replicates
+    return learning.Task(facts, answers=shape[2], device=block.device, dtype=block.dtype)
+
+
+def shifted(problem: learning.Task, block: Block) -> learning.Weights:
+    """The published start, with a random shift of the values of each token."""
+    tokens = problem.subjects + problem.relations + 2
+    shifts = [torch.from_numpy(rng.standard_normal((tokens, 1))) for rng in block.rngs]
+    return problem.start(SMALL, SMALL * torch.stack(shifts).to(problem.target))
+
+
+def whole_flow(cell: Cell, block: Block) -> learning.Losses:
+    """Losses along the flow."""
+    problem = task(cell, block)
+    start = shifted(problem, block)
+    return learning.flow_losses(problem, start, duration=cell["duration"], steps=FLOW_STEPS)
+
+
+def end(path: Iterator[T]) -> T:
+    """The last point of a path."""
+    (last,) = deque(path, maxlen=1)
+    return last
