@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from recall_claims import Block, Cell, cells
+from recall_claims import Block, Cell, Source, cells
 from simulation.factual import constructions
 from simulation.factual import sequential_learning as learning
 from simulation.factual import task as recall
@@ -22,6 +22,8 @@ from theory.factual import sequential_learning as theory
 NAMES = ("subjects", "relations", "answers")
 LENGTH = 32  # of prompts, as published
 WIDER = (0.7, 0.85, 1.0, 1.25)  # a scan around a threshold that is not sharp
+REFERENCE = "theory/factual/sequential_learning.py"
+SEQUENTIAL = Source("B", "B6", provenance="derived", reference=REFERENCE)
 SMALL = 1e-5  # the published start of sequential learning
 FLOW_STEPS = 500
 STAGES: tuple[theory.Stage, theory.Stage] = ("relation", "subject")
