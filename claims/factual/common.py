@@ -25,12 +25,14 @@ WIDER = (0.7, 0.85, 1.0, 1.25)  # a scan around a threshold that is not sharp
 REFERENCE = "theory/factual/sequential_learning.py"
 SEQUENTIAL = Source("B", "B6", provenance="derived", reference=REFERENCE)
 SMALL = 1e-5  # the published start of sequential learning
+RATE = 0.1  # of the published SGD
 FLOW_STEPS = 500
 STAGES: tuple[theory.Stage, theory.Stage] = ("relation", "subject")
+Triple = tuple[int, int, int]
 T = TypeVar("T")
 
 
-def shapes(*triples: tuple[int, int, int], **more: Any) -> tuple[Cell, ...]:
+def shapes(*triples: Triple, **more: Any) -> tuple[Cell, ...]:
     """Cells of these S, R, D."""
     return cells({**dict(zip(NAMES, triple, strict=True)), **more} for triple in triples)
 
@@ -72,35 +74,43 @@ class Sizes(theory.Sizes):
         return cls(**{name: cell[name] for name in NAMES})
 
 
-def half_time(cell: Cell, stage: theory.Stage, scale: float = SMALL) -> float:
-    """When half of a stage's loss is gone."""
-    return theory.half_time(Sizes.of(cell), stage, scale=scale)
+def half_time(cell: Cell) -> float:
+    """When half of the cell's stage's loss is gone."""
+    return theory.half_time(Sizes.of(cell), cell["stage"], scale=cell.get("scale", SMALL))
 
 
-def second_stage(cell: Cell) -> float:
-    """When half of the later stage's loss is gone."""
-    return max(half_time(cell, stage) for stage in STAGES)
+def stage_times(cell: Cell) -> tuple[float, float]:
+    """Those of the relations and of the subjects."""
+    relation, subject = (half_time(cell.replace(stage=stage)) for stage in STAGES)
+    return relation, subject
 
 
 def timed(points: Iterable[Cell], past: float = 1.2) -> tuple[Cell, ...]:
     """The cells with a duration of the flow: until well after the second stage."""
-    return tuple(cell.replace(duration=round(past * second_stage(cell))) for cell in points)
+    return tuple(cell.replace(duration=round(past * max(stage_times(cell)))) for cell in points)
 
 
-def loss(cell: Cell, time: float, scale: float = SMALL) -> float:
-    """The loss at a time of the flow."""
-    return theory.loss(Sizes.of(cell), time, scale=scale)
+def time(cell: Cell) -> float:
+    """The flow's, which a step of SGD advances by the learning rate."""
+    return float(cell["time"] if "time" in cell else RATE * cell["step"])
 
 
-def stage_loss(cell: Cell, stage: theory.Stage, time: float) -> float:
-    """A stage's share of the loss."""
-    return theory.stage_loss(Sizes.of(cell), stage, time, scale=SMALL)
+def loss(cell: Cell) -> float:
+    """Of the flow, at the cell's time."""
+    return theory.loss(Sizes.of(cell), time(cell), scale=cell.get("scale", SMALL))
 
 
-def stages_swapped(cell: Cell, time: float) -> float:
+def stage_loss(cell: Cell, stage: theory.Stage, pace: float = 1.0) -> float:
+    """A stage's share of the loss, if its time went at another pace."""
+    return theory.stage_loss(Sizes.of(cell), stage, pace * time(cell), scale=SMALL)
+
+
+def stages_swapped(cell: Cell) -> float:
     """The loss if subjects were learned when relations are and vice versa."""
-    slower = half_time(cell, "relation") / half_time(cell, "subject")
-    return stage_loss(cell, "relation", time * slower) + stage_loss(cell, "subject", time / slower)
+    relation, subject = stage_times(cell)
+    return stage_loss(cell, "relation", relation / subject) + stage_loss(
+        cell, "subject", subject / relation
+    )
 
 
 # --- sequential learning: simulation -----------------------------------------------------------

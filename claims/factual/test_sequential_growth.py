@@ -1,12 +1,22 @@
 """Sequential learning: what gradient flow conserves, and what grows from a small start."""
 
 import math
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor
 
-from claims.factual.common import FLOW_STEPS, SEQUENTIAL, Sizes, end, shapes, shifted, task, timed
+from claims.factual.common import (
+    FLOW_STEPS,
+    SEQUENTIAL,
+    Sizes,
+    Triple,
+    end,
+    shapes,
+    shifted,
+    task,
+    timed,
+)
 from recall_claims import Block, Cell, Control, Identity, MeanRatio, Plot, Region, at, claim, reads
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
@@ -56,7 +66,7 @@ def conservation(cell: Cell, block: Block) -> dict[str, Tensor]:
     }
 
 
-RATES = {
+RATES: dict[str, Callable[[theory.Sizes], float]] = {
     "relation": lambda sizes: theory.relation_rate(sizes) ** 2,
     "subject": lambda sizes: theory.subject_rate(sizes) ** 2,
     "relation, random": theory.random_relation_square_rate,
@@ -71,9 +81,7 @@ def square_rate(cell: Cell) -> float:
     return RATES[cell["token"]](Sizes.of(cell))
 
 
-def growing(
-    tokens: tuple[str, ...], *triples: tuple[int, int, int], **more: Any
-) -> tuple[Cell, ...]:
+def growing(tokens: Iterable[str], *triples: Triple, **more: str) -> tuple[Cell, ...]:
     """Cells for tokens, with the time in which each grows by about cosh(2)."""
     found = [cell for token in tokens for cell in shapes(*triples, token=token, **more)]
     return tuple(c.replace(duration=round(2 / math.sqrt(square_rate(c)), 2)) for c in found)
@@ -81,15 +89,13 @@ def growing(
 
 def observed_square_rate(cell: Cell, block: Block) -> Tensor:
     """Mean square growth rate over the tokens of one sort."""
-    problem = task(cell, block)
-    start, duration = problem.start(1e-9), cell["duration"]
+    problem, duration = task(cell, block), cell["duration"]
+    start = problem.start(1e-9)
     last = end(learning.flow(problem, start, duration=duration, steps=12))
     squares = learning.growth_rates(start, last, duration) ** 2
-    s, r = problem.subjects, problem.relations
-    groups = dict(
-        zip(("subject", "relation", "EOS", "noise"), squares.split([s, r, 1, 1], 1), strict=True)
-    )
-    return groups[cell["token"].split(",")[0]].mean(1)
+    first = ("subject", "relation", "EOS", "noise").index(cell["token"].split(",")[0])
+    bounds = (0, problem.subjects, problem.subjects + problem.relations, -1, None)
+    return squares[:, bounds[first] : bounds[first + 1]].mean(1)
 
 
 @claim(

@@ -1,17 +1,17 @@
 """Sequential learning: the plateau between the stages, and what the model answers on it."""
 
 import math
+from collections.abc import Iterable
 
 from torch import Tensor
 
 from claims.factual.common import (
     SEQUENTIAL,
-    STAGES,
     Sizes,
     end,
-    half_time,
     shapes,
     shifted,
+    stage_times,
     task,
     timed,
     whole_flow,
@@ -94,10 +94,14 @@ def flow_plateau_random(cell: Cell, block: Block) -> Tensor:
     return learning.flattest(whole_flow(cell, block))
 
 
-def between(*points: Cell) -> tuple[Cell, ...]:
+def between(points: Iterable[Cell]) -> tuple[Cell, ...]:
     """The cells at the geometric mean of the half times."""
-    middles = (math.sqrt(math.prod(half_time(p, stage) for stage in STAGES)) for p in points)
-    return tuple(p.replace(duration=round(m)) for p, m in zip(points, middles, strict=True))
+    return tuple(
+        cell.replace(duration=round(math.sqrt(math.prod(stage_times(cell))))) for cell in points
+    )
+
+
+THREE = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4))
 
 
 @claim(
@@ -109,10 +113,8 @@ def between(*points: Cell) -> tuple[Cell, ...]:
     regime="the geometric mean of the half times, which are a factor 2 or more apart; product "
     "and random dictionaries",
     cells={
-        "smoke": between(*shapes((8, 2, 4))),
-        "standard": between(
-            *shapes((16, 4, 8), (8, 2, 4), (32, 4, 4)), *shapes((32, 4, 4), dictionary="random")
-        ),
+        "smoke": between(THREE[1:2]),
+        "standard": between((*THREE, THREE[2].replace(dictionary="random"))),
     },
     replicates=16,
     looks=1,

@@ -8,6 +8,7 @@ import math
 from torch import Tensor
 
 from claims.factual.common import (
+    RATE,
     REFERENCE,
     SMALL,
     Sizes,
@@ -27,6 +28,7 @@ from recall_claims import (
     Plot,
     Region,
     Source,
+    at,
     claim,
     grid,
 )
@@ -36,7 +38,7 @@ from theory.factual import sequential_learning as theory
 FOLLOWED = Source("B", "B6", "B8", provenance="derived", reference=REFERENCE)
 REPORTED = Source("B", "B6", "B8", provenance="reported", reference=REFERENCE)
 PUBLISHED = {"subjects": 16, "relations": 4, "answers": 8}
-RATE, BATCH = 0.1, 1024  # of the published SGD
+BATCH = 1024  # of the published SGD
 EVERY = 10  # steps between two looks at the loss
 STEPS = Plot(x="step", x_label="step of SGD", y_label="loss", log="")
 
@@ -53,14 +55,9 @@ FIRST_DROP = (1, 800, 1300, 1500, 1600, 1684, 1750, 1820, 1950, 2300)
 SECOND_DROP = (3000, 3600, 4000, 4200, 4375, 4550, 4750, 5100, 6200, 8192)
 
 
-def time(cell: Cell) -> float:
-    """Of the flow, at the cell's step."""
-    return RATE * float(cell["step"])
-
-
 def no_plateau(cell: Cell) -> float:
     """The loss if relation and subject were learned at once, in the subject's time."""
-    share = stage_loss(cell, "subject", time(cell))
+    share = stage_loss(cell, "subject")
     return share * (1 + math.log(cell["relations"]) / math.log(cell["answers"]))
 
 
@@ -68,7 +65,7 @@ def no_plateau(cell: Cell) -> float:
     "B.sgd-loss-curve",
     "Minibatch SGD at the published sizes follows the flow: plateaus at log 32 and log 8",
     source=FOLLOWED,
-    predict=lambda cell: loss(cell, time(cell)),
+    predict=loss,
     latex=r"L(\text{step}) = \log(1+(R-1)e^{-q_R(t)})+\log(1+(D-1)e^{-q_S(t)}),\quad "
     r"t=\eta\,\text{step}",
     regime="the published experiment: S = 16, R = 4, D = 8, 20 noise tokens, prompts of 32 tokens, "
@@ -89,13 +86,9 @@ def no_plateau(cell: Cell) -> float:
         Control(
             "plateau-at-log-R",
             "the subject first: subjects and relations change places",
-            lambda cell: stages_swapped(cell, time(cell)),
+            stages_swapped,
         ),
-        Control(
-            "start-from-1e-4",
-            "a start ten times as large",
-            lambda cell: loss(cell, time(cell), 1e-4),
-        ),
+        at("start-from-1e-4", "a start ten times as large", scale=1e-4),
     ),
     plot=STEPS,
 )
@@ -136,23 +129,17 @@ def published_plateaus(cell: Cell, block: Block) -> Tensor:
     return sgd_total(cell, block)
 
 
-def half_step(cell: Cell, scale: float = SMALL) -> float:
+def half_step(cell: Cell) -> float:
     """The step of SGD at which half of a stage's loss is gone."""
+    scale = cell.get("scale", SMALL)
     return theory.half_step(Sizes.of(cell), cell["stage"], scale=scale, learning_rate=RATE)
 
 
 def observed_half_step(cell: Cell, block: Block) -> Tensor:
     """The step of SGD at which half of the stage's loss is gone."""
     problem = task(cell, block)
-    losses = learning.sgd_losses(
-        problem,
-        problem.start(SMALL, SMALL),
-        block.rngs,
-        rate=RATE,
-        batch=BATCH,
-        steps=cell["steps"],
-        every=EVERY,
-    )
+    start, run = problem.start(SMALL, SMALL), {"batch": BATCH, "steps": cell["steps"]}
+    losses = learning.sgd_losses(problem, start, block.rngs, rate=RATE, every=EVERY, **run)
     return EVERY * learning.half_step(getattr(losses, cell["stage"]))
 
 
@@ -175,19 +162,13 @@ BOTH_STAGES = RELATION_STAGE + grid(**PUBLISHED, stage="subject", steps=5000)
     why="finite steps delay the growth by 0.4% for relations and 0.15% for subjects; the "
     "prediction leaves open how they delay the saturation, about a tenth of that",
     controls=(
-        Control(
-            "no-delay",
-            "the half times of the flow",
-            lambda cell: half_time(cell, cell["stage"]) / RATE,
-        ),
+        Control("no-delay", "the half times of the flow", lambda cell: half_time(cell) / RATE),
         Control(
             "published-boundaries",
             "half of the loss is gone at the boundaries drawn in the figure",
             lambda cell: BOUNDARIES[cell["stage"]],
         ),
-        Control(
-            "start-from-1e-4", "a start ten times as large", lambda cell: half_step(cell, 1e-4)
-        ),
+        at("start-from-1e-4", "a start ten times as large", scale=1e-4),
     ),
     plot=Plot("parity", y_label="step"),
 )

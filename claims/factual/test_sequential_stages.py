@@ -6,7 +6,6 @@ dictionaries, and so show that nothing but the sizes counts.
 """
 
 import math
-from collections.abc import Iterable
 
 from torch import Tensor
 
@@ -17,12 +16,13 @@ from claims.factual.common import (
     SMALL,
     STAGES,
     Sizes,
+    Triple,
     end,
     half_time,
     loss,
-    second_stage,
     shapes,
     shifted,
+    stage_times,
     stages_swapped,
     task,
     timed,
@@ -38,6 +38,7 @@ from recall_claims import (
     Region,
     Share,
     Source,
+    at,
     claim,
     on,
 )
@@ -45,36 +46,27 @@ from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
 
-def curve(cell: Cell, fractions: Iterable[float]) -> tuple[Cell, ...]:
-    """The cell at these fractions of the second stage's half time."""
-    return tuple(cell.replace(time=round(f * second_stage(cell), 2)) for f in fractions)
+def curve(sizes: Triple, *parts: float) -> tuple[Cell, ...]:
+    """These S, R, D at parts of the second stage's half time."""
+    (cell,) = shapes(sizes)
+    return tuple(cell.replace(time=round(part * max(stage_times(cell)), 2)) for part in parts)
 
 
-CURVE = curve(
-    Cell(subjects=16, relations=4, answers=8),
-    (0.2, 0.3, 0.36, 0.385, 0.42, 0.6, 0.9, 1.0, 1.1, 1.3),
-)
-REVERSED = curve(
-    Cell(subjects=4, relations=24, answers=4), (0.3, 0.42, 0.47, 0.55, 0.75, 0.9, 1.0, 1.1, 1.3)
-)
-
-
-def common_shift_counts(cell: Cell) -> float:
-    """The loss if equal values of all answers counted in the start."""
-    return loss(cell, cell["time"], SMALL * math.sqrt(1 + cell["answers"] * cell["relations"]))
+CURVE = curve((16, 4, 8), 0.2, 0.3, 0.36, 0.385, 0.42, 0.6, 0.9, 1.0, 1.1, 1.3)
+REVERSED = curve((4, 24, 4), 0.3, 0.42, 0.47, 0.55, 0.75, 0.9, 1.0, 1.1, 1.3)
 
 
 def steps_only(cell: Cell) -> float:
     """A loss that falls at once at each half time."""
-    ahead = [stage for stage in STAGES if half_time(cell, stage) > cell["time"]]
-    return sum(math.log(theory.choices(Sizes.of(cell), stage)) for stage in ahead)
+    parts = zip((cell["relations"], cell["answers"]), stage_times(cell), strict=True)
+    return sum(math.log(choices) for choices, end in parts if end > cell["time"])
 
 
 @claim(
     "B.flow-loss-curve",
     "The loss of the full flow is that of two equations solved in closed form",
     source=SEQUENTIAL,
-    predict=lambda cell: loss(cell, cell["time"]),
+    predict=loss,
     latex=r"L = \log(1+(R-1)e^{-q_R})+\log(1+(D-1)e^{-q_S}),\quad t=\frac1{2\lambda}\left["
     r"\mathrm{arsinh}\frac{2\sqrt c\,q}b+\frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]",
     regime="product dictionaries, a start of 1e-5; sizes at which relations come first, and sizes "
@@ -86,16 +78,12 @@ def steps_only(cell: Cell) -> float:
     why="the closed form is exact up to the square of the start; the integrator shifts "
     "times by 1e-6 of themselves, and the loss by 1e-4 where it is steepest",
     controls=(
-        Control(
+        at(
             "common-shift",
             "values equal for all answers count in the conserved quantity",
-            common_shift_counts,
+            scale=lambda cell: SMALL * math.sqrt(1 + cell["answers"] * cell["relations"]),
         ),
-        Control(
-            "swapped",
-            "subjects and relations change places",
-            lambda cell: stages_swapped(cell, cell["time"]),
-        ),
+        Control("swapped", "subjects and relations change places", stages_swapped),
         Control("plateau-only", "a step at each half time", steps_only),
     ),
     plot=Plot(x="time", group=NAMES, y_label="loss"),
@@ -122,7 +110,7 @@ def growth_only(cell: Cell) -> float:
     "B.flow-half-times",
     "When half of the relations' and of the subjects' loss is gone",
     source=SEQUENTIAL,
-    predict=lambda cell: half_time(cell, cell["stage"]),
+    predict=half_time,
     latex=r"t_{1/2}=\frac1{2\lambda}\left[\mathrm{arsinh}\frac{2\sqrt c\,q_{1/2}}b+"
     r"\frac{\mathrm{Ei}(q_{1/2})-\log q_{1/2}-\gamma}K\right]",
     regime="product dictionaries, a start of 1e-5",
@@ -136,25 +124,24 @@ def growth_only(cell: Cell) -> float:
     "of a 500th of the time is interpolated linearly, an error of order 1e-4",
     controls=(
         Control("growth-only", "exponential growth until q = 1 and no saturation", growth_only),
-        Control(
-            "ten-times-the-start",
-            "from a start of 1e-4",
-            lambda cell: half_time(cell, cell["stage"], 10 * SMALL),
-        ),
+        at("ten-times-the-start", "from a start of 1e-4", scale=10 * SMALL),
     ),
     plot=Plot("parity", y_label="half time", log="xy"),
 )
 def half_times(cell: Cell, block: Block) -> Tensor:
     """Each stage takes 1/lambda times the logarithm of the start, plus a time to saturate."""
     path = getattr(whole_flow(cell, block), cell["stage"])
-    return learning.half_step(path) * cell["duration"] / FLOW_STEPS
+    return learning.half_step(path) * cell.number("duration") / FLOW_STEPS
+
+
+TIME_RATIO = on(Sizes, theory.time_ratio)
 
 
 @claim(
     "B.flow-time-ratio",
     "The stages are as far apart as their growth rates",
     source=Source("B", "B6"),
-    predict=on(Sizes, theory.time_ratio),
+    predict=TIME_RATIO,
     regime="product dictionaries, a start of 1e-5; ratios from 0.5 to 8",
     cells={"smoke": timed(shapes((8, 2, 4))), "standard": timed(BOTH_ORDERS)},
     replicates=2,
@@ -163,11 +150,7 @@ def half_times(cell: Cell, block: Block) -> Tensor:
     why="the theory states -2% to +6% from the logarithms that differ between the stages",
     controls=(
         Control("simultaneous", "both at the same time", lambda cell: 1.0),
-        Control(
-            "squared",
-            "the square of the ratio of rates",
-            lambda cell: theory.time_ratio(Sizes.of(cell)) ** 2,
-        ),
+        Control("squared", "the square of the ratio of rates", lambda cell: TIME_RATIO(cell) ** 2),
         Control(
             "frequencies",
             "times inverse to how often a token is seen: S/R",
