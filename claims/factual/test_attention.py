@@ -218,9 +218,7 @@ def accuracy_of_attention(cell: Cell, block: Block) -> Tensor:
         embeddings; a factor of 1.5 in their number moves the threshold by 4%.""",
     controls=(
         at(
-            "union-bound",
-            "a relation's rivals counted once for every subject",
-            shared_rivals=False,
+            "union-bound", "a relation's rivals counted once for every subject", shared_rivals=False
         ),
         at(
             "swapped",

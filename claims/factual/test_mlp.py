@@ -154,11 +154,7 @@ def mlp_parameters(cell: Cell, block: Block) -> Tensor:
             "only H d_h of the S + R tokens can be told apart",
             lambda cell: (cell["head_dim"] / cell["group"]) ** 2,
         ),
-        at(
-            "no-confusion",
-            "codes in d_h dimensions as good as orthogonal ones",
-            head_dim=10**4,
-        ),
+        at("no-confusion", "codes in d_h dimensions as good as orthogonal ones", head_dim=10**4),
     ),
     plot=Plot(x="width", group=("head_dim",)),
 )
