@@ -26,8 +26,8 @@ from simulation.factual import constructions, task
 from theory.factual import constructions as theory
 
 SOURCE = Source("B", "B3", "B4", provenance="derived", reference="theory/factual/constructions.py")
-ATTENTION_DIM = on(theory.attention_dim)
-ATTENTION_ACCURACY = on(theory.attention_accuracy)
+DIM = on(theory.attention_dim)
+ACCURACY = on(theory.attention_accuracy)
 AROUND = (0.85, 0.95, 1.06, 1.2)
 
 
@@ -37,15 +37,17 @@ def by_attention(rng: np.random.Generator, facts: task.Facts, length: int = LENG
     return recalled(rng, facts, weights, length=length)
 
 
-def selective_dim(cell: Cell, heads: int | None = None) -> float:
-    """The predicted dimension at which heads, of all tokens or a few, mistake no token."""
+def selective_dim(cell: Cell) -> float:
+    """The predicted dimension at which heads mistake no token; those of all tokens, if not told."""
     tokens, group = 2 * cell["subjects"], cell["group"]
-    return theory.selective_dim(
-        group, heads or tokens // group, 2 * tokens + 1, margin=constructions.MARGIN
-    )
+    heads = cell.get("heads", tokens // group)
+    return theory.selective_dim(group, heads, 2 * tokens + 1, margin=constructions.MARGIN)
 
 
+CORNERS = grid(subjects=(16, 64), relations=(8, 24), answers=4)
 STORED = shapes((16, 16, 8), (64, 16, 8), (16, 32, 4), (64, 8, 32), (128, 4, 64))
+LARGE = shapes((256, 32, 8), (256, 64, 16))
+SOFT = grid(subjects=16, dim=256, group=(2, 4), scale=(8.0, 10.0), length=(8, 128, 512))
 SELECTIVE = grid(subjects=16, group=(1, 4)) + grid(subjects=32, group=8)
 
 
@@ -67,11 +69,7 @@ SELECTIVE = grid(subjects=16, group=(1, 4)) + grid(subjects=32, group=8)
     why="""The law of the key vectors' length is exact at tau = 1, 1% off at 0.85; tokens
         and heads are taken as independent, though all keys contain the EOS embedding.""",
     controls=(
-        Control(
-            "one-head",
-            "a union bound over the tokens of a single head",
-            lambda cell: selective_dim(cell, heads=1),
-        ),
+        at("one-head", "a union bound over the tokens of a single head", heads=1),
         Control("orthogonal", "a dimension for every token", lambda cell: 4 * cell["subjects"] + 1),
     ),
     plot=Plot(x="dim", group=("subjects", "group"), collapse=True),
@@ -96,18 +94,12 @@ def selective(cell: Cell, block: Block) -> Tensor:
     "How much attention the subject gets, and when length matters",
     source=Source("B", "B3", "B4"),
     predict=on(theory.focus, margin=0.5),
-    regime="""soft scores, beta = 8 and 10, so that 512 tokens take a visible share; tau = 1/2""",
-    cells={
-        "smoke": grid(subjects=16, dim=256, group=2, scale=8.0, length=(8, 512)),
-        "standard": grid(
-            subjects=16, dim=256, group=(2, 4), scale=(8.0, 10.0), length=(8, 128, 512)
-        ),
-    },
+    regime="soft scores, beta = 8 and 10, so that 512 tokens take a visible share; tau = 1/2",
+    cells={"smoke": SOFT[:3:2], "standard": SOFT},
     replicates=16,
     looks=3,
     rule=MeanRatio(Region(0.985, 1.015)),
-    why="""Replacing the strangers' exponentials by their mean errs by the variance of
-        their sum, below 1% at these sizes.""",
+    why="the strangers' mean exponential errs by the variance of their sum, here below 1%",
     controls=(
         at("no-length", "as if T = 8", length=8),
         at("no-overlaps", "strangers score 0: embeddings orthogonal", dim=10**6),
@@ -136,17 +128,13 @@ def attention_focus(cell: Cell, block: Block) -> Tensor:
     latex=r"\mathrm{Acc}(T=512) = \mathrm{Acc}(T=8)",
     regime="""beta = 100, where T exp(-beta (1 - tau)) < 2e-4; d at 70% of the threshold, where some
         2% of the facts fail.""",
-    cells=lambda: scan(STORED[:2], "dim", ATTENTION_DIM, (0.7,)),
+    cells=lambda: scan(STORED[:2], "dim", DIM, (0.7,)),
     replicates=32,
     looks=1,
     rule=MeanDifference(Region(-0.001, 0.001)),
     why="a weight of 2e-4 on noise tokens moves only facts that are decided by as little",
     controls=(
-        Control(
-            "diluted",
-            "attention spread over T tokens: at T = 512 hardly a fact is left",
-            lambda cell: -ATTENTION_ACCURACY(cell),
-        ),
+        Control("diluted", "spread over 512 tokens it finds none", lambda cell: -ACCURACY(cell)),
     ),
 )
 def attention_length(cell: Cell, block: Block) -> Tensor:
@@ -164,14 +152,14 @@ def attention_length(cell: Cell, block: Block) -> Tensor:
     "B.attention-accuracy",
     "Accuracy of attention alone below its threshold",
     source=Source("B", "B3", "B4"),
-    predict=ATTENTION_ACCURACY,
+    predict=ACCURACY,
     latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}(1-q)^{(R-1)(D-1)},\quad"
     r"h_n^2\sim\mathrm{Beta}\Big(\frac{d-n+1}2,\frac{(n-1)(d-1)}2\Big)",
     regime="d at 60 and 75% of the threshold; R and D dominate in turn; focus is perfect",
     cells=lambda: {
-        "smoke": scan(STORED[:1], "dim", ATTENTION_DIM, (0.6,)),
-        "standard": scan(STORED[:4], "dim", ATTENTION_DIM, (0.6, 0.75)),
-        "full": scan(STORED, "dim", ATTENTION_DIM, (0.6, 0.75)),
+        "smoke": scan(STORED[:1], "dim", DIM, (0.6,)),
+        "standard": scan(STORED[:4], "dim", DIM, (0.6, 0.75)),
+        "full": scan(STORED, "dim", DIM, (0.6, 0.75)),
     },
     replicates=32,
     rule=MeanDifference(Region(-0.01, 0.01)),
@@ -202,15 +190,15 @@ def accuracy_of_attention(cell: Cell, block: Block) -> Tensor:
     "B.attention-threshold",
     "The dimension in which attention alone stores every fact",
     source=Source("B", "B3", "B4"),
-    predict=ATTENTION_DIM,
+    predict=DIM,
     latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu}=\frac12,\quad"
     r"K = D\big(1-(1-1/D)^S\big)",
     regime="""softmax attention over prompts of 32 tokens, 256 to 1024 facts, 4 (S+R) d parameters;
         R and D dominate in turn; focus is perfect at these dimensions.""",
     cells=lambda: {
-        "smoke": scan(shapes((64, 4, 16)), "dim", ATTENTION_DIM, AROUND),
-        "standard": scan(STORED, "dim", ATTENTION_DIM, AROUND),
-        "full": scan((*STORED, *shapes((256, 32, 8), (256, 64, 16))), "dim", ATTENTION_DIM, AROUND),
+        "smoke": scan(shapes((64, 4, 16)), "dim", DIM, AROUND),
+        "standard": scan(STORED, "dim", DIM, AROUND),
+        "full": scan((*STORED, *shapes((256, 32, 8), (256, 64, 16))), "dim", DIM, AROUND),
     },
     replicates=32,
     rule=CriticalLocation(Region(0.93, 1.07), scan="dim"),
@@ -240,14 +228,10 @@ def attention_threshold(cell: Cell, block: Block) -> Tensor:
     "B.attention-parameters",
     "Attention's parameters are linear in the facts, up to logarithms",
     source=Source("B", "B3", "B4"),
-    predict=ATTENTION_DIM,
+    predict=DIM,
     latex=r"d^*\propto S^{0}R^{1}\ \text{up to logs},\quad 4Hd_hd^* = 4(S+R)d^*",
     regime="D = 4 below R, S by a factor of 4 and R by 3; exponents of the finite-size theory",
-    cells=lambda: {
-        "standard": scan(
-            grid(subjects=(16, 64), relations=(8, 24), answers=4), "dim", ATTENTION_DIM, AROUND
-        )
-    },
+    cells=lambda: {"standard": scan(CORNERS, "dim", DIM, AROUND)},
     replicates=32,
     looks=3,
     rule=CriticalExponents(
@@ -268,7 +252,7 @@ def attention_threshold(cell: Cell, block: Block) -> Tensor:
         ),
     ),
     plot=Plot(x="dim", group=("subjects", "relations"), collapse=True),
-    critical=ATTENTION_DIM,
+    critical=DIM,
 )
 def attention_parameters(cell: Cell, block: Block) -> Tensor:
     """The dimension grows with R and, but for a logarithm, not with S: with H d_h = S + R the

@@ -98,6 +98,12 @@ def observed_square_rate(cell: Cell, block: Block) -> Tensor:
     return squares[:, bounds[first] : bounds[first + 1]].mean(1)
 
 
+def no_uniform_part(cell: Cell) -> float:
+    """The square rate without the uniform prediction that the model starts from."""
+    choices = cell["relations" if cell["token"] == "relation" else "answers"]
+    return square_rate(cell) / (1 - 1 / choices)
+
+
 @claim(
     "B.flow-early-growth",
     "Relations and subjects grow exponentially from a small start, at their own rates",
@@ -122,15 +128,7 @@ def observed_square_rate(cell: Cell, block: Block) -> Tensor:
             "subjects grow as relations do and relations as subjects do",
             token=lambda cell: "subject" if cell["token"] == "relation" else "relation",
         ),
-        Control(
-            "no-uniform-part",
-            "|p(.|z)| in place of |p(.|z) - 1/RD|",
-            lambda cell: (
-                1 / (cell["answers"] * cell["relations"] ** 2)
-                if cell["token"] == "relation"
-                else 1 / (cell["relations"] * cell["subjects"] ** 2)
-            ),
-        ),
+        Control("no-uniform-part", "|p(.|z)| in place of |p(.|z) - 1/RD|", no_uniform_part),
     ),
     plot=Plot("parity", y_label="square growth rate", log="xy"),
 )
@@ -138,6 +136,13 @@ def early_growth(cell: Cell, block: Block) -> Tensor:
     """From a small start the attention weight of a token grows as cosh(lambda t), with a rate that
     tells how much the token alone says about the answer, times how often it occurs."""
     return observed_square_rate(cell, block)
+
+
+def even_dictionary(cell: Cell) -> float:
+    """The square rate if answers were equally frequent, but noise and EOS learned."""
+    if cell["token"] == "relation, random":
+        return square_rate(cell.replace(token="relation"))
+    return 1 / (cell.number("subjects") * cell["relations"])
 
 
 @claim(
@@ -160,11 +165,7 @@ def early_growth(cell: Cell, block: Block) -> Tensor:
         Control(
             "even-dictionary",
             "relations as in a product dictionary; noise as fast as EOS, and EOS without 1 - 1/D",
-            lambda cell: (
-                theory.relation_rate(Sizes.of(cell)) ** 2
-                if cell["token"] == "relation, random"
-                else 1 / (cell["subjects"] * cell["relations"])
-            ),
+            even_dictionary,
         ),
     ),
     plot=Plot("parity", y_label="square growth rate", log="xy"),

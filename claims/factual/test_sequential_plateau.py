@@ -31,12 +31,19 @@ from recall_claims import (
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
+PLATEAU = on(Sizes, theory.plateau)
+
+
+def initial_loss(cell: Cell) -> float:
+    """That of a uniform prediction."""
+    return math.log(cell["answers"] * cell["relations"])
+
 
 @claim(
     "B.flow-plateau",
     "Between the stages the loss stays at log D, or at log R in the reversed order",
     source=Source("B", "B6"),
-    predict=on(Sizes, theory.plateau),
+    predict=PLATEAU,
     regime="product dictionaries; times of the stages at least a factor 2 apart",
     cells={
         "smoke": timed(shapes((8, 2, 4))),
@@ -51,13 +58,9 @@ from theory.factual import sequential_learning as theory
         Control(
             "other-stage",
             "log R where relations come first, log D where subjects do",
-            lambda c: math.log(c["answers"] * c["relations"]) - theory.plateau(Sizes.of(c)),
+            lambda cell: initial_loss(cell) - PLATEAU(cell),
         ),
-        Control(
-            "half-way",
-            "half of the initial loss",
-            lambda cell: math.log(cell["answers"] * cell["relations"]) / 2,
-        ),
+        Control("half-way", "half of the initial loss", lambda cell: initial_loss(cell) / 2),
     ),
     plot=Plot("parity", y_label="flattest loss"),
 )

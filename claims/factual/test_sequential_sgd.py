@@ -78,16 +78,8 @@ def no_plateau(cell: Cell) -> float:
     why="steps delay the growth by a relative eta lambda/2: 6.4 steps for relations as "
     "for subjects, or 0.037 where the loss is steepest; the rest is left to minibatches",
     controls=(
-        Control(
-            "no-plateau",
-            "relation and subject are learned at once, in the subject's time",
-            no_plateau,
-        ),
-        Control(
-            "plateau-at-log-R",
-            "the subject first: subjects and relations change places",
-            stages_swapped,
-        ),
+        Control("no-plateau", "both are learned at once, in the subject's time", no_plateau),
+        Control("plateau-at-log-R", "subjects and relations change places", stages_swapped),
         at("start-from-1e-4", "a start ten times as large", scale=1e-4),
     ),
     plot=STEPS,
@@ -99,7 +91,7 @@ def sgd_loss_curve(cell: Cell, block: Block) -> Tensor:
 
 
 LINES = {800: math.log(32), 3000: math.log(8)}
-BOUNDARIES = {"relation": 1800, "subject": 5000}
+SWAPPED = {800: math.log(32), 3000: math.log(4)}
 
 
 @claim(
@@ -115,11 +107,7 @@ BOUNDARIES = {"relation": 1800, "subject": 5000}
     rule=MeanDifference(Region(-0.03, 0.03)),
     why="the thickness of a line in the figure; the relations leave 0.01 at step 3000",
     controls=(
-        Control(
-            "log-4",
-            "the plateau of a model that learns from the subject first",
-            lambda cell: {800: math.log(32), 3000: math.log(4)}[cell["step"]],
-        ),
+        Control("log-4", "the plateau with the subject first", lambda c: SWAPPED[c["step"]]),
         Control("no-stages", "one plateau at log 32", lambda cell: math.log(32)),
     ),
     plot=STEPS,
@@ -127,6 +115,11 @@ BOUNDARIES = {"relation": 1800, "subject": 5000}
 def published_plateaus(cell: Cell, block: Block) -> Tensor:
     """The published figure draws dashed lines at log 32 and log 8 through the loss of SGD."""
     return sgd_total(cell, block)
+
+
+def boundary(cell: Cell) -> float:
+    """Where the published figure ends a stage."""
+    return {"relation": 1800, "subject": 5000}[cell["stage"]]
 
 
 def half_step(cell: Cell) -> float:
@@ -163,11 +156,7 @@ BOTH_STAGES = RELATION_STAGE + grid(**PUBLISHED, stage="subject", steps=5000)
     "prediction leaves open how they delay the saturation, about a tenth of that",
     controls=(
         Control("no-delay", "the half times of the flow", lambda cell: half_time(cell) / RATE),
-        Control(
-            "published-boundaries",
-            "half of the loss is gone at the boundaries drawn in the figure",
-            lambda cell: BOUNDARIES[cell["stage"]],
-        ),
+        Control("published-boundaries", "at the boundaries drawn in the figure", boundary),
         at("start-from-1e-4", "a start ten times as large", scale=1e-4),
     ),
     plot=Plot("parity", y_label="step"),
@@ -182,7 +171,7 @@ def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     "B.published-boundaries",
     "The published figure's stages end at steps 1800 and 5000, halfway down their drops",
     source=REPORTED,
-    predict=lambda cell: BOUNDARIES[cell["stage"]],
+    predict=boundary,
     latex=r"\text{step}_{1/2} = 1800, 5000",
     regime="the published experiment",
     cells={"standard": BOTH_STAGES},

@@ -153,8 +153,8 @@ TIME_RATIO = on(Sizes, theory.time_ratio)
         Control("squared", "the square of the ratio of rates", lambda cell: TIME_RATIO(cell) ** 2),
         Control(
             "frequencies",
-            "times inverse to how often a token is seen: S/R",
-            lambda cell: cell["subjects"] / cell["relations"],
+            "times inverse to frequencies",
+            lambda c: c["subjects"] / c["relations"],
         ),
     ),
     plot=Plot("parity", y_label="ratio of half times", log="xy"),

@@ -8,8 +8,6 @@ The full tier has the published batches and steps and is meant for a GPU.
 """
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -37,11 +35,11 @@ SHORT = {"answers": 8, "batch": 128}
 PUBLISHED = {"answers": 8, "batch": 1024, "steps": 2**14}
 
 
-def sizes(cell: Mapping[str, Any]) -> Sizes:
+def sizes(cell: Cell) -> Sizes:
     """The sizes of a cell's model, at S = R."""
-    size = math.isqrt(cell["facts"])
+    side = math.isqrt(cell["facts"])
     model = {name: cell[name] for name in ("answers", "heads", "head_dim", "width")}
-    return Sizes(subjects=size, relations=size, **model)
+    return Sizes(subjects=side, relations=side, **model)
 
 
 def trained(cell: Cell, block: Block) -> Tensor:
@@ -66,6 +64,11 @@ def below_line(cell: Cell, factor: float = 1.0) -> float:
 SMALL = {"facts": 64, "dim": 16, "heads": 8, "head_dim": 1, "width": 1}
 
 
+def no_gain(weights: str) -> OneSided:
+    """Weights of that kind are worth nothing."""
+    return OneSided(upper=0.1, observable=f"{weights}_gain")
+
+
 @claim(
     "B.trained-either-weights",
     "Attention weights and MLP weights both store facts",
@@ -83,15 +86,11 @@ SMALL = {"facts": 64, "dim": 16, "heads": 8, "head_dim": 1, "width": 1}
     why="a tenth of the facts is far above what the test prompts leave to chance; no "
     "theory gives the size of the gain",
     controls=(
-        Control(
-            "only-attention",
-            "a wider MLP gains nothing",
-            rule=OneSided(upper=0.1, observable="mlp_gain"),
-        ),
+        Control("only-attention", "a wider MLP gains nothing", rule=no_gain("mlp")),
         Control(
             "only-mlp",
             "more attention gains nothing",
-            rule=OneSided(upper=0.1, observable="attention_gain"),
+            rule=no_gain("attention"),
         ),
     ),
     plot=Plot(x="dim", y_label="accuracy of the worse of the two larger models", log=""),
