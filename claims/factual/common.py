@@ -37,9 +37,6 @@ def shapes(*triples: Triple, **more: Any) -> tuple[Cell, ...]:
     return cells({**dict(zip(NAMES, triple, strict=True)), **more} for triple in triples)
 
 
-# --- recall by explicit weights ----------------------------------------------------------------
-
-
 def each(
     cell: Cell, block: Block, run: Callable[[np.random.Generator, recall.Facts], SupportsFloat]
 ) -> Tensor:
@@ -63,9 +60,6 @@ def recalled(
     return constructions.right((mlp(outputs) if mlp else outputs) @ facts.outputs.T, facts)
 
 
-# --- sequential learning: what the theory says of a cell ---------------------------------------
-
-
 class Sizes(theory.Sizes):
     """S, R and D, which can be read off a cell."""
 
@@ -80,7 +74,7 @@ def half_time(cell: Cell) -> float:
 
 
 def stage_times(cell: Cell) -> tuple[float, float]:
-    """Those of the relations and of the subjects."""
+    """The half times of the relations and of the subjects."""
     relation, subject = (half_time(cell.replace(stage=stage)) for stage in STAGES)
     return relation, subject
 
@@ -91,12 +85,12 @@ def timed(points: Iterable[Cell], past: float = 1.2) -> tuple[Cell, ...]:
 
 
 def time(cell: Cell) -> float:
-    """The flow's, which a step of SGD advances by the learning rate."""
+    """The time of the flow, which a step of SGD advances by the learning rate."""
     return float(cell["time"] if "time" in cell else RATE * cell["step"])
 
 
 def loss(cell: Cell) -> float:
-    """Of the flow, at the cell's time."""
+    """The loss of the flow at the cell's time."""
     return theory.loss(Sizes.of(cell), time(cell), scale=cell.get("scale", SMALL))
 
 
@@ -111,9 +105,6 @@ def stages_swapped(cell: Cell) -> float:
     return stage_loss(cell, "relation", relation / subject) + stage_loss(
         cell, "subject", subject / relation
     )
-
-
-# --- sequential learning: simulation -----------------------------------------------------------
 
 
 def task(cell: Cell, block: Block) -> learning.Task:

@@ -100,7 +100,7 @@ def observed_square_rate(cell: Cell, block: Block) -> Tensor:
 
 def no_uniform_part(cell: Cell) -> float:
     """The square rate without the uniform prediction that the model starts from."""
-    choices = cell["relations" if cell["token"] == "relation" else "answers"]
+    choices = cell.number("relations" if cell["token"] == "relation" else "answers")
     return square_rate(cell) / (1 - 1 / choices)
 
 
@@ -142,7 +142,7 @@ def even_dictionary(cell: Cell) -> float:
     """The square rate if answers were equally frequent, but noise and EOS learned."""
     if cell["token"] == "relation, random":
         return square_rate(cell.replace(token="relation"))
-    return 1 / (cell.number("subjects") * cell["relations"])
+    return 1 / (cell.number("subjects") * cell.number("relations"))
 
 
 @claim(

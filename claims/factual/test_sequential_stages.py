@@ -151,11 +151,7 @@ TIME_RATIO = on(Sizes, theory.time_ratio)
     controls=(
         Control("simultaneous", "both at the same time", lambda cell: 1.0),
         Control("squared", "the square of the ratio of rates", lambda cell: TIME_RATIO(cell) ** 2),
-        Control(
-            "frequencies",
-            "times inverse to frequencies",
-            lambda c: c["subjects"] / c["relations"],
-        ),
+        Control("frequencies", "as rarely as seen: S/R", lambda c: c["subjects"] / c["relations"]),
     ),
     plot=Plot("parity", y_label="ratio of half times", log="xy"),
 )
