@@ -205,9 +205,7 @@ def accuracy_of_attention(cell: Cell, block: Block) -> Tensor:
     why="""Failures of different tokens are taken as independent, though they share
         embeddings; a factor of 1.5 in their number moves the threshold by 4%.""",
     controls=(
-        at(
-            "union-bound", "a relation's rivals counted once for every subject", shared_rivals=False
-        ),
+        at("union-bound", "relations' rivals counted for every subject", shared_rivals=False),
         at(
             "swapped",
             "the roles of R and D exchanged",

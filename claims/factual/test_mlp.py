@@ -76,11 +76,7 @@ WIDE = Cell(subjects=32, relations=32, answers=8, dim=384, group=16, head_dim=4,
     why="""A union bound over rivals counts a fact that fails against several of them
         several times: the theory is high, by some 5% at d = 128 in pilots; hence the asymmetry.""",
     controls=(
-        at(
-            "no-repeats",
-            "drops the noise between facts with the same answer, the factor 1 + d/M",
-            same_answer=False,
-        ),
+        at("no-repeats", "no noise between facts with the same answer", same_answer=False),
         at(
             "rivals-of-the-block",
             "rivals of the right block alone, as if the relation's code excluded the others",

@@ -40,11 +40,7 @@ CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
     controls=(
         reads("sum", "the sum is conserved", "sum"),
         reads("values", "values stay as they are", "values"),
-        reads(
-            "large-steps",
-            "steps of gradient descent in place of the flow conserve it too",
-            "descent",
-        ),
+        reads("large-steps", "large steps of gradient descent conserve it too", "descent"),
     ),
 )
 def conservation(cell: Cell, block: Block) -> dict[str, Tensor]:
@@ -73,6 +69,7 @@ RATES: dict[str, Callable[[theory.Sizes], float]] = {
     "EOS, random": theory.background_square_rate,
     "noise, random": lambda sizes: theory.background_square_rate(sizes, count=29 / 20),
 }
+OTHER = {"relation": "subject", "subject": "relation"}
 EVEN, RANDOM = tuple(RATES)[:2], tuple(RATES)[2:]
 
 
@@ -123,11 +120,7 @@ def no_uniform_part(cell: Cell) -> float:
     why="the integrator's error is below 1e-5; the rest is what the exact formula leaves "
     "to saturation",
     controls=(
-        at(
-            "swapped",
-            "subjects grow as relations do and relations as subjects do",
-            token=lambda cell: "subject" if cell["token"] == "relation" else "relation",
-        ),
+        at("swapped", "subjects and relations change places", token=lambda c: OTHER[c["token"]]),
         Control("no-uniform-part", "|p(.|z)| in place of |p(.|z) - 1/RD|", no_uniform_part),
     ),
     plot=Plot("parity", y_label="square growth rate", log="xy"),

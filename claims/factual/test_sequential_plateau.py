@@ -35,7 +35,7 @@ PLATEAU = on(Sizes, theory.plateau)
 
 
 def initial_loss(cell: Cell) -> float:
-    """That of a uniform prediction."""
+    """The loss of a uniform prediction."""
     return math.log(cell["answers"] * cell["relations"])
 
 
@@ -55,11 +55,7 @@ def initial_loss(cell: Cell) -> float:
     rule=MeanDifference(Region(-0.03, 0.03)),
     why="the first stage leaves (1 - 1/K)/(2 lambda q t) of its loss, 0.01 to 0.02 at these sizes",
     controls=(
-        Control(
-            "other-stage",
-            "log R where relations come first, log D where subjects do",
-            lambda cell: initial_loss(cell) - PLATEAU(cell),
-        ),
+        Control("other-stage", "the other of log R, log D", lambda c: initial_loss(c) - PLATEAU(c)),
         Control("half-way", "half of the initial loss", lambda cell: initial_loss(cell) / 2),
     ),
     plot=Plot("parity", y_label="flattest loss"),

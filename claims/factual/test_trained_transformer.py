@@ -26,7 +26,6 @@ from recall_claims import (
     claim,
     grid,
 )
-from recall_claims import cells as explicit
 from simulation.factual.trained_transformer import Sizes, train
 from theory.factual import trained_transformer as theory
 
@@ -59,9 +58,22 @@ def below_line(cell: Cell, factor: float = 1.0) -> float:
     return within(cell, factor * theory.capacity(sizes(cell).parameters(cell["dim"])))
 
 
+def split(side: int, dim: int = 16, alpha: int = 1, beta: float = 1, **run: int) -> Cell:
+    """H d_h = alpha d in eight heads, m = beta d, and side^2 facts."""
+    return Cell(
+        **run, dim=dim, heads=8, head_dim=alpha * dim // 8, width=int(beta * dim), facts=side**2
+    )
+
+
+def balanced(dim: int, *sides: int, **run: int) -> list[Cell]:
+    """H d_h = m = d, with the number of weights."""
+    return [split(side, dim, parameters=6 * dim**2, **run) for side in sides]
+
+
 # --- B4: either kind of weights stores facts ---------------------------------------------------
 
 SMALL = {"facts": 64, "dim": 16, "heads": 8, "head_dim": 1, "width": 1}
+EITHER = grid(**SMALL, answers=8, batch=64, steps=512)
 
 
 def no_gain(weights: str) -> OneSided:
@@ -76,10 +88,7 @@ def no_gain(weights: str) -> OneSided:
     latex=r"SR\lesssim Hd_hd\quad\text{or}\quad SR\lesssim md",
     regime="""64 facts, d = 16; the small model has 8 heads of dimension 1 and one hidden neuron,
         544 weights, and gains some 4000 weights, all in the attention or all in the MLP""",
-    cells={
-        **dict.fromkeys(("smoke", "standard"), grid(**SMALL, answers=8, batch=64, steps=512)),
-        "full": grid(**SMALL, **PUBLISHED),
-    },
+    cells={"smoke": EITHER, "standard": EITHER, "full": grid(**SMALL, **PUBLISHED)},
     replicates=16,
     looks=3,
     rule=Ordering(smaller="small", larger="lesser", margin=0.1),
@@ -87,11 +96,7 @@ def no_gain(weights: str) -> OneSided:
     "theory gives the size of the gain",
     controls=(
         Control("only-attention", "a wider MLP gains nothing", rule=no_gain("mlp")),
-        Control(
-            "only-mlp",
-            "more attention gains nothing",
-            rule=no_gain("attention"),
-        ),
+        Control("only-mlp", "more attention gains nothing", rule=no_gain("attention")),
     ),
     plot=Plot(x="dim", y_label="accuracy of the worse of the two larger models", log=""),
     dtype="float32",
@@ -113,13 +118,6 @@ def either_weights(cell: Cell, block: Block) -> dict[str, Tensor]:
 # --- B4: facts are linear in the weights -------------------------------------------------------
 
 
-def balanced(*sides: int, dim: int, **run: int) -> tuple[Cell, ...]:
-    """H d_h = m = d in eight heads, and side^2 facts."""
-    weights = {"dim": dim, "heads": 8, "head_dim": dim // 8, "width": dim}
-    settings = {**run, **weights, "parameters": 6 * dim**2}
-    return explicit({**settings, "facts": side**2} for side in sides)
-
-
 def exponent(power: float, half_width: float) -> CriticalExponents:
     """The number of facts at an accuracy of 90% goes with that power of the weights."""
     return CriticalExponents({"parameters": power}, half_width, scan="facts", target=0.9)
@@ -133,11 +131,11 @@ def exponent(power: float, half_width: float) -> CriticalExponents:
     regime="""H d_h = m = d, eight heads; capacity here is the number of facts at an accuracy of
         90%, for which far fewer runs are needed than for 99%""",
     cells={
-        "standard": balanced(12, 14, 16, dim=16, **SHORT, steps=3072)
-        + balanced(22, 25, 28, dim=32, **SHORT, steps=3072),
-        "full": balanced(26, 30, 34, dim=32, **PUBLISHED)
-        + balanced(50, 60, 70, dim=64, **PUBLISHED)
-        + balanced(100, 120, 140, dim=128, **PUBLISHED),
+        "standard": balanced(16, 12, 14, 16, **SHORT, steps=3072)
+        + balanced(32, 22, 25, 28, **SHORT, steps=3072),
+        "full": balanced(32, 26, 30, 34, **PUBLISHED)
+        + balanced(64, 50, 60, 70, **PUBLISHED)
+        + balanced(128, 100, 120, 140, **PUBLISHED),
     },
     replicates={"standard": 8, "full": 32},
     looks=1,
@@ -158,13 +156,6 @@ def capacity_exponent(cell: Cell, block: Block) -> Tensor:
 
 
 # --- B8, figure 4 left: facts = 0.15 weights ---------------------------------------------------
-
-
-def split(side: int, dim: int = 16, alpha: int = 1, beta: float = 1, **run: int) -> Cell:
-    """H d_h = alpha d in eight heads, m = beta d, and side^2 facts."""
-    return Cell(
-        **run, dim=dim, heads=8, head_dim=alpha * dim // 8, width=int(beta * dim), facts=side**2
-    )
 
 
 @claim(
