@@ -1,11 +1,11 @@
 """Factual recall by attention alone: explicit weights whose codes are the logits."""
 
-from collections.abc import Callable, Iterable
-
 import numpy as np
 import torch
+from torch import Tensor
 
-from claims.factual.test_task import Observables, each, shapes, sizes
+from claims.factual.common import NAMES, shapes
+from claims.factual.explicit_weights import LENGTH, WIDER, each, recalled
 from recall_claims import (
     Block,
     Cell,
@@ -17,73 +17,37 @@ from recall_claims import (
     Plot,
     Region,
     Source,
+    at,
     claim,
     grid,
+    on,
+    scan,
 )
 from simulation.factual import constructions, task
 from theory.factual import constructions as theory
 
 SOURCE = Source("B", "B3", "B4", provenance="derived", reference="theory/factual/constructions.py")
-LENGTH = 32
-FACTORS = (0.85, 0.95, 1.06, 1.2)
-WIDER = (0.7, 0.85, 1.0, 1.25)
+DIM = on(theory.attention_dim)
+ACCURACY = on(theory.attention_accuracy)
+AROUND = (0.85, 0.95, 1.06, 1.2)
 
 
-def logits_of_attention(
-    rng: np.random.Generator, facts: task.Facts, length: int = LENGTH
-) -> torch.Tensor:
-    """Logits of all facts, one prompt each, by attention with a head for every two tokens."""
+def by_attention(rng: np.random.Generator, facts: task.Facts, length: int = LENGTH) -> Tensor:
+    """Which facts attention recalls, (S, R), with a head for every two tokens."""
     weights = constructions.attention_only(facts, head_dim=2)
-    prompts = task.prompts(rng, facts, length=length)
-    return constructions.attend(weights, facts, prompts) @ facts.outputs.T
-
-
-def all_by_attention(cell: Cell, block: Block) -> Observables:
-    """Whether attention alone recalls all facts."""
-    return each(
-        cell,
-        block,
-        lambda rng, facts: bool(constructions.right(logits_of_attention(rng, facts), facts).all()),
-    )
-
-
-def attention_dim(cell: Cell) -> float:
-    """The predicted dimension for all facts by attention alone."""
-    return theory.attention_dim(**sizes(cell))
-
-
-def attention_accuracy(cell: Cell) -> float:
-    """The predicted accuracy of attention alone."""
-    return theory.attention_accuracy(**sizes(cell), dim=cell["dim"])
+    return recalled(rng, facts, weights, length=length)
 
 
 def selective_dim(cell: Cell) -> float:
-    """The predicted dimension at which heads no longer mistake their tokens."""
-    tokens = 2 * cell["subjects"]
-    return theory.selective_dim(
-        cell["group"], tokens // cell["group"], 2 * tokens + 1, margin=constructions.MARGIN
-    )
+    """The predicted dimension at which heads mistake no token; those of all tokens, if not told."""
+    tokens, group = 2 * cell["subjects"], cell["group"]
+    heads = cell.get("heads", tokens // group)
+    return theory.selective_dim(group, heads, 2 * tokens + 1, margin=constructions.MARGIN)
 
 
-def focus(cell: Cell, *, length: int | None = None) -> float:
-    """The predicted attention on the subject."""
-    return theory.focus(
-        length or cell["length"], cell["dim"], cell["group"], margin=0.5, scale=cell["scale"]
-    )
-
-
-def scanned(
-    settings: Iterable[Cell],
-    name: str,
-    half: Callable[[Cell], float],
-    factors: Iterable[float] = FACTORS,
-) -> tuple[Cell, ...]:
-    """Cells at multiples of a predicted critical value."""
-    return tuple(s.replace(**{name: round(f * half(s))}) for s in settings for f in factors)
-
-
-STORED = shapes((16, 16, 8), (64, 16, 8), (16, 32, 4), (64, 8, 32), (128, 4, 64))
 CORNERS = grid(subjects=(16, 64), relations=(8, 24), answers=4)
+STORED = shapes((16, 16, 8), (64, 16, 8), (16, 32, 4), (64, 8, 32), (128, 4, 64))
+LARGE = shapes((256, 32, 8), (256, 64, 16))
 SOFT = grid(subjects=16, dim=256, group=(2, 4), scale=(8.0, 10.0), length=(8, 128, 512))
 SELECTIVE = grid(subjects=16, group=(1, 4)) + grid(subjects=32, group=8)
 
@@ -92,38 +56,26 @@ SELECTIVE = grid(subjects=16, group=(1, 4)) + grid(subjects=32, group=8)
     "B.attention-selective",
     "The dimension from which heads tell their tokens from all others",
     source=SOURCE,
+    predict=selective_dim,
     latex=r"\big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad d\approx (g+\tau^2)"
     r"\Big(1+\frac{2\ln VH}{\tau^2}\Big)",
     regime="S = R from 16 to 32, groups of 1 to 8 tokens, as many noise tokens as others",
     cells=lambda: {
-        "smoke": scanned(SELECTIVE[:1], "dim", selective_dim, WIDER),
-        "standard": scanned(SELECTIVE, "dim", selective_dim, WIDER),
-        "full": scanned((*SELECTIVE, Cell(subjects=64, group=16)), "dim", selective_dim, WIDER),
+        "smoke": scan(SELECTIVE[:1], "dim", selective_dim, WIDER),
+        "standard": scan(SELECTIVE, "dim", selective_dim, WIDER),
+        "full": scan((*SELECTIVE, Cell(subjects=64, group=16)), "dim", selective_dim, WIDER),
     },
     replicates=64,
-    looks=4,
     rule=CriticalLocation(Region(0.93, 1.07), scan="dim"),
     why="""The law of the key vectors' length is exact at tau = 1, 1% off at 0.85; tokens
         and heads are taken as independent, though all keys contain the EOS embedding.""",
-    predict=selective_dim,
     controls=(
-        Control(
-            "one-head",
-            "a union bound over the tokens of a single head",
-            predict=lambda cell: theory.selective_dim(
-                cell["group"], 1, 4 * cell["subjects"] + 1, margin=constructions.MARGIN
-            ),
-        ),
-        Control(
-            "orthogonal",
-            "a dimension for every token",
-            predict=lambda cell: 4 * cell["subjects"] + 1,
-        ),
+        at("one-head", "a union bound over the tokens of a single head", heads=1),
+        Control("orthogonal", "a dimension for every token", lambda cell: 4 * cell["subjects"] + 1),
     ),
     plot=Plot(x="dim", group=("subjects", "group"), collapse=True),
-    critical=selective_dim,
 )
-def selective(cell: Cell, block: Block) -> Observables:
+def selective(cell: Cell, block: Block) -> Tensor:
     """A head that scores the g tokens of its group 1 and EOS tau is misled by no other token once d
     exceeds about (g + tau^2)(1 + 2 ln(VH)/tau^2): of the order of the group, not of the
     vocabulary."""
@@ -135,84 +87,63 @@ def selective(cell: Cell, block: Block) -> Observables:
         scores.scatter_(1, own, 0.0)
         return bool(scores[:, :-1].max() < constructions.MARGIN)
 
-    shape = Cell(subjects=cell["subjects"], relations=cell["subjects"], answers=2, dim=cell["dim"])
-    return each(shape, block, run)
+    return each(cell.replace(relations=cell["subjects"], answers=2), block, run)
 
 
 @claim(
     "B.attention-focus",
     "How much attention the subject gets, and when length matters",
-    source=SOURCE,
-    latex=r"w = \frac{1}{1+e^{-\beta(1-\tau)}+(T-2)e^{-\beta+\beta^2\sigma^2/2}},\quad"
-    r"\sigma^2=\frac{g+\tau^2}{d-g}",
-    regime="""soft scores, beta = 8 and 10, so that 512 tokens take a visible share; tau = 1/2""",
-    cells={
-        "smoke": grid(subjects=16, dim=256, group=2, scale=8.0, length=(8, 512)),
-        "standard": SOFT,
-        "full": SOFT,
-    },
+    source=Source("B", "B3", "B4"),
+    predict=on(theory.focus, margin=0.5),
+    regime="soft scores, beta = 8 and 10, so that 512 tokens take a visible share; tau = 1/2",
+    cells={"smoke": SOFT[:3:2], "standard": SOFT},
     replicates=16,
     looks=3,
     rule=MeanRatio(Region(0.985, 1.015)),
-    why="""Replacing the strangers' exponentials by their mean errs by the variance of
-        their sum, below 1% at these sizes.""",
-    predict=focus,
+    why="the strangers' mean exponential errs by the variance of their sum, here below 1%",
     controls=(
-        Control("no-length", "as if T = 8", predict=lambda cell: focus(cell, length=8)),
-        Control(
-            "no-overlaps",
-            "strangers score 0: embeddings orthogonal",
-            predict=lambda cell: focus(cell.replace(dim=10**6)),
-        ),
+        at("no-length", "as if T = 8", length=8),
+        at("no-overlaps", "strangers score 0: embeddings orthogonal", dim=10**6),
     ),
     plot=Plot(x="length", group=("group", "scale")),
 )
-def attention_focus(cell: Cell, block: Block) -> Observables:
+def attention_focus(cell: Cell, block: Block) -> Tensor:
     """The prompt's length enters the softmax only through T exp(-beta), raised by the overlaps of
     the embeddings: a scale beta above ln T makes it irrelevant, a smaller one does not."""
 
-    def run(rng: np.random.Generator, facts: task.Facts) -> float:
+    def run(rng: np.random.Generator, facts: task.Facts) -> Tensor:
         weights = constructions.attention_only(
             facts, head_dim=cell["group"], margin=0.5, scale=cell["scale"]
         )
         prompts = task.prompts(rng, facts, length=cell["length"])
-        return float(constructions.focus(weights, facts, prompts).mean())
+        return constructions.focus(weights, facts, prompts).mean()
 
-    shape = Cell(subjects=16, relations=16, answers=4, dim=cell["dim"], noise=512)
-    return each(shape, block, run)
+    return each(cell.replace(relations=16, answers=4, noise=512), block, run)
 
 
 @claim(
     "B.attention-length",
     "At a firm scale the accuracy does not depend on the prompt's length",
     source=SOURCE,
+    predict=lambda cell: 0.0,
     latex=r"\mathrm{Acc}(T=512) = \mathrm{Acc}(T=8)",
     regime="""beta = 100, where T exp(-beta (1 - tau)) < 2e-4; d at 70% of the threshold, where some
         2% of the facts fail.""",
-    cells=lambda: scanned(STORED[:2], "dim", attention_dim, (0.7,)),
+    cells=lambda: scan(STORED[:2], "dim", DIM, (0.7,)),
     replicates=32,
     looks=1,
     rule=MeanDifference(Region(-0.001, 0.001)),
     why="a weight of 2e-4 on noise tokens moves only facts that are decided by as little",
-    predict=lambda cell: 0.0,
     controls=(
-        Control(
-            "diluted",
-            "attention spread over T tokens: at T = 512 hardly a fact is left",
-            predict=lambda cell: -attention_accuracy(cell),
-        ),
+        Control("diluted", "spread over 512 tokens it finds none", lambda cell: -ACCURACY(cell)),
     ),
-    plot=None,
 )
-def attention_length(cell: Cell, block: Block) -> Observables:
+def attention_length(cell: Cell, block: Block) -> Tensor:
     """With scores well above ln T the same facts are recalled from prompts of 8 and of 512 tokens,
     in the same embeddings."""
 
-    def run(rng: np.random.Generator, facts: task.Facts) -> float:
-        short, long = (
-            constructions.accuracy(logits_of_attention(rng, facts, length), facts)
-            for length in (8, 512)
-        )
+    def run(rng: np.random.Generator, facts: task.Facts) -> Tensor:
+        short, long = (by_attention(rng, facts, length).double().mean() for length in (8, 512))
         return long - short
 
     return each(cell, block, run)
@@ -221,106 +152,85 @@ def attention_length(cell: Cell, block: Block) -> Observables:
 @claim(
     "B.attention-accuracy",
     "Accuracy of attention alone below its threshold",
-    source=SOURCE,
+    source=Source("B", "B3", "B4"),
+    predict=ACCURACY,
     latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}(1-q)^{(R-1)(D-1)},\quad"
     r"h_n^2\sim\mathrm{Beta}\Big(\frac{d-n+1}2,\frac{(n-1)(d-1)}2\Big)",
     regime="d at 60 and 75% of the threshold; R and D dominate in turn; focus is perfect",
     cells=lambda: {
-        "smoke": scanned(STORED[:1], "dim", attention_dim, (0.6,)),
-        "standard": scanned(STORED[:4], "dim", attention_dim, (0.6, 0.75)),
-        "full": scanned(STORED, "dim", attention_dim, (0.6, 0.75)),
+        "smoke": scan(STORED[:1], "dim", DIM, (0.6,)),
+        "standard": scan(STORED[:4], "dim", DIM, (0.6, 0.75)),
+        "full": scan(STORED, "dim", DIM, (0.6, 0.75)),
     },
     replicates=32,
-    looks=4,
     rule=MeanDifference(Region(-0.01, 0.01)),
     why="""The laws are exact; codes that share an embedding are taken as independent, of
         relative order 1/d in the number of errors; 1% is the resolution asked for.""",
-    predict=attention_accuracy,
     controls=(
-        Control(
+        at(
             "swapped",
             "the roles of R and D exchanged",
-            predict=lambda cell: theory.attention_accuracy(
-                cell["subjects"], 2 * cell["answers"], cell["relations"], cell["dim"]
-            ),
+            relations=lambda cell: 2 * cell["answers"],
+            answers=lambda cell: cell["relations"],
         ),
-        Control(
+        at(
             "plain-sum",
             "noise n/d in place of n/(d - n): codes that do not solve for their answers",
-            predict=lambda cell: attention_accuracy(
-                cell.replace(dim=cell["dim"] + max(cell["relations"], cell["answers"]))
-            ),
+            dim=lambda cell: cell["dim"] + max(cell["relations"], cell["answers"]),
         ),
     ),
-    plot=Plot(x="dim", group=("subjects", "relations", "answers"), log=""),
+    plot=Plot(x="dim", group=NAMES, log=""),
 )
-def accuracy_of_attention(cell: Cell, block: Block) -> Observables:
+def accuracy_of_attention(cell: Cell, block: Block) -> Tensor:
     """Heads that add the least code with logit 1 at a token's answers err only where a rival's
     embedding reaches beyond the affine hull of those answers."""
-    return each(
-        cell,
-        block,
-        lambda rng, facts: constructions.accuracy(logits_of_attention(rng, facts), facts),
-    )
+    return each(cell, block, lambda rng, facts: by_attention(rng, facts).double().mean())
 
 
 @claim(
     "B.attention-threshold",
     "The dimension in which attention alone stores every fact",
-    source=SOURCE,
+    source=Source("B", "B3", "B4"),
+    predict=DIM,
     latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu}=\frac12,\quad"
     r"K = D\big(1-(1-1/D)^S\big)",
     regime="""softmax attention over prompts of 32 tokens, 256 to 1024 facts, 4 (S+R) d parameters;
         R and D dominate in turn; focus is perfect at these dimensions.""",
     cells=lambda: {
-        "smoke": scanned(shapes((64, 4, 16)), "dim", attention_dim),
-        "standard": scanned(STORED, "dim", attention_dim),
-        "full": scanned((*STORED, *shapes((256, 32, 8), (256, 64, 16))), "dim", attention_dim),
+        "smoke": scan(shapes((64, 4, 16)), "dim", DIM, AROUND),
+        "standard": scan(STORED, "dim", DIM, AROUND),
+        "full": scan((*STORED, *shapes((256, 32, 8), (256, 64, 16))), "dim", DIM, AROUND),
     },
     replicates=32,
-    looks=4,
     rule=CriticalLocation(Region(0.93, 1.07), scan="dim"),
     why="""Failures of different tokens are taken as independent, though they share
         embeddings; a factor of 1.5 in their number moves the threshold by 4%.""",
-    predict=attention_dim,
     controls=(
-        Control(
-            "union-bound",
-            "a relation's rivals counted once for every subject",
-            predict=lambda cell: theory.attention_dim(**sizes(cell), shared_rivals=False),
-        ),
-        Control(
+        at("union-bound", "relations' rivals counted for every subject", shared_rivals=False),
+        at(
             "swapped",
             "the roles of R and D exchanged",
-            predict=lambda cell: theory.attention_dim(
-                cell["subjects"], cell["answers"], cell["relations"]
-            ),
+            relations=lambda cell: cell["answers"],
+            answers=lambda cell: cell["relations"],
         ),
-        Control(
-            "no-subjects",
-            "the logarithm of the number of subjects dropped",
-            predict=lambda cell: attention_dim(cell.replace(subjects=1)),
-        ),
+        at("no-subjects", "the logarithm of the number of subjects dropped", subjects=1),
     ),
-    plot=Plot(x="dim", group=("subjects", "relations", "answers"), collapse=True),
-    critical=attention_dim,
+    plot=Plot(x="dim", group=NAMES, collapse=True),
 )
-def attention_threshold(cell: Cell, block: Block) -> Observables:
+def attention_threshold(cell: Cell, block: Block) -> Tensor:
     """Attention without an MLP recalls all S R facts, from prompts with noise tokens and with an
     exact softmax, from a dimension of about max(R (1 + 2 ln SRD), D (1 + 2 ln R^2 D)) on."""
-    return all_by_attention(cell, block)
+    return each(cell, block, lambda rng, facts: by_attention(rng, facts).all())
 
 
 @claim(
     "B.attention-parameters",
     "Attention's parameters are linear in the facts, up to logarithms",
-    source=SOURCE,
+    source=Source("B", "B3", "B4"),
+    predict=DIM,
     latex=r"d^*\propto S^{0}R^{1}\ \text{up to logs},\quad 4Hd_hd^* = 4(S+R)d^*",
     regime="D = 4 below R, S by a factor of 4 and R by 3; exponents of the finite-size theory",
-    cells=lambda: {
-        "standard": scanned(CORNERS, "dim", attention_dim),
-        "full": scanned(CORNERS, "dim", attention_dim),
-    },
+    cells=lambda: {"standard": scan(CORNERS, "dim", DIM, AROUND)},
     replicates=32,
     looks=3,
     rule=CriticalExponents(
@@ -328,7 +238,6 @@ def attention_threshold(cell: Cell, block: Block) -> Observables:
     ),
     why="""A threshold 4% off at each end, the error granted to the theory, shifts an
         exponent over a factor of 3 by 0.07.""",
-    predict=attention_dim,
     controls=(
         Control(
             "one-matrix",
@@ -342,9 +251,9 @@ def attention_threshold(cell: Cell, block: Block) -> Observables:
         ),
     ),
     plot=Plot(x="dim", group=("subjects", "relations"), collapse=True),
-    critical=attention_dim,
+    critical=DIM,
 )
-def attention_parameters(cell: Cell, block: Block) -> Observables:
+def attention_parameters(cell: Cell, block: Block) -> Tensor:
     """The dimension grows with R and, but for a logarithm, not with S: with H d_h = S + R the
     4 (S + R) d parameters are linear in the S R facts where S is at least R and R at least D."""
-    return all_by_attention(cell, block)
+    return each(cell, block, lambda rng, facts: by_attention(rng, facts).all())

@@ -1,186 +1,160 @@
 """Sequential learning: what gradient flow conserves, and what grows from a small start."""
 
 import math
-from collections import deque
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import torch
+from torch import Tensor
 
-from claims.factual.test_sequential_stages import (
-    FLOW_STEPS,
-    SOURCE,
-    several,
-    shifted,
-    sizes,
-    task,
-    timed,
-)
-from recall_claims import Block, Cell, Control, Identity, MeanRatio, Plot, Region, claim
+from claims.factual.common import Triple, shapes
+from claims.factual.sequential import FLOW_STEPS, SEQUENTIAL, end, shifted, task, timed
+from recall_claims import Block, Cell, Control, Identity, MeanRatio, Plot, Region, at, claim, reads
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
-CONSERVED = several((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
+CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
 
 
 @claim(
     "B.flow-conservation",
     "Each token conserves its square attention less the square norm of its values",
-    source=SOURCE,
+    source=SEQUENTIAL,
     latex=r"\frac{d}{dt}\left(w_z^2-|V_z|^2\right) = 0",
     regime="the whole flow, from a random start of order 0.1 until the facts are learned; random "
     "dictionaries, so that noise and EOS move too",
-    cells={"smoke": CONSERVED[:1], "standard": CONSERVED, "full": CONSERVED},
+    cells={"smoke": CONSERVED[:1], "standard": CONSERVED},
     replicates=4,
     looks=1,
     rule=Identity(1e-7),
     why="the integrator's error: steps of h at rates up to 0.5 violate it by at most "
     "(0.5 h)^4/120 times the weights' growth, 1e-8",
     controls=(
-        Control("sum", "the sum is conserved", rule=Identity(1e-7, observable="sum")),
-        Control("values", "values stay as they are", rule=Identity(1e-7, observable="values")),
-        Control(
-            "large-steps",
-            "steps of gradient descent in place of the flow conserve it too",
-            rule=Identity(1e-7, observable="descent"),
-        ),
+        reads("sum", "the sum is conserved", "sum"),
+        reads("values", "values stay as they are", "values"),
+        reads("large-steps", "large steps of gradient descent conserve it too", "descent"),
     ),
 )
-def conservation(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def conservation(cell: Cell, block: Block) -> dict[str, Tensor]:
     """Along gradient flow the square of each token's attention weight, less the square norm of its
     values, stays as it was."""
     problem = task(cell, block)
-    start = problem.start(0.1)
-    noise = [torch.from_numpy(rng.standard_normal(start.values.shape[1:])) for rng in block.rngs]
+    shape = problem.start(0.1).values.shape[1:]
+    noise = [torch.from_numpy(rng.standard_normal(shape)) for rng in block.rngs]
     start = problem.start(0.1, 0.1 * torch.stack(noise).to(problem.target))
     uniform = 1 / (problem.subjects * problem.relations)
-    path = learning.flow(problem, start, duration=cell["duration"], steps=1500)
-    (end,) = deque(path, maxlen=1)
+    last = end(learning.flow(problem, start, duration=cell["duration"], steps=1500))
     one_step = start.moved(problem.gradient(start, uniform), 1.0)
-    squares = 2 * (end.attention**2 - start.attention**2)
+    squares = 2 * (last.attention**2 - start.attention**2)
     return {
-        "error": (end.imbalance - start.imbalance).abs().amax(1),
-        "sum": (squares - (end.imbalance - start.imbalance)).abs().amax(1),
-        "values": (end.values - start.values).abs().amax((1, 2)),
+        "error": (last.imbalance - start.imbalance).abs().amax(1),
+        "sum": (squares - (last.imbalance - start.imbalance)).abs().amax(1),
+        "values": (last.values - start.values).abs().amax((1, 2)),
         "descent": (one_step.imbalance - start.imbalance).abs().amax(1),
     }
 
 
-TOKENS = {
-    "relation": lambda cell: theory.relation_rate(sizes(cell)) ** 2,
-    "subject": lambda cell: theory.subject_rate(sizes(cell)) ** 2,
-    "relation, random": lambda cell: theory.random_relation_square_rate(sizes(cell)),
-    "EOS, random": lambda cell: theory.background_square_rate(sizes(cell)),
-    "noise, random": lambda cell: theory.background_square_rate(sizes(cell), count=29 / 20),
+RATES: dict[str, Callable[[theory.Sizes], float]] = {
+    "relation": lambda sizes: theory.relation_rate(sizes) ** 2,
+    "subject": lambda sizes: theory.subject_rate(sizes) ** 2,
+    "relation, random": theory.random_relation_square_rate,
+    "EOS, random": theory.background_square_rate,
+    "noise, random": lambda sizes: theory.background_square_rate(sizes, count=29 / 20),
 }
+OTHER = {"relation": "subject", "subject": "relation"}
+EVEN, RANDOM = tuple(RATES)[:2], tuple(RATES)[2:]
 
 
 def square_rate(cell: Cell) -> float:
     """The predicted mean square growth rate of the cell's token."""
-    return TOKENS[cell["token"]](cell)
+    return RATES[cell["token"]](theory.Sizes.of(cell))
 
 
-def growing(*points: tuple[int, int, int], tokens: Iterable[str], **more: Any) -> tuple[Cell, ...]:
+def growing(tokens: Iterable[str], *triples: Triple, **more: str) -> tuple[Cell, ...]:
     """Cells for tokens, with the time in which each grows by about cosh(2)."""
-    found = (cell for token in tokens for cell in several(*points, token=token, **more))
-    return tuple(
-        cell.replace(duration=round(2 / math.sqrt(square_rate(cell)), 2)) for cell in found
-    )
+    found = [cell for token in tokens for cell in shapes(*triples, token=token, **more)]
+    return tuple(c.replace(duration=round(2 / math.sqrt(square_rate(c)), 2)) for c in found)
 
 
-def uneven(*points: tuple[int, int, int]) -> tuple[Cell, ...]:
-    """Cells for the tokens that grow faster, or at all, in random dictionaries."""
-    tokens = ("relation, random", "EOS, random", "noise, random")
-    return growing(*points, tokens=tokens, dictionary="random")
-
-
-def observed_square_rate(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def observed_square_rate(cell: Cell, block: Block) -> Tensor:
     """Mean square growth rate over the tokens of one sort."""
-    problem = task(cell, block)
+    problem, duration = task(cell, block), cell["duration"]
     start = problem.start(1e-9)
-    (end,) = deque(learning.flow(problem, start, duration=cell["duration"], steps=12), maxlen=1)
-    squares = learning.growth_rates(start, end, cell["duration"]) ** 2
-    s, r = problem.subjects, problem.relations
-    rows = {"subject": slice(s), "relation": slice(s, s + r)}
-    rows |= {"EOS": slice(s + r, s + r + 1), "noise": slice(s + r + 1, s + r + 2)}
-    return {"value": squares[:, rows[cell["token"].split(",")[0]]].mean(1)}
+    last = end(learning.flow(problem, start, duration=duration, steps=12))
+    squares = learning.growth_rates(start, last, duration) ** 2
+    first = ("subject", "relation", "EOS", "noise").index(cell["token"].split(",")[0])
+    bounds = (0, problem.subjects, problem.subjects + problem.relations, -1, None)
+    return squares[:, bounds[first] : bounds[first + 1]].mean(1)
+
+
+def no_uniform_part(cell: Cell) -> float:
+    """The square rate without the uniform prediction that the model starts from."""
+    choices = cell.number("relations" if cell["token"] == "relation" else "answers")
+    return square_rate(cell) / (1 - 1 / choices)
 
 
 @claim(
     "B.flow-early-growth",
     "Relations and subjects grow exponentially from a small start, at their own rates",
-    source=SOURCE,
+    source=SEQUENTIAL,
+    predict=square_rate,
     latex=r"w_z = w_0\cosh\lambda_zt,\quad \lambda_r=\frac1R\sqrt{\frac{1-1/R}D},\quad "
     r"\lambda_s=\frac1S\sqrt{\frac{1-1/D}R}",
     regime="a start of 1e-9, until lambda t = 2, when predictions are still uniform to 1e-10",
     cells={
-        "smoke": growing((16, 4, 8), tokens=("relation", "subject")),
-        "standard": growing((16, 4, 8), (8, 2, 4), (4, 16, 4), tokens=("relation", "subject")),
-        "full": growing((16, 4, 8), (8, 2, 4), (4, 64, 4), tokens=("relation", "subject")),
+        "smoke": growing(EVEN, (16, 4, 8)),
+        "standard": growing(EVEN, (16, 4, 8), (8, 2, 4), (4, 16, 4)),
+        "full": growing(EVEN, (16, 4, 8), (8, 2, 4), (4, 64, 4)),
     },
     replicates=2,
     looks=1,
-    predict=square_rate,
     rule=MeanRatio(Region(0.999, 1.001)),
     why="the integrator's error is below 1e-5; the rest is what the exact formula leaves "
     "to saturation",
     controls=(
-        Control(
-            "swapped",
-            "subjects grow as relations do and relations as subjects do",
-            predict=lambda cell: TOKENS["subject" if cell["token"] == "relation" else "relation"](
-                cell
-            ),
-        ),
-        Control(
-            "no-uniform-part",
-            "|p(.|z)| in place of |p(.|z) - 1/RD|",
-            predict=lambda cell: (
-                1 / (cell["answers"] * cell["relations"] ** 2)
-                if cell["token"] == "relation"
-                else 1 / (cell["relations"] * cell["subjects"] ** 2)
-            ),
-        ),
+        at("swapped", "subjects and relations change places", token=lambda c: OTHER[c["token"]]),
+        Control("no-uniform-part", "|p(.|z)| in place of |p(.|z) - 1/RD|", no_uniform_part),
     ),
-    plot=Plot(kind="parity", y_label="square growth rate", log="xy"),
+    plot=Plot("parity", y_label="square growth rate", log="xy"),
 )
-def early_growth(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def early_growth(cell: Cell, block: Block) -> Tensor:
     """From a small start the attention weight of a token grows as cosh(lambda t), with a rate that
     tells how much the token alone says about the answer, times how often it occurs."""
     return observed_square_rate(cell, block)
 
 
+def even_dictionary(cell: Cell) -> float:
+    """The square rate if answers were equally frequent, but noise and EOS learned."""
+    if cell["token"] == "relation, random":
+        return square_rate(cell.replace(token="relation"))
+    return 1 / (cell.number("subjects") * cell.number("relations"))
+
+
 @claim(
     "B.flow-early-growth-random",
     "With random dictionaries noise and EOS grow as well, at the rate of the unigram",
-    source=SOURCE,
+    source=SEQUENTIAL,
+    predict=square_rate,
     latex=r"\lambda_z^2 = E[n_z]^2\frac{1-1/D}{SR},\quad \lambda_r^2 = \frac1{R^2}\left(\frac1D+"
     r"\frac{1-1/D}S-\frac1{RD}\right)",
     regime="a start of 1e-9, until lambda t = 2, when predictions are still uniform",
     cells={
-        "smoke": uneven((8, 2, 4)),
-        "standard": uneven((8, 2, 4), (12, 4, 3)),
-        "full": uneven((8, 2, 4), (12, 4, 3), (16, 4, 4)),
+        "smoke": growing(RANDOM, (8, 2, 4), dictionary="random"),
+        "standard": growing(RANDOM, (8, 2, 4), (12, 4, 3), dictionary="random"),
+        "full": growing(RANDOM, (8, 2, 4), (12, 4, 3), (16, 4, 4), dictionary="random"),
     },
     replicates=512,
-    looks=4,
-    predict=square_rate,
     rule=MeanRatio(Region(0.92, 1.08)),
     why="the means over dictionaries are exact; 8% is what the replicates can tell",
     controls=(
         Control(
             "even-dictionary",
             "relations as in a product dictionary; noise as fast as EOS, and EOS without 1 - 1/D",
-            predict=lambda cell: (
-                theory.relation_rate(sizes(cell)) ** 2
-                if cell["token"] == "relation, random"
-                else 1 / (cell["subjects"] * cell["relations"])
-            ),
+            even_dictionary,
         ),
     ),
-    plot=Plot(kind="parity", y_label="square growth rate", log="xy"),
+    plot=Plot("parity", y_label="square growth rate", log="xy"),
 )
-def early_growth_random(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def early_growth_random(cell: Cell, block: Block) -> Tensor:
     """A random dictionary uses answers unevenly. Then relations grow faster than in a product
     dictionary, and tokens that tell nothing grow too, by how often they occur in a prompt."""
     return observed_square_rate(cell, block)
@@ -189,36 +163,30 @@ def early_growth_random(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 @claim(
     "B.flow-background",
     "In a product dictionary noise tokens and EOS learn nothing",
-    source=SOURCE,
+    source=SEQUENTIAL,
     latex=r"G_z = E[n_z]\left(p(a)-E\hat p_a\right) = 0",
     regime="product dictionaries, in which every answer is as frequent as any other, until the "
     "facts are learned",
-    cells={"standard": timed(several((16, 4, 8), (4, 16, 4))), "full": timed(several((16, 4, 8)))},
+    cells={"standard": timed(shapes((16, 4, 8), (4, 16, 4))), "full": timed(shapes((16, 4, 8)))},
     replicates=2,
     looks=1,
     rule=Identity(1e-9),
     why="rounding errors in sums over answers, relative to the start",
     controls=(
-        Control("relation", "relations too", rule=Identity(1e-9, observable="relation")),
-        Control("subject", "subjects too", rule=Identity(1e-9, observable="subject")),
-        Control(
-            "random-dictionary",
-            "random dictionaries too",
-            rule=Identity(1e-9, observable="random_dictionary"),
-        ),
+        reads("relation", "relations too", "relation"),
+        reads("subject", "subjects too", "subject"),
+        reads("random-dictionary", "random dictionaries too", "random_dictionary"),
     ),
 )
-def background(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def background(cell: Cell, block: Block) -> dict[str, Tensor]:
     """If answers are equally frequent, tokens that tell nothing keep their weights throughout, so
     that neither the length of a prompt nor the number of noise tokens matters."""
 
-    def growth(cell: Cell) -> torch.Tensor:
+    def growth(cell: Cell) -> Tensor:
         problem = task(cell, block)
         start = shifted(problem, block)
-        (end,) = deque(
-            learning.flow(problem, start, duration=cell["duration"], steps=FLOW_STEPS), maxlen=1
-        )
-        return (end.attention / start.attention - 1).abs()
+        path = learning.flow(problem, start, duration=cell["duration"], steps=FLOW_STEPS)
+        return (end(path).attention / start.attention - 1).abs()
 
     even, s, r = growth(cell), cell["subjects"], cell["relations"]
     return {

@@ -10,6 +10,7 @@ The full tier has the published batches and steps and is meant for a GPU.
 import math
 
 import torch
+from torch import Tensor
 
 from recall_claims import (
     Block,
@@ -25,100 +26,87 @@ from recall_claims import (
     claim,
     grid,
 )
-from recall_claims import cells as explicit
 from simulation.factual.trained_transformer import Sizes, train
 from theory.factual import trained_transformer as theory
 
+REFERENCE = "theory/factual/trained_transformer.py"
 SHORT = {"answers": 8, "batch": 128}
 PUBLISHED = {"answers": 8, "batch": 1024, "steps": 2**14}
 
 
-def trained(block: Block, cell: Cell) -> torch.Tensor:
-    """Accuracy of a cell's model, trained anew in every replicate until it reaches 99%."""
-    found = train(
-        block.rngs,
-        [sizes(cell)] * block.replicates,
-        dim=cell["dim"],
-        batch=cell["batch"],
-        steps=cell["steps"],
-        learning_rate=0.01,
-        target=0.99,
-        device=block.device,
-        dtype=block.dtype,
-    )
-    return found.accuracy
-
-
 def sizes(cell: Cell) -> Sizes:
     """The sizes of a cell's model, at S = R."""
-    size = math.isqrt(cell["facts"])
-    return Sizes(
-        subjects=size,
-        relations=size,
-        answers=cell["answers"],
-        heads=cell["heads"],
-        head_dim=cell["head_dim"],
-        width=cell["width"],
+    side = math.isqrt(cell["facts"])
+    model = {name: cell[name] for name in ("answers", "heads", "head_dim", "width")}
+    return Sizes(subjects=side, relations=side, **model)
+
+
+def trained(cell: Cell, block: Block) -> Tensor:
+    """Accuracy of a cell's model, trained anew in every replicate until it reaches 99%."""
+    run = {name: cell[name] for name in ("dim", "batch", "steps")}
+    models = [sizes(cell)] * block.replicates
+    return block.draw(train, run, sizes=models, learning_rate=0.01, target=0.99).accuracy
+
+
+def within(cell: Cell, capacity: float) -> float:
+    """1 if the cell's facts are within a capacity, else 0."""
+    return float(cell["facts"] <= capacity)
+
+
+def below_line(cell: Cell, factor: float = 1.0) -> float:
+    """1 where the published line, or a multiple of it, promises recall, 0 where it does not."""
+    return within(cell, factor * theory.capacity(sizes(cell).parameters(cell["dim"])))
+
+
+def split(side: int, dim: int = 16, alpha: int = 1, beta: float = 1, **run: int) -> Cell:
+    """H d_h = alpha d in eight heads, m = beta d, and side^2 facts."""
+    return Cell(
+        **run, dim=dim, heads=8, head_dim=alpha * dim // 8, width=int(beta * dim), facts=side**2
     )
 
 
-def parameters(cell: Cell) -> int:
-    """Trained weights of a cell's model."""
-    return sizes(cell).parameters(cell["dim"])
-
-
-def promised(cell: Cell, capacity: float) -> float:
-    """1 if the cell's facts are within a capacity, else 0."""
-    return float(cell["facts"] <= capacity)
+def balanced(dim: int, *sides: int, **run: int) -> list[Cell]:
+    """H d_h = m = d, with the number of weights."""
+    return [split(side, dim, parameters=6 * dim**2, **run) for side in sides]
 
 
 # --- B4: either kind of weights stores facts ---------------------------------------------------
 
 SMALL = {"facts": 64, "dim": 16, "heads": 8, "head_dim": 1, "width": 1}
-MORE_ATTENTION, WIDER = {"heads": 16, "head_dim": 4}, {"width": 128}
 EITHER = grid(**SMALL, answers=8, batch=64, steps=512)
+
+
+def no_gain(weights: str) -> OneSided:
+    """Weights of that kind are worth nothing."""
+    return OneSided(upper=0.1, observable=f"{weights}_gain")
 
 
 @claim(
     "B.trained-either-weights",
     "Attention weights and MLP weights both store facts",
-    source=Source(
-        "B", "B4", provenance="stated", reference="theory/factual/trained_transformer.py"
-    ),
+    source=Source("B", "B4", provenance="stated", reference=REFERENCE),
     latex=r"SR\lesssim Hd_hd\quad\text{or}\quad SR\lesssim md",
     regime="""64 facts, d = 16; the small model has 8 heads of dimension 1 and one hidden neuron,
         544 weights, and gains some 4000 weights, all in the attention or all in the MLP""",
-    cells={
-        "smoke": EITHER,
-        "standard": EITHER,
-        "full": grid(**SMALL, **PUBLISHED),
-    },
+    cells={"smoke": EITHER, "standard": EITHER, "full": grid(**SMALL, **PUBLISHED)},
     replicates=16,
     looks=3,
     rule=Ordering(smaller="small", larger="lesser", margin=0.1),
     why="a tenth of the facts is far above what the test prompts leave to chance; no "
     "theory gives the size of the gain",
     controls=(
-        Control(
-            "only-attention",
-            "a wider MLP gains nothing",
-            rule=OneSided(upper=0.1, observable="mlp_gain"),
-        ),
-        Control(
-            "only-mlp",
-            "more attention gains nothing",
-            rule=OneSided(upper=0.1, observable="attention_gain"),
-        ),
+        Control("only-attention", "a wider MLP gains nothing", rule=no_gain("mlp")),
+        Control("only-mlp", "more attention gains nothing", rule=no_gain("attention")),
     ),
     plot=Plot(x="dim", y_label="accuracy of the worse of the two larger models", log=""),
     dtype="float32",
 )
-def either_weights(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def either_weights(cell: Cell, block: Block) -> dict[str, Tensor]:
     """Weights added to the attention alone, and weights added to the MLP alone, let a trained
     transformer recall facts that it did not: both kinds store them."""
-    small, attention, mlp = (
-        trained(block, cell.replace(**added)) for added in ({}, MORE_ATTENTION, WIDER)
-    )
+    small = trained(cell, block)
+    attention = trained(cell.replace(heads=16, head_dim=4), block)
+    mlp = trained(cell.replace(width=128), block)
     return {
         "small": small,
         "lesser": torch.minimum(attention, mlp),
@@ -130,12 +118,6 @@ def either_weights(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 # --- B4: facts are linear in the weights -------------------------------------------------------
 
 
-def balanced(dim: int, side: int) -> dict[str, int]:
-    """H d_h = m = d in eight heads, and side^2 facts."""
-    weights = {"dim": dim, "heads": 8, "head_dim": dim // 8, "width": dim}
-    return {**weights, "parameters": 6 * dim**2, "facts": side**2}
-
-
 def exponent(power: float, half_width: float) -> CriticalExponents:
     """The number of facts at an accuracy of 90% goes with that power of the weights."""
     return CriticalExponents({"parameters": power}, half_width, scan="facts", target=0.9)
@@ -144,23 +126,16 @@ def exponent(power: float, half_width: float) -> CriticalExponents:
 @claim(
     "B.trained-capacity-exponent",
     "The facts recalled grow in proportion to the trained weights",
-    source=Source(
-        "B", "B4", "B8", provenance="stated", reference="theory/factual/trained_transformer.py"
-    ),
+    source=Source("B", "B4", "B8", provenance="stated", reference=REFERENCE),
     latex=r"SR\propto(4Hd_hd+2md)^1",
     regime="""H d_h = m = d, eight heads; capacity here is the number of facts at an accuracy of
         90%, for which far fewer runs are needed than for 99%""",
     cells={
-        "standard": explicit(
-            {**SHORT, "steps": 3072, **balanced(dim, side)}
-            for dim, sides in ((16, (12, 14, 16)), (32, (22, 25, 28)))
-            for side in sides
-        ),
-        "full": explicit(
-            {**PUBLISHED, **balanced(dim, side)}
-            for dim, sides in ((32, (26, 30, 34)), (64, (50, 60, 70)), (128, (100, 120, 140)))
-            for side in sides
-        ),
+        "standard": balanced(16, 12, 14, 16, **SHORT, steps=3072)
+        + balanced(32, 22, 25, 28, **SHORT, steps=3072),
+        "full": balanced(32, 26, 30, 34, **PUBLISHED)
+        + balanced(64, 50, 60, 70, **PUBLISHED)
+        + balanced(128, 100, 120, 140, **PUBLISHED),
     },
     replicates={"standard": 8, "full": 32},
     looks=1,
@@ -168,99 +143,63 @@ def exponent(power: float, half_width: float) -> CriticalExponents:
     why="one logarithm, SR ln(SR RD) in proportion to the weights, makes the exponent "
     "0.87 at these sizes, and the larger models are further from the end of their training",
     controls=(
-        Control(
-            "dimension",
-            "facts in proportion to d, exponent 1/2",
-            rule=exponent(0.5, 0.2),
-        ),
-        Control(
-            "three-halves",
-            "exponent 3/2",
-            rule=exponent(1.5, 0.2),
-        ),
+        Control("dimension", "facts in proportion to d, exponent 1/2", rule=exponent(0.5, 0.2)),
+        Control("three-halves", "exponent 3/2", rule=exponent(1.5, 0.2)),
     ),
     plot=Plot(x="facts", group=("parameters",), y_label="accuracy"),
     dtype="float32",
 )
-def capacity_exponent(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def capacity_exponent(cell: Cell, block: Block) -> Tensor:
     """The number of facts that a trained transformer recalls is proportional to the number of its
     trained weights."""
-    return {"value": trained(block, cell)}
+    return trained(cell, block)
 
 
 # --- B8, figure 4 left: facts = 0.15 weights ---------------------------------------------------
 
 
-def split(dim: int, alpha: float, beta: float, side: int) -> dict[str, float]:
-    """H d_h = alpha d in eight heads, m = beta d, and side^2 facts."""
-    return {
-        "dim": dim,
-        "heads": 8,
-        "head_dim": int(alpha * dim / 8),
-        "width": int(beta * dim),
-        "facts": side**2,
-    }
-
-
-def below_line(cell: Cell) -> float:
-    """1 where the published line promises recall, 0 where it does not."""
-    return promised(cell, theory.capacity(parameters(cell)))
-
-
 @claim(
     "B.trained-reference-line",
     "The published line facts = 0.15 weights, for balanced weights",
-    source=Source(
-        "B", "B4", "B8", provenance="reported", reference="theory/factual/trained_transformer.py"
-    ),
+    source=Source("B", "B4", "B8", provenance="reported", reference=REFERENCE),
+    predict=below_line,
     latex=r"SR = 0.15\,(4Hd_hd+2md)",
     regime="""H d_h = m = d. Standard: d = 16, at 0.28 and 1.11 of the line; with the published
         batches and steps, too, two runs out of two at 1.11 stayed below 99% (0.97, 0.89)""",
     cells={
-        "standard": explicit({**SHORT, "steps": 2048, **split(16, 1, 1, side)} for side in (8, 16)),
-        "full": explicit(
-            {**PUBLISHED, **split(dim, 1, 1, round(dim * math.sqrt(0.9 * share)))}
+        "standard": [split(side, **SHORT, steps=2048) for side in (8, 16)],
+        "full": [
+            split(round(dim * math.sqrt(0.9 * share)), dim, **PUBLISHED)
             for dim in (32, 64, 128)
             for share in (0.5, 1.25)
-        ),
+        ],
     },
     replicates=32,
     looks=1,
     rule=Probability(Region(-0.5, 0.5)),
     why="the line was drawn by eye: it says on which side more than half of the runs reach 99%",
-    predict=below_line,
     controls=(
-        Control(
-            "fifth",
-            "a fifth of the line",
-            predict=lambda cell: promised(cell, 0.03 * parameters(cell)),
-        ),
-        Control(
-            "double",
-            "twice the line",
-            predict=lambda cell: promised(cell, 0.3 * parameters(cell)),
-        ),
+        Control("fifth", "a fifth of the line", lambda cell: below_line(cell, 0.2)),
+        Control("double", "twice the line", lambda cell: below_line(cell, 2)),
     ),
     plot=Plot(x="facts", group=("dim",), y_label="share of runs that reach 99%"),
     dtype="float32",
 )
-def reference_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def reference_line(cell: Cell, block: Block) -> Tensor:
     """Below the published line a trained transformer recalls at least 99% of the facts, above it
     does not."""
-    return {"value": (trained(block, cell) >= 0.99).double()}
+    return (trained(cell, block) >= 0.99).double()
 
 
 @claim(
     "B.trained-reference-line-attention",
     "The published line facts = 0.15 weights, with most weights in the attention",
-    source=Source(
-        "B", "B8", provenance="reported", reference="theory/factual/trained_transformer.py"
-    ),
+    source=Source("B", "B8", provenance="reported", reference=REFERENCE),
     latex=r"SR = 0.15\,(4Hd_hd+2md)\quad\text{at}\quad Hd_h=4d,\ m=d/4",
     regime="d = 16, 324 facts: half of what the line promises to 4224 weights",
     cells={
-        "standard": explicit([{**SHORT, "steps": 1536, **split(16, 4, 0.25, 18)}]),
-        "full": explicit([{**PUBLISHED, **split(16, 4, 0.25, 18)}]),
+        "standard": [split(18, alpha=4, beta=0.25, **SHORT, steps=1536)],
+        "full": [split(18, alpha=4, beta=0.25, **PUBLISHED)],
     },
     replicates=16,
     looks=1,
@@ -273,22 +212,24 @@ def reference_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     plot=Plot(y_label="accuracy", log=""),
     dtype="float32",
 )
-def reference_line_attention(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def reference_line_attention(cell: Cell, block: Block) -> Tensor:
     """The published line holds however the weights are split between attention and MLP."""
-    return {"value": trained(block, cell)}
+    return trained(cell, block)
 
 
 # --- B5, B8, figure 4 right: the boundary between attention and MLP ----------------------------
 
 
-def tradeable(cell: Cell) -> tuple[float, float]:
-    """x = H d_h d and y = m d."""
-    return cell["heads"] * cell["head_dim"] * cell["dim"], cell["width"] * cell["dim"]
+def traded(cell: Cell) -> float:
+    """The boundary's number of facts for x = H d_h d and y = m d."""
+    x, y = cell["heads"] * cell["head_dim"] * cell["dim"], cell["width"] * cell["dim"]
+    return theory.traded_capacity(x, y)
 
 
-def joint(x: float, y: float) -> float:
-    """The sloping part of the boundary by itself."""
-    return theory.DRAWN_FACTS / theory.DRAWN_SUM * (y + x / 2)
+def sloping(cell: Cell, x: float = 1, y: float = 1) -> float:
+    """1 where the boundary's sloping part promises recall, for these multiples of x and y."""
+    weights = y * cell["width"] + x * cell["heads"] * cell["head_dim"] / 2
+    return within(cell, theory.DRAWN_FACTS / theory.DRAWN_SUM * weights * cell["dim"])
 
 
 DRAWN = grid(
@@ -305,9 +246,8 @@ DRAWN = grid(
 @claim(
     "B.trained-trade-off",
     "Attention and MLP weights replace each other along the published boundary",
-    source=Source(
-        "B", "B5", "B8", provenance="reported", reference="theory/factual/trained_transformer.py"
-    ),
+    source=Source("B", "B5", "B8", provenance="reported", reference=REFERENCE),
+    predict=lambda cell: within(cell, traded(cell)),
     latex=r"SR=\min\{\tfrac{1024}{1280}Hd_hd,\ \tfrac{1024}{2300}(md+\tfrac12Hd_hd)\}",
     regime="""Standard: 256 facts, d = 32, d_h = 4, the boundary scaled down by 4, at two points
         of some 8200 weights within the boundary and one outside each part of it; recall is 99%.
@@ -316,53 +256,27 @@ DRAWN = grid(
         Full: 1024 facts as published, every second row and column of the grid, without points
         within 30% of the boundary""",
     cells={
-        "standard": explicit(
-            {**SHORT, "facts": 256, "steps": 1536, "dim": 32, "head_dim": 4, **point}
-            for point in (
-                {"heads": 16, "width": 1},
-                {"heads": 8, "width": 64},
-                {"heads": 2, "width": 32},
-                {"heads": 4, "width": 8},
-            )
-        ),
-        "full": tuple(
-            cell
-            for cell in DRAWN
-            if abs(math.log(theory.traded_capacity(*tradeable(cell)) / 1024)) > math.log(1.3)
-        ),
+        "standard": [
+            Cell(**SHORT, facts=256, steps=1536, dim=32, head_dim=4, heads=heads, width=width)
+            for heads, width in ((16, 1), (8, 64), (2, 32), (4, 8))
+        ],
+        "full": [cell for cell in DRAWN if abs(math.log(traded(cell) / 1024)) > math.log(1.3)],
     },
     replicates={"standard": 32, "full": 64},
     looks=1,
     rule=Probability(Region(-0.5, 0.5)),
     why="a boundary drawn by eye says on which side more than half of the runs recall",
-    predict=lambda cell: promised(cell, theory.traded_capacity(*tradeable(cell))),
     controls=(
-        Control(
-            "count",
-            "the number of weights alone decides: 0.15 facts each",
-            predict=below_line,
-        ),
-        Control(
-            "no-floor",
-            "no condition on the attention by itself",
-            predict=lambda cell: promised(cell, joint(*tradeable(cell))),
-        ),
-        Control(
-            "only-attention",
-            "the MLP stores nothing",
-            predict=lambda cell: promised(cell, joint(tradeable(cell)[0], 0)),
-        ),
-        Control(
-            "only-mlp",
-            "the value matrices store nothing",
-            predict=lambda cell: promised(cell, joint(0, tradeable(cell)[1])),
-        ),
+        Control("count", "the number of weights alone decides: 0.15 facts each", below_line),
+        Control("no-floor", "no condition on the attention by itself", sloping),
+        Control("only-attention", "the MLP stores nothing", lambda cell: sloping(cell, y=0)),
+        Control("only-mlp", "the value matrices store nothing", lambda cell: sloping(cell, x=0)),
     ),
-    plot=Plot(kind="map", x="heads", group=("width",), x_label="heads", y_label="width", log=""),
+    plot=Plot("map", x="heads", group=("width",), log=""),
     dtype="float32",
 )
-def trade_off(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def trade_off(cell: Cell, block: Block) -> Tensor:
     """Facts can be stored in the value matrices or in the MLP: models of the same number of weights
     recall them with a wide MLP and few heads or with many heads and hardly an MLP, once
     y + x/2 is large enough, and x not too small."""
-    return {"value": (trained(block, cell) >= 0.99).double()}
+    return (trained(cell, block) >= 0.99).double()

@@ -36,8 +36,9 @@ so delay the early growth by a relative $\eta\lambda/2$.
 """
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
 from scipy import special, stats
@@ -64,6 +65,11 @@ class Sizes:
     def __post_init__(self) -> None:
         if min(self.subjects, self.relations, self.answers) < 2:
             raise ValueError(f"{self}: there must be at least 2 of each")
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> "Sizes":
+        """The sizes in a mapping that may hold other keys as well; those are ignored."""
+        return cls(**{field.name: parameters[field.name] for field in fields(cls)})
 
 
 @prediction(

@@ -15,6 +15,17 @@ def facts(seed: int = 0, *, dim: int = 64, dtype: torch.dtype = torch.float64) -
     return task.draw(rng, subjects=8, relations=4, answers=4, dim=dim, dtype=dtype)
 
 
+@pytest.fixture
+def known() -> task.Facts:
+    return facts()
+
+
+@pytest.fixture
+def prompts(known: task.Facts) -> torch.Tensor:
+    """Prompts of twelve tokens, one for each fact."""
+    return task.prompts(np.random.default_rng(1), known, length=12)
+
+
 def plain(
     weights: constructions.Attention, known: task.Facts, prompts: torch.Tensor
 ) -> torch.Tensor:
@@ -31,17 +42,15 @@ def plain(
 
 
 @pytest.mark.parametrize("scale", [5.0, 100.0])
-def test_attention_is_a_plain_softmax_over_positions(scale: float) -> None:
-    known = facts()
-    prompts = task.prompts(np.random.default_rng(1), known, length=12)
+def test_attention_is_a_plain_softmax_over_positions(
+    known: task.Facts, prompts: torch.Tensor, scale: float
+) -> None:
     weights = constructions.attention_only(known, head_dim=4, scale=scale)
     found = constructions.attend(weights, known, prompts)
     assert torch.allclose(found, plain(weights, known, prompts), atol=1e-10)
 
 
-def test_focus_is_the_weight_of_the_subject() -> None:
-    known = facts()
-    prompts = task.prompts(np.random.default_rng(1), known, length=12)
+def test_focus_is_the_weight_of_the_subject(known: task.Facts, prompts: torch.Tensor) -> None:
     weights = constructions.attention_only(known, head_dim=2, margin=0.5, scale=4.0)
     scores = constructions.token_scores(weights, known)
     fact = 5 * known.relations + 2
@@ -50,8 +59,7 @@ def test_focus_is_the_weight_of_the_subject() -> None:
     assert float(found) == pytest.approx(float(row[prompts[fact] == 5].sum()))
 
 
-def test_heads_score_their_tokens_one_and_eos_the_margin() -> None:
-    known = facts()
+def test_heads_score_their_tokens_one_and_eos_the_margin(known: task.Facts) -> None:
     scores = constructions.token_scores(
         constructions.attention_only(known, head_dim=4, margin=0.7, scale=10.0), known
     )
@@ -71,8 +79,8 @@ def test_codes_give_the_answers_logit_two() -> None:
     assert weights.parameters == 4 * 12 * 96
 
 
-def test_mlp_is_a_sum_of_outer_products() -> None:
-    known, rng = facts(), np.random.default_rng(2)
+def test_mlp_is_a_sum_of_outer_products(known: task.Facts) -> None:
+    rng = np.random.default_rng(2)
     codes = torch.from_numpy(unit_vectors(rng, 12, known.dim))
     mlp = constructions.hebbian_mlp(rng, known, codes, width=16)
     outer = torch.zeros(16, known.dim, dtype=torch.float64)
@@ -93,8 +101,7 @@ def test_compressed_heads_output_unit_codes_in_few_dimensions() -> None:
     assert attention.parameters == 4 * 6 * 128
 
 
-def test_prompts_hold_their_fact_once_and_end_with_eos() -> None:
-    known = facts()
+def test_prompts_hold_their_fact_once_and_end_with_eos(known: task.Facts) -> None:
     for length in (3, 5, 40):
         prompts = task.prompts(np.random.default_rng(length), known, length=length)
         assert prompts.shape == (32, length)
@@ -114,14 +121,14 @@ def test_guessing_by_hand() -> None:
     assert task.best_guess(known, know="subject") == pytest.approx(1 / 2)
 
 
-def test_draws_do_not_depend_on_the_dtype() -> None:
-    double, single = facts(), facts(dtype=torch.float32)
-    assert torch.equal(double.answers, single.answers)
-    assert torch.equal(double.tokens.float(), single.tokens)
+def test_draws_do_not_depend_on_the_dtype(known: task.Facts) -> None:
+    single = facts(dtype=torch.float32)
+    assert torch.equal(known.answers, single.answers)
+    assert torch.equal(known.tokens.float(), single.tokens)
 
 
-def test_senseless_requests_are_refused() -> None:
-    known, rng = facts(), np.random.default_rng(0)
+def test_senseless_requests_are_refused(known: task.Facts) -> None:
+    rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match="relations is 0"):
         task.draw(rng, subjects=1, relations=0, answers=2, dim=4)
     with pytest.raises(ValueError, match="at least 3"):

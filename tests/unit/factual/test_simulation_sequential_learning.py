@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import deque
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -16,6 +17,11 @@ SMALL = 1e-5
 
 def generators(count: int) -> list[np.random.Generator]:
     return [np.random.default_rng([3, index]) for index in range(count)]
+
+
+def end(path: Iterator[Weights]) -> Weights:
+    (last,) = deque(path, maxlen=1)
+    return last
 
 
 def random_task(*, length: int = 32, noise: int = 20) -> FactPrompts:
@@ -68,12 +74,8 @@ def test_counts_replace_prompts() -> None:
     s, r, d, noise, length, batch, steps = 4, 2, 2, 3, 6, 64, 250
     dictionary = learning.product_dictionary(s, r, d)
     task = FactPrompts([dictionary], answers=d, length=length, noise=noise)
-    fast = deque(
-        learning.sgd(
-            task, task.start(0.01), [np.random.default_rng(5)], rate=0.3, batch=batch, steps=steps
-        ),
-        maxlen=1,
-    )[0]
+    rngs = [np.random.default_rng(5)]
+    fast = end(learning.sgd(task, task.start(0.01), rngs, rate=0.3, batch=batch, steps=steps))
     pairs = np.random.default_rng(5).multinomial(batch, [1 / (s * r)] * (s * r), steps)
     rng = np.random.default_rng(6)
     attention = np.full(s + r + 1 + noise, 0.01)
@@ -101,11 +103,8 @@ def test_counts_replace_prompts() -> None:
 def test_flow_converges_with_its_step() -> None:
     task = random_task()
     start = task.start(0.3, 0.1)
-    ends = [
-        deque(learning.flow(task, start, duration=30.0, steps=steps), maxlen=1)[0]
-        for steps in (30, 60, 480)
-    ]
-    coarse, fine = ((end.values - ends[2].values).abs().max() for end in ends[:2])
+    ends = [end(learning.flow(task, start, duration=30.0, steps=n)) for n in (30, 60, 480)]
+    coarse, fine = ((found.values - ends[2].values).abs().max() for found in ends[:2])
     assert 10 < coarse / fine < 25, "fourth order"
 
 
@@ -113,7 +112,7 @@ def test_replicates_do_not_depend_on_each_other() -> None:
     def trained(rngs: list[np.random.Generator]) -> torch.Tensor:
         task = FactPrompts([learning.product_dictionary(4, 2, 2)] * len(rngs), answers=2)
         path = learning.sgd(task, task.start(0.1, 0.1), rngs, rate=0.5, batch=8, steps=300)
-        return deque(path, maxlen=1)[0].values
+        return end(path).values
 
     together = trained(generators(3))
     assert torch.allclose(together[2], trained([generators(3)[2]])[0], atol=1e-12)

@@ -1,4 +1,4 @@
-"""theory.factual.sequential_learning against its differential equation, limits and sums."""
+"""theory.factual.sequential_learning against the equation that it solves, limits and sums."""
 
 import itertools
 import math

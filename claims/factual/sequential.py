@@ -1,0 +1,92 @@
+"""What claims about sequential learning share: its times and losses, and flows from a small start.
+
+Functions that simulate use no theory: a claim whose simulation reached it would be refused.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+import torch
+
+from claims.factual.common import NAMES
+from recall_claims import Block, Cell, Source
+from simulation.factual import sequential_learning as learning
+from theory.factual import sequential_learning as theory
+
+REFERENCE = "theory/factual/sequential_learning.py"
+SEQUENTIAL = Source("B", "B6", provenance="derived", reference=REFERENCE)
+SMALL = 1e-5  # the published start
+RATE = 0.1  # of the published SGD
+FLOW_STEPS = 500
+STAGES: tuple[theory.Stage, theory.Stage] = ("relation", "subject")
+T = TypeVar("T")
+
+
+def half_time(cell: Cell) -> float:
+    """When half of the cell's stage's loss is gone."""
+    return theory.half_time(theory.Sizes.of(cell), cell["stage"], scale=cell.get("scale", SMALL))
+
+
+def stage_times(cell: Cell) -> tuple[float, float]:
+    """The half times of the relations and of the subjects."""
+    relation, subject = (half_time(cell.replace(stage=stage)) for stage in STAGES)
+    return relation, subject
+
+
+def timed(points: Iterable[Cell], past: float = 1.2) -> tuple[Cell, ...]:
+    """The cells with a duration of the flow: until well after the second stage."""
+    return tuple(cell.replace(duration=round(past * max(stage_times(cell)))) for cell in points)
+
+
+def time(cell: Cell) -> float:
+    """The time of the flow, which a step of SGD advances by the learning rate."""
+    return float(cell["time"] if "time" in cell else RATE * cell["step"])
+
+
+def loss(cell: Cell) -> float:
+    """The loss of the flow at the cell's time."""
+    return theory.loss(theory.Sizes.of(cell), time(cell), scale=cell.get("scale", SMALL))
+
+
+def stage_loss(cell: Cell, stage: theory.Stage, pace: float = 1.0) -> float:
+    """A stage's share of the loss, if its time went at another pace."""
+    return theory.stage_loss(theory.Sizes.of(cell), stage, pace * time(cell), scale=SMALL)
+
+
+def stages_swapped(cell: Cell) -> float:
+    """The loss if subjects were learned when relations are and vice versa."""
+    relation, subject = stage_times(cell)
+    return stage_loss(cell, "relation", relation / subject) + stage_loss(
+        cell, "subject", subject / relation
+    )
+
+
+def task(cell: Cell, block: Block) -> learning.FactPrompts:
+    """The cell's task, with the published dictionary or random ones."""
+    shape = [cell[name] for name in NAMES]
+    if cell.get("dictionary") == "random":
+        facts = [learning.random_dictionary(rng, *shape) for rng in block.rngs]
+    else:
+        facts = [learning.product_dictionary(*shape)] * block.replicates
+    return learning.FactPrompts(facts, answers=shape[2], device=block.device, dtype=block.dtype)
+
+
+def shifted(problem: learning.FactPrompts, block: Block) -> learning.Weights:
+    """The published start, with a random shift of the values of each token."""
+    tokens = problem.subjects + problem.relations + 2
+    shifts = [torch.from_numpy(rng.standard_normal((tokens, 1))) for rng in block.rngs]
+    return problem.start(SMALL, SMALL * torch.stack(shifts).to(problem.target))
+
+
+def whole_flow(cell: Cell, block: Block) -> learning.Losses:
+    """Losses along the flow."""
+    problem = task(cell, block)
+    start = shifted(problem, block)
+    return learning.flow_losses(problem, start, duration=cell["duration"], steps=FLOW_STEPS)
+
+
+def end(path: Iterator[T]) -> T:
+    """The last point of a path."""
+    (last,) = deque(path, maxlen=1)
+    return last
