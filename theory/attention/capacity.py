@@ -21,9 +21,9 @@ from collections.abc import Callable
 from recall_claims import prediction
 from theory.attention import critical, recall
 from theory.attention.problem import Problem
+from theory.laws import crossing
 
 _SOURCE = "paper A, arXiv 2603.15923, A3 and A11 (explicit formulas for capacity); formula derived"
-_MOST = 2**40
 
 
 @prediction(latex=r"N \ge V\log 2", source=_SOURCE, provenance="derived")
@@ -42,7 +42,7 @@ def _recall_samples(vocab_size: int, dim: int) -> float:
     def recalled(samples: int) -> bool:
         return recall.half_dim(problem.replace(samples=samples)) <= dim
 
-    return _least(recalled, 1)
+    return crossing.least_integer(recalled, 1)
 
 
 def _conditions(vocab_size: int, length: int, dim: int) -> dict[str, float]:
@@ -110,29 +110,14 @@ def min_dim(samples: int, vocab_size: int, length: int) -> float:
 
     if not enough(vocab_size):
         return math.inf
-    return _least(enough, 2, vocab_size)
-
-
-def _least(holds: Callable[[int], bool], low: int, known: int | None = None) -> float:
-    """Least integer from ``low`` on at which a condition that stays true holds."""
-    if holds(low):
-        return float(low)
-    high = known or 2 * low
-    while known is None and not holds(high):
-        low, high = high, 2 * high
-        if high > _MOST:
-            return math.inf
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return float(high)
+    return crossing.least_integer(enough, 2, vocab_size)
 
 
 def _most(holds: Callable[[int], bool], low: int) -> float:
     """Largest integer from ``low`` on at which a condition that stays false once false holds."""
     if not holds(low):
         return 0.0
-    return _least(lambda value: not holds(value), low) - 1
+    return crossing.least_integer(lambda value: not holds(value), low) - 1
 
 
 def _check(vocab_size: int, length: int, dim: int) -> None:

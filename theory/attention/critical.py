@@ -33,6 +33,7 @@ from scipy.optimize import brentq
 from recall_claims import prediction
 from theory.attention import localisation
 from theory.attention.problem import Problem
+from theory.laws import sphere
 
 _SOURCE = "paper A, arXiv 2603.15923, A3 (N, d and L enter as a product); constants derived"
 _MOST_SAMPLES = 2**40
@@ -70,7 +71,7 @@ def critical_snr(
     2.05
     """
     _check(probability)
-    own, weights = localisation.coordinate_nodes(dim, 32)
+    own, weights = sphere.nodes(dim, 32)
 
     def excess(snr: float) -> float:
         collected = math.sqrt(max(1 - snr**2 / dim, 0.0)) * own

@@ -20,7 +20,7 @@ from scipy.interpolate import CubicSpline
 from recall_claims import prediction
 from theory.attention import localisation, recall
 from theory.attention.problem import Problem
-from theory.laws import quadrature
+from theory.laws import quadrature, sphere
 
 Array = NDArray[np.float64]
 
@@ -65,9 +65,9 @@ def accuracy(problem: Problem) -> float:
     """
     ratios, masses = quadrature.merged(*localisation.replicate_snr(problem), _REPLICATE_NODES)
     dim = localisation.marginal_dim(problem)
-    scores, weights = localisation.coordinate_nodes(dim, _TOKEN_NODES)
+    scores, weights = sphere.nodes(dim, _TOKEN_NODES)
     distractors = localisation.distinct_distractors(problem.length, problem.vocab_size)
-    found = localisation.coordinate_cdf(scores + ratios[:, None], dim) ** distractors
+    found = sphere.cdf(scores + ratios[:, None], dim) ** distractors
     each = [_given_localisation(problem, chances, weights) for chances in found]
     return float(masses @ each)
 

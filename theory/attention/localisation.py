@@ -40,69 +40,16 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
-from scipy.special import betainc, ndtr
 
 from recall_claims import prediction
 from theory.attention import noise, noise_terms, signal
 from theory.attention.problem import Problem
-from theory.laws import quadrature
+from theory.laws import quadrature, spectra, sphere
 
 FloatArray = NDArray[np.float64]
 
 _SOURCE = "paper A, arXiv 2603.15923, A6 and A7 (the algorithm); formula derived"
-_TAIL = 9.0
-"""Standard deviations beyond which a coordinate's density is dropped (1e-19 of its mass)."""
-_FEW = 4096
-_KNOTS = 1024
-"""Of a cubic spline that stands in for the incomplete beta function, ten times slower, where more
-than ``_FEW`` values of it are asked for."""
 _SNR_RANGE = (-12.0, 18.0)
-
-
-def coordinate_nodes(dim: float, count: int) -> tuple[FloatArray, FloatArray]:
-    """Quadrature nodes (count,) and weights (count,) for $f_d$; ``dim`` may be infinite."""
-    x, weights = np.polynomial.legendre.leggauss(count)
-    if math.isinf(dim):
-        nodes = _TAIL * x
-        weights = weights * np.exp(-(nodes**2) / 2)
-    else:
-        # t = sqrt(d) sin(phi) keeps the density smooth down to d = 2.
-        angle = math.asin(min(1.0, _TAIL / math.sqrt(dim))) * x
-        nodes = math.sqrt(dim) * np.sin(angle)
-        weights = weights * np.cos(angle) ** (dim - 2)
-    return nodes, weights / weights.sum()
-
-
-def coordinate_cdf(x: FloatArray, dim: float) -> FloatArray:
-    r"""$F_d$: the cdf of $\sqrt d$ times a coordinate of a uniform unit vector in $R^d$.
-
-    >>> float(coordinate_cdf(np.array(0.5), dim=3)).hex() == (0.5 + 0.25 / 3**0.5).hex()
-    True
-    """
-    if math.isinf(dim):
-        gaussian: FloatArray = ndtr(x)
-        return gaussian
-    sine = np.clip(x / math.sqrt(dim), -1.0, 1.0)
-    if sine.size < _FEW:
-        return _half_beta(sine, dim)
-    curve = _cdf_of_angle(dim)
-    angle = np.clip(np.arcsin(sine), curve.x[0], curve.x[-1])
-    values: FloatArray = np.clip(curve(angle), 0.0, 1.0)
-    return values
-
-
-def _half_beta(sine: FloatArray, dim: float) -> FloatArray:
-    half = (dim - 1) / 2
-    values: FloatArray = betainc(half, half, (1 + sine) / 2)
-    return values
-
-
-@lru_cache(maxsize=4096)
-def _cdf_of_angle(dim: float) -> CubicSpline:
-    """The cdf, within 2e-10, in the angle in which it is smooth down to d = 2."""
-    limit = math.asin(min(1.0, _TAIL / math.sqrt(dim)))
-    angle = np.linspace(-limit, limit, _KNOTS)
-    return CubicSpline(angle, _half_beta(np.sin(angle), dim))
 
 
 def distinct_distractors(length: float, vocab_size: float) -> float:
@@ -117,9 +64,9 @@ def distinct_distractors(length: float, vocab_size: float) -> float:
 @lru_cache(maxsize=4096)
 def _localised(dim: float, distractors: float) -> CubicSpline:
     """G as a function of the realised signal-to-noise ratio, for one dim and L_eff."""
-    nodes, weights = coordinate_nodes(dim, 64)
+    nodes, weights = sphere.nodes(dim, 64)
     knots = np.linspace(*_SNR_RANGE, 121)
-    powers = coordinate_cdf(nodes + knots[:, None], dim) ** distractors
+    powers = sphere.cdf(nodes + knots[:, None], dim) ** distractors
     return CubicSpline(knots, powers @ weights)
 
 
@@ -146,16 +93,6 @@ def snr(problem: Problem) -> float:
     r"""Mean trigger score over the root of the mean variance of the token scores."""
     unit = signal.signal_unit(problem)
     return signal.trigger_signal(problem) / (unit * math.sqrt(noise.variance(problem)))
-
-
-def spectral_moment(order: int, ratio: float) -> float:
-    r"""Moment of the eigenvalues of $S = \frac dV Z^\top Z$ at $d/V$ = ``ratio`` (Narayana).
-
-    >>> spectral_moment(3, 0.5)
-    2.75
-    """
-    weights = (math.comb(order, j) * math.comb(order, j + 1) / order for j in range(order))
-    return sum(weight * ratio**j for j, weight in enumerate(weights))
 
 
 @dataclass(frozen=True)
@@ -198,7 +135,7 @@ def marginal_dim(problem: Problem, given: SignalToNoise | None = None) -> float:
     """
     if problem.embeddings == "gaussian":
         return math.inf
-    t2, t3, t4 = noise.moments(problem.ratio)
+    t2, t3, t4 = spectra.moments(problem.ratio)
     eta = (1.0, (t2 + 1) / t2, (t3 + 2 * t2) / t3, (t4 + 2 * t3 + t2**2) / t4)
     shares = (given or signal_to_noise(problem)).shares
     mean = sum(share * eta[power] for power, share in shares.items())
@@ -217,13 +154,13 @@ def _spread(problem: Problem, shares: Mapping[int, float]) -> float:
     is $2\cdot 2t_3/(Vt_2)$.
     """
     size, ratio = problem.vocab_size, problem.dim / problem.vocab_size
-    moment = {k: spectral_moment(k, ratio) for k in range(1, 9)}
+    moment = {k: spectra.moment(k, ratio) for k in range(1, 9)}
     form = sum(
         a * b * moment[p + q + 2] / (moment[p + 1] * moment[q + 1])
         for p, a in shares.items()
         for q, b in shares.items()
     )
-    t2, t3, t4 = noise.moments(problem.ratio)
+    t2, t3, t4 = spectra.moments(problem.ratio)
     inverse = 2 * t2 / size
     squared = (1 + 2 * inverse) * (1 + 3 * inverse) / (1 + inverse) - 1
     bias, stored = shares[2], shares[3]
@@ -239,7 +176,7 @@ def _trigger_share(problem: Problem, shares: Mapping[int, float]) -> float:
     r"""$b$: variance of $z_{trig}^\top w_{noise}$ over that of $z_v^\top w_{noise}$ over tokens."""
     ratio = problem.dim / problem.vocab_size
     return sum(
-        share * spectral_moment(power, ratio) / spectral_moment(power + 1, ratio)
+        share * spectra.moment(power, ratio) / spectra.moment(power + 1, ratio)
         for power, share in shares.items()
     )
 
@@ -263,7 +200,7 @@ def replicate_snr(
     signal_mean, coefficient = given.snr, given.coefficient
 
     gauss, gauss_weights = quadrature.normal(13)
-    own, own_weights = coordinate_nodes(dim, 32)
+    own, own_weights = sphere.nodes(dim, 32)
 
     log_variance = math.log1p(_spread(problem, shares))
     zeta = np.exp(math.sqrt(log_variance) * gauss - log_variance / 2)[:, None, None]

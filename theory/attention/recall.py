@@ -18,12 +18,11 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 from recall_claims import prediction
-from theory.attention import localisation, noise
 from theory.attention.problem import Problem
-from theory.laws import quadrature
+from theory.laws import crossing, quadrature, spectra, sphere
 
 _SOURCE = "paper A, arXiv 2603.15923, A3 and A9 (storage capacity); constants derived"
 _COUNT_NODES = 20
@@ -105,19 +104,8 @@ def _interference(
         counts=counts,
         count_weights=weights,
         variance=(second * values.spread + between * values.other**2) / load**2,
-        scale_variance=2 / effective_rank(size, dim) + (3 * fourth / second**2 - 1) / size,
+        scale_variance=2 / spectra.effective_rank(size, dim) + (3 * fourth / second**2 - 1) / size,
     )
-
-
-def effective_rank(size: float, dim: float) -> float:
-    r"""D, the inverse mean squared correlation of two competitors' scores.
-
-    Their covariance is proportional to $G^2$, $G = UU^\top$; independent scores along random
-    directions in D dimensions would be as correlated.
-    """
-    ratio = size / dim
-    _, _, fourth = noise.moments(ratio)
-    return size / (fourth / (1 + ratio) ** 2 - 1)
 
 
 def _tail_dim(problem: Problem, dim: float) -> float:
@@ -126,7 +114,7 @@ def _tail_dim(problem: Problem, dim: float) -> float:
     The length of a Gaussian embedding fluctuates, which takes a coordinate of the sphere in d
     dimensions back to a normal variable.
     """
-    inverse = 1 / effective_rank(problem.vocab_size, dim)
+    inverse = 1 / spectra.effective_rank(problem.vocab_size, dim)
     return 1 / (inverse - 1 / dim) if problem.embeddings == "gaussian" else 1 / inverse
 
 
@@ -165,7 +153,7 @@ def _refined(
     # Squared length of u_v: it scales the signal, and its root the interference.
     norm, norm_weight = quadrature.gamma(_norm_variance(problem, dim), _SCALE_NODES)
     tail = _tail_dim(problem, dim)
-    score, score_weight = localisation.coordinate_nodes(tail, _SCORE_NODES)
+    score, score_weight = sphere.nodes(tail, _SCORE_NODES)
 
     # Axes: count of the token, |y_v|^2, |u_v|^2, interference on its own score, competitor.
     signal = (counts / load * values.same - values.other * attended.mean).reshape(-1, 1, 1, 1, 1)
@@ -178,7 +166,7 @@ def _refined(
     stray = (1 - attended.mean) / load
     variance = np.maximum(length, 0.0) / dim + (competitor**2 + stray) * values.spread
     margin = (own - mean) / np.sqrt(variance)
-    below = localisation.coordinate_cdf(margin, tail) @ stored.count_weights
+    below = sphere.cdf(margin, tail) @ stored.count_weights
     right: Array = below ** (size - 1) @ score_weight @ norm_weight @ scale_weight
     return right
 
@@ -191,13 +179,13 @@ def _accuracy(problem: Problem, dim: float, balanced: bool) -> float:
 
 @lru_cache(maxsize=4096)
 def _half_dim(problem: Problem, balanced: bool) -> float:
-    def excess(log_dim: float) -> float:
-        return _accuracy(problem, math.exp(log_dim), balanced) - 0.5
-
-    low, high = math.log(4.0), math.log(4.0 * problem.vocab_size)
-    if excess(high) < 0:
-        return math.inf
-    return math.exp(float(optimize.brentq(excess, low, high, xtol=1e-6)))
+    return crossing.log_root(
+        lambda dim: _accuracy(problem, dim, balanced),
+        4.0,
+        4.0 * problem.vocab_size,
+        level=0.5,
+        tolerance=1e-6,
+    )
 
 
 @prediction(

@@ -18,13 +18,12 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
 
 from recall_claims import prediction
-from theory.attention import localisation, recall
+from theory.attention import recall
 from theory.attention_mlp import activations
 from theory.attention_mlp.problem import MlpProblem
-from theory.laws import quadrature
+from theory.laws import crossing, quadrature, spectra, sphere
 
 Array = NDArray[np.float64]
 
@@ -60,7 +59,7 @@ class Kernel:
 @lru_cache(maxsize=1024)
 def kernel(activation: str, dim: float, *, trigger_in_values: bool = False) -> Kernel:
     """The overlaps at this dimension."""
-    nodes, weights = localisation.coordinate_nodes(dim, 64)
+    nodes, weights = sphere.nodes(dim, 64)
     overlap = nodes / math.sqrt(dim)
     shared = 0.5 if trigger_in_values else 0.0
     law = activations.moments(activation, 1 / math.sqrt(1 - shared))
@@ -87,8 +86,7 @@ def kernel(activation: str, dim: float, *, trigger_in_values: bool = False) -> K
 
 def _trigger_terms(activation: str) -> tuple[float, float]:
     r"""$E_\omega\,\omega a_0a_1$ and $E_\omega\,q a_0^2$, functions of $\omega$."""
-    omega, weights = np.polynomial.hermite_e.hermegauss(60)
-    weights = weights / weights.sum()
+    omega, weights = quadrature.normal(60)
     means = [activations.shifted(activation, float(x)) for x in omega]
     offset, slope, square = (np.array(column) for column in zip(*means, strict=True))
     drift = float(weights @ (omega * offset * slope))
@@ -126,11 +124,11 @@ def _accuracy(problem: MlpProblem, balanced: bool) -> float:
     second = float(weights @ counts**2) / load**2
     fourth = float(weights @ counts**4) / load**4
     between = 0.0 if problem.centred else second - 1
-    rank = recall.effective_rank(size, dim)
+    rank = spectra.effective_rank(size, dim)
     power, power_weights = quadrature.gamma(values.power / width, _POWER_NODES)
     uneven = 2 / rank + (3 * fourth / second**2 - 1) / size
     scale, scale_weights = quadrature.gamma(uneven, _SCALE_NODES)
-    score, score_weights = localisation.coordinate_nodes(rank, _SCORE_NODES)
+    score, score_weights = sphere.nodes(rank, _SCORE_NODES)
 
     # Axes: count of the token, its power, |y_v|^2, interference on its own score, competitor.
     g, r, t = power.reshape(-1, 1, 1, 1), scale.reshape(-1, 1, 1), score.reshape(-1, 1)
@@ -145,7 +143,7 @@ def _accuracy(problem: MlpProblem, balanced: bool) -> float:
     competitor = counts / load
     mean = 0.0 if problem.centred else (competitor - 1) * other
     margin = (own - mean) / np.sqrt(length / dim + competitor**2 * spread)
-    below = localisation.coordinate_cdf(margin, rank) @ weights
+    below = sphere.cdf(margin, rank) @ weights
     right = below ** (size - 1) @ score_weights @ scale_weights @ power_weights
     return float(weights @ right)
 
@@ -156,10 +154,7 @@ def _beta_squared(size: float, dim: float) -> float:
     Their scores are coordinates of a random direction in D dimensions (`theory.attention.recall.accuracy`),
     which keeps $\beta$ below $\sqrt D$; with normal ones capacities come out 15% low at d = 32.
     """
-    rank = recall.effective_rank(size, dim)
-    half = (rank - 1) / 2
-    coordinate = 2 * special.betaincinv(half, half, 2 ** (-1 / (size - 1))) - 1
-    return float(rank * coordinate**2)
+    return sphere.quantile(2 ** (-1 / (size - 1)), spectra.effective_rank(size, dim)) ** 2
 
 
 def _excess(
@@ -189,13 +184,12 @@ def capacity(*, dim: float, width: float, activation: str) -> float:
     """
     values = kernel(activation, dim)
 
-    def excess(log_size: float) -> float:
-        return math.log(_excess(math.exp(log_size), dim, width, values, 0.0, 0.0))
-
-    low, high = math.log(3.0), math.log(1e9)
-    if excess(low) > 0:
-        return 0.0
-    return math.exp(float(optimize.brentq(excess, low, high, xtol=1e-9)))
+    return crossing.log_root(
+        lambda size: math.log(_excess(size, dim, width, values, 0.0, 0.0)),
+        3.0,
+        1e9,
+        tolerance=1e-9,
+    )
 
 
 @prediction(

@@ -23,8 +23,11 @@ a bound on trained transformers, whose heads can mix subject and relation in one
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recall_claims import prediction
+from theory.laws import crossing
+from theory.laws.quadrature import Array
 
 _SOURCE = "paper B, arXiv 2412.06538, B4; derived with the statistical dimension of convex cones"
 
@@ -81,14 +84,15 @@ def _distance(above: int, below: int, *, fixed: bool) -> float:
     rng = np.random.default_rng(20241210)
     draws = 500_000 // (above + below) + 2
     upper, lower = rng.standard_normal((draws, above)), rng.standard_normal((draws, below))
-    level = np.zeros((draws, 1))
-    low, high = level - 9, level + 9
-    for _ in range(30):  # the squared distance is convex in the level: bisect its slope
-        level = (low + high) / 2
+
+    def past(level: Array) -> NDArray[np.bool_]:
+        """Whether the squared distance, convex in the level, rises there."""
         gap = level - upper
         pull = gap.sum(1) if fixed else np.maximum(gap, 0).sum(1)
-        rising = (pull > np.maximum(lower - level, 0).sum(1))[:, None]
-        low, high = np.where(rising, low, level), np.where(rising, level, high)
+        rising: NDArray[np.bool_] = pull > np.maximum(lower - level, 0).sum(1)
+        return rising[:, None]
+
+    level = crossing.bisected(past, np.full((draws, 1), -9.0), np.full((draws, 1), 9.0), steps=30)
     wrong = (lower > level).sum(1)
     if not fixed:
         wrong = np.maximum(wrong + (upper < level).sum(1) - 1, 0)

@@ -47,9 +47,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
+from scipy import special, stats
 
 from recall_claims import prediction
+from theory.laws import crossing, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B3 to B5; constants derived"
 
@@ -305,7 +306,7 @@ def compressed_width(
 
     if accuracy(1e6) < target:
         return math.inf
-    return _half(lambda width: accuracy(width) - target + 0.5, 1.0)
+    return _half(accuracy, 1.0, level=target)
 
 
 @lru_cache(maxsize=4096)
@@ -340,21 +341,14 @@ def _compressed(
     return total / 8
 
 
-def _half(chance: Callable[[float], float], least: float) -> float:
-    """Where an increasing probability crosses 1/2."""
-    high = 2 * least
-    while chance(high) < 0.5:
-        high *= 2
-    low, top = math.log(least), math.log(high)
-    root = optimize.brentq(lambda x: chance(math.exp(x)) - 0.5, low, top, xtol=1e-5)
-    return math.exp(float(root))
+def _half(chance: Callable[[float], float], least: float, level: float = 0.5) -> float:
+    """Where an increasing probability passes 1/2, or another level."""
+    return crossing.log_root(chance, least, level=level, tolerance=1e-5)
 
 
 def _log_below(x: Array, dim: float) -> Array:
     """log P(coordinate < x) of a uniform unit vector, x >= 0."""
-    half = (dim - 1) / 2
-    tail: Array = special.betainc(half, half, np.maximum(1 - x, 0) / 2)
-    logs: Array = np.log1p(-tail)
+    logs: Array = np.log1p(-sphere.tail(x, dim))
     return logs
 
 

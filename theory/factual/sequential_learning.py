@@ -40,9 +40,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import special, stats
 
 from recall_claims import prediction
+from theory.laws import crossing
 
 _SOURCE = "paper B, arXiv 2412.06538, B6; derived"
 
@@ -142,17 +143,16 @@ def _logit(sizes: Sizes, stage: Stage, time: float, scale: float) -> float:
     if time <= 0:
         return 0.0
     # In units of the start, q = scale^2 e^y: y runs over a few tens at most.
-    low, high = -60.0, math.log(600 / scale**2)
-    if _time_of(sizes, stage, scale**2 * math.exp(high), scale) < time:
-        raise ValueError(f"time {time} is too long: the loss is below e^-600")
-    found = optimize.brentq(
-        lambda y: _time_of(sizes, stage, scale**2 * math.exp(y), scale) - time,
-        low,
-        high,
-        xtol=1e-13,
-        rtol=1e-14,
+    grown = crossing.root(
+        lambda y: _time_of(sizes, stage, scale**2 * math.exp(y), scale),
+        -60.0,
+        math.log(600 / scale**2),
+        level=time,
+        tolerance=1e-13,
     )
-    return scale**2 * math.exp(found)
+    if math.isinf(grown) and grown > 0:
+        raise ValueError(f"time {time} is too long: the loss is below e^-600")
+    return scale**2 * math.exp(grown)
 
 
 def _time_of(sizes: Sizes, stage: Stage, logit: float, scale: float) -> float:

@@ -36,7 +36,8 @@ def root(
         tolerance: of the argument, absolute.
 
     Returns:
-        Infinity if the level lies beyond ``high``, minus infinity if before ``low``.
+        Infinity if the level lies beyond ``high``, or the function is the same at both ends; minus
+        infinity if the level lies before ``low``.
 
     >>> round(root(lambda x: -x**3, 0, 9, level=-8), 9), root(lambda x: x, 0, 1, level=7)
     (2.0, inf)
@@ -47,7 +48,7 @@ def root(
         return function(x) - level
 
     if excess(low) * excess(high) > 0:
-        return math.inf if abs(excess(high)) < abs(excess(low)) else -math.inf
+        return math.inf if abs(excess(high)) <= abs(excess(low)) else -math.inf
     return float(brentq(excess, low, high, xtol=tolerance))
 
 

@@ -55,8 +55,9 @@ def gauss(dim: float, count: int) -> tuple[Array, Array]:
     >>> round(float(weights @ t**4), 12) == round(3 * 5 / 7, 12)
     True
     """
-    half, weights = quadrature.beta((dim - 1) / 2, (dim - 1) / 2, count)
-    return math.sqrt(dim) * (2 * half - 1), weights
+    k = np.arange(1.0, count)
+    side = np.sqrt(dim * k * (k + dim - 3) / ((2 * k + dim - 2) * (2 * k + dim - 4)))
+    return quadrature.golub_welsch(np.zeros(count), side)
 
 
 def tail(cosine: Array | float, dim: float) -> Array:

@@ -1,16 +1,13 @@
 """Probability that the right label outscores all others, as linear estimators share it."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
-from theory.attention import localisation
 from theory.attention.problem import Problem
-from theory.laws import quadrature
+from theory.laws import crossing, quadrature, sphere
 
 Array = NDArray[np.float64]
 
@@ -89,22 +86,17 @@ def right(scores: Scores, law: Counts, vocab_size: int) -> float:
     own = scores.own.reshape(-1, 1, 1) + noise
     length = r * scores.shared + scores.overlap * np.maximum(signal * (signal + 2 * noise), 0.0)
     margin = own[..., None] - scores.rival
-    below = localisation.coordinate_cdf(
-        margin / np.sqrt(length[..., None] + scores.rival_variance), scores.rank
-    )
+    below = sphere.cdf(margin / np.sqrt(length[..., None] + scores.rival_variance), scores.rank)
     best = (below @ scores.rival_weights) ** (vocab_size - 1)
     return float(law.weights @ (best @ normal_weight) @ scale_weight)
 
 
 def half_samples(accuracy: Callable[[Problem], float], problem: Problem) -> float:
-    """N at which ``accuracy`` is 1/2, between V and 2^30; infinite if there it is below."""
-
-    def excess(log_samples: float) -> float:
-        return accuracy(problem.replace(samples=round(math.exp(log_samples)))) - 0.5
-
-    low, high = math.log(problem.vocab_size), math.log(2**30)
-    if excess(high) < 0:
-        return math.inf
-    if excess(low) > 0:
-        return 0.0
-    return math.exp(float(optimize.brentq(excess, low, high, xtol=1e-4)))
+    """N at which ``accuracy`` is 1/2, between V and 2^30; infinite if above, 0 if below."""
+    return crossing.log_root(
+        lambda samples: accuracy(problem.replace(samples=round(samples))),
+        problem.vocab_size,
+        2**30,
+        level=0.5,
+        tolerance=1e-4,
+    )

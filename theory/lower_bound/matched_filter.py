@@ -11,9 +11,8 @@ import math
 from functools import cache
 
 from recall_claims import prediction
-from theory.attention import localisation
 from theory.attention.problem import Problem
-from theory.laws import quadrature
+from theory.laws import quadrature, spectra
 from theory.lower_bound import argmax_accuracy
 
 _SOURCE = "paper A, arXiv 2603.15923, A3, A4 and A13; constants derived"
@@ -44,8 +43,7 @@ def _accuracy(problem: Problem) -> float:
     noise = (problem.length - 1) / problem.samples * (1 + overlap)
     interference = law.square * overlap / dim
     # As in recall: covariance G^2 of the rivals' scores, G = UU^T.
-    fourth = localisation.spectral_moment(4, size / dim)
-    rank = size / (fourth / (1 + size / dim) ** 2 - 1)
+    rank = spectra.effective_rank(size, dim)
 
     def given(read: float) -> float:
         row = read * (problem.length - 1) / size

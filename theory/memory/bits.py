@@ -25,9 +25,10 @@ memory of weights of $k$ bits holds at most $k$ bits per weight.
 import math
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import special, stats
 
 from recall_claims import prediction
+from theory.laws import crossing
 from theory.memory import linear, mlp
 
 _SOURCE = "paper B, arXiv 2412.06538, B7; derived"
@@ -69,13 +70,12 @@ def accuracy_ceiling(*, facts: int, outputs: int, bits: float) -> float:
         return 1.0
     if bits == 0:
         return 1 / outputs
-    return float(
-        optimize.brentq(
-            lambda a: fano_bits(facts=facts, outputs=outputs, accuracy=a) - bits,
-            1 / outputs,
-            1.0,
-            xtol=1e-14,
-        )
+    return crossing.root(
+        lambda accuracy: fano_bits(facts=facts, outputs=outputs, accuracy=accuracy),
+        1 / outputs,
+        1.0,
+        level=bits,
+        tolerance=1e-14,
     )
 
 
@@ -143,13 +143,13 @@ def accuracy(construction: str, pairs: float, *, dim: int, width: int) -> float:
 
 def capacity(construction: str, *, dim: int, width: int, target: float = 0.99) -> float:
     """Number of pairs, a real number, at which `accuracy` falls to the target."""
-    found = optimize.brentq(
-        lambda pairs: accuracy(construction, pairs, dim=dim, width=width) - target,
+    return crossing.root(
+        lambda pairs: accuracy(construction, pairs, dim=dim, width=width),
         4,
         2 * dim * max(dim, width),
-        xtol=1e-3,
+        level=target,
+        tolerance=1e-3,
     )
-    return float(found)
 
 
 @prediction(

@@ -44,11 +44,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 from recall_claims import prediction
-from theory.attention.localisation import coordinate_cdf
-from theory.laws import quadrature
+from theory.laws import crossing, quadrature, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B1; constants derived"
 _SHARP = "arXiv 2605.05189, C1; finite-size form derived"
@@ -83,20 +82,20 @@ def recalled(
 
 def _recalled(dim: float, stored: float, spread: float, idle: float, length: float) -> float:
     """The same given B = ``length``."""
-    score, score_weight = _coordinate(dim, _SCORE_NODES)
+    score, score_weight = sphere.gauss(dim, _SCORE_NODES)
     scale, scale_weight = quadrature.gamma(2 / dim, _LENGTH_NODES)
     # The n-th power asks for the far tail of c: at n = 131072, 24 nodes leave 0.014 of error.
     nodes = _COSINE_NODES if stored < 4096 else 4 * _COSINE_NODES
-    cosine, cosine_weight = _coordinate(dim, nodes)
+    cosine, cosine_weight = sphere.gauss(dim, nodes)
     cosine = cosine / math.sqrt(dim)
     # Axes: R, x, c.
     square = length * scale.reshape(-1, 1, 1)
     own = np.sqrt(square / dim) * score.reshape(-1, 1)
     along = (own + square) / np.sqrt(square)
     across = np.sqrt(np.maximum(1 - own**2 / square, 1e-9) * (1 - cosine**2))
-    below = coordinate_cdf((1 + own - cosine * along) / across * math.sqrt(dim - 1), dim - 1)
+    below = sphere.cdf((1 + own - cosine * along) / across * math.sqrt(dim - 1), dim - 1)
     # Axes: R, b, c.
-    unit, unit_weight = _coordinate(dim, _COEFFICIENT_NODES)
+    unit, unit_weight = sphere.gauss(dim, _COEFFICIENT_NODES)
     b = math.sqrt(spread) * unit[:, None]
     kappa = dim * b * np.sqrt(square) / np.maximum(length - b**2, length / 2)
     law = cosine_weight * np.exp(kappa * cosine - np.abs(kappa) * cosine.max())
@@ -104,14 +103,6 @@ def _recalled(dim: float, stored: float, spread: float, idle: float, length: flo
     right = np.einsum("rxc,rbc,b->rx", below, law, unit_weight, optimize=True) ** stored
     right *= (below @ cosine_weight) ** idle
     return float(scale_weight @ right @ score_weight)
-
-
-@lru_cache(maxsize=4096)
-def _coordinate(dim: float, count: int) -> tuple[Array, Array]:
-    """Gauss quadrature of a coordinate of a uniform unit vector times sqrt(dim)."""
-    k = np.arange(1.0, count)
-    side = np.sqrt(dim * k * (k + dim - 3) / ((2 * k + dim - 2) * (2 * k + dim - 4)))
-    return quadrature.golub_welsch(np.zeros(count), side)
 
 
 def accuracy_of_independent_scores(associations: float, variance: float) -> float:
@@ -166,19 +157,9 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
         raise ValueError(f"rank {width} must be above 0 and at most dim={dim}")
     if width == dim:
         return recalled(dim, associations - 1, 1 / dim)
-    q, weights = _beta(width / 2, (dim - width) / 2, _GAIN_NODES)
+    q, weights = quadrature.beta(width / 2, (dim - width) / 2, _GAIN_NODES)
     each = [recalled(dim, associations - 1, 1 / (float(gain) * dim)) for gain in q]
     return float(weights @ each)
-
-
-def _beta(a: float, b: float, count: int) -> tuple[Array, Array]:
-    """Gauss quadrature of the law Beta(a, b) (Jacobi polynomials)."""
-    k, last = np.arange(1.0, count), a + b - 2
-    middle = 2 * k + last
-    diagonal = np.append((a - b) / (a + b), (a - b) * last / (middle * (middle + 2)))
-    square = k * (k + b - 1) * (k + a - 1) * (k + last) / (middle**2 * (middle**2 - 1))
-    nodes, weights = quadrature.golub_welsch(diagonal, 2 * np.sqrt(square))
-    return (1 + nodes) / 2, weights
 
 
 @prediction(
@@ -267,11 +248,7 @@ def capacity(dim: float) -> float:
 
 def _threshold(success: Callable[[float], float], low: float, high: float) -> float:
     """Where a success probability, monotonic in its argument, is 1/2."""
-
-    def excess(log_size: float) -> float:
-        return success(math.exp(log_size)) - 0.5
-
-    return math.exp(float(optimize.brentq(excess, math.log(low), math.log(high), xtol=1e-6)))
+    return crossing.log_root(success, low, high, level=0.5, tolerance=1e-6)
 
 
 @prediction(latex=r"d_{1/2}\sim\sqrt{2n\ln n}", source=_SOURCE, provenance="derived")

@@ -49,11 +49,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import optimize
 
 from recall_claims import prediction
-from theory.attention import localisation, recall
-from theory.laws import quadrature
+from theory.laws import crossing, quadrature, spectra, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B2; constants derived"
 _SCALE_NODES, _SCORE_NODES = 5, 120
@@ -87,7 +85,7 @@ def feature_law(name: str, dim: int) -> FeatureLaw:
     if name == "cosine":
         return FeatureLaw(wide=0.0, lost=0.0, power=0.5)
     if name == "relu":
-        nodes, weights = localisation.coordinate_nodes(dim, 200)
+        nodes, weights = sphere.nodes(dim, 200)
         cosine = nodes / math.sqrt(dim)
         overlap = 2 / math.pi * (np.sqrt(1 - cosine**2) + cosine * np.arcsin(cosine))
         mean = float(weights @ overlap)
@@ -108,10 +106,10 @@ def _failures(
     load = associations / outputs
     neurons = width - law.lost
     spread = law.wide + 1 / neurons
-    inverse_rank = 1 / recall.effective_rank(outputs, dim)
+    inverse_rank = 1 / spectra.effective_rank(outputs, dim)
     scale, scale_weight = quadrature.gamma(2 * (inverse_rank + 1 / outputs), _SCALE_NODES)
     norm, norm_weight = quadrature.gamma(law.power / neurons, _SCALE_NODES)
-    score, score_weight = localisation.coordinate_nodes(1 / inverse_rank, _SCORE_NODES)
+    score, score_weight = sphere.nodes(1 / inverse_rank, _SCORE_NODES)
 
     # Axes: r, kappa, the input's own score.
     r, kappa = scale.reshape(-1, 1, 1), norm.reshape(-1, 1)
@@ -123,7 +121,7 @@ def _failures(
     signal = own - eta
     length = signal**2 + 2 * signal * eta + r * coefficient * (outputs - 2)
     margin = own / np.sqrt(np.maximum(length, 0.0) / dim + coefficient)
-    below = localisation.coordinate_cdf(margin, 1 / inverse_rank)
+    below = sphere.cdf(margin, 1 / inverse_rank)
     with np.errstate(divide="ignore"):
         wrong = -np.expm1((outputs - 1) * np.log(below))
     return float(scale_weight @ (wrong @ score_weight) @ norm_weight)
@@ -203,14 +201,10 @@ def critical_width(
     number = outputs or associations
     _check(associations, number, math.inf, law)
 
-    def excess(log_neurons: float) -> float:
-        width = law.lost + math.exp(log_neurons)
-        return _log_mean_failures(associations, number, dim, width, law)
+    def excess(neurons: float) -> float:
+        return _log_mean_failures(associations, number, dim, law.lost + neurons, law)
 
-    high = math.log(_WIDEST)
-    if excess(high) > 0:
-        return math.inf
-    return law.lost + math.exp(float(optimize.brentq(excess, 0.0, high, xtol=1e-7)))
+    return law.lost + crossing.log_root(excess, 1.0, _WIDEST, tolerance=1e-7)
 
 
 @prediction(
@@ -244,14 +238,13 @@ def capacity(
     least = 3 if outputs is None else outputs
     _check(least, least, width, law)
 
-    def excess(log_associations: float) -> float:
-        number = math.exp(log_associations)
+    def excess(number: float) -> float:
         return _log_mean_failures(number, outputs or number, dim, width, law)
 
-    low, high = math.log(least), math.log(_WIDEST)
-    if excess(low) > 0:
+    found = crossing.log_root(excess, least, _WIDEST, tolerance=1e-7)
+    if found < least:
         raise ValueError(f"width is {width}: that stores not even {least} associations")
-    return math.exp(float(optimize.brentq(excess, low, high, xtol=1e-7)))
+    return found
 
 
 def _log_mean_failures(

@@ -56,6 +56,7 @@ from numpy.typing import NDArray
 from scipy import integrate, optimize, special, stats
 
 from recall_claims import prediction
+from theory.laws import crossing, sphere
 
 _SOURCE = "arXiv 2605.05189, C1; arXiv 2605.10795, C2; paper B, arXiv 2412.06538, B1; derived"
 _NODES = 4000
@@ -140,7 +141,7 @@ def associations_on_line(dim: int, constant: float) -> float:
 
 def _solve(needed: Callable[[float], float], dim: int, least: float | None = None) -> float:
     low = dim + 1.0 if least is None else least
-    return float(optimize.brentq(lambda count: needed(count) - dim**2, low, dim**2 + 2.0))
+    return crossing.root(needed, low, dim**2 + 2.0, level=dim**2)
 
 
 def _check_dim(dim: int) -> None:
@@ -170,28 +171,35 @@ def _log_external(dim: int, count: float) -> Array:
 def _angles(dim: int) -> tuple[Array, Array]:
     """log cos and log F_{dim-2} at the midpoints of (-pi/2, pi/2)."""
     angles = ((np.arange(_NODES) + 0.5) / _NODES - 0.5) * math.pi
-    below = np.maximum(_tail(dim - 2, -angles), np.finfo(float).tiny)
+    below = np.maximum(sphere.tail(-np.sin(angles), dim), np.finfo(float).tiny)
     return np.log(np.cos(angles)), np.log(below)
 
 
 @lru_cache
 def _log_internal(dim: int) -> Array:
     """log J_m for m = 1, ..., dim."""
-    return np.array([0.0, *(_log_vertex_angles(dim - 2, m) for m in range(2, dim + 1))])
+    return np.array([0.0, *(_log_vertex_angles(dim, m) for m in range(2, dim + 1))])
 
 
-def _log_vertex_angles(alpha: int, m: int) -> float:
+def _log_vertex_angles(dim: int, m: int) -> float:
+    alpha = dim - 2
     power = alpha * m + 2
 
     def height(angle: float) -> float:
-        return (m - 1) * math.log(_tail(alpha, angle)) - power * math.log(math.cos(angle))
+        return (m - 1) * math.log(float(sphere.tail(math.sin(angle), dim))) - power * math.log(
+            math.cos(angle)
+        )
 
     # Any line gives the same integral; beyond 1.3 tails underflow, and before it little cancels.
     saddle = float(optimize.minimize_scalar(height, bounds=(0, 1.3), method="bounded").x)
     # Far out the integrand falls like exp(-(alpha + 2) s), near the saddle like a Gaussian.
     s = np.linspace(0, 40 / (alpha + 2) + 9 / math.sqrt(alpha + 2), _LINE_NODES)
     cosh = np.cosh(s + 1j * saddle) / math.cos(saddle)
-    hazard = math.exp(_log_density(alpha)) * math.cos(saddle) ** alpha / _tail(alpha, saddle)
+    hazard = (
+        math.exp(_log_density(alpha))
+        * math.cos(saddle) ** alpha
+        / float(sphere.tail(math.sin(saddle), dim))
+    )
     below = integrate.cumulative_simpson((cosh**alpha).real, x=s, initial=0)
     aside = integrate.cumulative_simpson((cosh**alpha).imag, x=s, initial=0)
     bracket = 1 + 1j * hazard * (below + 1j * aside)
@@ -206,10 +214,3 @@ def _log_density(power: Array | float) -> Array:
     half = np.asarray(power) / 2
     value: Array = special.gammaln(half + 1) - special.gammaln(half + 0.5)
     return value - 0.5 * math.log(math.pi)
-
-
-def _tail(alpha: int, angle: Array | float) -> Array:
-    """1 - F_alpha(angle), accurate where it is small."""
-    half = (alpha + 1) / 2
-    value: Array = special.betainc(half, half, (1 - np.sin(angle)) / 2)
-    return value
