@@ -19,7 +19,7 @@ SOURCE = "paper A, arXiv 2603.15923, A9 (a sum of named noise terms); formula de
 Formula = Callable[[Problem], float]
 
 _SIZES = ("vocab_size", "samples", "length", "dim")
-_DEEP = Problem(vocab_size=2**150, length=2**110, samples=2**205, dim=2**100)
+_DEEP = Problem(vocab_size=2**200, length=2**112, samples=2**255, dim=2**127)
 """Deep in the regime of every term: what is left out of a power law is below rounding."""
 
 
@@ -32,7 +32,8 @@ class NoiseTerm:
         title: name in words.
         latex: its variance in units of $s_0^2$.
         exponents: powers of the sizes in its regime, trigger not in the values.
-        regime: where those exponents hold.
+        constant: that of the power law, as stated.
+        regime: where the power law holds.
         covariance_power: the term's part of $w$ is a Gaussian vector whose covariance is this power
             of the covariance of the embeddings (`theory.attention.localisation`).
         variance: its variance in units of $s_0^2$ at a problem.
@@ -43,6 +44,7 @@ class NoiseTerm:
     title: str
     latex: str
     exponents: Mapping[str, float]
+    constant: float
     regime: str
     covariance_power: int
     variance: Formula
@@ -50,8 +52,8 @@ class NoiseTerm:
 
     @property
     def coefficient(self) -> float:
-        """`variance` over `limit` deep in the regime: 1 up to rounding, unless one is wrong."""
-        return self.variance(_DEEP) / self.limit(_DEEP)
+        """Constant of the power law, read off the formula deep in the regime."""
+        return self.constant * (self.variance(_DEEP) / self.limit(_DEEP))
 
     def scaling(self, problem: Problem) -> float:
         """Power law with `exponents`, bent as the finite sizes bend `variance`; any constant.
@@ -70,7 +72,6 @@ def noise_term(
     symbol: str,
     *,
     title: str,
-    mechanism: str,
     latex: str,
     exponents: Mapping[str, float],
     covariance_power: int,
@@ -80,9 +81,8 @@ def noise_term(
     r"""Declare a formula for a variance, in units of $s_0^2$, as a noise term and a prediction.
 
     Args:
-        symbol, title, latex, covariance_power, regime: as in `NoiseTerm`.
+        symbol, title, latex, covariance_power, regime, constant: as in `NoiseTerm`.
         exponents: as in `NoiseTerm`; a size that is not named does not matter.
-        constant: that of the power law in the regime.
 
     Raises:
         ValueError: there is a term of this symbol already.
@@ -97,6 +97,7 @@ def noise_term(
             title=title,
             latex=latex,
             exponents=powers,
+            constant=constant,
             regime=regime,
             covariance_power=covariance_power,
             variance=_looked_up(formula),

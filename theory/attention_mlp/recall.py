@@ -1,8 +1,8 @@
 r"""Recall through the random layer: accuracy, its harmonic capacity law, the price of an offset.
 
-As in `theory.attention.recall`, with features $f_v = \phi(W(z_v + \tau z_{trig}))/\sqrt m$ in place of the
-values. All that matters are the mean $q$ of $f_v^\top f_v$ and the mean $\kappa_0$ and variance
-$T^2$ of $f_w^\top f_v$,
+As in `theory.attention.recall`, with features $f_v = \phi(W(z_v + \tau z_{trig}))/\sqrt m$ in
+place of the values. All that matters are the mean $q$ of $f_v^\top f_v$ and the mean $\kappa_0$ and
+variance $T^2$ of $f_w^\top f_v$,
 
 $$ T^2 = \Big(1-\frac1m\Big)K_d + \frac{q\,\tau_\phi^2}{m}, \qquad
    K_d = \mathrm{Var}_\rho\sum_k a_k^2\rho^k , $$
@@ -103,8 +103,8 @@ def _trigger_terms(activation: str) -> tuple[float, float]:
 def accuracy(problem: MlpProblem, *, balanced: bool = False) -> float:
     r"""Recall accuracy through the layer, averaged over tokens, data, embeddings and weights.
 
-    As `theory.attention.recall.accuracy`, with the kernel above. A finite layer also gives each token a power
-    $g = f_v^\top f_v/q$ of its own, gamma-distributed with mean 1 and variance
+    As `theory.attention.recall.accuracy`, with the kernel above. A finite layer also gives each
+    token a power $g = f_v^\top f_v/q$ of its own, gamma-distributed with mean 1 and variance
     $\mathrm{Var}(\phi^2)/(mq^2)$, which scales its signal and its sampling noise alike.
     ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
     $\frac n\lambda(q - \kappa_0)$.
@@ -151,7 +151,7 @@ def _accuracy(problem: MlpProblem, balanced: bool) -> float:
 def _beta_squared(size: float, dim: float) -> float:
     r"""Square of $\beta$: the median of the largest of V - 1 competitors, in standard deviations.
 
-    Their scores are coordinates of a random direction in D dimensions (`theory.attention.recall.accuracy`),
+    Their scores are coordinates of a random direction in D dimensions (`spectra.effective_rank`),
     which keeps $\beta$ below $\sqrt D$; with normal ones capacities come out 15% low at d = 32.
     """
     return sphere.quantile(2 ** (-1 / (size - 1)), spectra.effective_rank(size, dim)) ** 2
