@@ -1,7 +1,7 @@
 r"""Recall through the random layer: accuracy, its harmonic capacity law, the price of an offset.
 
-As in `theory.attention.recall`, with features $f_v = \phi(W(z_v + \tau z_{trig}))/\sqrt m$ in
-place of the values. All that matters are the mean $q$ of $f_v^\top f_v$ and the mean $\kappa_0$ and
+As in `theory.attention.recall`, with features $f_v = \phi(W(z_v + \tau z_{trig}))/\sqrt m$ in place
+of the values. All that matters are the mean $q$ of $f_v^\top f_v$ and the mean $\kappa_0$ and
 variance $T^2$ of $f_w^\top f_v$,
 
 $$ T^2 = \Big(1-\frac1m\Big)K_d + \frac{q\,\tau_\phi^2}{m}, \qquad

@@ -228,8 +228,8 @@ def mlp_width(
     _require(subjects=subjects, relations=relations, answers=answers, dim=dim - 3)
     size = relations * answers
     _require(rivals=size - 1)
-    cosine, weight = _overlap(dim)
-
+    nodes, weight = sphere.nodes(dim, 200)
+    cosine = nodes / math.sqrt(dim)
     facts, repeats = subjects * relations, float(same_answer) / size
 
     def chance(width: float) -> float:
@@ -374,10 +374,3 @@ def _twice(relations: int, answers: int, dim: float) -> float:
     subject, relation = 1 / (1 - relations / dim), 1 / (1 - answers / dim)
     length = relations * subject + answers * relation + 2 * subject * relation
     return -math.expm1(float(_log_below(np.asarray(2 / math.sqrt(length)), dim)))
-
-
-def _overlap(dim: int) -> tuple[Array, Array]:
-    """Nodes and weights for the overlap of two unit vectors."""
-    cosine = np.linspace(-1, 1, 2001)[1:-1]
-    density = (1 - cosine**2) ** ((dim - 3) / 2)
-    return cosine, np.asarray(density / density.sum())

@@ -1,4 +1,4 @@
-"""theory/attention/capacity.py: the inverses invert, and the condition that binds is the largest."""
+"""theory/attention/capacity.py: the inverses invert, and the largest condition binds."""
 
 import math
 

@@ -1,45 +1,16 @@
-"""theory/attention/localisation.py: quadrature, limits, and the law of what differs between replicates."""
+"""theory/attention/localisation.py: limits, and the law of what differs between replicates."""
 
 import math
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
 
 from theory.attention import localisation, noise
 from theory.attention.problem import Problem
+from theory.laws import sphere
 
 BASE = Problem(vocab_size=512, length=16, samples=400, dim=24)
-
-
-@pytest.mark.parametrize("dim", [2, 3, 16, 400, math.inf])
-def test_coordinate_nodes_have_the_moments_of_a_sphere_coordinate(dim: float) -> None:
-    nodes, weights = localisation.coordinate_nodes(dim, 64)
-    fourth = 3.0 if math.isinf(dim) else 3 * dim / (dim + 2)
-    assert weights @ nodes**2 == pytest.approx(1, abs=1e-9)
-    assert weights @ nodes**4 == pytest.approx(fourth, rel=1e-9)
-
-
-def test_coordinate_cdf_is_that_of_normalised_gaussian_vectors() -> None:
-    vectors = np.random.default_rng(0).standard_normal((20000, 5))
-    coordinate = math.sqrt(5) * vectors[:, 0] / np.linalg.norm(vectors, axis=1)
-    result = stats.kstest(coordinate, lambda x: localisation.coordinate_cdf(x, 5))
-    assert result.pvalue > 1e-4
-
-
-def test_coordinate_cdf_tends_to_the_normal_one() -> None:
-    x = np.linspace(-4, 4, 33)
-    limit = localisation.coordinate_cdf(x, math.inf)
-    np.testing.assert_allclose(limit, stats.norm.cdf(x), rtol=1e-12)
-    np.testing.assert_allclose(localisation.coordinate_cdf(x, 1e7), limit, atol=1e-6)
-
-
-@pytest.mark.parametrize("dim", [2, 2.5, 16, 400])
-def test_coordinate_cdf_of_many_numbers_is_that_of_each(dim: float) -> None:
-    x = np.linspace(-12, 12, 8192)
-    each = [float(localisation.coordinate_cdf(np.array(number), dim)) for number in x]
-    np.testing.assert_allclose(localisation.coordinate_cdf(x, dim), each, rtol=0, atol=2e-10)
 
 
 @pytest.mark.parametrize("dim", [12.0, 80.0, math.inf])
@@ -66,19 +37,6 @@ def test_distinct_distractors_are_counted_without_repeats() -> None:
     tokens = rng.integers(50, size=(4000, 19))
     distinct = np.mean([np.unique(row[row != 0]).size for row in tokens])
     assert localisation.distinct_distractors(20, 50) == pytest.approx(distinct, rel=0.01)
-
-
-def _covariance(rng: np.random.Generator, size: int, dim: int) -> NDArray[np.float64]:
-    z = rng.standard_normal((size, dim))
-    z /= np.linalg.norm(z, axis=1, keepdims=True)
-    return np.asarray(z.T @ z * dim / size)
-
-
-def test_spectral_moments_are_those_of_random_embeddings() -> None:
-    eigenvalues = np.linalg.eigvalsh(_covariance(np.random.default_rng(3), 3000, 600))
-    for order in (2, 3, 4):
-        measured = np.mean(eigenvalues**order)
-        assert localisation.spectral_moment(order, 0.2) == pytest.approx(measured, rel=0.02)
 
 
 def test_marginal_dim_lies_between_half_the_dimension_and_it() -> None:
@@ -121,7 +79,7 @@ def test_probability_is_the_mean_over_replicates_drawn_from_their_law(
     marginal = localisation.marginal_dim(problem)
     margin = coordinate(marginal) + (q + nu) / sigma
     distractors = localisation.distinct_distractors(length, problem.vocab_size)
-    found = localisation.coordinate_cdf(margin, marginal) ** distractors
+    found = sphere.cdf(margin, marginal) ** distractors
     assert localisation.probability(problem) == pytest.approx(found.mean(), abs=4e-3)
 
 
@@ -153,7 +111,7 @@ def test_probability_of_gaussian_embeddings_is_near_that_of_the_sphere() -> None
 
 
 def test_orthonormal_embeddings_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"orthonormal: use theory\.orthonormal"):
+    with pytest.raises(ValueError, match=r"orthonormal: use theory\.attention\.orthonormal"):
         localisation.probability(
             Problem(vocab_size=64, length=8, samples=64, dim=80, embeddings="orthonormal")
         )

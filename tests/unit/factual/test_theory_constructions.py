@@ -28,12 +28,6 @@ def test_distance_to_the_hull_has_its_law(points: int, dim: int) -> None:
     )
 
 
-def test_coordinate_law_on_the_sphere() -> None:
-    x = np.array([0.0, 0.3, 0.6, 1.0, 1.5])
-    below = np.exp(theory._log_below(x, 3.0))
-    assert below == pytest.approx(np.minimum((1 + x) / 2, 1)), "uniform in three dimensions"
-
-
 def test_guessing_has_its_limits() -> None:
     assert theory.guess_by_relation(1, 7) == pytest.approx(1)
     assert theory.guess_by_relation(9, 1) == pytest.approx(1)

@@ -1,4 +1,4 @@
-"""theory.factual.sequential_learning against the differential equation it solves, limits and sums."""
+"""theory.factual.sequential_learning against its differential equation, limits and sums."""
 
 import itertools
 import math

@@ -51,11 +51,6 @@ def test_one_bit_accuracy_is_that_of_the_signs() -> None:
     assert abs(found - memory.one_bit_accuracy(200, 64)) < 0.006 + 4 * error
 
 
-def test_share_that_passes_a_projector_has_the_moments_of_its_law() -> None:
-    nodes, weights = memory._beta(3.0, 5.0, 6)
-    assert [weights @ nodes**k for k in (0, 1, 2)] == pytest.approx([1, 3 / 8, 3 / 8 * 4 / 9])
-
-
 def test_idle_outputs_compete_but_store_nothing() -> None:
     alone = memory.recalled(32, 40, 1 / 32)
     crowded = memory.recalled(32, 40, 1 / 32, idle=100)
