@@ -70,7 +70,7 @@ def trigger_coefficient_variance(problem: Problem) -> float:
     regime="N >> V",
 )
 def trigger_direction(problem: Problem) -> float:
-    """T: a token overlaps with the trigger, so it gets a share of the signal; limit 1/d."""
+    """T: a token overlaps with the trigger, so it gets a share of the signal."""
     V, L, N = float(problem.vocab_size), float(problem.length), float(problem.samples)
     t2, t3, _ = _moments(problem)
     mean = (1 - 1 / V) * (1 - 1 / N + problem.trigger_in_values * V / N)
@@ -91,7 +91,7 @@ def trigger_direction(problem: Problem) -> float:
     regime="V >> d, L >> 1",
 )
 def mean_bias(problem: Problem) -> float:
-    """A: the mean embedding, stored because a sample agrees with itself; limit L^4 V/(N^2 d^3)."""
+    """A: the mean embedding, stored because a sample agrees with itself."""
     V, L, N, r = _sizes(problem)
     t2, t3, _ = _moments(problem)
     return (1 - 6 / V) * L**4 * r * t3 * ((1 - 2 / L) ** 2 + 2 * t2 / V) / (N * V) ** 2
@@ -106,10 +106,7 @@ def mean_bias(problem: Problem) -> float:
     regime="V >> d, N >> d, L >> 1",
 )
 def stored_context(problem: Problem) -> float:
-    """B: the contexts of the samples are stored; the mean covariance reads them.
-
-    Limit L^3 V^2/(N^2 d^4).
-    """
+    """B: the contexts of the samples are stored; the mean covariance reads them."""
     V, L, N, _ = _sizes(problem)
     t2, _, t4 = _moments(problem)
     return (1 - 1 / V) * L**2 * (L - 1) * (t2 + V / N) * t4 / (N * V) ** 2
@@ -127,10 +124,7 @@ def stored_context(problem: Problem) -> float:
     regime="V >> d, N >> d, L >> 1",
 )
 def gradient_noise(problem: Problem) -> float:
-    """C: the covariance of one random context reads what another, or the same, has stored.
-
-    Limit L^2 V^2/(N^2 d^3).
-    """
+    """C: the covariance of one random context reads what another, or the same, has stored."""
     V, L, N, _ = _sizes(problem)
     t2, _, t4 = _moments(problem)
     rest = 1 - 1 / L
@@ -151,10 +145,7 @@ def gradient_noise(problem: Problem) -> float:
     regime="V >> d, N >> V",
 )
 def label_counts(problem: Problem) -> float:
-    """D: the mean covariance reads the clean memory with label counts that differ from N/V.
-
-    Limit L^2 V/(N d^4).
-    """
+    """D: the mean covariance reads the clean memory with label counts that differ from N/V."""
     V, L, N, _ = _sizes(problem)
     _, _, t4 = _moments(problem)
     return (1 - 1 / V) * L**2 * t4 * count_noise(problem) / (N * V**3)
@@ -171,10 +162,7 @@ def label_counts(problem: Problem) -> float:
     regime="V >> d, V << N << L V",
 )
 def read_mean(problem: Problem) -> float:
-    """E: random covariances read the mean value that is stored with every label.
-
-    Limit L^3 V/(N^2 d^3).
-    """
+    """E: random covariances read the mean value that is stored with every label."""
     V, L, N, r = _sizes(problem)
     t2, t3, _ = _moments(problem)
     contexts = (1 / (1 - 1 / L) - 1 / L) * L * (t2 + V / N) / N**2
@@ -194,7 +182,7 @@ def read_mean(problem: Problem) -> float:
     regime="d << V << d^2, N >> V",
 )
 def own_memory(problem: Problem) -> float:
-    r"""H: a token is scored by its own memory as often as it was informative; limit 4/(N d).
+    r"""H: a token is scored by its own memory as often as it was informative.
 
     With the trigger in the values the memory of the trigger scores it as well, and
 
@@ -228,10 +216,7 @@ def own_memory(problem: Problem) -> float:
     regime="V >> d, N >> d, L >> 1",
 )
 def informative_slots(problem: Problem) -> float:
-    """C2: the informative tokens of many samples meet one random context coherently.
-
-    Limit 2 L V/(N d^3).
-    """
+    """C2: the informative tokens of many samples meet one random context coherently."""
     V, L, N, _ = _sizes(problem)
     t2, _, t4 = _moments(problem)
     h, rest = V / N, 1 - 1 / L
@@ -252,7 +237,7 @@ def informative_slots(problem: Problem) -> float:
     regime="V >> d",
 )
 def population_floor(problem: Problem) -> float:
-    """F: the clean memory interferes with itself, however many the samples; limit 1/d^3."""
+    """F: the clean memory interferes with itself, however many the samples."""
     V, _, _, r = _sizes(problem)
     if r == 0:
         return 0.0

@@ -208,8 +208,8 @@ def layer_stored_context(problem: MlpProblem) -> float:
 def terms(problem: MlpProblem) -> dict[str, float]:
     r"""Every noise term by its symbol, in units $s_0^2$.
 
-    T, A to F, H and C2 are those of `theory.attention.noise`, rescaled; then `LAYER_TERMS`. Of T, A
-    and C, parts are rescaled apart, in the limit of large V.
+    T, A to F, H and C2 are those of `theory.attention.noise`, rescaled; then `LAYER_TERMS`. Parts
+    of T, A and C are rescaled by different coefficients, in the limit of large V.
     """
     p, c = problem, coefficients(problem)
     V, L, N, d, m = _sizes(problem)
@@ -217,37 +217,26 @@ def terms(problem: MlpProblem) -> dict[str, float]:
     tau, h, r = float(p.trigger_in_values), V / N, V / d
     linear, mean = c.slope**2, c.mean**2
     plain = {symbol: term.variance(p) for symbol, term in noise.TERMS.items()}
-    constant = {symbol: noise.TERMS[symbol].coefficient for symbol in ("T", "A", "C")}
+    whole, own = c.pair + tau * c.own * h, c.own**2
+    trigger = whole**2 + coefficient_variance(p)
+    trigger += 2 * whole * tau * (c.own * L * t2 / N + c.slope * t2 / V)
+    trigger += tau * own * L**2 * t3 / N**2
+    bias = own * (1 - 2 / L) ** 2 + mean * 2 * t2 / V
     read = (1 - 2 / L) * (r + 2 + L / V)
-    whole = c.pair + tau * c.own * h
-    values = {
-        "T": constant["T"]
-        * (
-            whole**2
-            + 2 * whole * tau * (c.own * L * t2 / N + c.slope * t2 / V)
-            + tau * c.own**2 * L**2 * t3 / N**2
-            + coefficient_variance(p)
-        )
-        / d,
-        "A": constant["A"]
-        * L**4
-        * r
-        * t3
-        / (N * V) ** 2
-        * (c.own**2 * (1 - 2 / L) ** 2 + mean * 2 * t2 / V),
-        "B": mean * plain["B"],
-        "C": constant["C"]
-        * L**2
-        / (1 - 1 / L)
-        / N**2
-        * (t2**2 / V * (linear * (t2 + 1) + c.curvature**2 * read) + c.own_read**2 * read * t2 / N),
-        "D": mean * plain["D"],
-        "E": mean * plain["E"],
-        "H": linear * plain["H"],
-        "C2": linear * plain["C2"],
-        "F": linear * (plain["F"] + t2 / (V * d * m)),
+    random = t2**2 / V * (linear * (t2 + 1) + c.curvature**2 * read) + c.own_read**2 * read * t2 / N
+    rescaled = {
+        "T": trigger / d,
+        "A": L**4 * r * t3 / (N * V) ** 2 * bias,
+        "C": L**2 / (1 - 1 / L) / N**2 * random,
     }
-    return values | {symbol: term.variance(p) for symbol, term in LAYER_TERMS.items()}
+    values = {
+        **{symbol: noise.TERMS[symbol].coefficient * value for symbol, value in rescaled.items()},
+        **{symbol: mean * plain[symbol] for symbol in ("B", "D", "E")},
+        **{symbol: linear * plain[symbol] for symbol in ("H", "C2")},
+        "F": linear * (plain["F"] + t2 / (V * d * m)),
+        **{symbol: term.variance(p) for symbol, term in LAYER_TERMS.items()},
+    }
+    return {symbol: values[symbol] for symbol in (*noise.TERMS, *LAYER_TERMS)}
 
 
 def coefficient_variance(problem: MlpProblem) -> float:
