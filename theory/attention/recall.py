@@ -172,7 +172,8 @@ def _refined(
 
 
 @lru_cache(maxsize=4096)
-def _accuracy(problem: Problem, dim: float, balanced: bool) -> float:
+def _accuracy_at(problem: Problem, dim: float, balanced: bool) -> float:
+    """`accuracy` at a dimension that need not be an integer."""
     counts, weights = count_nodes(problem, balanced=balanced)
     return float(weights @ _refined(problem, dim, counts, balanced, PERFECT))
 
@@ -180,7 +181,7 @@ def _accuracy(problem: Problem, dim: float, balanced: bool) -> float:
 @lru_cache(maxsize=4096)
 def _half_dim(problem: Problem, balanced: bool) -> float:
     return crossing.log_root(
-        lambda dim: _accuracy(problem, dim, balanced),
+        lambda dim: _accuracy_at(problem, dim, balanced),
         4.0,
         4.0 * problem.vocab_size,
         level=0.5,
@@ -238,7 +239,7 @@ def accuracy(problem: Problem, *, balanced: bool = False) -> float:
         ValueError: the embeddings are orthonormal.
     """
     _require_random(problem)
-    return _accuracy(problem, float(problem.dim), balanced)
+    return _accuracy_at(problem, float(problem.dim), balanced)
 
 
 def given_count(

@@ -3,42 +3,24 @@ r"""Explicit one-layer transformers for factual recall: the dimensions and hidde
 $SR$ facts: subject $s$ and relation $r$ have the answer $a^*(s,r)$, uniform in block $r$ of $R$
 blocks of $D$ answers, $M = RD$; all embeddings are uniform on the unit sphere of $\mathbb R^d$.
 
-**Attention alone.** A head per group of $g$ tokens finds the group's token and outputs its code:
-$y_s$, the least vector with logit 1 at the $R$ answers of subject $s$, or $y_r$, the least with
-logit 1 at the $D$ of relation $r$. Then $u_a^\top(y_s+y_r)$ is 2 at the answer, 1 plus noise at the
-other answers of $s$ or of $r$, and noise elsewhere. $h = 1/|y_s|$ is the distance from the origin
-to the affine hull of $n = R$ uniform points of the sphere; by the affine Blaschke-Petkantschin
-formula (A. Nikitenko, arXiv 1904.10750, reviews it) its density is proportional to
-$h^{d-n}(1-h^2)^{(nd-d-n-1)/2}$, that is
+**Attention alone** adds the code of the subject, the least vector with logit 1 at its $R$ answers,
+and that of the relation, with logit 1 at its $D$ answers. A rival reaches logit 1 iff its
+coordinate along a code, of law $F$, exceeds the distance $h_n$ of the hull of the code's $n$
+answers:
 
-$$ h_n^2 \sim \mathrm{Beta}\Big(\frac{d-n+1}2,\ \frac{(n-1)(d-1)}2\Big) . $$
+$$ h_n^2 \sim \mathrm{Beta}\Big(\frac{d-n+1}2,\ \frac{(n-1)(d-1)}2\Big), \qquad
+   P(\text{all right}) = \big(E F(h_R)^{R(D-1)}\big)^S\,\big(E F(h_D)^{(R-1)K}\big)^R\,e^{-\mu} , $$
 
-A rival, uniform on the sphere, reaches logit 1 iff its coordinate along $y$ exceeds $h$. With $F$
-the law of a coordinate, and codes independent up to the embeddings that they share,
-
-$$ P(\text{all right}) = \big(E F(h_R)^{R(D-1)}\big)^S\,\big(E F(h_D)^{(R-1)K}\big)^R\,e^{-\mu},
-   \qquad K = D\big(1-(1-1/D)^S\big) . $$
-
-Each rival of a subject belongs to a fact of its own. A relation's rivals are the answers in other
-blocks that some subject has, $K$ a block, *shared by all those subjects*: hence large $D$ costs
-fewer dimensions than a union bound over facts says (by 8% at S, R, D = 64, 4, 64). $\mu$ counts
-rivals that get logit 2 out of both codes by chance. At leading order
-
-$$ d^* \sim \max\{R\,(1+2\ln SRD),\ D\,(1+2\ln R^2D)\}, $$
-
-so the $4(S+R)d^*$ parameters are linear in $SR$, up to the logarithm, where $S\gtrsim R\gtrsim D$.
+$K = D(1-(1-1/D)^S)$. $\mu$ counts rivals that get logit 2 out of both codes by chance.
 
 **Attention and MLP.** Random unit codes name subject and relation, and $m$ cosine features store
-the $N = SR$ associations as a plain sum. The overlap of two inputs' features is a kernel that
-vanishes off the diagonal but for noise of variance $1/m$; with $c = u_a^\top u_b$, an answer $b$
-beats the right one, $a$, with probability
+the $N = SR$ associations as a plain sum. Answer $b$, with $c = u_a^\top u_b$, beats the right one,
+$a$, with probability
 
 $$ p(c) = Q\Big(\frac{1-c}{\sqrt{\nu(c)}}\Big), \qquad
-   \nu = \frac{2N}m\Big(\frac{1-c}d+\frac1M\Big)+\frac{(1-c)^2}{2m}, \qquad
-   P(\text{all right}) = \exp\Big(-\tfrac12M(M-1)\,E\big[1-(1-p(c))^{2S/D}\big]\Big) , $$
+   \nu = \frac{2N}m\Big(\frac{1-c}d+\frac1M\Big)+\frac{(1-c)^2}{2m} . $$
 
-as the $S/D$ facts with answer $a$, and those with answer $b$, share the one overlap $c$. For large
-$d$ it gives $md \sim 4N\ln(NM)(1+d/M)$.
+The derivation, and leading orders, are in constructions.md.
 """
 
 import math
@@ -247,6 +229,7 @@ def mlp_width(
     source=_SOURCE,
     provenance="derived",
 )
+@lru_cache(maxsize=4096)
 def compressed_accuracy(
     subjects: int,
     relations: int,
@@ -274,7 +257,25 @@ def compressed_accuracy(
     """
     _require(dim=dim, width=width, answers=answers, group=group, head_dim=head_dim - 1)
     _require(subjects=subjects - group + 1, relations=relations - group + 1)
-    return _compressed(subjects, relations, answers, dim, width, group, head_dim, frequency)
+    rng = np.random.default_rng(20241209)
+    size, total = relations * answers, 0.0
+    for _ in range(8):
+        near = 2 * rng.beta((head_dim - 1) / 2, (head_dim - 1) / 2, (2, 1000, group)) - 1
+        near[:, :, 0] = 1.0
+        subject, relation = np.exp(-(frequency**2) * (1 - near))
+        chosen = rng.integers(answers, size=(1000, group, group))
+        # Axes: fact, neighbouring subject, neighbouring relation, answer of that relation.
+        told = (chosen[..., None] == np.arange(answers)) * subject[:, :, None, None]
+        logits = np.zeros((1000, size))
+        logits[:, : group * answers] = (told.sum(1) * relation[..., None]).reshape(1000, -1)
+        # The variance of the noise on an answer grows with the number of facts that have it.
+        stored = (subjects * relations / width + (logits**2).sum(1)) / dim
+        noise = stored[:, None] + rng.binomial(subjects, 1 / answers, logits.shape) / width
+        own = np.arange(1000), chosen[:, 0, 0]
+        noise[own] += 1 / (2 * width) - logits[own] ** 2 / dim
+        logits += rng.standard_normal(logits.shape) * np.sqrt(noise)
+        total += float((logits.argmax(1) == chosen[:, 0, 0]).mean())
+    return total / 8
 
 
 @prediction(
@@ -302,43 +303,12 @@ def compressed_width(
     """
 
     def accuracy(width: float) -> float:
-        return _compressed(subjects, relations, answers, dim, width, group, head_dim, frequency)
+        sizes = (subjects, relations, answers, dim, width)
+        return compressed_accuracy(*sizes, group=group, head_dim=head_dim, frequency=frequency)
 
     if accuracy(1e6) < target:
         return math.inf
     return _half(accuracy, 1.0, level=target)
-
-
-@lru_cache(maxsize=4096)
-def _compressed(
-    subjects: int,
-    relations: int,
-    answers: int,
-    dim: int,
-    width: float,
-    group: int,
-    head_dim: int,
-    frequency: float,
-) -> float:
-    rng = np.random.default_rng(20241209)
-    size, total = relations * answers, 0.0
-    for _ in range(8):
-        near = 2 * rng.beta((head_dim - 1) / 2, (head_dim - 1) / 2, (2, 1000, group)) - 1
-        near[:, :, 0] = 1.0
-        subject, relation = np.exp(-(frequency**2) * (1 - near))
-        chosen = rng.integers(answers, size=(1000, group, group))
-        # Axes: fact, neighbouring subject, neighbouring relation, answer of that relation.
-        told = (chosen[..., None] == np.arange(answers)) * subject[:, :, None, None]
-        logits = np.zeros((1000, size))
-        logits[:, : group * answers] = (told.sum(1) * relation[..., None]).reshape(1000, -1)
-        # The variance of the noise on an answer grows with the number of facts that have it.
-        stored = (subjects * relations / width + (logits**2).sum(1)) / dim
-        noise = stored[:, None] + rng.binomial(subjects, 1 / answers, logits.shape) / width
-        own = np.arange(1000), chosen[:, 0, 0]
-        noise[own] += 1 / (2 * width) - logits[own] ** 2 / dim
-        logits += rng.standard_normal(logits.shape) * np.sqrt(noise)
-        total += float((logits.argmax(1) == chosen[:, 0, 0]).mean())
-    return total / 8
 
 
 def _half(chance: Callable[[float], float], least: float, level: float = 0.5) -> float:

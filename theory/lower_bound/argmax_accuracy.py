@@ -68,12 +68,12 @@ class Scores:
     rank: float
 
 
-def right(scores: Scores, law: Counts, vocab_size: int) -> float:
+def probability(scores: Scores, law: Counts, vocab_size: int) -> float:
     r"""Probability that the right label scores highest, averaged over counts.
 
-    As in `recall.accuracy`, all rivals share one length, which fluctuates (gamma, variance
-    $2/D + (3 E s^4/(E s^2)^2 - 1)/V$), contains the token's own score, and leaves a rival the law
-    of a coordinate of a sphere in $D$ dimensions.
+    As in `theory.attention.recall.accuracy`, all rivals share one length. It fluctuates (gamma,
+    variance $2/D + (3 E s^4/(E s^2)^2 - 1)/V$), contains the token's own score, and leaves a rival
+    the law of a coordinate of a sphere in $D$ dimensions.
     """
     scale, scale_weight = quadrature.gamma(
         2 / scores.rank + (3 * law.kurtosis - 1) / vocab_size, _SCALE_NODES

@@ -27,6 +27,7 @@ _MEETING_NODES = 8
     source=_SOURCE,
     provenance="derived",
 )
+@cache
 def accuracy(problem: Problem) -> float:
     r"""Mean accuracy of the linear MMSE estimate on the gradient of a training batch.
 
@@ -41,11 +42,6 @@ def accuracy(problem: Problem) -> float:
         raise ValueError(
             f"dim is {problem.dim}: give from 3 to vocab_size - 2 = {problem.vocab_size - 2}"
         )
-    return _accuracy(problem)
-
-
-@cache
-def _accuracy(problem: Problem) -> float:
     size, law = problem.vocab_size, argmax_accuracy.counts(problem)
     label_rank, token_rank = problem.dim, problem.dim - 1
     label_share, token_share = label_rank / (size - 1), token_rank / (size - 1)
@@ -74,7 +70,7 @@ def _accuracy(problem: Problem) -> float:
         overlap=label_overlap,
         rank=1 / label_overlap,
     )
-    return argmax_accuracy.right(scores, law, size)
+    return argmax_accuracy.probability(scores, law, size)
 
 
 @prediction(latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12", source=_SOURCE, provenance="derived")

@@ -27,16 +27,12 @@ _BIAS_NODES = 9
     source=_SOURCE,
     provenance="derived",
 )
+@cache
 def accuracy(problem: Problem) -> float:
     r"""Mean accuracy of the matched filter on the gradient of a training batch.
 
     Finite size: within 0.015 for V >= 256; d of at least 30 and N of at least 8V.
     """
-    return _accuracy(problem)
-
-
-@cache
-def _accuracy(problem: Problem) -> float:
     size, dim = problem.vocab_size, problem.dim
     law = argmax_accuracy.counts(problem)
     overlap = (size - 1) / dim
@@ -59,7 +55,7 @@ def _accuracy(problem: Problem) -> float:
             overlap=1 / dim,
             rank=rank,
         )
-        return argmax_accuracy.right(scores, law, size)
+        return argmax_accuracy.probability(scores, law, size)
 
     nodes, weights = quadrature.normal(_BIAS_NODES)
     return float(weights @ [given(1 + math.sqrt(overlap) * node) for node in nodes])

@@ -15,7 +15,7 @@ Rate-distortion theory makes the first tight for many facts: the best of $2^B$ r
 agrees with the function in a share of facts whose mean is that of the maximum of $2^B$ binomials.
 
 **Constructions.** A memory of $n$ pairs under a random permutation recalls a pair with the
-probability that `linear_memory` and `mlp_memory` derive: the sum of outer products, itself, behind
+probability that `linear` and `mlp` derive: the sum of outer products, itself, behind
 a projector of rank m, or rounded to signs; and cosine features of width m.
 At the capacity, $P=0.99$, a permutation is known up to $n!/(n-e)!$ possibilities, $e=n/100$ errors,
 so that $\log_2(n-e)!$ bits are stored. No theorem says how many bits a real parameter can hold; a
@@ -118,7 +118,7 @@ def parameters(construction: str, *, dim: int, width: int) -> int:
     return dim * (width if construction in ("low-rank", "cosine") else dim)
 
 
-def accuracy(construction: str, pairs: float, *, dim: int, width: int) -> float:
+def recall_probability(construction: str, pairs: float, *, dim: int, width: int) -> float:
     """Probability that a memory of that many pairs recalls a pair.
 
     Args:
@@ -142,9 +142,9 @@ def accuracy(construction: str, pairs: float, *, dim: int, width: int) -> float:
 
 
 def capacity(construction: str, *, dim: int, width: int, target: float = 0.99) -> float:
-    """Number of pairs, a real number, at which `accuracy` falls to the target."""
+    """Number of pairs, a real number, at which `recall_probability` falls to the target."""
     return crossing.root(
-        lambda pairs: accuracy(construction, pairs, dim=dim, width=width),
+        lambda pairs: recall_probability(construction, pairs, dim=dim, width=width),
         4,
         2 * dim * max(dim, width),
         level=target,

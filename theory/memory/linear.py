@@ -1,41 +1,20 @@
 r"""Linear associative memory: how many of $n$ associations does $W=\sum_k u_k e_k^\top$ recall?
 
 Inputs $e_k$ and outputs $u_k$ are independent uniform unit vectors of $R^d$. A query $e_i$ is
-answered by $\arg\max_j u_j^\top y$ over all outputs, where
+answered by $\arg\max_j u_j^\top We_i$. With $We_i = u_i + y'$ and $R = |y'|^2$, whose mean is $B$,
+the right score is $1+x$, $x = u_i^\top y'$. Given $R$, $x$ and $B$ the wrong scores are independent
+up to $O(1/n)$, and
 
-$$ y = We_i = u_i + y',\qquad y' = \sum_{k\ne i} b_ku_k + \xi,\qquad b_k = e_k^\top e_i . $$
+$$ s = c\,\frac{x+R}{\sqrt R} + \sqrt{1-\frac{x^2}R}\sqrt{1-c^2}\,c',\qquad
+   P = E_{B,R,x}\big[P_{b,c,c'}(s < 1 + x)\big]^{n-1} . $$
 
-All variants below have this form in units of the signal: coefficients $b_k$ of variance $T^2$ and
-an isotropic vector $\xi$ of mean squared length $\tau^2$; $B=(n-1)T^2+\tau^2$ is the mean of
-$R=|y'|^2$.
+$c'$ is a coordinate of the sphere; $c$ has its density times $e^{\kappa c}$, where
+$\kappa = d\,b\sqrt R/(B-b^2)$ and $b$ is the coefficient of the wrong output in $y'$. All variants
+below differ in the variance of the coefficients, $T^2$, and in isotropic noise of mean squared
+length $\tau^2$; $B=(n-1)T^2+\tau^2$. Derivation and asymptotics are in linear.md.
 
-*The right score* is $1 + x$, $x = u_i^\top y'$: exactly $\sqrt{R/d}$ times a standardised
-coordinate of the sphere, because $u_i$ is independent of $y'$.
-
-*A wrong score* is $s = u_j^\top(u_i+y')$. Given $y'$ and the coefficient $b$, the law of $u_j$ on
-the sphere is that of $y'-bu_j$, a Gaussian vector of variance $(B-b^2)/d$ a coordinate; hence
-$c = u_j^\top y'/|y'|$ has density $\propto (1-c^2)^{(d-3)/2}e^{\kappa c}$ with
-$\kappa = d\,b\sqrt R/(B-b^2)$, and in the rest of the sphere $u_j$ is uniform:
-
-$$ s = c\,\frac{x+R}{\sqrt R} + \sqrt{1-\frac{x^2}R}\sqrt{1-c^2}\,c' . $$
-
-Given $R$, $x$ and $B$ the wrong scores are independent up to $O(1/n)$, so that
-
-$$ P = E_{B,R,x}\big[P_{b,c,c'}(s < 1 + x)\big]^{n-1}, $$
-
-where $B$, a sum of $n-1$ squares, has relative variance $2/n$, and $R/B$ given $B$ has $2/d$. For
-Gaussian vectors $u$ the argument is exact: $Uy'$ is then invariant under rotations of $R^n$. That
-all wrong scores share $R$, and that unit vectors bend the law of $c$, are effects of order
-$\ln n/d$: at $d = 64$, independent normal scores of the same variance, $n/d^2+1/d$, have an
-accuracy that is 0.016 lower at $n = 150$ and 0.030 higher at $n = 500$. Finite size: within 0.006
-for $n\ge 30$, $d\ge 16$, and a rate of rare failures within 10%, in comparison with simulations.
-The quadrature is good to 0.0015 for $n$ up to 131072.
-
-*Asymptotics.* $n\gg d$ leaves Gaussian scores of variance $n/d^2$. Half of the queries succeed
-where the largest of $n$ equals 1, $d^2 = 2n\ln n$. All $n$ succeed where the largest of the $n^2$
-differences $s - x$, of variance $2n/d^2$, equals 1, $d^2 = 8n\ln n$. Both are reached only
-logarithmically: the exact $d_{1/2}$ is 5% below its limit at $n = 128$ and still 7% at $10^6$,
-whence the finite-size forms.
+Finite size: within 0.006 of simulations for $n\ge 30$, $d\ge 16$, and within 10% of the rate of
+failures where they are rare. The quadrature is good to 0.0015 for $n$ up to 131072.
 """
 
 import math

@@ -1,47 +1,22 @@
 r"""The MLP associative memory $F(z) = V^\top\sigma(Wz + b)$: accuracy, critical width, capacity.
 
-N inputs $z_x$, uniform on the unit sphere of $R^d$, go to M outputs $u_j$, uniform there too, each
-used $N/M$ times. With random features $\phi_x\in R^m$ and the Hebbian $V\propto\sum_x\phi_x
-u_{f(x)}^\top$ the score of output j on input x is $u_j^\top F$ with
+N inputs, uniform on the unit sphere of $R^d$, go to M outputs, uniform there too, each used $N/M$
+times. m random features $\phi_x$ and the Hebbian $V\propto\sum_x\phi_xu_{f(x)}^\top$ have the
+overlaps $K_{xy} = \phi_x^\top\phi_y/E|\phi|^2$. $K_{xx}$ has mean 1 and variance $\rho/m$; for
+$y\ne x$, $K_{xy}$ has mean 0 and variance
 
-$$ F = \sum_k c_k u_k, \qquad c_k = \sum_{y: f(y) = k} K_{xy}, \qquad
-   K_{xy} = \frac{\phi_x^\top\phi_y}{E|\phi|^2} . $$
+$$ T^2 = T_\infty^2 + \frac1{m_1} , $$
 
-Overlaps. $K_{xx}$ has mean 1 and variance $\rho/m$, $\rho = \mathrm{Var}(\phi_i^2)/E(\phi_i^2)^2$.
-For $y\ne x$, $K_{xy}$ has mean 0 and variance
+$T_\infty^2$ that of infinitely many features, $m_1$ the neurons that count (`FeatureLaw`). Given
+$\kappa = K_{xx}$ and $B^2 = \kappa\frac NM T^2$, the input's own score and its competitors'
+variance are
 
-$$ T^2 = T_\infty^2 + \frac1{m_1}, \qquad T_\infty^2 = \mathrm{Var}_t\,k(t) , $$
+$$ s = \kappa+\alpha+\eta,\quad \alpha\sim N\Big(0,\kappa\big(\tfrac NM-1\big)T^2\Big),\quad
+   \eta\sim N\Big(0,rB^2\frac{M-1}d\Big);\qquad \frac{|F|^2}d + B^2, $$
+$$ |F|^2 = (\kappa+\alpha)^2 + 2(\kappa+\alpha)\eta + rB^2(M-2) . $$
 
-k the overlap of infinitely many features at cosine t, $m_1$ the neurons that count. Neurons and the
-kernel's own variation hurt alike: widths below $1/T_\infty^2$ add to the capacity, wider ones do
-not.
-
-* Cosine features of frequency $\omega$: $k(t) = e^{-\omega^2(1-t)}$, so that $T_\infty^2$ is
-  negligible if $\omega^2\gg\log N$ and $d\gg1$: it is taken as 0. $m_1=m$, $\rho=\frac12$.
-* ReLU features, without their constant and linear parts, are $\frac12|w^\top z|$ less the mean,
-  with rows w of length $\sqrt d$:
-  $k(t) = (h(t) - Eh)/(1 - Eh)$, $h(t)=\frac2\pi(\sqrt{1-t^2} + t\arcsin t)$.
-  Most of what is left is quadratic: $T_\infty^2\approx\frac{2}{(\pi-2)^2d^2}=1.53/d^2$. The
-  projection costs $m - m_1 = d + 1$ neurons, and $\rho\to2.87$ as d grows
-  (2.1 at d = 16, 2.7 at d = 64).
-
-Scores. Given $\kappa = K_{xx}$ the interference is Gaussian with variances proportional to
-$\kappa$, as it is linear in $\phi_x$. With $B^2 = \kappa\frac NM T^2$, the variance of one $c_k$,
-the input's own score is
-
-$$ s = \kappa + \alpha + \eta, \quad
-   \alpha\sim N\Big(0,\kappa\big(\tfrac NM-1\big)T^2\Big),\quad
-   \eta\sim N\Big(0,rB^2\frac{M-1}d\Big), $$
-
-from inputs of the same output and of others. Each competitor's has variance $|F|^2/d + B^2$,
-$|F|^2 = (\kappa+\alpha)^2 + 2(\kappa+\alpha)\eta + rB^2(M-2)$. As in `theory.attention.recall`, competitors
-share a fluctuation r of $|F|^2$ and correlate like D random directions. The leading order is
-$s\sim N(1,v)$ against competitors of variance v,
-
-$$ v = \frac1m\Big(\frac Nd + \frac NM\Big) . $$
-
-It lacks $1/d$, the correct output's share in every competitor's score; yet to add $1/d$ is wrong
-too, for an association that fails has a small s, and its $|F|^2$ is that much smaller.
+Competitors share the fluctuation r of $|F|^2$ and correlate like D random directions
+(`spectra.effective_rank`). The derivation is in mlp.md.
 """
 
 import math

@@ -1,50 +1,22 @@
 r"""How many pairs the best linear memory stores.
 
-A matrix $W$ stores $n$ random pairs of unit vectors in $\mathbb R^d$ if $We_i$ lies inside
-$C_i=\{w: u_i^\top w\ge u_j^\top w\ \forall j\}$ for every $i$: the normal cone, at the vertex
-$u_i$, of the polytope that the outputs span. The vectors $(We_i)_i$ fill a subspace of dimension
-$d^2$ in $\mathbb R^{nd}$. *Were it a uniformly random one*, the conic kinematic formula would say
-how often it meets $C_1\times\dots\times C_n$ outside the origin: with $K_1,\dots,K_n$ independent,
-distributed as the conic intrinsic volumes $v_k$ of the tangent cones $T_i=C_i^\circ$,
+A matrix $W$ stores $n$ random pairs of unit vectors in $\mathbb R^d$ if every $We_i$ lies in the
+cone $C_i=\{w: u_i^\top w\ge u_j^\top w\ \forall j\}$. The $(We_i)_i$ fill a subspace of dimension
+$d^2$ in $\mathbb R^{nd}$. *Were it a uniformly random one*, it would meet
+$C_1\times\dots\times C_n$ with the probability
 
-$$ P_{sep} = 2\sum_{k\text{ odd}}P(K_1+\dots+K_n=d^2-k) . $$
+$$ P_{sep} = 2\sum_{k\text{ odd}}P(K_1+\dots+K_n=d^2-k) , $$
 
-It falls from 1 to 0 where $d^2$ is the mean of the sum: with $g\sim N(0,1_d)$,
+where $K_i$ independently has the law of the conic intrinsic volumes $v_k$ of the tangent cone,
+polar to $C_i$. It falls from 1 to 0 where $n\,E\,\mathrm{dist}^2(g,C_1) = d^2$, $g\sim N(0,1_d)$.
+The volumes are exact:
 
-$$ n\,E\,\mathrm{dist}^2(g,C_1) = n\sum_k k\,Ev_k = d^2 . $$
+$$ n\,Ev_{m-1} = \binom nm\,I_m\,J_m,\quad m=1,\dots,d,\qquad
+   I_m = \int f_{\alpha m}(\varphi)\,F_\alpha(\varphi)^{n-m}\,d\varphi , $$
 
-In the decoupled model, where every input has competitors of its own, the cones are independent too,
-and only the subspace is not a random one. In the memory itself they share the outputs.
-
-The intrinsic volumes are exact. The faces of dimension $k=m-1$ at $u_i$ contribute the internal
-angle of the face at $u_i$ times its external angle, and for points on the sphere these are
-independent; with $\alpha=d-2$,
-
-$$ n\,Ev_{m-1} = \binom nm\,I_m\,J_m, \qquad m=1,\dots,d, $$
-
-and $v_d$ is what they leave of 1. Let $f_p\propto\cos^p$ be a density on $(-\frac\pi2,\frac\pi2)$
-and $F_p$ its distribution function. The external angle is
-
-$$ I_m = \int f_{\alpha m}(\varphi)\,F_\alpha(\varphi)^{n-m}\,d\varphi $$
-
-(all points of the face project to the same height, and the others below it) and the angles of a
-random simplex at its $m$ vertices add up to
-
-$$ J_m = m\int_{-\infty}^\infty h_{\alpha m+2}(x)
-   \Big(\frac12+i\,f_\alpha(0)\int_0^x\cosh^\alpha y\,dy\Big)^{m-1}dx,\qquad
-   h_p\propto\cosh^{-p}, $$
-
-Z. Kabluchko, "Angles of random simplices and face numbers of random polytopes", Adv. Math. 380,
-107612 (2021). The integral oscillates; on the line $x=i\varphi+s$ through its saddle point it does
-not: there the bracket is the tail $1-F_\alpha(\varphi)$ at $s=0$.
-
-As $n\to\infty$ the squared distance tends to that of one score from the maximum of $n$ others,
-$2\log n$, and $d^2\sim2n\log n$. The approach is slow:
-
-| d | 8 | 16 | 32 | 64 | 128 |
-|---|---|---|---|---|---|
-| n | 23.7 | 65.3 | 190.6 | 583 | 1853 |
-| $d^2/(n\log n)$ | 0.85 | 0.94 | 1.02 | 1.10 | 1.17 |
+$\alpha=d-2$, $f_p\propto\cos^p$ with distribution function $F_p$ on $(-\frac\pi2,\frac\pi2)$, and
+$J_m$ the angles of a random simplex (Z. Kabluchko, Adv. Math. 380, 107612, 2021). As $n\to\infty$,
+$d^2\sim2n\log n$, slowly. The derivation is in optimal.md.
 """
 
 import math

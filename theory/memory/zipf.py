@@ -4,35 +4,14 @@ Token $x = 1, 2, \dots$ has frequency $p(x)=x^{-\alpha}/\zeta(\alpha)$, $\alpha>
 $f(x)=x\bmod M$. The memory $W=\sum_xq(x)u_{f(x)}e_x^\top$ of independent uniform unit vectors in
 $R^d$ answers $\arg\max_au_a^\top We_x$; its error is $\sum_xp(x)P(\text{wrong}\mid x)$.
 
-*A few labels* ($M\ll d$). Label $a$ collects $c_a=\sum_{f(x')=a}q(x')e_{x'}^\top e_x$, of variance
-$Q_a/d$ with $Q_a=\sum_{f(x')=a,\,x'\ne x}q(x')^2$. The scores differ by
-
-$$ s_i-s_j=(c_i-c_j)(1-u_i^\top u_j)+\sum_{a\ne i,j}c_a(u_a^\top u_i-u_a^\top u_j) : $$
-
-the first factor changes no sign, the rest adds $\sum_{a\ne i,j}Q_a/d^2$ to the variance of each
-score. Hence token $x$ with label $i$ is recalled with probability
+With a few labels, $M\ll d$, token $x$ of label $i$ is recalled with probability
 
 $$ \int\varphi(z)\prod_{j\ne i}\Phi\Big(\frac{q(x)+\sigma_iz}{\sigma_j}\Big)dz,\qquad
-   \sigma_j^2=\frac{Q_j}d+\frac1{d^2}\sum_{a\ne i,j}Q_a . $$
+   \sigma_j^2=\frac{Q_j}d+\frac1{d^2}\sum_{a\ne i,j}Q_a , $$
 
-The noise has variance $\sum q^2/(Md)$: the tokens share $d$ numbers, not $d^2$. Two schemes:
-
-- Storing the $P$ most frequent tokens alike, $q=1\{x\le P\}$, recalls them while $P$ is a small
-  multiple of $d/\ln d$, which leaves $\sum_{x>P}p(x)\propto(d/\ln d)^{1-\alpha}$.
-- Weights $q=p^\rho$ with $2\rho\alpha>1$ make $\sum q^2$ converge, so that tokens up to
-  $x^*\sim d^{1/(2\rho\alpha)}$ are recalled and the error falls as $d^{-(\alpha-1)/(2\rho\alpha)}$,
-  more slowly.
-
-*As many labels as tokens.* Every label now spreads over $d$ directions, the noise has variance
-$P/d^2$ (`linear_memory`), a multiple of $d^2/\ln d$ tokens fit, and the cut-off leaves an error of
-order $(d^2/\ln d)^{1-\alpha}$: the stated rate $d^{1-\alpha}$ is then an upper bound.
-
-*Finite data.* After $T$ samples a token has been seen with probability $\pi_x=1-(1-p)^T$. Storing
-seen tokens only replaces $Q_a$ by $\sum\pi_{x'}q^2$, and unseen tokens are guessed. Their mass is
-the error that no dimension removes:
-
-$$ \sum_xp(1-p)^T \simeq \int pe^{-Tp}dx
-   = \frac{\Gamma(1-1/\alpha)}{\alpha\,\zeta(\alpha)^{1/\alpha}}\,T^{-1+1/\alpha} . $$
+$Q_a$ the sum of $\pi_{x'}q(x')^2$ over the other tokens of label $a$, and $\pi_x=1-(1-p)^T$ the
+probability that $T$ samples contain the token. With a label for each token the memory is that of
+`linear`. The derivation, and the rates that follow, are in zipf.md.
 
 Finite size: within 5% of the error for $d\ge32$, up to 10% where the most frequent token itself is
 at risk.

@@ -33,7 +33,12 @@ def test_constant_is_never_crossed() -> None:
 
 def test_no_argument_is_evaluated_twice() -> None:
     seen: list[float] = []
-    crossing.root(lambda x: seen.append(x) or x**2 - 2, 0, 2)
+
+    def square(x: float) -> float:
+        seen.append(x)
+        return x**2
+
+    crossing.root(square, 0, 2, level=2)
     assert len(seen) == len(set(seen))
 
 

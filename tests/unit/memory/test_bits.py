@@ -100,7 +100,7 @@ def test_accuracy_is_that_of_the_construction(construction: str) -> None:
         weights = memory.write(torch.from_numpy(outputs.T @ keys)).numpy()
         shares.append(((keys @ weights.T @ outputs.T).argmax(1) == np.arange(pairs)).mean())
     error = float(np.std(shares)) / math.sqrt(count)
-    predicted = theory.accuracy(construction, pairs, dim=dim, width=width)
+    predicted = theory.recall_probability(construction, pairs, dim=dim, width=width)
     assert 0.3 < predicted < 0.99
     assert abs(np.mean(shares) - predicted) < 0.03 + 4 * error
 
@@ -108,7 +108,7 @@ def test_accuracy_is_that_of_the_construction(construction: str) -> None:
 def test_capacity_is_where_accuracy_is_the_target() -> None:
     for construction in measured.CONSTRUCTIONS:
         pairs = theory.capacity(construction, dim=96, width=64)
-        found = theory.accuracy(construction, pairs, dim=96, width=64)
+        found = theory.recall_probability(construction, pairs, dim=96, width=64)
         assert found == pytest.approx(0.99, abs=1e-4)
 
 
@@ -127,4 +127,4 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="not between"):
         theory.fano_bits(facts=4, outputs=2, accuracy=0.1)
     with pytest.raises(ValueError, match="unknown construction"):
-        theory.accuracy("magic", 10, dim=8, width=8)
+        theory.recall_probability("magic", 10, dim=8, width=8)
