@@ -129,7 +129,7 @@ def power_law(name: str, *, vocab_size: float, length: float, dim: float) -> flo
 def _trigger_direction(dim: float) -> float:
     """T over the squared signal."""
     term = noise.TERMS["T"]
-    return term.coefficient * float(dim) ** term.exponents["dim"]
+    return float(term.coefficient * dim ** term.exponents["dim"])
 
 
 def regime(*, vocab_size: float, length: float, dim: float) -> str:

@@ -81,7 +81,7 @@ def test_every_term_tends_to_its_power_law(symbol: str) -> None:
 def test_scaling_follows_both_the_exponents_and_the_formula() -> None:
     term, larger = noise.TERMS["B"], NEAR.replace(dim=64)
 
-    def change(of: noise.NoiseTerm) -> float:
+    def change(of: noise_declaration.NoiseTerm) -> float:
         return math.log2(of.scaling(larger) / of.scaling(NEAR))
 
     measured = math.log2(term.variance(larger) / term.variance(NEAR))
