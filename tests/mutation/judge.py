@@ -16,10 +16,11 @@ from pathlib import Path
 
 import grimp
 
-from recall_claims import Claim, Verdict, judge
+from recall_claims import Claim, Verdict
 from recall_claims.declare.claim import TIERS
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings, run
+from recall_claims.judge.region import judge
 from tests.mutation.mutants import Mutant, forget
 
 _ROOT = Path(__file__).parents[2]
