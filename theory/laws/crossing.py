@@ -80,6 +80,8 @@ def log_root(
         high = 2 * low
         while function(high) < level:
             high *= 2
+            if math.isinf(high):
+                return math.inf
     bracket = math.log(low), math.log(high)
     found = root(lambda x: function(math.exp(x)), *bracket, level=level, tolerance=tolerance)
     return math.exp(found)

@@ -142,14 +142,15 @@ def recall_probability(construction: str, pairs: float, *, dim: int, width: int)
 
 
 def capacity(construction: str, *, dim: int, width: int, target: float = 0.99) -> float:
-    """Number of pairs, a real number, at which `recall_probability` falls to the target."""
-    return crossing.root(
+    """Pairs, a real number, at which `recall_probability` falls to the target; 0 if below 4."""
+    found = crossing.root(
         lambda pairs: recall_probability(construction, pairs, dim=dim, width=width),
         4,
         2 * dim * max(dim, width),
         level=target,
         tolerance=1e-3,
     )
+    return max(found, 0.0)
 
 
 @prediction(

@@ -179,7 +179,7 @@ def all_recalled(associations: float, dim: float) -> float:
 @prediction(latex=r"P(d_{1/2}) = \frac12", source=_SOURCE, provenance="derived")
 @lru_cache(maxsize=4096)
 def half_dim(associations: float) -> float:
-    """Dimension at which half of the associations are recalled, a real number.
+    """Dimension at which half of the associations are recalled, a real number; 0 if below 4.
 
     Raises:
         ValueError: fewer than 3 associations.
@@ -190,7 +190,7 @@ def half_dim(associations: float) -> float:
 @prediction(latex=r"P_{all}(d_{all}) = \frac12", source=_SHARP, provenance="derived")
 @lru_cache(maxsize=4096)
 def all_dim(associations: float) -> float:
-    """Dimension at which all associations are recalled with probability 1/2, a real number.
+    """Dimension at which all are recalled with probability 1/2, a real number; 0 if below 4.
 
     Raises:
         ValueError: fewer than 3 associations.
@@ -203,7 +203,7 @@ def all_dim(associations: float) -> float:
 )
 @lru_cache(maxsize=4096)
 def half_rank(associations: float, dim: float) -> float:
-    """Rank at which half of the associations are recalled, a real number; infinite if above d.
+    """Rank at which half of the associations are recalled: real, infinite above d, 0 below 2.
 
     Raises:
         ValueError: sizes as in `accuracy`.
@@ -217,7 +217,7 @@ def half_rank(associations: float, dim: float) -> float:
 @prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, provenance="derived")
 @lru_cache(maxsize=4096)
 def capacity(dim: float) -> float:
-    """Number of associations that are all recalled with probability 1/2, a real number.
+    """Number of associations all recalled with probability 1/2, a real number; 0 if below 3.
 
     Raises:
         ValueError: fewer than 4 dimensions.

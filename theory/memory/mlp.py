@@ -164,6 +164,8 @@ def critical_width(
 ) -> float:
     r"""Width at which all N associations are right with probability 1/2; infinite if none does.
 
+    It is that of the neurons lost (`FeatureLaw`) if a single one beyond them suffices.
+
     The failures are few and nearly independent: their number is Poisson, of mean
     $N(1-\mathrm{Acc})$. Finite size, cosine: within 3% for d >= 32 and M >= 64, 6% low at
     M = d = 32; at d = 16, where inputs come near each other, up to 9% low. ReLU: use

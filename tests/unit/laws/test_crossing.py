@@ -45,6 +45,7 @@ def test_no_argument_is_evaluated_twice() -> None:
 def test_open_bracket_is_doubled_until_the_level() -> None:
     found = crossing.log_root(lambda x: 1 - 1 / x, 1.5, level=0.999, tolerance=1e-9)
     assert found == pytest.approx(1000, rel=1e-6)
+    assert crossing.log_root(lambda x: 0.3, 1.0, level=0.5, tolerance=1e-9) == math.inf
 
 
 @pytest.mark.parametrize("true", [1.7, 2.0, 3.0, 63.0, 64.0, 65.2, 12345.6])

@@ -128,3 +128,8 @@ def test_bad_input_is_refused() -> None:
         theory.fano_bits(facts=4, outputs=2, accuracy=0.1)
     with pytest.raises(ValueError, match="unknown construction"):
         theory.recall_probability("magic", 10, dim=8, width=8)
+
+
+def test_small_memories_have_no_capacity() -> None:
+    assert theory.capacity("hebbian", dim=8, width=8) == 0
+    assert theory.bits_per_parameter("hebbian", dim=8, width=8) == 0

@@ -120,3 +120,7 @@ def test_senseless_sizes_are_refused() -> None:
         memory.one_bit_accuracy(16, 3)
     with pytest.raises(ValueError, match="rank"):
         memory.low_rank_accuracy(16, 16, 17)
+
+
+def test_thresholds_below_the_domain_of_the_formula_are_zero() -> None:
+    assert memory.half_dim(3) == memory.all_dim(3) == memory.half_rank(3, 4) == 0
