@@ -29,7 +29,6 @@ $\tau$, by $1 + (1 - 2/L)d/N$. This adds up to $d/2$ to $N_c$.
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 
 from recall_claims import prediction
 from theory.attention import localisation, noise
@@ -78,18 +77,16 @@ def critical_snr(
     own, weights = sphere.nodes(dim, 32)
     overlap = _trigger_direction(dim)
 
-    def excess(snr: float) -> float:
+    def found(snr: float) -> float:
         collected = math.sqrt(max(1 - snr**2 * overlap, 0.0)) * own
         trigger = snr + collected
         variance = np.maximum(1 + 2 * snr * collected / dim, trigger**2 / dim)
         ratio = trigger / np.sqrt(variance)
         values = localisation.given_snr(ratio, length=length, vocab_size=vocab_size, dim=dim)
-        return float(values @ weights) - probability
+        return float(values @ weights)
 
     high = min(16.0, math.sqrt(dim))
-    if excess(high) < 0:
-        return math.inf
-    return 0.0 if excess(0.0) >= 0 else float(brentq(excess, 0.0, high, xtol=1e-6))
+    return max(0.0, crossing.root(found, 0.0, high, level=probability, tolerance=1e-6))
 
 
 @prediction(latex=r"\kappa = \frac{s^*}{\sqrt{1 - s^{*2}/d}}", source=_SOURCE, provenance="derived")
