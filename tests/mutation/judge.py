@@ -16,13 +16,19 @@ from pathlib import Path
 
 import grimp
 
-from recall_claims import Claim, Verdict, judge
+from recall_claims import Claim, Verdict
 from recall_claims.declare.claim import TIERS
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings, run
+from recall_claims.judge.region import judge
 from tests.mutation.mutants import Mutant, forget
 
-FILES = sorted((Path(__file__).parents[2] / "claims").glob("test_*.py"))
+_ROOT = Path(__file__).parents[2]
+FILES = {
+    ".".join(file.relative_to(_ROOT).with_suffix("").parts): file
+    for file in sorted((_ROOT / "claims").rglob("test_*.py"))
+}
+"""Every claim file, by the name it is imported by."""
 
 
 class Evidence:
@@ -124,7 +130,7 @@ class Evidence:
 @cache
 def imported() -> dict[str, Claim]:
     """All claims, by id, as the suite runs them."""
-    return _claims(importlib.import_module(f"claims.{file.stem}") for file in FILES)
+    return _claims(importlib.import_module(name) for name in FILES)
 
 
 def reread(mutant: Mutant | None = None) -> dict[str, Claim]:
@@ -132,10 +138,10 @@ def reread(mutant: Mutant | None = None) -> dict[str, Claim]:
     numbers that the theory has now."""
 
     def execute() -> Iterator[object]:
-        for file in FILES:
-            if mutant is not None and mutant.module not in _upstream(f"claims.{file.stem}"):
+        for name, file in FILES.items():
+            if mutant is not None and mutant.module not in _upstream(name):
                 continue
-            spec = importlib.util.spec_from_file_location(f"claims.{file.stem}", file)
+            spec = importlib.util.spec_from_file_location(name, file)
             assert spec is not None
             assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
@@ -177,7 +183,7 @@ def _upstream(module: str) -> set[str]:
 def _distance(name: str, mutant: Mutant) -> tuple[bool, bool]:
     """How far a claim's file is from what is falsified: does it name it, or import its module?"""
     module = imported()[name].module
-    falsified = mutant.target.removeprefix("theory.").split("[")[0]
+    falsified = ".".join(mutant.target.split("[")[0].split(".")[-2:])
     return (
         falsified not in _source(module),
         mutant.module not in _graph().find_modules_directly_imported_by(module),

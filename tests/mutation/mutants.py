@@ -54,8 +54,8 @@ class Mutant:
 
 def modules() -> tuple[ModuleType, ...]:
     """All modules of the theory, imported."""
-    names = [module.name for module in pkgutil.iter_modules(theory.__path__)]
-    return tuple(importlib.import_module(f"theory.{name}") for name in names)
+    found = pkgutil.walk_packages(theory.__path__, "theory.")
+    return tuple(importlib.import_module(module.name) for module in found)
 
 
 def forget() -> None:

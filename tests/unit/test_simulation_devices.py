@@ -113,9 +113,9 @@ def observe(claim: Claim) -> dict[str, Any]:
         return dict(claim.observe(cell, block))
 
 
-@pytest.mark.parametrize("file", [file.stem for file in FILES])
-def test_simulations_keep_to_their_device(file: str) -> None:
-    for claim in vars(importlib.import_module(f"claims.{file}")).values():
+@pytest.mark.parametrize("module", FILES)
+def test_simulations_keep_to_their_device(module: str) -> None:
+    for claim in vars(importlib.import_module(module)).values():
         if isinstance(claim, Claim) and claim.id not in SLOW:
             assert observe(claim), claim.id
 

@@ -2,47 +2,50 @@ r"""Critical number of samples: where localisation sets in, and its power law in
 
 `critical_samples_full` solves `localisation.probability` = P for N; `threshold` is the closed form
 
-$$ N_c = \kappa\,\sqrt{f_A N_A^2 + f_B N_B^2 + f_C N_C^2} + \dots,\qquad
-   N_A = \frac{L^2 V^{1/2}}{d^{3/2}},\quad N_B = \frac{L^{3/2}V}{d^2},\quad
-   N_C = \frac{LV}{d^{3/2}} . $$
+$$ N_c = \kappa\,\sqrt{f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2} + \dots . $$
 
-Derivation: the localisation probability is P where the signal-to-noise ratio is $s^*(P)$
-(`critical_snr`). The noise terms that matter there are T, which is $1/d$ of the squared signal,
-and A, B, C (`theory.attention.noise`), which are $N_A^2/N^2$, $N_B^2/N^2$, $N_C^2/N^2$ of it for
-$V \gg d$, $N \gg d$, $L \gg 1$; so $N_c$ makes their sum $\kappa^{-2} = s^{*-2} - 1/d$. The
-largest of the three sets the regime, and in each regime V, L and d enter as a product of powers.
-The factors $f$ tend to 1; they and the dots hold what A, B and C leave at finite size:
-with $c = d/V$,
+Derivation. The localisation probability is P where the signal-to-noise ratio is $s^*(P)$
+(`critical_snr`). Five noise terms matter there (`noise.TERMS`). T is a fixed share of the squared
+signal. A, B, C and E fall as $N^{-2}$, and deep in the regime of term X its share is $N_X^2/N^2$.
+So $N_c$ is where these four add up to $\kappa^{-2} = s^{*-2} - T$. The largest of A, B and C sets
+the regime, and in each regime V, L and d enter as a product of powers. $T = 1/d$ and the $N_X$ are
+read from the declared terms: powers from `exponents`, the constant, 1, from the formula.
 
-$$ f_A = (1+3c+c^2)\Big[\Big(1-\frac2L\Big)^2+\frac{2(1+c)}{d}\Big]
-   \Big(1+\frac{10}d\Big)^{-1/2}+\frac{(1+c)^2}{L-1}, $$
-$$ f_B = \Big(1-\frac1L\Big)(1+c)(1+6c+6c^2+c^3),\qquad
-   f_C = \Big(1-\frac1L\Big)^{-1}(1+c)^2(1+2c)+\frac\tau L , $$
+The factors $f$ and the dots hold what the terms leave at finite size. The factors tend to 1, except
+that $f_E$ has a part with $\tau$; E then falls behind A, and this part behind C, as $1/L$. With
+$c = d/V$,
 
-where the root is the median of A over its mean (A is proportional to $\chi^2_d$, from the mean
-embedding, times the square of another, from the label counts: relative variance $10/d$; and a
-probability of 1/2 is met by the median replicate); and B, C grow by the factor $1 + d/N$ (C:
-$1 + (1 - 2/L)d/N$), which adds up to $d/2$ to $N_c$.
+$$ f_A = (1+3c+c^2)\Big[\Big(1-\frac2L\Big)^2+\frac{2(1+c)}{d}\Big]\Big(1+\frac{10}d\Big)^{-1/2},
+   \qquad f_B = \Big(1-\frac1L\Big)(1+c)(1+6c+6c^2+c^3), $$
+$$ f_C = \Big(1-\frac1L\Big)^{-1}(1+c)^2(1+2c),\qquad
+   f_E = \Big(1-\frac1L\Big)^{-1}(1+c)^2+\tau\frac V{L^2} . $$
+
+The root in $f_A$ is the median of A over its mean, since the median replicate meets a probability
+of 1/2. (A is proportional to $\chi^2_d$, from the mean embedding, times the square of another, from
+the label counts: relative variance $10/d$.) B grows by the factor $1 + d/N$; C, and what E has of
+$\tau$, by $1 + (1 - 2/L)d/N$. This adds up to $d/2$ to $N_c$.
 """
 
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 
 from recall_claims import prediction
-from theory.attention import localisation
+from theory.attention import localisation, noise
 from theory.attention.problem import Problem
-from theory.laws import sphere
+from theory.laws import crossing, sphere
 
 _SOURCE = "paper A, arXiv 2603.15923, A3 (N, d and L enter as a product); constants derived"
-_MOST_SAMPLES = 2**40
 
-EXPONENTS: dict[str, dict[str, float]] = {
-    "A": {"vocab_size": 0.5, "length": 2.0, "dim": -1.5},
-    "B": {"vocab_size": 1.0, "length": 1.5, "dim": -2.0},
-    "C": {"vocab_size": 1.0, "length": 1.0, "dim": -1.5},
-}
+
+def _exponents(symbol: str) -> dict[str, float]:
+    """Powers of V, L and d in the N that makes a noise term a fixed share of the squared signal."""
+    powers = noise.TERMS[symbol].exponents
+    return {name: -powers[name] / powers["samples"] for name in ("vocab_size", "length", "dim")}
+
+
+_POWERS = {symbol: _exponents(symbol) for symbol in ("A", "B", "C", "E")}
+EXPONENTS = {symbol: _POWERS[symbol] for symbol in ("A", "B", "C")}
 r"""Powers of V, L and d in $N_A$, $N_B$, $N_C$. The regimes, for $V \gg d$ and $\tau = 0$:
 A, mean bias: $L > \max(\sqrt V, V/d)$; B, stored context: $d < L < V/d$;
 C, gradient noise: $L < \min(d, \sqrt V)$. Besides, $\kappa$ grows as $\sqrt{2\ln L}$."""
@@ -72,19 +75,18 @@ def critical_snr(
     """
     _check(probability)
     own, weights = sphere.nodes(dim, 32)
+    overlap = _trigger_direction(dim)
 
-    def excess(snr: float) -> float:
-        collected = math.sqrt(max(1 - snr**2 / dim, 0.0)) * own
+    def found(snr: float) -> float:
+        collected = math.sqrt(max(1 - snr**2 * overlap, 0.0)) * own
         trigger = snr + collected
         variance = np.maximum(1 + 2 * snr * collected / dim, trigger**2 / dim)
         ratio = trigger / np.sqrt(variance)
         values = localisation.given_snr(ratio, length=length, vocab_size=vocab_size, dim=dim)
-        return float(values @ weights) - probability
+        return float(values @ weights)
 
     high = min(16.0, math.sqrt(dim))
-    if excess(high) < 0:
-        return math.inf
-    return 0.0 if excess(0.0) >= 0 else float(brentq(excess, 0.0, high, xtol=1e-6))
+    return max(0.0, crossing.root(found, 0.0, high, level=probability, tolerance=1e-6))
 
 
 @prediction(latex=r"\kappa = \frac{s^*}{\sqrt{1 - s^{*2}/d}}", source=_SOURCE, provenance="derived")
@@ -95,57 +97,55 @@ def kappa(*, length: float, vocab_size: float, dim: float, probability: float = 
     other tokens alone hides the signal at any number of samples.
     """
     critical = critical_snr(length=length, vocab_size=vocab_size, dim=dim, probability=probability)
-    if critical**2 >= dim:
-        return math.inf
-    return critical / math.sqrt(1 - critical**2 / dim)
+    rest = 1 - critical**2 * _trigger_direction(dim)
+    return critical / math.sqrt(rest) if rest > 0 else math.inf
 
 
 @prediction(
     latex=r"N_A = \frac{L^2 V^{1/2}}{d^{3/2}},\quad N_B = \frac{L^{3/2}V}{d^2},\quad "
-    r"N_C = \frac{LV}{d^{3/2}}",
+    r"N_C = \frac{LV}{d^{3/2}},\quad N_E = \frac{L^{3/2}V^{1/2}}{d^{3/2}}",
     source=_SOURCE,
     provenance="derived",
 )
 def power_law(name: str, *, vocab_size: float, length: float, dim: float) -> float:
-    r"""$N_A$, $N_B$ or $N_C$: the critical number of samples of one regime, without $\kappa$.
+    r"""$N_A$, $N_B$, $N_C$ or $N_E$: what one noise term alone would ask for, without $\kappa$.
 
     Raises:
-        ValueError: there is no such regime.
+        ValueError: there is no such term, or it does not fall as $N^{-2}$.
 
     >>> power_law("C", vocab_size=4096, length=8, dim=16)
     512.0
     """
-    if name not in EXPONENTS:
-        raise ValueError(f"regime is {name!r}: give one of {', '.join(EXPONENTS)}")
-    powers = EXPONENTS[name]
-    value: float = (
-        vocab_size ** powers["vocab_size"] * length ** powers["length"] * dim ** powers["dim"]
-    )
-    return value
+    if name not in _POWERS:
+        raise ValueError(f"noise term is {name!r}: give one of {', '.join(_POWERS)}")
+    powers = _POWERS[name]
+    sizes = vocab_size ** powers["vocab_size"] * length ** powers["length"] * dim ** powers["dim"]
+    return math.sqrt(noise.TERMS[name].coefficient) * float(sizes)
 
 
-def _terms(vocab_size: float, length: float, dim: float) -> dict[str, float]:
-    """Squares of the regimes' power laws."""
-    return {
-        name: power_law(name, vocab_size=vocab_size, length=length, dim=dim) ** 2
-        for name in EXPONENTS
-    }
+def _trigger_direction(dim: float) -> float:
+    """T over the squared signal."""
+    term = noise.TERMS["T"]
+    return float(term.coefficient * dim ** term.exponents["dim"])
 
 
 def regime(*, vocab_size: float, length: float, dim: float) -> str:
-    """The regime A, B or C: the largest noise term at the threshold, without the trigger in values.
+    """The regime: A, B or C, the largest noise term at the threshold without the trigger in values.
 
     >>> regime(vocab_size=4096, length=8, dim=64)
     'C'
     """
-    terms = _terms(vocab_size, length, dim)
-    return max(terms, key=lambda name: terms[name])
+    return max(
+        EXPONENTS,
+        key=lambda name: power_law(name, vocab_size=vocab_size, length=length, dim=dim),
+    )
 
 
 @prediction(
-    latex=r"N_c = \left\{\kappa\sqrt{f_A N_A^2 + f_B N_B^2 + f_C N_C^2} + \frac d2\,"
-    r"\frac{f_B N_B^2 + (1-2/L) f_C N_C^2}{f_A N_A^2 + f_B N_B^2 + f_C N_C^2}"
-    r"- \tau V\left(1 + \frac Ld\right)\right\}_+",
+    latex=r"N_c = \left\{\kappa\sqrt{S} + \frac d2\,"
+    r"\frac{f_B N_B^2 + (1-2/L)(f_C N_C^2 + \tau N_E^2V/L^2)}{S}"
+    r"- \tau V\left(1 + \frac Ld\right)\right\}_+,\quad"
+    r"S = f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2",
     source=_SOURCE,
     provenance="derived",
 )
@@ -170,19 +170,17 @@ def threshold(
     needed = kappa(length=length, vocab_size=vocab_size, dim=dim, probability=probability)
     if math.isinf(needed):
         return math.inf
-    c = dim / vocab_size
-    factors = {
-        "A": (1 + 3 * c + c**2)
-        * ((1 - 2 / length) ** 2 + 2 * (1 + c) / dim)
-        / math.sqrt(1 + 10 / dim)
-        + (1 + c) ** 2 / (length - 1),
-        "B": (1 - 1 / length) * (1 + c) * (1 + 6 * c + 6 * c**2 + c**3),
-        "C": (1 + c) ** 2 * (1 + 2 * c) / (1 - 1 / length) + trigger / length,
-    }
-    terms = _terms(vocab_size, length, dim)
-    squares = {name: factors[name] * terms[name] for name in factors}
-    total = sum(squares.values())
-    few = dim / 2 * (squares["B"] + (1 - 2 / length) * squares["C"]) / total
+    a, b, c, e = (
+        power_law(name, vocab_size=vocab_size, length=length, dim=dim) ** 2 for name in _POWERS
+    )
+    ratio, rest = dim / vocab_size, 1 - 1 / length
+    bias = (1 + 3 * ratio + ratio**2) * ((1 - 2 / length) ** 2 + 2 * (1 + ratio) / dim) * a
+    bias /= math.sqrt(1 + 10 / dim)
+    stored = rest * (1 + ratio) * (1 + 6 * ratio + 6 * ratio**2 + ratio**3) * b
+    random = (1 + ratio) ** 2 * (1 + 2 * ratio) / rest * c
+    mean_value, trigger_value = (1 + ratio) ** 2 / rest * e, trigger * vocab_size / length**2 * e
+    total = bias + stored + random + mean_value + trigger_value
+    few = dim / 2 * (stored + (1 - 2 / length) * (random + trigger_value)) / total
     memorised = trigger * vocab_size * (1 + length / dim)
     return max(needed * math.sqrt(total) + few - memorised, 0.0)
 
@@ -210,26 +208,10 @@ def critical_samples_full(problem: Problem, *, probability: float = 0.5) -> floa
     """
     _check(probability)
 
-    def excess(samples: int) -> float:
-        return localisation.probability(problem.replace(samples=samples)) - probability
+    def found(samples: int) -> float:
+        return localisation.probability(problem.replace(samples=samples))
 
-    low, high = 1, 2
-    at_low, at_high = excess(low), excess(high)
-    if at_low >= 0:
-        return 1.0
-    while at_high < 0:
-        low, at_low, high = high, at_high, 2 * high
-        if high > _MOST_SAMPLES:
-            return math.inf
-        at_high = excess(high)
-    while high - low > 1 and high > 1.02 * low:
-        middle = (low + high) // 2
-        value = excess(middle)
-        if value < 0:
-            low, at_low = middle, value
-        else:
-            high, at_high = middle, value
-    return float(low * (high / low) ** (-at_low / (at_high - at_low)))
+    return crossing.integer_root(found, level=probability, within=0.02)
 
 
 def _check(probability: float) -> None:

@@ -16,18 +16,20 @@ dimension `marginal_dim`, and $L_{eff}$ is the mean number of distinct distracto
 averages $G$ over the three things that differ from replicate to replicate, all in units of the
 mean noise $E\sigma^2$:
 
-- $q$: Gaussian with variance $v_q$ (`noise.trigger_coefficient_variance`);
+- $q$: Gaussian with variance $v_q$ (`noise_terms.trigger_coefficient_variance`);
 - $\nu = z_{trig}^\top w_{noise}$, the noise that the trigger collects itself: $f_d$-distributed
   with variance $b\,\zeta$;
 - $\zeta = |w_{noise}|_S^2$ over its mean: lognormal with mean 1 and variance `_spread`.
 
 The mean of $\sigma^2$ given these is $T + (q^2 - E q^2 + 2 q \nu)/d + (1 - T)\,\zeta$.
 
-Derived: every term of $w_{noise}$ is, given the data's label counts, a Gaussian vector whose
-covariance is a power $S^p$ of the embeddings' covariance $S$ (A: $S\mu$, $p = 2$; B, D:
-$S\,S^{1/2}g$, $p = 3$; the others: $S^{1/2} g$, $p = 1$). So $\sigma^2$ is a quadratic form in
-$S^{p+1}$ and the trigger's own share a form in $S^p$. Only the last step, one lognormal of
-the right variance for a weighted sum of $\chi^2$ times powers of a $\chi^2$, is an approximation.
+Derived: every term of $w_{noise}$ is, given the data's label counts, a Gaussian vector. Its
+covariance is a power $S^p$ of the embeddings' covariance $S$, the term's declared
+`covariance_power`: $p = 2$ if it is $S\mu$, with $\mu$ the mean embedding (A); $p = 3$ if it is
+$S\,S^{1/2}g$, with $g$ a normal vector (B, D); $p = 1$ if it is $S^{1/2} g$ (the others). So
+$\sigma^2$ is a quadratic form in $S^{p+1}$, and the trigger's own share a form in $S^p$. One
+approximation is made: a lognormal of the right variance stands in for a weighted sum of $\chi^2$
+times powers of a $\chi^2$.
 """
 
 import math
@@ -40,7 +42,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from recall_claims import prediction
-from theory.attention import noise, signal
+from theory.attention import noise, noise_terms, signal
 from theory.attention.problem import Problem
 from theory.laws import quadrature, spectra, sphere
 
@@ -48,8 +50,6 @@ FloatArray = NDArray[np.float64]
 
 _SOURCE = "paper A, arXiv 2603.15923, A6 and A7 (the algorithm); formula derived"
 _SNR_RANGE = (-12.0, 18.0)
-_POWERS = {"T": 0, "A": 2, "B": 3, "D": 3}
-"""Power $p$ of S in the covariance of each noise term's part of w; 1 for all others."""
 
 
 def distinct_distractors(length: float, vocab_size: float) -> float:
@@ -96,37 +96,36 @@ def snr(problem: Problem) -> float:
 
 
 @dataclass(frozen=True)
-class Profile:
+class SignalToNoise:
     r"""Signal and noise of a setting, all that the law of a replicate's ratio depends on.
 
     Attributes:
         snr: mean trigger score over the root of the mean variance of the token scores.
-        shares: each noise term's share of that variance, by the symbols of `noise.TERMS`.
+        shares: of that variance, by the covariance power of the noise terms; 0 is T alone.
         coefficient: $v_q$ in units of that variance.
     """
 
     snr: float
-    shares: Mapping[str, float]
+    shares: Mapping[int, float]
     coefficient: float
 
     @property
-    def noise_shares(self) -> dict[str, float]:
-        """Shares of the noise terms other than T, adding up to 1."""
-        rest = 1 - self.shares["T"]
-        return {symbol: share / rest for symbol, share in self.shares.items() if symbol != "T"}
+    def noise_shares(self) -> dict[int, float]:
+        """Shares of the noise other than T, adding up to 1."""
+        rest = 1 - self.shares[0]
+        return {power: share / rest for power, share in self.shares.items() if power}
 
 
-def profile(problem: Problem) -> Profile:
-    """The profile of the attention-only model."""
-    scale = noise.variance(problem)
-    return Profile(
+def signal_to_noise(problem: Problem) -> SignalToNoise:
+    """Signal and noise of the attention-only model."""
+    return SignalToNoise(
         snr=snr(problem),
-        shares=noise.shares(problem),
-        coefficient=noise.trigger_coefficient_variance(problem) / scale,
+        shares=noise.by_covariance_power(noise.shares(problem)),
+        coefficient=noise_terms.trigger_coefficient_variance(problem) / noise.variance(problem),
     )
 
 
-def marginal_dim(problem: Problem, given: Profile | None = None) -> float:
+def marginal_dim(problem: Problem, given: SignalToNoise | None = None) -> float:
     r"""Dimension $D$ whose $f_D$ has the kurtosis of the token scores of one replicate.
 
     For Gaussian embeddings the scores of a replicate have a uniform direction in $R^V$: $D=\infty$.
@@ -138,33 +137,33 @@ def marginal_dim(problem: Problem, given: Profile | None = None) -> float:
         return math.inf
     t2, t3, t4 = spectra.moments(problem.ratio)
     eta = (1.0, (t2 + 1) / t2, (t3 + 2 * t2) / t3, (t4 + 2 * t3 + t2**2) / t4)
-    shares = (given or profile(problem)).shares
-    mean = sum(share * eta[_POWERS.get(symbol, 1)] for symbol, share in shares.items())
+    shares = (given or signal_to_noise(problem)).shares
+    mean = sum(share * eta[power] for power, share in shares.items())
     return problem.dim / mean**2
 
 
-def _spread(problem: Problem, shares: Mapping[str, float]) -> float:
+def _spread(problem: Problem, shares: Mapping[int, float]) -> float:
     r"""Variance of $\zeta$ over replicates: two independent factors.
 
-    The form $\sum_j a_j g^\top S^{p_j+1} g / m_{p_j+1}$ of $w_{noise}$ ($a_j$: shares, $m_k$:
-    spectral moments of $S$) has variance
-    $\frac2d\sum_{jk} a_ja_k\,m_{p_j+p_k+2}/(m_{p_j+1}m_{p_k+1})$.
-    The label counts $n$ scale B and D by $n^\top G_U^2 n$ and A by $y^2$, $y = n^\top G_U n$, with
-    relative variances $2t_4/(Vt_2^2)$ and that of the square of a $\chi^2_k$, $k = V/t_2$, and
-    covariance $2\cdot 2t_3/(Vt_2)$.
+    The form $\sum_p a_p g^\top S^{p+1} g / m_{p+1}$ of $w_{noise}$ ($a_p$: share of the terms of
+    power p, $m_k$: spectral moments of $S$) has variance
+    $\frac2d\sum_{pq} a_pa_q\,m_{p+q+2}/(m_{p+1}m_{q+1})$.
+    The label counts $n$ scale the terms that the mean covariance reads: contexts ($p = 3$) by
+    $n^\top G_U^2 n$, of relative variance $2t_4/(Vt_2^2)$, and the mean embedding ($p = 2$) by
+    $y^2$, $y = n^\top G_U n$, of that of the square of a $\chi^2_k$, $k = V/t_2$. Their covariance
+    is $2\cdot 2t_3/(Vt_2)$.
     """
     size, ratio = problem.vocab_size, problem.dim / problem.vocab_size
-    power = {symbol: _POWERS.get(symbol, 1) + 1 for symbol in shares}
     moment = {k: spectra.moment(k, ratio) for k in range(1, 9)}
     form = sum(
-        a * b * moment[power[i] + power[j]] / (moment[power[i]] * moment[power[j]])
-        for i, a in shares.items()
-        for j, b in shares.items()
+        a * b * moment[p + q + 2] / (moment[p + 1] * moment[q + 1])
+        for p, a in shares.items()
+        for q, b in shares.items()
     )
     t2, t3, t4 = spectra.moments(problem.ratio)
     inverse = 2 * t2 / size
     squared = (1 + 2 * inverse) * (1 + 3 * inverse) / (1 + inverse) - 1
-    bias, stored = shares["A"], shares["B"] + shares["D"]
+    bias, stored = shares[2], shares[3]
     counts = (
         bias**2 * squared
         + stored**2 * 2 * t4 / (size * t2**2)
@@ -173,17 +172,18 @@ def _spread(problem: Problem, shares: Mapping[str, float]) -> float:
     return (1 + 2 * form / problem.dim) * (1 + counts) - 1
 
 
-def _trigger_share(problem: Problem, shares: Mapping[str, float]) -> float:
+def _trigger_share(problem: Problem, shares: Mapping[int, float]) -> float:
     r"""$b$: variance of $z_{trig}^\top w_{noise}$ over that of $z_v^\top w_{noise}$ over tokens."""
     ratio = problem.dim / problem.vocab_size
-    value = 0.0
-    for symbol, share in shares.items():
-        power = _POWERS.get(symbol, 1)
-        value += share * spectra.moment(power, ratio) / spectra.moment(power + 1, ratio)
-    return value
+    return sum(
+        share * spectra.moment(power, ratio) / spectra.moment(power + 1, ratio)
+        for power, share in shares.items()
+    )
 
 
-def replicate_snr(problem: Problem, given: Profile | None = None) -> tuple[FloatArray, FloatArray]:
+def replicate_snr(
+    problem: Problem, given: SignalToNoise | None = None
+) -> tuple[FloatArray, FloatArray]:
     r"""Quadrature of $\theta_{trig}/\sigma$ over replicates: values and weights, flat arrays.
 
     Raises:
@@ -195,8 +195,8 @@ def replicate_snr(problem: Problem, given: Profile | None = None) -> tuple[Float
             "the embeddings are orthonormal: use theory.attention.orthonormal.localisation"
         )
     dim = problem.dim
-    given = given or profile(problem)
-    direct, shares = given.shares["T"], given.noise_shares
+    given = given or signal_to_noise(problem)
+    direct, shares = given.shares[0], given.noise_shares
     signal_mean, coefficient = given.snr, given.coefficient
 
     gauss, gauss_weights = quadrature.normal(13)
@@ -221,7 +221,7 @@ def replicate_snr(problem: Problem, given: Profile | None = None) -> tuple[Float
     source=_SOURCE,
     provenance="derived",
 )
-def probability(problem: Problem, given: Profile | None = None) -> float:
+def probability(problem: Problem, given: SignalToNoise | None = None) -> float:
     r"""Probability that the attention localises the informative token of a fresh sequence.
 
     Averaged over data, embeddings and the sequence, for random embeddings; about 1 ms a call.
@@ -233,7 +233,7 @@ def probability(problem: Problem, given: Profile | None = None) -> float:
         ValueError: the embeddings are orthonormal; there $\theta_v$ is not Gaussian
             (`theory.attention.orthonormal`).
     """
-    given = given or profile(problem)
+    given = given or signal_to_noise(problem)
     ratios, weights = replicate_snr(problem, given)
     values = given_snr(
         ratios,

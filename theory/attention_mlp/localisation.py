@@ -6,31 +6,31 @@ from functools import lru_cache
 
 from recall_claims import prediction
 from theory.attention import localisation, noise
-from theory.attention.localisation import Profile
+from theory.attention.localisation import SignalToNoise
 from theory.attention_mlp import noise as mlp_noise
 from theory.attention_mlp.problem import MlpProblem
+from theory.laws import crossing
 
 _SOURCE = "paper A, arXiv 2603.15923, A9 (coupling of V, N, d, L, m); formula derived"
 _MOST_SAMPLES = 2**32
-_LIKE = {"M0": "A", "MB": "B", "MC": "C"}
-"""The attention-only term whose vector has the same law: the mean row of W takes the part of the
-mean embedding, the layer's own noise that of the contexts."""
+_COVARIANCE_POWERS = noise.COVARIANCE_POWERS | {
+    symbol: term.covariance_power for symbol, term in mlp_noise.LAYER_TERMS.items()
+}
 
 
-def profile(problem: MlpProblem, without: Collection[str] = ()) -> Profile:
-    """Signal and noise shares, with each new term counted with the one it is distributed like.
+def signal_to_noise(problem: MlpProblem, without: Collection[str] = ()) -> SignalToNoise:
+    """Signal and noise of the model with the layer.
 
     ``without``: symbols of terms that are taken to be absent.
     """
-    values = {k: v for k, v in mlp_noise.terms(problem).items() if k not in without}
+    every = mlp_noise.terms(problem)
+    values = {symbol: value for symbol, value in every.items() if symbol not in without}
     total = sum(values.values())
-    share = total / sum(mlp_noise.terms(problem).values())
-    shares = dict.fromkeys(noise.TERMS, 0.0)
-    for symbol, value in values.items():
-        shares[_LIKE.get(symbol, symbol)] += value / total
-    return Profile(
-        snr=mlp_noise.snr(problem) / math.sqrt(share),
-        shares=shares,
+    return SignalToNoise(
+        snr=mlp_noise.snr(problem) / math.sqrt(total / sum(every.values())),
+        shares=noise.by_covariance_power(
+            {symbol: value / total for symbol, value in values.items()}, _COVARIANCE_POWERS
+        ),
         coefficient=mlp_noise.coefficient_variance(problem) / total,
     )
 
@@ -45,7 +45,7 @@ def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
 
     ``without``: symbols of noise terms that are taken to be absent.
     """
-    return localisation.probability(problem, profile(problem, without))
+    return localisation.probability(problem, signal_to_noise(problem, without))
 
 
 @prediction(
@@ -66,19 +66,7 @@ def critical_samples(problem: MlpProblem) -> float:
 
 @lru_cache(maxsize=4096)
 def _critical_samples(problem: MlpProblem) -> float:
-    def excess(samples: int) -> float:
-        return probability(problem.replace(samples=samples)) - 0.5
+    def found(samples: int) -> float:
+        return probability(problem.replace(samples=samples))
 
-    low, high = 1, 2
-    if excess(low) >= 0:
-        return 1.0
-    while excess(high) < 0:
-        low, high = high, 2 * high
-        if high > _MOST_SAMPLES:
-            return math.inf
-    while high - low > 1 and high > low * 1.01:
-        middle = (low + high) // 2
-        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
-    at_low, at_high = excess(low), excess(high)
-    share = at_low / (at_low - at_high)
-    return float(low * (high / low) ** share)
+    return crossing.integer_root(found, level=0.5, most=_MOST_SAMPLES, within=0.01)

@@ -7,21 +7,25 @@ $$ s_{ij} = \frac1N\sum_{i'} g_{ii'}\,\nabla_hK_m(\bar h_{i'}; \bar h_i)\cdot v_
    g_{ii'} = \delta_i^\top U^\top U\delta_{i'} . $$
 
 The average over the layer is $c_1\,h'\cdot v + c_2\,h\cdot v$ with $c_1\approx b_1^2$ and
-$c_2\approx b_0b_2$, so the terms of `theory.attention.noise` reappear rescaled: pairs of the same label by
-$b_1^2$, a sample with itself by $\chi$, pairs through the mean covariance by
-$\beta = b_1^2 + b_0b_2$. Three terms are new. Moments of $\phi$ are taken at the scale
-$\varepsilon\approx L^{-1/2}$ of mean values (`theory.attention_mlp.activations`).
+$c_2\approx b_0b_2$, so the terms of `theory.attention.noise` reappear rescaled: pairs of the same
+label by $b_1^2$, a sample with itself by $\chi$, pairs through the mean covariance by
+$\beta = b_1^2 + b_0b_2$. Three terms are new, `LAYER_TERMS`. Moments of $\phi$ are taken at the
+scale $\varepsilon\approx L^{-1/2}$ of mean values (`theory.attention_mlp.activations`).
 
 With ``centred`` residuals $\sum_i\delta_i = 0$: whatever is the same for all $i'$ drops out, and
 every self-coefficient is reduced by its value for a pair of different samples.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recall_claims import prediction
-from theory.attention import noise, signal
+from theory.attention import noise, noise_terms, signal
+from theory.attention.noise_declaration import sum_latex
 from theory.attention_mlp.problem import MlpProblem
+from theory.laws import spectra
 
 _SOURCE = "paper A, arXiv 2603.15923, A6, A9 and A10 (MLP noise); formula derived"
 
@@ -58,6 +62,7 @@ class Coefficients:
     mixed: float
 
 
+@lru_cache(maxsize=4096)
 def coefficients(problem: MlpProblem) -> Coefficients:
     """The rescaling of the terms at the scale of this problem's mean values."""
     law = problem.local
@@ -125,64 +130,121 @@ def trigger_signal(problem: MlpProblem) -> float:
     return signal.signal_unit(p) * (1 - 1 / p.vocab_size) * (pairs + excess)
 
 
+@dataclass(frozen=True)
+class LayerTerm:
+    """A noise term that the random layer adds, declared by `_layer_term`.
+
+    Attributes:
+        latex: its variance in units of $s_0^2$.
+        covariance_power: as in `theory.attention.noise_declaration.NoiseTerm`.
+        variance: its formula.
+    """
+
+    latex: str
+    covariance_power: int
+    variance: Callable[[MlpProblem], float]
+
+
+LAYER_TERMS: dict[str, LayerTerm] = {}
+
+
+def _layer_term(
+    symbol: str, *, latex: str, like: str
+) -> Callable[[Callable[[MlpProblem], float]], Callable[[MlpProblem], float]]:
+    """Declare a formula as a term whose vector has the law of the attention-only term ``like``."""
+
+    def declare(formula: Callable[[MlpProblem], float]) -> Callable[[MlpProblem], float]:
+        LAYER_TERMS[symbol] = LayerTerm(latex, noise.COVARIANCE_POWERS[like], formula)
+        return formula
+
+    return declare
+
+
+@_layer_term(
+    "M0",
+    latex=r"\frac{L^4t_3}{mN^2}\left[\psi^2+\frac{\psi\psi_1+\psi_1^2}{d}+\frac{\chi^2}{V}\right]",
+    like="A",
+)
+def weight_mean_bias(problem: MlpProblem) -> float:
+    r"""M0: the mean row $\bar w$ of $W$ acts as a mean embedding that all features share.
+
+    $|\bar w|^2 = d/m$; it takes $\psi = E\phi\phi'\ne0$ (an offset $\phi(0)$, or curvature).
+    """
+    c = coefficients(problem)
+    V, L, N, d, m = _sizes(problem)
+    _, t3, _ = spectra.moments(problem.ratio)
+    mean = c.drift**2 + (c.drift * c.drift_change + c.drift_change**2) / d + c.own**2 / V
+    return L**4 * t3 / (m * N**2) * mean
+
+
+@_layer_term(
+    "MC",
+    latex=r"\frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2qq'}{m}"
+    r"+\frac{Vt_2E\phi^2\phi'^2}{mN}\right]",
+    like="C",
+)
+def layer_gradient_noise(problem: MlpProblem) -> float:
+    """MC: the kernel $K_m$ of a finite width differs from its average for every pair."""
+    c = coefficients(problem)
+    V, L, N, _, m = _sizes(problem)
+    t2, _, _ = spectra.moments(problem.ratio)
+    pairs = t2**2 * c.power * c.slope_power / m + V * t2 * c.mixed / (m * N)
+    return L**3 / (1 - 1 / L) / N**2 * pairs
+
+
+@_layer_term(
+    "MB",
+    latex=r"\frac{L^4t_2t_3}{VmN^2}\left[E\phi^2\,E\phi'^2+\psi^2\right]",
+    like="B",
+)
+def layer_stored_context(problem: MlpProblem) -> float:
+    """MB: the same through the mean covariance."""
+    c = coefficients(problem)
+    V, L, N, _, m = _sizes(problem)
+    t2, t3, _ = spectra.moments(problem.ratio)
+    return L**4 * t2 * t3 / (V * m * N**2) * (c.power * c.mean_slope_power + c.drift**2)
+
+
 def terms(problem: MlpProblem) -> dict[str, float]:
     r"""Every noise term by its symbol, in units $s_0^2$.
 
-    T, A to F, H and C2 are those of `theory.attention.noise`, rescaled. New are
-
-    * M0, weight-mean bias: the mean row $\bar w$ of $W$, $|\bar w|^2 = d/m$, acts as a mean
-      embedding that all features share, if $\psi = E\phi\phi'\ne0$ (an offset $\phi(0)$, or
-      curvature);
-    * MC, finite-width gradient noise: $K_m$ differs from its average for every pair;
-    * MB: the same through the mean covariance.
+    T, A to F, H and C2 are those of `theory.attention.noise`, rescaled; then `LAYER_TERMS`. Parts
+    of T, A and C are rescaled by different coefficients, in the limit of large V.
     """
     p, c = problem, coefficients(problem)
-    V, L, N, d, m = map(float, (p.vocab_size, p.length, p.samples, p.dim, p.width))
-    t2, t3, _ = noise.moments(p.ratio)
+    V, L, N, d, m = _sizes(problem)
+    t2, t3, _ = spectra.moments(p.ratio)
     tau, h, r = float(p.trigger_in_values), V / N, V / d
     linear, mean = c.slope**2, c.mean**2
     plain = {symbol: term.variance(p) for symbol, term in noise.TERMS.items()}
+    whole, own = c.pair + tau * c.own * h, c.own**2
+    trigger = whole**2 + coefficient_variance(p)
+    trigger += 2 * whole * tau * (c.own * L * t2 / N + c.slope * t2 / V)
+    trigger += tau * own * L**2 * t3 / N**2
+    bias = own * (1 - 2 / L) ** 2 + mean * 2 * t2 / V
     read = (1 - 2 / L) * (r + 2 + L / V)
-    whole = c.pair + tau * c.own * h
-    return {
-        "T": (
-            whole**2
-            + 2 * whole * tau * (c.own * L * t2 / N + c.slope * t2 / V)
-            + tau * c.own**2 * L**2 * t3 / N**2
-            + coefficient_variance(p)
-        )
-        / d,
-        "A": L**4 * r * t3 / (N * V) ** 2 * (c.own**2 * (1 - 2 / L) ** 2 + mean * 2 * t2 / V),
-        "B": mean * plain["B"],
-        "C": L**2
-        / (1 - 1 / L)
-        / N**2
-        * (t2**2 / V * (linear * (t2 + 1) + c.curvature**2 * read) + c.own_read**2 * read * t2 / N),
-        "D": mean * plain["D"],
-        "E": mean * plain["E"],
-        "H": linear * plain["H"],
-        "C2": linear * plain["C2"],
-        "F": linear * (plain["F"] + t2 / (V * d * m)),
-        "M0": L**4
-        * t3
-        / (m * N**2)
-        * (c.drift**2 + (c.drift * c.drift_change + c.drift_change**2) / d + c.own**2 / V),
-        "MC": L**3
-        / (1 - 1 / L)
-        / N**2
-        * (t2**2 * c.power * c.slope_power / m + V * t2 * c.mixed / (m * N)),
-        "MB": L**4 * t2 * t3 / (V * m * N**2) * (c.power * c.mean_slope_power + c.drift**2),
+    random = t2**2 / V * (linear * (t2 + 1) + c.curvature**2 * read) + c.own_read**2 * read * t2 / N
+    rescaled = {
+        "T": trigger / d,
+        "A": L**4 * r * t3 / (N * V) ** 2 * bias,
+        "C": L**2 / (1 - 1 / L) / N**2 * random,
     }
+    values = {
+        **{symbol: noise.TERMS[symbol].coefficient * value for symbol, value in rescaled.items()},
+        **{symbol: mean * plain[symbol] for symbol in ("B", "D", "E")},
+        **{symbol: linear * plain[symbol] for symbol in ("H", "C2")},
+        "F": linear * (plain["F"] + t2 / (V * d * m)),
+        **{symbol: term.variance(p) for symbol, term in LAYER_TERMS.items()},
+    }
+    return {symbol: values[symbol] for symbol in (*noise.TERMS, *LAYER_TERMS)}
 
 
 def coefficient_variance(problem: MlpProblem) -> float:
     r"""Data and weight variance of the trigger coefficient $q$, units $s_0^2$."""
     c = coefficients(problem)
-    V, L, N, m = (
-        float(x) for x in (problem.vocab_size, problem.length, problem.samples, problem.width)
-    )
-    t2, _, _ = noise.moments(problem.ratio)
-    value = c.slope**2 * (noise.trigger_coefficient_variance(problem) + 2 / m)
+    V, L, N, _, m = _sizes(problem)
+    t2, _, _ = spectra.moments(problem.ratio)
+    value = c.slope**2 * (noise_terms.trigger_coefficient_variance(problem) + 2 / m)
     value += L**2 * V * t2 * c.power * c.slope_power / (m * N**2)
     if problem.trigger_in_values:
         value += (V / N) ** 2 * (L**2 * c.drift**2 + 2 * c.own**2) / m
@@ -190,10 +252,11 @@ def coefficient_variance(problem: MlpProblem) -> float:
 
 
 @prediction(
-    latex=r"\frac{\mathrm{Var}_v\theta_v}{s_0^2} = T+A+B+C+D+E+H+C_2+F+M_0+M_C+M_B,\quad "
-    r"M_0 = \frac{L^4t_3}{mN^2}\left[\psi^2+\frac{\psi\psi_1+\psi_1^2}{d}+\frac{\chi^2}{V}\right],"
-    r"\quad M_C = \frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2qq'}{m}"
-    r"+\frac{Vt_2E\phi^2\phi'^2}{mN}\right]",
+    latex=r"\frac{\mathrm{Var}_v\theta_v}{s_0^2} = "
+    + sum_latex([*noise.TERMS, *LAYER_TERMS])
+    + "".join(
+        rf",\quad {sum_latex([symbol])} = {term.latex}" for symbol, term in LAYER_TERMS.items()
+    ),
     source=_SOURCE,
     provenance="derived",
 )
@@ -216,3 +279,9 @@ def dominant(problem: MlpProblem) -> str:
 def snr(problem: MlpProblem) -> float:
     """Mean trigger score over the root of the mean variance of the token scores."""
     return trigger_signal(problem) / (signal.signal_unit(problem) * math.sqrt(variance(problem)))
+
+
+def _sizes(problem: MlpProblem) -> tuple[float, float, float, float, float]:
+    """V, L, N, d and m."""
+    p = problem
+    return float(p.vocab_size), float(p.length), float(p.samples), float(p.dim), float(p.width)

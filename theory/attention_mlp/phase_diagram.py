@@ -19,6 +19,7 @@ from functools import lru_cache
 from theory.attention_mlp import localisation as mlp_localisation
 from theory.attention_mlp import recall as mlp_recall
 from theory.attention_mlp.problem import MlpProblem
+from theory.laws import crossing
 
 _WIDEST = 2**30
 
@@ -35,20 +36,10 @@ def localisation_width(problem: MlpProblem) -> float:
     Here it is solved from `mlp_localisation.probability`. 1 if a single neuron suffices.
     """
 
-    def excess(width: int) -> float:
-        return mlp_localisation.probability(problem.replace(width=width)) - 0.5
+    def found(width: int) -> float:
+        return mlp_localisation.probability(problem.replace(width=width))
 
-    if excess(_WIDEST) < 0:
-        return math.inf
-    low, high = 1, _WIDEST
-    if excess(low) >= 0:
-        return 1.0
-    while high > low * 1.01 and high - low > 1:
-        middle = math.isqrt(low * high) if high > low + 2 else low + 1
-        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
-    at_low, at_high = excess(low), excess(high)
-    share = at_low / (at_low - at_high)
-    return float(low * (high / low) ** share)
+    return crossing.integer_root(found, level=0.5, most=_WIDEST, within=0.01)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
-"""theory/attention/critical.py: thresholds, their regimes, and the closed form against the full solution."""
+"""theory/attention/critical.py: thresholds, regimes, and the closed form beside the full one."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from theory.attention import critical, localisation, rival_additive_law
+from theory.attention import critical, localisation, noise, rival_additive_law
 from theory.attention.problem import Problem
 
 
@@ -77,7 +78,7 @@ def test_threshold_follows_the_power_law_deep_in_each_regime(
 
 
 def test_an_unknown_regime_is_refused() -> None:
-    with pytest.raises(ValueError, match="one of A, B, C"):
+    with pytest.raises(ValueError, match="one of A, B, C, E"):
         critical.power_law("D", vocab_size=2, length=2, dim=2)
 
 
@@ -91,6 +92,23 @@ def test_closed_form_is_within_its_stated_error_of_the_full_solution(
     problem = _problem(vocab_size, length, dim)
     ratio = critical.critical_samples(problem) / critical.critical_samples_full(problem)
     assert 0.9 < ratio < 1.1
+
+
+@pytest.mark.parametrize("symbol", noise.TERMS)
+@pytest.mark.parametrize(("length", "trigger_in_values"), [(12, False), (40, False), (96, True)])
+def test_a_factor_in_a_term_moves_closed_form_and_full_solution_alike(
+    symbol: str, length: int, trigger_in_values: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = _problem(512, length, 24, trigger_in_values=trigger_in_values)
+    solutions = (critical.critical_samples, critical.critical_samples_full)
+    before = [solution(problem) for solution in solutions]
+    term = noise.TERMS[symbol]
+    doubled = replace(term, variance=lambda problem: 2 * term.variance(problem))
+    monkeypatch.setitem(noise.TERMS, symbol, doubled)
+    after = [solution(problem) for solution in solutions]
+    closed, full = (new / old for new, old in zip(after, before, strict=True))
+    assert closed == pytest.approx(full, rel=0.1)
+    assert (closed > 1.001) == (symbol in {"T", "A", "B", "C", "E"})
 
 
 @pytest.mark.parametrize("probability", [0.3, 0.5, 0.9])

@@ -59,7 +59,7 @@ def test_probability_is_the_mean_over_replicates_drawn_from_their_law(
     samples: int, length: int
 ) -> None:
     problem = BASE.replace(samples=samples, length=length)
-    given = localisation.profile(problem)
+    given = localisation.signal_to_noise(problem)
     rng, draws, dim = np.random.default_rng(4), 400_000, problem.dim
 
     def coordinate(dim: float) -> NDArray[np.float64]:
@@ -70,12 +70,12 @@ def test_probability_is_the_mean_over_replicates_drawn_from_their_law(
 
     log_variance = math.log1p(localisation._spread(problem, given.noise_shares))
     zeta = rng.lognormal(-log_variance / 2, math.sqrt(log_variance), draws)
-    noisy = (1 - given.shares["T"]) * zeta
+    noisy = (1 - given.shares[0]) * zeta
     q = rng.normal(given.snr, math.sqrt(given.coefficient), draws)
     share = localisation._trigger_share(problem, given.noise_shares)
     nu = np.sqrt(share * noisy) * coordinate(dim)
     excess = (q**2 - given.snr**2 - given.coefficient + 2 * q * nu) / dim
-    sigma = np.sqrt(np.maximum(given.shares["T"] + excess + noisy, (q + nu) ** 2 / dim))
+    sigma = np.sqrt(np.maximum(given.shares[0] + excess + noisy, (q + nu) ** 2 / dim))
     marginal = localisation.marginal_dim(problem)
     margin = coordinate(marginal) + (q + nu) / sigma
     distractors = localisation.distinct_distractors(length, problem.vocab_size)

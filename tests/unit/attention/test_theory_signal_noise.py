@@ -3,15 +3,15 @@
 import itertools
 import math
 from dataclasses import replace
+from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from recall_claims import predictions as registry
 from simulation.attention import three_steps
 from simulation.attention.sampling import Batch
-from theory.attention import noise, noise_formulas, signal
+from theory.attention import noise, noise_declaration, noise_terms, signal
 from theory.attention.problem import Problem
 
 REMOTE = Problem(vocab_size=10**9, length=10**4, samples=10**11, dim=10**6)
@@ -69,6 +69,7 @@ def test_signal_exponents_are_those_of_the_formula() -> None:
 @pytest.mark.parametrize("symbol", noise.TERMS)
 def test_every_term_tends_to_its_power_law(symbol: str) -> None:
     term = noise.TERMS[symbol]
+    assert term.coefficient == pytest.approx(term.constant, rel=1e-12)
     assert term.variance(REMOTE) / term.limit(REMOTE) == pytest.approx(1, abs=0.03)
     for name, power in term.exponents.items():
         doubled = REMOTE.replace(**{name: 2 * getattr(REMOTE, name)})
@@ -80,7 +81,7 @@ def test_every_term_tends_to_its_power_law(symbol: str) -> None:
 def test_scaling_follows_both_the_exponents_and_the_formula() -> None:
     term, larger = noise.TERMS["B"], NEAR.replace(dim=64)
 
-    def change(of: noise.NoiseTerm) -> float:
+    def change(of: noise_declaration.NoiseTerm) -> float:
         return math.log2(of.scaling(larger) / of.scaling(NEAR))
 
     measured = math.log2(term.variance(larger) / term.variance(NEAR))
@@ -98,9 +99,9 @@ def test_orthonormal_embeddings_leave_no_interference() -> None:
 
 def test_variance_is_the_sum_of_the_terms_and_one_covariance() -> None:
     parts = [term.variance(NEAR) for term in noise.TERMS.values()]
-    parts.append(noise_formulas.count_covariance(NEAR))
+    parts.append(noise_terms.count_covariance(NEAR))
     assert noise.variance(NEAR) == pytest.approx(sum(parts))
-    rest = noise_formulas.count_covariance(NEAR) / noise.variance(NEAR)
+    rest = noise_terms.count_covariance(NEAR) / noise.variance(NEAR)
     assert sum(noise.shares(NEAR).values()) == pytest.approx(1 - rest)
 
 
@@ -111,41 +112,49 @@ def test_dominant_is_the_largest_share() -> None:
 
 def test_a_changed_prediction_changes_what_depends_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
     before, share = noise.variance(NEAR), noise.shares(NEAR)["B"]
-    formula = noise_formulas.stored_context
-    monkeypatch.setattr(noise_formulas, "stored_context", lambda problem: 1.3 * formula(problem))
+    formula = noise_terms.stored_context
+    monkeypatch.setattr(noise_terms, "stored_context", lambda problem: 1.3 * formula(problem))
     assert noise.variance(NEAR) == pytest.approx(before * (1 + 0.3 * share))
-
-
-@pytest.mark.parametrize("law", ["sphere", "gaussian"])
-def test_gram_moments_match_random_matrices(law: str) -> None:
-    rng, size, dim = np.random.default_rng(1), 96, 24
-    sums = np.zeros(3)
-    for _ in range(60):
-        z = rng.standard_normal((size, dim))
-        z /= np.linalg.norm(z, axis=1, keepdims=True) if law == "sphere" else np.sqrt(dim)
-        z -= z.mean(axis=0)
-        eigenvalues = np.linalg.eigvalsh(z.T @ z)
-        sums += [(eigenvalues**k).sum() / (size - 1) / 60 for k in (2, 3, 4)]
-    problem = Problem.of(
-        {"vocab_size": size, "length": 8, "samples": 64, "dim": dim} | {"embeddings": law}
-    )
-    assert noise_formulas.gram_moments(problem) == pytest.approx(sums, rel=0.02)
-
-
-def test_gram_moments_tend_to_the_limit_law() -> None:
-    assert noise_formulas.gram_moments(REMOTE) == pytest.approx(
-        noise.moments(REMOTE.ratio), rel=1e-4
-    )
 
 
 def test_every_prediction_is_registered_with_its_formula_and_source() -> None:
     listed = {
         (p.module, p.name): p
         for p in registry.predictions()
-        if p.module
-        in ("theory.attention.signal", "theory.attention.noise", "theory.attention.noise_formulas")
+        if p.module in {module.__name__ for module in (signal, noise, noise_terms)}
     }
     assert len(listed) == 14
     assert all(p.latex and "2603.15923" in p.source for p in listed.values())
     assert all(p.provenance == "derived" for p in listed.values())
     assert listed["theory.attention.noise", "variance"].function is noise.variance
+    assert {term.latex for term in noise.TERMS.values()} <= {p.latex for p in listed.values()}
+
+
+@pytest.mark.parametrize("missing", ["exponents", "covariance_power", "regime", "latex"])
+def test_a_term_without_a_power_or_a_regime_is_refused(missing: str) -> None:
+    declaration: dict[str, Any] = {
+        "title": "",
+        "latex": "",
+        "exponents": {},
+        "covariance_power": 1,
+        "regime": "",
+    }
+    del declaration[missing]
+    with pytest.raises(TypeError, match=missing):
+        noise_declaration.noise_term("X", **declaration)
+
+
+def test_a_term_is_declared_once() -> None:
+    with pytest.raises(ValueError, match="B is declared twice"):
+        noise_declaration.noise_term(
+            "B", title="", latex="", exponents={}, covariance_power=1, regime=""
+        )
+
+
+def test_shares_of_undeclared_terms_have_no_power() -> None:
+    with pytest.raises(KeyError, match="X"):
+        noise.by_covariance_power({"X": 1.0})
+    shares = noise.shares(NEAR)
+    powers = noise.by_covariance_power(shares)
+    assert powers[3] == shares["B"] + shares["D"]
+    assert sum(powers.values()) == pytest.approx(sum(shares.values()))

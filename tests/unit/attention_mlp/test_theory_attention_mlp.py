@@ -1,6 +1,7 @@
 """Limits, identities and errors of the Attention-MLP theory."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -35,9 +36,22 @@ def test_a_wide_linear_layer_recalls_like_no_layer() -> None:
     assert mlp_recall.accuracy(layer) == pytest.approx(recall.accuracy(plain), abs=5e-3)
 
 
+@pytest.mark.parametrize("symbol", noise.TERMS)
+def test_a_factor_in_a_term_passes_through_the_layer(
+    symbol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide, term = problem(width=WIDE), noise.TERMS[symbol]
+    before = mlp_noise.terms(wide)
+    doubled = replace(term, variance=lambda problem: 2 * term.variance(problem))
+    monkeypatch.setitem(noise.TERMS, symbol, doubled)
+    after = mlp_noise.terms(wide)
+    expected = {name: 2.0 if name == symbol else 1.0 for name in before}
+    assert {name: after[name] / before[name] for name in after} == pytest.approx(expected, rel=0.02)
+
+
 def test_new_terms_fall_like_one_over_the_width() -> None:
     narrow, wide = (mlp_noise.terms(problem(activation="relu", width=m)) for m in (64, 256))
-    for symbol in ("M0", "MC", "MB"):
+    for symbol in mlp_noise.LAYER_TERMS:
         assert narrow[symbol] == pytest.approx(4 * wide[symbol])
 
 

@@ -1,0 +1,129 @@
+r"""How a noise term is declared: once, on its formula, with `noise_term`.
+
+Everything that needs a term reads it in `noise.TERMS`: the sum of the noise, the law of a replicate
+(`covariance_power`), the critical number of samples (`exponents`, `coefficient`), the Attention-MLP
+and the claims.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from recall_claims import prediction
+from theory.attention.problem import Problem
+
+SOURCE = "paper A, arXiv 2603.15923, A9 (a sum of named noise terms); formula derived"
+
+Formula = Callable[[Problem], float]
+
+_SIZES = ("vocab_size", "samples", "length", "dim")
+_DEEP = Problem(vocab_size=2**200, length=2**112, samples=2**255, dim=2**127)
+"""Deep in the regime of every term: what is left out of a power law is below rounding."""
+
+
+@dataclass(frozen=True)
+class NoiseTerm:
+    r"""One summand of the variance of the token scores.
+
+    Attributes:
+        symbol: short name, the key in `noise.TERMS`.
+        title: name in words.
+        latex: its variance in units of $s_0^2$.
+        exponents: powers of the sizes in its regime, trigger not in the values.
+        constant: that of the power law, as stated.
+        regime: where the power law holds.
+        covariance_power: the term's part of $w$ is a Gaussian vector whose covariance is this power
+            of the covariance of the embeddings (`theory.attention.localisation`).
+        variance: its variance in units of $s_0^2$ at a problem.
+        limit: the pure power law, with its constant, that `variance` tends to in the regime.
+    """
+
+    symbol: str
+    title: str
+    latex: str
+    exponents: Mapping[str, float]
+    constant: float
+    regime: str
+    covariance_power: int
+    variance: Formula
+    limit: Formula
+
+    @property
+    def coefficient(self) -> float:
+        """Constant of the power law, read off the formula deep in the regime."""
+        return self.constant * (self.variance(_DEEP) / self.limit(_DEEP))
+
+    def scaling(self, problem: Problem) -> float:
+        """Power law with `exponents`, bent as the finite sizes bend `variance`; any constant.
+
+        Its exponents on a grid are what a measurement there should find.
+        """
+        return _power_law(1.0, self.exponents, problem) * (
+            self.variance(problem) / self.limit(problem)
+        )
+
+
+declared: dict[str, NoiseTerm] = {}
+
+
+def noise_term(
+    symbol: str,
+    *,
+    title: str,
+    latex: str,
+    exponents: Mapping[str, float],
+    covariance_power: int,
+    regime: str,
+    constant: float = 1.0,
+) -> Callable[[Formula], Formula]:
+    r"""Declare a formula for a variance, in units of $s_0^2$, as a noise term and a prediction.
+
+    Args:
+        symbol, title, latex, covariance_power, regime, constant: as in `NoiseTerm`.
+        exponents: as in `NoiseTerm`; a size that is not named does not matter.
+
+    Raises:
+        ValueError: there is a term of this symbol already.
+    """
+    if symbol in declared:
+        raise ValueError(f"noise term {symbol} is declared twice: give one a new symbol")
+    powers = dict.fromkeys(_SIZES, 0.0) | dict(exponents)
+
+    def declare(formula: Formula) -> Formula:
+        declared[symbol] = NoiseTerm(
+            symbol=symbol,
+            title=title,
+            latex=latex,
+            exponents=powers,
+            constant=constant,
+            regime=regime,
+            covariance_power=covariance_power,
+            variance=_looked_up(formula),
+            limit=partial(_power_law, constant, powers),
+        )
+        return prediction(latex=latex, source=SOURCE, provenance="derived")(formula)
+
+    return declare
+
+
+def sum_latex(symbols: Iterable[str]) -> str:
+    """The sum of terms as LaTeX, a symbol's second letter as an index.
+
+    >>> sum_latex(["A", "C2"])
+    'A+C_2'
+    """
+    return "+".join("_".join(symbol) for symbol in symbols)
+
+
+def _looked_up(formula: Formula) -> Formula:
+    """The formula as its module has it when called: a changed one changes all that reads it."""
+    return lambda problem: float(
+        getattr(sys.modules[formula.__module__], formula.__name__)(problem)
+    )
+
+
+def _power_law(constant: float, exponents: Mapping[str, float], problem: Problem) -> float:
+    powers = [float(getattr(problem, name)) ** power for name, power in exponents.items()]
+    return float(constant * math.prod(powers))
