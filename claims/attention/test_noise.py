@@ -27,12 +27,10 @@ from recall_claims import (
     times,
 )
 from simulation.attention import noise_decomposition, sampling, three_steps
-from theory.attention import noise, noise_formulas
+from theory.attention import noise, noise_terms
 from theory.attention.problem import Problem
 
-SOURCE = Source(
-    "A", "A9", "A10", provenance="derived", reference="theory/attention/noise_formulas.py"
-)
+SOURCE = Source("A", "A9", "A10", provenance="derived", reference="theory/attention/noise_terms.py")
 SUM = r"\mathrm{Var}_v\theta_v=s_0^2\,(T+A+B+C+D+E+H+C_2+F+2\,\mathrm{Cov}(D,H))"
 SIZES = "vocab_size dim length samples"
 
@@ -56,7 +54,7 @@ FEW_SAMPLES = grid(vocab_size=128, length=(16, 32), samples=(64, 256), dim=(16, 
 def term(cell: Cell) -> float:
     """The predicted variance of the cell's term."""
     found = noise.TERMS.get(cell["term"])
-    return in_score_units(found.variance if found else noise_formulas.count_covariance)(cell)
+    return in_score_units(found.variance if found else noise_terms.count_covariance)(cell)
 
 
 def power_law(cell: Cell) -> float:
@@ -132,7 +130,7 @@ def total_variance(cell: Cell, block: Block) -> Tensor:
     "A.trigger-noise",
     "The noise that a finite sample puts on the trigger score",
     source=SOURCE,
-    predict=in_score_units(noise.trigger_coefficient_variance),
+    predict=in_score_units(noise_terms.trigger_coefficient_variance),
     latex=r"v_q=\frac{(L-1)t_2^2(1+N/V)}{N^2}+\frac{(L-1)t_2V}{N^3}+\frac{2V(1+V/d^2)}{N^2}"
     r"+\frac{4V}{d^2N}+\frac{L^2rW}{NV^2}",
     regime="the coefficient of the trigger embedding, less its value at infinite N; N from V/2 to "

@@ -47,4 +47,5 @@ def predictions() -> tuple[Prediction, ...]:
 
 def registered(function: Callable[..., Any]) -> Prediction | None:
     """The entry of a registered function, or None."""
-    return _registered.get((function.__module__, getattr(function, "__name__", "")))
+    name = getattr(function, "__name__", "")  # a partial function has none
+    return _registered.get((getattr(function, "__module__", ""), name))

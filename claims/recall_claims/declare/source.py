@@ -74,8 +74,9 @@ class On:
     def __call__(self, cell: Cell) -> Any:
         positional, named = self.arguments(cell)
         # Looked up when it is called, so that a changed formula changes the prediction.
-        home, name = sys.modules.get(self.law.__module__), self.law.__qualname__
-        return getattr(home, name, self.law)(*positional, **named)
+        home = sys.modules.get(getattr(self.law, "__module__", ""))
+        current = getattr(home, getattr(self.law, "__qualname__", ""), self.law)
+        return current(*positional, **named)
 
     @property
     def entry(self) -> Prediction | None:
