@@ -22,7 +22,7 @@ REGIME = """V = 256 >= 2 d, L << V. N = V to 4 V crosses the transition of local
     128 that of recall, so that neither factor alone decides."""
 
 FOUND = on(Problem, localisation.probability)
-RECALLED = on(Problem, recall.accuracy)
+RECALLED = on(Problem, recall.recall_accuracy)
 CONTROLS = (
     Control("localisation-only", "recall is perfect", FOUND),
     Control("recall-only", "localisation is perfect", RECALLED),
@@ -35,7 +35,7 @@ CONTROLS = (
     "A.accuracy",
     "Accuracy on fresh sequences after the three steps",
     source=SOURCE,
-    predict=on(Problem, end_to_end.accuracy),
+    predict=on(Problem, end_to_end.end_to_end_accuracy),
     regime=REGIME,
     cells={"smoke": SMOKE, "standard": STANDARD, "full": STANDARD + LARGE},
     replicates=256,

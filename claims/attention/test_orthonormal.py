@@ -144,7 +144,9 @@ def probability_at_any_dimension(cell: Cell, block: Block) -> Tensor:
         taken as independent, an error of order 1/V = 0.016.""",
     controls=(
         Control(
-            "interference", f"the recall of {RANDOM}", random(on(RecallProblem, recall.accuracy))
+            "interference",
+            f"the recall of {RANDOM}",
+            random(on(RecallProblem, recall.recall_accuracy)),
         ),
     ),
     plot=Plot(x="samples", group=("dim", "trigger_in_values")),
@@ -153,4 +155,4 @@ def recalled(cell: Cell, block: Block) -> Tensor:
     """With orthonormal embeddings and attention on the informative token, a token is recalled if
     training showed it, whatever the dimension; with the trigger in the values, if in addition no
     other token was seen more than twice as often."""
-    return measured.accuracy(block.draw(sampling.draw_facts, cell))
+    return measured.recalled_share(block.draw(sampling.draw_facts, cell))

@@ -53,7 +53,7 @@ def larger_dim(cell: Cell) -> int:
     return round(math.sqrt(2) * cell.number("dim"))
 
 
-GAUSSIAN = on(RecallProblem, recall.accuracy_gaussian)
+GAUSSIAN = on(RecallProblem, recall.recall_accuracy_gaussian)
 HALF = "d^2 = V log V in place of 2 V log V"
 HALF_AT_ALL = "d^2 = 4 V log V in place of 8 V log V"
 HALF_THE_CONSTANT = at("half-the-constant", HALF, dim=larger_dim)
@@ -71,7 +71,7 @@ STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,),
     "A.recall-accuracy",
     "Recall accuracy across the transition",
     source=SOURCE,
-    predict=on(RecallProblem, recall.accuracy),
+    predict=on(RecallProblem, recall.recall_accuracy),
     regime="""V >> d, d across the dimension at which half of the tokens are right, loads N/V from 2
         to 16; the interference is a sum over V >= 256 tokens.""",
     cells={
@@ -93,14 +93,14 @@ STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,),
 def accuracy(cell: Cell, block: Block) -> Tensor:
     """A token is recalled if its own score, carried by its count, exceeds those of all other
     labels, which interfere through the overlaps of the embeddings."""
-    return measured.accuracy(block.draw(sampling.draw_facts, cell))
+    return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
     "A.recall-variants",
     "Recall accuracy with Gaussian embeddings, and with the trigger in the values",
     source=SOURCE,
-    predict=on(RecallProblem, recall.accuracy),
+    predict=on(RecallProblem, recall.recall_accuracy),
     latex=r"\kappa_{wv} = (z_w+\tau z_{trig})^\top(z_v+\tau z_{trig})",
     regime="V >> d; V = 256 and 512, loads from 16 to 64, d across the transition.",
     cells=across((256,), (16,), (0.75, 1.4), embeddings="gaussian")
@@ -119,7 +119,7 @@ def accuracy(cell: Cell, block: Block) -> Tensor:
 def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
     """The same law holds with Gaussian embeddings, whose lengths blur the signal, and with the
     trigger in the values, which adds a direction that all tokens share."""
-    return measured.accuracy(block.draw(sampling.draw_facts, cell))
+    return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
@@ -143,7 +143,7 @@ def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
 def gaussian(cell: Cell, block: Block) -> Tensor:
     """Interference that is Gaussian and independent between labels already gives the accuracy,
     up to a few hundredths."""
-    return measured.accuracy(block.draw(sampling.draw_facts, cell))
+    return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
@@ -165,7 +165,7 @@ def gaussian(cell: Cell, block: Block) -> Tensor:
 )
 def threshold(cell: Cell, block: Block) -> Tensor:
     """Half of the tokens are recalled at the dimension where the predicted accuracy is 1/2."""
-    return measured.accuracy(block.draw(sampling.draw_facts, cell))
+    return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
@@ -193,7 +193,7 @@ def threshold(cell: Cell, block: Block) -> Tensor:
 def threshold_closed_form(cell: Cell, block: Block) -> Tensor:
     """Half of the tokens are recalled where the median signal equals the median of the largest
     competitor: d^2 = 2 V log V (1 + 1/lambda) with its finite-size corrections."""
-    return measured.accuracy(block.draw(sampling.draw_facts, cell))
+    return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
@@ -221,7 +221,7 @@ def threshold_closed_form(cell: Cell, block: Block) -> Tensor:
 def threshold_asymptotic(cell: Cell, block: Block) -> Tensor:
     """A value matrix of d^2 parameters recalls half of V tokens once d^2 reaches
     2 V log V (1 + 1/lambda), lambda samples a token."""
-    return measured.accuracy(block.draw(sampling.draw_facts, cell))
+    return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
 @claim(
@@ -244,7 +244,7 @@ def threshold_asymptotic(cell: Cell, block: Block) -> Tensor:
 def exponent(cell: Cell, block: Block) -> Tensor:
     """Twice the vocabulary needs a dimension larger by about the root of 2, not by 2: the
     embeddings share directions."""
-    return measured.accuracy(block.draw(sampling.draw_facts, cell))
+    return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
 ALL = balanced(128, 1.0, 1.15) + balanced(256, 1.0, 1.1) + balanced(512, 1.0, 1.05)
@@ -265,7 +265,7 @@ ALL = balanced(128, 1.0, 1.15) + balanced(256, 1.0, 1.1) + balanced(512, 1.0, 1.
         Control(
             "half-threshold",
             "the accuracy of the average token, d^2 = 2 V log V",
-            on(RecallProblem, recall.accuracy, balanced=True),
+            on(RecallProblem, recall.recall_accuracy, balanced=True),
         ),
         at("half-the-constant", HALF_AT_ALL, dim=larger_dim),
     ),

@@ -9,4 +9,4 @@ critical_samples = on(MlpProblem, localisation.critical_samples)
 
 def accuracy(problem: MlpProblem) -> float:
     """Localisation times recall."""
-    return localisation.probability(problem) * recall.accuracy(problem)
+    return localisation.probability(problem) * recall.mlp_recall_accuracy(problem)

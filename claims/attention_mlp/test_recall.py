@@ -63,7 +63,7 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     "A.mlp-recall",
     "Recall through a random layer follows the kernel formula F2",
     source=SOURCE,
-    predict=on(RecallProblem, recall.accuracy),
+    predict=on(RecallProblem, recall.mlp_recall_accuracy),
     regime="V is five times d; widths on both sides of each activation's crossover; N/V of 2, 32.",
     cells={"smoke": ACCURACY[::5], "standard": ACCURACY},
     replicates={"smoke": 64, "standard": 96, "full": 768},
@@ -72,7 +72,9 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     why="The formula's error was at most 0.025 over 45 random points of pilot runs with "
     "activations of order up to 2 and widths of at least 32; the rest is room for the interval.",
     controls=(
-        Control("no-layer", "as without the layer", on(RecallProblem, attention_recall.accuracy)),
+        Control(
+            "no-layer", "as without the layer", on(RecallProblem, attention_recall.recall_accuracy)
+        ),
         INFINITE_WIDTH,
         at("half-the-samples", "twice the load needed", samples=lambda cell: cell["samples"] // 2),
     ),
@@ -93,7 +95,7 @@ HEAVY = grid(activation="he3", width=(64, 128, 256), samples=(1024, 8192), vocab
     source=SOURCE,
     latex=r"\frac{E\phi^4}{(E\phi^2)^2} = 93\ (\mathrm{He}_3),\quad 15\ (\mathrm{He}_2),\quad "
     r"6\ (\mathrm{ReLU})",
-    predict=on(RecallProblem, recall.accuracy),
+    predict=on(RecallProblem, recall.mlp_recall_accuracy),
     regime="Widths of at most three times the kurtosis of the features.",
     cells={"standard": HEAVY},
     replicates={"standard": 64, "full": 512},

@@ -18,4 +18,4 @@ def derived(file: str) -> Source:
 def guessed(cell: Cell, block: Block, estimator: str) -> Tensor:
     """Accuracy of an estimator of the panel on gradients of training batches."""
     seen = block.draw(gradient_channel.discrete, {name: cell[name] for name in SIZES})
-    return gradient_channel.accuracy(seen, named(estimator))
+    return gradient_channel.estimator_accuracy(seen, named(estimator))

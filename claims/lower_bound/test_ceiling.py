@@ -30,7 +30,7 @@ BEST = "cancellation, assigned"
 def highest(cell: Cell, share: float = 1.0) -> float:
     """The ceiling on accuracy, for a share of the information."""
     problem = Problem.of(cell)
-    return ceiling.accuracy(share * channel.information(problem), problem.vocab_size)
+    return ceiling.largest_accuracy(share * channel.information(problem), problem.vocab_size)
 
 
 below_ceiling = partial(
@@ -64,7 +64,7 @@ def bayes_ceiling(cell: Cell, block: Block) -> Tensor:
     """In the Gaussian-equivalent channel the accuracy of Bayes' rule, hence of any estimator that
     sees the gradient at initialisation, stays below the information-theoretic ceiling."""
     seen = block.draw(gradient_channel.gaussian, cell)
-    return gradient_channel.accuracy(seen, exact_bayes.labels)
+    return gradient_channel.estimator_accuracy(seen, exact_bayes.labels)
 
 
 PANEL_SIZES = {"vocab_size": 256, "length": 8, "samples": 8192}
@@ -146,4 +146,4 @@ def exact_arithmetic_beats(cell: Cell, block: Block) -> Tensor:
     """A decoder of infinite precision reads the counts off one real number and exceeds what the
     ceiling allows: the lower bound is about a gradient with Gaussian noise or finite precision."""
     seen = block.draw(gradient_channel.discrete, cell)
-    return gradient_channel.accuracy(seen, exact_arithmetic.labels)
+    return gradient_channel.estimator_accuracy(seen, exact_arithmetic.labels)

@@ -20,7 +20,7 @@ MATCHED = sized((8, 8192, 44), (8, 16384, 64), (32, 8192, 62), (64, 8192, 96), (
 LINEAR = sized((8, 16384, 40), (8, 16384, 56), (32, 8192, 62), (64, 8192, 88), (128, 8192, 112))
 FINITE_SIZE = """Finite size: pilots under seeds of 1000 and above agree to 0.015 at V = 256;
     the rest is sampling error."""
-matched = on(Problem, matched_filter.accuracy)
+matched = on(Problem, matched_filter.matched_filter_accuracy)
 PARITY = Plot("parity", x_label="formula", y_label="share of labels guessed right")
 
 
@@ -52,7 +52,7 @@ def matched_filter_accuracy(cell: Cell, block: Block) -> Tensor:
     "A.linear-mmse",
     "Accuracy of the linear MMSE estimate",
     source=SOURCE,
-    predict=on(Problem, linear_mmse.accuracy),
+    predict=on(Problem, linear_mmse.linear_mmse_accuracy),
     regime="""V = 256, N = 32V or 64V, d from 40 to 112 and L from 8 to V/2. A token and a label
         meet by chance about twice or more often.""",
     cells={"smoke": LINEAR[:3:2], "standard": LINEAR},
@@ -114,7 +114,7 @@ def one_step_decoding(cell: Cell, block: Block) -> Tensor:
     for rng in block.rngs:  # one at a time: its embeddings are all that memory must hold
         alone = Block((rng,), block.device, block.dtype)
         seen = alone.draw(gradient_channel.discrete, cell)
-        found.append(gradient_channel.accuracy(seen, first_labels))
+        found.append(gradient_channel.estimator_accuracy(seen, first_labels))
     return torch.cat(found)
 
 

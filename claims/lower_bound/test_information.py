@@ -90,7 +90,7 @@ def sample_information(cell: Cell, block: Block) -> Tensor:
     "The step from information to accuracy loses little",
     source=derived("ceiling.py"),
     latex=r"\alpha\le\frac1V\frac{I-1}{W_0((I-1)/e)}",
-    predict=lambda cell: ceiling.accuracy(revealed(cell), cell["vocab_size"]),
+    predict=lambda cell: ceiling.largest_accuracy(revealed(cell), cell["vocab_size"]),
     regime="""A channel built to come close: it reveals the whole map with some chance. The
         inequality knows nothing of the channel but its information.""",
     cells={

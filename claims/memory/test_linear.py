@@ -61,7 +61,7 @@ def independent(cell: Cell, own: float = 1.0) -> float:
 def hebbian_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     """Share of the associations that W = sum_k u_k e_k^T recalls."""
     pairs = draw(cell, block)
-    return measured.accuracy(pairs, measured.hebbian(pairs))
+    return measured.recalled_share(pairs, measured.hebbian(pairs))
 
 
 def hebbian_whole(cell: Cell, block: Block) -> torch.Tensor:
@@ -74,7 +74,7 @@ def hebbian_whole(cell: Cell, block: Block) -> torch.Tensor:
     "B.linear-accuracy",
     "Accuracy of the linear memory across its transition",
     source=SOURCE,
-    predict=on(memory.accuracy),
+    predict=on(memory.linear_memory_accuracy),
     regime="n from 128 to 512, d from 0.8 to 1.4 times the dimension at which half are recalled.",
     cells=lambda: {"standard": half(WIDE, 128, 512), "full": half(WIDE, 128, 512, 1024)},
     rule=Probability(Region(-0.015, 0.015)),
@@ -183,7 +183,7 @@ def linear_exponent(cell: Cell, block: Block) -> torch.Tensor:
         Control(
             "random",
             "the accuracy that random embeddings have",
-            on(memory.accuracy),
+            on(memory.linear_memory_accuracy),
             MeanDifference(Region(-0.05, 0.05), observable="accuracy"),
         ),
     ),
@@ -193,7 +193,7 @@ def orthonormal_exact(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     pairs = measured.orthonormal(
         replicates=block.replicates, **cell, device=block.device, dtype=block.dtype
     )
-    found = measured.accuracy(pairs, measured.hebbian(pairs))
+    found = measured.recalled_share(pairs, measured.hebbian(pairs))
     return {"error": 1 - found, "accuracy": found}
 
 

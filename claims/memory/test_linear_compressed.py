@@ -61,7 +61,7 @@ def low_rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     if cell["width"] < cell["dim"]:
         basis = block.draw(measured.subspaces, cell.without("associations", "queries"))
         stored = measured.low_rank(stored, basis)
-    return measured.accuracy(pairs, stored, queries=cell.get("queries"))
+    return measured.recalled_share(pairs, stored, queries=cell.get("queries"))
 
 
 LARGE = sizes((4096, 256, 256, 2048), (16384, 512, 512, 2048))
@@ -79,11 +79,13 @@ LARGE = sizes((4096, 256, 256, 2048), (16384, 512, 512, 2048))
     replicates=128,
     looks=5,
     controls=(
-        Control("full-rank", "rank plays no part", on(memory.accuracy)),
+        Control("full-rank", "rank plays no part", on(memory.linear_memory_accuracy)),
         Control(
             "square-of-same-parameters",
             "as a full-rank memory with d^2 equal to m d",
-            lambda c: memory.accuracy(c["associations"], math.sqrt(c["dim"] * c["width"])),
+            lambda c: memory.linear_memory_accuracy(
+                c["associations"], math.sqrt(c["dim"] * c["width"])
+            ),
         ),
         at("ten-percent-rank", "10% less rank", width=lambda c: c["width"] / 1.1),
     ),
@@ -170,11 +172,11 @@ def rank_product(cell: Cell, block: Block) -> torch.Tensor:
     replicates=64,
     looks=5,
     controls=(
-        Control("full-precision", "the signs cost nothing", on(memory.accuracy)),
+        Control("full-precision", "the signs cost nothing", on(memory.linear_memory_accuracy)),
         Control(
             "half-pi-associations",
             "as full precision with pi/2 times the associations",
-            lambda c: memory.accuracy(math.pi / 2 * c["associations"], c["dim"]),
+            lambda c: memory.linear_memory_accuracy(math.pi / 2 * c["associations"], c["dim"]),
         ),
     ),
     plot=Plot("parity"),
@@ -183,7 +185,7 @@ def one_bit_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     """Rounding every parameter to its sign adds noise as if there were pi/2 times the
     associations, less in the terms that come from the outputs' own overlaps."""
     pairs = draw(cell, block)
-    return measured.accuracy(pairs, measured.one_bit(measured.hebbian(pairs)))
+    return measured.recalled_share(pairs, measured.one_bit(measured.hebbian(pairs)))
 
 
 @claim(
@@ -209,7 +211,7 @@ def one_bit_accuracy(cell: Cell, block: Block) -> torch.Tensor:
         Control(
             "half-the-constant",
             "d^2 = n log n",
-            lambda c: memory.accuracy(c["associations"] / 2, c["dim"]),
+            lambda c: memory.linear_memory_accuracy(c["associations"] / 2, c["dim"]),
         ),
     ),
     plot=Plot("parity"),

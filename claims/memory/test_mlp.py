@@ -85,7 +85,7 @@ def n_log_n(cell: Cell) -> float:
     "B.mlp-memory-accuracy",
     "Accuracy of the cosine memory across its transition",
     source=SOURCE,
-    predict=on(mlp.accuracy),
+    predict=on(mlp.mlp_memory_accuracy),
     regime="d >= 32 and M >= d, widths 1/4 and 1/2 of the critical one: accuracy 0.6 to 0.98",
     cells=lambda: {"smoke": middle()[1:4], "standard": middle()},
     rule=MeanDifference(Region(-0.02, 0.02)),
@@ -293,7 +293,7 @@ def relu_capacity(cell: Cell, block: Block) -> torch.Tensor:
     "Beyond d^2 neurons, wider ReLU layers store no more",
     source=SOURCE,
     latex=r"T^2 \to T_\infty^2 = \mathrm{Var}\,k \approx\frac{2}{(\pi-2)^2d^2}",
-    predict=on(mlp.accuracy),
+    predict=on(mlp.mlp_memory_accuracy),
     regime="""width 4096, 4 and 7 times d^2, so that the quadratic part is 6 to 11 times the
         neurons' share of the interference""",
     cells={"standard": RELU_WIDE},

@@ -135,7 +135,7 @@ REACHED = on_line(
         Control(
             "construction",
             "training stores no more than the cosine memory of the same width",
-            lambda c: math.exp(-c["associations"] * (1 - mlp.accuracy(**c))),
+            lambda c: math.exp(-c["associations"] * (1 - mlp.mlp_memory_accuracy(**c))),
             Probability(Region(-0.1, 0.1)),
         ),
         Control(

@@ -28,7 +28,7 @@ def correct(vocabulary: Vocabulary, memory: torch.Tensor) -> torch.Tensor:
     return labels == vocabulary.permutation
 
 
-def accuracy(facts: Facts) -> torch.Tensor:
+def recalled_share(facts: Facts) -> torch.Tensor:
     """Share of tokens recalled after training at perfect localisation: (R,)."""
     return correct(facts, localised_memory(facts)).to(facts.z.dtype).mean(1)
 

@@ -126,7 +126,7 @@ def attention_only(
     >>> weights.parameters == 4 * (8 + 4) * 96
     True
     >>> logits = attend(weights, facts, prompts(rng, facts, length=32)) @ facts.outputs.T
-    >>> accuracy(logits, facts)
+    >>> answered_share(logits, facts)
     1.0
     """
     codes = torch.cat([_least(facts.outputs[facts.answers]), _blocks(facts)])
@@ -157,7 +157,7 @@ def attention_mlp(
     >>> facts = draw(rng, subjects=8, relations=4, answers=2, dim=64)
     >>> attention, mlp = attention_mlp(rng, facts, head_dim=2, width=256)
     >>> inputs = attend(attention, facts, prompts(rng, facts, length=32))
-    >>> accuracy(mlp(inputs) @ facts.outputs.T, facts)
+    >>> answered_share(mlp(inputs) @ facts.outputs.T, facts)
     1.0
     """
     codes = _like(unit_vectors(rng, facts.subjects + facts.relations, facts.dim), facts)
@@ -199,7 +199,7 @@ def compressed_values(
     >>> attention.parameters // (4 * facts.dim)  # H d_h, where S + R = 24
     12
     >>> inputs = attend(attention, facts, prompts(rng, facts, length=32))
-    >>> accuracy(mlp(inputs) @ facts.outputs.T, facts)
+    >>> answered_share(mlp(inputs) @ facts.outputs.T, facts)
     1.0
     """
     duals, key = _keys(facts, group, margin)
@@ -248,7 +248,7 @@ def right(logits: torch.Tensor, facts: Facts) -> torch.Tensor:
     return (logits.argmax(1) == facts.answers.flatten()).view_as(facts.answers)
 
 
-def accuracy(logits: torch.Tensor, facts: Facts) -> float:
+def answered_share(logits: torch.Tensor, facts: Facts) -> float:
     """Share of the facts that are recalled."""
     return float(right(logits, facts).double().mean())
 

@@ -142,7 +142,7 @@ def gaussian(
     return Instance(observation=observation, permutation=facts.permutation)
 
 
-def accuracy(instance: Instance, estimator: Estimator) -> torch.Tensor:
+def estimator_accuracy(instance: Instance, estimator: Estimator) -> torch.Tensor:
     """Share of the tokens asked whose label the estimator guesses right: (R,)."""
     guessed = estimator(instance.observation)
     right = guessed == instance.permutation[:, : guessed.shape[1]]

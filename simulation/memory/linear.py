@@ -122,7 +122,7 @@ def recalled(
     return answers == torch.arange(answers.shape[1], device=answers.device)
 
 
-def accuracy(
+def recalled_share(
     pairs: Associations, memory: torch.Tensor, *, queries: int | None = None
 ) -> torch.Tensor:
     """Share recalled of the first ``queries`` associations, by default of all: (R,)."""

@@ -90,7 +90,7 @@ def _replicate(sizes: Sizes) -> float:
             [rng], associations=sizes.vocab_size, dim=sizes.dim, dtype=torch.float32
         )
         stored = linear.hebbian(pairs)
-        return float(linear.accuracy(pairs, stored, queries=sizes.queries))
+        return float(linear.recalled_share(pairs, stored, queries=sizes.queries))
     seen = gradient_channel.discrete(
         [rng],
         vocab_size=sizes.vocab_size,
@@ -103,4 +103,4 @@ def _replicate(sizes: Sizes) -> float:
     def labels(observation: gradient_channel.Observation) -> torch.Tensor:
         return matched_filter.labels(observation, queries=sizes.queries)
 
-    return float(gradient_channel.accuracy(seen, labels))
+    return float(gradient_channel.estimator_accuracy(seen, labels))

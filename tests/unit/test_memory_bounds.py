@@ -50,7 +50,7 @@ def test_three_steps_and_evaluation(vocab_size: int, samples: int, length: int) 
     assert largest.elements <= max(samples * length + 1, vocab_size * dim, TILE)
 
 
-@pytest.mark.parametrize("measure", [recall.accuracy, recall.all_tokens])
+@pytest.mark.parametrize("measure", [recall.recalled_share, recall.all_tokens])
 def test_recall(measure: Callable[[sampling.Facts], torch.Tensor]) -> None:
     facts = sampling.draw_facts([np.random.default_rng(0)], vocab_size=600, samples=900, dim=16)
     with patch.dict(TILE_ELEMENTS, cpu=TILE), LargestTensor() as largest:

@@ -54,7 +54,7 @@ def _given_localisation(problem: Problem, found: Array, weights: Array) -> float
     source=_SOURCE,
     provenance="derived",
 )
-def accuracy(problem: Problem) -> float:
+def end_to_end_accuracy(problem: Problem) -> float:
     r"""Probability that the trained model gives a fresh sequence its label.
 
     Misses that happen to give the right label are neglected; they add about 1/V. Finite size:
@@ -80,10 +80,10 @@ def accuracy(problem: Problem) -> float:
 def product(problem: Problem) -> float:
     r"""Localisation times recall, with the memory of a training that finds every token.
 
-    Against `accuracy`, two effects of the tokens that training misses nearly cancel: the memory
-    lacks them, which lowers recall, but they are the tokens that fresh sequences miss as well.
+    Against `end_to_end_accuracy`, two effects of the tokens that training misses nearly cancel: the
+    memory lacks them, which lowers recall, but they are the tokens that fresh sequences miss as well.
 
     Raises:
         ValueError: the embeddings are orthonormal.
     """
-    return localisation.probability(problem) * recall.accuracy(problem)
+    return localisation.probability(problem) * recall.recall_accuracy(problem)

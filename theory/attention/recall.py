@@ -173,7 +173,7 @@ def _refined(
 
 @lru_cache(maxsize=4096)
 def _accuracy_at(problem: Problem, dim: float, balanced: bool) -> float:
-    """`accuracy` at a dimension that need not be an integer."""
+    """`recall_accuracy` at a dimension that need not be an integer."""
     counts, weights = count_nodes(problem, balanced=balanced)
     return float(weights @ _refined(problem, dim, counts, balanced, PERFECT))
 
@@ -197,7 +197,7 @@ def _half_dim(problem: Problem, balanced: bool) -> float:
     source=_SOURCE,
     provenance="derived",
 )
-def accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> float:
+def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> float:
     r"""Recall accuracy with Gaussian interference, averaged over tokens and embeddings.
 
     A token is recalled if its own score, $s_n + \sigma_A t$, exceeds $V - 1$ independent
@@ -217,11 +217,11 @@ def accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> float:
     source=_SOURCE,
     provenance="derived",
 )
-def accuracy(problem: Problem, *, balanced: bool = False) -> float:
+def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
     r"""Recall accuracy, averaged over tokens, data and embeddings.
 
-    Refines `accuracy_gaussian`: all competitors of a token share one $|y_v|^2$, which fluctuates
-    ($r$ is gamma with mean 1 and variance $2/D+\frac1V(3E n^4/(E n^2)^2-1)$) and contains the
+    Refines `recall_accuracy_gaussian`: all competitors of a token share one $|y_v|^2$, which
+    fluctuates ($r$ is gamma with mean 1 and variance $2/D+\frac1V(3E n^4/(E n^2)^2-1)$) and contains the
     token's own score; a competitor has a count $m$ of its own; and $\Phi$ gives way to $F_D$, the
     law of $\sqrt D$ times a coordinate of a uniform unit vector. The competitors' scores have
     covariance $B^2G^2$, $G = UU^\top$, whose rows correlate as $D$ random directions do,
@@ -245,7 +245,8 @@ def accuracy(problem: Problem, *, balanced: bool = False) -> float:
 def given_count(
     problem: Problem, counts: Array, *, balanced: bool = False, attended: Attended = PERFECT
 ) -> Array:
-    r"""`accuracy` of tokens that so many samples stored rightly, elementwise (counts may be real).
+    r"""`recall_accuracy` of tokens that so many samples stored rightly, elementwise; counts may be
+    real.
 
     Samples that did not attend to their informative token store a wrong one under the right label.
     With right counts binomial of mean $\lambda P$, where $P$ varies between tokens,
@@ -313,7 +314,7 @@ def half_dim_asymptotic(problem: Problem) -> float:
     provenance="derived",
 )
 def half_dim_refined(problem: Problem, *, balanced: bool = False) -> float:
-    r"""Dimension at which `accuracy` is 1/2, a real number; infinite if there is none below 4V.
+    r"""Dimension, a real number, at which `recall_accuracy` is 1/2; infinite if none below 4V is.
 
     Raises:
         ValueError: the embeddings are orthonormal.
@@ -333,7 +334,7 @@ def all_tokens_probability(problem: Problem) -> float:
     Near the threshold the tokens that fail are few and nearly independent, so their number is
     Poisson. With random counts a single unseen token already spoils it: hence balanced data.
     """
-    return math.exp(-problem.vocab_size * (1 - accuracy(problem, balanced=True)))
+    return math.exp(-problem.vocab_size * (1 - recall_accuracy(problem, balanced=True)))
 
 
 @prediction(

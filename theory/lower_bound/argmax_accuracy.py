@@ -71,7 +71,7 @@ class Scores:
 def probability(scores: Scores, law: Counts, vocab_size: int) -> float:
     r"""Probability that the right label scores highest, averaged over counts.
 
-    As in `theory.attention.recall.accuracy`, all rivals share one length. It fluctuates (gamma,
+    As in `theory.attention.recall`, all rivals share one length. It fluctuates (gamma,
     variance $2/D + (3 E s^4/(E s^2)^2 - 1)/V$), contains the token's own score, and leaves a rival
     the law of a coordinate of a sphere in $D$ dimensions.
     """

@@ -25,12 +25,12 @@ _SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and c
 @prediction(
     latex=r"\alpha \le \frac1V\,\frac{I-1}{W_0((I-1)/e)}", source=_SOURCE, provenance="derived"
 )
-def accuracy(information: float, vocab_size: int) -> float:
+def largest_accuracy(information: float, vocab_size: int) -> float:
     r"""Largest possible mean accuracy with ``information`` nats about the map.
 
     $W_0$ is Lambert's function.
 
-    >>> round(accuracy(0.0, 100), 6), accuracy(1e4, 100)
+    >>> round(largest_accuracy(0.0, 100), 6), largest_accuracy(1e4, 100)
     (0.01, 1.0)
     """
     if information < 1e-9:  # W_0 is lost to rounding at its branch point
@@ -45,7 +45,7 @@ def accuracy(information: float, vocab_size: int) -> float:
     latex=r"I \ge \alpha V\log(\alpha V) - \alpha V + 1", source=_SOURCE, provenance="derived"
 )
 def information_needed(accuracy: float, vocab_size: int) -> float:
-    """Least information, in nats, at which the accuracy is possible; inverse of `accuracy`."""
+    """Least information, in nats, that allows the accuracy; inverse of `largest_accuracy`."""
     right = accuracy * vocab_size
     return right * math.log(right) - right + 1
 

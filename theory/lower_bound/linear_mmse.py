@@ -28,7 +28,7 @@ _MEETING_NODES = 8
     provenance="derived",
 )
 @cache
-def accuracy(problem: Problem) -> float:
+def linear_mmse_accuracy(problem: Problem) -> float:
     r"""Mean accuracy of the linear MMSE estimate on the gradient of a training batch.
 
     A token meets a label by chance $\mu = NL/V^2$ times; where $\mu$ is of order 1 the skewness of
@@ -76,4 +76,4 @@ def accuracy(problem: Problem) -> float:
 @prediction(latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12", source=_SOURCE, provenance="derived")
 def critical_samples(problem: Problem) -> float:
     """N at which half of the labels are guessed right; infinite if none below 2^30."""
-    return argmax_accuracy.half_samples(accuracy, problem)
+    return argmax_accuracy.half_samples(linear_mmse_accuracy, problem)

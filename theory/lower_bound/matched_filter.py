@@ -28,7 +28,7 @@ _BIAS_NODES = 9
     provenance="derived",
 )
 @cache
-def accuracy(problem: Problem) -> float:
+def matched_filter_accuracy(problem: Problem) -> float:
     r"""Mean accuracy of the matched filter on the gradient of a training batch.
 
     Finite size: within 0.015 for V >= 256; d of at least 30 and N of at least 8V.
@@ -64,4 +64,4 @@ def accuracy(problem: Problem) -> float:
 @prediction(latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12", source=_SOURCE, provenance="derived")
 def critical_samples(problem: Problem) -> float:
     """N at which the matched filter guesses half of the labels; infinite if none below 2^30."""
-    return argmax_accuracy.half_samples(accuracy, problem)
+    return argmax_accuracy.half_samples(matched_filter_accuracy, problem)

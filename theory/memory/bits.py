@@ -131,13 +131,13 @@ def recall_probability(construction: str, pairs: float, *, dim: int, width: int)
         ValueError: an unknown construction, or senseless sizes.
     """
     if construction == "hebbian":
-        return linear.accuracy(pairs, dim)
+        return linear.linear_memory_accuracy(pairs, dim)
     if construction == "one-bit":
         return linear.one_bit_accuracy(pairs, dim)
     if construction == "low-rank":
         return linear.low_rank_accuracy(pairs, dim, width)
     if construction == "cosine":
-        return mlp.accuracy(associations=pairs, dim=dim, width=width)
+        return mlp.mlp_memory_accuracy(associations=pairs, dim=dim, width=width)
     raise ValueError(f"unknown construction {construction!r}")
 
 

@@ -103,10 +103,10 @@ def _check(associations: float, dim: float) -> None:
     source=_SOURCE,
     provenance="derived",
 )
-def accuracy(associations: float, dim: float) -> float:
+def linear_memory_accuracy(associations: float, dim: float) -> float:
     r"""Share of $n$ associations that $W=\sum_k u_ke_k^\top$ recalls: $T^2=1/d$, $B=(n-1)/d$.
 
-    >>> round(accuracy(200, 64), 2)
+    >>> round(linear_memory_accuracy(200, 64), 2)
     0.88
 
     Raises:
@@ -129,7 +129,7 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
     the sphere: relative to the signal $T^2=1/(qd)\simeq1/m$. Hence $d^2$ becomes $md$.
 
     Raises:
-        ValueError: sizes as in `accuracy`, or a rank outside (0, d].
+        ValueError: sizes as in `linear_memory_accuracy`, or a rank outside (0, d].
     """
     _check(associations, dim)
     if not 0 < width <= dim:
@@ -155,7 +155,7 @@ def one_bit_accuracy(associations: float, dim: float) -> float:
     order the noise grows by $\pi/2$, but the terms of order $1/d$ do not.
 
     Raises:
-        ValueError: sizes as in `accuracy`.
+        ValueError: sizes as in `linear_memory_accuracy`.
     """
     _check(associations, dim)
     rest = (math.pi / 2 - 1) * associations / dim
@@ -171,9 +171,9 @@ def all_recalled(associations: float, dim: float) -> float:
     """Probability that every association is recalled: the few failures are nearly Poisson.
 
     Raises:
-        ValueError: sizes as in `accuracy`.
+        ValueError: sizes as in `linear_memory_accuracy`.
     """
-    return math.exp(-associations * (1 - accuracy(associations, dim)))
+    return math.exp(-associations * (1 - linear_memory_accuracy(associations, dim)))
 
 
 @prediction(latex=r"P(d_{1/2}) = \frac12", source=_SOURCE, provenance="derived")
@@ -184,7 +184,7 @@ def half_dim(associations: float) -> float:
     Raises:
         ValueError: fewer than 3 associations.
     """
-    return _threshold(lambda dim: accuracy(associations, dim), 4, 4 * associations)
+    return _threshold(lambda dim: linear_memory_accuracy(associations, dim), 4, 4 * associations)
 
 
 @prediction(latex=r"P_{all}(d_{all}) = \frac12", source=_SHARP, provenance="derived")
@@ -206,9 +206,9 @@ def half_rank(associations: float, dim: float) -> float:
     """Rank at which half of the associations are recalled: real, infinite above d, 0 below 2.
 
     Raises:
-        ValueError: sizes as in `accuracy`.
+        ValueError: sizes as in `linear_memory_accuracy`.
     """
-    if accuracy(associations, dim) < 0.5:
+    if linear_memory_accuracy(associations, dim) < 0.5:
         return math.inf
     largest = (1 - 1e-6) * dim
     return _threshold(lambda width: low_rank_accuracy(associations, dim, width), 2, largest)

@@ -119,7 +119,7 @@ def _check(associations: float, outputs: float, width: float, law: FeatureLaw) -
     source=_SOURCE,
     provenance="derived",
 )
-def accuracy(
+def mlp_memory_accuracy(
     *,
     associations: float,
     dim: int,
@@ -172,7 +172,7 @@ def critical_width(
     `capacity`, as the width depends on everything else steeply once it exceeds $d^2/1.53$.
 
     Raises:
-        ValueError: as in `accuracy`.
+        ValueError: as in `mlp_memory_accuracy`.
     """
     law = feature_law(features, dim)
     number = outputs or associations
@@ -209,7 +209,7 @@ def capacity(
         features: "cosine" or "relu".
 
     Raises:
-        ValueError: as in `accuracy`, or the width stores not even M associations.
+        ValueError: as in `mlp_memory_accuracy`, or the width stores not even M associations.
     """
     law = feature_law(features, dim)
     least = 3 if outputs is None else outputs

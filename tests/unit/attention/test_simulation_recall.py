@@ -49,12 +49,12 @@ def test_orthonormal_embeddings_recall_exactly_the_tokens_seen() -> None:
     # An unseen token has all logits zero and gets label 0, the first of equals.
     expected = seen | (facts.permutation == 0)
     assert torch.equal(recall.correct(facts, recall.localised_memory(facts)), expected)
-    assert torch.allclose(recall.accuracy(facts), expected.double().mean(1))
+    assert torch.allclose(recall.recalled_share(facts), expected.double().mean(1))
     assert not bool(recall.all_tokens(facts).any())
     balanced = sampling.draw_facts(
         generators(2), vocab_size=30, samples=30, dim=32, embeddings="orthonormal", balanced=True
     )
-    assert recall.accuracy(balanced).tolist() == [1.0, 1.0]
+    assert recall.recalled_share(balanced).tolist() == [1.0, 1.0]
     assert recall.all_tokens(balanced).tolist() == [1.0, 1.0]
 
 

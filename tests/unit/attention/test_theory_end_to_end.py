@@ -13,7 +13,9 @@ BASE = Problem(vocab_size=256, length=64, samples=768, dim=64)
 def test_perfect_localisation_leaves_recall() -> None:
     short = BASE.replace(length=4, samples=4096)
     assert localisation.probability(short) > 0.999
-    assert end_to_end.accuracy(short) == pytest.approx(recall.accuracy(short), abs=0.003)
+    assert end_to_end.end_to_end_accuracy(short) == pytest.approx(
+        recall.recall_accuracy(short), abs=0.003
+    )
 
 
 def test_perfect_recall_leaves_localisation(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,7 +23,9 @@ def test_perfect_recall_leaves_localisation(monkeypatch: pytest.MonkeyPatch) -> 
         return np.ones_like(counts)
 
     monkeypatch.setattr(recall, "given_count", perfect)
-    assert end_to_end.accuracy(BASE) == pytest.approx(localisation.probability(BASE), abs=0.005)
+    assert end_to_end.end_to_end_accuracy(BASE) == pytest.approx(
+        localisation.probability(BASE), abs=0.005
+    )
 
 
 def test_perfect_recall_of_what_was_found_once_counts_training_misses(
@@ -36,7 +40,7 @@ def test_perfect_recall_of_what_was_found_once_counts_training_misses(
         return np.minimum(counts, 1.0)
 
     monkeypatch.setattr(recall, "given_count", spy)
-    end_to_end.accuracy(BASE)
+    end_to_end.end_to_end_accuracy(BASE)
     means = [attended.mean for attended in seen]
     assert min(means) < localisation.probability(BASE) < max(means), "replicates differ"
     assert all(a.mean**2 < a.square < a.mean for a in seen), "tokens differ"
@@ -45,18 +49,18 @@ def test_perfect_recall_of_what_was_found_once_counts_training_misses(
 def test_accuracy_is_below_each_factor() -> None:
     for changes in ({}, {"dim": 48}, {"length": 32}, {"samples": 384}):
         problem = BASE.replace(**changes)
-        found, recalled = localisation.probability(problem), recall.accuracy(problem)
-        assert end_to_end.accuracy(problem) < min(found, recalled)
+        found, recalled = localisation.probability(problem), recall.recall_accuracy(problem)
+        assert end_to_end.end_to_end_accuracy(problem) < min(found, recalled)
         assert end_to_end.product(problem) == pytest.approx(found * recalled)
-        assert end_to_end.accuracy(problem) == pytest.approx(found * recalled, abs=0.04)
+        assert end_to_end.end_to_end_accuracy(problem) == pytest.approx(found * recalled, abs=0.04)
 
 
 def test_longer_sequences_hurt_and_samples_help() -> None:
-    accuracy = end_to_end.accuracy(BASE)
-    assert end_to_end.accuracy(BASE.replace(length=96)) < accuracy
-    assert end_to_end.accuracy(BASE.replace(samples=1024)) > accuracy
+    accuracy = end_to_end.end_to_end_accuracy(BASE)
+    assert end_to_end.end_to_end_accuracy(BASE.replace(length=96)) < accuracy
+    assert end_to_end.end_to_end_accuracy(BASE.replace(samples=1024)) > accuracy
 
 
 def test_orthonormal_embeddings_have_their_own_law() -> None:
     with pytest.raises(ValueError, match="orthonormal"):
-        end_to_end.accuracy(BASE.replace(dim=512, embeddings="orthonormal"))
+        end_to_end.end_to_end_accuracy(BASE.replace(dim=512, embeddings="orthonormal"))

@@ -62,7 +62,7 @@ def test_accuracy_is_that_of_a_hebbian_memory(
     problem = BASE.replace(**changes)
     found = simulated(problem, 60, seed=11, balanced=balanced)
     sampling_error = 4 * found.std(ddof=1) / math.sqrt(found.size)
-    predicted = recall.accuracy(problem, balanced=balanced)
+    predicted = recall.recall_accuracy(problem, balanced=balanced)
     assert abs(found.mean() - predicted) < 0.02 + sampling_error
 
 
@@ -86,30 +86,30 @@ def test_gaussian_accuracy_is_the_integral_of_its_formula(embeddings: str, jitte
     chances = stats.binom.pmf(counts, BASE.samples, 1 / size)
     expected = sum(p * recalled(n) for n, p in zip(counts, chances, strict=True))
     problem = BASE.replace(embeddings=embeddings)
-    assert recall.accuracy_gaussian(problem) == pytest.approx(expected, abs=1e-4)
+    assert recall.recall_accuracy_gaussian(problem) == pytest.approx(expected, abs=1e-4)
 
 
 def test_more_dimensions_or_samples_or_fewer_tokens_help() -> None:
-    accuracy = recall.accuracy(BASE)
-    assert recall.accuracy(BASE.replace(dim=64)) > accuracy
-    assert recall.accuracy(BASE.replace(samples=4096)) > accuracy
-    assert recall.accuracy(BASE.replace(vocab_size=128, samples=1024)) > accuracy
-    assert recall.accuracy(BASE.replace(embeddings="gaussian")) < accuracy
-    assert recall.accuracy(BASE.replace(trigger_in_values=True)) < accuracy
+    accuracy = recall.recall_accuracy(BASE)
+    assert recall.recall_accuracy(BASE.replace(dim=64)) > accuracy
+    assert recall.recall_accuracy(BASE.replace(samples=4096)) > accuracy
+    assert recall.recall_accuracy(BASE.replace(vocab_size=128, samples=1024)) > accuracy
+    assert recall.recall_accuracy(BASE.replace(embeddings="gaussian")) < accuracy
+    assert recall.recall_accuracy(BASE.replace(trigger_in_values=True)) < accuracy
 
 
 def test_length_plays_no_part() -> None:
-    assert recall.accuracy(BASE.replace(length=128)) == recall.accuracy(BASE)
+    assert recall.recall_accuracy(BASE.replace(length=128)) == recall.recall_accuracy(BASE)
 
 
 def test_infinite_load_is_balanced_data() -> None:
-    heavy = recall.accuracy(BASE.replace(samples=10**9))
-    assert heavy == pytest.approx(recall.accuracy(BASE, balanced=True), abs=1e-4)
+    heavy = recall.recall_accuracy(BASE.replace(samples=10**9))
+    assert heavy == pytest.approx(recall.recall_accuracy(BASE, balanced=True), abs=1e-4)
 
 
 def test_unlimited_dimension_leaves_coverage() -> None:
     problem = Problem(vocab_size=64, length=2, samples=64, dim=10**7)
-    assert recall.accuracy(problem) == pytest.approx(1 - (1 - 1 / 64) ** 64, abs=0.02)
+    assert recall.recall_accuracy(problem) == pytest.approx(1 - (1 - 1 / 64) ** 64, abs=0.02)
 
 
 def test_samples_that_missed_their_token_hurt() -> None:
@@ -133,7 +133,9 @@ def test_half_dim_solves_its_equation() -> None:
 def test_half_dim_is_where_accuracy_is_half(load: int) -> None:
     problem = BASE.replace(vocab_size=1024, samples=1024 * load)
     refined = recall.half_dim_refined(problem)
-    assert recall.accuracy(problem.replace(dim=round(refined))) == pytest.approx(0.5, abs=0.005)
+    assert recall.recall_accuracy(problem.replace(dim=round(refined))) == pytest.approx(
+        0.5, abs=0.005
+    )
     assert recall.half_dim(problem) == pytest.approx(refined, rel=0.05)
 
 
@@ -162,13 +164,13 @@ def test_all_tokens_threshold_is_where_the_last_failures_go() -> None:
     assert recall.all_tokens_dim(below) == pytest.approx(2 * math.sqrt(2 * 512 * math.log(512)))
     assert recall.all_tokens_probability(below) < 0.05
     assert recall.all_tokens_probability(above) > 0.95
-    expected = 1 - 512 * (1 - recall.accuracy(above, balanced=True))
+    expected = 1 - 512 * (1 - recall.recall_accuracy(above, balanced=True))
     assert recall.all_tokens_probability(above) == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize(
     "function",
-    [recall.accuracy, recall.accuracy_gaussian, recall.half_dim_refined],
+    [recall.recall_accuracy, recall.recall_accuracy_gaussian, recall.half_dim_refined],
 )
 def test_orthonormal_embeddings_are_referred_to_coverage(function: object) -> None:
     problem = Problem(vocab_size=8, length=2, samples=8, dim=16, embeddings="orthonormal")

@@ -75,7 +75,7 @@ def test_codes_give_the_answers_logit_two() -> None:
     logits = constructions.attend(weights, known, prompts) @ known.outputs.T
     own = logits.gather(1, known.answers.flatten()[:, None])
     assert torch.allclose(own, torch.full_like(own, 2.0), atol=1e-4)
-    assert constructions.accuracy(logits, known) == 1
+    assert constructions.answered_share(logits, known) == 1
     assert weights.parameters == 4 * 12 * 96
 
 

@@ -52,7 +52,7 @@ def test_one_step_decoding_takes_the_largest_score_of_the_matched_filter() -> No
     expected = decoding.greedy(matched_filter.scores(seen.observation))
     assert torch.equal(matched_filter.labels(seen.observation), expected)
     assert torch.equal(matched_filter.labels(seen.observation, queries=5), expected[:, :5])
-    few = gradient_channel.accuracy(seen, partial(matched_filter.labels, queries=5))
+    few = gradient_channel.estimator_accuracy(seen, partial(matched_filter.labels, queries=5))
     right = (expected == seen.permutation)[:, :5]
     assert torch.equal(few, right.double().mean(1))
 
@@ -89,7 +89,7 @@ def test_every_estimator_reads_an_easy_gradient(estimator: Estimator) -> None:
     # Interference stays with the matched filter however many samples there are.
     easy: dict[str, Any] = {"vocab_size": 32, "length": 2, "samples": 32 * 256, "dim": 31}
     seen = gradient_channel.discrete(generators(2), **easy)
-    assert float(gradient_channel.accuracy(seen, estimator).mean()) > 0.5
+    assert float(gradient_channel.estimator_accuracy(seen, estimator).mean()) > 0.5
 
 
 def test_unknown_estimator_is_refused_with_the_names_there_are() -> None:

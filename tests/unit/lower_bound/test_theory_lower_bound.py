@@ -22,19 +22,19 @@ PROBLEM = Problem(vocab_size=256, length=32, samples=8192, dim=62)
 @pytest.mark.parametrize("accuracy", [0.02, 0.3, 0.5, 0.99])
 def test_information_needed_inverts_the_ceiling(accuracy: float) -> None:
     needed = ceiling.information_needed(accuracy, 100)
-    assert ceiling.accuracy(needed, 100) == pytest.approx(accuracy, rel=1e-9)
+    assert ceiling.largest_accuracy(needed, 100) == pytest.approx(accuracy, rel=1e-9)
 
 
 @pytest.mark.parametrize("information", [0.3, 1.0, 2.0])
 def test_ceiling_is_the_largest_root_of_its_inequality(information: float) -> None:
-    right = 50 * ceiling.accuracy(information, 50)
+    right = 50 * ceiling.largest_accuracy(information, 50)
     assert right * math.log(right) - right + 1 == pytest.approx(information, abs=1e-9)
     assert right > 1
 
 
 def test_ceiling_without_information_is_a_blind_guess() -> None:
-    assert ceiling.accuracy(0.0, 64) == pytest.approx(1 / 64, rel=1e-6)
-    assert ceiling.accuracy(1e6, 64) == 1.0
+    assert ceiling.largest_accuracy(0.0, 64) == pytest.approx(1 / 64, rel=1e-6)
+    assert ceiling.largest_accuracy(1e6, 64) == 1.0
 
 
 @pytest.mark.parametrize("guess", [(0, 1, 2, 3), (0, 0, 1, 2), (0, 0, 0, 0)])
@@ -56,7 +56,7 @@ def test_whole_map_takes_log_factorial_nats() -> None:
 def test_critical_dim_is_where_the_ceiling_reaches_the_accuracy() -> None:
     dim = ceiling.critical_dim(PROBLEM, accuracy=0.7)
     nats = dim**2 * gradient_channel.entry_information(PROBLEM)
-    assert ceiling.accuracy(nats, PROBLEM.vocab_size) == pytest.approx(0.7)
+    assert ceiling.largest_accuracy(nats, PROBLEM.vocab_size) == pytest.approx(0.7)
 
 
 def test_information_counts_the_entries_of_the_gradient_up_to_full_rank() -> None:
@@ -91,20 +91,27 @@ def test_sample_information_by_enumeration(vocab_size: int, length: int) -> None
 
 def test_matched_filter_without_noise_is_a_memory_trained_at_perfect_attention() -> None:
     problem = PROBLEM.replace(length=2, samples=256 * 512)
-    assert matched_filter.accuracy(problem) == pytest.approx(recall.accuracy(problem), abs=0.01)
+    assert matched_filter.matched_filter_accuracy(problem) == pytest.approx(
+        recall.recall_accuracy(problem), abs=0.01
+    )
 
 
 def test_undoing_overlaps_helps_and_noise_hurts() -> None:
-    assert linear_mmse.accuracy(PROBLEM) > matched_filter.accuracy(PROBLEM)
-    for module in (linear_mmse, matched_filter):
-        assert module.accuracy(PROBLEM.replace(length=64)) < module.accuracy(PROBLEM)
+    assert linear_mmse.linear_mmse_accuracy(PROBLEM) > matched_filter.matched_filter_accuracy(
+        PROBLEM
+    )
+    for accuracy in (linear_mmse.linear_mmse_accuracy, matched_filter.matched_filter_accuracy):
+        assert accuracy(PROBLEM.replace(length=64)) < accuracy(PROBLEM)
 
 
 def test_critical_samples_give_half_accuracy() -> None:
-    for module in (linear_mmse, matched_filter):
-        problem = PROBLEM.replace(dim=96)
+    problem = PROBLEM.replace(dim=96)
+    for module, accuracy in (
+        (linear_mmse, linear_mmse.linear_mmse_accuracy),
+        (matched_filter, matched_filter.matched_filter_accuracy),
+    ):
         samples = round(module.critical_samples(problem))
-        assert module.accuracy(problem.replace(samples=samples)) == pytest.approx(0.5, abs=2e-3)
+        assert accuracy(problem.replace(samples=samples)) == pytest.approx(0.5, abs=2e-3)
 
 
 def test_critical_samples_are_infinite_below_the_interference_limit() -> None:
@@ -120,7 +127,7 @@ def test_critical_samples_are_none_where_one_sample_per_token_suffices() -> None
 @pytest.mark.parametrize("dim", [2, 255])
 def test_linear_mmse_refuses_dimensions_without_pseudo_inverse(dim: int) -> None:
     with pytest.raises(ValueError, match=f"dim is {dim}"):
-        linear_mmse.accuracy(PROBLEM.replace(dim=dim))
+        linear_mmse.linear_mmse_accuracy(PROBLEM.replace(dim=dim))
 
 
 def test_half_dim_without_noise_is_that_of_recall() -> None:

@@ -23,8 +23,8 @@ def test_recall_is_the_argmax_over_all_outputs() -> None:
         for k in range(30):
             scores = [float(u @ stored[r] @ pairs.inputs[r, k]) for u in pairs.outputs[r]]
             assert bool(found[r, k]) == (int(np.argmax(scores)) == k)
-    assert torch.equal(memory.accuracy(pairs, stored), found.double().mean(1))
-    few = memory.accuracy(pairs, stored, queries=7)
+    assert torch.equal(memory.recalled_share(pairs, stored), found.double().mean(1))
+    few = memory.recalled_share(pairs, stored, queries=7)
     assert torch.equal(few, found[:, :7].double().mean(1))
     assert memory.all_recalled(pairs, stored).tolist() == [0.0, 0.0, 0.0]
 

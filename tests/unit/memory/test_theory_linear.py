@@ -37,7 +37,7 @@ def simulated(
 @pytest.mark.parametrize(("associations", "dim"), [(60, 32), (100, 32), (200, 64), (400, 64)])
 def test_accuracy_is_that_of_a_sum_of_outer_products(associations: int, dim: int) -> None:
     found, error = simulated(associations, dim)
-    assert abs(found - memory.accuracy(associations, dim)) < 0.006 + 4 * error
+    assert abs(found - memory.linear_memory_accuracy(associations, dim)) < 0.006 + 4 * error
 
 
 @pytest.mark.parametrize(("associations", "width"), [(64, 16), (100, 32)])
@@ -59,9 +59,9 @@ def test_idle_outputs_compete_but_store_nothing() -> None:
 
 
 def test_full_rank_is_no_projector() -> None:
-    assert memory.low_rank_accuracy(100, 32, 32) == memory.accuracy(100, 32)
+    assert memory.low_rank_accuracy(100, 32, 32) == memory.linear_memory_accuracy(100, 32)
     assert memory.low_rank_accuracy(100, 32, 31.9) == pytest.approx(
-        memory.accuracy(100, 32), abs=0.005
+        memory.linear_memory_accuracy(100, 32), abs=0.005
     )
 
 
@@ -73,17 +73,21 @@ def test_more_quadrature_nodes_change_nothing(
     sizes: list[tuple[int, int]], error: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.recalled.cache_clear()
-    coarse = [memory.accuracy(*size) for size in sizes]
+    coarse = [memory.linear_memory_accuracy(*size) for size in sizes]
     for name, count in {"_SCORE": 90, "_COSINE": 36, "_COEFFICIENT": 20, "_LENGTH": 9}.items():
         monkeypatch.setattr(memory, f"{name}_NODES", count)
     memory.recalled.cache_clear()
-    assert [memory.accuracy(*size) for size in sizes] == pytest.approx(coarse, abs=error)
+    assert [memory.linear_memory_accuracy(*size) for size in sizes] == pytest.approx(
+        coarse, abs=error
+    )
     memory.recalled.cache_clear()
 
 
 @pytest.mark.parametrize("associations", [64, 512])
 def test_thresholds_solve_their_equations(associations: int) -> None:
-    assert memory.accuracy(associations, memory.half_dim(associations)) == pytest.approx(0.5)
+    assert memory.linear_memory_accuracy(
+        associations, memory.half_dim(associations)
+    ) == pytest.approx(0.5)
     whole = memory.all_dim(associations)
     assert memory.all_recalled(associations, whole) == pytest.approx(0.5, abs=1e-4)
     assert memory.capacity(whole) == pytest.approx(associations, rel=1e-3)
@@ -109,13 +113,15 @@ def test_rank_that_does_not_suffice_is_infinite() -> None:
 def test_independent_scores_underrate_the_memory() -> None:
     naive = memory.accuracy_of_independent_scores(200, 200 / 64**2 + 2 / 64)
     assert (
-        naive < memory.accuracy(200, 64) < memory.accuracy_of_independent_scores(200, 200 / 64**2)
+        naive
+        < memory.linear_memory_accuracy(200, 64)
+        < memory.accuracy_of_independent_scores(200, 200 / 64**2)
     )
 
 
 def test_senseless_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match="associations"):
-        memory.accuracy(2, 16)
+        memory.linear_memory_accuracy(2, 16)
     with pytest.raises(ValueError, match="dim"):
         memory.one_bit_accuracy(16, 3)
     with pytest.raises(ValueError, match="rank"):

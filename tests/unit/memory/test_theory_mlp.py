@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 from scipy import integrate
 
 from theory.memory import mlp
-from theory.memory.mlp import accuracy, asymptotic_width, capacity, critical_width, feature_law
+from theory.memory.mlp import (
+    asymptotic_width,
+    capacity,
+    critical_width,
+    feature_law,
+    mlp_memory_accuracy,
+)
 
 
 def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> NDArray[np.float64]:
@@ -53,7 +59,7 @@ def test_accuracy_is_that_of_a_hebbian_memory(
     features: str, associations: int, outputs: int, dim: int, width: int
 ) -> None:
     values = simulated(features, associations, outputs, dim, width, 40)
-    predicted = accuracy(
+    predicted = mlp_memory_accuracy(
         associations=associations, outputs=outputs, dim=dim, width=width, features=features
     )
     stated = 0.01 if features == "cosine" else 0.02
@@ -90,9 +96,9 @@ def test_features_in_high_dimension() -> None:
 
 
 def test_wide_layers_recall_all_or_stay_at_the_floor() -> None:
-    assert accuracy(associations=500, dim=32, width=math.inf) == pytest.approx(1)
-    floor = accuracy(associations=800, dim=24, width=math.inf, features="relu")
-    assert accuracy(associations=800, dim=24, width=4096, features="relu") < floor < 0.6
+    assert mlp_memory_accuracy(associations=500, dim=32, width=math.inf) == pytest.approx(1)
+    floor = mlp_memory_accuracy(associations=800, dim=24, width=math.inf, features="relu")
+    assert mlp_memory_accuracy(associations=800, dim=24, width=4096, features="relu") < floor < 0.6
     assert critical_width(associations=512, dim=32, features="relu") == math.inf
     assert capacity(dim=32, width=math.inf, features="relu") < 512
 
@@ -103,7 +109,9 @@ def test_capacity_inverts_the_critical_width(features: str, outputs: int | None)
     width = critical_width(associations=256, dim=64, outputs=outputs, features=features)
     inverse = capacity(dim=64, width=width, outputs=outputs, features=features)
     assert inverse == pytest.approx(256, rel=1e-4)
-    wrong = 1 - accuracy(associations=256, dim=64, outputs=outputs, width=width, features=features)
+    wrong = 1 - mlp_memory_accuracy(
+        associations=256, dim=64, outputs=outputs, width=width, features=features
+    )
     assert 256 * wrong == pytest.approx(math.log(2), rel=1e-3)
 
 
@@ -138,4 +146,4 @@ def test_a_width_that_stores_nothing() -> None:
 def test_senseless_sizes(changes: dict[str, Any], message: str) -> None:
     sizes: dict[str, Any] = {"associations": 64, "outputs": 64, "dim": 32, "width": 100}
     with pytest.raises(ValueError, match=message):
-        mlp.accuracy(**{**sizes, **changes})
+        mlp.mlp_memory_accuracy(**{**sizes, **changes})
