@@ -12,7 +12,7 @@ from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.controls import Control
 from recall_claims.declare.plot import Plot
 from recall_claims.declare.source import Source
-from recall_claims.judge.rules import CriticalLocation, Predict, Rule
+from recall_claims.judge.rules import Predict, Rule
 from recall_claims.predictions import Prediction
 
 TIERS = ("smoke", "standard", "full")
@@ -195,7 +195,7 @@ def _inherited(given: dict[str, int]) -> dict[str, int]:
 
 def _located(rule: Rule, predict: Predict | None) -> Callable[[Cell], float] | None:
     """The prediction, if the rule compares a located critical value with it."""
-    if not isinstance(rule, CriticalLocation) or predict is None:
+    if not rule.predicts_location or predict is None:
         return None
     located = predict
     return lambda cell: float(located(cell))

@@ -90,6 +90,7 @@ class CriticalLocation(Rule):
     target: float = 0.5
     observable: str = "value"
     scale: ClassVar[Scale] = "ratio"
+    predicts_location: ClassVar[bool] = True
     guarantee: ClassVar[str] = (
         "Critical values from a binomial GLM with robust covariance; delta-method intervals for "
         "located over predicted, jointly valid over the scans."
