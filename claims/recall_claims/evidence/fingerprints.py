@@ -65,9 +65,9 @@ def _reached(function: Callable[..., Any]) -> list[tuple[str, Any]]:
             continue
         scope = current.__globals__
         for name in _names(code):
-            place = scope["__name__"], name
-            if name in scope and place not in seen:
-                seen[place] = scope[name]
+            full = scope["__name__"], name
+            if name in scope and full not in seen:
+                seen[full] = scope[name]
                 if _is_local(scope[name], function):
                     waiting.append(scope[name])
     return [(name, value) for (_, name), value in seen.items()]
@@ -85,11 +85,9 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 def _is_local(value: Any, function: Callable[..., Any]) -> bool:
     """Whether it is a function of the same module, or of another claim file."""
-    if not inspect.isfunction(value):
-        return False
-    place = value.__module__.split(".")
-    shared = place[0] == "claims"
-    return shared or value.__module__ == function.__module__
+    return inspect.isfunction(value) and (
+        value.__module__ == function.__module__ or value.__module__.startswith("claims.")
+    )
 
 
 def _tree(function: Callable[..., Any]) -> bytes:
