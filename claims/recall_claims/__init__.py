@@ -16,6 +16,8 @@ A claim file needs the names in `__all__` and nothing else:
   refute.
 * `Plot` says how the report draws the cells.
 
+The conftest.py of a folder of claims imports `pytest_addoption`, which makes pytest collect them.
+
 `python -m recall_claims new NAME` writes an example. A rule can be tried without pytest, on any
 data:
 
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from recall_claims.declare.papers import add_paper
     from recall_claims.declare.plot import Plot
     from recall_claims.declare.source import Source, on
+    from recall_claims.hook import pytest_addoption
     from recall_claims.judge.budget import Budget
     from recall_claims.judge.region import Component, Interval, Region, Verdict
     from recall_claims.judge.rules import (
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
 # In this order: a theory that wants `prediction` loads none of the others, hence no torch.
 _HOMES = (
     "predictions",
+    "hook",
     "declare.cell",
     "declare.claim",
     "declare.controls",
@@ -101,6 +105,7 @@ __all__ = [
     "on",
     "power",
     "prediction",
+    "pytest_addoption",
     "reads",
     "scan",
     "times",
