@@ -22,6 +22,7 @@ The conftest.py of a folder of claims imports `pytest_addoption`, which makes py
 data:
 
 >>> import numpy as np
+>>> from recall_claims import Cell, MeanRatio, Region, Sample
 >>> from recall_claims.judge.region import judge
 >>> rule = MeanRatio(Region(0.9, 1.1))
 >>> data = Sample(Cell(dim=2), {"value": np.random.default_rng(0).normal(4, 1, size=1000)})
