@@ -112,12 +112,13 @@ __all__ = [
     "times",
 ]
 
+if not TYPE_CHECKING:  # which knows the names above, and no others
 
-def __getattr__(name: str) -> Any:
-    """A name on first use (PEP 562)."""
-    if name in __all__:
-        for home in _HOMES:
-            module = import_module(f"{__name__}.{home}")
-            if hasattr(module, name):
-                return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """A name on first use (PEP 562)."""
+        if name in __all__:
+            for home in _HOMES:
+                module = import_module(f"{__name__}.{home}")
+                if hasattr(module, name):
+                    return getattr(module, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

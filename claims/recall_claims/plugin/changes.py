@@ -1,8 +1,9 @@
 """What changed since a revision, and which claims that leaves as they were.
 
 A claim's verdict follows from its own file, from every module that file imports, directly or
-through others, and from what runs it. It has to be judged anew if one of these files differs from the revision. Simulated
-blocks are reused all the same where only theory changed: see `recall_claims.evidence.fingerprints`.
+through others, and from what runs it. It has to be judged anew if one of these files differs from
+the revision. Simulated blocks are reused all the same where only theory changed: see
+`recall_claims.evidence.fingerprints`.
 """
 
 from __future__ import annotations
