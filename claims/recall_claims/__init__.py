@@ -7,11 +7,11 @@ A claim file needs the names in `__all__` and nothing else:
 * `prediction` registers a formula of a theory; `on` predicts a cell by one. `Source` says which
   statements are tested; `add_paper` makes a paper known.
 * A rule turns observations into intervals and has a `Region` for them:
-  `MeanRatio`, `MeanDifference`, `Probability` (a mean against its prediction),
+  `MeanRatio`, `MeanDifference`, `ProportionDifference` (a mean against its prediction),
   `OneSided`, `Ordering`, `Identity` (bounds),
   `Exponents` (how a mean scales),
   `CriticalLocation`, `CriticalExponents` (where a success rate crosses a target, how that scales),
-  `Share` (which of several is largest, cell by cell).
+  `WinnerShare` (which of several is largest, cell by cell).
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
 * `Plot` says how the report draws the cells.
@@ -54,9 +54,9 @@ if TYPE_CHECKING:
         MeanRatio,
         OneSided,
         Ordering,
-        Probability,
+        ProportionDifference,
         Sample,
-        Share,
+        WinnerShare,
     )
     from recall_claims.predictions import prediction
 
@@ -92,12 +92,12 @@ __all__ = [
     "OneSided",
     "Ordering",
     "Plot",
-    "Probability",
+    "ProportionDifference",
     "Region",
     "Sample",
-    "Share",
     "Source",
     "Verdict",
+    "WinnerShare",
     "add_paper",
     "at",
     "cells",
