@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from recall_reports import card, html, junit, markdown, record
+from recall_reports import card, html, markdown, record
 
 
 def write(report: record.Record, directory: Path) -> dict[str, Path]:
@@ -18,7 +18,7 @@ def write(report: record.Record, directory: Path) -> dict[str, Path]:
 
 
 def render(report: record.Record, directory: Path) -> dict[str, Path]:
-    """Write `report.html`, `report.md`, `summary.svg` and `junit.xml`; return their paths by kind.
+    """Write `report.html`, `report.md` and `summary.svg`; return their paths by kind.
 
     Raises:
         ReportError: the record is invalid, or a file cannot be written.
@@ -28,5 +28,4 @@ def render(report: record.Record, directory: Path) -> dict[str, Path]:
         "html": record.replace_text(directory / "report.html", html.render(report)),
         "md": record.replace_text(directory / "report.md", markdown.render(report)),
         "svg": record.replace_text(directory / "summary.svg", card.render(report)),
-        "junit": record.replace_text(directory / "junit.xml", junit.render(report)),
     }

@@ -33,7 +33,9 @@ def test_rule_is_calibrated(name: str, executor: Executor) -> None:
     [published] = [
         row for row in trust.calibration()["rules"] if (row["rule"], row["data"]) == labels(name)
     ]
-    remedy = "measure again: python -m tests.calibration --json reports/calibration.json"
+    remedy = (
+        "measure again: python -m tests.calibration --json reports/recall_reports/calibration.json"
+    )
     for rate in ("false_refutation", "false_support", "power"):
         low, high = published[rate]["interval"]
         now = {"false_refutation": found.refuted, "false_support": found.supported}

@@ -12,7 +12,7 @@ from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.controls import Control
 from recall_claims.declare.plot import Plot
 from recall_claims.declare.source import Source
-from recall_claims.judge.rules import CriticalLocation, Predict, Rule
+from recall_claims.judge.rules import Predict, Rule
 from recall_claims.predictions import Prediction
 
 TIERS = ("smoke", "standard", "full")
@@ -78,9 +78,9 @@ class Claim:
         """Why there is nothing to run in this tier on this device, or None if there is."""
         if not self.cells.get(tier):
             tiers = ", ".join(name for name, points in self.cells.items() if points)
-            return f"NOT RUN: the claim has no cells in tier {tier} (only in {tiers})"
+            return f"the claim has no cells in tier {tier} (only in {tiers})"
         if self.needs is not None and not device.startswith(self.needs):
-            return f"NOT RUN: the claim needs --device {self.needs}, this run is on {device}"
+            return f"the claim needs --device {self.needs}, this run is on {device}"
         return None
 
 
@@ -195,7 +195,7 @@ def _inherited(given: dict[str, int]) -> dict[str, int]:
 
 def _located(rule: Rule, predict: Predict | None) -> Callable[[Cell], float] | None:
     """The prediction, if the rule compares a located critical value with it."""
-    if not isinstance(rule, CriticalLocation) or predict is None:
+    if not rule.predicts_location or predict is None:
         return None
     located = predict
     return lambda cell: float(located(cell))

@@ -24,9 +24,6 @@ from recall_claims.evidence.run import Decision, Outcome, Settings
 from recall_claims.judge.budget import SLOTS
 from recall_claims.judge.region import Component, Interval, Region, Verdict, headline, judge
 from recall_claims.judge.rules import Sample
-from recall_claims.judge.rules.base import t_interval
-from recall_claims.judge.rules.critical import CriticalLocation
-from recall_claims.judge.rules.share import Share, winner
 
 SCHEMA = "recall-claims/1"
 PACKAGES = ("numpy", "scipy", "statsmodels", "torch", "pytest", "recall-claims")
@@ -293,16 +290,12 @@ def _cell(claim: Claim, sample: Sample, alpha: float, cells: int) -> Record:
     }
     if claim.critical is not None:
         record["critical"] = float(claim.critical(sample.cell))
-    if isinstance(claim.rule, Share):
-        record["observed"] = winner(sample)
-    shown = claim.rule.shown()
-    if shown is not None:
-        values = sample[shown]
-        record["observed"] = float(values.mean())
-        record["interval"] = _ends(t_interval(values, alpha / cells))
+    interval = claim.rule.observed_interval(sample, alpha / cells)
+    record["observed"] = claim.rule.observed(sample)
+    record["interval"] = None if interval is None else _ends(interval)
     if claim.predict is not None:
         predicted = claim.predict(sample.cell)
-        if isinstance(claim.rule, CriticalLocation):
+        if claim.rule.predicts_location:
             record["critical"] = float(predicted)
         else:
             record["predicted"] = predicted if isinstance(predicted, str) else float(predicted)

@@ -47,6 +47,8 @@ class Rule(ABC):
     scale: ClassVar[Scale]
     guarantee: ClassVar[str]
     needs_prediction: ClassVar[bool] = True
+    predicts_location: ClassVar[bool] = False
+    """Whether the prediction is a critical value of a parameter, not what a cell observes."""
 
     @abstractmethod
     def components(
@@ -73,9 +75,19 @@ class Rule(ABC):
         """The rule about exponents that are off by these, if it names its exponents itself."""
         return None
 
-    def shown(self) -> str | None:
-        """The observable that plots and the cell table show, or None."""
-        return getattr(self, "observable", None)
+    def observed(self, sample: Sample) -> float | str | None:
+        """What a report shows as observed in a cell: a mean, a name, or nothing."""
+        values = self._shown(sample)
+        return None if values is None else float(values.mean())
+
+    def observed_interval(self, sample: Sample, alpha: float) -> Interval | None:
+        """An interval for `observed` that misses with probability alpha, where it is a mean."""
+        values = self._shown(sample)
+        return None if values is None else t_interval(values, alpha)
+
+    def _shown(self, sample: Sample) -> Array | None:
+        name = getattr(self, "observable", None)
+        return None if name is None else sample[name]
 
 
 def number(predict: Predict | None, cell: Cell) -> float:

@@ -97,8 +97,8 @@ class Ordering(Rule):
             )
         return tuple(result)
 
-    def shown(self) -> str | None:
-        return self.larger
+    def _shown(self, sample: Sample) -> Array | None:
+        return sample[self.larger]
 
 
 @dataclass(frozen=True)

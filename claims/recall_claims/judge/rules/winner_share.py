@@ -13,7 +13,7 @@ from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, t_in
 
 
 @dataclass(frozen=True)
-class Share(Rule):
+class WinnerShare(Rule):
     """Share of cells whose largest observable, by mean, is the one `predict` names.
 
     A cell is confirmed when the predicted winner's paired mean difference to every rival is
@@ -36,7 +36,7 @@ class Share(Rule):
         states = [self._state(sample, predict, each) for sample in evidence]
         confirmed = states.count("confirmed") / len(states)
         possible = (len(states) - states.count("contradicted")) / len(states)
-        first = sum(winner(s) == _named(s, predict) for s in evidence) / len(states)
+        first = sum(self.observed(s) == _named(s, predict) for s in evidence) / len(states)
         interval = Interval(confirmed, possible)
         return (Component("share of points", first, interval, self.region, self.scale),)
 
@@ -52,15 +52,11 @@ class Share(Rule):
         super().check(cells, predict)
         for cell in cells:
             if predict is not None and not isinstance(predict(cell), str):
-                raise ClaimError("Share needs a prediction that names an observable")
+                raise ClaimError("WinnerShare needs a prediction that names an observable")
 
-    def shown(self) -> str | None:
-        return None
-
-
-def winner(sample: Sample) -> str:
-    """The observable of largest mean."""
-    return max(sample.observations, key=lambda name: float(sample[name].mean()))
+    def observed(self, sample: Sample) -> str:
+        """The observable of largest mean."""
+        return max(sample.observations, key=lambda name: float(sample[name].mean()))
 
 
 def _named(sample: Sample, predict: Predict | None) -> str:

@@ -12,7 +12,9 @@ from recall_claims.evidence.fingerprints import (
     bases,
     fingerprint,
     independence,
+    source,
     summary,
+    upstream,
     visible_names,
 )
 
@@ -101,6 +103,14 @@ def test_an_attribute_that_shares_a_theory_modules_name_is_innocent(folder: Path
     assert visible_names(load(folder, SOURCE).innocent) == ()
 
 
+def test_a_file_in_no_package_counts_with_what_it_imports(folder: Path) -> None:
+    (folder / "flat_helper.py").write_text("from simulation import sphere\n")
+    load(folder, "import json\nimport numpy\nimport flat_helper\n", "flat")
+    assert upstream("flat") >= {"flat_helper", "simulation", "simulation.sphere"}
+    assert source("flat") == (folder / "flat.py").resolve()
+    assert source("json") is source("numpy") is source("flat.nothing") is None
+
+
 def test_helpers_of_another_claim_file_count(monkeypatch: pytest.MonkeyPatch) -> None:
     before = fingerprint(hallucination.observe)
     monkeypatch.setattr(test_sequential_stages, "NAMES", ("subjects", "relations"))
@@ -134,5 +144,5 @@ def test_theory_and_simulation_are_independent_and_counted() -> None:
     found = independence()
     assert found["chains"] == 0
     for package in ("theory", "simulation"):
-        folder = Path(__file__).parents[2] / package
+        folder = Path(__file__).parents[3] / package
         assert found[package] == len([*folder.rglob("*.py")]) - 1  # without the package itself
