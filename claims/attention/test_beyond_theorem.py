@@ -11,7 +11,7 @@ from recall_claims import (
     Cell,
     CriticalExponents,
     Plot,
-    Probability,
+    ProportionDifference,
     Region,
     Source,
     claim,
@@ -38,7 +38,7 @@ beyond = partial(
     regime="The middle of the transition: half, once and twice the critical number of samples.",
     cells={"standard": GRID},
     replicates=256,
-    rule=Probability(Region(-0.12, 0.12)),
+    rule=ProportionDifference(Region(-0.12, 0.12)),
     why="Twice the stated error of the theory itself, 0.06: within it, a reader of "
     "the curve would not notice the relaxation.",
     exploratory=True,

@@ -14,7 +14,7 @@ from recall_claims import (
     MeanDifference,
     Ordering,
     Plot,
-    Probability,
+    ProportionDifference,
     Region,
     Source,
     cells,
@@ -63,7 +63,7 @@ def limit(cell: Cell, block: Block, *, sequences: int) -> Limit:
     cells={"smoke": STRONG[1:2], "standard": STRONG},
     replicates=1024,
     looks=2,
-    rule=Probability(NEGLIGIBLE),
+    rule=ProportionDifference(NEGLIGIBLE),
     why="accuracies differ by no more than the share of sequences whose label differs; "
     "0.02 is what 10^3 replicates can tell from 0 at this error budget",
     controls=(

@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from claims.attention.common import settings
-from recall_claims import Block, Cell, Control, Plot, Probability, Region, Source, claim, on
+from recall_claims import Block, Cell, Control, Plot, ProportionDifference, Region, Source, claim, on
 from simulation.attention import end_to_end as measured
 from simulation.attention import sampling
 from theory.attention import end_to_end, localisation, recall
@@ -39,7 +39,7 @@ CONTROLS = (
     regime=REGIME,
     cells={"smoke": SMOKE, "standard": STANDARD, "full": STANDARD + LARGE},
     replicates=256,
-    rule=Probability(Region(-0.06, 0.06)),
+    rule=ProportionDifference(Region(-0.06, 0.06)),
     why="The stated errors of localisation, 0.04, and of recall, 0.015, add up at worst.",
     controls=CONTROLS,
     plot=Plot("parity"),
@@ -62,7 +62,7 @@ def accuracy(cell: Cell, block: Block) -> Tensor:
         "full": STANDARD,
     },
     replicates=256,
-    rule=Probability(Region(-0.07, 0.07)),
+    rule=ProportionDifference(Region(-0.07, 0.07)),
     why="""As for the accuracy itself, and 0.03 for the coupling of the two factors
         through the tokens that training misses.""",
     controls=CONTROLS,

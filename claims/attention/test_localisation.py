@@ -6,11 +6,11 @@ from dataclasses import replace
 from torch import Tensor
 
 from claims.attention.common import LOCALISATION, localised
-from recall_claims import Block, Cell, Control, Probability, Region, Source, at, claim, grid, on
+from recall_claims import Block, Cell, Control, ProportionDifference, Region, Source, at, claim, grid, on
 from theory.attention import critical, localisation
 from theory.attention.problem import Problem
 
-RULE = Probability(Region(-0.06, 0.06))
+RULE = ProportionDifference(Region(-0.06, 0.06))
 WHY = """Three times the formula's stated error of 0.02, which comes from one lognormal for all that
     makes replicates differ and from terms of relative order 10/V in the noise."""
 

@@ -17,7 +17,7 @@ from recall_claims import (
     MeanRatio,
     Plot,
     Region,
-    Share,
+    WinnerShare,
     Source,
     cells,
     claim,
@@ -281,7 +281,7 @@ def exchanged(cell: Cell) -> str:
     cells={"standard": POINTS},
     replicates=128,
     looks=2,
-    rule=Share(Region(0.9, 1.0)),
+    rule=WinnerShare(Region(0.9, 1.0)),
     why="the formulas are good to 10%, so every prediction should be right; up to 4 "
     "points may stay undecided because the variance of a single batch has a heavy tail at small d",
     controls=(

@@ -13,7 +13,7 @@ from recall_claims import (
     CriticalExponents,
     MeanRatio,
     Plot,
-    Probability,
+    ProportionDifference,
     Region,
     Source,
     claim,
@@ -87,7 +87,7 @@ def variance(cell: Cell, block: Block) -> Tensor:
     },
     replicates=256,
     looks=5,
-    rule=Probability(Region(-0.06, 0.06)),
+    rule=ProportionDifference(Region(-0.06, 0.06)),
     why="""The law takes the trigger score as independent of the other scores; its stated
         error is 0.04.""",
     controls=(
@@ -139,7 +139,7 @@ def probability_at_any_dimension(cell: Cell, block: Block) -> Tensor:
     regime="Orthonormal, d from just above V to 3 V; N from V/2 to 4 V crosses full coverage.",
     cells={"smoke": SEEN, "standard": COVERED},
     replicates=256,
-    rule=Probability(Region(-0.03, 0.03)),
+    rule=ProportionDifference(Region(-0.03, 0.03)),
     why="""Exact without the trigger in the values. With it the counts of other tokens are
         taken as independent, an error of order 1/V = 0.016.""",
     controls=(

@@ -13,7 +13,7 @@ from recall_claims import (
     CriticalExponents,
     CriticalLocation,
     Plot,
-    Probability,
+    ProportionDifference,
     Region,
     Source,
     at,
@@ -81,7 +81,7 @@ STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,),
     },
     replicates=128,
     looks=3,
-    rule=Probability(Region(-0.02, 0.02)),
+    rule=ProportionDifference(Region(-0.02, 0.02)),
     why="The theory states an error of 0.015 for V >= 256 (competitors' correlations).",
     controls=(
         HALF_THE_CONSTANT,
@@ -107,7 +107,7 @@ def accuracy(cell: Cell, block: Block) -> Tensor:
     + across((256,), (64,), (0.6, 1.0), trigger_in_values=True),
     replicates=256,
     looks={"smoke": 2, "standard": 4},
-    rule=Probability(Region(-0.04, 0.04)),
+    rule=ProportionDifference(Region(-0.04, 0.04)),
     why="""The theory states an error of 0.02 with embeddings of fluctuating length; with
         the trigger in the values all tokens share a direction, so accuracy varies widely between
         replicates and the width is what 2048 of them resolve.""",
@@ -134,7 +134,7 @@ def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
         "full": across((512, 1024), (2, 16), (0.75, 1.4)),
     },
     replicates=32,
-    rule=Probability(Region(-0.06, 0.06)),
+    rule=ProportionDifference(Region(-0.06, 0.06)),
     why="""Treating the competitors' scores as independent Gaussians raises their maximum
         by an amount of order log(V)/d: 0.04 in accuracy at V = 512.""",
     controls=(HALF_THE_CONSTANT, NO_COUNT_FLUCTUATIONS),
@@ -258,7 +258,7 @@ ALL = balanced(128, 1.0, 1.15) + balanced(256, 1.0, 1.1) + balanced(512, 1.0, 1.
     regime="Balanced data, one sample a token; d across sqrt(8 V log V), V = 128 and 256.",
     cells={"smoke": ALL[:2], "standard": ALL[:4], "full": ALL},
     replicates=512,
-    rule=Probability(Region(-0.12, 0.12)),
+    rule=ProportionDifference(Region(-0.12, 0.12)),
     why="""The theory overrates the few remaining failures by a stated 10% to 20%, which
         is 0.04 to 0.07 in the probability that there is none.""",
     controls=(

@@ -10,7 +10,7 @@ from recall_claims import (
     MeanDifference,
     Plot,
     Region,
-    Share,
+    WinnerShare,
     Source,
     at,
     claim,
@@ -81,7 +81,7 @@ def points() -> tuple[Cell, ...]:
     cells=lambda: {"standard": points()},
     replicates={"standard": 40, "full": 128},
     looks=3,
-    rule=Share(Region(0.8, 1.0)),
+    rule=WinnerShare(Region(0.8, 1.0)),
     why="Points where two conditions cost nearly the same stay undecided; one in five may.",
     controls=(
         at("length-plays-no-part", "the diagram of L = 8", length=8),

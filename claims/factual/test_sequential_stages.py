@@ -33,7 +33,7 @@ from recall_claims import (
     MeanRatio,
     Plot,
     Region,
-    Share,
+    WinnerShare,
     Source,
     at,
     claim,
@@ -174,7 +174,7 @@ ORDERS = shapes(
     cells={"standard": timed(ORDERS)},
     replicates=2,
     looks=1,
-    rule=Share(Region(0.9, 1.0)),
+    rule=WinnerShare(Region(0.9, 1.0)),
     why="the order is exact but for a few per cent in the ratio of times: it must be "
     "right at every point of this grid, which has none so near to the boundary",
     controls=(

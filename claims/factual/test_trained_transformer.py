@@ -20,7 +20,7 @@ from recall_claims import (
     OneSided,
     Ordering,
     Plot,
-    Probability,
+    ProportionDifference,
     Region,
     Source,
     claim,
@@ -176,7 +176,7 @@ def capacity_exponent(cell: Cell, block: Block) -> Tensor:
     },
     replicates=32,
     looks=1,
-    rule=Probability(Region(-0.5, 0.5)),
+    rule=ProportionDifference(Region(-0.5, 0.5)),
     why="the line was drawn by eye: it says on which side more than half of the runs reach 99%",
     controls=(
         Control("fifth", "a fifth of the line", lambda cell: below_line(cell, 0.2)),
@@ -264,7 +264,7 @@ DRAWN = grid(
     },
     replicates={"standard": 32, "full": 64},
     looks=1,
-    rule=Probability(Region(-0.5, 0.5)),
+    rule=ProportionDifference(Region(-0.5, 0.5)),
     why="a boundary drawn by eye says on which side more than half of the runs recall",
     controls=(
         Control("count", "the number of weights alone decides: 0.15 facts each", below_line),

@@ -15,7 +15,7 @@ from recall_claims import (
     Identity,
     MeanDifference,
     Plot,
-    Probability,
+    ProportionDifference,
     Region,
     Source,
     at,
@@ -77,7 +77,7 @@ def hebbian_whole(cell: Cell, block: Block) -> torch.Tensor:
     predict=on(memory.linear_memory_accuracy),
     regime="n from 128 to 512, d from 0.8 to 1.4 times the dimension at which half are recalled.",
     cells=lambda: {"standard": half(WIDE, 128, 512), "full": half(WIDE, 128, 512, 1024)},
-    rule=Probability(Region(-0.015, 0.015)),
+    rule=ProportionDifference(Region(-0.015, 0.015)),
     why="""The theory neglects O(1/n): 0.005 at n = 60 in pilots with seeds above 1000, less from
         there on; the rest is statistical.""",
     replicates=128,
@@ -204,7 +204,7 @@ def orthonormal_exact(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     predict=on(memory.all_recalled),
     regime="n = 64 and 128, d within 10% of sqrt(8 n log n).",
     cells={"standard": whole(CLOSE, 64, 128), "full": whole(CLOSE, 64, 128, 512)},
-    rule=Probability(Region(-0.08, 0.08)),
+    rule=ProportionDifference(Region(-0.08, 0.08)),
     why="""The rate of rare failures is right within 10%, which moves a probability near 1/2 by
         0.03; 0.05 are statistical.""",
     replicates=512,

@@ -13,7 +13,7 @@ from recall_claims import (
     Identity,
     Ordering,
     Plot,
-    Probability,
+    ProportionDifference,
     Region,
     Source,
     at,
@@ -165,7 +165,7 @@ def decoupled_capacity(cell: Cell, block: Block) -> torch.Tensor:
         "standard": points(TRANSITION, own_competitors=True),
         "full": points(TRANSITION | {12: SMALL[12]}, own_competitors=True),
     },
-    rule=Probability(Region(-0.08, 0.08)),
+    rule=ProportionDifference(Region(-0.08, 0.08)),
     why="""The formula would be exact for a random subspace; 4096 replicates resolve 0.04, and as
         much is allowed for the subspace.""",
     replicates={"smoke": 512, "standard": 1024},

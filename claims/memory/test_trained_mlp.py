@@ -13,7 +13,7 @@ from recall_claims import (
     Control,
     CriticalLocation,
     Plot,
-    Probability,
+    ProportionDifference,
     Region,
     Source,
     at,
@@ -127,7 +127,7 @@ REACHED = on_line(
     predict=lambda _: 0.0,  # the region is one of the probability itself
     regime=LINE_REGIME,
     cells={"smoke": REACHED[2:3], "standard": REACHED},
-    rule=Probability(Region(0.5, math.inf)),
+    rule=ProportionDifference(Region(0.5, math.inf)),
     why="capacity is where half of the seeds succeed",
     replicates=32,
     looks=2,
@@ -136,10 +136,10 @@ REACHED = on_line(
             "construction",
             "training stores no more than the cosine memory of the same width",
             lambda c: math.exp(-c["associations"] * (1 - mlp.mlp_memory_accuracy(**c))),
-            Probability(Region(-0.1, 0.1)),
+            ProportionDifference(Region(-0.1, 0.1)),
         ),
         Control(
-            "below", "capacity below 0.8 of the line", rule=Probability(Region(-math.inf, 0.5))
+            "below", "capacity below 0.8 of the line", rule=ProportionDifference(Region(-math.inf, 0.5))
         ),
     ),
     plot=Plot(x="associations", group=("dim", "width"), y_label="P(99% right)", log=""),

@@ -81,7 +81,7 @@ def product(problem: Problem) -> float:
     r"""Localisation times recall, with the memory of a training that finds every token.
 
     Against `end_to_end_accuracy`, two effects of the tokens that training misses nearly cancel: the
-    memory lacks them, which lowers recall, but they are the tokens that fresh sequences miss as well.
+    memory lacks them, which lowers recall, but fresh sequences miss the same tokens.
 
     Raises:
         ValueError: the embeddings are orthonormal.

@@ -103,8 +103,8 @@ def _trigger_terms(activation: str) -> tuple[float, float]:
 def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float:
     r"""Recall accuracy through the layer, averaged over tokens, data, embeddings and weights.
 
-    As `recall_accuracy` without the layer, with the kernel above. A finite layer also gives each token
-    a power $g = f_v^\top f_v/q$ of its own, gamma-distributed with mean 1 and variance
+    As `recall_accuracy` without the layer, with the kernel above. A finite layer also gives each
+    token a power $g = f_v^\top f_v/q$ of its own, gamma-distributed with mean 1 and variance
     $\mathrm{Var}(\phi^2)/(mq^2)$, which scales its signal and its sampling noise alike.
     ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
     $\frac n\lambda(q - \kappa_0)$.
