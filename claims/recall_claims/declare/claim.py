@@ -78,9 +78,9 @@ class Claim:
         """Why there is nothing to run in this tier on this device, or None if there is."""
         if not self.cells.get(tier):
             tiers = ", ".join(name for name, points in self.cells.items() if points)
-            return f"NOT RUN: the claim has no cells in tier {tier} (only in {tiers})"
+            return f"the claim has no cells in tier {tier} (only in {tiers})"
         if self.needs is not None and not device.startswith(self.needs):
-            return f"NOT RUN: the claim needs --device {self.needs}, this run is on {device}"
+            return f"the claim needs --device {self.needs}, this run is on {device}"
         return None
 
 

@@ -7,11 +7,11 @@ report, so that pytest-xdist loses none.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Generator
 from typing import Any
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -27,6 +27,7 @@ from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.session import SESSION, ClaimSession
 from recall_reports import terminal
 from recall_reports.errors import ReportError
+from recall_reports.record import Claim as ClaimRecord
 from recall_reports.write import write
 
 COLLECTOR = "claims-collector"
@@ -100,9 +101,9 @@ def pytest_runtest_makereport(
     """Attach the claim's record to the report that travels to the controller."""
     report = yield
     if isinstance(item, ClaimItem) and call.when == "call":
-        # Through JSON: what travels between xdist's processes must be plain types, and the
-        # report must be the same with and without it.
-        report.__dict__["claim_record"] = json.loads(json.dumps(item.record))
+        # What travels between xdist's processes must be plain types, and the report must be the
+        # same with and without it.
+        report.__dict__["claim_record"] = msgspec.to_builtins(item.record)
     return report
 
 
@@ -121,7 +122,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     ahead = [i.claim.id for i in session.items if isinstance(i, ClaimItem) and i.will_run()]
     try:
-        earlier = {claim: entry["seconds"] for claim, entry in state.baseline.items()}
+        earlier = {claim: entry.seconds for claim, entry in state.baseline.items()}
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
     # While a claim runs, pytest's capture has the descriptor; a copy of it still is the terminal.
@@ -139,7 +140,7 @@ class _Collector:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         entry = getattr(report, "claim_record", None)
         if entry is not None and not self.state.is_worker:
-            self.state.records.append(entry)
+            self.state.records.append(msgspec.convert(entry, ClaimRecord))
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -14,6 +14,8 @@ from recall_claims.evidence.run import run
 from recall_claims.judge.region import Verdict
 from recall_claims.plugin import record
 from recall_claims.plugin.session import SESSION
+from recall_reports import phrases
+from recall_reports.record import Claim as ClaimRecord
 
 
 class ClaimFailed(Exception):
@@ -26,7 +28,7 @@ class ClaimItem(pytest.Item):
     def __init__(self, *, claim: Claim, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.claim = claim
-        self.record: record.Record | None = None
+        self.record: ClaimRecord | None = None
 
     def runtest(self) -> None:
         """Run the claim; pass, fail or skip by its verdict."""
@@ -35,15 +37,15 @@ class ClaimItem(pytest.Item):
         earlier = session.untouched(claim, file)
         if earlier is not None:
             self.record = earlier
-            if earlier["state"] == "NOT RUN":
-                pytest.skip(f"NOT RUN: {earlier['reason']}")
-            pytest.skip(f"{earlier['verdict']}, {earlier['blocks']['why']}")
+            if earlier.state == "NOT RUN":
+                pytest.skip(f"NOT RUN: {earlier.reason}")
+            pytest.skip(f"{earlier.verdict}, {phrases.evidence(earlier)}")
         reason = claim.why_not_run(settings.tier, settings.device)
         if reason is not None:
             self.record = record.undecided(
                 claim, settings, file, state="NOT RUN", reason=reason, outcome="skipped"
             )
-            pytest.skip(reason)
+            pytest.skip(f"NOT RUN: {reason}")
         effort = 0.0, 0.0
         try:
             begun = session.begin(claim)
@@ -71,11 +73,11 @@ class ClaimItem(pytest.Item):
         verdict = outcome.decision.verdict
         if record.passes(claim, verdict):
             return
-        message = f"{verdict} (expected {claim.expected}): {self.record['reason']}"
+        message = f"{verdict} (expected {claim.expected}): {phrases.reason(self.record)}"
         if verdict is Verdict.INCONCLUSIVE and session.inconclusive == "skip":
-            self.record["outcome"] = "skipped"
+            self.record.outcome = "skipped"
             pytest.skip(message)
-        raise ClaimFailed(f"{message}\nreplay: {self.record['replay']}")
+        raise ClaimFailed(f"{message}\nreplay: {self.record.replay}")
 
     def will_run(self) -> bool:
         """Whether the claim can run in this tier and on this device, and has to be judged anew."""

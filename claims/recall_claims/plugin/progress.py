@@ -11,7 +11,7 @@ from rich.table import Column
 from rich.text import Text
 
 from recall_claims.plugin.forecast import Forecast
-from recall_reports import words
+from recall_reports import phrases
 
 
 class ProgressLine:
@@ -48,7 +48,7 @@ class ProgressLine:
         """Claims done of all, and the time left: `17 of 167 claims, 4 min 10 s left`."""
         left = self._forecast.left(self.elapsed)
         count = f"{self._forecast.done} of {self._forecast.total} claims"
-        return count if left is None else f"{count}, {words.seconds(round(left))} left"
+        return count if left is None else f"{count}, {phrases.seconds(round(left))} left"
 
     def __call__(self, claim: str, look: int, looks: int, done: int, wanted: int) -> None:
         """Show that `done` of the look's `wanted` blocks are there."""

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import ExecutorError
@@ -20,8 +21,11 @@ from recall_claims.evidence.run import Begun, Settings, begin
 from recall_claims.plugin import options, record
 from recall_claims.plugin.changes import Changes, commit
 from recall_claims.plugin.progress import ProgressLine
+from recall_reports import phrases
 from recall_reports.errors import ReportError
-from recall_reports.record import load
+from recall_reports.files import load
+from recall_reports.record import Claim as ClaimRecord
+from recall_reports.record import Kept, Record
 
 SESSION = pytest.StashKey["ClaimSession"]()
 
@@ -59,7 +63,7 @@ class ClaimSession:
             self.baseline  # noqa: B018  (one that cannot be read ends the run here)
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
         self.clock = time.monotonic()
-        self.records: list[record.Record] = []
+        self.records: list[ClaimRecord] = []
         self.written: dict[str, Path] = {}
         self.trouble = ""
         self.line: ProgressLine | None = None
@@ -93,7 +97,7 @@ class ClaimSession:
         return self._executor
 
     @cached_property
-    def baseline(self) -> dict[str, record.Record]:
+    def baseline(self) -> dict[str, ClaimRecord]:
         """Records of the baseline by claim, if it is of the tier that this run will be.
 
         Raises:
@@ -105,28 +109,27 @@ class ClaimSession:
             earlier = load(self.baseline_path)
         except ReportError as error:
             raise ValueError(f"--baseline: {error}") from error
-        if earlier["suite"]["tier"] != self.settings.tier:
+        if earlier.suite.tier != self.settings.tier:
             return {}
-        return {entry["id"]: entry for entry in earlier["claims"] if entry["state"] == "DECIDED"}
+        return {entry.id: entry for entry in earlier.claims if entry.state == "DECIDED"}
 
-    def untouched(self, claim: Claim, file: str) -> record.Record | None:
+    def untouched(self, claim: Claim, file: str) -> ClaimRecord | None:
         """The record of a claim that need not run: no module it depends on has changed."""
         if self.changes is None or self.changes.touched(claim.module):
             return None
-        why = f"nothing that the claim depends on changed since {self.changes.revision}"
+        revision = self.changes.revision
         earlier = self.baseline.get(claim.id)
         settings = self.settings
         looks = claim.looks.get(settings.tier, 1)
         if (
             earlier is not None
-            and earlier["seed"] == settings.seed
-            and earlier["alpha"] == settings.budget.per_look(looks)
+            and earlier.seed == settings.seed
+            and earlier.alpha == settings.budget.per_look(looks)
         ):
-            note = f"record of {self.baseline_path.name}: {why}"
-            blocks = {**earlier["blocks"], "why": note, "peak_memory_mib": None}
-            return {**earlier, "blocks": blocks}
+            kept = Kept(file=self.baseline_path.name, revision=revision)
+            return replace(earlier, blocks=replace(earlier.blocks, kept=kept, peak_memory_mib=None))
         reason = (
-            f"{why}, and {self.baseline_path.name} has no record of it in tier {settings.tier} "
+            f"{phrases.unchanged(revision)}, and {self.baseline_path.name} has no record of it in tier {settings.tier} "
             f"under seed {settings.seed} and this error budget"
         )
         return record.undecided(
@@ -160,11 +163,11 @@ class ClaimSession:
         if self._ledger is not None:
             self._ledger.__exit__(None, None, None)
 
-    def report(self) -> record.Record:
+    def report(self) -> Record:
         """The whole report, claims ordered by paper, file and id."""
 
-        def place(entry: record.Record) -> tuple[str, str, str]:
-            return entry["source"]["paper"], entry["file"], entry["id"]
+        def place(entry: ClaimRecord) -> tuple[str, str, str]:
+            return entry.source.paper, entry.file, entry.id
 
         ordered = sorted(self.records, key=place)
         return record.suite(

@@ -142,6 +142,7 @@ class CriticalExponents(Rule):
     observable: str = "value"
     reference: Literal["asymptotic", "prediction"] = "asymptotic"
     scale: ClassVar[Scale] = "exponent"
+    predicts_location: ClassVar[bool] = True
     needs_prediction: ClassVar[bool] = False
     guarantee: ClassVar[str] = (
         "Critical values from binomial GLMs with robust covariance, then least-squares exponents "
