@@ -139,7 +139,7 @@ def _cells(claim: Claim, *, wide: bool, verbose: bool) -> list[Text]:
 
 def _effort(claim: Claim) -> str:
     looks = f"look {claim.looks} of {claim.looks_planned}"
-    return f"{looks}, {phrases.number(claim['replicates'])} replicates"
+    return f"{looks}, {phrases.number(claim.replicates)} replicates"
 
 
 def _fit(text: Text, unicode: bool) -> Text:

@@ -9,8 +9,8 @@ from recall_reports.record import Record, validated
 def write(record: Record, directory: Path) -> dict[str, Path]:
     """Write `report.json` and all that `render` makes of it; return their paths by kind.
 
-    The record comes first: if a later file fails, the evidence is safe and `python -m recall_reports
-    render` makes the others from it. Each file is replaced whole or left as it was.
+    The record comes first: if a later file fails, the evidence is safe, and `python -m
+    recall_reports render` makes the others from it. Each file is replaced whole or left as it was.
 
     Raises:
         ReportError: the record is invalid, or a file cannot be written.

@@ -1,10 +1,11 @@
-"""Numbers, verdicts and names in words."""
-
-from typing import Any
+"""Numbers, verdicts and names in phrases."""
 
 import pytest
 
-from recall_reports import words
+from recall_reports import phrases
+from recall_reports.record import Blocks, Claim, Kept, Parameters, Range
+from tests.reports import builders, sample
+from tests.reports.builders import component
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ from recall_reports import words
     ],
 )
 def test_number(value: float | None, text: str) -> None:
-    assert words.number(value) == text
+    assert phrases.number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -40,8 +41,11 @@ def test_number(value: float | None, text: str) -> None:
         (0.5, None, "0.5"),
     ],
 )
-def test_finding(estimate: float | None, interval: words.Range | None, text: str) -> None:
-    assert words.finding(estimate, interval) == text
+def test_with_interval(
+    estimate: float | None, interval: tuple[float | None, float | None] | None, text: str
+) -> None:
+    found = None if interval is None else Range(*interval)
+    assert phrases.with_interval(estimate, found) == text
 
 
 @pytest.mark.parametrize(
@@ -51,11 +55,10 @@ def test_finding(estimate: float | None, interval: words.Range | None, text: str
         ([None, 1e-9], "≤ 1e-9"),
         ([0.9, None], "≥ 0.9"),
         ([None, None], "anything"),
-        (None, "–"),
     ],
 )
-def test_region(bounds: words.Range | None, text: str) -> None:
-    assert words.region(bounds) == text
+def test_bounds(bounds: tuple[float | None, float | None], text: str) -> None:
+    assert phrases.bounds(Range(*bounds)) == text
 
 
 @pytest.mark.parametrize(
@@ -70,11 +73,14 @@ def test_region(bounds: words.Range | None, text: str) -> None:
     ],
 )
 def test_seconds(value: float, text: str) -> None:
-    assert words.seconds(value) == text
+    assert phrases.seconds(value) == text
 
 
-def _claim(state: str, verdict: str | None, expected: str = "SUPPORTED") -> dict[str, Any]:
-    return {"state": state, "verdict": verdict, "expected": expected}
+def _claim(state: str, verdict: str | None, expected: str = "SUPPORTED") -> Claim:
+    claim = sample.all_tokens()
+    for name, value in (("state", state), ("verdict", verdict), ("expected", expected)):
+        setattr(claim, name, value)
+    return claim
 
 
 @pytest.mark.parametrize(
@@ -89,36 +95,81 @@ def _claim(state: str, verdict: str | None, expected: str = "SUPPORTED") -> dict
         (_claim("ERROR", None), "! ERROR"),
     ],
 )
-def test_label(claim: dict[str, Any], text: str) -> None:
-    assert words.label(claim) == text
+def test_label(claim: Claim, text: str) -> None:
+    assert phrases.label(claim) == text
 
 
 def test_every_state_has_its_own_symbol() -> None:
-    assert len(set(words.SYMBOLS.values())) == len(words.SYMBOLS)
+    assert len(set(phrases.SYMBOLS.values())) == len(phrases.SYMBOLS)
 
 
-def _component(name: str, scale: str = "ratio") -> dict[str, Any]:
-    return {"name": name, "scale": scale}
+def _about(*settings: Parameters) -> Claim:
+    parts = [component("some", 1.0, 0.1, (0.8, 1.2), params) for params in settings]
+    return builders.claim("A.some", "Some", parts)
 
 
-def test_findings_are_named_by_what_differs() -> None:
-    cells = [_component(f"dim=64,length={length},vocab_size=256") for length in (8, 16)]
-    assert words.findings(cells) == ["L = 8", "L = 16"]
-    assert words.findings(cells[:1]) == ["V = 256, L = 8, d = 64"]
-    terms = [_component(f"term={term},width=2") for term in ("2 Cov(D,H)", "C2")]
-    assert words.findings(terms) == ["term = 2 Cov(D,H)", "term = C2"]
-    rates = [_component(f"eta=0.1,gamma={gamma}") for gamma in ("2000000000.0", "0.5")]
-    assert words.findings(rates) == ["γ = 2e9", "γ = 0.5"]
-    assert words.findings([_component("length", "exponent")]) == ["exponent of L"]
-    assert words.findings([_component("share of points", "share")]) == ["share of points"]
+def test_components_are_named_by_what_differs() -> None:
+    lengths: list[Parameters] = [{"dim": 64, "length": n, "vocab_size": 256} for n in (8, 16)]
+    assert phrases.component_names(_about(*lengths)) == ["L = 8", "L = 16"]
+    assert phrases.component_names(_about(lengths[0])) == ["V = 256, L = 8, d = 64"]
+    terms: list[Parameters] = [{"term": term, "width": 2} for term in ("2 Cov(D,H)", "C2")]
+    assert phrases.component_names(_about(*terms)) == ["term = 2 Cov(D,H)", "term = C2"]
+    rates: list[Parameters] = [{"eta": 0.1, "vocab_load": v} for v in (2e9, 0.5)]
+    assert phrases.component_names(_about(*rates)) == ["vocab load = 2e9", "vocab load = 0.5"]
+    assert phrases.component_names(sample.signal_exponents()) == ["exponent of L", "exponent of V"]
+    assert phrases.component_names(sample.dominant_map()) == ["share of points"]
 
 
-def test_reason_is_a_sentence_with_the_papers_letters() -> None:
-    claim = {
-        "state": "DECIDED",
-        "reason": "2 of 4 intervals, worst at dim=32,length=8: [0.8, 0.9] against [1, 2]",
-    }
-    assert words.reason(claim) == (
-        "2 of 4 intervals, worst at d = 32, L = 8: [0.8, 0.9] against [1, 2]."
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        (sample.all_tokens(), "The interval lies inside its region and every control is refuted."),
+        (
+            sample.signal_exponents(),
+            "All 2 intervals lie inside their regions and every control is refuted.",
+        ),
+        (
+            sample.orthonormal(),
+            "1 of 2 intervals are disjoint from their regions, worst at V = 256: [1.26, 1.42] "
+            "against [0.95, 1.05].",
+        ),
+        (
+            sample.noise_share(),
+            "1 of 2 intervals overlap the edge of their regions, worst at L = 128: [1.019, 1.123] "
+            "against [0.9, 1.1].",
+        ),
+        (
+            sample.lower_bound(),
+            "The interval lies inside its region, but the data do not refute the control "
+            "no-trigger.",
+        ),
+        (sample.not_run("NOT RUN", "A.scale", "no cells"), "No cells."),
+    ],
+)
+def test_reason_follows_from_components_and_controls(claim: Claim, text: str) -> None:
+    assert phrases.reason(claim) == text
+
+
+def test_every_scale_has_a_resolution_in_words() -> None:
+    for claim in sample.record().claims:
+        text = phrases.resolution(claim)
+        assert (text == "–") == (claim.state != "DECIDED")
+    claim = sample.all_tokens()
+    claim.resolution = None
+    assert phrases.resolution(claim) == "no finite error would have been refuted"
+
+
+def test_axis_is_named_by_the_parameter_and_the_papers_letter() -> None:
+    assert phrases.axis("samples", {"samples": "N"}) == "samples N"
+    assert phrases.axis("vocab_load", {}) == "vocab load"
+
+
+def test_evidence_says_where_blocks_came_from() -> None:
+    claim = sample.all_tokens()
+    assert phrases.evidence(claim) == "48 new"
+    claim.blocks = Blocks(total=4, reused=4)
+    assert phrases.evidence(claim) == "all blocks came from the ledger"
+    claim.blocks.kept = Kept(file="baseline.json", revision="main")
+    assert phrases.evidence(claim) == (
+        "record of baseline.json: nothing that the claim depends on changed since main"
     )
-    assert words.reason({"state": "NOT RUN", "reason": "NOT RUN: no cells"}) == "No cells."

@@ -12,7 +12,7 @@ from recall_reports import plots
 from recall_reports.plots import curve, parity, series
 from tests.reports import sample
 
-CLAIMS = {claim["id"]: claim for claim in sample.record()["claims"]}
+CLAIMS = {claim.id: claim for claim in sample.record().claims}
 
 
 class Axes:
@@ -35,7 +35,7 @@ class Axes:
         return [(args, options) for called, args, options in self.calls if called == name]
 
 
-@pytest.mark.parametrize("name", [name for name, claim in CLAIMS.items() if claim["plot"]])
+@pytest.mark.parametrize("name", [name for name, claim in CLAIMS.items() if claim.plot])
 def test_panels_are_accessible_xml_in_the_colours_of_the_page(name: str) -> None:
     panels = plots.panels(CLAIMS[name])
     assert panels
@@ -52,17 +52,17 @@ def test_panels_are_accessible_xml_in_the_colours_of_the_page(name: str) -> None
 
 def test_figures_in_the_text_are_as_they_were_drawn() -> None:
     claim = sample.convergence()
-    for cell, eta in zip(claim["cells"], (0.125, 0.25, 0.375, 0.4375, 0.5), strict=True):
-        cell["params"]["eta"] = eta
-    claim["plot"]["log_x"] = False
+    for cell, eta in zip(claim.cells, (0.125, 0.25, 0.375, 0.4375, 0.5), strict=True):
+        cell.params["eta"] = eta
+    claim.plot["log_x"] = False
     [panel] = plots.panels(claim)
     assert {"0.125", "0.25", "0.375"} <= set(re.findall(r">([\d.]+)</text>", panel.svg))
 
 
 def test_only_what_leaves_the_axes_is_clipped() -> None:
     claim = sample.trigger_signal()
-    for cell in claim["cells"][::2]:  # lines that leave the axes and come back
-        cell["controls"] = {"no-excess": 1e3 * cell["predicted"]}
+    for cell in claim.cells[::2]:  # lines that leave the axes and come back
+        cell.controls = {"no-excess": 1e3 * cell.predicted}
     [panel] = plots.panels(claim)
     [box] = ElementTree.fromstring(panel.svg).iterfind(".//{*}clipPath/{*}rect")
     left, top = float(box.get("x", "")), float(box.get("y", ""))
@@ -113,9 +113,9 @@ def test_number_of_panels() -> None:
 
 def test_the_control_that_collapses_worst_is_shown() -> None:
     claim = sample.critical_samples()
-    claim["controls"] = [{**claim["controls"][0], "id": "constant"}, *claim["controls"]]
-    for cell in claim["cells"]:
-        cell["controls"]["constant"] = 5 * cell["critical"]
+    claim.controls = [{**claim.controls[0], "id": "constant"}, *claim.controls]
+    for cell in claim.cells:
+        cell.controls["constant"] = 5 * cell.critical
     assert [panel.caption.count("additive") for panel in plots.panels(claim)] == [0, 0, 1]
 
 
@@ -124,15 +124,13 @@ def test_curve_draws_points_prediction_and_controls() -> None:
     caption = curve.paint(axes, claim)  # type: ignore[arg-type]
     points = axes.drawn("errorbar")
     assert [options["label"] for _, options in points] == ["L = 16", "L = 32", "L = 64"]
-    cells = [cell for cell in claim["cells"] if cell["params"]["length"] == 16]
+    cells = [cell for cell in claim.cells if cell.params["length"] == 16]
     (xs, ys), options = points[0]
-    assert xs == [cell["params"]["samples"] for cell in cells]
-    assert ys == [cell["observed"] for cell in cells]
-    assert options["yerr"][0] == pytest.approx(
-        [cell["observed"] - cell["interval"][0] for cell in cells]
-    )
+    assert xs == [cell.params["samples"] for cell in cells]
+    assert ys == [cell.observed for cell in cells]
+    assert options["yerr"][0] == pytest.approx([cell.observed - cell.interval[0] for cell in cells])
     lines = axes.drawn("plot")
-    assert lines[0][0][1] == [cell["predicted"] for cell in cells]
+    assert lines[0][0][1] == [cell.predicted for cell in cells]
     labels = [options.get("label") for _, options in lines]
     assert "control: no-excess" in labels
     assert "control: no-length" in labels
@@ -141,9 +139,9 @@ def test_curve_draws_points_prediction_and_controls() -> None:
 
 def test_exponents_without_predicted_values_show_the_predicted_slope() -> None:
     claim, axes = sample.signal_exponents(), Axes()
-    claim["rule"]["name"] = "Exponents"
-    for cell in claim["cells"]:
-        cell["predicted"] = None
+    claim.rule["name"] = "Exponents"
+    for cell in claim.cells:
+        cell.predicted = None
     caption = curve.paint(axes, claim)  # type: ignore[arg-type]
     assert "predicted slope" in caption
     for (xs, ys), _ in axes.drawn("plot"):
@@ -154,7 +152,7 @@ def test_critical_values_are_marked_and_no_control_is_drawn_as_a_curve() -> None
     axes = Axes()
     curve.paint(axes, CLAIMS["A.critical-samples"])  # type: ignore[arg-type]
     marked = [args[0] for args, _ in axes.drawn("axvline")]
-    assert sorted(marked) == sorted({c["critical"] for c in CLAIMS["A.critical-samples"]["cells"]})
+    assert sorted(marked) == sorted({c.critical for c in CLAIMS["A.critical-samples"]["cells"]})
     assert axes.drawn("plot") == []
 
 
@@ -169,7 +167,7 @@ def test_a_crowded_plot_draws_all_controls_for_one_group() -> None:
 
 def test_group_parameters_that_a_cell_lacks_are_not_in_its_label() -> None:
     claim = sample.trigger_signal()
-    claim["plot"]["group"] = ["length", "embeddings"]
+    claim.plot["group"] = ["length", "embeddings"]
     assert [group.label for group in series.series(claim, "samples")] == [
         "L = 16",
         "L = 32",
@@ -179,8 +177,8 @@ def test_group_parameters_that_a_cell_lacks_are_not_in_its_label() -> None:
 
 def test_control_off_the_scale_does_not_flatten_the_data() -> None:
     claim, axes = sample.trigger_signal(), Axes()
-    for cell in claim["cells"]:
-        cell["controls"] = {"no-excess": 1e9}
+    for cell in claim.cells:
+        cell.controls = {"no-excess": 1e9}
     curve.paint(axes, claim)  # type: ignore[arg-type]
     [((_, high), _)] = axes.drawn("set_ylim")
     assert high < 10
@@ -192,7 +190,7 @@ def test_parity_draws_the_diagonal_and_the_wrong_theory() -> None:
     diagonal = [args for args, options in axes.drawn("plot") if "observed" in options["label"]]
     assert diagonal[0][0] == diagonal[0][1]
     wrong = [args for args, options in axes.drawn("plot") if "control" in options["label"]]
-    assert list(wrong[0][0]) == [cell["controls"]["additive"] for cell in claim["cells"]]
+    assert list(wrong[0][0]) == [cell.controls["additive"] for cell in claim.cells]
 
 
 def test_map_says_when_prediction_and_measurement_differ() -> None:
@@ -201,8 +199,8 @@ def test_map_says_when_prediction_and_measurement_differ() -> None:
     assert "Boxed: the two disagree" in panel.caption
     assert panel.svg.count(">is B<") == 1
     assert "Open: the measurement does not separate" in panel.caption
-    for cell in claim["cells"]:
-        cell["winner"] = cell["predicted"]
+    for cell in claim.cells:
+        cell.winner = cell.predicted
     [panel] = plots.panels(claim)
     assert "Boxed" not in panel.caption
     assert "Open" not in panel.caption
@@ -210,12 +208,12 @@ def test_map_says_when_prediction_and_measurement_differ() -> None:
 
 def test_map_shows_all_its_cells() -> None:
     claim = sample.dominant_map()
-    claim["cells"] += [
-        {**cell, "params": {**cell["params"], "vocab_size": 64}} for cell in claim["cells"][:6]
+    claim.cells += [
+        {**cell, "params": {**cell.params, "vocab_size": 64}} for cell in claim.cells[:6]
     ]
     [panel] = plots.panels(claim)
     texts = [node.text for node in ElementTree.fromstring(panel.svg).iter() if node.text]
-    assert sum(text.strip() in ("A", "B", "C") for text in texts) == len(claim["cells"])
+    assert sum(text.strip() in ("A", "B", "C") for text in texts) == len(claim.cells)
     for value in ("8", "16", "32", "64", "128", "256"):
         assert texts.count(value) == 2
     assert "side by side" in panel.caption
@@ -234,12 +232,12 @@ def test_strands_never_join_points_of_different_settings() -> None:
 
 def test_broken_values_do_not_stop_a_plot() -> None:
     claim = sample.trigger_signal()
-    claim["cells"][0] |= {"observed": None, "interval": None}
-    claim["cells"][1] |= {"predicted": None, "interval": [None, None]}
-    claim["cells"][2] |= {"observed": -1.0, "interval": [-2.0, 0.0], "controls": {}}
-    claim["plot"]["log_y"] = True
+    claim.cells[0] |= {"observed": None, "interval": None}
+    claim.cells[1] |= {"predicted": None, "interval": [None, None]}
+    claim.cells[2] |= {"observed": -1.0, "interval": [-2.0, 0.0], "controls": {}}
+    claim.plot["log_y"] = True
     assert plots.panels(claim)
-    claim["plot"]["kind"] = "parity"
+    claim.plot["kind"] = "parity"
     assert plots.panels(claim)
 
 
@@ -271,12 +269,12 @@ def test_any_valid_cells_can_be_drawn(
     cells: list[tuple[dict[str, Any], Any, Any, Any]], kind: str, rule: str, log: bool
 ) -> None:
     claim = sample.trigger_signal()
-    claim["cells"] = [
+    claim.cells = [
         sample.cell(params, predicted, observed, 0.5, {"no-excess": wrong}, critical=2.0)
         for params, predicted, observed, wrong in cells
     ]
-    claim["rule"]["name"] = rule
-    claim["plot"] = sample.plot(
+    claim.rule["name"] = rule
+    claim.plot = sample.plot(
         kind, "samples", group=["length"], log_x=log, log_y=log, collapse="critical"
     )
     for panel in plots.panels(claim):

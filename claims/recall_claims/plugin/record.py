@@ -100,6 +100,7 @@ def suite(
     budget = settings.budget
     peaks = [peak_memory(), *(claim.blocks.peak_memory_mib for claim in claims)]
     tested = {claim.source.paper for claim in claims}
+    modules = {claim.source.module for claim in claims if claim.source.module}
     return record.Record(
         suite=record.Suite(
             seed=settings.seed,
@@ -130,9 +131,7 @@ def suite(
             record.Derivation(
                 module=module, text=fingerprints.summary(module), rests_on=list(bases)
             )
-            for module, bases in fingerprints.bases(
-                {claim.source.module for claim in claims if claim.source.module}
-            ).items()
+            for module, bases in (fingerprints.bases(modules) if modules else {}).items()
         ],
         claims=list(claims),
     )

@@ -129,8 +129,8 @@ class ClaimSession:
             kept = Kept(file=self.baseline_path.name, revision=revision)
             return replace(earlier, blocks=replace(earlier.blocks, kept=kept, peak_memory_mib=None))
         reason = (
-            f"{phrases.unchanged(revision)}, and {self.baseline_path.name} has no record of it in tier {settings.tier} "
-            f"under seed {settings.seed} and this error budget"
+            f"{phrases.unchanged(revision)}, and {self.baseline_path.name} has no record of it in "
+            f"tier {settings.tier} under seed {settings.seed} and this error budget"
         )
         return record.undecided(
             claim, settings, file, state="NOT RUN", reason=reason, outcome="skipped"
