@@ -76,12 +76,6 @@ def reused(record: Record) -> list[Claim]:
     return [claim for claim in record.claims if claim.blocks.reused or claim.blocks.kept]
 
 
-def blocks(record: Record) -> tuple[int, int]:
-    """Blocks of replicates of all claims, and how many of them came from earlier runs."""
-    found = [claim.blocks for claim in record.claims]
-    return sum(part.total for part in found), sum(part.reused for part in found)
-
-
 def rules(record: Record) -> list[tuple[RuleRates, int]]:
     """Measured error rates and power, each with the number of claims here that it speaks for."""
     used = Counter(claim.rule.name for claim in record.claims)

@@ -118,14 +118,19 @@ class Kept(Struct, kw_only=True):
     revision: str
 
 
-class Blocks(Struct, kw_only=True):
-    """Blocks of replicates: how many came from the ledger, and why the others did not.
+class BlockCount(Struct, kw_only=True):
+    """Blocks of replicates, and how many of them came from the ledger of earlier runs."""
+
+    total: Count = 0
+    reused: Count = 0
+
+
+class Blocks(BlockCount, kw_only=True):
+    """The blocks of a claim, and why those that were simulated were not in the ledger.
 
     `divided` were simulated in parts, as memory ran out; the draws are the same.
     """
 
-    total: Count = 0
-    reused: Count = 0
     recomputed: dict[str, Count] = {}
     divided: Count = 0
     peak_memory_mib: Finite | None = None
@@ -256,6 +261,7 @@ class Suite(Struct, kw_only=True):
     wall_seconds: Seconds
     versions: dict[str, str]
     hardware: dict[str, int | str]
+    blocks: BlockCount
     peak_memory_mib: Finite | None = None
     error_budget: ErrorBudget
     independence: Independence

@@ -4,6 +4,7 @@ import math
 from typing import Any, Literal
 
 from recall_reports.record import (
+    BlockCount,
     Blocks,
     Cell,
     Claim,
@@ -40,6 +41,7 @@ def suite() -> Suite:
         wall_seconds=288.1,
         versions={"recall-claims": "0.1.0", "python": "3.11.9", "torch": "2.12.0+cpu"},
         hardware={"cores": 2, "machine": "x86_64"},
+        blocks=BlockCount(total=1204, reused=96),
         peak_memory_mib=731.6,
         error_budget=ErrorBudget(
             probability=1e-3, slots=128, per_claim=1e-3 / 128, allocated=17e-3 / 128

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recall_reports import summary, phrases
+from recall_reports import phrases, summary
 from recall_reports.record import Record
 from tests.reports import builders, sample
 

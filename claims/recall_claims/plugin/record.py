@@ -117,6 +117,10 @@ def suite(
                 **{name: version(name) for name in PACKAGES},
             },
             hardware=_hardware(settings.device),
+            blocks=record.BlockCount(
+                total=sum(claim.blocks.total for claim in claims),
+                reused=sum(claim.blocks.reused for claim in claims),
+            ),
             peak_memory_mib=max(filter(None, peaks), default=None),
             error_budget=record.ErrorBudget(
                 probability=budget.probability,

@@ -220,10 +220,9 @@ def _path(data: str) -> str:
 
 
 def _inside(data: str, box: Sequence[float]) -> bool:
-    """Whether a path lies in a box, so that it need not be clipped."""
+    """Whether a path lies in a box, up to what is not drawn, so that it need not be clipped."""
     x, y, width, height = box
     numbers = [float(token) for token in data.split() if not token.isalpha()]
-    across, down = numbers[::2], numbers[1::2]
-    return (
-        x <= min(across) and max(across) <= x + width and y <= min(down) and max(down) <= y + height
+    return all(x - 0.05 < number < x + width + 0.05 for number in numbers[::2]) and all(
+        y - 0.05 < number < y + height + 0.05 for number in numbers[1::2]
     )
