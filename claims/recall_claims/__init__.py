@@ -16,10 +16,13 @@ A claim file needs the names in `__all__` and nothing else:
   refute.
 * `Plot` says how the report draws the cells.
 
+The conftest.py of a folder of claims imports `pytest_addoption`, which makes pytest collect them.
+
 `python -m recall_claims new NAME` writes an example. A rule can be tried without pytest, on any
 data:
 
 >>> import numpy as np
+>>> from recall_claims.judge.region import judge
 >>> rule = MeanRatio(Region(0.9, 1.1))
 >>> data = Sample(Cell(dim=2), {"value": np.random.default_rng(0).normal(4, 1, size=1000)})
 >>> print(judge(rule.components([data], predict=lambda cell: cell["dim"] ** 2, alpha=1e-6)))
@@ -38,8 +41,9 @@ if TYPE_CHECKING:
     from recall_claims.declare.papers import add_paper
     from recall_claims.declare.plot import Plot
     from recall_claims.declare.source import Source, on
+    from recall_claims.hook import pytest_addoption
     from recall_claims.judge.budget import Budget
-    from recall_claims.judge.region import Component, Interval, Region, Verdict, judge
+    from recall_claims.judge.region import Component, Interval, Region, Verdict
     from recall_claims.judge.rules import (
         CriticalExponents,
         CriticalLocation,
@@ -55,31 +59,20 @@ if TYPE_CHECKING:
     )
     from recall_claims.predictions import prediction
 
-_HOMES = {
-    "declare.cell": ("Block", "Cell", "cells", "grid", "scan"),
-    "declare.claim": ("Claim", "claim"),
-    "declare.controls": ("Control", "at", "power", "reads", "times"),
-    "declare.papers": ("add_paper",),
-    "declare.plot": ("Plot",),
-    "declare.source": ("Source", "on"),
-    "judge.budget": ("Budget",),
-    "judge.region": ("Component", "Interval", "Region", "Verdict", "judge"),
-    "judge.rules": (
-        "CriticalExponents",
-        "CriticalLocation",
-        "Exponents",
-        "Identity",
-        "MeanDifference",
-        "MeanRatio",
-        "OneSided",
-        "Ordering",
-        "Probability",
-        "Sample",
-        "Share",
-    ),
-    "predictions": ("prediction",),
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
+# In this order: a theory that wants `prediction` loads none of the others, hence no torch.
+_HOMES = (
+    "predictions",
+    "hook",
+    "declare.cell",
+    "declare.claim",
+    "declare.controls",
+    "declare.papers",
+    "declare.plot",
+    "declare.source",
+    "judge.budget",
+    "judge.region",
+    "judge.rules",
+)
 
 __all__ = [
     "Block",
@@ -109,10 +102,10 @@ __all__ = [
     "cells",
     "claim",
     "grid",
-    "judge",
     "on",
     "power",
     "prediction",
+    "pytest_addoption",
     "reads",
     "scan",
     "times",
@@ -120,7 +113,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A name on first use (PEP 562): a theory that wants `prediction` does not load torch."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    """A name on first use (PEP 562)."""
+    if name in __all__:
+        for home in _HOMES:
+            module = import_module(f"{__name__}.{home}")
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

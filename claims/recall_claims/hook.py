@@ -1,4 +1,4 @@
-"""The hook that makes pytest collect claims; the conftest.py of a folder of claims imports it."""
+"""The hook by which the conftest.py of a folder of claims has pytest collect them."""
 
 import pytest
 

@@ -14,17 +14,31 @@ from typing import Any
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
+LIBRARY = os.pathsep.join(str(REPOSITORY / folder) for folder in ("claims", "reports"))
 HOOKS = ("-p", "recall_claims.plugin", "-p", "no:cacheprovider")
+
+PAPER = """
+id = "tiny"
+title = "Tiny"
+authors = "Nobody"
+identifier = "none"
+
+[[statements]]
+id = "1"
+provenance = "stated"
+text = "A mean has its value."
+"""
 
 HEAD = """
 import time
+from pathlib import Path
 
 import numpy as np
 
-from recall_claims import Control, MeanRatio, Region, Source, grid
-from recall_claims import claim
+from recall_claims import Control, MeanRatio, Region, Source, add_paper, claim, grid
 
-SOURCE = Source(paper="A", statements=("A3",), provenance="derived", reference="tests/faults")
+add_paper(Path(__file__).with_name("paper.toml"))
+SOURCE = Source("tiny", "1", provenance="derived", reference="tests/faults")
 
 
 def predict(cell):
@@ -102,7 +116,7 @@ class Suite:
     def environment(self) -> dict[str, str]:
         """The environment for that: without what an outer pytest has put there."""
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-        return {**inherited, "PYTHONPATH": str(REPOSITORY), "COLUMNS": "200"}
+        return {**inherited, "PYTHONPATH": LIBRARY, "COLUMNS": "200"}
 
     def run_apart(self, *options: str) -> Result:
         """Run it in a process of its own, which may start others."""
@@ -137,6 +151,7 @@ def suite(
 ) -> Suite:
     """An empty folder, made the current one."""
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (tmp_path / "paper.toml").write_text(PAPER, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     # Claims are looked up by module name, so every suite of this process has its own.

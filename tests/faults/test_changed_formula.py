@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.faults.conftest import REPOSITORY, Result
 
-CLAIMS = ("test_signal.py", "test_width_information.py")
+CLAIMS = ("attention/test_signal.py", "lower_bound/test_width_information.py")
 BASELINE = ("reports", "baseline.json")
 
 
@@ -57,7 +57,7 @@ def test_exactly_the_dependent_claims_fail(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "reports/latest/report.json", tmp_path.joinpath(*BASELINE))
     commit(tmp_path)
 
-    formula = tmp_path / "theory" / "width.py"
+    formula = tmp_path / "theory" / "lower_bound" / "width_information.py"
     text = formula.read_text(encoding="utf-8")
     assert text.count("return 1 / length") == 1
     formula.write_text(text.replace("return 1 / length", "return 1.3 / length"), encoding="utf-8")
@@ -72,6 +72,6 @@ def test_exactly_the_dependent_claims_fail(tmp_path: Path) -> None:
     assert kept == {name for name, claim in found.items() if claim["file"].endswith(CLAIMS[0])}
     assert "SUPPORTED, record of baseline.json: nothing that the claim depends on" in result.text
 
-    compared = run(tmp_path, sys.executable, "-m", "reports", "diff")
+    compared = run(tmp_path, sys.executable, "-m", "recall_reports", "diff")
     assert compared.status == 1, compared.text
     assert "1 lost verdict" in compared.text

@@ -41,7 +41,7 @@ def test_wrong_claim(suite: Suite, old: str, new: str, says: str) -> None:
 
 def test_simulation_that_sees_the_prediction(suite: Suite) -> None:
     body = GOOD.replace("    time.sleep(0)\n", "    signal.trigger_signal\n")
-    suite.write_text("from theory import signal\n" + HEAD + body)
+    suite.write_text("from theory.attention import signal\n" + HEAD + body)
 
     result = suite.run()
 

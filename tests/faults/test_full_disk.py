@@ -47,7 +47,7 @@ def test_a_disk_too_small_for_the_ledger(suite: Suite, small_disk: Path) -> None
 
 def test_a_disk_too_small_for_the_report(suite: Suite, small_disk: Path) -> None:
     suite.write("one")
-    (small_disk / "ballast").write_bytes(bytes(248 * 1024))
+    (small_disk / "ballast").write_bytes(bytes(252 * 1024))
 
     full = suite.run("--report-dir", "disk/report")
 

@@ -1,4 +1,4 @@
-"""A paper of one's own: what `python -m recall_claims new` writes runs, and is guarded like the rest."""
+"""A paper of one's own: what `python -m recall_claims new` writes runs, and is guarded too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from recall_claims import add_paper
 from recall_claims.__main__ import main
-from tests.faults.conftest import REPOSITORY, Result
+from tests.faults.conftest import LIBRARY, REPOSITORY, Result
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 LOAD = "[pytest]\naddopts = -p recall_claims.plugin\n"  # as the README has it
@@ -23,7 +23,7 @@ def judge(folder: Path, *arguments: str) -> Result:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--executor", "serial", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        env={**os.environ, "PYTHONPATH": LIBRARY},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

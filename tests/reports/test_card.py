@@ -67,5 +67,5 @@ def test_text_from_the_record_is_escaped(report: Record) -> None:
 
 
 def test_empty_record(report: Record) -> None:
-    report.claims = report.papers = report.derivations = []
+    report.claims, report.papers, report.derivations = [], [], []
     assert "No claim was selected." in card.render(report)

@@ -127,7 +127,7 @@ def scan(
     ['dim=2,pairs=3', 'dim=2,pairs=6', 'dim=2,pairs=12']
     """
     factors, found = tuple(factors), []
-    for setting in map(lambda point: Cell(**point), settings):
+    for setting in (Cell(**point) for point in settings):
         middle = centre(setting)
         found += [setting.replace(**{parameter: to(factor * middle)}) for factor in factors]
     return tuple(found)

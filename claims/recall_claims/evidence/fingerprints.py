@@ -2,9 +2,11 @@
 
 A block depends on the claim's simulation function, on what that function names in its own module
 and in other claim files, and on the simulation modules its file imports, directly or through one
-another (by grimp's import graph). It does not depend on theory: a changed formula re-judges old
-evidence and simulates nothing. Fingerprints are of syntax trees without docstrings, so a comment
-changes nothing.
+another. It does not depend on theory: a changed formula re-judges old evidence and simulates
+nothing. Fingerprints are of syntax trees without docstrings, so a comment changes nothing.
+
+Imports are read from the text of modules, of packages and of files in none, and nothing is imported
+for it: what another repository calls theory or simulation is left alone.
 """
 
 from __future__ import annotations
@@ -23,8 +25,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import grimp
-
 
 def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
     """Full names of the modules and objects that a function can reach by its own module's names.
@@ -42,15 +42,15 @@ def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 def fingerprint(function: Callable[..., Any]) -> str:
     """SHA-256 of everything the function's result depends on in code, as 16 hex digits."""
-    digest = hashlib.sha256(_tree(inspect.getsource(function)).encode())
+    digest = hashlib.sha256(_tree(function))
     for name, value in sorted(_reached(function), key=lambda pair: pair[0]):
         if _is_local(value, function):
-            digest.update(_tree(inspect.getsource(value)).encode())
+            digest.update(_tree(value))
         elif not isinstance(value, types.ModuleType) and not callable(value):
             # An address in a repr differs from process to process.
             digest.update(re.sub(r" at 0x[0-9a-f]+", "", f"{name}={value!r}").encode())
     for module in _evidence_modules(function.__module__):
-        digest.update(_module_tree(module).encode())
+        digest.update(_module_tree(module))
     return digest.hexdigest()[:16]
 
 
@@ -65,9 +65,9 @@ def _reached(function: Callable[..., Any]) -> list[tuple[str, Any]]:
             continue
         scope = current.__globals__
         for name in _names(code):
-            place = scope["__name__"], name
-            if name in scope and place not in seen:
-                seen[place] = scope[name]
+            full = scope["__name__"], name
+            if name in scope and full not in seen:
+                seen[full] = scope[name]
                 if _is_local(scope[name], function):
                     waiting.append(scope[name])
     return [(name, value) for (_, name), value in seen.items()]
@@ -85,15 +85,17 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 def _is_local(value: Any, function: Callable[..., Any]) -> bool:
     """Whether it is a function of the same module, or of another claim file."""
-    if not inspect.isfunction(value):
-        return False
-    place = value.__module__.split(".")
-    shared = place[0] == "claims"
-    return shared or value.__module__ == function.__module__
+    return inspect.isfunction(value) and (
+        value.__module__ == function.__module__ or value.__module__.startswith("claims.")
+    )
 
 
-def _tree(source: str) -> str:
-    tree = ast.parse(textwrap.dedent(source))
+def _tree(function: Callable[..., Any]) -> bytes:
+    return _stripped(ast.parse(textwrap.dedent(inspect.getsource(function))))
+
+
+def _stripped(tree: ast.Module) -> bytes:
+    """The tree without docstrings and decorators."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module | ast.AsyncFunctionDef):
             if isinstance(node, ast.FunctionDef):
@@ -101,65 +103,71 @@ def _tree(source: str) -> str:
                 node.decorator_list = []
             if ast.get_docstring(node, clean=False) is not None:
                 node.body = node.body[1:]
-    return ast.dump(tree)
+    return ast.dump(tree).encode()
 
 
 @cache
-def _module_tree(module: str) -> str:
-    spec = importlib.util.find_spec(module)
+def source(module: str) -> Path | None:
+    """The file of a module that is developed here: neither Python's own nor installed.
+
+    Imports nothing. A name that is no module, such as a function's, has none.
+    """
+    top, *rest = module.split(".")
+    if top in sys.stdlib_module_names or top == "__main__":
+        return None
+    spec = importlib.util.find_spec(top)
     if spec is None or spec.origin is None:
+        return None
+    file = Path(spec.origin).resolve()
+    if {"site-packages", "dist-packages"}.intersection(file.parts):
+        return None
+    below = file.parent.joinpath(*rest)
+    files = (below / "__init__.py", below.with_name(f"{below.name}.py")) if rest else (file,)
+    return next(filter(Path.is_file, files), None)
+
+
+@cache
+def _module_tree(module: str) -> bytes:
+    return _stripped(_parsed(module))
+
+
+def _parsed(module: str) -> ast.Module:
+    file = source(module)
+    if file is None:
         raise ModuleNotFoundError(f"cannot find the source of {module}")
-    return _tree(Path(spec.origin).read_text(encoding="utf-8"))
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 @cache
-def _graph(packages: frozenset[str]) -> grimp.ImportGraph:
-    """Imports within these packages and within all that they reach, but for installed ones."""
-    reached = packages
-    while True:
-        graph = grimp.build_graph(*sorted(reached), include_external_packages=True, cache_dir=None)
-        outside = {name for name in graph.modules if graph.is_module_squashed(name)}
-        found = reached.union(filter(_is_source, outside))
-        if found == reached:
-            for name in outside:
-                graph.remove_module(name)
-            return graph
-        reached = found
-
-
-@cache
-def _is_source(package: str) -> bool:
-    """Whether it is a package that is developed here: neither Python's own nor installed."""
-    if package in sys.stdlib_module_names or package == "__main__":
-        return False
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        return False
-    folder = Path(next(iter(spec.submodule_search_locations))).resolve()
-    return not {"site-packages", "dist-packages"}.intersection(folder.parts)
-
-
-def _roots(module: str) -> frozenset[str]:
-    """A claim file itself or, if it lies in no package, the modules that its names come from."""
-    if _is_source(module.split(".")[0]):
-        return frozenset({module})
-    values = vars(sys.modules[module]).values()
-    names = {str(getattr(v, "__module__", None) or getattr(v, "__name__", "")) for v in values}
-    return frozenset(name for name in names if _is_source(name.split(".")[0]))
-
-
-def _graph_of(module: str) -> grimp.ImportGraph:
-    packages = frozenset(root.split(".")[0] for root in _roots(module))
-    return _graph(packages) if packages else grimp.ImportGraph()
+def _imports(module: str) -> frozenset[str]:
+    """Modules developed here that a module's text imports, anywhere in it."""
+    file = source(module)
+    package = module if file is not None and file.stem == "__init__" else module.rpartition(".")[0]
+    names = set()
+    for node in ast.walk(_parsed(module)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            names.update((base, *(f"{base}.{alias.name}" for alias in node.names)))
+    return frozenset(name for name in names if source(name) is not None)
 
 
 @cache
 def upstream(module: str) -> frozenset[str]:
-    """Modules that a claim file imports, directly or not, and that are developed here."""
-    graph = _graph_of(module)
-    roots = _roots(module) & graph.modules
-    found = roots.union(*(graph.find_upstream_modules(root) for root in roots))
-    return found - {module}
+    """Modules developed here that a module imports, directly or not."""
+    return _reach(module, ()) - {module}
+
+
+def _reach(module: str, ends: Collection[str]) -> frozenset[str]:
+    """What a chain of imports from a module comes to, if it goes no further at `ends`."""
+    found: set[str] = set()
+    waiting = [module]
+    while waiting:
+        new = _imports(waiting.pop()) - found
+        found |= new
+        waiting += new.difference(ends)
+    return frozenset(found)
 
 
 def bases(modules: Collection[str]) -> dict[str, list[str]]:
@@ -167,50 +175,42 @@ def bases(modules: Collection[str]) -> dict[str, list[str]]:
 
     Modules that are not there are left out.
     """
-    packages = {module.split(".")[0] for module in modules}
-    graph = _graph(frozenset(filter(_is_source, packages)))
-    found = {}
-    for module in graph.modules.intersection(modules):
-        seen: set[str] = set()
-        waiting = [module]
-        while waiting:
-            imported = graph.find_modules_directly_imported_by(waiting.pop()) - seen
-            seen |= imported
-            waiting += imported.difference(modules)
-        found[module] = sorted(seen.intersection(modules) - {module})
-    return dict(sorted(found.items()))
+    return {
+        module: sorted(_reach(module, modules).intersection(modules) - {module})
+        for module in sorted(modules)
+        if source(module) is not None
+    }
 
 
 def summary(module: str) -> str:
-    """The first sentence of a module's docstring."""
-    spec = importlib.util.find_spec(module)
-    assert spec is not None
-    assert spec.origin is not None
-    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
-    return " ".join(text.split("\n\n")[0].split())
+    """The first paragraph of a module's docstring."""
+    return " ".join((ast.get_docstring(_parsed(module)) or "").split("\n\n")[0].split())
 
 
 def independence() -> dict[str, int]:
-    """How many modules theory and simulation have, and how many chains of imports join the two."""
-    packages = frozenset(filter(_is_source, ("theory", "simulation")))
-    if len(packages) < 2:
-        return {"theory": 0, "simulation": 0, "chains": 0}
-    graph = _graph(packages)
-    chains = [
-        *graph.find_shortest_chains("theory", "simulation"),
-        *graph.find_shortest_chains("simulation", "theory"),
-    ]
-    counts = {name: len(graph.find_descendants(name)) for name in ("theory", "simulation")}
-    return {**counts, "chains": len(chains)}
+    """How many modules theory and simulation have, and how many of them import the other side."""
+    theory, simulation = _modules("theory"), _modules("simulation")
+    joined = [m for m in theory if not simulation.isdisjoint(upstream(m))]
+    joined += [m for m in simulation if not theory.isdisjoint(upstream(m))]
+    return {"theory": len(theory), "simulation": len(simulation), "chains": len(joined)}
 
 
-def _evidence_modules(module: str) -> tuple[str, ...]:
+def _modules(package: str) -> set[str]:
+    """Modules of a package that is developed here, without the package itself."""
+    file = source(package)
+    if file is None or file.stem != "__init__":
+        return set()
+    parts = (
+        path.relative_to(file.parent).with_suffix("").parts for path in file.parent.rglob("*.py")
+    )
+    return {".".join((package, *p)).removesuffix(".__init__") for p in parts} - {package}
+
+
+def _evidence_modules(module: str) -> list[str]:
     """Modules that simulated figures of a claim file depend on: neither theory nor claims."""
-    return tuple(
-        sorted(
-            name
-            for name in upstream(module)
-            if "theory" not in name.split(".")
-            and name.split(".")[0] not in ("claims", "recall_claims", "recall_reports")
-        )
+    others = {"claims", "recall_claims", "recall_reports"}
+    return sorted(
+        name
+        for name in upstream(module)
+        if "theory" not in name.split(".") and name.split(".")[0] not in others
     )

@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS blocks (
     seconds REAL NOT NULL, checksum TEXT NOT NULL, payload BLOB NOT NULL
 ) STRICT
 """
-_PLACE = "CREATE INDEX IF NOT EXISTS place ON blocks (claim, cell, seed, block)"
+_INDEX = "CREATE INDEX IF NOT EXISTS place ON blocks (claim, cell, seed, block)"
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,10 @@ class Ledger:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
         self._database.close()
 
     def get(self, key: BlockKey) -> BlockResult | None:
@@ -148,10 +152,9 @@ class Ledger:
             "checksum": hashlib.sha256(payload).hexdigest(),
             "payload": payload,
         }
-        names = ", ".join(row)
-        places = ", ".join(f":{name}" for name in row)
+        names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
         with self._explained("write"):
-            self._database.execute(f"INSERT OR IGNORE INTO blocks ({names}) VALUES ({places})", row)
+            self._database.execute(f"INSERT OR IGNORE INTO blocks ({names}) VALUES ({values})", row)
 
     def why_missing(self, key: BlockKey) -> str:
         """Why a block has to be simulated: "new", or what differs from the block kept there."""
@@ -196,7 +199,7 @@ class Ledger:
             execute(f"PRAGMA application_id = {APPLICATION_ID}")
             execute(f"PRAGMA user_version = {VERSION}")
         execute(_TABLE)
-        execute(_PLACE)
+        execute(_INDEX)
 
     def _log_ahead(self) -> None:
         """Let readers and a writer work side by side; the switch does not wait for locks itself."""

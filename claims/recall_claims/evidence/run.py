@@ -28,14 +28,13 @@ from recall_claims.judge.region import Component, Verdict, headline, judge
 from recall_claims.judge.resolution import Resolution, resolution
 from recall_claims.judge.rules import Sample
 
-Place = tuple[Cell, int]
-"""A cell and the index of a block in it."""
+BlockIndex = tuple[str, int]
+"""A cell's id, and the index of a block in the cell."""
 
 Progress = Callable[[str, int, int, int, int], None]
 """Called with claim id, look, looks, blocks done and blocks wanted at this look."""
 
-
-Begun = dict[BlockKey, "Future[BlockResult]"]
+Prefetched = dict[BlockKey, "Future[BlockResult]"]
 """Blocks that an executor already works on."""
 
 
@@ -122,19 +121,16 @@ def decide(claim: Claim, evidence: tuple[Sample, ...], alpha: float) -> Decision
     return Decision(parts(claim), {c.id: control(c) for c in claim.controls})
 
 
-def begin(claim: Claim, settings: Settings, ledger: Ledger, executor: Executor) -> Begun:
+def prefetch(claim: Claim, settings: Settings, ledger: Ledger, executor: Executor) -> Prefetched:
     """Submit the blocks of a claim's first look that the ledger lacks, for `run` to collect.
 
-    Begun one claim ahead, they keep the workers busy while a claim is judged. A serial executor
-    would run them at once: there, nothing is begun.
+    One claim ahead, they keep the workers busy while a claim is judged. A serial executor would
+    run them at once: there, nothing is prefetched.
     """
     if isinstance(executor, SerialExecutor):
         return {}
-    wanted = [(cell, 0) for cell in claim.cells[settings.tier]]
-    return {
-        key: executor.submit(simulate, _task(claim, settings, place, key))
-        for place, key in _from_ledger(claim, settings, ledger, wanted, {})
-    }
+    missing = _missing(claim, settings, ledger, 0, {})
+    return {task.key: executor.submit(simulate, task) for task in missing}
 
 
 def run(
@@ -143,7 +139,7 @@ def run(
     ledger: Ledger,
     executor: Executor | None,
     progress: Progress | None = None,
-    begun: Begun | None = None,
+    prefetched: Prefetched | None = None,
 ) -> Outcome:
     """Run a claim to its verdict.
 
@@ -157,7 +153,7 @@ def run(
         executor: where missing blocks run; None simulates nothing, and judges the looks for
             which the ledger has all blocks.
         progress: told after every block.
-        begun: what `begin` has submitted.
+        prefetched: what `prefetch` has submitted.
 
     Raises:
         SimulationError: the simulation returned no numbers, the wrong shape, or NaN; a worker has
@@ -169,23 +165,22 @@ def run(
     points = claim.cells[settings.tier]
     looks = claim.looks[settings.tier]
     alpha = settings.budget.per_look(looks)
-    collected: dict[Place, BlockResult] = {}
+    collected: dict[BlockIndex, BlockResult] = {}
     why: Counter[str] = Counter()
     look = 0
     while True:
-        wanted = [(cell, block) for block in range(2**look) for cell in points]
-        missing = _from_ledger(claim, settings, ledger, wanted, collected)
+        missing = _missing(claim, settings, ledger, look, collected)
         if missing and executor is None:
             if look == 0:
                 raise SimulationError(f"the ledger lacks blocks of {claim.id}; run it first")
             break
-        why.update(ledger.why_missing(key) for _, key in missing)
+        why.update(ledger.why_missing(task.key) for task in missing)
         if executor is not None:
-            for place, key, result in _completed(claim, settings, missing, executor, begun or {}):
+            for key, result in _completed(missing, executor, prefetched or {}):
                 ledger.put(key, result)
-                collected[place] = result
+                collected[key.cell, key.block] = result
                 if progress is not None:
-                    progress(claim.id, look + 1, looks, len(collected), len(wanted))
+                    progress(claim.id, look + 1, looks, len(collected), len(points) * 2**look)
         evidence = _evidence(points, collected, 2**look)
         decision = decide(claim, evidence, alpha)
         look += 1
@@ -209,50 +204,43 @@ def run(
     )
 
 
-def _from_ledger(
+def _missing(
     claim: Claim,
     settings: Settings,
     ledger: Ledger,
-    wanted: Sequence[Place],
-    collected: dict[Place, BlockResult],
-) -> list[tuple[Place, BlockKey]]:
-    """Add the wanted blocks that the ledger has to those collected; return what is missing."""
+    look: int,
+    collected: dict[BlockIndex, BlockResult],
+) -> list[Task]:
+    """Add the blocks of a look that the ledger has to those collected; return what is missing."""
     missing = []
-    for place in wanted:
-        if place not in collected:
-            key = _key(claim, settings, *place)
-            found = ledger.get(key)
+    for block in range(2**look // 2, 2**look):  # the others are of earlier looks
+        for cell in claim.cells[settings.tier]:
+            task = _task(claim, settings, cell, block)
+            found = ledger.get(task.key)
             if found is None:
-                missing.append((place, key))
+                missing.append(task)
             else:
-                collected[place] = found
+                collected[cell.id, block] = found
     return missing
 
 
 def _completed(
-    claim: Claim,
-    settings: Settings,
-    missing: Sequence[tuple[Place, BlockKey]],
-    executor: Executor,
-    begun: Begun,
-) -> Iterator[tuple[Place, BlockKey, BlockResult]]:
+    missing: Sequence[Task], executor: Executor, prefetched: Prefetched
+) -> Iterator[tuple[BlockKey, BlockResult]]:
     """Blocks as they are done, so that a run killed at any point loses only those in flight."""
     queue = deque(missing)
     # A serial executor runs a block when it is submitted: one at a time, or none would be kept
     # before the last is done.
     window = 1 if isinstance(executor, SerialExecutor) else len(missing)
-    flying: dict[Future[BlockResult], tuple[Place, BlockKey]] = {}
+    flying: dict[Future[BlockResult], BlockKey] = {}
     try:
         while queue or flying:
             while queue and len(flying) < window:
-                place, key = queue.popleft()
-                future = begun.get(key) or executor.submit(
-                    simulate, _task(claim, settings, place, key)
-                )
-                flying[future] = (place, key)
+                task = queue.popleft()
+                future = prefetched.get(task.key) or executor.submit(simulate, task)
+                flying[future] = task.key
             for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                place, key = flying.pop(future)
-                yield place, key, _result(future)
+                yield flying.pop(future), _result(future)
     finally:
         for future in flying:
             future.cancel()
@@ -268,8 +256,8 @@ def _result(future: Future[BlockResult]) -> BlockResult:
         ) from error
 
 
-def _key(claim: Claim, settings: Settings, cell: Cell, block: int) -> BlockKey:
-    return BlockKey(
+def _task(claim: Claim, settings: Settings, cell: Cell, block: int) -> Task:
+    key = BlockKey(
         claim=claim.id,
         cell=cell.id,
         seed=settings.seed,
@@ -280,18 +268,15 @@ def _key(claim: Claim, settings: Settings, cell: Cell, block: int) -> BlockKey:
         code=find(claim.module, claim.id)[1],
         versions=versions(),
     )
-
-
-def _task(claim: Claim, settings: Settings, place: Place, key: BlockKey) -> Task:
-    return Task(module=claim.module, cell=place[0], device=settings.device, key=key)
+    return Task(module=claim.module, cell=cell, device=settings.device, key=key)
 
 
 def _evidence(
-    points: tuple[Cell, ...], collected: Mapping[Place, BlockResult], blocks: int
+    points: tuple[Cell, ...], collected: Mapping[BlockIndex, BlockResult], blocks: int
 ) -> tuple[Sample, ...]:
     samples = []
     for cell in points:
-        parts = [collected[cell, b].observations for b in range(blocks)]
+        parts = [collected[cell.id, b].observations for b in range(blocks)]
         samples.append(
             Sample(cell, {name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
         )

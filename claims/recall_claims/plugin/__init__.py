@@ -20,17 +20,14 @@ from recall_claims.declare.claim import Claim
 from recall_claims.errors import ClaimError
 from recall_claims.judge.budget import SLOTS
 from recall_claims.plugin import options
-from recall_claims.plugin.forecast import Forecast
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.session import SESSION, ClaimSession
-from recall_reports import terminal
-from recall_reports.errors import ReportError
+from recall_reports import phrases, terminal
 from recall_reports.record import Claim as ClaimRecord
-from recall_reports.write import write
 
-COLLECTOR = "claims-collector"
+REPORT = "claims-report"
 LATE = (
     "claims were met while collecting, too late for their options and report: name their folder "
     "(`pytest FOLDER`), or have every run load the plugin: `addopts = -p recall_claims.plugin` in "
@@ -61,7 +58,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     """Collect a module-level claim, and refuse one that is written wrongly."""
     if not isinstance(obj, Claim) or obj.module != collector.obj.__name__:
         return None
-    if not collector.config.pluginmanager.hasplugin(COLLECTOR):
+    if not collector.config.pluginmanager.hasplugin(REPORT):
         raise collector.CollectError(LATE)
     try:
         check(obj, [collector.config.stash[SESSION].settings.tier])
@@ -90,7 +87,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if not state.dry_run or session.testsfailed:
         return None
     claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
-    print_plan(claims, state.settings, state.baseline, Console())
+    print_plan(claims, state.settings, state.baseline.records, Console())
     return True
 
 
@@ -98,7 +95,12 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach the claim's record to the report that travels to the controller."""
+    """Attach the claim's record to the report that travels to the controller.
+
+    Its figures are properties of the test, for `--junitxml` and whatever else reads them.
+    """
+    if isinstance(item, ClaimItem) and call.when == "call" and item.record is not None:
+        item.user_properties += _properties(item.record)
     report = yield
     if isinstance(item, ClaimItem) and call.when == "call":
         # What travels between xdist's processes must be plain types, and the report must be the
@@ -107,10 +109,20 @@ def pytest_runtest_makereport(
     return report
 
 
+def _properties(entry: ClaimRecord) -> list[tuple[str, object]]:
+    """Verdict, estimate, interval, region and resolution, as far as the claim has them."""
+    found: list[tuple[str, object]] = [("verdict", phrases.state(entry))]
+    if entry.head is None:
+        return found
+    figures = msgspec.to_builtins(entry.head)
+    found += [(name, figures[name]) for name in ("estimate", "interval", "region")]
+    return [*found, ("resolution", phrases.resolution(entry))]
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Have the records collected."""
+    """Have the records collected, in the process that writes the report."""
     config = session.config
-    config.pluginmanager.register(_Collector(config.stash[SESSION]), COLLECTOR)
+    config.pluginmanager.register(config.stash[SESSION].report, REPORT)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -122,25 +134,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     ahead = [i.claim.id for i in session.items if isinstance(i, ClaimItem) and i.will_run()]
     try:
-        earlier = {claim: entry.seconds for claim, entry in state.baseline.items()}
+        earlier = {claim: entry.seconds for claim, entry in state.baseline.records.items()}
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
     # While a claim runs, pytest's capture has the descriptor; a copy of it still is the terminal.
     terminal = os.fdopen(os.dup(reporter._tw._file.fileno()), "w", encoding="utf-8")
     console = Console(file=terminal, width=reporter._tw.fullwidth)
-    state.line = ProgressLine(console, Forecast(ahead, earlier))
-
-
-class _Collector:
-    """Takes the records out of the reports, in the process that writes the report."""
-
-    def __init__(self, state: ClaimSession) -> None:
-        self.state = state
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        entry = getattr(report, "claim_record", None)
-        if entry is not None and not self.state.is_worker:
-            self.state.records.append(msgspec.convert(entry, ClaimRecord))
+    state.progress = ProgressLine(console, ahead, earlier)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -149,7 +149,7 @@ def pytest_report_header(config: pytest.Config) -> str:
     settings = state.settings
     return (
         f"claims: tier {settings.tier}, seed {settings.seed}, device {settings.device}, "
-        f"executor {state.executor_spec}, error budget {settings.budget.probability:g}"
+        f"executor {state.store.executor_name}, error budget {settings.budget.probability:g}"
     )
 
 
@@ -158,19 +158,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Stop the workers and write the report."""
     state = session.config.stash[SESSION]
     state.close()
-    if state.is_worker or not state.records:
-        return
-    try:
-        state.written = write(state.report(), state.report_dir)
-    except ReportError as error:
-        state.trouble = str(error)
+    if not state.is_worker and state.report.records and not state.report.write():
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """The verdict table, and where the report is."""
-    state = terminalreporter.config.stash[SESSION]
-    if not state.records:
+    report = terminalreporter.config.stash[SESSION].report
+    if not report.records:
         return
     console = Console(
         file=terminalreporter._tw._file,
@@ -178,9 +173,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         force_terminal=terminalreporter.isatty,
     )
     verbosity = terminalreporter.config.get_verbosity()
-    terminal.print_verdicts(state.report(), console, verbosity)
+    terminal.print_verdicts(report.whole(), console, verbosity)
     if verbosity >= 0:
-        for kind, path in state.written.items():
+        for kind, path in report.written.items():
             terminalreporter.write_line(f"{kind}: {path}")
-    if state.trouble:
-        terminalreporter.write_line(f"no report was written: {state.trouble}", red=True)
+    if report.write_error:
+        terminalreporter.write_line(f"no report was written: {report.write_error}", red=True)

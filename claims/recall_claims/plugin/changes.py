@@ -1,19 +1,17 @@
 """What changed since a revision, and which claims that leaves as they were.
 
 A claim's verdict follows from its own file and from every module that file imports, directly or
-through others, by grimp's import graph. It has to be judged anew if one of these files differs from
-the revision. Simulated blocks are reused all the same where only theory changed: see `code`.
+through others. It has to be judged anew if one of these files differs from the revision. Simulated
+blocks are reused all the same where only theory changed: see `recall_claims.evidence.fingerprints`.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-from recall_claims.evidence.fingerprints import upstream
+from recall_claims.evidence.fingerprints import source, upstream
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Changes:
 
     def touched(self, module: str) -> tuple[str, ...]:
         """Modules that changed, among a claim's own and those that it depends on; sorted."""
-        return tuple(sorted(m for m in {module, *upstream(module)} if _source(m) in self.files))
+        return tuple(sorted(m for m in {module, *upstream(module)} if source(m) in self.files))
 
 
 def commit(root: Path) -> str | None:
@@ -55,12 +53,6 @@ def commit(root: Path) -> str | None:
         return name + "+" * bool(_git(root, "status", "--porcelain", "--untracked-files=no"))
     except ValueError:
         return None
-
-
-@cache
-def _source(module: str) -> Path | None:
-    spec = importlib.util.find_spec(module)
-    return Path(spec.origin).resolve() if spec is not None and spec.origin is not None else None
 
 
 def _git(folder: Path, *arguments: str) -> str:

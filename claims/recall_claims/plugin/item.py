@@ -10,7 +10,6 @@ import pytest
 
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import ClaimError, ExecutorError, LedgerError, SimulationError
-from recall_claims.evidence.run import run
 from recall_claims.judge.region import Verdict
 from recall_claims.plugin import record
 from recall_claims.plugin.session import SESSION
@@ -31,44 +30,18 @@ class ClaimItem(pytest.Item):
         self.record: ClaimRecord | None = None
 
     def runtest(self) -> None:
-        """Run the claim; pass, fail or skip by its verdict."""
-        session = self.config.stash[SESSION]
-        claim, settings, file = self.claim, session.settings, self.location[0]
-        earlier = session.untouched(claim, file)
-        if earlier is not None:
-            self.record = earlier
-            if earlier.state == "NOT RUN":
-                pytest.skip(f"NOT RUN: {earlier.reason}")
-            pytest.skip(f"{earlier.verdict}, {phrases.evidence(earlier)}")
-        reason = claim.why_not_run(settings.tier, settings.device)
-        if reason is not None:
-            self.record = record.undecided(
-                claim, settings, file, state="NOT RUN", reason=reason, outcome="skipped"
-            )
-            pytest.skip(f"NOT RUN: {reason}")
-        effort = 0.0, 0.0
+        """Run the claim, unless it has nothing to run; pass, fail or skip by its verdict."""
+        session, claim, file = self.config.stash[SESSION], self.claim, self.location[0]
+        self.record = session.record_without_run(claim, file)
+        if self.record is not None:
+            verdict, evidence = self.record.verdict, phrases.evidence(self.record)
+            pytest.skip(f"{verdict}, {evidence}" if verdict else f"NOT RUN: {self.record.reason}")
         try:
-            begun = session.begin(claim)
-            following = self._following()
-            if following is not None:
-                session.begin_ahead(following)
-            outcome = run(claim, settings, session.ledger, session.executor, session.line, begun)
-            effort = outcome.seconds, 1 - outcome.reused / outcome.blocks
+            outcome = session.run(claim, self._following())
         except Exception as error:  # whatever broke is the claim's record, and pytest's to show
-            self.record = record.undecided(
-                claim,
-                settings,
-                file,
-                state="ERROR",
-                reason=f"{type(error).__name__}: {error}",
-                outcome="failed",
-            )
-            session.discard_broken_executor(error)
+            reason = f"{type(error).__name__}: {error}"
+            self.record = session.undecided(claim, file, "ERROR", reason, "failed")
             raise
-        finally:
-            if session.line is not None:
-                session.line.clear()
-                session.line.finish(claim.id, *effort)
         self.record = record.decided(outcome, file)
         verdict = outcome.decision.verdict
         if record.passes(claim, verdict):
@@ -82,17 +55,13 @@ class ClaimItem(pytest.Item):
     def will_run(self) -> bool:
         """Whether the claim can run in this tier and on this device, and has to be judged anew."""
         session = self.config.stash[SESSION]
-        if self.claim.why_not_run(session.settings.tier, session.settings.device) is not None:
-            return False
-        return session.untouched(self.claim, self.location[0]) is None
+        return session.record_without_run(self.claim, self.location[0]) is None
 
     def _following(self) -> Claim | None:
         """The next claim that will be run."""
         items = self.session.items
-        for item in items[items.index(self) + 1 :]:
-            if isinstance(item, ClaimItem) and item.will_run():
-                return item.claim
-        return None
+        later = (i for i in items[items.index(self) + 1 :] if isinstance(i, ClaimItem))
+        return next((item.claim for item in later if item.will_run()), None)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Errors that explain themselves are shown without a traceback."""

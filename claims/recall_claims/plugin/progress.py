@@ -2,90 +2,69 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import math
+from collections.abc import Mapping, Sequence
+from statistics import mean
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
-from rich.text import Text
-
-from recall_claims.plugin.forecast import Forecast
-from recall_reports import phrases
 
 
 class ProgressLine:
     """One live line: claims done of all, the time left; the claim at work, its look and blocks.
 
+    A claim counts as its seconds in an earlier run, or as the mean of those known. Evidence from
+    the ledger says nothing about speed: it is taken off what is left to do.
+
     Args:
         console: a terminal.
-        forecast: of the claims that will be run.
-        clock: seconds since any fixed time.
+        claims: ids of the claims that will be run.
+        earlier: seconds of simulation in an earlier run, by id; it may know more or fewer.
     """
 
     def __init__(
-        self, console: Console, forecast: Forecast, clock: Callable[[], float] = time.monotonic
+        self, console: Console, claims: Sequence[str], earlier: Mapping[str, float]
     ) -> None:
-        self._forecast = forecast
-        self._clock = clock
-        self._start = clock()
+        usual = mean([earlier[claim] for claim in claims if claim in earlier] or [1.0])
+        self._seconds = {claim: earlier.get(claim, usual) for claim in claims}
         self._progress = Progress(
-            BarColumn(bar_width=20),
-            _Standing(self),
+            BarColumn(bar_width=10),
+            TextColumn(f"{{task.fields[done]}} of {len(claims)} claims, left"),
+            TimeRemainingColumn(),
             TextColumn("{task.description}", table_column=Column(no_wrap=True)),
             console=console,
             transient=True,
+            speed_estimate_period=math.inf,
         )
-        self._task: TaskID | None = None
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the run began."""
-        return self._clock() - self._start
-
-    @property
-    def standing(self) -> str:
-        """Claims done of all, and the time left: `17 of 167 claims, 4 min 10 s left`."""
-        left = self._forecast.left(self.elapsed)
-        count = f"{self._forecast.done} of {self._forecast.total} claims"
-        return count if left is None else f"{count}, {phrases.seconds(round(left))} left"
+        self._progress.add_task("", total=sum(self._seconds.values()), done=0)
+        self._advance(0.0)  # the pace is measured from here
 
     def __call__(self, claim: str, look: int, looks: int, done: int, wanted: int) -> None:
         """Show that `done` of the look's `wanted` blocks are there."""
-        if self._task is None:
-            self._progress.start()
-            self._task = self._progress.add_task("", total=self._forecast.total)
-        self._progress.update(
-            self._task,
-            description=f"{claim}, look {look} of {looks}, {done}/{wanted} blocks",
-            completed=self._forecast.done,
-        )
+        text = f"{claim}, look {look} of {looks}, {done}/{wanted} blocks"
+        self._progress.update(self._progress.task_ids[0], description=text)
+        self._progress.start()
 
-    def finish(self, claim: str, seconds: float, simulated: float) -> None:
-        """Take note of a finished claim; arguments as of `Forecast.finish`."""
-        self._forecast.finish(claim, seconds=seconds, simulated=simulated, elapsed=self.elapsed)
+    def finish(self, claim: str, simulated: float) -> None:
+        """Take note of a finished claim, and the line away, so that pytest can print.
 
-    def clear(self) -> None:
-        """Take the line away, so that pytest can print."""
-        if self._task is not None:
-            self._progress.stop()
-            self._progress.remove_task(self._task)
-            self._task = None
+        Args:
+            claim: its id.
+            simulated: share of its blocks that this run simulated, from 0 to 1.
+        """
+        self._progress.stop()
+        [task] = self._progress.tasks
+        seconds = self._seconds[claim]
+        # Not by `update`, which would forget the pace.
+        task.total = (task.total or 0.0) - (1 - simulated) * seconds
+        task.fields["done"] += 1
+        self._advance(simulated * seconds)
 
     def close(self) -> None:
         """The run is over."""
-        self.clear()
+        self._progress.stop()
         self._progress.console.file.close()
 
-
-class _Standing(ProgressColumn):
-    """Counts down between blocks."""
-
-    max_refresh = 0.5
-
-    def __init__(self, line: ProgressLine) -> None:
-        super().__init__(Column(no_wrap=True))
-        self._line = line
-
-    def render(self, task: Task) -> Text:
-        return Text(self._line.standing)
+    def _advance(self, seconds: float) -> None:
+        self._progress.advance(self._progress.task_ids[0], seconds)

@@ -135,7 +135,7 @@ def suite(
             record.Derivation(
                 module=module, text=fingerprints.summary(module), rests_on=list(bases)
             )
-            for module, bases in (fingerprints.bases(modules) if modules else {}).items()
+            for module, bases in fingerprints.bases(modules).items()
         ],
         claims=list(claims),
     )

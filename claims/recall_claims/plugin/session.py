@@ -1,42 +1,39 @@
-"""What the claims of one pytest process share: settings, ledger, executor, baseline, records."""
+"""What the claims of one pytest process share."""
 
 from __future__ import annotations
 
-import shlex
-import sys
-import time
-from concurrent.futures import BrokenExecutor, Executor
-from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from msgspec.structs import replace
 
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import ExecutorError
 from recall_claims.evidence import executors
-from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Begun, Settings, begin
+from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.store import EvidenceStore
 from recall_claims.plugin import options, record
-from recall_claims.plugin.changes import Changes, commit
+from recall_claims.plugin.baseline import Baseline
+from recall_claims.plugin.changes import Changes
 from recall_claims.plugin.progress import ProgressLine
-from recall_reports import phrases
-from recall_reports.errors import ReportError
-from recall_reports.files import load
+from recall_claims.plugin.report import RunReport
 from recall_reports.record import Claim as ClaimRecord
-from recall_reports.record import Kept, Record
 
 SESSION = pytest.StashKey["ClaimSession"]()
 
 
 class ClaimSession:
-    """Settings, ledger and executor of one pytest process, opened when first needed."""
+    """Settings, evidence, baseline and report of one pytest process, as its options say.
+
+    Raises:
+        ValueError: an option makes no sense, or the baseline is asked for and cannot be read.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
-        option = config.getoption
+        option, root = config.getoption, config.rootpath
         worker = getattr(config, "workerinput", None)
         self.is_worker = worker is not None
+        self.dry_run: bool = option("--dry-run")
+        self.inconclusive: str = option("--inconclusive")
         local = executors.is_local(option("--executor"))
         self.settings = Settings(
             tier=option("--tier"),
@@ -44,138 +41,52 @@ class ClaimSession:
             device=options.device(option("--device"), local=local),
             budget=options.budget(option("--error-budget")),
         )
-        self.root = config.rootpath
-        self.inconclusive: str = option("--inconclusive")
-        self.report_dir = config.rootpath / Path(option("--report-dir"))
-        self.ledger_path = config.rootpath / Path(option("--ledger"))
-        nested = self.is_worker or bool(getattr(config.option, "numprocesses", None))
-        self.executor_spec = executors.resolve(
-            option("--executor"), self.settings.device, nested=nested
-        )
-        executors.factory(self.executor_spec)  # a senseless value ends the run before it begins
-        revision = option("--changed-since")
-        self.changes = Changes.since(revision, config.rootpath) if revision else None
-        self.baseline_path = config.rootpath / Path(option("--baseline"))
-        self.dry_run: bool = option("--dry-run")
-        if self.dry_run and nested:
+        spread = self.is_worker or bool(getattr(config.option, "numprocesses", None))
+        if self.dry_run and spread:
             raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
+        executor = executors.resolve(option("--executor"), self.settings.device, nested=spread)
+        self.store = EvidenceStore(root / Path(option("--ledger")), executor)
+        revision = option("--changed-since")
+        changes = Changes.since(revision, root) if revision else None
+        self.baseline = Baseline(root / Path(option("--baseline")), self.settings, changes)
         if revision or self.dry_run:
-            self.baseline  # noqa: B018  (one that cannot be read ends the run here)
-        self.started = datetime.now(UTC).isoformat(timespec="seconds")
-        self.clock = time.monotonic()
-        self.records: list[ClaimRecord] = []
-        self.written: dict[str, Path] = {}
-        self.trouble = ""
-        self.line: ProgressLine | None = None
-        self._ledger: Ledger | None = None
-        self._executor: Executor | None = None
-        self._refused: ExecutorError | None = None
-        self._begun: dict[str, Begun] = {}
+            self.baseline.records  # noqa: B018  (one that cannot be read ends the run here)
+        self.report = RunReport(root / Path(option("--report-dir")), root, self.settings, executor)
+        self.progress: ProgressLine | None = None
 
-    @property
-    def ledger(self) -> Ledger:
-        """The ledger, opened at first use."""
-        if self._ledger is None:
-            self._ledger = Ledger(self.ledger_path)
-        return self._ledger
+    def record_without_run(self, claim: Claim, file: str) -> ClaimRecord | None:
+        """The record of a claim that has nothing to run here, or need not; None if it runs."""
+        reason = claim.why_not_run(self.settings.tier, self.settings.device)
+        if reason is None:
+            return self.baseline.inherited_record(claim, file)
+        return self.undecided(claim, file, "NOT RUN", reason, "skipped")
 
-    @property
-    def executor(self) -> Executor:
-        """The executor, started at first use.
-
-        Raises:
-            ExecutorError: it cannot be had; told again to every claim, without another wait.
-        """
-        if self._refused is not None:
-            raise self._refused
-        if self._executor is None:
-            try:
-                self._executor = executors.make(self.executor_spec)
-            except ExecutorError as error:
-                self._refused = error
-                raise
-        return self._executor
-
-    @cached_property
-    def baseline(self) -> dict[str, ClaimRecord]:
-        """Records of the baseline by claim, if it is of the tier that this run will be.
-
-        Raises:
-            ValueError: it cannot be read.
-        """
-        if not self.baseline_path.exists():
-            return {}
-        try:
-            earlier = load(self.baseline_path)
-        except ReportError as error:
-            raise ValueError(f"--baseline: {error}") from error
-        if earlier.suite.tier != self.settings.tier:
-            return {}
-        return {entry.id: entry for entry in earlier.claims if entry.state == "DECIDED"}
-
-    def untouched(self, claim: Claim, file: str) -> ClaimRecord | None:
-        """The record of a claim that need not run: no module it depends on has changed."""
-        if self.changes is None or self.changes.touched(claim.module):
-            return None
-        revision = self.changes.revision
-        earlier = self.baseline.get(claim.id)
-        settings = self.settings
-        looks = claim.looks.get(settings.tier, 1)
-        if (
-            earlier is not None
-            and earlier.seed == settings.seed
-            and earlier.alpha == settings.budget.per_look(looks)
-        ):
-            kept = Kept(file=self.baseline_path.name, revision=revision)
-            return replace(earlier, blocks=replace(earlier.blocks, kept=kept, peak_memory_mib=None))
-        reason = (
-            f"{phrases.unchanged(revision)}, and {self.baseline_path.name} has no record of it in "
-            f"tier {settings.tier} under seed {settings.seed} and this error budget"
-        )
+    def undecided(
+        self,
+        claim: Claim,
+        file: str,
+        state: Literal["NOT RUN", "ERROR"],
+        reason: str,
+        outcome: Literal["failed", "skipped"],
+    ) -> ClaimRecord:
+        """The record of a claim without a verdict."""
         return record.undecided(
-            claim, settings, file, state="NOT RUN", reason=reason, outcome="skipped"
+            claim, self.settings, file, state=state, reason=reason, outcome=outcome
         )
 
-    def begin(self, claim: Claim) -> Begun:
-        """Blocks of the claim that are on their way: already, or from now on."""
-        begun = self._begun.pop(claim.id, None)
-        if begun is None:
-            begun = begin(claim, self.settings, self.ledger, self.executor)
-        return begun
-
-    def begin_ahead(self, claim: Claim) -> None:
-        """Have the workers go on with this claim while another is judged."""
-        self._begun[claim.id] = begin(claim, self.settings, self.ledger, self.executor)
-
-    def discard_broken_executor(self, error: BaseException) -> None:
-        """After a worker died, give the next claim a fresh executor."""
-        if isinstance(error, BrokenExecutor) and self._executor is not None:
-            self._begun.clear()
-            self._executor.shutdown(wait=False, cancel_futures=True)
-            self._executor = None
+    def run(self, claim: Claim, following: Claim | None) -> Outcome:
+        """Run a claim to its verdict; raises what `EvidenceStore.run` does."""
+        simulated = 0.0
+        try:
+            outcome = self.store.run(claim, self.settings, self.progress, following)
+            simulated = 1 - outcome.reused / outcome.blocks
+        finally:
+            if self.progress is not None:
+                self.progress.finish(claim.id, simulated)
+        return outcome
 
     def close(self) -> None:
-        """Stop workers, cancel what they have not begun, close ledger and terminal."""
-        if self.line is not None:
-            self.line.close()
-        if self._executor is not None:
-            self._executor.shutdown(wait=True, cancel_futures=True)
-        if self._ledger is not None:
-            self._ledger.__exit__(None, None, None)
-
-    def report(self) -> Record:
-        """The whole report, claims ordered by paper, file and id."""
-
-        def place(entry: ClaimRecord) -> tuple[str, str, str]:
-            return entry.source.paper, entry.file, entry.id
-
-        ordered = sorted(self.records, key=place)
-        return record.suite(
-            self.settings,
-            ordered,
-            executor=self.executor_spec,
-            started=self.started,
-            wall_seconds=time.monotonic() - self.clock,
-            command=shlex.join(["pytest", *sys.argv[1:]]),
-            commit=commit(self.root),
-        )
+        """Stop workers, close ledger and terminal."""
+        if self.progress is not None:
+            self.progress.close()
+        self.store.close()

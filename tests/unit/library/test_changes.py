@@ -8,7 +8,7 @@ import pytest
 
 from recall_claims.plugin.changes import Changes, commit
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 
 
 def changed(*files: str) -> Changes:

@@ -20,7 +20,7 @@ from recall_claims.errors import ClaimError, SimulationError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.fingerprints import fingerprint
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Settings, begin, run
+from recall_claims.evidence.run import Settings, prefetch, run
 from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.evidence.simulate import Task, full_precision, simulate
 from recall_claims.judge.budget import SLOTS, Budget
@@ -165,7 +165,7 @@ def test_a_second_run_simulates_nothing_and_says_the_same(ledger: Ledger) -> Non
     assert second.seconds == first.seconds
 
 
-def test_blocks_begun_ahead_are_simulated_once(tmp_path: Path) -> None:
+def test_prefetched_blocks_are_simulated_once(tmp_path: Path) -> None:
     class Counting(ThreadPoolExecutor):
         submitted = 0
 
@@ -174,13 +174,13 @@ def test_blocks_begun_ahead_are_simulated_once(tmp_path: Path) -> None:
             return super().submit(*args, **kwargs)
 
     with Counting(2) as executor, Ledger(tmp_path / "ahead.sqlite") as ledger:
-        begun = begin(mean_claim, SMOKE, ledger, executor)
-        assert len(begun) == len(CELLS)
-        ahead = run(mean_claim, SMOKE, ledger, executor, begun=begun)
+        prefetched = prefetch(mean_claim, SMOKE, ledger, executor)
+        assert len(prefetched) == len(CELLS)
+        ahead = run(mean_claim, SMOKE, ledger, executor, prefetched=prefetched)
         assert executor.submitted == ahead.blocks
-        assert begin(mean_claim, SMOKE, ledger, executor) == {}  # the ledger has them now
+        assert prefetch(mean_claim, SMOKE, ledger, executor) == {}  # the ledger has them now
     with Ledger(tmp_path / "serial.sqlite") as ledger:
-        assert begin(mean_claim, SMOKE, ledger, SerialExecutor()) == {}
+        assert prefetch(mean_claim, SMOKE, ledger, SerialExecutor()) == {}
         assert run(mean_claim, SMOKE, ledger, SerialExecutor()).decision == ahead.decision
 
 

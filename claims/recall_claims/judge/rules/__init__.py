@@ -1,7 +1,8 @@
 """Decision rules: how observations become simultaneous intervals for an estimand.
 
 Every rule states its guarantee in words, checks its grid at collection, and returns components;
-`recall_claims.judge.region` turns those into a verdict. The statistics come from scipy and statsmodels.
+`recall_claims.judge.region` turns those into a verdict. The statistics come from scipy and
+statsmodels.
 """
 
 from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample

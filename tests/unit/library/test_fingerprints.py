@@ -134,5 +134,5 @@ def test_theory_and_simulation_are_independent_and_counted() -> None:
     found = independence()
     assert found["chains"] == 0
     for package in ("theory", "simulation"):
-        folder = Path(__file__).parents[2] / package
+        folder = Path(__file__).parents[3] / package
         assert found[package] == len([*folder.rglob("*.py")]) - 1  # without the package itself

@@ -1,0 +1,65 @@
+"""The report of a run: claims' records as they come in, written at the end."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from recall_claims.evidence.run import Settings
+from recall_claims.plugin import record
+from recall_claims.plugin.changes import commit
+from recall_reports.errors import ReportError
+from recall_reports.record import Claim as ClaimRecord
+from recall_reports.record import Record
+from recall_reports.write import write
+
+
+class RunReport:
+    """The report of the run that begins now.
+
+    Args:
+        folder: where it is written.
+        root: a folder of the repository, for its commit.
+        settings: of the run.
+        executor: what runs the blocks, in the words of --executor.
+    """
+
+    def __init__(self, folder: Path, root: Path, settings: Settings, executor: str) -> None:
+        self.folder, self.root, self.settings, self.executor = folder, root, settings, executor
+        self.records: list[ClaimRecord] = []
+        self.written: dict[str, Path] = {}
+        self.write_error = ""
+        self._started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._clock = time.monotonic()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the record out of a test's report."""
+        entry = getattr(report, "claim_record", None)
+        if entry is not None:
+            self.records.append(msgspec.convert(entry, ClaimRecord))
+
+    def write(self) -> bool:
+        """Write it; whether that worked. If not, `write_error` says why."""
+        try:
+            self.written = write(self.whole(), self.folder)
+        except ReportError as error:
+            self.write_error = str(error)
+        return not self.write_error
+
+    def whole(self) -> Record:
+        """All of it, claims ordered by paper, file and id."""
+        return record.suite(
+            self.settings,
+            sorted(self.records, key=lambda r: (r.source.paper, r.file, r.id)),
+            executor=self.executor,
+            started=self._started,
+            wall_seconds=time.monotonic() - self._clock,
+            command=shlex.join(["pytest", *sys.argv[1:]]),
+            commit=commit(self.root),
+        )

@@ -1,0 +1,83 @@
+"""The wheel holds the library alone, and works beside packages of the suite's names."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.faults.conftest import REPOSITORY, Result
+
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+
+
+def run(folder: Path, *command: str, path: Path | None = None) -> Result:
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**inherited, "PYTHONPATH": str(path or "")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout + done.stderr)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built offline, from a copy, since a build writes into the sources."""
+    folder = tmp_path_factory.mktemp("wheel")
+    left_out = shutil.ignore_patterns("__pycache__", "*.egg-info", "latest")
+    for name in ("claims", "reports"):
+        shutil.copytree(REPOSITORY / name, folder / "source" / name, ignore=left_out)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(REPOSITORY / name, folder / "source")
+    built = run(folder, *PIP, "wheel", "--no-deps", "--no-build-isolation", "./source")
+    assert built.status == 0, built.text
+    [file] = folder.glob("*.whl")
+    return file
+
+
+def test_the_wheel_holds_the_library_and_nothing_else(wheel: Path) -> None:
+    assert wheel.stat().st_size < 300 * 1024
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    expected = {
+        file.relative_to(REPOSITORY / folder).as_posix()
+        for folder in ("claims", "reports")
+        for file in (REPOSITORY / folder).glob("recall_*/**/*")
+        if file.is_file() and "__pycache__" not in file.parts
+    }
+    assert names == expected
+    for name in ("calibration.json", "schema.json", "py.typed", "templates/report.html.j2"):
+        assert f"recall_reports/{name}" in names
+    for name in ("py.typed", "new_paper/paper.toml.j2"):
+        assert f"recall_claims/{name}" in names
+
+
+def test_a_repository_with_packages_of_the_suites_names(wheel: Path, tmp_path: Path) -> None:
+    """The walk-through of the README, twice, on the wheel."""
+    library, folder = tmp_path / "library", tmp_path / "stranger"
+    installed = run(tmp_path, *PIP, "install", "--no-deps", "--target", str(library), str(wheel))
+    assert installed.status == 0, installed.text
+    for name in ("theory", "simulation", "claims", "reports"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text(f"raise RuntimeError('{name} was imported')\n")
+
+    python = (sys.executable, "-m")
+    where = run(folder, sys.executable, "-c", "import recall_claims as r; print(r)", path=library)
+    assert str(library) in where.text
+    new = run(folder, *python, "recall_claims", "new", "hopfield", path=library)
+    assert new.status == 0, new.text
+    for _ in range(2):
+        judged = run(folder, *python, "pytest", "hopfield/", "--executor", "serial", path=library)
+        assert judged.status == 0, judged.text
+        assert "1 SUPPORTED" in judged.text
+    assert "all blocks came from the ledger" in (folder / "reports/latest/report.json").read_text()
