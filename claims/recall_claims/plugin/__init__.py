@@ -19,7 +19,7 @@ from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import ClaimError
 from recall_claims.judge.budget import SLOTS
-from recall_claims.plugin import options
+from recall_claims.plugin import options, record
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.progress import ProgressLine
@@ -106,6 +106,7 @@ def pytest_runtest_makereport(
         # What travels between xdist's processes must be plain types, and the report must be the
         # same with and without it.
         report.__dict__["claim_record"] = msgspec.to_builtins(item.record)
+        report.__dict__["paper_record"] = msgspec.to_builtins(record.paper(item.claim))
     return report
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Literal
 
@@ -14,7 +14,7 @@ import torch
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import TIERS, Claim
 from recall_claims.declare.controls import Control
-from recall_claims.declare.papers import Paper, papers
+from recall_claims.declare.papers import papers
 from recall_claims.declare.plot import Plot
 from recall_claims.evidence import fingerprints
 from recall_claims.evidence.executors import cores
@@ -89,6 +89,7 @@ def passes(claim: Claim, verdict: Verdict) -> bool:
 def suite(
     settings: Settings,
     claims: Sequence[record.Claim],
+    papers: Mapping[str, record.Paper],
     *,
     executor: str,
     started: str,
@@ -99,7 +100,6 @@ def suite(
     """The whole record: how the run was made, the papers, derivations and claims."""
     budget = settings.budget
     peaks = [peak_memory(), *(claim.blocks.peak_memory_mib for claim in claims)]
-    tested = {claim.source.paper for claim in claims}
     modules = {claim.source.module for claim in claims if claim.source.module}
     return record.Record(
         suite=record.Suite(
@@ -130,7 +130,7 @@ def suite(
             ),
             independence=record.Independence(**fingerprints.independence()),
         ),
-        papers=[_paper(paper) for paper in papers().values() if paper.key in tested],
+        papers=[papers[key] for key in sorted({claim.source.paper for claim in claims})],
         derivations=[
             record.Derivation(
                 module=module, text=fingerprints.summary(module), rests_on=list(bases)
@@ -151,7 +151,9 @@ def _hardware(device: str) -> dict[str, int | str]:
     return hardware
 
 
-def _paper(paper: Paper) -> record.Paper:
+def paper(claim: Claim) -> record.Paper:
+    """The record of the paper that a claim is about."""
+    paper = papers()[claim.source.paper]
     return record.Paper(
         key=paper.key,
         title=paper.title,

@@ -16,7 +16,7 @@ from recall_claims.plugin import record
 from recall_claims.plugin.changes import commit
 from recall_reports.errors import ReportError
 from recall_reports.record import Claim as ClaimRecord
-from recall_reports.record import Record
+from recall_reports.record import Paper, Record
 from recall_reports.write import write
 
 
@@ -33,16 +33,19 @@ class RunReport:
     def __init__(self, folder: Path, root: Path, settings: Settings, executor: str) -> None:
         self.folder, self.root, self.settings, self.executor = folder, root, settings, executor
         self.records: list[ClaimRecord] = []
+        self._papers: dict[str, Paper] = {}
         self.written: dict[str, Path] = {}
         self.write_error = ""
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._clock = time.monotonic()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the record out of a test's report."""
+        """Take the records of claim and paper out of a test's report."""
         entry = getattr(report, "claim_record", None)
         if entry is not None:
             self.records.append(msgspec.convert(entry, ClaimRecord))
+            paper = msgspec.convert(report.__dict__["paper_record"], Paper)
+            self._papers[paper.key] = paper
 
     def write(self) -> bool:
         """Write it; whether that worked. If not, `write_error` says why."""
@@ -57,6 +60,7 @@ class RunReport:
         return record.suite(
             self.settings,
             sorted(self.records, key=lambda r: (r.source.paper, r.file, r.id)),
+            self._papers,
             executor=self.executor,
             started=self._started,
             wall_seconds=time.monotonic() - self._clock,
