@@ -7,11 +7,11 @@ A claim file needs the names in `__all__` and nothing else:
 * `prediction` registers a formula of a theory; `on` predicts a cell by one. `Source` says which
   statements are tested; `add_paper` makes a paper known.
 * A rule turns observations into intervals and has a `Region` for them:
-  `MeanRatio`, `MeanDifference`, `Probability` (a mean against its prediction),
+  `MeanRatio`, `MeanDifference`, `ProportionDifference` (a mean against its prediction),
   `OneSided`, `Ordering`, `Identity` (bounds),
   `Exponents` (how a mean scales),
   `CriticalLocation`, `CriticalExponents` (where a success rate crosses a target, how that scales),
-  `Share` (which of several is largest, cell by cell).
+  `WinnerShare` (which of several is largest, cell by cell).
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
 * `Plot` says how the report draws the cells.
@@ -22,6 +22,7 @@ The conftest.py of a folder of claims imports `pytest_addoption`, which makes py
 data:
 
 >>> import numpy as np
+>>> from recall_claims import Cell, MeanRatio, Region, Sample
 >>> from recall_claims.judge.region import judge
 >>> rule = MeanRatio(Region(0.9, 1.1))
 >>> data = Sample(Cell(dim=2), {"value": np.random.default_rng(0).normal(4, 1, size=1000)})
@@ -53,9 +54,9 @@ if TYPE_CHECKING:
         MeanRatio,
         OneSided,
         Ordering,
-        Probability,
+        ProportionDifference,
         Sample,
-        Share,
+        WinnerShare,
     )
     from recall_claims.predictions import prediction
 
@@ -91,12 +92,12 @@ __all__ = [
     "OneSided",
     "Ordering",
     "Plot",
-    "Probability",
+    "ProportionDifference",
     "Region",
     "Sample",
-    "Share",
     "Source",
     "Verdict",
+    "WinnerShare",
     "add_paper",
     "at",
     "cells",
@@ -111,12 +112,13 @@ __all__ = [
     "times",
 ]
 
+if not TYPE_CHECKING:  # which knows the names above, and no others
 
-def __getattr__(name: str) -> Any:
-    """A name on first use (PEP 562)."""
-    if name in __all__:
-        for home in _HOMES:
-            module = import_module(f"{__name__}.{home}")
-            if hasattr(module, name):
-                return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """A name on first use (PEP 562)."""
+        if name in __all__:
+            for home in _HOMES:
+                module = import_module(f"{__name__}.{home}")
+                if hasattr(module, name):
+                    return getattr(module, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

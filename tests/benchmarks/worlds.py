@@ -17,7 +17,7 @@ from recall_claims.judge.rules import (
     OneSided,
     Ordering,
     Predict,
-    Probability,
+    ProportionDifference,
     Rule,
     Sample,
 )
@@ -106,7 +106,7 @@ def bounded(name: str) -> Bounded:
         np.sort(compared(case, truth, POPULATION, _rng(name, truth, 0))[0])
         for truth in (truths(case).right, truths(case).wrong)
     )
-    if isinstance(case.rule, Probability):
+    if isinstance(case.rule, ProportionDifference):
         low = -number(case.predict, case.cells[0])
         return Bounded(name, low, low + 1, right, wrong)
     low, high = float(min(right[0], wrong[0])), float(max(right[-1], wrong[-1]))

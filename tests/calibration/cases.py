@@ -18,9 +18,9 @@ from recall_claims import (
     MeanRatio,
     OneSided,
     Ordering,
-    Probability,
+    ProportionDifference,
     Region,
-    Share,
+    WinnerShare,
     cells,
     grid,
 )
@@ -92,7 +92,7 @@ def probability(predicted: float, half_width: float, directions: tuple[int, ...]
         return {"value": (rng.random(count) < predicted + truth).astype(float)}
 
     return Case(
-        rule=Probability(Region.around(0.0, half_width)),
+        rule=ProportionDifference(Region.around(0.0, half_width)),
         cells=ONE,
         draw=draw,
         predict=lambda _: predicted,
@@ -111,7 +111,7 @@ def rates_in_the_unit_interval() -> Case:
         return {"value": rng.beta(4 * mean, 4 * (1 - mean), count)}
 
     return Case(
-        rule=Probability(Region.around(0.0, 0.03)),
+        rule=ProportionDifference(Region.around(0.0, 0.03)),
         cells=ONE,
         draw=draw,
         predict=lambda _: 0.9,
@@ -241,7 +241,7 @@ def share() -> Case:
         }
 
     return Case(
-        rule=Share(Region(0.9, 1.0)),
+        rule=WinnerShare(Region(0.9, 1.0)),
         cells=MAP,
         draw=draw,
         predict=lambda _: "first",

@@ -11,11 +11,12 @@ import recall_reports
 import simulation
 import theory
 
-MODULES = [
+PACKAGES = (theory, simulation, recall_claims, recall_reports)
+MODULES = [package.__name__ for package in PACKAGES] + [
     module.name
-    for package in (theory, simulation, recall_claims, recall_reports)
+    for package in PACKAGES
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    if not module.name.endswith(("__main__", "conftest"))
+    if not module.name.endswith("__main__")
 ]
 
 

@@ -1,8 +1,9 @@
 """What changed since a revision, and which claims that leaves as they were.
 
-A claim's verdict follows from its own file and from every module that file imports, directly or
-through others. It has to be judged anew if one of these files differs from the revision. Simulated
-blocks are reused all the same where only theory changed: see `recall_claims.evidence.fingerprints`.
+A claim's verdict follows from its own file, from every module that file imports, directly or
+through others, and from what runs it. It has to be judged anew if one of these files differs from
+the revision. Simulated blocks are reused all the same where only theory changed: see
+`recall_claims.evidence.fingerprints`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recall_claims.evidence.fingerprints import source, upstream
+
+RUN = "recall_claims.evidence.run"
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,10 @@ class Changes:
 
     def touched(self, module: str) -> tuple[str, ...]:
         """Modules that changed, among a claim's own and those that it depends on; sorted."""
-        return tuple(sorted(m for m in {module, *upstream(module)} if source(m) in self.files))
+        modules = {module, *upstream(module)}
+        if source(RUN) is not None:  # the library is developed here too
+            modules |= {RUN, *upstream(RUN)}
+        return tuple(sorted(m for m in modules if source(m) in self.files))
 
 
 def commit(root: Path) -> str | None:

@@ -22,7 +22,8 @@ def test_a_claim_is_touched_by_what_it_imports_directly_or_not() -> None:
     assert changed("theory/laws/quadrature.py").touched("claims.attention.test_recall") == (
         "theory.laws.quadrature",
     )
-    assert changed("claims/recall_claims/judge/region.py").touched("claims.attention.test_signal")
+    for file in ("judge/region.py", "evidence/seeds.py"):
+        assert changed(f"claims/recall_claims/{file}").touched("claims.attention.test_signal")
     assert changed("claims/attention/test_signal.py").touched("claims.attention.test_signal")
 
 

@@ -12,7 +12,9 @@ from recall_claims.evidence.fingerprints import (
     bases,
     fingerprint,
     independence,
+    source,
     summary,
+    upstream,
     visible_names,
 )
 
@@ -99,6 +101,14 @@ def test_a_simulation_that_uses_theory_is_seen(folder: Path) -> None:
 
 def test_an_attribute_that_shares_a_theory_modules_name_is_innocent(folder: Path) -> None:
     assert visible_names(load(folder, SOURCE).innocent) == ()
+
+
+def test_a_file_in_no_package_counts_with_what_it_imports(folder: Path) -> None:
+    (folder / "flat_helper.py").write_text("from simulation import sphere\n")
+    load(folder, "import json\nimport numpy\nimport flat_helper\n", "flat")
+    assert upstream("flat") >= {"flat_helper", "simulation", "simulation.sphere"}
+    assert source("flat") == (folder / "flat.py").resolve()
+    assert source("json") is source("numpy") is source("flat.nothing") is None
 
 
 def test_helpers_of_another_claim_file_count(monkeypatch: pytest.MonkeyPatch) -> None:

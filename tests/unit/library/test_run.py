@@ -25,7 +25,7 @@ from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.evidence.simulate import Task, full_precision, simulate
 from recall_claims.judge.budget import SLOTS, Budget
 from recall_claims.judge.region import Verdict
-from recall_claims.judge.rules import Exponents, OneSided, Share
+from recall_claims.judge.rules import Exponents, OneSided, WinnerShare
 
 TRUTH = 2.0
 CELLS = grid(length=(4, 8))
@@ -384,7 +384,7 @@ def test_a_claim_that_needs_a_gpu_says_so_elsewhere() -> None:
         ({"predict": lambda cell: float("nan")}, "not a finite number"),
         ({"predict": lambda cell: 0.0}, "ratio to it means nothing"),
         ({"rule": Exponents({"dim": 1.0}, 0.1)}, "positive dim"),
-        ({"rule": Share(Region(0.9, 1.0))}, "names an observable"),
+        ({"rule": WinnerShare(Region(0.9, 1.0))}, "names an observable"),
     ],
 )
 def test_a_claim_written_wrongly_is_refused(changes: dict[str, object], match: str) -> None:

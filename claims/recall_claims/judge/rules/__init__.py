@@ -9,8 +9,8 @@ from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample
 from recall_claims.judge.rules.bounds import Identity, OneSided, Ordering
 from recall_claims.judge.rules.critical import CriticalExponents, CriticalLocation
 from recall_claims.judge.rules.exponents import Exponents
-from recall_claims.judge.rules.means import MeanDifference, MeanRatio, Probability
-from recall_claims.judge.rules.share import Share
+from recall_claims.judge.rules.means import MeanDifference, MeanRatio, ProportionDifference
+from recall_claims.judge.rules.winner_share import WinnerShare
 
 __all__ = [
     "CriticalExponents",
@@ -23,8 +23,8 @@ __all__ = [
     "OneSided",
     "Ordering",
     "Predict",
-    "Probability",
+    "ProportionDifference",
     "Rule",
     "Sample",
-    "Share",
+    "WinnerShare",
 ]

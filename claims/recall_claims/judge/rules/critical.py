@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -16,8 +16,8 @@ from statsmodels.tools.sm_exceptions import PerfectSeparationError
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.region import EVERYTHING, Component, Interval, Region, Scale
-from recall_claims.judge.rules import least_squares
 from recall_claims.judge.rules.base import Evidence, Predict, Rule, number
+from recall_claims.judge.rules.least_squares import ExponentRule, functional
 
 
 def scans(cells: Sequence[Cell], scan: str) -> list[list[int]]:
@@ -128,7 +128,7 @@ class CriticalLocation(Rule):
 
 
 @dataclass(frozen=True)
-class CriticalExponents(Rule):
+class CriticalExponents(ExponentRule):
     """Exponents of the critical value of `scan` in the other parameters, jointly.
 
     Each scan is located by its own GLM, then the log locations are regressed on the log
@@ -141,26 +141,14 @@ class CriticalExponents(Rule):
     target: float = 0.5
     observable: str = "value"
     reference: Literal["asymptotic", "prediction"] = "asymptotic"
-    scale: ClassVar[Scale] = "exponent"
     predicts_location: ClassVar[bool] = True
-    needs_prediction: ClassVar[bool] = False
     guarantee: ClassVar[str] = (
         "Critical values from binomial GLMs with robust covariance, then least-squares exponents "
         "of their logarithms; delta-method intervals, jointly valid over the exponents."
     )
 
-    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
-        first = [cells[members[0]] for members in scans(cells, self.scan)]
-        least_squares.functional(first, list(self.exponents))
-        if self.reference == "prediction":
-            for cell in cells:
-                number(predict, cell)
-
-    def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
-        if self.reference == "prediction":
-            return None
-        off = {name: value + powers.get(name, 0.0) for name, value in self.exponents.items()}
-        return replace(self, exponents=off)
+    def points(self, cells: Sequence[Cell]) -> Sequence[Cell]:
+        return [cells[members[0]] for members in scans(cells, self.scan)]
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
@@ -173,19 +161,12 @@ class CriticalExponents(Rule):
             ]
         )
         names = list(self.exponents)
-        first = [evidence[members[0]].cell for members in found]
-        matrix = least_squares.functional(first, names)
+        points = [evidence[members[0]].cell for members in found]
+        matrix = functional(points, names)
         estimates = matrix @ located[:, 0]
         reach = stats.norm.isf(alpha / len(names) / 2) * np.sqrt(matrix**2 @ located[:, 1] ** 2)
         intervals = [
             Interval(float(e - r), float(e + r)) if math.isfinite(r) else EVERYTHING
             for e, r in zip(estimates, reach, strict=True)
         ]
-        return least_squares.components(
-            first,
-            self.exponents,
-            [float(e) for e in estimates],
-            intervals,
-            self.half_width,
-            predict if self.reference == "prediction" else None,
-        )
+        return self.compared(points, list(estimates), intervals, predict)

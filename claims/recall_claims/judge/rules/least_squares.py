@@ -10,13 +10,15 @@ on the residuals of the fit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
-from recall_claims.judge.region import Component, Interval, Region
-from recall_claims.judge.rules.base import Array, Predict, number
+from recall_claims.judge.region import Component, Interval, Region, Scale
+from recall_claims.judge.rules.base import Array, Predict, Rule, number
 
 
 def functional(cells: Sequence[Cell], parameters: Sequence[str]) -> Array:
@@ -39,41 +41,58 @@ def functional(cells: Sequence[Cell], parameters: Sequence[str]) -> Array:
     return np.linalg.pinv(design)[1:]
 
 
-def components(
-    cells: Sequence[Cell],
-    exponents: Mapping[str, float],
-    estimates: Sequence[float],
-    intervals: Sequence[Interval],
-    half_width: float | Mapping[str, float],
-    predict: Predict | None,
-) -> tuple[Component, ...]:
-    """A component per exponent.
+class ExponentRule(Rule):
+    """What rules about joint exponents share; their fields are their own.
 
-    Args:
-        cells: the grid.
-        exponents: the regions' centres by parameter.
-        estimates: the estimated exponents, in the same order.
-        intervals: their intervals.
-        half_width: the regions' half width, one for all or one each.
-        predict: if given, the regions are centred on the exponents that the predictions have on
-            this grid, in place of `exponents`.
+    With reference="asymptotic" the regions are centred on the numbers in `exponents`; with
+    "prediction", on the exponents that `predict` itself has on this finite grid (the numbers in
+    `exponents` then only name the parameters).
     """
-    names = list(exponents)
-    centres = [exponents[name] for name in names]
-    if predict is not None:
-        logs = np.log([number(predict, cell) for cell in cells])
-        centres = list(functional(cells, names) @ logs)
-    return tuple(
-        Component(
-            name,
-            estimate,
-            interval,
-            Region.around(
-                float(centre), half_width[name] if isinstance(half_width, Mapping) else half_width
-            ),
-            "exponent",
+
+    exponents: Mapping[str, float]
+    half_width: float | Mapping[str, float]
+    reference: Literal["asymptotic", "prediction"]
+    scale: ClassVar[Scale] = "exponent"
+    needs_prediction: ClassVar[bool] = False
+
+    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
+        functional(self.points(cells), list(self.exponents))
+        if self.reference == "prediction":
+            for cell in cells:
+                number(predict, cell)
+
+    def points(self, cells: Sequence[Cell]) -> Sequence[Cell]:
+        """Cells of which there is an estimate each."""
+        return cells
+
+    def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
+        if self.reference == "prediction":
+            return None
+        off = {name: value + powers.get(name, 0.0) for name, value in self.exponents.items()}
+        return replace(self, exponents=off)  # type: ignore[type-var]
+
+    def compared(
+        self,
+        points: Sequence[Cell],
+        estimates: Sequence[float],
+        intervals: Sequence[Interval],
+        predict: Predict | None,
+    ) -> tuple[Component, ...]:
+        """A component per exponent: its estimate and interval, in the order of `exponents`."""
+        centres = list(self.exponents.values())
+        if self.reference == "prediction":
+            logs = np.log([number(predict, point) for point in points])
+            centres = list(functional(points, list(self.exponents)) @ logs)
+        width = self.half_width
+        return tuple(
+            Component(
+                name,
+                float(estimate),
+                interval,
+                Region.around(float(centre), width[name] if isinstance(width, Mapping) else width),
+                self.scale,
+            )
+            for name, estimate, interval, centre in zip(
+                self.exponents, estimates, intervals, centres, strict=True
+            )
         )
-        for name, estimate, interval, centre in zip(
-            names, estimates, intervals, centres, strict=True
-        )
-    )

@@ -105,7 +105,7 @@ class MeanDifference(_Mean):
 
 
 @dataclass(frozen=True)
-class Probability(MeanDifference):
+class ProportionDifference(MeanDifference):
     """mean(observable) - prediction for an observable in [0, 1].
 
     Near 0 and 1 a sample may show no variation at all and a t interval would shrink to a point.

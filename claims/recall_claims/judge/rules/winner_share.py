@@ -13,7 +13,7 @@ from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, t_in
 
 
 @dataclass(frozen=True)
-class Share(Rule):
+class WinnerShare(Rule):
     """Share of cells whose largest observable, by mean, is the one `predict` names.
 
     A cell is confirmed when the predicted winner's paired mean difference to every rival is
@@ -52,7 +52,7 @@ class Share(Rule):
         super().check(cells, predict)
         for cell in cells:
             if predict is not None and not isinstance(predict(cell), str):
-                raise ClaimError("Share needs a prediction that names an observable")
+                raise ClaimError("WinnerShare needs a prediction that names an observable")
 
     def observed(self, sample: Sample) -> str:
         """The observable of largest mean."""
