@@ -1,14 +1,17 @@
 """Look at the report of a run, render it anew, or compare two."""
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
-from recall_reports import diff, record
+from recall_reports import diff
 from recall_reports.errors import ReportError
+from recall_reports.files import load
+from recall_reports.record import schema
 from recall_reports.terminal import print_verdicts
 from recall_reports.write import render
 
@@ -21,12 +24,15 @@ that cannot be read or written"""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     options = _parser().parse_args(arguments)
+    if options.command == "schema":
+        print(json.dumps(schema(), indent=1))
+        return 0
     try:
-        report = record.load(options.file)
+        report = load(options.file)
         if options.command == "show":
             print_verdicts(report, Console(), options.verbose - options.quiet)
         elif options.command == "diff":
-            found = diff.changes(record.load(options.old), report)
+            found = diff.changes(load(options.old), report)
             if options.markdown:
                 print(diff.markdown(found), end="")
             else:
@@ -36,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for path in render(report, options.to).values():
                 print(path)
     except ReportError as error:
-        print(f"reports: {error}", file=sys.stderr)
+        print(f"recall_reports: {error}", file=sys.stderr)
         return 2
     return 0
 
@@ -50,15 +56,14 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     show.add_argument("-v", "--verbose", action="count", default=0, help="effort and resolution")
     show.add_argument("-q", "--quiet", action="count", default=0, help="only what is unexpected")
-    again = commands.add_parser(
-        "render", help="write report.html, report.md, summary.svg and junit.xml"
-    )
+    again = commands.add_parser("render", help="write report.html, report.md and summary.svg")
     again.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     again.add_argument("--to", type=Path, required=True, metavar="DIR", help="where to write")
     compare = commands.add_parser("diff", help="say what changed between two reports")
     compare.add_argument("old", type=Path, nargs="?", default=BASELINE, help=f"default: {BASELINE}")
     compare.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     compare.add_argument("--markdown", action="store_true", help="for a pull request's comment")
+    commands.add_parser("schema", help="print the JSON schema of the record")
     return parser
 
 

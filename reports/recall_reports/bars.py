@@ -7,12 +7,14 @@ be compared by eye.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from recall_reports.words import Range
+from recall_reports.record import Component, Range
 
 MARGIN = 0.12
 REACH = 15.0  # widths of a region; an interval farther off is an arrow
+
+
+Scale = tuple[float | None, float | None, bool]
 
 
 @dataclass(frozen=True)
@@ -34,22 +36,22 @@ class Bar:
     cut: tuple[bool, bool]
 
 
-def bars(findings: Sequence[dict[str, Any]]) -> list[Bar]:
-    """One bar for each finding, a dict with `estimate`, `interval`, `region` and maybe `scale`."""
-    scales: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+def bars(findings: Sequence[Component], *, log: bool = False) -> list[Bar]:
+    """One bar for each finding; with `log` the scale is logarithmic where all is positive."""
+    scales: dict[Scale, list[Component]] = {}
     for finding in findings:
-        scales.setdefault(_scale_of(finding), []).append(finding)
-    windows = {key: _window(rows, log=key[-1]) for key, rows in scales.items()}
-    return [_bar(finding, *windows[_scale_of(finding)]) for finding in findings]
+        scales.setdefault(_scale(finding, log=log), []).append(finding)
+    windows = {scale: _window(rows, log=scale[-1]) for scale, rows in scales.items()}
+    return [_bar(finding, *windows[_scale(finding, log=log)]) for finding in findings]
 
 
-def overshoot(finding: dict[str, Any]) -> float:
+def overshoot(finding: Component) -> float:
     """How far an interval reaches beyond its region, in half widths of the region.
 
     Negative inside. A one-sided region has no width: its one bound is the unit instead.
     """
-    low, high = finding["region"]
-    left, right = finding["interval"]
+    low, high = finding.region.low, finding.region.high
+    left, right = finding.interval.low, finding.interval.high
     above = -math.inf if high is None else (math.inf if right is None else right) - high
     below = -math.inf if low is None else low - (-math.inf if left is None else left)
     if low is not None and high is not None:
@@ -59,24 +61,24 @@ def overshoot(finding: dict[str, Any]) -> float:
     return float(max(above, below) / (unit or 1.0))
 
 
-def _scale_of(finding: dict[str, Any]) -> tuple[Any, ...]:
-    values = _known(finding)
-    log = finding.get("scale") == "error" and all(value > 0 for value in values)
-    return (*finding["region"], log)
+def _scale(finding: Component, *, log: bool) -> Scale:
+    log = log and all(value > 0 for value in _known(finding))
+    return finding.region.low, finding.region.high, log
 
 
-def _known(finding: dict[str, Any]) -> list[float]:
-    values = (finding["estimate"], *finding["interval"], *finding["region"])
+def _known(finding: Component) -> list[float]:
+    interval, region = finding.interval, finding.region
+    values = (finding.estimate, interval.low, interval.high, region.low, region.high)
     return [value for value in values if value is not None]
 
 
-def _window(rows: list[dict[str, Any]], *, log: bool) -> tuple[float, float, bool]:
+def _window(rows: list[Component], *, log: bool) -> tuple[float, float, bool]:
     values = [_place(value, log=log) for row in rows for value in _known(row)] or [0.0]
     low, high = min(values), max(values)
-    region: Range = rows[0]["region"]
-    if region[0] is not None and region[1] is not None and not log:
-        reach = REACH * (region[1] - region[0])
-        low, high = max(low, region[0] - reach), min(high, region[1] + reach)
+    region = rows[0].region
+    if region.low is not None and region.high is not None and not log:
+        reach = REACH * (region.high - region.low)
+        low, high = max(low, region.low - reach), min(high, region.high + reach)
     margin = MARGIN * (high - low) or abs(high) or 1.0
     return low - margin, high + margin, log
 
@@ -85,24 +87,24 @@ def _place(value: float, *, log: bool) -> float:
     return math.log10(value) if log else value
 
 
-def _bar(finding: dict[str, Any], low: float, high: float, log: bool) -> Bar:
+def _bar(finding: Component, low: float, high: float, log: bool) -> Bar:
     def percent(value: float) -> float:
         return round(100 * (_place(value, log=log) - low) / (high - low), 2)
 
     def ends(bounds: Range) -> tuple[float, float]:
-        left = 0.0 if bounds[0] is None else percent(bounds[0])
-        right = 100.0 if bounds[1] is None else percent(bounds[1])
+        left = 0.0 if bounds.low is None else percent(bounds.low)
+        right = 100.0 if bounds.high is None else percent(bounds.high)
         return left, right
 
-    left, right = ends(finding["interval"])
-    beyond = [bound is None for bound in finding["interval"]]
-    point = None if finding["estimate"] is None else percent(finding["estimate"])
+    interval, region = finding.interval, finding.region
+    left, right = ends(interval)
+    point = None if finding.estimate is None else percent(finding.estimate)
     return Bar(
-        region=_clip(*ends(finding["region"])),
+        region=_clip(*ends(region)),
         interval=_clip(left, right),
         point=point if point is not None and 0 <= point <= 100 else None,
-        bounded=(finding["region"][0] is not None, finding["region"][1] is not None),
-        cut=(beyond[0] or left < 0, beyond[1] or right > 100),
+        bounded=(region.low is not None, region.high is not None),
+        cut=(interval.low is None or left < 0, interval.high is None or right > 100),
     )
 
 

@@ -10,15 +10,15 @@ tier see the same random numbers: any difference between them comes from theory,
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from recall_reports import words
+from recall_reports import phrases
 from recall_reports.markdown import escaped
-from recall_reports.record import Record
+from recall_reports.record import Claim, Range, Record
 
 COARSER = 1.25
 SLOWER = 1.5
@@ -39,7 +39,7 @@ HEADINGS: dict[Kind, str] = {
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that is different, in words."""
+    """One thing that is different, in phrases."""
 
     kind: Kind
     claim: str
@@ -54,24 +54,24 @@ def changes(old: Record, new: Record) -> list[Change]:
     Claims that either run left out (state NOT RUN) are compared only where both ran the same tier:
     there, one that is no longer judged counts as such.
     """
-    before = {claim["id"]: claim for claim in old["claims"]}
-    after = {claim["id"]: claim for claim in new["claims"]}
-    same_tier = old["suite"]["tier"] == new["suite"]["tier"]
-    same_draws = same_tier and old["suite"]["seed"] == new["suite"]["seed"]
+    before = {claim.id: claim for claim in old.claims}
+    after = {claim.id: claim for claim in new.claims}
+    same_tier = old.suite.tier == new.suite.tier
+    same_draws = same_tier and old.suite.seed == new.suite.seed
     found = []
     for name in [*before, *(name for name in after if name not in before)]:
         was, now = before.get(name), after.get(name)
         if was is None:
             assert now is not None
-            found.append(Change("new", name, "–", words.label(now)))
-        elif now is None or now["state"] == "NOT RUN":
-            if was["state"] != "NOT RUN" and (now is None or same_tier):
-                label = "–" if now is None else words.label(now)
-                found.append(Change("gone", name, words.label(was), label))
-        elif was["state"] != "NOT RUN":
+            found.append(Change("new", name, "–", phrases.label(now)))
+        elif now is None or now.state == "NOT RUN":
+            if was.state != "NOT RUN" and (now is None or same_tier):
+                label = "–" if now is None else phrases.label(now)
+                found.append(Change("gone", name, phrases.label(was), label))
+        elif was.state != "NOT RUN":
             found += _changes(was, now, same_tier, same_draws)
         elif same_tier:
-            found.append(Change("new", name, words.label(was), words.label(now)))
+            found.append(Change("new", name, phrases.label(was), phrases.label(now)))
     order = list(HEADINGS)
     return sorted(found, key=lambda change: order.index(change.kind))
 
@@ -81,64 +81,63 @@ def lost(found: list[Change]) -> bool:
     return any(change.kind in ("lost", "gone") for change in found)
 
 
-def _changes(
-    was: dict[str, Any], now: dict[str, Any], same_tier: bool, same_draws: bool
-) -> Iterator[Change]:
-    name = now["id"]
-    if words.label(was) != words.label(now):
-        passed = was["outcome"] == "passed", now["outcome"] == "passed"
+def _changes(was: Claim, now: Claim, same_tier: bool, same_draws: bool) -> Iterator[Change]:
+    name = now.id
+    if phrases.label(was) != phrases.label(now):
+        passed = was.outcome == "passed", now.outcome == "passed"
         kinds: dict[tuple[bool, bool], Kind] = {(True, False): "lost", (False, True): "gained"}
         kind = kinds.get(passed, "verdict")
-        yield Change(kind, name, words.label(was), words.label(now), words.reason(now))
+        yield Change(kind, name, phrases.label(was), phrases.label(now), phrases.reason(now))
     moved = _moved(was, now, same_draws)
     if moved is not None:
         yield moved
     if not same_tier:
         return
-    coarse = was["resolution"]["value"], now["resolution"]["value"]
-    if None not in coarse and coarse[1] > COARSER * coarse[0]:
-        yield Change("coarser", name, was["resolution"]["text"], now["resolution"]["text"])
-    if now["seconds"] > max(SLOWER * was["seconds"], was["seconds"] + SLOWER_SECONDS):
-        yield Change("slower", name, words.seconds(was["seconds"]), words.seconds(now["seconds"]))
+    before, after = was.resolution, now.resolution
+    if before is not None and after is not None and after > COARSER * before:
+        yield Change("coarser", name, phrases.resolution(was), phrases.resolution(now))
+    if now.seconds > max(SLOWER * was.seconds, was.seconds + SLOWER_SECONDS):
+        yield Change("slower", name, phrases.seconds(was.seconds), phrases.seconds(now.seconds))
 
 
-def _moved(was: dict[str, Any], now: dict[str, Any], same_draws: bool) -> Change | None:
+def _moved(was: Claim, now: Claim, same_draws: bool) -> Change | None:
     """The component whose estimate moved most, in units of its old interval, if one did."""
-    before = {component["name"]: component for component in was["components"]}
+    before = {component.name: component for component in was.components}
     worst, size = None, 0.0
-    for component in now["components"]:
-        earlier = before.get(component["name"])
-        if earlier is None or None in (earlier["estimate"], component["estimate"]):
+    for component in now.components:
+        earlier = before.get(component.name)
+        if earlier is None or earlier.estimate is None or component.estimate is None:
             continue
-        step = component["estimate"] - earlier["estimate"]
-        low, high = _difference(earlier["interval"], component["interval"])
+        step = component.estimate - earlier.estimate
+        low, high = _difference(earlier.interval, component.interval)
         beyond = low > 0 or high < 0
         if not beyond and not (same_draws and not math.isclose(step, 0, abs_tol=1e-9)):
             continue
-        scale = (_width(earlier["interval"]) + _width(component["interval"])) or abs(step)
+        scale = (_width(earlier.interval) + _width(component.interval)) or abs(step)
         if abs(step) / scale >= size:
             size = abs(step) / scale
             why = "beyond chance" if beyond else "same seed, so not chance"
-            finding = words.finding(step, [_finite(low), _finite(high)])
-            note = f"{component['name']}: difference {finding}, {why}"
+            finding = phrases.with_interval(step, Range(_finite(low), _finite(high)))
+            name = phrases.component_name(now, component, component.params)
+            note = f"{name}: difference {finding}, {why}"
             worst = Change(
                 "moved",
-                now["id"],
-                words.finding(earlier["estimate"], earlier["interval"]),
-                words.finding(component["estimate"], component["interval"]),
+                now.id,
+                phrases.finding(earlier),
+                phrases.finding(component),
                 note,
             )
     return worst
 
 
-def _difference(old: list[float | None], new: list[float | None]) -> tuple[float, float]:
-    low = -math.inf if new[0] is None or old[1] is None else new[0] - old[1]
-    high = math.inf if new[1] is None or old[0] is None else new[1] - old[0]
+def _difference(old: Range, new: Range) -> tuple[float, float]:
+    low = -math.inf if new.low is None or old.high is None else new.low - old.high
+    high = math.inf if new.high is None or old.low is None else new.high - old.low
     return low, high
 
 
-def _width(interval: list[float | None]) -> float:
-    low, high = interval
+def _width(interval: Range) -> float:
+    low, high = interval.low, interval.high
     return math.inf if low is None or high is None else high - low
 
 

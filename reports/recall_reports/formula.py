@@ -1,16 +1,17 @@
 """Formulas and running text as HTML."""
 
 import re
+from itertools import zip_longest
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
 INLINE = re.compile(r"\$([^$]+)\$|``?([^`]+)``?")
 RAISED = re.compile(r"\^(?:\((-?\w+(?:/\w+)?)\)|(-?\w+))")
-# TeX's spacing, which the converter leaves out: none at a slash or a bar, some at a function name.
-TIGHT = re.compile(r"<mo([^>]*)>(&#x0002F;|&#x0007C;)</mo>")
-FUNCTION = re.compile(r"<mi>(log|ln|exp|max|min)</mi>(?!<mo[^>]*>&#x00028;)")
-SPACE = '<mspace width="0.17em"/>'
+FUNCTIONS = ("log", "ln", "exp", "max", "min")
+SPACE = {"width": "0.17em"}
 LOWERED = re.compile(r"\b([A-Za-z])_(\w+)\b")
 
 
@@ -18,13 +19,27 @@ def mathml(latex: str, *, block: bool = True) -> Markup:
     """MathML of a formula, readable without script; the LaTeX as code where it cannot be had."""
     try:
         known = latex.replace(r"\arg", r"\operatorname{arg}")  # the one the converter lacks
-        converted = convert(known, display="block" if block else "inline")
+        text = convert(known, xmlns="", display="block" if block else "inline")
+        converted = None if "\\" in text else ElementTree.fromstring(text)
     except Exception:  # the converter documents no base class; the LaTeX source is always readable
-        converted = "\\"
-    if "\\" in converted:  # a command that the converter does not know is passed on as text
+        converted = None
+    if converted is None:  # a command that the converter does not know is passed on as text
         return Markup('<code class="latex">{}</code>').format(latex)
-    converted = TIGHT.sub(r'<mo\1 lspace="0" rspace="0">\2</mo>', converted)
-    return Markup(FUNCTION.sub(rf"<mrow>{SPACE}<mi>\1</mi>{SPACE}</mrow>", converted))
+    converted.set("xmlns", "http://www.w3.org/1998/Math/MathML")
+    _space(converted)
+    return Markup(ElementTree.tostring(converted, encoding="unicode"))
+
+
+def _space(node: Element) -> None:
+    """Space as TeX does, which the converter does not: none at / and |, some at a function name."""
+    for index, (child, following) in enumerate([*zip_longest(node, node[1:])]):
+        _space(child)
+        if child.tag == "mo" and child.text in ("/", "|"):
+            child.attrib |= {"lspace": "0", "rspace": "0"}
+        named = child.tag == "mi" and child.text in FUNCTIONS
+        if named and (following is None or following.text != "("):
+            node[index] = Element("mrow")
+            node[index].extend((Element("mspace", SPACE), child, Element("mspace", SPACE)))
 
 
 def prose(text: str) -> Markup:

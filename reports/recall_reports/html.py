@@ -1,56 +1,71 @@
 """The report as one HTML file that needs no network, no script and no other file."""
 
-import re
 import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from recall_reports import formula, graph, plots, summary, trust, words
+from recall_reports import credibility, formula, graph, phrases, plots, summary
 from recall_reports.bars import Bar, bars, overshoot
-from recall_reports.record import Record
+from recall_reports.record import Claim, Component, Record
 
-SHOWN = 10  # components in full view; the others fold away
+IN_FULL_VIEW = 10  # components; the others fold away
+
+Row = tuple[str, Component, Bar]
 
 
-def render(report: Record) -> str:
+@dataclass(frozen=True)
+class View:
+    """What is drawn for a claim: its components, nearest the edges first, and its plots."""
+
+    rows: Sequence[Row]
+    folded: Sequence[Row]
+    panels: Sequence[plots.Panel]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A statement or module in the drawing of what rests on what."""
+
+    entry: summary.Entry
+    place: graph.Point
+    state: str
+    lines: Sequence[str]
+
+
+def render(record: Record) -> str:
     """The page of a valid record."""
-    page = environment().get_template("report.html.j2")
-    claims, beyond = summary.split(report)
-    text = page.render(
-        suite=report["suite"],
-        groups={name: [_view(claim) for claim in group] for name, group in summary.groups(claims)},
-        beyond=_views_on_one_scale(beyond),
-        sentence=summary.sentence(report),
-        present={words.state(claim) for claim in report["claims"]},
-        attention=summary.attention(report),
-        statements=_by_paper(summary.statements(report)),
-        derivations=summary.derivations(report),
-        papers=summary.overview(report),
-        tiers=list(dict.fromkeys(t for c in report["claims"] for t in c.get("tiers", ()))),
-        report=report,
-        schema=report["schema"],
+    claims, beyond = summary.split(record)
+    styles: plots.Styles = {}
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            record=record,
+            suite=record.suite,
+            views={claim.id: _view(claim, styles) for claim in record.claims},
+            styles=styles,
+            bars={**_each_on_its_own_scale(claims), **_all_on_one_scale(beyond)},
+            groups=summary.groups(claims),
+            beyond=beyond,
+            sentence=summary.sentence(record),
+            present={phrases.state(claim) for claim in record.claims},
+            attention=summary.attention(record),
+            statements=summary.statements(record),
+            derivations=summary.derivations(record),
+            overview=summary.overview(record),
+            papers={paper.key: paper for paper in record.papers},
+            tiers=list(dict.fromkeys(tier for claim in record.claims for tier in claim.tiers)),
+        )
     )
-    return _share_styles(text)
-
-
-def _share_styles(page: str) -> str:
-    """The page with a class in place of every `style`; plots repeat a few thousands of times."""
-    names: dict[str, str] = {}
-
-    def name(match: re.Match[str]) -> str:
-        return f' class="{names.setdefault(match[1], f"s{len(names)}")}"'
-
-    body = re.sub(r' style="([^"]*)"', name, page)
-    rules = "".join(f".{name} {{ {style} }}\n" for style, name in names.items())
-    return body.replace("</style>", f"{rules}</style>", 1)
 
 
 @cache
 def environment() -> Environment:
-    """The templates, with the words and functions that they use."""
+    """The templates, with the phrases and functions that they use."""
     environment = Environment(
         loader=PackageLoader("recall_reports"),
         autoescape=True,
@@ -59,14 +74,10 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        words=words,
+        phrases=phrases,
         summary=summary,
-        trust=trust,
-        list_states=summary.list_states,
+        credibility=credibility,
         draw=_draw,
-        statement_anchor=lambda entry: f"statement-{entry['id']}",
-        derivation_anchor=lambda entry: f"derivation-{entry['id'].replace('/', '-')}",
-        bar=_bar,
         include_raw=_include_raw,
     )
     environment.filters.update(mathml=formula.mathml, prose=formula.prose, inline=formula.inline)
@@ -80,53 +91,40 @@ def _include_raw(name: str) -> Markup:
     return Markup(loader.get_source(environment(), name)[0])
 
 
-def _by_paper(statements: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """The statements by paper; records of earlier versions do not say which, only in the id."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for statement in statements:
-        paper = statement.get("paper") or statement["id"].rstrip("0123456789")
-        found.setdefault(paper, []).append(statement)
-    return found
-
-
-def _draw(entries: list[dict[str, Any]]) -> tuple[graph.Graph, list[dict[str, Any]]]:
+def _draw(entries: Sequence[summary.Entry]) -> tuple[graph.Graph, list[Box]]:
     """What rests on what, and what to write into each box."""
-    drawing = graph.draw({entry["id"]: entry["rests_on"] for entry in entries})
+    drawing = graph.draw({entry.name: entry.rests_on for entry in entries})
     boxes = [
-        {
-            **entry,
-            "place": drawing.places[entry["id"]],
-            "state": summary.combined(entry["claims"]),
-            "lines": textwrap.wrap(formula.bare(entry["text"]), 24, max_lines=3, placeholder=" …"),
-        }
+        Box(
+            entry,
+            drawing.places[entry.name],
+            summary.combined(entry.claims),
+            textwrap.wrap(formula.bare(entry.text), 24, max_lines=3, placeholder=" …"),
+        )
         for entry in entries
-        if entry["id"] in drawing.places
+        if entry.name in drawing.places
     ]
     return drawing, boxes
 
 
-def _view(claim: dict[str, Any]) -> dict[str, Any]:
-    """A claim with what the template needs beside the record itself."""
-    parts = claim["components"]
-    rows = list(zip(words.findings(parts), parts, bars(parts), strict=True))
-    shown = sorted(rows, key=lambda row: -overshoot(row[1])) if len(rows) > SHOWN else rows
+def _view(claim: Claim, styles: plots.Styles) -> View:
+    parts = claim.components
+    drawn = bars(parts, log=claim.rule.scale == "error")
+    rows = list(zip(phrases.component_names(claim), parts, drawn, strict=True))
+    if len(rows) > IN_FULL_VIEW:
+        rows.sort(key=lambda row: -overshoot(row[1]))
+    return View(rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], plots.panels(claim, styles))
+
+
+def _each_on_its_own_scale(claims: Sequence[Claim]) -> Mapping[str, Bar]:
     return {
-        **claim,
-        "rows": shown[:SHOWN],
-        "more_rows": shown[SHOWN:],
-        "panels": plots.panels(claim),
-        "bar": _bar(claim) if claim["interval"] and claim["region"] else None,
+        claim.id: bars([claim.head], log=claim.rule.scale == "error")[0]
+        for claim in claims
+        if claim.head is not None
     }
 
 
-def _views_on_one_scale(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Exploratory claims, whose bars can be compared with one another where regions agree."""
-    views = [_view(claim) for claim in claims]
-    decided = [view for view in views if view["bar"]]
-    for view, bar in zip(decided, bars(decided), strict=True):
-        view["bar"] = bar
-    return views
-
-
-def _bar(finding: dict[str, Any]) -> Bar:
-    return bars([finding])[0]
+def _all_on_one_scale(claims: Sequence[Claim]) -> Mapping[str, Bar]:
+    """Bars that can be compared with one another where regions agree."""
+    heads = {claim.id: claim.head for claim in claims if claim.head is not None}
+    return dict(zip(heads, bars(list(heads.values())), strict=True))

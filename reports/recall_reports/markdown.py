@@ -1,49 +1,46 @@
 """The report as Markdown, short enough for the summary page of a CI run."""
 
-from typing import Any
+from collections.abc import Iterable
 
-from recall_reports import summary, words
-from recall_reports.record import Record
+from recall_reports import phrases, summary
+from recall_reports.record import Claim, Record
 
 
-def render(report: Record) -> str:
+def render(record: Record) -> str:
     """Verdict table, then what failed or is undecided and why."""
-    suite = report["suite"]
-    budget = suite["error_budget"]
+    suite = record.suite
+    budget = suite.error_budget
+    claims, beyond = map(summary.tried, summary.split(record))
     lines = [
         "# recall-claims",
         "",
-        f"**{summary.sentence(report)}**",
+        f"**{summary.sentence(record)}**",
         "",
-        f"Tier `{suite['tier']}`, seed `{suite['seed']}`, device `{suite['device']}`, "
-        f"{words.seconds(suite['seconds'])} of simulation. Error budget of the suite: "
-        f"{words.number(budget['probability'])}, of which {words.number(budget['allocated'], 2)} "
+        f"Tier `{suite.tier}`, seed `{suite.seed}`, device `{suite.device}`, "
+        f"{phrases.seconds(suite.seconds)} of simulation. Error budget of the suite: "
+        f"{phrases.number(budget.probability)}, of which {phrases.number(budget.allocated, 2)} "
         "is allocated.",
         "",
+        *_overview(record),
+        *_table(claims),
     ]
-    lines += _overview(report)
-    claims, beyond = map(summary.tried, summary.split(report))
-    lines += _table(claims)
     if beyond:
         lines += ["", "## Beyond the theorems: exploratory, fails no run", "", *_table(beyond)]
-    lines += _attention(report)
+    lines += _attention(record)
     return "\n".join(lines) + "\n"
 
 
-def _overview(report: Record) -> list[str]:
+def _overview(record: Record) -> list[str]:
     """Verdict counts by paper."""
-    states = summary.count(report["claims"])
-    lines = [
-        f"| paper | {' | '.join(summary.PHRASES[state] for state in states)} |",
-        f"|---|{'--:|' * len(states)}",
-    ]
-    for row in summary.overview(report):
-        counts = (str(row["counts"].get(state, "–")) for state in states)
-        lines.append(f"| {row['paper']}: {escaped(row['title'])} | {' | '.join(counts)} |")
+    states = summary.count(record.claims)
+    lines = [f"| paper | {' | '.join(states)} |", f"|---|{'--:|' * len(states)}"]
+    for row in summary.overview(record):
+        counts = (str(row.counts.get(state, "–")) for state in states)
+        lines.append(f"| {row.paper.key}: {escaped(row.paper.title)} | {' | '.join(counts)} |")
     return [*lines, ""]
 
 
-def _table(claims: list[dict[str, Any]]) -> list[str]:
+def _table(claims: Iterable[Claim]) -> list[str]:
     return [
         "| verdict | claim | estimate [interval] | region | resolution | controls | time |",
         "|---|---|---|---|---|---|--:|",
@@ -51,35 +48,35 @@ def _table(claims: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _row(claim: dict[str, Any]) -> str:
+def _row(claim: Claim) -> str:
     cells = (
-        f"**{words.label(claim)}**",
-        f"{escaped(claim['title'])} (`{claim['id']}`)",
-        words.finding(claim["estimate"], claim["interval"]),
-        words.region(claim["region"]),
-        escaped(words.resolution(claim)),
-        words.controls(claim),
-        words.seconds(claim["seconds"]),
+        f"**{phrases.label(claim)}**",
+        f"{escaped(claim.title)} (`{claim.id}`)",
+        phrases.finding(claim.head),
+        phrases.region(claim.head),
+        escaped(phrases.resolution(claim)),
+        phrases.controls(claim),
+        phrases.seconds(claim.seconds),
     )
     return f"| {' | '.join(cells)} |"
 
 
-def _attention(report: Record) -> list[str]:
+def _attention(record: Record) -> list[str]:
     lines: list[str] = []
-    for entry in summary.attention(report):
+    for entry in summary.attention(record):
         claim = entry[0]
         if not lines:
             lines += ["", "## Failed or undecided", ""]
-        names = ", ".join(f"`{claim['id']}`" for claim in entry)
-        lines.append(f"- **{words.label(claim)}** {names}: {escaped(words.reason(claim))}")
-        if claim["state"] == "NOT RUN":
+        names = ", ".join(f"`{claim.id}`" for claim in entry)
+        lines.append(f"- **{phrases.label(claim)}** {names}: {escaped(phrases.reason(claim))}")
+        if claim.state == "NOT RUN":
             continue
         lines += [
-            f"  - control `{control['id']}` was not refuted: {control['verdict'] or 'not tried'}"
-            for control in claim["controls"]
-            if claim["state"] == "DECIDED" and control["verdict"] != "REFUTED"
+            f"  - control `{control.id}` was not refuted: {control.verdict}"
+            for control in claim.controls
+            if claim.state == "DECIDED" and control.verdict != "REFUTED"
         ]
-        lines.append(f"  - replay: `{claim['replay']}`")
+        lines.append(f"  - replay: `{claim.replay}`")
     return lines
 
 

@@ -1,175 +1,353 @@
-"""The record of a run: the one versioned JSON document that every report is made from.
+"""The record of a run: the one versioned document that every report is made from.
 
-`schema.json` describes it. A record is validated when it is written and when it is read, so the
-code that renders reports never meets a malformed one.
+These types are the format: `python -m recall_reports schema` prints the JSON schema that follows
+from them. A record holds numbers and names; sentences are made where they are shown. Keys that are
+not known here are ignored, so a record may gain some within its version.
 """
 
-import json
-import math
-import os
-import tempfile
-from functools import cache
-from importlib import resources
-from pathlib import Path
-from typing import Any
+import sys
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+import msgspec
+from msgspec import Meta, Struct
 
 from recall_reports import graph
 from recall_reports.errors import ReportError
 
-VERSION = "recall-claims/1"
+VERSION = "recall-claims/2"
 
-Record = dict[str, Any]
+Text = Annotated[str, Meta(min_length=1)]
+Finite = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+Count = Annotated[int, Meta(ge=0)]
+Seconds = Annotated[float, Meta(ge=0, le=sys.float_info.max)]
+Probability = Annotated[float, Meta(ge=0, le=1)]
+Parameters = dict[str, int | float | str | bool]
+Verdict = Literal["SUPPORTED", "REFUTED", "INCONCLUSIVE"]
+ClaimVerdict = Literal["SUPPORTED", "REFUTED", "INCONCLUSIVE", "SURVIVES", "BREAKS"]
+Provenance = Literal["stated", "reported", "derived"]
+
+ON_THEOREMS = ("SUPPORTED", "REFUTED", "INCONCLUSIVE")
+EXPLORATORY = ("SURVIVES", "BREAKS", "INCONCLUSIVE")
 
 
-def validate(report: Record) -> None:
-    """Check a record against the schema; return nothing.
+class Range(Struct, array_like=True):
+    """Two ends, [low, high]; None is minus infinity as low and plus infinity as high."""
+
+    low: Finite | None
+    high: Finite | None
+
+    def __post_init__(self) -> None:
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"the lower bound {self.low} exceeds the upper bound {self.high}")
+
+
+class Component(Struct, kw_only=True):
+    """One coordinate of a claim's estimand. `params` are the cell parameters that it is about."""
+
+    name: str
+    params: Parameters = {}
+    estimate: Finite | None
+    interval: Range
+    region: Range
+    verdict: Verdict
+
+
+class Control(Struct, kw_only=True):
+    """A planted wrong theory, with the figures of its worst component once it was tried."""
+
+    id: Text
+    description: str
+    verdict: Verdict | None = None
+    estimate: Finite | None = None
+    interval: Range | None = None
+    region: Range | None = None
+
+
+class Cell(Struct, kw_only=True):
+    """One point of the grid. `critical` is the predicted critical value of a scanned parameter.
+
+    `controls` are the wrong predictions of controls, by id; critical values where the rule locates
+    these.
+    """
+
+    params: Parameters
+    predicted: Finite | str | None = None
+    critical: Finite | None = None
+    observed: Finite | str | None = None
+    interval: Range | None = None
+    replicates: Count
+    controls: dict[str, Finite | str | None] = {}
+
+
+class Plot(Struct, kw_only=True):
+    """How the cells are drawn; `log` names the axes with a logarithmic scale, such as "xy"."""
+
+    kind: Literal["curve", "parity", "map"]
+    x: str | None = None
+    group: list[str] = []
+    log: Literal["", "x", "y", "xy"] = ""
+    collapse: bool = False
+    x_label: str = ""
+    y_label: str = ""
+
+
+class Rule(Struct, kw_only=True):
+    """The decision rule. `locates`: its predictions are critical values, not means of cells."""
+
+    name: Text
+    method: str
+    scale: Text
+    locates: bool = False
+
+
+class Source(Struct, kw_only=True):
+    """Where a claim comes from; `module` is that of its prediction's formula, if registered."""
+
+    paper: Text
+    statements: list[str]
+    provenance: Provenance
+    reference: str = ""
+    module: str | None = None
+
+
+class Kept(Struct, kw_only=True):
+    """Why a claim was not run anew: nothing it depends on changed since a git revision."""
+
+    file: str
+    revision: str
+
+
+class BlockCount(Struct, kw_only=True):
+    """Blocks of replicates, and how many of them came from the ledger of earlier runs."""
+
+    total: Count = 0
+    reused: Count = 0
+
+
+class Blocks(BlockCount, kw_only=True):
+    """The blocks of a claim, and why those that were simulated were not in the ledger.
+
+    `divided` were simulated in parts, as memory ran out; the draws are the same.
+    """
+
+    recomputed: dict[str, Count] = {}
+    divided: Count = 0
+    peak_memory_mib: Finite | None = None
+    kept: Kept | None = None
+
+
+class Claim(Struct, kw_only=True):
+    """One claim and its outcome.
+
+    `reason` says why a claim was not run or what broke; why a verdict is what it is follows from
+    the components and controls. `headline` is the index of the component that speaks for all.
+    `resolution` is the smallest error that the data would have refuted, on the rule's scale.
+    `symbols` are the paper's letters for the parameters.
+    """
+
+    id: Annotated[str, Meta(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    title: Text
+    statement: str
+    latex: str
+    source: Source
+    symbols: dict[str, str] = {}
+    regime: str
+    why: str
+    exploratory: bool = False
+    expected: Literal["SUPPORTED", "REFUTED"] = "SUPPORTED"
+    explanation: str | None = None
+    tiers: list[Text]
+    file: str
+    replay: str
+    seed: int
+    rule: Rule
+    plot: Plot | None = None
+    state: Literal["DECIDED", "NOT RUN", "ERROR"]
+    verdict: ClaimVerdict | None = None
+    outcome: Literal["passed", "failed", "skipped"]
+    reason: str = ""
+    headline: Count = 0
+    components: list[Component] = []
+    controls: list[Control] = []
+    resolution: Finite | None = None
+    alpha: Probability | None = None
+    replicates: Count = 0
+    looks: Count = 0
+    looks_planned: Count = 0
+    seconds: Seconds = 0.0
+    blocks: Blocks = msgspec.field(default_factory=Blocks)
+    cells: list[Cell] = []
+
+    def __post_init__(self) -> None:
+        if self.state != "DECIDED":
+            if self.verdict is not None:
+                raise ValueError(f"verdict {self.verdict} of a claim in state {self.state}")
+            if self.outcome == "passed":
+                raise ValueError(f"outcome 'passed' of a claim in state {self.state}")
+            return
+        words = EXPLORATORY if self.exploratory else ON_THEOREMS
+        if self.verdict not in words:
+            kind = "an exploratory claim" if self.exploratory else "a claim on a theorem"
+            raise ValueError(f"verdict {self.verdict} of {kind}, which is {' or '.join(words)}")
+        if self.headline >= len(self.components):
+            raise ValueError(f"headline {self.headline} of {len(self.components)} components")
+
+    @property
+    def head(self) -> Component | None:
+        """The component that speaks for the claim in tables; None where nothing was decided."""
+        return self.components[self.headline] if self.components else None
+
+
+class Statement(Struct, kw_only=True):
+    """What a paper says, how it is known, and which other statements it rests on."""
+
+    id: Text
+    text: str
+    provenance: str
+    rests_on: list[str] = []
+
+
+class Paper(Struct, kw_only=True):
+    """A paper whose statements are put to the test."""
+
+    key: Text
+    title: str = ""
+    authors: str = ""
+    identifier: str = ""
+    statements: list[Statement] = []
+
+
+class Derivation(Struct, kw_only=True):
+    """A module of formulas that claims test, and the others that it builds on."""
+
+    module: Text
+    text: str
+    rests_on: list[str] = []
+
+
+class ErrorBudget(Struct, kw_only=True):
+    """The probability of refuting any true claim, and how it is shared out."""
+
+    probability: Annotated[float, Meta(gt=0, lt=1)]
+    slots: Annotated[int, Meta(ge=1)]
+    per_claim: Probability
+    allocated: Probability
+
+
+class Independence(Struct, kw_only=True):
+    """Modules of theory and simulation, and chains of imports from one to the other."""
+
+    theory: Count
+    simulation: Count
+    chains: Count
+
+
+class Suite(Struct, kw_only=True):
+    """How the run was made.
+
+    `commit` ends with a plus sign if files differed from it; `peak_memory_mib` is that of the
+    largest process.
+    """
+
+    seed: int
+    tier: Text
+    device: Text
+    executor: str
+    command: str
+    commit: str | None = None
+    started: str
+    seconds: Seconds
+    wall_seconds: Seconds
+    versions: dict[str, str]
+    hardware: dict[str, int | str]
+    blocks: BlockCount
+    peak_memory_mib: Finite | None = None
+    error_budget: ErrorBudget
+    independence: Independence
+
+
+class Record(Struct, kw_only=True):
+    """One run of the suite."""
+
+    version: Literal["recall-claims/2"] = msgspec.field(name="schema", default=VERSION)
+    suite: Suite
+    papers: list[Paper]
+    derivations: list[Derivation] = []
+    claims: list[Claim]
+
+
+class Place(NamedTuple):
+    """Where in a record, and what is wrong there."""
+
+    path: str
+    problem: str
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of the format."""
+    found = msgspec.json.schema(Record)
+    found["required"] = ["schema"]
+    return found
+
+
+def validated(found: object) -> Record:
+    """The record that plain JSON types or a record hold.
 
     Raises:
         ReportError: naming the path inside the record, what is wrong there, and the remedy.
     """
-    version = report.get("schema") if isinstance(report, dict) else None
+    plain = msgspec.to_builtins(found) if isinstance(found, Struct) else found
+    version = plain.get("schema") if isinstance(plain, Mapping) else None
     if version != VERSION:
         raise ReportError(
-            f"the record has the format {version!r}, this program reads {VERSION!r}: use the "
-            "version of recall-claims that wrote it, or run `pytest claims/` for a new record"
+            f"the record has the format {version!r}, this program reads {VERSION!r}: run `pytest "
+            "claims/` for a new record, or use the version of recall-claims that wrote this one"
         )
-    problem = _schema_problem(report) or _meaning_problem(report)
-    if problem:
-        raise ReportError(
-            f"invalid record: {problem}. The format is described in reports/schema.json; correct "
-            "the code that made this record, or run `pytest claims/` for a new one"
-        )
-
-
-def load(path: Path) -> Record:
-    """Read and validate the record at `path`.
-
-    Raises:
-        ReportError: the file is missing, unreadable, not JSON, of another version or invalid.
-    """
     try:
-        report: Record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ReportError(f"{path}: no such file; run `pytest claims/` to make a report") from None
-    except OSError as error:
-        raise ReportError(f"{path}: cannot be read ({error.strerror})") from error
-    except ValueError as error:
-        raise ReportError(
-            f"{path}: not a JSON record ({error}); the file is damaged or was not written by this "
-            "program: run `pytest claims/` for a new one"
-        ) from error
-    try:
-        validate(report)
-    except ReportError as error:
-        raise ReportError(f"{path}: {error}") from None
-    return report
+        record = msgspec.convert(plain, Record)
+    except msgspec.ValidationError as error:
+        problem, _, path = str(error).partition(" - at `$.")
+        raise _invalid(plain, Place(path.rstrip("`"), problem)) from None
+    wrong = _inconsistency(record)
+    if wrong is not None:
+        raise _invalid(plain, wrong)
+    return record
 
 
-def dump(report: Record, path: Path) -> Path:
-    """Validate a record and write it to `path` in one step; return `path`.
-
-    Raises:
-        ReportError: the record is invalid, or the file cannot be written. A record that was at
-            `path` before is then still there, whole.
-    """
-    validate(report)
-    return replace_text(path, json.dumps(report, indent=1, allow_nan=False) + "\n")
-
-
-def replace_text(path: Path, text: str) -> Path:
-    """Make `text` the content of `path`, entirely or not at all, and return `path`.
-
-    Raises:
-        ReportError: the file cannot be written (disk full, no permission, ...).
-    """
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp makes files that only their owner can read
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        raise ReportError(
-            f"{path}: cannot be written ({error.strerror}); free space or name another "
-            "directory. What was there before is unchanged"
-        ) from error
-    return path
-
-
-@cache
-def _validator() -> Draft202012Validator:
-    text = resources.files("recall_reports").joinpath("schema.json").read_text(encoding="utf-8")
-    return Draft202012Validator(json.loads(text))
-
-
-def _schema_problem(report: Record) -> str | None:
-    error = best_match(_validator().iter_errors(report))
-    if error is None:
-        return None
-    message = error.message if len(error.message) <= 200 else f"{error.message[:200]} ..."
-    return f"{_place(report, list(error.absolute_path))}: {message}"
-
-
-def _meaning_problem(report: Record) -> str | None:
-    """What a schema cannot say: finite numbers, ordered ranges, unique ids, known references."""
-    ids = [claim["id"] for claim in report["claims"]]
-    for index, name in enumerate(ids):
-        if name in ids[:index]:
-            return f"{_place(report, ['claims', index, 'id'])}: a second claim of this name"
-    return (
-        _reference_problem(report, "statements")
-        or _reference_problem(report, "derivations")
-        or _number_problem(report, report, [])
+def _invalid(plain: Any, place: Place) -> ReportError:
+    path = place.path or "the record"
+    if path.startswith("claims["):
+        claim = plain["claims"][int(path.removeprefix("claims[").partition("]")[0])]
+        if isinstance(claim, Mapping) and "id" in claim:
+            path += f" (claim {claim['id']})"
+    return ReportError(
+        f"invalid record: {path}: {place.problem}. `python -m recall_reports schema` prints the "
+        "format; correct the code that made this record, or run `pytest claims/` for a new one"
     )
 
 
-def _reference_problem(report: Record, kind: str) -> str | None:
-    """Claims that are not there, and what rests on unknown entries or, in a circle, on itself."""
-    claims = {claim["id"] for claim in report["claims"]}
-    entries = {entry["id"]: entry.get("rests_on", []) for entry in report.get(kind, [])}
-    for index, entry in enumerate(report.get(kind, [])):
-        for name in entry["claims"]:
-            if name not in claims:
-                return f"{kind}[{index}].claims: {name!r} is not a claim of this record"
-        for name in entries[entry["id"]]:
-            if name not in entries:
-                return f"{kind}[{index}].rests_on: {name!r} is not among the {kind}"
-    circle = graph.cycle(entries)
-    return f"{kind}: {' <- '.join(circle)} rest on one another in a circle" if circle else None
-
-
-def _number_problem(report: Record, value: Any, path: list[str | int]) -> str | None:
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"{_place(report, path)}: {value} is not JSON; write null for an infinite bound"
-    if path and path[-1] in ("interval", "region") and value and None not in value:
-        low, high = value
-        if low > high:
-            return f"{_place(report, path)}: the lower bound {low} exceeds the upper bound {high}"
-    children: Any = ()
-    if isinstance(value, dict):
-        children = value.items()
-    elif isinstance(value, list):
-        children = enumerate(value)
-    for key, child in children:
-        problem = _number_problem(report, child, [*path, key])
-        if problem:
-            return problem
+def _inconsistency(record: Record) -> Place | None:
+    """What types cannot say: unique ids, and references to what is there."""
+    ids = [claim.id for claim in record.claims]
+    papers = [paper.key for paper in record.papers]
+    for index, claim in enumerate(record.claims):
+        if claim.id in ids[:index]:
+            return Place(f"claims[{index}].id", "a second claim of this name")
+        if claim.source.paper not in papers:
+            problem = f"{claim.source.paper!r} is not a paper of this record"
+            return Place(f"claims[{index}].source.paper", problem)
+    graphs = {
+        f"papers[{index}].statements": {entry.id: entry.rests_on for entry in paper.statements}
+        for index, paper in enumerate(record.papers)
+    }
+    graphs["derivations"] = {entry.module: entry.rests_on for entry in record.derivations}
+    for place, rests_on in graphs.items():
+        for index, bases in enumerate(rests_on.values()):
+            for name in bases:
+                if name not in rests_on:
+                    return Place(f"{place}[{index}].rests_on", f"{name!r} is not among them")
+        circle = graph.cycle(rests_on)
+        if circle:
+            return Place(place, f"{' <- '.join(circle)} rest on one another in a circle")
     return None
-
-
-def _place(report: Record, path: list[str | int]) -> str:
-    text = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")
-    if len(path) > 1 and path[0] == "claims" and isinstance(path[1], int):
-        claim = report["claims"][path[1]]
-        if isinstance(claim, dict) and "id" in claim:
-            text += f" (claim {claim['id']})"
-    return text or "the record"

@@ -1,104 +1,122 @@
 """What a run amounts to: one sentence, what needs attention, the state of each statement."""
 
 from collections import Counter
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from recall_reports import words
-from recall_reports.record import Record
+from recall_reports import phrases
+from recall_reports.record import Claim, Paper, Record, Statement
 
-PHRASES = {
-    "SUPPORTED": "SUPPORTED",
-    "as declared": "REFUTED as declared",
-    "REFUTED": "REFUTED",
-    "SURVIVES": "SURVIVES",
-    "BREAKS": "BREAKS",
-    "INCONCLUSIVE": "INCONCLUSIVE",
-    "NOT RUN": "NOT RUN",
-    "ERROR": "ERROR",
-}
+AS_DECLARED = "REFUTED as declared"
+ORDER = (
+    "SUPPORTED",
+    AS_DECLARED,
+    "REFUTED",
+    "SURVIVES",
+    "BREAKS",
+    "INCONCLUSIVE",
+    "NOT RUN",
+    "ERROR",
+)
 
 
-def count(claims: list[dict[str, Any]]) -> dict[str, int]:
+@dataclass(frozen=True)
+class Overview:
+    """How many claims of a paper are in each state."""
+
+    paper: Paper
+    claims: int
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A statement or a module of formulas, what it rests on, and the claims that test it."""
+
+    name: str
+    text: str
+    rests_on: Sequence[str]
+    claims: Sequence[Claim]
+    provenance: str = ""
+
+
+def count(claims: Iterable[Claim]) -> dict[str, int]:
     """How many claims are in each state; those refuted as declared stand apart."""
-    found = Counter("as declared" if words.declared(c) else words.state(c) for c in claims)
-    return {state: found[state] for state in PHRASES if found[state]}
+    found = Counter(AS_DECLARED if phrases.declared(c) else phrases.state(c) for c in claims)
+    return {state: found[state] for state in ORDER if found[state]}
 
 
-def sentence(report: Record) -> str:
+def sentence(record: Record) -> str:
     """The outcome of the run in one sentence, and one more for exploratory claims."""
-    claims, beyond = split(report)
+    claims, beyond = split(record)
     sentences = [_outcome(claims)] if claims or not beyond else []
     if beyond:
         sentences.append(f"Beyond the theorems: {list_states(beyond)}.")
     return " ".join(sentences)
 
 
-def split(report: Record) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def split(record: Record) -> tuple[list[Claim], list[Claim]]:
     """The claims on theorems, and the exploratory ones, which never fail a run."""
-    claims = [claim for claim in report["claims"] if not claim.get("exploratory")]
-    return claims, [claim for claim in report["claims"] if claim.get("exploratory")]
+    claims = [claim for claim in record.claims if not claim.exploratory]
+    return claims, [claim for claim in record.claims if claim.exploratory]
 
 
-def by_paper(claims: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def by_paper(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
     """The claims by the key of their paper, in the order of the record."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, list[Claim]] = {}
     for claim in claims:
-        found.setdefault(claim["source"]["paper"], []).append(claim)
+        found.setdefault(claim.source.paper, []).append(claim)
     return found
 
 
-def overview(report: Record) -> list[dict[str, Any]]:
-    """How many claims of each paper are in each state; exploratory ones count like the others."""
+def overview(record: Record) -> list[Overview]:
+    """The papers in the order of the record's claims; exploratory ones count like the others."""
+    papers = {paper.key: paper for paper in record.papers}
     return [
-        {
-            "paper": paper,
-            "title": members[0]["source"].get("title", ""),
-            "claims": len(members),
-            "counts": count(members),
-        }
-        for paper, members in by_paper(report["claims"]).items()
+        Overview(papers[key], len(members), count(members))
+        for key, members in by_paper(record.claims).items()
     ]
 
 
-def alike(claims: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+def alike(claims: Iterable[Claim]) -> list[list[Claim]]:
     """The claims that share verdict and provenance, together."""
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    found: dict[tuple[str, str], list[Claim]] = {}
     for claim in claims:
-        found.setdefault((words.label(claim), claim["provenance"]), []).append(claim)
+        found.setdefault((phrases.label(claim), claim.source.provenance), []).append(claim)
     return list(found.values())
 
 
-def controls(report: Record) -> tuple[int, int]:
+def controls(record: Record) -> tuple[int, int]:
     """Planted wrong theories that were refuted, and all that were tried."""
-    tried = [words.caught(claim) for claim in report["claims"] if claim["state"] == "DECIDED"]
+    tried = [phrases.caught(claim) for claim in record.claims if claim.state == "DECIDED"]
     return sum(refuted for refuted, _ in tried), sum(planted for _, planted in tried)
 
 
-def combined(claims: list[dict[str, Any]]) -> str:
+def combined(claims: Sequence[Claim]) -> str:
     """One state for several claims: the worst of those on theorems.
 
     What is refuted as declared counts as it is meant, as a success; it shows where nothing else is
     there to show. Exploratory claims of different verdicts are "exploratory".
     """
-    on_theorems = [claim for claim in claims if not claim.get("exploratory")]
-    found = count(on_theorems)
-    for state in ("ERROR", "REFUTED", "INCONCLUSIVE", "SUPPORTED", "as declared", "NOT RUN"):
+    found = count(claim for claim in claims if not claim.exploratory)
+    for state in ("ERROR", "REFUTED", "INCONCLUSIVE", "SUPPORTED", AS_DECLARED, "NOT RUN"):
         if state in found:
-            return "REFUTED" if state == "as declared" else state
+            return "REFUTED" if state == AS_DECLARED else state
     beyond = count(claims)
     return next(iter(beyond), "no claim") if len(beyond) < 2 else "exploratory"
 
 
-def tried(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def tried(claims: Iterable[Claim]) -> list[Claim]:
     """Those that were run. Tables leave out the others, which `attention` lists with the reason."""
-    return [claim for claim in claims if claim["state"] != "NOT RUN"]
+    return [claim for claim in claims if claim.state != "NOT RUN"]
 
 
-def _outcome(claims: list[dict[str, Any]]) -> str:
+def _outcome(claims: Sequence[Claim]) -> str:
     if not claims:
         return "No claim was selected."
     tally = list_states(claims)
-    outcomes = Counter(claim["outcome"] for claim in claims)
+    outcomes = Counter(claim.outcome for claim in claims)
     total = f"{len(claims)} claim{'s' * (len(claims) > 1)}"
     if outcomes["failed"]:
         verb = "fails" if outcomes["failed"] == 1 else "fail"
@@ -106,62 +124,68 @@ def _outcome(claims: list[dict[str, Any]]) -> str:
     if outcomes["skipped"] == len(claims):
         return f"No claim was decided: {tally}."
     if outcomes["skipped"]:
-        left = [claim for claim in claims if claim["outcome"] == "skipped"]
+        left = [claim for claim in claims if claim.outcome == "skipped"]
         why = "not run" if not tried(left) else "undecided"
         return f"No claim fails, {len(left)} of {total} {why}: {tally}."
     return f"{'The one claim passes' if len(claims) == 1 else f'All {total} pass'}: {tally}."
 
 
-def list_states(claims: list[dict[str, Any]]) -> str:
+def list_states(claims: Iterable[Claim]) -> str:
     """The states of at least one claim, counted, for example `8 SUPPORTED and 1 NOT RUN`."""
-    parts = [f"{number} {PHRASES[state]}" for state, number in count(claims).items()]
+    parts = [f"{number} {state}" for state, number in count(claims).items()]
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def attention(report: Record) -> list[list[dict[str, Any]]]:
+def attention(record: Record) -> list[list[Claim]]:
     """The claims that failed or were left undecided, failures first.
 
     Claims that were not run for the same reason are one entry; every other has its own.
     """
-    entries: dict[object, list[dict[str, Any]]] = {}
-    for claim in report["claims"]:
-        if claim["outcome"] != "passed":
-            key = claim["reason"] if claim["state"] == "NOT RUN" else (claim["id"],)
+    entries: dict[object, list[Claim]] = {}
+    for claim in record.claims:
+        if claim.outcome != "passed":
+            key = claim.reason if claim.state == "NOT RUN" else (claim.id,)
             entries.setdefault(key, []).append(claim)
-    return sorted(entries.values(), key=lambda entry: entry[0]["outcome"] != "failed")
+    return sorted(entries.values(), key=lambda entry: entry[0].outcome != "failed")
 
 
-def groups(claims: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The claims by paper and file, named in words, in the order of the record."""
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+def groups(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
+    """The claims by paper, room and file, named in words, in the order of the record."""
+    found: dict[str, list[Claim]] = {}
     for claim in claims:
-        found.setdefault((claim["source"]["paper"], claim["file"]), []).append(claim)
-    return [(f"Paper {paper}: {_in_words(file)}", group) for (paper, file), group in found.items()]
+        file = Path(claim.file)
+        room, subject = _in_words(file.parent.name), _in_words(file.stem.removeprefix("test_"))
+        name = f"Paper {claim.source.paper}: {', '.join(filter(None, (room, subject)))}"
+        found.setdefault(name, []).append(claim)
+    return found
 
 
-def _in_words(file: str) -> str:
-    """The subject of a claim file, from its name."""
-    name = file.rpartition("/")[2].removesuffix(".py").removeprefix("test_")
+def _in_words(name: str) -> str:
     return " ".join("MLP" if word == "mlp" else word for word in name.split("_"))
 
 
-def statements(report: Record) -> list[dict[str, Any]]:
-    """The papers' statements, each with the claims of this run that put it to the test."""
-    return _with_claims(report, "statements")
+def statements(record: Record) -> dict[str, list[Entry]]:
+    """By paper: its statements, each with the claims of this run that put it to the test."""
+
+    def entry(paper: Paper, found: Statement) -> Entry:
+        claims = [
+            claim
+            for claim in record.claims
+            if claim.source.paper == paper.key and found.id in claim.source.statements
+        ]
+        return Entry(found.id, found.text, found.rests_on, claims, found.provenance)
+
+    return {paper.key: [entry(paper, s) for s in paper.statements] for paper in record.papers}
 
 
-def derivations(report: Record) -> list[dict[str, Any]]:
-    """The files that formulas come from, each with the claims of this run that cite it."""
-    return _with_claims(report, "derivations")
-
-
-def _with_claims(report: Record, kind: str) -> list[dict[str, Any]]:
-    claims = {claim["id"]: claim for claim in report["claims"]}
+def derivations(record: Record) -> list[Entry]:
+    """The modules that formulas come from, each with the claims of this run that test them."""
     return [
-        {
-            **entry,
-            "rests_on": entry.get("rests_on", []),
-            "claims": [claims[name] for name in entry["claims"]],
-        }
-        for entry in report.get(kind, [])
+        Entry(
+            found.module,
+            found.text,
+            found.rests_on,
+            [claim for claim in record.claims if claim.source.module == found.module],
+        )
+        for found in record.derivations
     ]

@@ -1,14 +1,14 @@
 """The verdict table at the end of the terminal output."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from recall_reports import summary, words
-from recall_reports.record import Record
+from recall_reports import phrases, summary
+from recall_reports.record import Claim, Record
 
 STYLES = {
     "SUPPORTED": "green",
@@ -28,57 +28,57 @@ PLAIN = str.maketrans(
 )
 
 
-def print_verdicts(report: Record, console: Console, verbosity: int = 0) -> None:
+def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None:
     """Print the verdict table, the failures with their reasons, and the outcome in one sentence.
 
     Args:
-        report: the record of a run.
+        record: of a run.
         console: where to print.
         verbosity: below 0 there is no table, and claims that were not run are left out; above 0
             the table has a line more for each claim, on what was spent and what it resolves.
     """
     unicode = not console.options.ascii_only
-    console.print(verdict_table(report, console.width, unicode=unicode, verbosity=verbosity))
+    console.print(verdict_table(record, console.width, unicode=unicode, verbosity=verbosity))
 
 
 def verdict_table(
-    report: Record, width: int = 80, *, unicode: bool = True, verbosity: int = 0
+    record: Record, width: int = 80, *, unicode: bool = True, verbosity: int = 0
 ) -> RenderableType:
     """The same as something that rich can print; without `unicode` it is ASCII throughout."""
     parts: list[RenderableType] = []
-    claims, beyond = map(summary.tried, summary.split(report))
+    claims, beyond = map(summary.tried, summary.split(record))
     verbose, quiet = verbosity > 0, verbosity < 0
     if claims and not quiet:
         parts += [_table(claims, width=width, unicode=unicode, verbose=verbose), Text()]
     if beyond and not quiet:
         parts.append(Text("Beyond the theorems: exploratory, fails no run", style="bold"))
         parts += [_table(beyond, width=width, unicode=unicode, verbose=verbose), Text()]
-    for entry in summary.attention(report):
-        if quiet and entry[0]["state"] == "NOT RUN":
+    for entry in summary.attention(record):
+        if quiet and entry[0].state == "NOT RUN":
             continue
         claim = entry[0]
-        style = STYLES[words.state(claim)]
-        names = ", ".join(claim["id"] for claim in entry)
-        if claim["state"] == "NOT RUN" and len(entry) > MANY and not verbose:
+        style = STYLES[phrases.state(claim)]
+        names = ", ".join(claim.id for claim in entry)
+        if claim.state == "NOT RUN" and len(entry) > MANY and not verbose:
             names = f"{len(entry)} claims"
-        head = Text(f"{words.label(claim)} {names}: ", style=style)
-        parts.append(_fit(head + Text(words.reason(claim), style="default"), unicode))
-        if claim["outcome"] == "failed":
-            parts.append(_fit(Text(f"  replay: {claim['replay']}", style="dim"), unicode))
-    for claim in filter(words.divided, report["claims"]):
-        parts.append(_fit(Text(f"{claim['id']}: {words.divided(claim)}", style="dim"), unicode))
-    budget = report["suite"]["error_budget"]
+        head = Text(f"{phrases.label(claim)} {names}: ", style=style)
+        parts.append(_fit(head + Text(phrases.reason(claim), style="default"), unicode))
+        if claim.outcome == "failed":
+            parts.append(_fit(Text(f"  replay: {claim.replay}", style="dim"), unicode))
+    for claim in filter(phrases.divided, record.claims):
+        parts.append(_fit(Text(f"{claim.id}: {phrases.divided(claim)}", style="dim"), unicode))
+    budget = record.suite.error_budget
     spent = (
-        f"Error budget {words.number(budget['probability'])} for the suite, "
-        f"{words.number(budget['allocated'], 2)} allocated."
+        f"Error budget {phrases.number(budget.probability)} for the suite, "
+        f"{phrases.number(budget.allocated, 2)} allocated."
     )
     if not quiet:
         parts.append(_fit(Text(spent, style="dim"), unicode))
-    parts.append(_fit(Text(summary.sentence(report), style="bold"), unicode))
+    parts.append(_fit(Text(summary.sentence(record), style="bold"), unicode))
     return Group(*parts)
 
 
-def _table(claims: list[dict[str, Any]], *, width: int, unicode: bool, verbose: bool) -> Table:
+def _table(claims: Sequence[Claim], *, width: int, unicode: bool, verbose: bool) -> Table:
     wide = width >= WIDE
     rows = [
         [_fit(cell, unicode) for cell in _cells(claim, wide=wide, verbose=verbose)]
@@ -115,31 +115,31 @@ def _shares(rows: list[list[Text]], width: int) -> tuple[int, int]:
     return name, min(finding, room - name)
 
 
-def _cells(claim: dict[str, Any], *, wide: bool, verbose: bool) -> list[Text]:
-    style = DECLARED if words.declared(claim) else STYLES[words.state(claim)]
-    label = words.label(claim).replace(" as declared", "\n  as declared")
-    refuted, total = words.caught(claim)
-    missed = claim["state"] == "DECIDED" and refuted < total
-    finding = Text(words.finding(claim["estimate"], claim["interval"]))
-    if verbose and claim["state"] == "DECIDED":
+def _cells(claim: Claim, *, wide: bool, verbose: bool) -> list[Text]:
+    style = DECLARED if phrases.declared(claim) else STYLES[phrases.state(claim)]
+    label = phrases.label(claim).replace(" as declared", "\n  as declared")
+    refuted, total = phrases.caught(claim)
+    missed = claim.state == "DECIDED" and refuted < total
+    finding = Text(phrases.finding(claim.head))
+    if verbose and claim.state == "DECIDED":
         finding.append(f"\n{_effort(claim)}", style="dim")
         if not wide:
-            finding.append(f"\n{words.resolution(claim)}", style="dim")
+            finding.append(f"\n{phrases.resolution(claim)}", style="dim")
     cells = [
         Text(label, style=style),
-        Text(claim["id"]),
+        Text(claim.id),
         finding,
-        Text(words.region(claim["region"])),
-        Text(words.resolution(claim)),
-        Text(words.controls(claim), style="bold red" if missed else ""),
-        Text(f"{claim['seconds']:.0f} s"),
+        Text(phrases.region(claim.head)),
+        Text(phrases.resolution(claim)),
+        Text(phrases.controls(claim), style="bold red" if missed else ""),
+        Text(f"{claim.seconds:.0f} s"),
     ]
     return cells if wide else cells[:3] + cells[5:]
 
 
-def _effort(claim: dict[str, Any]) -> str:
-    looks = f"look {claim['looks']} of {claim['looks_planned']}"
-    return f"{looks}, {words.number(claim['replicates'])} replicates"
+def _effort(claim: Claim) -> str:
+    looks = f"look {claim.looks} of {claim.looks_planned}"
+    return f"{looks}, {phrases.number(claim.replicates)} replicates"
 
 
 def _fit(text: Text, unicode: bool) -> Text:

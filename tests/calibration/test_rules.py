@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 
 import pytest
 
-from recall_reports import trust
+from recall_reports import credibility
 from tests.calibration import tails
 from tests.calibration.cases import CASES, labels
 from tests.calibration.harness import ALPHA
@@ -31,21 +31,23 @@ def test_rule_is_calibrated(name: str, executor: Executor) -> None:
         f"an error of the resolution ({found.error:.3g}) is missed: refuted {found.power}"
     )
     [published] = [
-        row for row in trust.calibration()["rules"] if (row["rule"], row["data"]) == labels(name)
+        row for row in credibility.calibration().rules if (row.rule, row.data) == labels(name)
     ]
     remedy = (
         "measure again: python -m tests.calibration --json reports/recall_reports/calibration.json"
     )
-    for rate in ("false_refutation", "false_support", "power"):
-        low, high = published[rate]["interval"]
-        now = {"false_refutation": found.refuted, "false_support": found.supported}
-        ends = now.get(rate, found.power).interval
-        assert ends[0] <= high, f"{rate} in the report is too low; {remedy}"
-        assert ends[1] >= low, f"{rate} in the report is too high; {remedy}"
+    for rate, now in (
+        ("false_refutation", found.refuted),
+        ("false_support", found.supported),
+        ("power", found.power),
+    ):
+        told = getattr(published, rate).interval
+        assert now.interval[0] <= told.high, f"{rate} in the report is too low; {remedy}"
+        assert now.interval[1] >= told.low, f"{rate} in the report is too high; {remedy}"
 
 
 def test_report_has_no_rule_that_is_not_measured() -> None:
-    published = [(row["rule"], row["data"]) for row in trust.calibration()["rules"]]
+    published = [(row.rule, row.data) for row in credibility.calibration().rules]
     assert published == [labels(name) for name in CASES]
 
 

@@ -50,7 +50,7 @@ def test_dry_run_prints_the_plan_and_simulates_nothing(suite: Suite) -> None:
 def test_dry_run_knows_seconds_and_resolution_of_the_baseline(suite: Suite) -> None:
     suite.write("one")
     suite.run()
-    resolution = suite.report()["claims"][0]["resolution"]["value"]
+    resolution = suite.report()["claims"][0]["resolution"]
 
     result = suite.run("--dry-run", "--baseline", "reports/latest/report.json")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_reports import record
+from recall_reports import files
 from tests.faults.conftest import Suite
 
 
@@ -23,7 +23,7 @@ def test_read_only_report_folder(suite: Suite, monkeypatch: pytest.MonkeyPatch) 
     locked = suite.folder / "locked"
     locked.mkdir(mode=0o500)
     if os.geteuid() == 0:  # root may write everywhere: let another user write the report
-        monkeypatch.setattr(record, "replace_text", _as_nobody(record.replace_text))
+        monkeypatch.setattr(files, "replace_text", _as_nobody(files.replace_text))
     _expect_trouble(suite, "locked/report")
     assert list(locked.iterdir()) == []
 

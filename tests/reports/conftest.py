@@ -16,8 +16,8 @@ def report() -> Record:
 @pytest.fixture
 def bare(report: Record) -> Record:
     """The sample record without cells and plots, of which a page is made quickly."""
-    for claim in report["claims"]:
-        claim["cells"], claim["plot"] = [], None
+    for claim in report.claims:
+        claim.cells, claim.plot = [], None
     return report
 
 

@@ -60,8 +60,8 @@ def _axe(folder: Path, page: str) -> dict[str, Any]:
 
 
 def test_axe_finds_no_serious_violation(axe: Path, report: Record) -> None:
-    for claim in report["claims"]:
-        claim["cells"] = claim["cells"][:2]  # one row of a table is like the next
+    for claim in report.claims:
+        claim.cells = claim.cells[:2]  # one row of a table is like the next
     found = _axe(axe, html.render(report))
     assert {"label", "link-name", "select-name", "svg-img-alt"} <= {*found["passes"]}
     serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
@@ -76,7 +76,11 @@ def test_axe_notices_a_plot_without_a_name(axe: Path) -> None:
 @functools.cache
 def _themes() -> dict[str, dict[str, str]]:
     """The colours of the light, dark and printed page by name."""
-    style = resources.files("reports").joinpath("templates/style.css").read_text(encoding="utf-8")
+    style = (
+        resources.files("recall_reports")
+        .joinpath("templates/style.css")
+        .read_text(encoding="utf-8")
+    )
     light, dark, printed = re.findall(r":root \{(.*?)\}", style, flags=re.S)
     found = {
         theme: dict(re.findall(r"--([\w-]+): (#\w+);", text))

@@ -1,20 +1,25 @@
 """The small graphics show an interval where it lies on its region."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_reports.bars import bars, overshoot
+from recall_reports.record import Component, Range
 
 NUMBER = st.floats(-100, 100)
 
 
 def _finding(
-    estimate: float | None, interval: list[float | None], region: list[float | None], **more: Any
-) -> dict[str, Any]:
-    return {"estimate": estimate, "interval": interval, "region": region, **more}
+    estimate: float | None, interval: list[float | None], region: list[float | None]
+) -> Component:
+    return Component(
+        name="value",
+        estimate=estimate,
+        interval=Range(*interval),
+        region=Range(*region),
+        verdict="INCONCLUSIVE",
+    )
 
 
 @given(st.tuples(NUMBER, NUMBER).map(sorted), st.tuples(NUMBER, NUMBER).map(sorted))
@@ -74,7 +79,7 @@ def test_same_region_same_scale() -> None:
 
 def test_errors_are_on_a_logarithmic_scale() -> None:
     low, middle, high = bars(
-        [_finding(e, [e, e], [None, 1e-9], scale="error") for e in (1e-15, 1e-13, 1e-11)]
+        [_finding(e, [e, e], [None, 1e-9]) for e in (1e-15, 1e-13, 1e-11)], log=True
     )
     assert low.point is not None
     assert middle.point is not None

@@ -5,9 +5,11 @@ from xml.etree import ElementTree
 
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
+from msgspec.structs import replace
 
-from recall_reports import card, words
+from recall_reports import card, phrases
 from recall_reports.record import Record
+from tests.reports import builders
 
 
 def _texts(svg: str) -> list[str]:
@@ -24,24 +26,22 @@ def test_says_outcome_counts_and_run(report: Record) -> None:
 
 
 def test_bars_are_in_proportion(report: Record) -> None:
-    for claim in report["claims"][:2]:
-        claim["source"] = {**claim["source"], "paper": "B"}
+    report.papers.append(builders.paper("B"))
+    for claim in report.claims[:2]:
+        claim.source = replace(claim.source, paper="B")
     widths: dict[str, float] = {}
     for bar in ElementTree.fromstring(card.render(report)).iterfind("{*}rect[@class]"):
         row = bar.get("y", "")
         widths[row] = widths.get(row, 0.0) + float(bar.get("width", ""))
     small, large = sorted(widths.values())
-    assert abs(small / large - 2 / (len(report["claims"]) - 2)) < 0.01
+    assert abs(small / large - 2 / (len(report.claims) - 2)) < 0.01
 
 
 def test_fits_and_needs_no_network(report: Record) -> None:
-    report["suite"]["device"] = "cuda:1 (a device with rather a long name)"
-    for index, claim in enumerate(report["claims"]):
-        claim["source"] = {
-            **claim["source"],
-            "title": "A long title " * 9,
-            "paper": f"P{index % 2}",
-        }
+    report.suite.device = "cuda:1 (a device with rather a long name)"
+    report.papers += [builders.paper(f"P{index}", "A long title " * 9) for index in range(2)]
+    for index, claim in enumerate(report.claims):
+        claim.source = replace(claim.source, paper=f"P{index % 2}")
     svg = card.render(report)
     assert set(re.findall(r"https?://[^\"\s]+", svg)) == {"http://www.w3.org/2000/svg"}
     root = ElementTree.fromstring(svg)
@@ -55,17 +55,17 @@ def test_fits_and_needs_no_network(report: Record) -> None:
 
 def test_every_state_has_a_colour(report: Record) -> None:
     svg = card.render(report)
-    for state in words.SYMBOLS:
+    for state in phrases.SYMBOLS:
         name = state.lower().replace(" ", "-")
         assert svg.count(f"--{name}: #") == 2
         assert f".{name} {{ fill: var(--{name}); }}" in svg
 
 
 def test_text_from_the_record_is_escaped(report: Record) -> None:
-    report["claims"][0]["source"]["title"] = "<script>"
+    report.papers[0].title = "<script>"
     assert "<script>" not in card.render(report)
 
 
 def test_empty_record(report: Record) -> None:
-    report["claims"] = report["statements"] = report["derivations"] = []
+    report.claims, report.papers, report.derivations = [], [], []
     assert "No claim was selected." in card.render(report)

@@ -1,18 +1,21 @@
 """`python -m recall_reports`."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 
-from recall_reports import record
+from recall_reports import files
 from recall_reports.__main__ import main
+from recall_reports.record import Record
 
 
 @pytest.fixture
-def file(tmp_path: Path, report: record.Record) -> Path:
-    return record.dump(report, tmp_path / "report.json")
+def file(tmp_path: Path, report: Record) -> Path:
+    return files.dump(report, tmp_path / "report.json")
 
 
 def test_show(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,10 +46,10 @@ def test_default_file(
 def test_diff(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", str(file), str(file)]) == 0
     assert capsys.readouterr().out == "Nothing changed.\n"
-    worse = record.load(file)
-    [claim] = [claim for claim in worse["claims"] if claim["id"] == "A.trigger-signal"]
-    claim |= {"verdict": "REFUTED", "outcome": "failed"}
-    record.dump(worse, tmp_path / "worse.json")
+    worse = files.load(file)
+    [claim] = [claim for claim in worse.claims if claim.id == "A.trigger-signal"]
+    claim.verdict, claim.outcome = "REFUTED", "failed"
+    files.dump(worse, tmp_path / "worse.json")
     assert main(["diff", str(file), str(tmp_path / "worse.json")]) == 1
     assert "lost verdict" in capsys.readouterr().out
     assert main(["diff", str(file), str(tmp_path / "worse.json"), "--markdown"]) == 1
@@ -73,3 +76,13 @@ def test_as_a_program(tmp_path: Path) -> None:
     assert done.stdout == ""
     assert "not a JSON record" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_schema_describes_a_record(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    validator = jsonschema.Draft202012Validator(schema)
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert list(validator.iter_errors(found)) == []
+    found["claims"][0]["verdict"] = "VERIFIED"
+    assert list(validator.iter_errors(found))

@@ -3,42 +3,48 @@
 import copy
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import pytest
 
-from recall_reports import diff
+from recall_reports import diff, summary
 from recall_reports.diff import Change
-from recall_reports.record import Record, load
+from recall_reports.files import load
+from recall_reports.record import Claim, Range, Record
 
 CLAIM = "A.trigger-signal"
-Edit = Callable[[dict[str, Any]], object]
+Edit = Callable[[Claim], object]
 
 
 def edited(report: Record, edit: Edit, *, seed: int = 0, tier: str = "standard") -> Record:
     """A copy of the record with one claim changed, of a run with this seed and tier."""
     new = copy.deepcopy(report)
-    new["suite"] |= {"seed": seed, "tier": tier}
-    [claim] = [claim for claim in new["claims"] if claim["id"] == CLAIM]
+    new.suite.seed, new.suite.tier = seed, tier
+    [claim] = [claim for claim in new.claims if claim.id == CLAIM]
     edit(claim)
     return new
 
 
-def move(claim: dict[str, Any], share: float) -> None:
+def move(claim: Claim, share: float) -> None:
     """Move the first component by a share of its interval's width."""
-    component = claim["components"][0]
-    low, high = component["interval"]
+    component = claim.components[0]
+    estimate, low, high = component.estimate, component.interval.low, component.interval.high
+    assert estimate is not None
+    assert low is not None
+    assert high is not None
     step = share * (high - low)
-    component["estimate"] += step
-    component["interval"] = [low + step, high + step]
+    component.estimate, component.interval = estimate + step, Range(low + step, high + step)
 
 
-def verdict(word: str, outcome: str) -> Edit:
-    return lambda claim: claim.update(verdict=word, outcome=outcome)
+def verdict(word: Literal["REFUTED", "INCONCLUSIVE"]) -> Edit:
+    def edit(claim: Claim) -> None:
+        claim.verdict, claim.outcome = word, "failed"
+
+    return edit
 
 
-def leave_out(claim: dict[str, Any]) -> None:
-    claim.update(state="NOT RUN", verdict=None, outcome="skipped", reason="left out")
+def leave_out(claim: Claim) -> None:
+    claim.state, claim.verdict, claim.outcome = "NOT RUN", None, "skipped"
 
 
 def kinds(found: list[Change]) -> list[str]:
@@ -50,8 +56,8 @@ def test_equal_records_have_no_changes(report: Record) -> None:
 
 
 @pytest.mark.parametrize("word", ["REFUTED", "INCONCLUSIVE"])
-def test_lost_and_gained_verdicts(report: Record, word: str) -> None:
-    worse = edited(report, verdict(word, "failed"))
+def test_lost_and_gained_verdicts(report: Record, word: Literal["REFUTED", "INCONCLUSIVE"]) -> None:
+    worse = edited(report, verdict(word))
     assert kinds(diff.changes(report, worse)) == ["lost"]
     assert diff.lost(diff.changes(report, worse))
     assert kinds(diff.changes(worse, report)) == ["gained"]
@@ -60,7 +66,7 @@ def test_lost_and_gained_verdicts(report: Record, word: str) -> None:
 
 def test_claim_that_is_gone_is_lost(report: Record) -> None:
     new = copy.deepcopy(report)
-    new["claims"] = [claim for claim in new["claims"] if claim["id"] != CLAIM]
+    new.claims = [claim for claim in new.claims if claim.id != CLAIM]
     found = diff.changes(report, new)
     assert kinds(found) == ["gone"]
     assert diff.lost(found)
@@ -73,7 +79,7 @@ def test_claim_left_out_is_lost_in_the_same_tier_only(report: Record) -> None:
 
 
 def test_small_move_is_chance_under_another_seed_only(report: Record) -> None:
-    def small(claim: dict[str, Any]) -> None:
+    def small(claim: Claim) -> None:
         move(claim, 0.3)
 
     assert diff.changes(report, edited(report, small, seed=1)) == []
@@ -91,16 +97,20 @@ def test_large_move_is_beyond_chance_under_any_seed(report: Record) -> None:
 
 
 def test_coarser_and_slower(report: Record) -> None:
-    def worse(claim: dict[str, Any]) -> None:
-        claim["resolution"]["value"] *= 2
-        claim["seconds"] = 2 * claim["seconds"] + 10
+    def worse(claim: Claim) -> None:
+        claim.resolution = 0.08
+        claim.seconds = 2 * claim.seconds + 10
 
     assert kinds(diff.changes(report, edited(report, worse))) == ["coarser", "slower"]
     assert diff.changes(report, edited(report, worse, tier="full")) == []
 
 
 def test_markdown_cannot_be_broken_by_a_reason(report: Record) -> None:
-    new = edited(report, lambda c: c.update(verdict="REFUTED", outcome="failed", reason="a | b"))
+    def broken(claim: Claim) -> None:
+        claim.state, claim.verdict, claim.outcome = "ERROR", None, "failed"
+        claim.reason = "a | b"
+
+    new = edited(report, broken)
     [row] = [
         line
         for line in diff.markdown(diff.changes(report, new)).splitlines()
@@ -111,9 +121,10 @@ def test_markdown_cannot_be_broken_by_a_reason(report: Record) -> None:
 
 def test_committed_baseline_is_a_whole_standard_run_in_which_all_claims_pass() -> None:
     baseline = load(Path(__file__).parents[2] / "reports" / "baseline.json")
-    assert baseline["suite"]["tier"] == "standard"
-    left_out = [claim for claim in baseline["claims"] if claim["outcome"] != "passed"]
-    assert [claim["reason"] for claim in left_out] == [
-        "NOT RUN: the claim needs --device cuda, this run is on cpu"
+    assert baseline.suite.tier == "standard"
+    left_out = [claim for claim in baseline.claims if claim.outcome != "passed"]
+    assert [claim.reason for claim in left_out] == [
+        "the claim needs --device cuda, this run is on cpu"
     ]
-    assert all(statement["claims"] for statement in baseline["statements"])
+    for entries in summary.statements(baseline).values():
+        assert all(entry.claims for entry in entries)

@@ -1,15 +1,15 @@
-"""The page: one offline file, every claim and verdict in words, nothing hidden by colour."""
+"""The page: one offline file, every claim and verdict in phrases, nothing hidden by colour."""
 
 import re
 import time
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from recall_reports import html, words
-from recall_reports.record import Record, validate
-from tests.reports import sample
+from recall_reports import html, phrases
+from recall_reports.record import Claim, Range, Record, validated
+from tests.reports import builders, sample
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
 
@@ -85,27 +85,27 @@ def test_opens_with_the_outcome_then_verdicts_then_budget(page: str) -> None:
     assert "<h1>3 of 16 claims fail:" in page
 
 
-@pytest.mark.parametrize("claim", sample.record()["claims"], ids=lambda claim: claim["id"])
-def test_every_claim_says_all_it_has(page: str, claim: dict[str, Any]) -> None:
-    section = _section(page, claim["id"])
+@pytest.mark.parametrize("claim", sample.record().claims, ids=lambda claim: claim.id)
+def test_every_claim_says_all_it_has(page: str, claim: Claim) -> None:
+    section = _section(page, claim.id)
     text = " ".join("".join(Page(f"<section {section}</section>").text).split())
-    assert words.SYMBOLS[words.state(claim)] in text
-    assert words.state(claim) in text
-    assert claim["title"] in text
-    assert claim["provenance"] in text
-    assert claim["replay"] in text
-    assert claim["regime"] in text
-    assert claim["region_reason"] in text
-    assert words.reason(claim) in text
-    for control in claim["controls"]:
-        assert control["description"] in text
-    for name in words.findings(claim["components"]):
+    assert phrases.SYMBOLS[phrases.state(claim)] in text
+    assert phrases.state(claim) in text
+    assert claim.title in text
+    assert claim.source.provenance in text
+    assert claim.replay in text
+    assert claim.regime in text
+    assert claim.why in text
+    assert phrases.reason(claim) in text
+    for control in claim.controls:
+        assert control.description in text
+    for name in phrases.component_names(claim):
         assert name in text
-    if claim["state"] == "DECIDED":
-        assert claim["resolution"]["text"] in text
-    if claim["expected"] == "REFUTED":
+    if claim.state == "DECIDED":
+        assert phrases.resolution(claim) in text
+    if claim.expected == "REFUTED":
         assert "declares that it is false" in text
-        assert claim["explanation"] in text
+        assert str(claim.explanation) in text
 
 
 def test_a_missed_control_is_not_shown_as_caught(page: str) -> None:
@@ -117,34 +117,33 @@ def test_a_missed_control_is_not_shown_as_caught(page: str) -> None:
 
 def test_verdict_words_match_the_record(report: Record, page: str) -> None:
     table = _section(page, "verdicts") + _section(page, "beyond")
-    for claim in report["claims"]:
-        start = table.index(f'href="#{claim["id"]}"')
+    for claim in report.claims:
+        start = table.index(f'href="#{claim.id}"')
         row = table[table.rindex("<tr", 0, start) : table.index("</tr>", start)]
-        assert f'data-state="{words.state(claim)}"' in row
-        assert words.state(claim) in row
-        assert words.finding(claim["estimate"], claim["interval"]) in row
+        assert f'data-state="{phrases.state(claim)}"' in row
+        assert phrases.state(claim) in row
+        assert phrases.finding(claim.head) in row
 
 
 def test_worst_components_are_in_full_view(report: Record) -> None:
     claim = sample.trigger_signal()
-    worst = claim["components"][-1]
-    worst |= {"interval": [1.02, 1.04], "verdict": "INCONCLUSIVE"}
-    report["claims"] = [claim]
-    report["statements"] = report["derivations"] = []
-    section = _section(html.render(report), claim["id"])
+    worst = claim.components[-1]
+    worst.interval, worst.verdict = Range(1.02, 1.04), "INCONCLUSIVE"
+    report.claims = [claim]
+    section = _section(html.render(report), claim.id)
     shown, _, folded = section.partition("<details>")
     assert "5 more" in folded
-    assert words.finding(worst["estimate"], worst["interval"]) in shown
+    assert phrases.finding(worst) in shown
 
 
 def test_what_did_not_pass_is_said_with_its_reason_before_the_verdicts(
     report: Record, page: str
 ) -> None:
     opening = page[page.index("<main>") : page.index('id="verdicts"')]
-    for claim in report["claims"]:
-        listed = f'href="#{claim["id"]}"' in opening
-        assert listed == (claim["outcome"] != "passed")
-        assert not listed or words.reason(claim) in opening
+    for claim in report.claims:
+        listed = f'href="#{claim.id}"' in opening
+        assert listed == (claim.outcome != "passed")
+        assert not listed or phrases.reason(claim) in opening
 
 
 def test_exploratory_claims_stand_apart(page: str) -> None:
@@ -157,47 +156,40 @@ def test_exploratory_claims_stand_apart(page: str) -> None:
 
 
 def test_no_section_for_exploratory_claims_without_any(bare: Record) -> None:
-    bare["claims"] = [claim for claim in bare["claims"] if not claim.get("exploratory")]
-    bare["statements"] = bare["derivations"] = []
+    bare.claims = [claim for claim in bare.claims if not claim.exploratory]
     assert 'id="beyond"' not in html.render(bare)
 
 
 def test_text_from_the_record_is_escaped(report: Record) -> None:
     attack = "<script>alert(1)</script>"
-    claim = report["claims"][1]
-    claim |= dict.fromkeys(("title", "statement", "latex", "regime", "reason", "replay"), attack)
-    claim["controls"][0]["id"] = attack
-    claim["plot"]["y_label"] = attack
-    report["statements"][0]["text"] = attack
-    report["suite"]["command"] = attack
+    claim = report.claims[1]
+    for name in ("title", "statement", "latex", "regime", "replay"):
+        setattr(claim, name, attack)
+    claim.controls[0].id = attack
+    assert claim.plot is not None
+    claim.plot.y_label = attack
+    report.papers[0].statements[0].text = report.papers[0].title = attack
+    report.suite.command = attack
     assert attack not in html.render(report)
 
 
 def test_peak_memory_is_stated(page: str, report: Record) -> None:
     assert "732 MiB in the largest process" in page
-    report["suite"]["peak_memory_mib"] = None
+    report.suite.peak_memory_mib = None
     assert "Peak memory" not in html.render(report)
 
 
 def test_empty_record(report: Record) -> None:
-    report["claims"] = report["statements"] = report["derivations"] = []
+    report.claims, report.papers, report.derivations = [], [], []
     assert "No claim was selected." in html.render(report)
 
 
-def test_sparse_suite(bare: Record) -> None:
-    required = {"seed", "tier", "device", "versions", "error_budget", "seconds"}
-    for key in bare["suite"].keys() - required:
-        del bare["suite"][key]
-    Page(html.render(bare))
-
-
-def test_record_from_before_dependencies_tiers_and_commits(bare: Record) -> None:
-    del bare["derivations"]
-    for statement in bare["statements"]:
-        del statement["paper"], statement["rests_on"]
-    for claim in bare["claims"]:
-        del claim["tiers"]
-    validate(bare)
+def test_record_without_tiers_commit_and_derivations(bare: Record) -> None:
+    bare.derivations, bare.suite.commit = [], None
+    for paper in bare.papers:
+        paper.statements = []
+    for claim in bare.claims:
+        claim.tiers = []
     page = html.render(bare)
     Page(page)
     assert 'id="graph"' not in page
@@ -205,7 +197,8 @@ def test_record_from_before_dependencies_tiers_and_commits(bare: Record) -> None
 
 
 def test_overview_counts_verdicts_by_paper(bare: Record) -> None:
-    bare["claims"][0]["source"] = {**bare["claims"][0]["source"], "paper": "B", "title": "Two"}
+    bare.papers.append(builders.paper("B", "Two"))
+    bare.claims[0].source = replace(bare.claims[0].source, paper="B")
     table = _section(html.render(bare), "verdicts")
     table = table[table.index('class="overview"') : table.index("</table>")]
     [heads, first, second] = [
@@ -214,16 +207,17 @@ def test_overview_counts_verdicts_by_paper(bare: Record) -> None:
     assert heads[1:3] == ["SUPPORTED", "REFUTED as declared"]
     assert first[0] == "<strong>B</strong> Two"
     assert [first[1], first[-1]] == ["1", "1"]
-    supported = [c for c in bare["claims"][1:] if c["verdict"] == "SUPPORTED"]
-    assert [second[1], second[-1]] == [str(len(supported)), str(len(bare["claims"]) - 1)]
+    supported = [c for c in bare.claims[1:] if c.verdict == "SUPPORTED"]
+    assert [second[1], second[-1]] == [str(len(supported)), str(len(bare.claims) - 1)]
 
 
 def test_rows_carry_what_the_filters_ask_for(bare: Record) -> None:
-    bare["claims"][0]["source"] = {**bare["claims"][0]["source"], "paper": "B"}
+    bare.papers.append(builders.paper("B"))
+    bare.claims[0].source = replace(bare.claims[0].source, paper="B")
     page = html.render(bare)
     row = r'data-paper="(\w+)" data-tiers="standard full">.*?<a href="#([^"]+)">'
     rows = re.findall(row, page, flags=re.S)
-    assert {(c["source"]["paper"], c["id"]) for c in bare["claims"]} == set(rows)
+    assert {(c.source.paper, c.id) for c in bare.claims} == set(rows)
     assert re.findall(r"<option>(\w+)</option>", page) == ["B", "A", "standard", "full"]
 
 
@@ -237,7 +231,7 @@ def test_graph_leads_to_the_rows_and_names_verdicts(page: str) -> None:
     graph = _section(page, "graph")
     boxes = dict(re.findall(r'<a href="#([^"]+)" class="[\w-]+">(.*?)</a>', graph, flags=re.S))
     assert set(boxes) == {"statement-A3", "statement-A9", "statement-A13"} | {
-        f"derivation-theory-{name}.py" for name in ("signal", "localisation", "recall")
+        f"derivation-theory.{name}" for name in ("signal", "localisation", "recall")
     }
     assert "ERROR" in boxes["statement-A9"]
     assert "no claim" in boxes["statement-A13"]
@@ -257,10 +251,9 @@ def test_same_record_same_page(page: str) -> None:
 
 
 def test_thirty_claims_are_small_and_fast(report: Record) -> None:
-    claims = report["claims"]
-    report["claims"] = [{**claims[index % 13], "id": f"A.claim-{index}"} for index in range(30)]
-    report["statements"] = report["derivations"] = []
-    validate(report)
+    claims = report.claims
+    report.claims = [replace(claims[index % 13], id=f"A.claim-{index}") for index in range(30)]
+    validated(report)
     start = time.process_time()
     size = len(html.render(report).encode())
     assert time.process_time() - start < 10

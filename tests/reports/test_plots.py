@@ -7,12 +7,25 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from recall_reports import plots
 from recall_reports.plots import curve, parity, series
-from tests.reports import sample
+from recall_reports.record import Cell, Claim, Parameters, Plot, Range
+from tests.reports import builders, sample
 
-CLAIMS = {claim["id"]: claim for claim in sample.record()["claims"]}
+CLAIMS = {claim.id: claim for claim in sample.record().claims}
+
+
+def low(interval: Range | None) -> float:
+    assert interval is not None
+    assert interval.low is not None
+    return interval.low
+
+
+def plotted(claim: Claim) -> Plot:
+    assert claim.plot is not None
+    return claim.plot
 
 
 class Axes:
@@ -35,9 +48,10 @@ class Axes:
         return [(args, options) for called, args, options in self.calls if called == name]
 
 
-@pytest.mark.parametrize("name", [name for name, claim in CLAIMS.items() if claim["plot"]])
+@pytest.mark.parametrize("name", [name for name, claim in CLAIMS.items() if claim.plot])
 def test_panels_are_accessible_xml_in_the_colours_of_the_page(name: str) -> None:
-    panels = plots.panels(CLAIMS[name])
+    styles: plots.Styles = {}
+    panels = plots.panels(CLAIMS[name], styles)
     assert panels
     for panel in panels:
         svg = ElementTree.fromstring(panel.svg)
@@ -45,24 +59,27 @@ def test_panels_are_accessible_xml_in_the_colours_of_the_page(name: str) -> None
         [title] = [node for node in svg if node.tag.endswith("title")]
         assert title.text == panel.caption
         assert svg.get("aria-labelledby") == title.get("id")
-        assert "var(--ink)" in panel.svg
-        assert "#0" not in panel.svg.replace('href="#', "").replace("url(#", "")
+        used = {node.get("class") for node in svg.iter()} - {None, "plot"}
+        assert used <= {*styles.values()}
         assert len(panel.svg) < 25_000
+    assert any("var(--ink)" in style for style in styles)
+    assert not any("#" in style for style in styles)
 
 
 def test_figures_in_the_text_are_as_they_were_drawn() -> None:
     claim = sample.convergence()
-    for cell, eta in zip(claim["cells"], (0.125, 0.25, 0.375, 0.4375, 0.5), strict=True):
-        cell["params"]["eta"] = eta
-    claim["plot"]["log_x"] = False
+    for cell, eta in zip(claim.cells, (0.125, 0.25, 0.375, 0.4375, 0.5), strict=True):
+        cell.params["eta"] = eta
+    plotted(claim).log = ""
     [panel] = plots.panels(claim)
     assert {"0.125", "0.25", "0.375"} <= set(re.findall(r">([\d.]+)</text>", panel.svg))
 
 
 def test_only_what_leaves_the_axes_is_clipped() -> None:
     claim = sample.trigger_signal()
-    for cell in claim["cells"][::2]:  # lines that leave the axes and come back
-        cell["controls"] = {"no-excess": 1e3 * cell["predicted"]}
+    for cell in claim.cells[::2]:  # lines that leave the axes and come back
+        assert isinstance(cell.predicted, float)
+        cell.controls = {"no-excess": 1e3 * cell.predicted}
     [panel] = plots.panels(claim)
     [box] = ElementTree.fromstring(panel.svg).iterfind(".//{*}clipPath/{*}rect")
     left, top = float(box.get("x", "")), float(box.get("y", ""))
@@ -113,26 +130,27 @@ def test_number_of_panels() -> None:
 
 def test_the_control_that_collapses_worst_is_shown() -> None:
     claim = sample.critical_samples()
-    claim["controls"] = [{**claim["controls"][0], "id": "constant"}, *claim["controls"]]
-    for cell in claim["cells"]:
-        cell["controls"]["constant"] = 5 * cell["critical"]
+    claim.controls = [replace(claim.controls[0], id="constant"), *claim.controls]
+    for cell in claim.cells:
+        assert cell.critical is not None
+        cell.controls["constant"] = 5 * cell.critical
     assert [panel.caption.count("additive") for panel in plots.panels(claim)] == [0, 0, 1]
 
 
 def test_curve_draws_points_prediction_and_controls() -> None:
     claim, axes = CLAIMS["A.trigger-signal"], Axes()
-    caption = curve.paint(axes, claim)  # type: ignore[arg-type]
+    caption = curve.paint(axes, claim, plotted(claim))  # type: ignore[arg-type]
     points = axes.drawn("errorbar")
     assert [options["label"] for _, options in points] == ["L = 16", "L = 32", "L = 64"]
-    cells = [cell for cell in claim["cells"] if cell["params"]["length"] == 16]
+    cells = [cell for cell in claim.cells if cell.params["length"] == 16]
     (xs, ys), options = points[0]
-    assert xs == [cell["params"]["samples"] for cell in cells]
-    assert ys == [cell["observed"] for cell in cells]
+    assert xs == [cell.params["samples"] for cell in cells]
+    assert ys == [cell.observed for cell in cells]
     assert options["yerr"][0] == pytest.approx(
-        [cell["observed"] - cell["interval"][0] for cell in cells]
+        [observed - low(cell.interval) for cell, observed in zip(cells, ys, strict=True)]
     )
     lines = axes.drawn("plot")
-    assert lines[0][0][1] == [cell["predicted"] for cell in cells]
+    assert lines[0][0][1] == [cell.predicted for cell in cells]
     labels = [options.get("label") for _, options in lines]
     assert "control: no-excess" in labels
     assert "control: no-length" in labels
@@ -141,10 +159,9 @@ def test_curve_draws_points_prediction_and_controls() -> None:
 
 def test_exponents_without_predicted_values_show_the_predicted_slope() -> None:
     claim, axes = sample.signal_exponents(), Axes()
-    claim["rule"]["name"] = "Exponents"
-    for cell in claim["cells"]:
-        cell["predicted"] = None
-    caption = curve.paint(axes, claim)  # type: ignore[arg-type]
+    for cell in claim.cells:
+        cell.predicted = None
+    caption = curve.paint(axes, claim, plotted(claim))  # type: ignore[arg-type]
     assert "predicted slope" in caption
     for (xs, ys), _ in axes.drawn("plot"):
         assert ys[-1] / ys[0] == pytest.approx((xs[-1] / xs[0]) ** -2)
@@ -152,15 +169,16 @@ def test_exponents_without_predicted_values_show_the_predicted_slope() -> None:
 
 def test_critical_values_are_marked_and_no_control_is_drawn_as_a_curve() -> None:
     axes = Axes()
-    curve.paint(axes, CLAIMS["A.critical-samples"])  # type: ignore[arg-type]
-    marked = [args[0] for args, _ in axes.drawn("axvline")]
-    assert sorted(marked) == sorted({c["critical"] for c in CLAIMS["A.critical-samples"]["cells"]})
+    claim = CLAIMS["A.critical-samples"]
+    curve.paint(axes, claim, plotted(claim))  # type: ignore[arg-type]
+    marked = {args[0] for args, _ in axes.drawn("axvline")}
+    assert marked == {cell.critical for cell in claim.cells}
     assert axes.drawn("plot") == []
 
 
 def test_a_crowded_plot_draws_all_controls_for_one_group() -> None:
     claim, axes = sample.trigger_signal(), Axes()
-    caption = curve.paint(axes, claim)  # type: ignore[arg-type]
+    caption = curve.paint(axes, claim, plotted(claim))  # type: ignore[arg-type]
     dashed = [options for (xs, _), options in axes.drawn("plot") if "dashes" in options and xs]
     assert len(dashed) == 2
     assert len({options["color"] for options in dashed}) == 1
@@ -169,8 +187,8 @@ def test_a_crowded_plot_draws_all_controls_for_one_group() -> None:
 
 def test_group_parameters_that_a_cell_lacks_are_not_in_its_label() -> None:
     claim = sample.trigger_signal()
-    claim["plot"]["group"] = ["length", "embeddings"]
-    assert [group.label for group in series.series(claim, "samples")] == [
+    plotted(claim).group = ["length", "embeddings"]
+    assert [group.label for group in series.series(claim, plotted(claim))] == [
         "L = 16",
         "L = 32",
         "L = 64",
@@ -179,20 +197,20 @@ def test_group_parameters_that_a_cell_lacks_are_not_in_its_label() -> None:
 
 def test_control_off_the_scale_does_not_flatten_the_data() -> None:
     claim, axes = sample.trigger_signal(), Axes()
-    for cell in claim["cells"]:
-        cell["controls"] = {"no-excess": 1e9}
-    curve.paint(axes, claim)  # type: ignore[arg-type]
+    for cell in claim.cells:
+        cell.controls = {"no-excess": 1e9}
+    curve.paint(axes, claim, plotted(claim))  # type: ignore[arg-type]
     [((_, high), _)] = axes.drawn("set_ylim")
     assert high < 10
 
 
 def test_parity_draws_the_diagonal_and_the_wrong_theory() -> None:
     claim, axes = CLAIMS["A.localisation-probability"], Axes()
-    parity.paint(axes, claim)  # type: ignore[arg-type]
+    parity.paint(axes, claim, plotted(claim))  # type: ignore[arg-type]
     diagonal = [args for args, options in axes.drawn("plot") if "observed" in options["label"]]
     assert diagonal[0][0] == diagonal[0][1]
     wrong = [args for args, options in axes.drawn("plot") if "control" in options["label"]]
-    assert list(wrong[0][0]) == [cell["controls"]["additive"] for cell in claim["cells"]]
+    assert list(wrong[0][0]) == [cell.controls["additive"] for cell in claim.cells]
 
 
 def test_map_says_when_prediction_and_measurement_differ() -> None:
@@ -200,22 +218,20 @@ def test_map_says_when_prediction_and_measurement_differ() -> None:
     [panel] = plots.panels(claim)
     assert "Boxed: the two disagree" in panel.caption
     assert panel.svg.count(">is B<") == 1
-    assert "Open: the measurement does not separate" in panel.caption
-    for cell in claim["cells"]:
-        cell["winner"] = cell["predicted"]
+    for cell in claim.cells:
+        cell.observed = cell.predicted
     [panel] = plots.panels(claim)
     assert "Boxed" not in panel.caption
-    assert "Open" not in panel.caption
 
 
 def test_map_shows_all_its_cells() -> None:
     claim = sample.dominant_map()
-    claim["cells"] += [
-        {**cell, "params": {**cell["params"], "vocab_size": 64}} for cell in claim["cells"][:6]
+    claim.cells += [
+        replace(cell, params={**cell.params, "vocab_size": 64}) for cell in claim.cells[:6]
     ]
     [panel] = plots.panels(claim)
     texts = [node.text for node in ElementTree.fromstring(panel.svg).iter() if node.text]
-    assert sum(text.strip() in ("A", "B", "C") for text in texts) == len(claim["cells"])
+    assert sum(text.strip() in ("A", "B", "C") for text in texts) == len(claim.cells)
     for value in ("8", "16", "32", "64", "128", "256"):
         assert texts.count(value) == 2
     assert "side by side" in panel.caption
@@ -223,23 +239,24 @@ def test_map_shows_all_its_cells() -> None:
 
 def test_strands_never_join_points_of_different_settings() -> None:
     cells = [
-        {"params": {"samples": samples, "length": length}}
+        Cell(params={"samples": samples, "length": length}, replicates=1)
         for length in (8, 16)
         for samples in (1, 2, 3)
     ]
     assert [len(part) for part in series.strands(cells, "samples")] == [3, 3]
-    ambiguous = [{"params": {"samples": 1, "length": length}} for length in (8, 16)]
+    ambiguous = [Cell(params={"samples": 1, "length": length}, replicates=1) for length in (8, 16)]
     assert series.strands(ambiguous, "samples") == []
 
 
 def test_broken_values_do_not_stop_a_plot() -> None:
     claim = sample.trigger_signal()
-    claim["cells"][0] |= {"observed": None, "interval": None}
-    claim["cells"][1] |= {"predicted": None, "interval": [None, None]}
-    claim["cells"][2] |= {"observed": -1.0, "interval": [-2.0, 0.0], "controls": {}}
-    claim["plot"]["log_y"] = True
+    first, second, third, *_ = claim.cells
+    first.observed = first.interval = None
+    second.predicted, second.interval = None, Range(None, None)
+    third.observed, third.interval, third.controls = -1.0, Range(-2.0, 0.0), {}
+    plotted(claim).log = "xy"
     assert plots.panels(claim)
-    claim["plot"]["kind"] = "parity"
+    plotted(claim).kind = "parity"
     assert plots.panels(claim)
 
 
@@ -261,23 +278,22 @@ VALUES = st.one_of(
         ),
         max_size=6,
     ),
-    kind=st.sampled_from(["curve", "parity", "map", "none"]),
-    rule=st.sampled_from(["CriticalLocation", "Exponents", "MeanRatio"]),
-    log=st.booleans(),
+    kind=st.sampled_from(["curve", "parity", "map"]),
+    scale=st.sampled_from(["exponent", "ratio"]),
+    locates=st.booleans(),
+    log=st.sampled_from(["", "x", "y", "xy"]),
 )
 # Without shrinking, which would draw thousands of figures to make a failure smaller.
 @settings(max_examples=60, deadline=None, phases=[Phase.generate])
 def test_any_valid_cells_can_be_drawn(
-    cells: list[tuple[dict[str, Any], Any, Any, Any]], kind: str, rule: str, log: bool
+    cells: list[tuple[Parameters, Any, Any, Any]], kind: Any, scale: str, locates: bool, log: Any
 ) -> None:
     claim = sample.trigger_signal()
-    claim["cells"] = [
-        sample.cell(params, predicted, observed, 0.5, {"no-excess": wrong}, critical=2.0)
+    claim.cells = [
+        builders.cell(params, predicted, observed, 0.5, {"no-excess": wrong}, critical=2.0)
         for params, predicted, observed, wrong in cells
     ]
-    claim["rule"]["name"] = rule
-    claim["plot"] = sample.plot(
-        kind, "samples", group=["length"], log_x=log, log_y=log, collapse="critical"
-    )
+    claim.rule = builders.rule(scale=scale, locates=locates)
+    claim.plot = Plot(kind=kind, x="samples", group=["length"], log=log, collapse=True)
     for panel in plots.panels(claim):
         ElementTree.fromstring(panel.svg)

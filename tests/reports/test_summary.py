@@ -1,14 +1,13 @@
 """The outcome in one sentence, and what stands under it."""
 
-from typing import Any
-
 import pytest
 
-from recall_reports import summary, words
+from recall_reports import phrases, summary
 from recall_reports.record import Record
+from tests.reports import builders, sample
 
 
-def _report(*states: str) -> dict[str, Any]:
+def _report(*states: str) -> Record:
     """Claims by letter: supported, refuted, declared, inconclusive, skipped, not run, error."""
     kinds = {
         "s": ("DECIDED", "SUPPORTED", "SUPPORTED", "passed"),
@@ -22,17 +21,25 @@ def _report(*states: str) -> dict[str, Any]:
         "B": ("DECIDED", "BREAKS", "SUPPORTED", "passed"),
         "I": ("DECIDED", "INCONCLUSIVE", "SUPPORTED", "passed"),
     }
-    keys = ("state", "verdict", "expected", "outcome")
-    claims = [
-        {
-            "id": str(i),
-            "reason": s,
-            "exploratory": s.isupper(),
-            **dict(zip(keys, kinds[s], strict=True)),
-        }
-        for i, s in enumerate(states)
-    ]
-    return {"claims": claims, "statements": []}
+    report = sample.record()
+    parts = sample.all_tokens().components
+    report.claims = []
+    for index, letter in enumerate(states):
+        state, verdict, expected, outcome = kinds[letter]
+        report.claims.append(
+            builders.claim(
+                str(index),
+                letter,
+                parts,
+                state=state,
+                verdict=verdict,
+                expected=expected,
+                outcome=outcome,
+                reason=letter,
+                exploratory=letter.isupper(),
+            )
+        )
+    return report
 
 
 @pytest.mark.parametrize(
@@ -57,55 +64,53 @@ def test_sentence(states: str, sentence: str) -> None:
 
 def test_attention_puts_failures_first_and_leaves_out_what_passed() -> None:
     found = summary.attention(_report(*"snrdknee"))
-    names = ["".join(claim["id"] for claim in entry) for entry in found]
+    names = ["".join(claim.id for claim in entry) for entry in found]
     assert names == ["2", "6", "7", "15", "4"]
 
 
 def test_statements_carry_their_claims() -> None:
     report = _report("s", "r")
-    report["statements"] = [
-        {"id": "A1", "text": "", "provenance": "stated", "claims": ["1", "0"]},
-        {"id": "A2", "text": "", "provenance": "stated", "claims": []},
-    ]
-    found = summary.statements(report)
-    assert [claim["verdict"] for claim in found[0]["claims"]] == ["REFUTED", "SUPPORTED"]
-    assert found[1]["claims"] == []
+    report.claims[1].source = builders.source("derived", "A3")
+    entries = {entry.name: entry for entry in summary.statements(report)["A"]}
+    assert [claim.id for claim in entries["A3"].claims] == ["0", "1"]
+    assert [claim.id for claim in entries["A9"].claims] == ["0"]
+    assert entries["A12"].claims == []
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "expected"),
+    ("states", "expected"),
     [
-        (["SUPPORTED", "SUPPORTED"], "SUPPORTED"),
-        (["SUPPORTED", "as declared"], "SUPPORTED"),
-        (["as declared"], "REFUTED"),
-        (["SUPPORTED", "INCONCLUSIVE", "NOT RUN"], "INCONCLUSIVE"),
-        (["SUPPORTED", "INCONCLUSIVE", "REFUTED"], "REFUTED"),
-        (["REFUTED", "ERROR"], "ERROR"),
-        (["SUPPORTED", "NOT RUN", "BREAKS"], "SUPPORTED"),
-        (["NOT RUN"], "NOT RUN"),
-        (["BREAKS", "BREAKS"], "BREAKS"),
-        (["BREAKS", "SURVIVES"], "exploratory"),
-        ([], "no claim"),
+        ("ss", "SUPPORTED"),
+        ("sd", "SUPPORTED"),
+        ("d", "REFUTED"),
+        ("sin", "INCONCLUSIVE"),
+        ("sir", "REFUTED"),
+        ("re", "ERROR"),
+        ("snB", "SUPPORTED"),
+        ("n", "NOT RUN"),
+        ("BB", "BREAKS"),
+        ("BS", "exploratory"),
+        ("", "no claim"),
     ],
 )
-def test_combined_state_is_the_worst_on_theorems(verdicts: list[str], expected: str) -> None:
-    claims = []
-    for verdict in verdicts:
-        ran = verdict not in ("NOT RUN", "ERROR")
-        claims.append(
-            {
-                "state": "DECIDED" if ran else verdict,
-                "verdict": "REFUTED" if verdict == "as declared" else verdict if ran else None,
-                "expected": "REFUTED" if verdict == "as declared" else "SUPPORTED",
-                "exploratory": verdict in ("BREAKS", "SURVIVES"),
-            }
-        )
-    assert summary.combined(claims) == expected
+def test_combined_state_is_the_worst_on_theorems(states: str, expected: str) -> None:
+    assert summary.combined(_report(*states).claims) == expected
+
+
+def test_groups_are_named_by_room_and_subject(report: Record) -> None:
+    report.claims[0].file = "claims/attention_mlp/test_noise_scaling.py"
+    report.claims[1].file = "test_signal.py"
+    names = list(summary.groups(report.claims[:3]))
+    assert names == [
+        "Paper A: attention MLP, noise scaling",
+        "Paper A: signal",
+        "Paper A: claims, sample",
+    ]
 
 
 def test_claims_of_one_verdict_and_provenance_are_together(report: Record) -> None:
-    found = summary.alike(report["claims"])
-    assert sum(map(len, found)) == len(report["claims"])
-    keys = [{(words.label(c), c["provenance"]) for c in group} for group in found]
+    found = summary.alike(report.claims)
+    assert sum(map(len, found)) == len(report.claims)
+    keys = [{(phrases.label(c), c.source.provenance) for c in group} for group in found]
     assert all(len(key) == 1 for key in keys)
     assert len({next(iter(key)) for key in keys}) == len(found)

@@ -47,13 +47,3 @@ class Budget:
     def per_look(self, looks: int) -> float:
         """The share of one look of a claim that may look `looks` times."""
         return self.per_claim / looks
-
-    @property
-    def rule(self) -> str:
-        """The spending rule in words, printed in every report."""
-        return (
-            f"The probability of refuting any true claim is at most {self.probability:g}, and so "
-            f"is that of supporting any false one. Each claim owns 1/{SLOTS} of it "
-            f"({self.per_claim:.2g}), shared equally by its looks and, by Bonferroni, by the "
-            "components of its estimand. Controls spend nothing."
-        )

@@ -14,15 +14,6 @@ from dataclasses import dataclass
 
 from recall_claims.judge.region import Component, Scale
 
-_TEXT: dict[Scale, str] = {
-    "ratio": "a constant off by {:.1%}",
-    "difference": "a value off by {:.3g}",
-    "probability": "a probability off by {:.3g}",
-    "exponent": "an exponent off by {:.2g}",
-    "share": "a map wrong on {:.1%} more of its points",
-    "error": "an identity violated by {:.1e}",
-}
-
 
 @dataclass(frozen=True)
 class Resolution:
@@ -30,7 +21,6 @@ class Resolution:
 
     value: float | None
     scale: Scale
-    text: str
 
 
 def resolution(components: Sequence[Component]) -> Resolution:
@@ -45,9 +35,7 @@ def resolution(components: Sequence[Component]) -> Resolution:
         value = max(_up_and_down([component]) for component in components)
     else:
         value = _up_and_down(components)
-    if not math.isfinite(value):
-        return Resolution(None, scale, "no finite error would have been refuted")
-    return Resolution(value, scale, _TEXT[scale].format(value))
+    return Resolution(value if math.isfinite(value) else None, scale)
 
 
 def _up_and_down(components: Sequence[Component]) -> float:

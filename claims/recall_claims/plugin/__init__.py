@@ -7,11 +7,11 @@ report, so that pytest-xdist loses none.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Generator
 from typing import Any
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -19,13 +19,13 @@ from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import ClaimError
 from recall_claims.judge.budget import SLOTS
-from recall_claims.plugin import options
+from recall_claims.plugin import options, record
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.progress import ProgressLine
-from recall_claims.plugin.record import Record
 from recall_claims.plugin.session import SESSION, ClaimSession
-from recall_reports import terminal
+from recall_reports import phrases, terminal
+from recall_reports.record import Claim as ClaimRecord
 
 REPORT = "claims-report"
 LATE = (
@@ -103,18 +103,21 @@ def pytest_runtest_makereport(
         item.user_properties += _properties(item.record)
     report = yield
     if isinstance(item, ClaimItem) and call.when == "call":
-        # Through JSON: what travels between xdist's processes must be plain types, and the
-        # report must be the same with and without it.
-        report.__dict__["claim_record"] = json.loads(json.dumps(item.record))
+        # What travels between xdist's processes must be plain types, and the report must be the
+        # same with and without it.
+        report.__dict__["claim_record"] = msgspec.to_builtins(item.record)
+        report.__dict__["paper_record"] = msgspec.to_builtins(record.paper(item.claim))
     return report
 
 
-def _properties(entry: Record) -> list[tuple[str, object]]:
+def _properties(entry: ClaimRecord) -> list[tuple[str, object]]:
     """Verdict, estimate, interval, region and resolution, as far as the claim has them."""
-    figures = [(name, entry[name]) for name in ("estimate", "interval", "region")]
-    known = [(name, value) for name, value in figures if value is not None]
-    verdict = entry["verdict"] or entry["state"]
-    return [("verdict", verdict), *known, ("resolution", entry["resolution"]["text"])]
+    found: list[tuple[str, object]] = [("verdict", phrases.state(entry))]
+    if entry.head is None:
+        return found
+    figures = msgspec.to_builtins(entry.head)
+    found += [(name, figures[name]) for name in ("estimate", "interval", "region")]
+    return [*found, ("resolution", phrases.resolution(entry))]
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -132,7 +135,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     ahead = [i.claim.id for i in session.items if isinstance(i, ClaimItem) and i.will_run()]
     try:
-        earlier = {claim: entry["seconds"] for claim, entry in state.baseline.records.items()}
+        earlier = {claim: entry.seconds for claim, entry in state.baseline.records.items()}
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
     # While a claim runs, pytest's capture has the descriptor; a copy of it still is the terminal.

@@ -13,6 +13,8 @@ from recall_claims.errors import ClaimError, ExecutorError, LedgerError, Simulat
 from recall_claims.judge.region import Verdict
 from recall_claims.plugin import record
 from recall_claims.plugin.session import SESSION
+from recall_reports import phrases
+from recall_reports.record import Claim as ClaimRecord
 
 
 class ClaimFailed(Exception):
@@ -25,15 +27,15 @@ class ClaimItem(pytest.Item):
     def __init__(self, *, claim: Claim, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.claim = claim
-        self.record: record.Record | None = None
+        self.record: ClaimRecord | None = None
 
     def runtest(self) -> None:
         """Run the claim, unless it has nothing to run; pass, fail or skip by its verdict."""
         session, claim, file = self.config.stash[SESSION], self.claim, self.location[0]
         self.record = session.record_without_run(claim, file)
         if self.record is not None:
-            verdict, why = self.record["verdict"], self.record["blocks"]["why"]
-            pytest.skip(f"{verdict}, {why}" if verdict else f"NOT RUN: {self.record['reason']}")
+            verdict, evidence = self.record.verdict, phrases.evidence(self.record)
+            pytest.skip(f"{verdict}, {evidence}" if verdict else f"NOT RUN: {self.record.reason}")
         try:
             outcome = session.run(claim, self._following())
         except Exception as error:  # whatever broke is the claim's record, and pytest's to show
@@ -44,11 +46,11 @@ class ClaimItem(pytest.Item):
         verdict = outcome.decision.verdict
         if record.passes(claim, verdict):
             return
-        message = f"{verdict} (expected {claim.expected}): {self.record['reason']}"
+        message = f"{verdict} (expected {claim.expected}): {phrases.reason(self.record)}"
         if verdict is Verdict.INCONCLUSIVE and session.inconclusive == "skip":
-            self.record["outcome"] = "skipped"
+            self.record.outcome = "skipped"
             pytest.skip(message)
-        raise ClaimFailed(f"{message}\nreplay: {self.record['replay']}")
+        raise ClaimFailed(f"{message}\nreplay: {self.record.replay}")
 
     def will_run(self) -> bool:
         """Whether the claim can run in this tier and on this device, and has to be judged anew."""

@@ -14,14 +14,13 @@ from recall_claims.errors import ClaimError
 from recall_claims.evidence.run import Settings
 from recall_claims.judge.design import factor_to_decide
 from recall_claims.judge.region import Component, Interval, Region
-from recall_claims.plugin.record import Record
-from recall_reports import words
+from recall_reports import phrases, record
 
 
 def print_plan(
     claims: Sequence[Claim],
     settings: Settings,
-    baseline: Mapping[str, Record],
+    baseline: Mapping[str, record.Claim],
     console: Console,
 ) -> None:
     """A table of the claims with cells in the tier, and one sentence about the whole.
@@ -41,14 +40,14 @@ def print_plan(
     for claim in ready:
         looks, first = claim.looks[settings.tier], claim.replicates[settings.tier]
         earlier = baseline.get(claim.id)
-        known += earlier["seconds"] if earlier else 0.0
+        known += earlier.seconds if earlier else 0.0
         table.add_row(
             claim.id,
             str(len(claim.cells[settings.tier])),
             f"{first}-{first * 2 ** (looks - 1)}" if looks > 1 else str(first),
             _needed(earlier),
             str(looks),
-            f"{earlier['seconds']:.0f}" if earlier else "–",
+            f"{earlier.seconds:.0f}" if earlier else "–",
             _resolution(earlier),
         )
     console.print(table)
@@ -58,36 +57,36 @@ def print_plan(
         "Replicates are of a cell, at the first and at the last look; those needed would give the "
         "baseline's estimates intervals that their regions, the resolution wanted, decide. Seconds "
         "of one core and the smallest error that was refuted are the baseline's, "
-        f"{words.seconds(known)} in all"
+        f"{phrases.seconds(known)} in all"
         + (f"; it has no record of {unknown} of them." if unknown else "."),
         highlight=False,
     )
 
 
-def _needed(earlier: Record | None) -> str:
+def _needed(earlier: record.Claim | None) -> str:
     """Replicates of a cell that decide the claim, if the baseline's estimates are right."""
     if earlier is None:
         return "–"
     try:
-        factor = factor_to_decide([_component(entry) for entry in earlier["components"]])
+        factor = factor_to_decide([_component(entry, earlier.rule) for entry in earlier.components])
     except ClaimError:
         return "–"
-    return f"{max(2, math.ceil(factor * earlier['cells'][0]['replicates']))}"
+    return f"{max(2, math.ceil(factor * earlier.cells[0].replicates))}"
 
 
-def _component(entry: Record) -> Component:
+def _component(entry: record.Component, rule: record.Rule) -> Component:
     """A component as it was before it became a record, where an open end is null."""
 
-    def ends(pair: list[float | None]) -> tuple[float, float]:
-        low, high = pair
-        return -math.inf if low is None else low, math.inf if high is None else high
+    def ends(pair: record.Range) -> tuple[float, float]:
+        low = -math.inf if pair.low is None else pair.low
+        return low, math.inf if pair.high is None else pair.high
 
-    estimate = math.nan if entry["estimate"] is None else entry["estimate"]
-    interval, region = Interval(*ends(entry["interval"])), Region(*ends(entry["region"]))
-    return Component(entry["name"], estimate, interval, region, entry["scale"])
+    estimate = math.nan if entry.estimate is None else entry.estimate
+    interval, region = Interval(*ends(entry.interval)), Region(*ends(entry.region))
+    return Component(entry.name, estimate, interval, region, rule.scale)
 
 
-def _resolution(earlier: Record | None) -> str:
-    if earlier is None or earlier["resolution"]["value"] is None:
+def _resolution(earlier: record.Claim | None) -> str:
+    if earlier is None or earlier.resolution is None:
         return "–"
-    return f"{words.number(earlier['resolution']['value'], 2)} {earlier['resolution']['scale']}"
+    return f"{phrases.number(earlier.resolution, 2)} {earlier.rule.scale}"

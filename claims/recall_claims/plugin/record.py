@@ -1,108 +1,84 @@
-"""A claim's outcome as a plain record: JSON types only, ready for `reports`."""
+"""A claim's outcome as the record that reports are made from."""
 
 from __future__ import annotations
 
 import math
 import os
 import platform
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Literal
 
-import numpy as np
 import torch
 
+from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import TIERS, Claim
+from recall_claims.declare.controls import Control
 from recall_claims.declare.papers import papers
 from recall_claims.declare.plot import Plot
 from recall_claims.evidence import fingerprints
 from recall_claims.evidence.executors import cores
 from recall_claims.evidence.memory import peak_memory
-from recall_claims.evidence.run import Decision, Outcome, Settings
+from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.judge.budget import SLOTS
 from recall_claims.judge.region import Component, Interval, Region, Verdict, headline, judge
 from recall_claims.judge.rules import Sample
+from recall_reports import record
 
-SCHEMA = "recall-claims/1"
+WORDS: dict[Verdict, record.Verdict] = {
+    Verdict.SUPPORTED: "SUPPORTED",
+    Verdict.REFUTED: "REFUTED",
+    Verdict.INCONCLUSIVE: "INCONCLUSIVE",
+}
+EXPLORATORY: dict[Verdict, record.ClaimVerdict] = {
+    Verdict.SUPPORTED: "SURVIVES",
+    Verdict.REFUTED: "BREAKS",
+    Verdict.INCONCLUSIVE: "INCONCLUSIVE",
+}
 PACKAGES = ("numpy", "scipy", "statsmodels", "torch", "pytest", "recall-claims")
 
-EXPLORATORY = {Verdict.SUPPORTED: "SURVIVES", Verdict.REFUTED: "BREAKS"}
 
-Record = dict[str, Any]
-
-
-def decided(outcome: Outcome, file: str) -> Record:
+def decided(outcome: Outcome, file: str) -> record.Claim:
     """The record of a claim that ran to a verdict."""
     claim, decision = outcome.claim, outcome.decision
-    head = decision.headline
-    return {
-        **_static(claim, outcome.settings, file),
-        "state": "DECIDED",
-        "verdict": word(claim, decision.verdict),
-        "reason": explain(decision),
-        "outcome": "passed" if passes(claim, decision.verdict) else "failed",
-        "estimate": _finite(head.estimate),
-        "interval": _ends(head.interval),
-        "region": _ends(head.region),
-        "components": [_component(c) for c in decision.components],
-        "controls": [
-            _control(control.id, control.description, decision.controls[control.id])
-            for control in claim.controls
-        ],
-        "resolution": asdict(decision.resolution),
-        "replicates": outcome.replicates,
-        "looks": outcome.looks,
-        "alpha": outcome.alpha,
-        "seconds": outcome.seconds,
-        "blocks": {
-            "total": outcome.blocks,
-            "reused": outcome.reused,
-            "why": _why(outcome.recomputed),
-            "peak_memory_mib": outcome.peak_memory,
-            "divided": outcome.divided,
-        },
-        "cells": [
-            _cell(claim, sample, outcome.alpha, len(outcome.evidence))
-            for sample in outcome.evidence
-        ],
-    }
+    found = _declared(claim, outcome.settings, file)
+    found.state = "DECIDED"
+    found.verdict = (EXPLORATORY if claim.exploratory else WORDS)[decision.verdict]
+    found.outcome = "passed" if passes(claim, decision.verdict) else "failed"
+    cells = [sample.cell for sample in outcome.evidence]
+    found.components = [_component(part, cells) for part in decision.components]
+    found.headline = decision.components.index(decision.headline)
+    found.controls = [_control(c, decision.controls[c.id]) for c in claim.controls]
+    found.resolution = decision.resolution.value
+    found.alpha = outcome.alpha
+    found.replicates = outcome.replicates
+    found.looks = outcome.looks
+    found.seconds = outcome.seconds
+    found.blocks = record.Blocks(
+        total=outcome.blocks,
+        reused=outcome.reused,
+        recomputed=dict(outcome.recomputed),
+        divided=outcome.divided,
+        peak_memory_mib=outcome.peak_memory,
+    )
+    alpha = outcome.alpha / len(cells)
+    found.cells = [_cell(claim, sample, alpha) for sample in outcome.evidence]
+    return found
 
 
 def undecided(
-    claim: Claim, settings: Settings, file: str, *, state: str, reason: str, outcome: str
-) -> Record:
-    """The record of a claim that did not run (state "NOT RUN") or broke (state "ERROR")."""
-    return {
-        **_static(claim, settings, file),
-        "state": state,
-        "verdict": None,
-        "reason": reason,
-        "outcome": outcome,
-        "estimate": None,
-        "interval": None,
-        "region": None,
-        "components": [],
-        "controls": [
-            {
-                "id": c.id,
-                "description": c.description,
-                "verdict": None,
-                "estimate": None,
-                "interval": None,
-                "region": None,
-            }
-            for c in claim.controls
-        ],
-        "resolution": {"value": None, "scale": claim.rule.scale, "text": "not run"},
-        "replicates": 0,
-        "looks": 0,
-        "alpha": None,
-        "seconds": 0.0,
-        "blocks": {"total": 0, "reused": 0, "why": "", "peak_memory_mib": None},
-        "cells": [],
-    }
+    claim: Claim,
+    settings: Settings,
+    file: str,
+    *,
+    state: Literal["NOT RUN", "ERROR"],
+    reason: str,
+    outcome: Literal["failed", "skipped"],
+) -> record.Claim:
+    """The record of a claim that did not run or broke."""
+    found = _declared(claim, settings, file)
+    found.state, found.reason, found.outcome = state, reason, outcome
+    return found
 
 
 def passes(claim: Claim, verdict: Verdict) -> bool:
@@ -110,250 +86,205 @@ def passes(claim: Claim, verdict: Verdict) -> bool:
     return claim.exploratory or verdict == claim.expected
 
 
-def word(claim: Claim, verdict: Verdict) -> str:
-    """The verdict as the report says it; exploratory claims have words of their own."""
-    return EXPLORATORY.get(verdict, str(verdict)) if claim.exploratory else str(verdict)
-
-
-def explain(decision: Decision) -> str:
-    """Why the verdict is what it is, in one sentence."""
-    head, total = decision.headline, len(decision.components)
-    where = f"{head.name}: {_text(head.interval)} against {_text(head.region)}"
-    if decision.verdict is Verdict.SUPPORTED:
-        inside = (
-            "the interval lies inside its region"
-            if total == 1
-            else f"all {total} intervals lie inside their regions"
-        )
-        return f"{inside} and every control is refuted" if decision.controls else inside
-    if decision.verdict is Verdict.REFUTED:
-        count = sum(c.verdict is Verdict.REFUTED for c in decision.components)
-        return f"{count} of {total} intervals are disjoint from their regions, worst at {where}"
-    if decision.on_region is Verdict.SUPPORTED:
-        return (
-            "all intervals lie inside their regions, but the data do not refute the control "
-            + ", ".join(decision.unrefuted)
-        )
-    count = sum(c.verdict is Verdict.INCONCLUSIVE for c in decision.components)
-    return f"{count} of {total} intervals overlap the edge of their regions, worst at {where}"
-
-
 def suite(
     settings: Settings,
-    claims: Sequence[Record],
+    claims: Sequence[record.Claim],
+    papers: Mapping[str, record.Paper],
     *,
     executor: str,
     started: str,
     wall_seconds: float,
     command: str,
     commit: str | None,
-) -> Record:
-    """The whole report: the suite's settings, the claims, statements and their derivations."""
-    ran = [claim for claim in claims if claim["state"] == "DECIDED"]
+) -> record.Record:
+    """The whole record: how the run was made, the papers, derivations and claims."""
     budget = settings.budget
-    peaks = [peak_memory(), *(claim["blocks"]["peak_memory_mib"] for claim in claims)]
-    return {
-        "schema": SCHEMA,
-        "suite": {
-            "seed": settings.seed,
-            "tier": settings.tier,
-            "device": settings.device,
-            "versions": {
+    peaks = [peak_memory(), *(claim.blocks.peak_memory_mib for claim in claims)]
+    modules = {claim.source.module for claim in claims if claim.source.module}
+    return record.Record(
+        suite=record.Suite(
+            seed=settings.seed,
+            tier=settings.tier,
+            device=settings.device,
+            executor=executor,
+            command=command,
+            commit=commit,
+            started=started,
+            seconds=sum(claim.seconds for claim in claims),
+            wall_seconds=wall_seconds,
+            versions={
                 "python": platform.python_version(),
                 **{name: version(name) for name in PACKAGES},
             },
-            "error_budget": {
-                "probability": budget.probability,
-                "slots": SLOTS,
-                "per_claim": budget.per_claim,
-                "allocated": budget.per_claim * len(ran),
-                "rule": budget.rule,
-            },
-            "seconds": sum(claim["seconds"] for claim in claims),
-            "wall_seconds": wall_seconds,
-            "started": started,
-            "executor": executor,
-            "hardware": _hardware(settings.device),
-            "peak_memory_mib": max(filter(None, peaks), default=None),
-            "blocks": {
-                key: sum(claim["blocks"][key] for claim in claims) for key in ("total", "reused")
-            },
-            "command": command,
-            "independence": fingerprints.independence(),
-            **({"commit": commit} if commit else {}),
-        },
-        "claims": list(claims),
-        "statements": [
-            {
-                "id": statement.id,
-                "paper": paper.key,
-                "text": statement.text,
-                "provenance": statement.provenance,
-                "rests_on": list(statement.rests_on),
-                "claims": [
-                    claim["id"]
-                    for claim in claims
-                    if claim["source"]["paper"] == paper.key
-                    and statement.id in claim["source"]["statements"]
-                ],
-            }
-            for paper in papers().values()
-            if any(claim["source"]["paper"] == paper.key for claim in claims)
-            for statement in paper.statements
+            hardware=_hardware(settings.device),
+            blocks=record.BlockCount(
+                total=sum(claim.blocks.total for claim in claims),
+                reused=sum(claim.blocks.reused for claim in claims),
+            ),
+            peak_memory_mib=max(filter(None, peaks), default=None),
+            error_budget=record.ErrorBudget(
+                probability=budget.probability,
+                slots=SLOTS,
+                per_claim=budget.per_claim,
+                allocated=budget.per_claim * sum(claim.state == "DECIDED" for claim in claims),
+            ),
+            independence=record.Independence(**fingerprints.independence()),
+        ),
+        papers=[papers[key] for key in sorted({claim.source.paper for claim in claims})],
+        derivations=[
+            record.Derivation(
+                module=module, text=fingerprints.summary(module), rests_on=list(bases)
+            )
+            for module, bases in fingerprints.bases(modules).items()
         ],
-        "derivations": _derivations(claims),
+        claims=list(claims),
+    )
+
+
+def _hardware(device: str) -> dict[str, int | str]:
+    hardware: dict[str, int | str] = {
+        "cores": cores(),
+        "machine": f"{platform.system()} {os.uname().machine}",
     }
-
-
-def _derivations(claims: Sequence[Record]) -> list[Record]:
-    """The files of theory that claims cite, what each rests on there, and the claims."""
-    cited: dict[str, list[str]] = {}
-    for claim in claims:
-        for module in re.findall(r"\btheory/(\w+)\.py\b", claim["source"]["reference"]):
-            cited.setdefault(f"theory.{module}", []).append(claim["id"])
-    return [
-        {
-            "id": _file(module),
-            "text": fingerprints.summary(module),
-            "rests_on": [_file(base) for base in found],
-            "claims": cited[module],
-        }
-        for module, found in fingerprints.bases(cited).items()
-    ]
-
-
-def _file(module: str) -> str:
-    return f"{module.replace('.', '/')}.py"
-
-
-def _hardware(device: str) -> Record:
-    hardware: Record = {"cores": cores(), "machine": f"{platform.system()} {os.uname().machine}"}
     if device.startswith("cuda") and torch.cuda.is_available():  # else it is the workers'
         hardware["gpu"] = torch.cuda.get_device_name(device)
     return hardware
 
 
-def _static(claim: Claim, settings: Settings, file: str) -> Record:
+def paper(claim: Claim) -> record.Paper:
+    """The record of the paper that a claim is about."""
     paper = papers()[claim.source.paper]
-    return {
-        "id": claim.id,
-        "title": claim.title,
-        "statement": claim.statement,
-        "latex": claim.latex,
-        "source": {
-            "paper": paper.key,
-            "title": paper.title,
-            "authors": paper.authors,
-            "identifier": paper.identifier,
-            "statements": list(claim.source.statements),
-            "reference": claim.source.reference,
-        },
-        "provenance": claim.source.provenance,
-        "regime": claim.regime,
-        "region_reason": claim.why,
-        "exploratory": claim.exploratory,
-        "expected": claim.expected,
-        "explanation": claim.explanation,
-        "rule": {"name": type(claim.rule).__name__, "guarantee": claim.rule.guarantee},
-        "tiers": [tier for tier in TIERS if claim.cells.get(tier)],
-        "looks_planned": claim.looks.get(settings.tier, 0),
-        "seed": settings.seed,
-        "plot": _plot(claim.plot),
-        "replay": (
-            f"pytest {file}::{claim.id} --tier {settings.tier} --seed {settings.seed} "
-            + (f"--device {settings.device} " if settings.device != "cpu" else "")
-            + "--report-dir reports/replay"
+    return record.Paper(
+        key=paper.key,
+        title=paper.title,
+        authors=paper.authors,
+        identifier=paper.identifier,
+        statements=[
+            record.Statement(
+                id=entry.id,
+                text=entry.text,
+                provenance=entry.provenance,
+                rests_on=list(entry.rests_on),
+            )
+            for entry in paper.statements
+        ],
+    )
+
+
+def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
+    """What a claim says before it is run."""
+    device = f" --device {settings.device}" * (settings.device != "cpu")
+    assert claim.source.provenance is not None  # checked at collection
+    return record.Claim(
+        id=claim.id,
+        title=claim.title,
+        statement=claim.statement,
+        latex=claim.latex,
+        source=record.Source(
+            paper=claim.source.paper,
+            statements=list(claim.source.statements),
+            provenance=claim.source.provenance,
+            reference=claim.source.reference,
+            module=claim.entry.module if claim.entry else None,
         ),
-        "file": file,
-    }
+        symbols=dict(papers()[claim.source.paper].symbols),
+        regime=claim.regime,
+        why=claim.why,
+        exploratory=claim.exploratory,
+        expected=claim.expected,
+        explanation=claim.explanation,
+        tiers=[tier for tier in TIERS if claim.cells.get(tier)],
+        file=file,
+        replay=f"pytest {file}::{claim.id} --tier {settings.tier} --seed {settings.seed}{device} "
+        "--report-dir reports/replay",
+        seed=settings.seed,
+        rule=record.Rule(
+            name=type(claim.rule).__name__,
+            method=claim.rule.guarantee,
+            scale=claim.rule.scale,
+            locates=claim.rule.predicts_location,
+        ),
+        plot=_plot(claim.plot),
+        state="NOT RUN",
+        outcome="skipped",
+        controls=[record.Control(id=c.id, description=c.description) for c in claim.controls],
+        looks_planned=claim.looks.get(settings.tier, 0),
+    )
 
 
-def _plot(plot: Plot | None) -> Record | None:
-    """The plot, with `collapse` naming the cells' entry that scales x."""
+def _plot(plot: Plot | None) -> record.Plot | None:
     if plot is None:
         return None
-    fields = {k: v for k, v in asdict(plot).items() if k != "log"}
-    axes = {"log_x": "x" in plot.axes, "log_y": "y" in plot.axes}
-    return {**fields, **axes, "collapse": "critical" if plot.collapse else None}
+    return record.Plot(
+        kind=plot.kind,
+        x=plot.x,
+        group=list(plot.group),
+        log=plot.axes,
+        collapse=plot.collapse,
+        x_label=plot.x_label,
+        y_label=plot.y_label,
+    )
 
 
-def _cell(claim: Claim, sample: Sample, alpha: float, cells: int) -> Record:
-    record: Record = {
-        "id": sample.cell.id,
-        "params": dict(sample.cell),
-        "predicted": None,
-        "critical": None,
-        "observed": None,
-        "interval": None,
-        "replicates": int(next(iter(sample.observations.values())).size),
-        "controls": {},
-    }
-    if claim.critical is not None:
-        record["critical"] = float(claim.critical(sample.cell))
-    interval = claim.rule.observed_interval(sample, alpha / cells)
-    record["observed"] = claim.rule.observed(sample)
-    record["interval"] = None if interval is None else _ends(interval)
-    if claim.predict is not None:
-        predicted = claim.predict(sample.cell)
-        if claim.rule.predicts_location:
-            record["critical"] = float(predicted)
-        else:
-            record["predicted"] = predicted if isinstance(predicted, str) else float(predicted)
-        planted = {control.id: control.planted(claim).predict for control in claim.controls}
-        record["controls"] = {
-            name: _plain(predict(sample.cell))
-            for name, predict in planted.items()
-            if predict is not None and predict is not claim.predict
-        }
-    return record
+def _cell(claim: Claim, sample: Sample, alpha: float) -> record.Cell:
+    cell, rule = sample.cell, claim.rule
+    interval = rule.observed_interval(sample, alpha)
+    predict = None if rule.predicts_location else claim.predict
+    planted = {control.id: control.planted(claim).predict for control in claim.controls}
+    return record.Cell(
+        params=dict(cell),
+        predicted=None if predict is None else _plain(predict(cell)),
+        critical=None if claim.critical is None else float(claim.critical(cell)),
+        observed=_plain(rule.observed(sample)),
+        interval=None if interval is None else _range(interval),
+        replicates=int(next(iter(sample.observations.values())).size),
+        controls={
+            name: _plain(wrong(cell))
+            for name, wrong in planted.items()
+            if wrong is not None and claim.predict is not None and wrong is not claim.predict
+        },
+    )
 
 
-def _component(component: Component) -> Record:
-    return {
-        "name": component.name,
-        "estimate": _finite(component.estimate),
-        "interval": _ends(component.interval),
-        "region": _ends(component.region),
-        "scale": component.scale,
-        "verdict": str(component.verdict),
-    }
+def _component(component: Component, cells: Iterable[Cell]) -> record.Component:
+    return record.Component(
+        name=component.name,
+        params=_params(component.name, cells),
+        estimate=_finite(component.estimate),
+        interval=_range(component.interval),
+        region=_range(component.region),
+        verdict=WORDS[component.verdict],
+    )
 
 
-def _control(name: str, description: str, parts: Sequence[Component]) -> Record:
+def _params(name: str, cells: Iterable[Cell]) -> record.Parameters:
+    """The parameters that name a component, which has the id of a cell or some part of one."""
+    for cell in cells:
+        found = {key: value for key, value in cell.items() if f",{key}={value}," in f",{name},"}
+        if sum(len(f",{key}={value}") for key, value in found.items()) == len(f",{name}"):
+            return found
+    return {}
+
+
+def _control(control: Control, parts: Sequence[Component]) -> record.Control:
     head = headline(parts)
-    return {
-        "id": name,
-        "description": description,
-        "verdict": str(judge(parts)),
-        "estimate": _finite(head.estimate),
-        "interval": _ends(head.interval),
-        "region": _ends(head.region),
-    }
+    return record.Control(
+        id=control.id,
+        description=control.description,
+        verdict=WORDS[judge(parts)],
+        estimate=_finite(head.estimate),
+        interval=_range(head.interval),
+        region=_range(head.region),
+    )
 
 
-def _why(recomputed: Mapping[str, int]) -> str:
-    if not recomputed:
-        return "all blocks came from the ledger"
-    return ", ".join(f"{count} {reason}" for reason, count in sorted(recomputed.items()))
-
-
-def _plain(value: float | str) -> float | str | None:
-    return value if isinstance(value, str) else _finite(float(value))
+def _plain(value: float | str | None) -> float | str | None:
+    return value if value is None or isinstance(value, str) else _finite(value)
 
 
 def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+    return float(value) if math.isfinite(value) else None
 
 
-def _ends(ends: Interval | Region) -> list[float | None]:
-    return [_finite(ends.low), _finite(ends.high)]
-
-
-def _text(ends: Interval | Region) -> str:
-    def end(value: float) -> str:
-        return f"{value:.4g}" if math.isfinite(value) else ("-inf" if value < 0 else "inf")
-
-    return f"[{end(ends.low)}, {end(ends.high)}]"
-
-
-__all__ = ["SCHEMA", "Record", "decided", "explain", "suite", "undecided"]
+def _range(ends: Interval | Region) -> record.Range:
+    return record.Range(_finite(ends.low), _finite(ends.high))

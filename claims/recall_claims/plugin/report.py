@@ -8,12 +8,15 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from recall_claims.evidence.run import Settings
 from recall_claims.plugin import record
 from recall_claims.plugin.changes import commit
 from recall_reports.errors import ReportError
+from recall_reports.record import Claim as ClaimRecord
+from recall_reports.record import Paper, Record
 from recall_reports.write import write
 
 
@@ -29,17 +32,20 @@ class RunReport:
 
     def __init__(self, folder: Path, root: Path, settings: Settings, executor: str) -> None:
         self.folder, self.root, self.settings, self.executor = folder, root, settings, executor
-        self.records: list[record.Record] = []
+        self.records: list[ClaimRecord] = []
+        self._papers: dict[str, Paper] = {}
         self.written: dict[str, Path] = {}
         self.write_error = ""
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._clock = time.monotonic()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the record out of a test's report."""
+        """Take the records of claim and paper out of a test's report."""
         entry = getattr(report, "claim_record", None)
         if entry is not None:
-            self.records.append(entry)
+            self.records.append(msgspec.convert(entry, ClaimRecord))
+            paper = msgspec.convert(report.__dict__["paper_record"], Paper)
+            self._papers[paper.key] = paper
 
     def write(self) -> bool:
         """Write it; whether that worked. If not, `write_error` says why."""
@@ -49,11 +55,12 @@ class RunReport:
             self.write_error = str(error)
         return not self.write_error
 
-    def whole(self) -> record.Record:
+    def whole(self) -> Record:
         """All of it, claims ordered by paper, file and id."""
         return record.suite(
             self.settings,
-            sorted(self.records, key=lambda r: (r["source"]["paper"], r["file"], r["id"])),
+            sorted(self.records, key=lambda r: (r.source.paper, r.file, r.id)),
+            self._papers,
             executor=self.executor,
             started=self._started,
             wall_seconds=time.monotonic() - self._clock,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -15,6 +16,7 @@ from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.changes import Changes
 from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.report import RunReport
+from recall_reports.record import Claim as ClaimRecord
 
 SESSION = pytest.StashKey["ClaimSession"]()
 
@@ -52,7 +54,7 @@ class ClaimSession:
         self.report = RunReport(root / Path(option("--report-dir")), root, self.settings, executor)
         self.progress: ProgressLine | None = None
 
-    def record_without_run(self, claim: Claim, file: str) -> record.Record | None:
+    def record_without_run(self, claim: Claim, file: str) -> ClaimRecord | None:
         """The record of a claim that has nothing to run here, or need not; None if it runs."""
         reason = claim.why_not_run(self.settings.tier, self.settings.device)
         if reason is None:
@@ -60,8 +62,13 @@ class ClaimSession:
         return self.undecided(claim, file, "NOT RUN", reason, "skipped")
 
     def undecided(
-        self, claim: Claim, file: str, state: str, reason: str, outcome: str
-    ) -> record.Record:
+        self,
+        claim: Claim,
+        file: str,
+        state: Literal["NOT RUN", "ERROR"],
+        reason: str,
+        outcome: Literal["failed", "skipped"],
+    ) -> ClaimRecord:
         """The record of a claim without a verdict."""
         return record.undecided(
             claim, self.settings, file, state=state, reason=reason, outcome=outcome

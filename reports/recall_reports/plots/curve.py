@@ -1,172 +1,153 @@
 """Observed means with their intervals against one parameter, on the predicted curve."""
 
 import math
+from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
 from matplotlib.axes import Axes
 
-from recall_reports import words
+from recall_reports import phrases
 from recall_reports.plots.panel import DASHES, MUTED
 from recall_reports.plots.series import (
-    Cell,
     Series,
-    errors,
-    locates,
+    bounds,
     near,
-    numeric,
+    observed,
+    points,
+    predicted,
     scale_axis,
     series,
     strands,
+    value,
 )
+from recall_reports.record import Cell, Claim, Plot
 
 CROWDED = 4
 
+Heights = list[tuple[Cell, float]]  # cells with the value at which each is drawn
 
-def paint(axes: Axes, claim: dict[str, Any]) -> str:
+
+def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
     """Draw the claim's cells; return the caption."""
-    plot = claim["plot"]
-    x = plot["x"]
-    groups = series(claim, x)
+    x = plot.x or ""
+    groups = series(claim, plot)
+    cells = [cell for group in groups for cell in group.cells]
     lines = _lines(axes, claim, groups, x)
-    values = [cell["predicted"] for group in groups for cell in numeric(group.cells)]
     for group in groups:
-        values += _observations(axes, group, x, label=group.label or "observed")
-    wrong, where = ([], "") if locates(claim) else _controls(axes, claim, groups, x)
-    scale_axis(axes, "x", _xs(groups, x), log=bool(plot.get("log_x")), at_values=True)
-    values += near(values, [*wrong, *_bounds(groups)])
-    scale_axis(axes, "y", values, log=bool(plot.get("log_y")))
-    _limits(axes, values)
-    axes.set_xlabel(plot.get("x_label") or words.symbol(x))
-    axes.set_ylabel(plot.get("y_label") or "observed mean")
+        points(axes, group, [value(cell, x) for cell in group.cells], group.cells)
+    heights = [] if claim.rule.locates else [number for _, number in predicted(cells)]
+    heights += [observed(cell) for cell in cells]
+    wrong, where = _controls(axes, claim, groups, plot)
+    scale_axis(axes, "x", [value(cell, x) for cell in cells], log="x" in plot.log, at_values=True)
+    heights += near(heights, [*wrong, *bounds(cells)])
+    scale_axis(axes, "y", heights, log="y" in plot.log)
+    _limits(axes, heights)
+    axes.set_xlabel(plot.x_label or phrases.axis(x, claim.symbols))
+    axes.set_ylabel(plot.y_label or "observed mean")
     axes.set_title("Observed and predicted" if lines else "Observed")
-    return _caption(lines, shown=bool(wrong), where=where)
+    return _caption(lines, controls=bool(wrong), where=where)
 
 
-def _lines(axes: Axes, claim: dict[str, Any], groups: list[Series], x: str) -> str:
+def _lines(axes: Axes, claim: Claim, groups: Sequence[Series], x: str) -> str:
     """Draw what the theory predicts; return what the lines are, in words."""
-    if locates(claim):
+    if claim.rule.locates:
         return _critical_values(axes, groups)
-    if any(numeric(group.cells) for group in groups):
+    if any(predicted(group.cells) for group in groups):
         for group in groups:
-            _predictions(axes, group, x)
+            _join(axes, predicted(group.cells), x, color=group.colour)
         return "Solid: predicted."
-    regions = [part["region"] for part in claim["components"] if part["name"] == x]
-    if claim["rule"]["name"] == "Exponents" and regions and None not in regions[0]:
-        for group in groups:
-            _slope(axes, group, x, sum(regions[0]) / 2)
-        return "Solid: the predicted slope, at the height of the data."
+    regions = [part.region for part in claim.components if part.name == x]
+    if claim.rule.scale == "exponent" and regions:
+        low, high = regions[0].low, regions[0].high
+        if low is not None and high is not None:
+            for group in groups:
+                _slope(axes, group, x, (low + high) / 2)
+            return "Solid: the predicted slope, at the height of the data."
     return ""
 
 
-def _xs(groups: list[Series], x: str) -> list[float]:
-    return [float(cell["params"][x]) for group in groups for cell in group.cells]
-
-
-def _critical_values(axes: Axes, groups: list[Series]) -> str:
-    for group in groups:
-        for value in {cell["critical"] for cell in numeric(group.cells, "critical")}:
-            axes.axvline(value, color=group.colour, linewidth=1.1, alpha=0.7)
-    known = any(numeric(group.cells, "critical") for group in groups)
+def _critical_values(axes: Axes, groups: Sequence[Series]) -> str:
+    found = [(group, {c.critical for c in group.cells} - {None}) for group in groups]
+    for group, values in found:
+        for critical in values:
+            axes.axvline(critical, color=group.colour, linewidth=1.1, alpha=0.7)
+    known = any(values for _, values in found)
     return "Vertical lines: the predicted critical values." if known else ""
 
 
-def _predictions(axes: Axes, group: Series, x: str) -> None:
-    for strand in strands(numeric(group.cells), x):
-        axes.plot(
-            [cell["params"][x] for cell in strand],
-            [cell["predicted"] for cell in strand],
-            color=group.colour,
-        )
+def _join(axes: Axes, heights: Heights, x: str, **style: Any) -> list[float]:
+    """Lines through the values of cells that differ in x alone; return those drawn."""
+    drawn: list[float] = []
+    at = {id(cell): height for cell, height in heights}
+    for strand in strands([cell for cell, _ in heights], x):
+        ys = [at[id(cell)] for cell in strand]
+        axes.plot([value(cell, x) for cell in strand], ys, **style)
+        drawn += ys
+    return drawn
 
 
 def _slope(axes: Axes, group: Series, x: str, exponent: float) -> None:
-    for strand in strands([c for c in group.cells if min(c["observed"], c["params"][x]) > 0], x):
-        xs = [cell["params"][x] for cell in strand]
+    for strand in strands([c for c in group.cells if min(observed(c), value(c, x)) > 0], x):
+        xs = [value(cell, x) for cell in strand]
         constant = fmean(
-            math.log(cell["observed"]) - exponent * math.log(cell["params"][x]) for cell in strand
+            math.log(observed(cell)) - exponent * math.log(value(cell, x)) for cell in strand
         )
-        axes.plot(xs, [math.exp(constant) * value**exponent for value in xs], color=group.colour)
-
-
-def _observations(axes: Axes, group: Series, x: str, *, label: str) -> list[float]:
-    cells = group.cells
-    axes.errorbar(
-        [cell["params"][x] for cell in cells],
-        [cell["observed"] for cell in cells],
-        yerr=errors(cells),
-        fmt=group.marker,
-        color=group.colour,
-        elinewidth=1.0,
-        label=label,
-    )
-    return [cell["observed"] for cell in cells]
+        axes.plot(xs, [math.exp(constant) * at**exponent for at in xs], color=group.colour)
 
 
 def _controls(
-    axes: Axes, claim: dict[str, Any], groups: list[Series], x: str
+    axes: Axes, claim: Claim, groups: Sequence[Series], plot: Plot
 ) -> tuple[list[float], str]:
     """Dashed predictions of the planted wrong theories; in a crowded plot for one group only.
 
-    Returns the values drawn, and the label of the one group.
+    Returns the values drawn, and the label of the one group. Critical values make no curve.
     """
-    names = [control["id"] for control in claim["controls"]]
-    wrong = {(g.label, n): _under(g.cells, n) for g in groups for n in names}
+    if claim.rule.locates:
+        return [], ""
+    names = [control.id for control in claim.controls]
+    wrong = {(group.label, name): _under(group.cells, name) for group in groups for name in names}
     where = ""
     if sum(map(bool, wrong.values())) > CROWDED and len(groups) > 1:
-        log = bool(claim["plot"].get("log_y"))
-        cells = {g.label: [c for n in names for c in wrong[g.label, n]] for g in groups}
-        where = max(cells, key=lambda label: _departure(cells[label], log=log))
-    values: list[float] = []
+        departures = {
+            group.label: max(
+                _departure(wrong[group.label, name], log="y" in plot.log) for name in names
+            )
+            for group in groups
+        }
+        where = max(departures, key=departures.__getitem__)
+    drawn: list[float] = []
     for index, name in enumerate(names):
         style: dict[str, Any] = {"linewidth": 1.3, "dashes": DASHES[index % len(DASHES)]}
-        drawn = False
+        before = len(drawn)
         for group in groups:
-            shown = wrong[group.label, name] if where in ("", group.label) else []
-            for strand in strands(shown, x):
-                heights = [cell["predicted"] for cell in strand]
-                places = [cell["params"][x] for cell in strand]
-                axes.plot(places, heights, color=group.colour, **style)
-                values += heights
-                drawn = True
-        if drawn:
+            if where in ("", group.label):
+                heights = wrong[group.label, name]
+                drawn += _join(axes, heights, plot.x or "", color=group.colour, **style)
+        if len(drawn) > before:
             axes.plot([], [], color=MUTED, label=f"control: {name}", **style)
-    return values, where
+    return drawn, where
 
 
-def _under(cells: list[Cell], control: str) -> list[Cell]:
-    """The cells with a control's prediction in place of the theory's."""
-    wrong = [
-        {
-            "params": cell["params"],
-            "predicted": cell.get("controls", {}).get(control),
-            "theory": cell["predicted"],
-        }
-        for cell in cells
+def _under(cells: Sequence[Cell], control: str) -> Heights:
+    """The cells with a control's prediction; none where it is the theory's in all of them."""
+    found = [
+        (cell, wrong) for cell in cells if isinstance(wrong := cell.controls.get(control), float)
     ]
-    kept = numeric(wrong)
-    return kept if any(cell["predicted"] != cell["theory"] for cell in kept) else []
+    return found if any(wrong != cell.predicted for cell, wrong in found) else []
 
 
-def _departure(cells: list[Cell], *, log: bool) -> float:
+def _departure(heights: Heights, *, log: bool) -> float:
     """How far a control leaves the theory, as the eye sees it on the axis."""
-    pairs = [(cell["predicted"], cell["theory"]) for cell in numeric(cells, "theory")]
-    scales = [abs(wrong) + abs(right) if log else 1.0 for wrong, right in pairs]
-    return max(
-        (
-            abs(wrong - right) / (scale or 1.0)
-            for (wrong, right), scale in zip(pairs, scales, strict=True)
-        ),
-        default=0.0,
-    )
+    found = [0.0]
+    for cell, wrong in heights:
+        if isinstance(cell.predicted, float):
+            scale = abs(wrong) + abs(cell.predicted) if log else 1.0
+            found.append(abs(wrong - cell.predicted) / (scale or 1.0))
+    return max(found)
 
 
-def _bounds(groups: list[Series]) -> list[float]:
-    ends = [end for group in groups for cell in group.cells for end in cell["interval"] or ()]
-    return [end for end in ends if end is not None]
-
-
-def _limits(axes: Axes, values: list[float]) -> None:
+def _limits(axes: Axes, values: Sequence[float]) -> None:
     low, high = min(values, default=0.0), max(values, default=1.0)
     if axes.get_yscale() == "log":
         margin = 1.05 * math.exp(0.06 * (math.log(high) - math.log(low)))
@@ -176,9 +157,9 @@ def _limits(axes: Axes, values: list[float]) -> None:
     axes.set_ylim(low - margin, high + margin)
 
 
-def _caption(lines: str, *, shown: bool, where: str) -> str:
+def _caption(lines: str, *, controls: bool, where: str) -> str:
     parts = ["Points: observed means with their intervals.", lines]
-    if shown:
+    if controls:
         only = f", drawn for {where} only" if where else ""
         parts.append(f"Dashed: what the planted wrong theories predict{only}.")
     return " ".join(filter(None, parts))

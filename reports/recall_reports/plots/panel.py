@@ -6,16 +6,19 @@ text: it can be searched, read aloud and set in the page's own font.
 """
 
 import io
-import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 import matplotlib as mpl
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from recall_reports.record import Claim, Plot
 
 SERIES = 8
 MARKERS = "osD^vPX*"
@@ -66,7 +69,12 @@ STYLE: dict[Any, Any] = {  # matplotlib has a literal type for the names of its 
     "ytick.labelcolor": INK,
 }
 
-Painter = Callable[[Axes, dict[str, Any]], str]
+SVG = "{http://www.w3.org/2000/svg}"
+HREF = "{http://www.w3.org/1999/xlink}href"
+
+Painter = Callable[[Axes, Claim, Plot], str]
+Styles = dict[str, str]
+"""Classes by the style that they stand for; plots of a page repeat a few thousands of times."""
 
 
 @dataclass(frozen=True)
@@ -77,22 +85,25 @@ class Panel:
     caption: str
 
 
-def draw(paint: Painter, claim: dict[str, Any], *, name: str) -> Panel:
+def draw(paint: Painter, claim: Claim, plot: Plot, *, name: str, styles: Styles) -> Panel:
     """Let `paint` fill axes, put the legend below them, and return the panel.
 
     Args:
         paint: draws a claim into axes and returns the caption.
+        claim: whose cells are drawn.
+        plot: how.
         name: unique in the page; prefixes the ids inside the SVG.
+        styles: classes of the page, to which those of this panel are added.
     """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, HEIGHT))
         axes = figure.add_axes((0.165, 0.165, 0.815, 0.735))
-        caption = paint(axes, claim)
+        caption = paint(axes, claim, plot)
         _legend_below(figure, axes)
         target = io.StringIO()
         metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(target, format="svg", metadata=metadata)
-    return Panel(svg=_inline(target.getvalue(), name, caption), caption=caption)
+    return Panel(svg=_inline(target.getvalue(), name, caption, styles), caption=caption)
 
 
 def _legend_below(figure: Figure, axes: Axes) -> None:
@@ -122,75 +133,96 @@ def _legend_below(figure: Figure, axes: Axes) -> None:
     )
 
 
-def _inline(svg: str, name: str, caption: str) -> Markup:
-    body = svg[svg.index("<svg") :]
-    size = re.search(r'viewBox="[^"]*"', body)
-    body = _unclipped(_lean(body[body.index(">") + 1 :]))
+def _inline(svg: str, name: str, caption: str, styles: Styles) -> Markup:
+    """The drawing with unique ids, classes for styles, and nothing that a page does not need."""
+    drawn = ElementTree.fromstring(svg)
     prefix = f"p{zlib.crc32(name.encode()):x}"  # short, for it is written with every point
-    used = dict.fromkeys(re.findall(r'(?:href="#|url\(#)([^")]+)', body))
-    ids = {old: f"{prefix}-{index}" for index, old in enumerate(used)}
-    body = re.sub(r'\s+id="([^"]*)"', lambda m: f' id="{ids[m[1]]}"' if m[1] in ids else "", body)
-    body = re.sub(r'(href="#|url\(#)([^")]+)', lambda m: m[1] + ids[m[2]], body)
-    for colour, variable in VARIABLES.items():
-        body = body.replace(colour, f"var(--{variable})")
-    opening = (
-        f'<svg class="plot" role="img" aria-labelledby="{prefix}-title" '
-        f'{size[0] if size else ""}><title id="{prefix}-title">{escape(caption)}</title>'
-    )
-    return Markup(opening + _without_bare_groups(body))
-
-
-def _lean(body: str) -> str:
-    """Drop what matplotlib writes and a page does not need; one decimal is a tenth of a point."""
-    body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", body, flags=re.S)
-    body = re.sub(r' transform="rotate\(-0 [^"]*"', "", body)
-    body = re.sub(r"(?:\bfont-family: )?'DejaVu Sans', sans-serif;? ?", "", body)
-    body = re.sub(r'<path d="[^"]*" style="fill: none"/>|<path (?!d=|id=)[^>]*/>', "", body)
-    body = re.sub(r' (d|x|y|width|height|transform)="([^"]*)"', _coarse, body)
-    body = re.sub(r"\s*\n\s*", " ", body.replace("xlink:href=", "href="))
-    return re.sub(r"\s*<defs>\s*</defs>\s*", "", body)
-
-
-def _coarse(match: re.Match[str]) -> str:
-    """An attribute with one decimal a number, and without the spaces that path data can spare."""
-    name, text = match.groups()
-    text = re.sub(r"-?\d+\.\d+", lambda m: f"{float(m[0]):.1f}".removesuffix(".0"), text)
-    if name == "d":
-        text = re.sub(r"\s*([A-Za-z])\s*", r"\1", text).strip()
-    return f' {name}="{text}"'
-
-
-def _unclipped(body: str) -> str:
-    """Drop clip paths from the paths that they do not cut."""
+    used = [_target(node) for node in drawn.iter()]
+    ids = {old: f"{prefix}-{new}" for new, old in enumerate(dict.fromkeys(filter(None, used)))}
     boxes = {
-        name: tuple(float(value) for value in box)
-        for name, *box in re.findall(
-            r'<clipPath id="([^"]*)"> <rect x="([^"]*)" y="([^"]*)" width="([^"]*)" '
-            r'height="([^"]*)"',
-            body,
-        )
+        clip.get("id", ""): [float(clip[0].get(key, "")) for key in ("x", "y", "width", "height")]
+        for clip in drawn.iter(f"{SVG}clipPath")
     }
-
-    def inside(match: re.Match[str]) -> str:
-        x, y, width, height = boxes[match[2]]
-        numbers = [float(value) for value in re.findall(r"-?[\d.]+", match[1])]
-        across, down = numbers[::2], numbers[1::2]
-        whole = x <= min(across) and max(across) <= x + width
-        whole = whole and y <= min(down) and max(down) <= y + height
-        return f'<path d="{match[1]}"' if whole else match[0]
-
-    return re.sub(r'<path d="([ML\d. -]+)" clip-path="url\(#([^)]*)\)"', inside, body)
+    root = Element("svg", {"class": "plot", "role": "img", "aria-labelledby": f"{prefix}-title"})
+    root.set("viewBox", drawn.get("viewBox", ""))
+    SubElement(root, "title", {"id": f"{prefix}-title"}).text = caption
+    root.extend(kept for child in drawn for kept in _kept(child, ids, boxes, styles))
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
-def _without_bare_groups(body: str) -> str:
-    """Drop groups that carry no attribute of use, keeping what is in them."""
-    body = re.sub(r"<g\b[^>]*/>", "", body)
-    kept: list[bool] = []
+def _target(node: Element) -> str:
+    """The id that an element refers to; empty if it refers to none."""
+    return node.get(HREF, "").removeprefix("#") or _clip(node)
 
-    def keep(match: re.Match[str]) -> str:
-        if match[1] == "</g>":
-            return match[1] if kept.pop() else ""
-        kept.append(match[1] != "<g>")
-        return match[1] if kept[-1] else ""
 
-    return re.sub(r" ?(<g\b[^>]*>|</g>) ?", keep, body)
+def _clip(node: Element) -> str:
+    return node.get("clip-path", "").removeprefix("url(#").removesuffix(")")
+
+
+def _kept(
+    node: Element, ids: Mapping[str, str], boxes: Mapping[str, list[float]], styles: Styles
+) -> Iterator[Element]:
+    """An element as the page needs it: none, itself, or what is in a group without effect."""
+    tag = node.tag.removeprefix(SVG)
+    style = _style(node)
+    invisible = tag == "path" and (not node.get("d") or style == "fill: none")
+    if invisible or tag in ("metadata", "style"):
+        return
+    children = [kept for child in node for kept in _kept(child, ids, boxes, styles)]
+    clip = _clip(node)
+    if tag == "g" and not clip:
+        yield from children
+        return
+    if tag in ("g", "defs") and not children:
+        return
+    kept = Element(tag)
+    if node.get("id") in ids:
+        kept.set("id", ids[node.get("id", "")])
+    if node.get(HREF):
+        kept.set("href", f"#{ids[_target(node)]}")
+    for key in ("x", "y", "width", "height"):
+        if key in node.attrib:
+            kept.set(key, _short(node.attrib[key]))
+    if "d" in node.attrib:
+        kept.set("d", _path(node.attrib["d"]))
+    if clip and not (tag == "path" and _inside(node.attrib["d"], boxes[clip])):
+        kept.set("clip-path", f"url(#{ids[clip]})")
+    if not node.get("transform", "rotate(-0 ").startswith("rotate(-0 "):
+        kept.set("transform", node.attrib["transform"])
+    if style:
+        kept.set("class", styles.setdefault(style, f"s{len(styles)}"))
+    kept.text = (node.text or "").strip() or None
+    kept.extend(children)
+    yield kept
+
+
+def _style(node: Element) -> str:
+    """The style of an element with the page's colours, and without a font, which is the page's."""
+    parts = [part.strip() for part in node.get("style", "").split(";")]
+    style = "; ".join(part for part in parts if not part.startswith("font-family"))
+    for colour, variable in VARIABLES.items():
+        style = style.replace(colour, f"var(--{variable})")
+    return style
+
+
+def _short(number: str) -> str:
+    """With one decimal, a tenth of a point."""
+    return f"{float(number):.1f}".removesuffix(".0")
+
+
+def _path(data: str) -> str:
+    """Path data with one decimal a number, and without the spaces that it can spare."""
+    text = ""
+    for token in data.split():
+        apart = " " if text and not text[-1].isalpha() and not token.isalpha() else ""
+        text += apart + (token if token.isalpha() else _short(token))
+    return text
+
+
+def _inside(data: str, box: Sequence[float]) -> bool:
+    """Whether a path lies in a box, up to what is not drawn, so that it need not be clipped."""
+    x, y, width, height = box
+    numbers = [float(token) for token in data.split() if not token.isalpha()]
+    return all(x - 0.05 < number < x + width + 0.05 for number in numbers[::2]) and all(
+        y - 0.05 < number < y + height + 0.05 for number in numbers[1::2]
+    )

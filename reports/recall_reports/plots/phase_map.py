@@ -5,24 +5,24 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.transforms import ScaledTranslation
 
-from recall_reports import words
-from recall_reports.plots.panel import CARD, COLOURS, INK, MUTED
-from recall_reports.plots.series import Cell, scale_axis
+from recall_reports import phrases
+from recall_reports.plots.panel import CARD, COLOURS, INK
+from recall_reports.plots.series import scale_axis, value
+from recall_reports.record import Cell, Claim, Plot
 
 SPREAD = 0.19  # inches between cells that differ only in parameters off the map
 BOX: dict[str, Any] = {"marker": "s", "markerfacecolor": "none", "markeredgecolor": INK}
 
 
-def paint(axes: Axes, claim: dict[str, Any]) -> str:
+def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
     """Draw the claim's cells; return the caption."""
-    plot = claim["plot"]
-    x, y = plot["x"], plot["group"][0]
-    cells = claim["cells"]
-    names = sorted({str(cell["predicted"]) for cell in cells} | {*filter(None, map(winner, cells))})
+    x, y = plot.x or "", plot.group[0]
+    cells = claim.cells
+    names = sorted({str(name) for cell in cells for name in (cell.predicted, cell.observed)})
     colours = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
-    crowd: dict[tuple[Any, Any], list[Cell]] = {}
+    crowd: dict[tuple[float, float], list[Cell]] = {}
     for cell in cells:
-        crowd.setdefault((cell["params"][x], cell["params"][y]), []).append(cell)
+        crowd.setdefault((value(cell, x), value(cell, y)), []).append(cell)
     for place, members in crowd.items():
         for index, cell in enumerate(members):
             aside = SPREAD * (index - (len(members) - 1) / 2)
@@ -30,28 +30,22 @@ def paint(axes: Axes, claim: dict[str, Any]) -> str:
     for label, style in _keys(cells, colours).items():
         axes.plot([], [], linestyle="none", markersize=7, label=label, **style)
     for which, name in (("x", x), ("y", y)):
-        values = [float(cell["params"][name]) for cell in cells]
+        values = [value(cell, name) for cell in cells]
         wide = bool(values) and min(values) > 0 and max(values) / min(values) > 5
-        log = wide or (which == "x" and bool(plot.get("log_x")))
+        log = wide or (which == "x" and "x" in plot.log)
         scale_axis(axes, which, values, log=log, at_values=True)
     xs, ys = zip(*crowd, strict=True)
     axes.update_datalim([(min(xs), min(ys)), (max(xs), max(ys))])
     axes.margins(0.12 if len(crowd) < len(cells) else 0.09, 0.09)
     axes.autoscale_view()
-    axes.set_xlabel(plot.get("x_label") or words.symbol(x))
-    axes.set_ylabel(plot.get("y_label") or words.symbol(y))
+    axes.set_xlabel(plot.x_label or phrases.axis(x, claim.symbols))
+    axes.set_ylabel(plot.y_label or phrases.axis(y, claim.symbols))
     axes.set_title("Which is largest")
     return _caption(cells, crowded=len(crowd) < len(cells))
 
 
-def winner(cell: Cell) -> str | None:
-    """The measured largest observable of a cell, None where it is not separated from the next."""
-    found = cell.get("winner", cell["observed"])
-    return found if isinstance(found, str) else None
-
-
 def _disagrees(cell: Cell) -> bool:
-    return winner(cell) not in (None, str(cell["predicted"]))
+    return cell.observed != cell.predicted
 
 
 def _point(
@@ -61,13 +55,18 @@ def _point(
     figure = axes.get_figure()
     assert figure is not None
     transform = axes.transData + ScaledTranslation(aside, 0, figure.dpi_scale_trans)
-    found = winner(cell)
-    disc = _style(found, colours)
-    axes.plot(*place, markersize=12, linestyle="none", transform=transform, **disc)
+    axes.plot(
+        *place,
+        marker="o",
+        color=colours[str(cell.observed)],
+        markersize=12,
+        linestyle="none",
+        transform=transform,
+    )
     if _disagrees(cell):
         axes.plot(*place, markersize=15, linestyle="none", transform=transform, **BOX)
         axes.annotate(
-            f"is {found}",
+            f"is {cell.observed}",
             place,
             xycoords=transform,
             xytext=(0, -13.5),
@@ -77,21 +76,15 @@ def _point(
             color=INK,
         )
     axes.annotate(
-        _short(str(cell["predicted"])),
+        _short(str(cell.predicted)),
         place,
         xycoords=transform,
         ha="center",
         va="center_baseline",
-        color=CARD if found else INK,
+        color=CARD,
         fontsize=8,
         fontweight="bold",
     )
-
-
-def _style(name: str | None, colours: dict[str, str]) -> dict[str, Any]:
-    if name is None:
-        return {"marker": "o", "color": MUTED, "markerfacecolor": "none"}
-    return {"marker": "o", "color": colours[name]}
 
 
 def _short(name: str) -> str:
@@ -105,10 +98,12 @@ def _key(name: str) -> str:
 
 def _keys(cells: list[Cell], colours: dict[str, str]) -> dict[str, dict[str, Any]]:
     """The entries of the legend."""
-    found = {winner(cell) for cell in cells}
-    keys = {f"measured {_key(name)}": _style(name, colours) for name in colours if name in found}
-    if None in found:
-        keys["not separated"] = _style(None, colours)
+    found = {cell.observed for cell in cells}
+    keys: dict[str, dict[str, Any]] = {
+        f"measured {_key(name)}": {"marker": "o", "color": colour}
+        for name, colour in colours.items()
+        if name in found
+    }
     if any(map(_disagrees, cells)):
         keys["not the predicted one"] = BOX
     return keys
@@ -118,8 +113,6 @@ def _caption(cells: list[Cell], *, crowded: bool) -> str:
     caption = "Each point is a cell: colour is the measured largest, letter the predicted one."
     if crowded:
         caption += " Points side by side differ in the other parameters."
-    if any(winner(cell) is None for cell in cells):
-        caption += " Open: the measurement does not separate the largest two."
     if any(map(_disagrees, cells)):
         caption += " Boxed: the two disagree."
     return caption

@@ -4,15 +4,15 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from recall_reports import words
+from recall_reports import phrases
 from recall_reports.plots.panel import COLOURS, MARKERS
+from recall_reports.record import Cell, Claim, Plot
 
-Cell = dict[str, Any]
 MAX_TICKS = 7
 MIN_LOG_RANGE = 8  # a logarithmic axis that spans less has evenly spaced ticks
 
@@ -27,26 +27,28 @@ class Series:
     cells: list[Cell]
 
 
-def series(claim: dict[str, Any], x: str) -> list[Series]:
-    """The cells of a claim, grouped as its plot says and ordered along `x` (if they have it).
+def series(claim: Claim, plot: Plot) -> list[Series]:
+    """The cells of a claim, grouped as its plot says and ordered along its x (if they have it).
 
     A label names only the parameters in which the groups differ.
     """
-    names = claim["plot"].get("group") or []
+    names = plot.group
     groups: dict[tuple[Any, ...], list[Cell]] = {}
-    for cell in claim["cells"]:
-        key = tuple(cell["params"].get(name) for name in names)
+    for cell in claim.cells:
+        key = tuple(cell.params.get(name) for name in names)
         groups.setdefault(key, []).append(cell)
-    shown = [
+    telling = [
         i for i in range(len(names)) if len(groups) == 1 or len({key[i] for key in groups}) > 1
     ]
     ordered = sorted(groups.items(), key=lambda item: [_order(value) for value in item[0]])
     return [
         Series(
-            label=words.parameters({names[i]: key[i] for i in shown if key[i] is not None}),
+            label=phrases.parameters(
+                {names[i]: key[i] for i in telling if key[i] is not None}, claim.symbols
+            ),
             colour=COLOURS[index % len(COLOURS)],
             marker=MARKERS[index % len(MARKERS)],
-            cells=sorted(cells, key=lambda cell: _order(cell["params"].get(x))),
+            cells=sorted(cells, key=lambda cell: _order(cell.params.get(plot.x or ""))),
         )
         for index, (key, cells) in enumerate(ordered)
     ]
@@ -60,25 +62,47 @@ def strands(cells: list[Cell], x: str) -> list[list[Cell]]:
     """
     parts: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in cells:
-        others = tuple(item for item in sorted(cell["params"].items()) if item[0] != x)
+        others = tuple(item for item in sorted(cell.params.items()) if item[0] != x)
         parts.setdefault(others, []).append(cell)
     if any(len(part) > 1 for part in parts.values()):
         return list(parts.values())
-    distinct = len({cell["params"][x] for cell in cells}) == len(cells)
+    distinct = len({cell.params[x] for cell in cells}) == len(cells)
     return [cells] if cells and distinct else []
 
 
-def numeric(cells: Iterable[Cell], key: str = "predicted") -> list[Cell]:
-    """The cells whose `key` is a number."""
-    return [cell for cell in cells if is_number(cell.get(key))]
+def value(cell: Cell, parameter: str) -> float:
+    """A parameter of a cell that can be drawn, where it is a number."""
+    return float(cell.params[parameter])
 
 
-def locates(claim: dict[str, Any]) -> bool:
-    """Whether the claim's rule, and so its predictions, are about critical values of x."""
-    return bool(claim["rule"]["name"].startswith("Critical"))
+def observed(cell: Cell) -> float:
+    """The observed value of a cell that can be drawn, where it is a number."""
+    assert isinstance(cell.observed, float)
+    return cell.observed
 
 
-def is_number(value: Any) -> bool:
+def predicted(cells: Iterable[Cell]) -> list[tuple[Cell, float]]:
+    """The cells with a predicted number, each with that number."""
+    return [(cell, cell.predicted) for cell in cells if isinstance(cell.predicted, float)]
+
+
+def points(
+    axes: Axes, group: Series, xs: Sequence[float], cells: Sequence[Cell], **style: Any
+) -> None:
+    """Draw the observed values of these cells of a series at `xs`, with their intervals."""
+    axes.errorbar(
+        xs,
+        [observed(cell) for cell in cells],
+        yerr=errors(cells),
+        fmt=group.marker,
+        color=group.colour,
+        elinewidth=1.0,
+        label=group.label or "observed",
+        **style,
+    )
+
+
+def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is a number; truth values are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -87,10 +111,16 @@ def errors(cells: Sequence[Cell]) -> list[list[float]]:
     """Distances from the observed values down and up to the bounds of their intervals."""
     down, up = [], []
     for cell in cells:
-        low, high = cell["interval"] or (None, None)
-        down.append(max(0.0, cell["observed"] - low) if low is not None else 0.0)
-        up.append(max(0.0, high - cell["observed"]) if high is not None else 0.0)
+        low, high = (cell.interval.low, cell.interval.high) if cell.interval else (None, None)
+        down.append(max(0.0, observed(cell) - low) if low is not None else 0.0)
+        up.append(max(0.0, high - observed(cell)) if high is not None else 0.0)
     return [down, up]
+
+
+def bounds(cells: Iterable[Cell]) -> list[float]:
+    """The finite ends of the cells' intervals."""
+    ranges = [cell.interval for cell in cells if cell.interval is not None]
+    return [end for found in ranges for end in (found.low, found.high) if end is not None]
 
 
 def near(values: list[float], others: list[float]) -> list[float]:
@@ -128,7 +158,7 @@ def scale_axis(
 def tick(value: float) -> str:
     """A tick label in as few figures as it needs."""
     if value != 0 and not 1e-3 <= abs(value) < 1e6:
-        return words.number(value, 2)
+        return phrases.number(value, 2)
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
 
 

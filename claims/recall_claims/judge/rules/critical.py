@@ -141,6 +141,7 @@ class CriticalExponents(ExponentRule):
     target: float = 0.5
     observable: str = "value"
     reference: Literal["asymptotic", "prediction"] = "asymptotic"
+    predicts_location: ClassVar[bool] = True
     guarantee: ClassVar[str] = (
         "Critical values from binomial GLMs with robust covariance, then least-squares exponents "
         "of their logarithms; delta-method intervals, jointly valid over the exponents."

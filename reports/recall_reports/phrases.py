@@ -1,0 +1,253 @@
+"""The phrases, symbols and numbers that all reports share, so that no two of them disagree."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from recall_reports.record import Claim, Component, Control, ErrorBudget, Parameters, Range
+
+SYMBOLS = {
+    "SUPPORTED": "✓",
+    "REFUTED": "✕",
+    "INCONCLUSIVE": "?",
+    "SURVIVES": "◆",
+    "BREAKS": "◇",
+    "NOT RUN": "–",
+    "ERROR": "!",
+}
+
+PROVENANCE = {
+    "stated": "in the paper's own abstract",
+    "reported": "quoted or paraphrased by the paper's reviewers or readers",
+    "derived": "our own derivation, which makes a stated or reported result quantitative",
+}
+
+RESOLUTION = {
+    "ratio": "a constant off by {:.1%}",
+    "difference": "a value off by {:.3g}",
+    "probability": "a probability off by {:.3g}",
+    "exponent": "an exponent off by {:.2g}",
+    "share": "a map wrong on {:.1%} more of its points",
+    "error": "an identity violated by {:.1e}",
+}
+
+
+def state(claim: Claim) -> str:
+    """The verdict of a claim, or NOT RUN or ERROR where it has none."""
+    return claim.verdict or claim.state
+
+
+def declared(claim: Claim) -> bool:
+    """Whether the claim is refuted, and declares that it should be."""
+    return claim.expected == claim.verdict == "REFUTED"
+
+
+def label(claim: Claim) -> str:
+    """Symbol and word, for example `✕ REFUTED as declared`."""
+    word = state(claim)
+    return f"{SYMBOLS[word]} {word}{' as declared' if declared(claim) else ''}"
+
+
+def caught(claim: Claim) -> tuple[int, int]:
+    """How many of a claim's controls are refuted, and how many there are."""
+    return sum(control.verdict == "REFUTED" for control in claim.controls), len(claim.controls)
+
+
+def controls(claim: Claim) -> str:
+    """Refuted controls of all controls, for example `3/3`; a dash where none was tried."""
+    refuted, total = caught(claim)
+    return f"{refuted}/{total}" if claim.state == "DECIDED" and total else "–"
+
+
+def evidence(claim: Claim) -> str:
+    """Where the claim's blocks came from."""
+    blocks = claim.blocks
+    if blocks.kept is not None:
+        return f"record of {blocks.kept.file}: {unchanged(blocks.kept.revision)}"
+    if blocks.total and not blocks.recomputed:
+        return "all blocks came from the ledger"
+    return ", ".join(f"{count} {why}" for why, count in sorted(blocks.recomputed.items()))
+
+
+def unchanged(revision: str) -> str:
+    """Why a claim need not be judged anew."""
+    return f"nothing that the claim depends on changed since {revision}"
+
+
+def divided(claim: Claim) -> str:
+    """What to say of a claim whose blocks did not fit into memory; empty if they did."""
+    count = claim.blocks.divided
+    if not count:
+        return ""
+    return f"{count} of {claim.blocks.total} blocks simulated in parts, as memory ran out"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number in plain figures where that is short, else as 1.2e-9; a dash for none."""
+    if value is None:
+        return "–"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if not 1e-3 <= size < 1e6:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        if "." in mantissa:
+            mantissa = mantissa.rstrip("0").rstrip(".")
+        return f"{mantissa}e{int(exponent)}"
+    if size >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
+
+
+def finding(found: Component | Control | None) -> str:
+    """The estimate of a component or control with its interval; a dash for none."""
+    return "–" if found is None else with_interval(found.estimate, found.interval)
+
+
+def with_interval(estimate: float | None, interval: Range | None) -> str:
+    """An estimate and its interval with as many decimals as the interval's width deserves."""
+    if interval is None or (estimate is not None and interval.low == interval.high == estimate):
+        return number(estimate)
+    low, high = interval.low, interval.high
+    known = [value for value in (estimate, low, high) if value is not None]
+    width = high - low if low is not None and high is not None else 0.0
+    if width > 1e-4 and max(map(abs, known)) < 1e5:
+        decimals = max(0, 1 - math.floor(math.log10(width)))
+        figures = [_rounded(v, decimals) for v in (estimate, low, high)]
+    else:
+        figures = [None if v is None else number(v) for v in (estimate, low, high)]
+    bounds = f"[{figures[1] or '-∞'}, {figures[2] or '∞'}]"
+    return f"{figures[0]} {bounds}" if figures[0] is not None else bounds
+
+
+def _rounded(value: float | None, decimals: int) -> str | None:
+    """With so many decimals; adding 0.0 turns minus zero into zero."""
+    return None if value is None else f"{round(value, decimals) + 0.0:.{decimals}f}"
+
+
+def region(found: Component | Control | None) -> str:
+    """The region of a component or control; a dash for none."""
+    return "–" if found is None or found.region is None else bounds(found.region)
+
+
+def bounds(ends: Range) -> str:
+    """A range as `[0.97, 1.03]`, or as `≤ 1e-9` where only one side is bounded."""
+    if ends.low is None and ends.high is None:
+        return "anything"
+    if ends.low is None:
+        return f"≤ {number(ends.high, 4)}"
+    if ends.high is None:
+        return f"≥ {number(ends.low, 4)}"
+    return f"[{number(ends.low, 4)}, {number(ends.high, 4)}]"
+
+
+def seconds(value: float) -> str:
+    """A duration: `0.4 s`, `38 s`, `6 min 05 s`, `2 h 10 min`."""
+    if value < 10:
+        return f"{value:.1f} s"
+    whole = round(value)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def component_names(claim: Claim) -> list[str]:
+    """What each component of a claim is about.
+
+    Cells are named by the parameters in which they differ, exponents by their parameter.
+    """
+    settings = [component.params for component in claim.components]
+    names = []
+    for component in claim.components:
+        params = component.params
+        differing = {
+            key: value
+            for key, value in params.items()
+            if any(other.get(key) != value for other in settings)
+        }
+        name = component_name(claim, component, differing or params)
+        names.append(f"exponent of {name}" if claim.rule.scale == "exponent" else name)
+    return names
+
+
+def component_name(claim: Claim, component: Component, params: Parameters) -> str:
+    """A component by these of its parameters, or by its name where it has none."""
+    return parameters(params, claim.symbols) or symbol(component.name, claim.symbols)
+
+
+def reason(claim: Claim) -> str:
+    """Why the claim is in its state, as a sentence."""
+    head = claim.head
+    if claim.state != "DECIDED" or head is None:
+        return sentence(claim.reason)
+    total = len(claim.components)
+    worst = (
+        f"worst at {component_name(claim, head, head.params)}: {bounds(head.interval)} against "
+        f"{bounds(head.region)}"
+    )
+    verdicts = [component.verdict for component in claim.components]
+    if "REFUTED" in verdicts:
+        count = verdicts.count("REFUTED")
+        return f"{count} of {total} intervals are disjoint from their regions, {worst}."
+    if "INCONCLUSIVE" in verdicts:
+        count = verdicts.count("INCONCLUSIVE")
+        return f"{count} of {total} intervals overlap the edge of their regions, {worst}."
+    inside = f"All {total} intervals lie inside their regions"
+    if total == 1:
+        inside = "The interval lies inside its region"
+    missed = [control.id for control in claim.controls if control.verdict != "REFUTED"]
+    if missed:
+        plural = "s" * (len(missed) > 1)
+        return f"{inside}, but the data do not refute the control{plural} {', '.join(missed)}."
+    return f"{inside} and every control is refuted." if claim.controls else f"{inside}."
+
+
+def sentence(text: str) -> str:
+    """The text with a capital first letter and a full stop."""
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def resolution(claim: Claim) -> str:
+    """The smallest error that the data would have refuted; a dash where nothing was decided."""
+    if claim.state != "DECIDED":
+        return "–"
+    if claim.resolution is None:
+        return "no finite error would have been refuted"
+    return RESOLUTION[claim.rule.scale].format(claim.resolution)
+
+
+def spending_rule(budget: ErrorBudget) -> str:
+    """How the error budget is shared out."""
+    return (
+        f"The probability of refuting any true claim is at most {number(budget.probability)}, and "
+        f"so is that of supporting any false one. Each claim owns 1/{budget.slots} of it "
+        f"({number(budget.per_claim, 2)}), shared equally by its looks and, by Bonferroni, by the "
+        "components of its estimand. Controls spend nothing."
+    )
+
+
+def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:
+    """Parameters by the paper's letters and in its order, for example `V = 1024, L = 32`."""
+    names = [name for name in symbols if name in params]
+    names += [name for name in params if name not in symbols]
+    return ", ".join(f"{symbol(name, symbols)} = {setting(params[name])}" for name in names)
+
+
+def symbol(name: str, symbols: Mapping[str, str]) -> str:
+    """The paper's letter of a parameter, or its name in words."""
+    return symbols.get(name, name.replace("_", " "))
+
+
+def axis(name: str, symbols: Mapping[str, str]) -> str:
+    """The label of a parameter's axis: its name in words and the paper's letter."""
+    return " ".join(filter(None, (name.replace("_", " "), symbols.get(name))))
+
+
+def setting(value: Any) -> str:
+    """The value of a parameter."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return number(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,178 @@
+"""Parts of a record with sensible values for what a test does not set."""
+
+import math
+from typing import Any, Literal
+
+from recall_reports.record import (
+    BlockCount,
+    Blocks,
+    Cell,
+    Claim,
+    Component,
+    Control,
+    ErrorBudget,
+    Independence,
+    Paper,
+    Parameters,
+    Range,
+    Rule,
+    Source,
+    Statement,
+    Suite,
+    Verdict,
+)
+
+Ends = tuple[float | None, float | None]
+
+SYMBOLS = {"vocab_size": "V", "length": "L", "samples": "N", "dim": "d", "width": "m", "eta": "η"}
+
+
+def suite() -> Suite:
+    """How the run was made."""
+    return Suite(
+        seed=0,
+        tier="standard",
+        device="cpu",
+        executor="process pool, 2 workers",
+        command="pytest claims/ --tier standard --seed 0",
+        commit="0123456789",
+        started="2026-11-20T23:02:11+00:00",
+        seconds=512.4,
+        wall_seconds=288.1,
+        versions={"recall-claims": "0.1.0", "python": "3.11.9", "torch": "2.12.0+cpu"},
+        hardware={"cores": 2, "machine": "x86_64"},
+        blocks=BlockCount(total=1204, reused=96),
+        peak_memory_mib=731.6,
+        error_budget=ErrorBudget(
+            probability=1e-3, slots=128, per_claim=1e-3 / 128, allocated=17e-3 / 128
+        ),
+        independence=Independence(theory=36, simulation=38, chains=0),
+    )
+
+
+def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -> Paper:
+    """A paper with four statements, one of them without a claim."""
+
+    def statement(name: str, text: str, *rests_on: str, provenance: str = "reported") -> Statement:
+        return Statement(id=name, text=text, provenance=provenance, rests_on=list(rests_on))
+
+    return Paper(
+        key=key,
+        title=title,
+        authors="Vural, Bietti, Soltanolkotabi, Wu",
+        identifier="arXiv 2603.15923",
+        statements=[
+            statement("A3", "Capacity is a product of N, d and L.", "A9", provenance="stated"),
+            statement("A9", "Theorem 1 gives accuracy under a condition on (V, N, d, L, m)."),
+            statement("A12", "In the orthogonal regime (d > V) the factors separate."),
+            statement("A13", "The bound holds for estimators that access gradients.", "A3", "A9"),
+        ],
+    )
+
+
+def wobble(index: int) -> float:
+    """A deterministic stand-in for noise, between -1 and 1."""
+    return math.sin(12.9898 * (index + 1))
+
+
+def component(
+    name: str, estimate: float, half: float, region: Ends, params: Parameters | None = None
+) -> Component:
+    """A component whose verdict follows from its interval and region."""
+    low, high = estimate - half, estimate + half
+    left = -math.inf if region[0] is None else region[0]
+    right = math.inf if region[1] is None else region[1]
+    verdict: Verdict = "INCONCLUSIVE"
+    if left <= low and high <= right:
+        verdict = "SUPPORTED"
+    elif high < left or low > right:
+        verdict = "REFUTED"
+    return Component(
+        name=name,
+        params=params or {},
+        estimate=estimate,
+        interval=Range(low, high),
+        region=Range(*region),
+        verdict=verdict,
+    )
+
+
+def control(name: str, description: str, estimate: float, half: float, region: Ends) -> Control:
+    """A control; refuted where its interval misses its region."""
+    found = component(name, estimate, half, region)
+    return Control(
+        id=name,
+        description=description,
+        verdict=found.verdict,
+        estimate=found.estimate,
+        interval=found.interval,
+        region=found.region,
+    )
+
+
+def cell(
+    params: Parameters,
+    predicted: float | str | None,
+    observed: float | str | None,
+    half: float = 0.0,
+    controls: dict[str, float | str | None] | None = None,
+    critical: float | None = None,
+) -> Cell:
+    """A cell; its interval is symmetric about the observed value."""
+    return Cell(
+        params=params,
+        predicted=predicted,
+        critical=critical,
+        observed=observed,
+        interval=Range(observed - half, observed + half) if isinstance(observed, float) else None,
+        replicates=256,
+        controls=controls or {},
+    )
+
+
+def rule(name: str = "MeanRatio", scale: str = "ratio", *, locates: bool = False) -> Rule:
+    """A decision rule."""
+    return Rule(name=name, method="intervals that are jointly valid", scale=scale, locates=locates)
+
+
+def source(provenance: Literal["stated", "reported", "derived"] = "derived", *tests: str) -> Source:
+    """Where a claim comes from."""
+    return Source(
+        paper="A",
+        statements=list(tests or ("A3", "A9")),
+        provenance=provenance,
+        reference="theory/signal.py",
+        module="theory.signal",
+    )
+
+
+def claim(name: str, title: str, components: list[Component], **more: Any) -> Claim:
+    """A decided claim with sensible values for what `more` does not set."""
+    order = ("SUPPORTED", "INCONCLUSIVE", "REFUTED")
+    verdict = max((part.verdict for part in components), key=order.index, default=None)
+    settings: dict[str, Any] = {
+        "statement": "For V much larger than d the mean trigger score follows this formula.\n\n"
+        "It is an `exact` mean over data and embeddings, $\\gamma\\eta = 1$.",
+        "latex": r"\frac{E\theta_{\mathrm{trig}}}{s_0} = \Big(1-\frac1V\Big)\Big[1-\frac1N\Big]",
+        "source": source(),
+        "regime": "All cells have d < V and N at least V log V, as assumption A8 asks.",
+        "why": "The formula is exact up to terms of relative size 1/L; 3% covers them.",
+        "tiers": ["standard", "full"],
+        "state": "DECIDED",
+        "verdict": verdict,
+        "outcome": "passed" if verdict == more.get("expected", "SUPPORTED") else "failed",
+        "rule": rule(),
+        "resolution": 0.04,
+        "replicates": 3840,
+        "looks": 2,
+        "looks_planned": 4,
+        "alpha": 1.3e-7,
+        "seconds": 31.4,
+        "seed": 0,
+        "blocks": Blocks(total=60, reused=12, recomputed={"new": 48}),
+        "replay": f"pytest claims/test_sample.py::{name} --tier standard --seed 0",
+        "file": "claims/test_sample.py",
+    }
+    return Claim(
+        id=name, title=title, components=components, symbols=SYMBOLS, **{**settings, **more}
+    )

@@ -1,0 +1,75 @@
+"""Why the verdicts can be believed: figures that add up, and a measurement that is shown whole."""
+
+import pytest
+
+from recall_reports import credibility, html, phrases
+from recall_reports.record import Blocks, Kept, Record
+
+
+def _section(page: str) -> str:
+    return page[page.index('id="credibility"') : page.index('id="claims"')]
+
+
+def test_what_was_spent_adds_up(report: Record) -> None:
+    rows = credibility.spending(report)
+    decided = [claim for claim in report.claims if claim.state == "DECIDED"]
+    assert [name for name, _, _ in rows] == ["paper A", "what lies beyond the theorems"]
+    assert sum(count for _, count, _ in rows) == len(decided)
+    share = report.suite.error_budget.per_claim
+    assert sum(spent for _, _, spent in rows) == pytest.approx(share * len(decided))
+
+
+def test_looks_are_counted(report: Record) -> None:
+    decided = [claim for claim in report.claims if claim.state == "DECIDED"]
+    for claim in decided:
+        claim.looks = 2
+    decided[0].looks = 4
+    assert credibility.looks(report) == [(2, len(decided) - 1), (4, 1)]
+
+
+def test_claims_with_earlier_evidence_are_named(bare: Record) -> None:
+    for claim in bare.claims:
+        claim.blocks = Blocks(total=4, recomputed={"new": 4})
+    assert credibility.reused(bare) == []
+    first, second = bare.claims[:2]
+    first.blocks.reused = 1
+    second.blocks.kept = Kept(file="baseline.json", revision="main")
+    assert credibility.reused(bare) == [first, second]
+    assert "2 claims with evidence from before this run" in html.render(bare)
+
+
+def test_every_measured_rate_is_shown(page: str) -> None:
+    section = _section(page)
+    for row in credibility.calibration().rules:
+        for rate in (row.false_refutation, row.false_support, row.power):
+            assert f"<td>{credibility.rate(rate)}</td>" in section
+    for mean in credibility.calibration().means:
+        assert credibility.rate(mean.missed) in section
+    assert credibility.calibration().date in section
+
+
+def test_an_interval_that_misses_too_often_is_marked(page: str) -> None:
+    bad = [r for r in credibility.calibration().means if (r.missed.interval.low or 0.0) > r.alpha]
+    assert _section(page).count("too often") == len(bad)
+
+
+def test_rules_say_how_many_claims_use_them(report: Record) -> None:
+    used = {row.rule: count for row, count in credibility.rules(report)}
+    ratios = [claim for claim in report.claims if claim.rule.name == "MeanRatio"]
+    assert used["MeanRatio"] == len(ratios)
+    assert used["Ordering"] == 0
+
+
+def test_independence_is_a_count(bare: Record, page: str) -> None:
+    assert "36 modules of theory, 38 of simulation, and <strong>no chains of imports" in page
+    bare.suite.independence.chains = 1
+    assert "<strong>1 chain of imports</strong>" in html.render(bare)
+
+
+def test_seed_versions_and_hardware(report: Record, page: str) -> None:
+    section = _section(page)
+    for name, version in report.suite.versions.items():
+        assert f"<dt>{name}</dt><dd>{version}</dd>" in section
+    assert f"<dt>Cores</dt><dd>{report.suite.hardware['cores']}</dd>" in section
+    assert "<dt>Commit</dt><dd>0123456789</dd>" in section
+    assert phrases.number(report.suite.error_budget.per_claim) in section

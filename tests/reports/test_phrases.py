@@ -1,0 +1,175 @@
+"""Numbers, verdicts and names in phrases."""
+
+import pytest
+
+from recall_reports import phrases
+from recall_reports.record import Blocks, Claim, Kept, Parameters, Range
+from tests.reports import builders, sample
+from tests.reports.builders import component
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (0.0, "0"),
+        (1.0, "1"),
+        (-1.2345, "-1.23"),
+        (0.001, "0.001"),
+        (0.00012, "1.2e-4"),
+        (1e-9, "1e-9"),
+        (8192, "8,192"),
+        (2.5e7, "2.5e7"),
+        (-3e-12, "-3e-12"),
+    ],
+)
+def test_number(value: float | None, text: str) -> None:
+    assert phrases.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("estimate", "interval", "text"),
+    [
+        (1.00312, [0.9871, 1.0204], "1.003 [0.987, 1.020]"),
+        (-2.0, [-2.3, -1.7], "-2.00 [-2.30, -1.70]"),
+        (512.3, [480.0, 544.0], "512 [480, 544]"),
+        (-0.0001, [-0.013, 0.011], "0.000 [-0.013, 0.011]"),
+        (0.9, [0.8, None], "0.9 [0.8, ∞]"),
+        (None, [None, None], "[-∞, ∞]"),
+        (3e-15, [1e-15, 4e-15], "3e-15 [1e-15, 4e-15]"),
+        (3e-15, [3e-15, 3e-15], "3e-15"),
+        (0.5, None, "0.5"),
+    ],
+)
+def test_with_interval(
+    estimate: float | None, interval: tuple[float | None, float | None] | None, text: str
+) -> None:
+    found = None if interval is None else Range(*interval)
+    assert phrases.with_interval(estimate, found) == text
+
+
+@pytest.mark.parametrize(
+    ("bounds", "text"),
+    [
+        ([0.97, 1.03], "[0.97, 1.03]"),
+        ([None, 1e-9], "≤ 1e-9"),
+        ([0.9, None], "≥ 0.9"),
+        ([None, None], "anything"),
+    ],
+)
+def test_bounds(bounds: tuple[float | None, float | None], text: str) -> None:
+    assert phrases.bounds(Range(*bounds)) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.04, "0.0 s"),
+        (9.94, "9.9 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 00 s"),
+        (365, "6 min 05 s"),
+        (7800, "2 h 10 min"),
+    ],
+)
+def test_seconds(value: float, text: str) -> None:
+    assert phrases.seconds(value) == text
+
+
+def _claim(state: str, verdict: str | None, expected: str = "SUPPORTED") -> Claim:
+    claim = sample.all_tokens()
+    for name, value in (("state", state), ("verdict", verdict), ("expected", expected)):
+        setattr(claim, name, value)
+    return claim
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        (_claim("DECIDED", "SUPPORTED"), "✓ SUPPORTED"),
+        (_claim("DECIDED", "REFUTED"), "✕ REFUTED"),
+        (_claim("DECIDED", "REFUTED", "REFUTED"), "✕ REFUTED as declared"),
+        (_claim("DECIDED", "SUPPORTED", "REFUTED"), "✓ SUPPORTED"),
+        (_claim("DECIDED", "INCONCLUSIVE", "REFUTED"), "? INCONCLUSIVE"),
+        (_claim("NOT RUN", None, "REFUTED"), "– NOT RUN"),
+        (_claim("ERROR", None), "! ERROR"),
+    ],
+)
+def test_label(claim: Claim, text: str) -> None:
+    assert phrases.label(claim) == text
+
+
+def test_every_state_has_its_own_symbol() -> None:
+    assert len(set(phrases.SYMBOLS.values())) == len(phrases.SYMBOLS)
+
+
+def _about(*settings: Parameters) -> Claim:
+    parts = [component("some", 1.0, 0.1, (0.8, 1.2), params) for params in settings]
+    return builders.claim("A.some", "Some", parts)
+
+
+def test_components_are_named_by_what_differs() -> None:
+    lengths: list[Parameters] = [{"dim": 64, "length": n, "vocab_size": 256} for n in (8, 16)]
+    assert phrases.component_names(_about(*lengths)) == ["L = 8", "L = 16"]
+    assert phrases.component_names(_about(lengths[0])) == ["V = 256, L = 8, d = 64"]
+    terms: list[Parameters] = [{"term": term, "width": 2} for term in ("2 Cov(D,H)", "C2")]
+    assert phrases.component_names(_about(*terms)) == ["term = 2 Cov(D,H)", "term = C2"]
+    rates: list[Parameters] = [{"eta": 0.1, "vocab_load": v} for v in (2e9, 0.5)]
+    assert phrases.component_names(_about(*rates)) == ["vocab load = 2e9", "vocab load = 0.5"]
+    assert phrases.component_names(sample.signal_exponents()) == ["exponent of L", "exponent of V"]
+    assert phrases.component_names(sample.dominant_map()) == ["share of points"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        (sample.all_tokens(), "The interval lies inside its region and every control is refuted."),
+        (
+            sample.signal_exponents(),
+            "All 2 intervals lie inside their regions and every control is refuted.",
+        ),
+        (
+            sample.orthonormal(),
+            "1 of 2 intervals are disjoint from their regions, worst at V = 256: [1.26, 1.42] "
+            "against [0.95, 1.05].",
+        ),
+        (
+            sample.noise_share(),
+            "1 of 2 intervals overlap the edge of their regions, worst at L = 128: [1.019, 1.123] "
+            "against [0.9, 1.1].",
+        ),
+        (
+            sample.lower_bound(),
+            "The interval lies inside its region, but the data do not refute the control "
+            "no-trigger.",
+        ),
+        (sample.not_run("NOT RUN", "A.scale", "no cells"), "No cells."),
+    ],
+)
+def test_reason_follows_from_components_and_controls(claim: Claim, text: str) -> None:
+    assert phrases.reason(claim) == text
+
+
+def test_every_scale_has_a_resolution_in_words() -> None:
+    for claim in sample.record().claims:
+        text = phrases.resolution(claim)
+        assert (text == "–") == (claim.state != "DECIDED")
+    claim = sample.all_tokens()
+    claim.resolution = None
+    assert phrases.resolution(claim) == "no finite error would have been refuted"
+
+
+def test_axis_is_named_by_the_parameter_and_the_papers_letter() -> None:
+    assert phrases.axis("samples", {"samples": "N"}) == "samples N"
+    assert phrases.axis("vocab_load", {}) == "vocab load"
+
+
+def test_evidence_says_where_blocks_came_from() -> None:
+    claim = sample.all_tokens()
+    assert phrases.evidence(claim) == "48 new"
+    claim.blocks = Blocks(total=4, reused=4)
+    assert phrases.evidence(claim) == "all blocks came from the ledger"
+    claim.blocks.kept = Kept(file="baseline.json", revision="main")
+    assert phrases.evidence(claim) == (
+        "record of baseline.json: nothing that the claim depends on changed since main"
+    )
