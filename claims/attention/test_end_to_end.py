@@ -3,7 +3,17 @@
 from torch import Tensor
 
 from claims.attention.common import settings
-from recall_claims import Block, Cell, Control, Plot, ProportionDifference, Region, Source, claim, on
+from recall_claims import (
+    Block,
+    Cell,
+    Control,
+    Plot,
+    ProportionDifference,
+    Region,
+    Source,
+    claim,
+    on,
+)
 from simulation.attention import end_to_end as measured
 from simulation.attention import sampling
 from theory.attention import end_to_end, localisation, recall

@@ -6,7 +6,18 @@ from dataclasses import replace
 from torch import Tensor
 
 from claims.attention.common import LOCALISATION, localised
-from recall_claims import Block, Cell, Control, ProportionDifference, Region, Source, at, claim, grid, on
+from recall_claims import (
+    Block,
+    Cell,
+    Control,
+    ProportionDifference,
+    Region,
+    Source,
+    at,
+    claim,
+    grid,
+    on,
+)
 from theory.attention import critical, localisation
 from theory.attention.problem import Problem
 

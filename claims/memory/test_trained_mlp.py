@@ -139,7 +139,9 @@ REACHED = on_line(
             ProportionDifference(Region(-0.1, 0.1)),
         ),
         Control(
-            "below", "capacity below 0.8 of the line", rule=ProportionDifference(Region(-math.inf, 0.5))
+            "below",
+            "capacity below 0.8 of the line",
+            rule=ProportionDifference(Region(-math.inf, 0.5)),
         ),
     ),
     plot=Plot(x="associations", group=("dim", "width"), y_label="P(99% right)", log=""),

@@ -54,10 +54,9 @@ def overshoot(finding: Component) -> float:
     left, right = finding.interval.low, finding.interval.high
     above = -math.inf if high is None else (math.inf if right is None else right) - high
     below = -math.inf if low is None else low - (-math.inf if left is None else left)
+    unit = abs(low or high or 0.0)
     if low is not None and high is not None:
         unit = (high - low) / 2
-    else:
-        unit = abs(high if low is None else low) if low != high else 0.0
     return float(max(above, below) / (unit or 1.0))
 
 

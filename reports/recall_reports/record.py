@@ -7,7 +7,7 @@ not known here are ignored, so a record may gain some within its version.
 
 import sys
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from recall_reports import graph
 from recall_reports.errors import ReportError
 
-VERSION = "recall-claims/2"
+VERSION: Final = "recall-claims/2"
 
 Text = Annotated[str, Meta(min_length=1)]
 Finite = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
@@ -26,6 +26,7 @@ Parameters = dict[str, int | float | str | bool]
 Verdict = Literal["SUPPORTED", "REFUTED", "INCONCLUSIVE"]
 ClaimVerdict = Literal["SUPPORTED", "REFUTED", "INCONCLUSIVE", "SURVIVES", "BREAKS"]
 Provenance = Literal["stated", "reported", "derived"]
+Scale = Literal["ratio", "difference", "probability", "exponent", "share", "error"]
 
 ON_THEOREMS = ("SUPPORTED", "REFUTED", "INCONCLUSIVE")
 EXPLORATORY = ("SURVIVES", "BREAKS", "INCONCLUSIVE")
@@ -97,7 +98,7 @@ class Rule(Struct, kw_only=True):
 
     name: Text
     method: str
-    scale: Text
+    scale: Scale
     locates: bool = False
 
 

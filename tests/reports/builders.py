@@ -16,6 +16,7 @@ from recall_reports.record import (
     Parameters,
     Range,
     Rule,
+    Scale,
     Source,
     Statement,
     Suite,
@@ -130,7 +131,7 @@ def cell(
     )
 
 
-def rule(name: str = "MeanRatio", scale: str = "ratio", *, locates: bool = False) -> Rule:
+def rule(name: str = "MeanRatio", scale: Scale = "ratio", *, locates: bool = False) -> Rule:
     """A decision rule."""
     return Rule(name=name, method="intervals that are jointly valid", scale=scale, locates=locates)
 

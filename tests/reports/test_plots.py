@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from recall_reports import plots
 from recall_reports.plots import curve, parity, series
-from recall_reports.record import Cell, Claim, Parameters, Plot, Range
+from recall_reports.record import Cell, Claim, Parameters, Plot, Range, Scale
 from tests.reports import builders, sample
 
 CLAIMS = {claim.id: claim for claim in sample.record().claims}
@@ -286,7 +286,7 @@ VALUES = st.one_of(
 # Without shrinking, which would draw thousands of figures to make a failure smaller.
 @settings(max_examples=60, deadline=None, phases=[Phase.generate])
 def test_any_valid_cells_can_be_drawn(
-    cells: list[tuple[Parameters, Any, Any, Any]], kind: Any, scale: str, locates: bool, log: Any
+    cells: list[tuple[Parameters, Any, Any, Any]], kind: Any, scale: Scale, locates: bool, log: Any
 ) -> None:
     claim = sample.trigger_signal()
     claim.cells = [

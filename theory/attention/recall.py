@@ -221,10 +221,10 @@ def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
     r"""Recall accuracy, averaged over tokens, data and embeddings.
 
     Refines `recall_accuracy_gaussian`: all competitors of a token share one $|y_v|^2$, which
-    fluctuates ($r$ is gamma with mean 1 and variance $2/D+\frac1V(3E n^4/(E n^2)^2-1)$) and contains
-    the token's own score; a competitor has a count $m$ of its own; and $\Phi$ gives way to $F_D$, the
-    law of $\sqrt D$ times a coordinate of a uniform unit vector. The competitors' scores have
-    covariance $B^2G^2$, $G = UU^\top$, whose rows correlate as $D$ random directions do,
+    fluctuates ($r$ is gamma with mean 1 and variance $2/D+\frac1V(3E n^4/(E n^2)^2-1)$) and
+    contains the token's own score; a competitor has a count $m$ of its own; and $\Phi$ gives way to
+    $F_D$, the law of $\sqrt D$ times a coordinate of a uniform unit vector. The competitors' scores
+    have covariance $B^2G^2$, $G = UU^\top$, whose rows correlate as $D$ random directions do,
 
     $$ D = V\Big/\Big(\frac{t_4}{(1+V/d)^2} - 1\Big), \qquad t_4 = \tfrac1V\mathrm{tr}\,G^4 , $$
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Axes = Literal["", "x", "y", "xy"]
+
 
 @dataclass(frozen=True)
 class Plot:
@@ -28,12 +30,12 @@ class Plot:
     x: str | None = None
     group: tuple[str, ...] = ()
     collapse: bool = False
-    log: Literal["", "x", "y", "xy"] | None = None
+    log: Axes | None = None
     x_label: str = ""
     y_label: str = ""
 
     @property
-    def axes(self) -> str:
+    def axes(self) -> Axes:
         """The axes with a logarithmic scale."""
-        usual = {"curve": "x", "parity": "", "map": "xy"}[self.kind]
-        return usual if self.log is None else self.log
+        usual: dict[str, Axes] = {"curve": "x", "parity": "", "map": "xy"}
+        return usual[self.kind] if self.log is None else self.log

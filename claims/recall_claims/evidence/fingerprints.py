@@ -143,7 +143,7 @@ def _imports(module: str) -> frozenset[str]:
     """Modules developed here that a module's text imports, anywhere in it."""
     file = source(module)
     package = module if file is not None and file.stem == "__init__" else module.rpartition(".")[0]
-    names = set()
+    names = set[str]()
     for node in ast.walk(_parsed(module)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)

@@ -34,8 +34,8 @@ class ClaimItem(pytest.Item):
         session, claim, file = self.config.stash[SESSION], self.claim, self.location[0]
         self.record = session.record_without_run(claim, file)
         if self.record is not None:
-            verdict, evidence = self.record.verdict, phrases.evidence(self.record)
-            pytest.skip(f"{verdict}, {evidence}" if verdict else f"NOT RUN: {self.record.reason}")
+            inherited = f"{self.record.verdict}, {phrases.evidence(self.record)}"
+            pytest.skip(inherited if self.record.verdict else f"NOT RUN: {self.record.reason}")
         try:
             outcome = session.run(claim, self._following())
         except Exception as error:  # whatever broke is the claim's record, and pytest's to show

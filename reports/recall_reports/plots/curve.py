@@ -68,7 +68,9 @@ def _lines(axes: Axes, claim: Claim, groups: Sequence[Series], x: str) -> str:
 
 
 def _critical_values(axes: Axes, groups: Sequence[Series]) -> str:
-    found = [(group, {c.critical for c in group.cells} - {None}) for group in groups]
+    found = [
+        (group, {c.critical for c in group.cells if c.critical is not None}) for group in groups
+    ]
     for group, values in found:
         for critical in values:
             axes.axvline(critical, color=group.colour, linewidth=1.1, alpha=0.7)

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from claims.factual import test_sequential_stages
+from claims.factual import sequential
 from claims.factual.test_sequential_plateau import hallucination
 from recall_claims.evidence.fingerprints import (
     bases,
@@ -104,16 +104,16 @@ def test_an_attribute_that_shares_a_theory_modules_name_is_innocent(folder: Path
 
 
 def test_a_file_in_no_package_counts_with_what_it_imports(folder: Path) -> None:
-    (folder / "flat_helper.py").write_text("from simulation import sphere\n")
+    (folder / "flat_helper.py").write_text("from simulation import tiles\n")
     load(folder, "import json\nimport numpy\nimport flat_helper\n", "flat")
-    assert upstream("flat") >= {"flat_helper", "simulation", "simulation.sphere"}
+    assert upstream("flat") >= {"flat_helper", "simulation", "simulation.tiles"}
     assert source("flat") == (folder / "flat.py").resolve()
     assert source("json") is source("numpy") is source("flat.nothing") is None
 
 
 def test_helpers_of_another_claim_file_count(monkeypatch: pytest.MonkeyPatch) -> None:
     before = fingerprint(hallucination.observe)
-    monkeypatch.setattr(test_sequential_stages, "NAMES", ("subjects", "relations"))
+    monkeypatch.setattr(sequential, "NAMES", ("subjects", "relations"))
     assert fingerprint(hallucination.observe) != before
 
 
@@ -125,10 +125,7 @@ def test_formulas_rest_on_the_nearest_that_are_asked_about() -> None:
         "theory.attention.capacity",
     )
     assert bases([*names, "theory.nowhere"]) == {
-        "theory.attention.capacity": [
-            "theory.attention.critical",
-            "theory.attention.localisation",
-        ],  # the latter by recall
+        "theory.attention.capacity": ["theory.attention.critical"],
         "theory.attention.critical": ["theory.attention.localisation"],
         "theory.attention.localisation": ["theory.attention.signal"],
         "theory.attention.signal": [],

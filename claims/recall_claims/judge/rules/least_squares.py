@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -69,7 +69,8 @@ class ExponentRule(Rule):
         if self.reference == "prediction":
             return None
         off = {name: value + powers.get(name, 0.0) for name, value in self.exponents.items()}
-        return replace(self, exponents=off)  # type: ignore[type-var]
+        rule: Any = self  # each of these rules is a dataclass, this base is none
+        return cast(Rule, replace(rule, exponents=off))
 
     def compared(
         self,
