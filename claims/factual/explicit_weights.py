@@ -1,7 +1,5 @@
 """What claims about explicit weights share: facts and prompts drawn for each replicate."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import SupportsFloat
 

@@ -52,12 +52,6 @@ def own_labels(*dims: int, fraction: int) -> tuple[Cell, ...]:
     )
 
 
-def cutoff_error(cell: Cell) -> float:
-    """Predicted error of storing the most frequent tokens alike."""
-    samples = cell.get("samples", math.inf)
-    return zipf.cutoff_error(cell["alpha"], cell["labels"], cell["dim"], cell["stored"], samples)
-
-
 def tail(cell: Cell, tokens: float) -> float:
     """Order of the error if so many tokens fit."""
     return float(tokens ** zipf.cutoff_exponent(cell["alpha"]))
@@ -94,7 +88,7 @@ UNSEEN = grid(alpha=2.0, labels=10, dim=256, stored=256, samples=(64, 256, 1024)
     source=DERIVED,
     latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q(x)),\quad q = 1\{x\le P\},\quad"
     r"\sigma^2\simeq\frac{P}{Md}",
-    predict=cutoff_error,
+    predict=on(zipf.cutoff_error),
     regime="5 labels, d from 32 to 128, P from half to four times d/log d.",
     cells={
         "smoke": cutoffs(32, factors=(0.5, 3.0)),
@@ -151,7 +145,7 @@ def cutoff_exponent(cell: Cell, block: Block) -> torch.Tensor:
     "C.zipf-power-error",
     "Error of storing tokens with weights p^rho",
     source=DERIVED,
-    predict=on(zipf.power_error, tokens=TOKENS),
+    predict=on(zipf.power_error),
     regime="alpha = 2, rho = 1/2 and 1, 5 labels, d = 32 and 128, 512 tokens stored.",
     cells={"standard": weighted(32, 128, power=(0.5, 1.0))},
     rule=MeanRatio(Region(0.9, 1.1)),
@@ -244,7 +238,7 @@ def schemes(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     "Error of a cut-off where every token has a label of its own",
     source=DERIVED,
     latex=r"E = \sum_{x>P}p(x)+\sum_{x\le P}p(x)P(\mathrm{wrong}),\quad\sigma^2\simeq\frac P{d^2}",
-    predict=lambda c: zipf.many_labels_error(c["alpha"], c["labels"], c["dim"], c["stored"]),
+    predict=on(zipf.many_labels_error),
     regime="alpha = 2, 256 labels, P from d^2/(16 log d) to d^2/(12 log d), d from 24 to 64.",
     cells={"standard": OWN + own_labels(32, fraction=12)},
     rule=MeanRatio(Region(0.9, 1.1)),
@@ -252,9 +246,7 @@ def schemes(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
         30 stored tokens: 4% of the error in pilots with seeds above 1000.""",
     replicates=512,
     looks=5,
-    controls=(
-        Control("few-labels", "noise P/(M d)", lambda c: cutoff_error(c.replace(labels=LABELS))),
-    ),
+    controls=(Control("few-labels", "noise P/(M d)", on(zipf.cutoff_error, labels=LABELS)),),
     plot=Plot(x="stored", group=("dim",), y_label="error", log="xy"),
 )
 def own_labels_error(cell: Cell, block: Block) -> torch.Tensor:
@@ -291,7 +283,7 @@ def own_labels_exponent(cell: Cell, block: Block) -> torch.Tensor:
     source=DERIVED,
     latex=r"E = \sum_xp(x)\left[\pi_xP(\mathrm{wrong}\mid q=1)+(1-\pi_x)P(\mathrm{wrong}\mid q=0)"
     r"\right]\asymp d^{1-\alpha}+T^{-1+1/\alpha}",
-    predict=cutoff_error,
+    predict=on(zipf.cutoff_error),
     regime="alpha = 2, 5 labels, P = d/log d, d = 32 and 128, T from 32 to 512.",
     cells={"smoke": DATA[:3], "standard": DATA},
     rule=MeanRatio(Region(0.92, 1.08)),
@@ -304,7 +296,7 @@ def own_labels_exponent(cell: Cell, block: Block) -> torch.Tensor:
         Control(
             "plain-sum",
             "the sum of both, which counts rare tokens twice",
-            lambda c: cutoff_error(c.replace(samples=math.inf)) + unseen_error(c),
+            lambda c: on(zipf.cutoff_error, samples=math.inf)(c) + unseen_error(c),
         ),
     ),
     plot=Plot(x="samples", group=("dim",), y_label="error", log="xy"),

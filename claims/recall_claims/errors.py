@@ -1,7 +1,5 @@
 """Errors that name a cause and a remedy."""
 
-from __future__ import annotations
-
 
 class ClaimError(ValueError):
     """A claim is written wrongly: found at collection, before anything runs."""

@@ -41,7 +41,7 @@ def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
     assert main(["new", "own", "--to", str(tmp_path)]) == 0
     first = judge(tmp_path, "own")
     assert first.status == 0, first.text
-    assert [s["claims"] for s in report(tmp_path)["statements"]] == [["own.flipped"]]
+    assert [s["claims"] for s in report(tmp_path)["papers"][0]["statements"]] == [["own.flipped"]]
 
     # In a repository that loads the plugin, from its root without naming the folder.
     (tmp_path / "pytest.ini").write_text(LOAD)

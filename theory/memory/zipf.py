@@ -34,13 +34,13 @@ _NODES = 40
 Array = NDArray[np.float64]
 
 
-def _check(alpha: float, dim: float, cutoff: int) -> None:
+def _check(alpha: float, dim: float, stored: int) -> None:
     if alpha <= 1:
         raise ValueError(f"alpha is {alpha}: frequencies add up only above 1")
     if dim < 4:
         raise ValueError(f"dim is {dim}: the law of the scores needs at least 4")
-    if cutoff < 3:
-        raise ValueError(f"{cutoff} stored tokens: give at least 3")
+    if stored < 3:
+        raise ValueError(f"{stored} stored tokens: give at least 3")
 
 
 def frequencies(tokens: int, alpha: float) -> Array:
@@ -56,35 +56,35 @@ def frequencies(tokens: int, alpha: float) -> Array:
     provenance="derived",
 )
 def cutoff_error(
-    alpha: float, labels: int, dim: float, cutoff: int, samples: float = math.inf
+    alpha: float, labels: int, dim: float, stored: int, samples: float = math.inf
 ) -> float:
-    """Error of a memory that stores the ``cutoff`` most frequent tokens alike, with few labels.
+    """Error of a memory that stores the most frequent tokens alike, with few labels.
 
     Args:
         alpha: exponent of the frequencies.
         labels: number of labels, M.
         dim: embedding dimension.
-        cutoff: number of most frequent tokens stored, P.
+        stored: number of most frequent tokens stored, P.
         samples: size of the training set, T; tokens that it does not contain are not stored.
 
     Raises:
-        ValueError: alpha not above 1, or dim below 4, or a cutoff below 3.
+        ValueError: alpha not above 1, or dim below 4, or fewer than 3 stored.
     """
-    _check(alpha, dim, cutoff)
-    return _error(alpha, labels, dim, cutoff, 0.0, samples)
+    _check(alpha, dim, stored)
+    return _error(alpha, labels, dim, stored, 0.0, samples)
 
 
 @prediction(
     latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q=p(x)^\rho)", source=_SOURCE, provenance="derived"
 )
-def power_error(alpha: float, labels: int, dim: float, power: float, tokens: int) -> float:
-    r"""Error of a memory that stores the ``tokens`` most frequent tokens with weights $p^\rho$.
+def power_error(alpha: float, labels: int, dim: float, power: float, stored: int) -> float:
+    r"""Error of a memory that stores the most frequent tokens with weights $p^\rho$.
 
     Raises:
         ValueError: as in `cutoff_error`.
     """
-    _check(alpha, dim, tokens)
-    return _error(alpha, labels, dim, tokens, power, math.inf)
+    _check(alpha, dim, stored)
+    return _error(alpha, labels, dim, stored, power, math.inf)
 
 
 @lru_cache(maxsize=1024)
@@ -124,19 +124,19 @@ def _right(
     source=_SOURCE,
     provenance="derived",
 )
-def many_labels_error(alpha: float, labels: int, dim: float, cutoff: int) -> float:
-    """Error of storing the ``cutoff`` most frequent tokens, each with a label of its own.
+def many_labels_error(alpha: float, labels: int, dim: float, stored: int) -> float:
+    """Error of storing the most frequent tokens, each with a label of its own.
 
     ``labels`` outputs compete, those of the tokens not stored among them.
 
     Raises:
         ValueError: as in `cutoff_error`, or fewer labels than stored tokens.
     """
-    _check(alpha, dim, cutoff)
-    if labels < cutoff:
-        raise ValueError(f"{cutoff} stored tokens need as many labels, not {labels}")
-    right = linear.recalled(dim, cutoff - 1, 1 / dim, idle=labels - cutoff)
-    return 1 - right * float(frequencies(cutoff, alpha).sum())
+    _check(alpha, dim, stored)
+    if labels < stored:
+        raise ValueError(f"{stored} stored tokens need as many labels, not {labels}")
+    right = linear.recalled(dim, stored - 1, 1 / dim, idle=labels - stored)
+    return 1 - right * float(frequencies(stored, alpha).sum())
 
 
 @prediction(

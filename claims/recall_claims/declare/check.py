@@ -1,7 +1,5 @@
 """Refuse a claim that is written wrongly, before anything runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from recall_claims.declare.claim import TIERS, Claim

@@ -1,7 +1,5 @@
 """What a claim is, and the decorator that makes one of a function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

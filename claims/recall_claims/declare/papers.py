@@ -1,7 +1,5 @@
 """The papers' statements, kept as data in files of their own."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass

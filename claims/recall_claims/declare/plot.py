@@ -1,7 +1,5 @@
 """How the report draws a claim's cells."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

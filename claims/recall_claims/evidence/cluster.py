@@ -1,7 +1,5 @@
 """A dask cluster as an executor; needs the packages of the extra `cluster`."""
 
-from __future__ import annotations
-
 import asyncio
 
 from distributed import Client

@@ -1,7 +1,5 @@
 """Where blocks run: any `concurrent.futures.Executor`."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import multiprocessing

@@ -9,8 +9,6 @@ Imports are read from the text of modules, of packages and of files in none, and
 for it: what another repository calls theory or simulation is left alone.
 """
 
-from __future__ import annotations
-
 import ast
 import dis
 import hashlib

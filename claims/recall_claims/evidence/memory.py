@@ -1,7 +1,5 @@
 """Peak memory of a process."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Run a claim: simulate look after look until the evidence decides or the looks are spent."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import (

@@ -4,8 +4,6 @@ Names are hashed with SHA-256, never with `hash()`, so a stream is the same in e
 on every platform and whatever else the suite runs.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

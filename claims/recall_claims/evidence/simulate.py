@@ -1,7 +1,5 @@
 """Simulate a block: what a worker does, in this process or in another one."""
 
-from __future__ import annotations
-
 import importlib
 import platform
 import time

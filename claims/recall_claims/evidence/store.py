@@ -1,7 +1,5 @@
 """Where a process finds and makes its evidence: ledger, executor, and the blocks prefetched."""
 
-from __future__ import annotations
-
 from concurrent.futures import BrokenExecutor, Executor
 from functools import cached_property
 from pathlib import Path

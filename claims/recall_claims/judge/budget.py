@@ -14,8 +14,6 @@ components and claims. Controls are judged on the same data and spend nothing: r
 wrong theory is not an error.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 SLOTS = 256

@@ -4,8 +4,6 @@ Every rule's intervals shrink as one over the square root of the replicates, so 
 another seed, or a baseline's record) tells what any later amount would have decided.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

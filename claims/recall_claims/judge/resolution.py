@@ -6,8 +6,6 @@ theory until some interval and its region become disjoint, in the less favourabl
 data of the same size refute an error this large at least half the time (tests/calibration).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ as a test item named by its id; the item runs the claim, and its record travels 
 report, so that pytest-xdist loses none.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Generator
 from typing import Any

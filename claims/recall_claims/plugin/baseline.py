@@ -1,7 +1,5 @@
 """An earlier report, and the records that a run may take from it."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A claim as a pytest item: it runs the claim, and its verdict passes, fails or skips."""
 
-from __future__ import annotations
-
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Options of `pytest claims/`, and how their values are read."""
 
-from __future__ import annotations
-
 import secrets
 
 import pytest

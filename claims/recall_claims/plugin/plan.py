@@ -1,7 +1,5 @@
 """What a run would do, told without simulating: `pytest claims/ --dry-run`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The live line of a run on a terminal."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from statistics import mean

@@ -1,7 +1,5 @@
 """A claim's outcome as the record that reports are made from."""
 
-from __future__ import annotations
-
 import math
 import os
 import platform

@@ -1,7 +1,5 @@
 """The report of a run: claims' records as they come in, written at the end."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 import time

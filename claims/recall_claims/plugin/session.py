@@ -1,7 +1,5 @@
 """What the claims of one pytest process share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """One-sided statements: bounds, orderings, and identities up to rounding."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

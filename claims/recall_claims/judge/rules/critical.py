@@ -1,7 +1,5 @@
 """Critical values: where a success probability crosses a target as one parameter is scanned."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Joint scaling exponents of a mean."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ the theory's own values gives what the theory predicts for this very grid. No as
 on the residuals of the fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast

@@ -1,7 +1,5 @@
 """Means against predictions: as a ratio, as a difference, as a probability."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The share of grid points at which the theory names the right winner."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
