@@ -41,7 +41,8 @@ def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
     assert main(["new", "own", "--to", str(tmp_path)]) == 0
     first = judge(tmp_path, "own")
     assert first.status == 0, first.text
-    assert [s["claims"] for s in report(tmp_path)["papers"][0]["statements"]] == [["own.flipped"]]
+    assert [paper["key"] for paper in report(tmp_path)["papers"]] == ["own"]
+    assert [claim["source"]["statements"] for claim in report(tmp_path)["claims"]] == [["1"]]
 
     # In a repository that loads the plugin, from its root without naming the folder.
     (tmp_path / "pytest.ini").write_text(LOAD)
