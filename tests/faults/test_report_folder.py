@@ -15,7 +15,7 @@ from tests.faults.conftest import Suite
 def test_report_folder_is_a_file(suite: Suite) -> None:
     suite.write("one")
     (suite.folder / "taken").touch()
-    _expect_trouble(suite, "taken/report")
+    _expect_write_error(suite, "taken/report")
 
 
 def test_read_only_report_folder(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,7 +24,7 @@ def test_read_only_report_folder(suite: Suite, monkeypatch: pytest.MonkeyPatch) 
     locked.mkdir(mode=0o500)
     if os.geteuid() == 0:  # root may write everywhere: let another user write the report
         monkeypatch.setattr(files, "replace_text", _as_nobody(files.replace_text))
-    _expect_trouble(suite, "locked/report")
+    _expect_write_error(suite, "locked/report")
     assert list(locked.iterdir()) == []
 
 
@@ -39,7 +39,7 @@ def _as_nobody(write: Callable[[Path, str], Path]) -> Callable[[Path, str], Path
     return written
 
 
-def _expect_trouble(suite: Suite, folder: str) -> None:
+def _expect_write_error(suite: Suite, folder: str) -> None:
     result = suite.run("--report-dir", folder)
     assert result.status == pytest.ExitCode.INTERNAL_ERROR, result.text
     assert "no report was written" in result.text
