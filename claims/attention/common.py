@@ -13,7 +13,7 @@ from theory.attention.problem import Problem
 LOCALISATION = Plot(
     x="samples", group=("vocab_size", "length", "dim"), y_label="localisation probability"
 )
-VARIANCES = Plot("parity", log="xy", x_label="predicted", y_label="variance")
+VARIANCES = Plot("parity", log="xy", y_label="variance")
 
 
 class RecallProblem(Problem):

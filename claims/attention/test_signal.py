@@ -68,7 +68,7 @@ def trigger_score(cell: Cell, block: Block) -> Tensor:
     why="the factors 1 - 1/L and 1 - 1/V bend the law by at most 0.035 on this grid; the "
     "rest is statistical",
     controls=tuple(power(**{name: 0.25}) for name in signal.EXPONENTS),
-    plot=Plot("parity", x_label="predicted", y_label="trigger score", log="xy"),
+    plot=Plot("parity", y_label="trigger score", log="xy"),
 )
 def trigger_scaling(cell: Cell, block: Block) -> Tensor:
     """The mean trigger score is inversely proportional to the vocabulary size and to the square of

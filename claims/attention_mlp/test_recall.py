@@ -78,7 +78,7 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
         INFINITE_WIDTH,
         at("half-the-samples", "twice the load needed", samples=lambda cell: cell["samples"] // 2),
     ),
-    plot=Plot("parity", x_label="predicted recall accuracy", y_label="observed"),
+    plot=Plot("parity", y_label="recall accuracy"),
 )
 def mlp_recall_accuracy(cell: Cell, block: Block) -> Tensor:
     """Given the informative token, a memory behind a random layer recalls its label with the

@@ -21,7 +21,7 @@ LINEAR = sized((8, 16384, 40), (8, 16384, 56), (32, 8192, 62), (64, 8192, 88), (
 FINITE_SIZE = """Finite size: pilots under seeds of 1000 and above agree to 0.015 at V = 256;
     the rest is sampling error."""
 matched = on(Problem, matched_filter.matched_filter_accuracy)
-PARITY = Plot("parity", x_label="formula", y_label="share of labels guessed right")
+PARITY = Plot("parity", y_label="share of labels guessed right")
 
 
 @claim(

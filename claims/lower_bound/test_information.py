@@ -47,7 +47,7 @@ def revealed(cell: Cell) -> float:
         ),
         power("linear-in-d", "d in place of d^2", dim=-1),
     ),
-    plot=Plot("parity", x_label="bound in nats", y_label="information in nats"),
+    plot=Plot("parity", y_label="information in nats"),
 )
 def gradient_information(cell: Cell, block: Block) -> Tensor:
     """In the Gaussian-equivalent channel the mutual information between the map from tokens to
@@ -77,7 +77,7 @@ def gradient_information(cell: Cell, block: Block) -> Tensor:
             on(Problem, lambda p: math.log(p.vocab_size / p.length)),
         ),
     ),
-    plot=Plot("parity", x_label="formula in nats", y_label="information in nats"),
+    plot=Plot("parity", y_label="information in nats"),
 )
 def sample_information(cell: Cell, block: Block) -> Tensor:
     """A single sequence and its label tell exactly log(V/L) + E log(1 + n) nats about the map, n

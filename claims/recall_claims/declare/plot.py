@@ -18,7 +18,8 @@ class Plot:
         collapse: adds a second panel with `x` divided by the cell's predicted critical value.
         log: the axes with a logarithmic scale, such as "xy"; if it is not given, that of sizes,
             the horizontal one of curves and both of maps.
-        x_label, y_label: if they are not given, the parameter with its symbol in the paper's file.
+        x_label: if it is not given, the parameter with its symbol in the paper's file.
+        y_label: of what is observed; a parity plot says "predicted" and "observed" before it.
 
     >>> Plot(x="samples").axes, Plot("parity").axes
     ('x', '')

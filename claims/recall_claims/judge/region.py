@@ -16,10 +16,10 @@ error requires that some interval misses the truth.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 Scale = Literal["ratio", "difference", "probability", "exponent", "share", "error"]
 
@@ -86,13 +86,17 @@ EVERYTHING = Interval(-math.inf, math.inf)
 
 @dataclass(frozen=True)
 class Component:
-    """One coordinate of a claim's estimand: its estimate, interval and region."""
+    """One coordinate of a claim's estimand: its estimate, interval and region.
+
+    `params` are the cell parameters that it is about, where its name is made of these.
+    """
 
     name: str
     estimate: float
     interval: Interval
     region: Region
     scale: Scale
+    params: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict:

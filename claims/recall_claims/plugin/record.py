@@ -3,13 +3,12 @@
 import math
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Literal
 
 import torch
 
-from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import TIERS, Claim
 from recall_claims.declare.controls import Control
 from recall_claims.declare.papers import papers
@@ -43,8 +42,7 @@ def decided(outcome: Outcome, file: str) -> record.Claim:
     found.state = "DECIDED"
     found.verdict = (EXPLORATORY if claim.exploratory else WORDS)[decision.verdict]
     found.outcome = "passed" if passes(claim, decision.verdict) else "failed"
-    cells = [sample.cell for sample in outcome.evidence]
-    found.components = [_component(part, cells) for part in decision.components]
+    found.components = [_component(part) for part in decision.components]
     found.headline = decision.components.index(decision.headline)
     found.controls = [_control(c, decision.controls[c.id]) for c in claim.controls]
     found.resolution = decision.resolution.value
@@ -59,7 +57,7 @@ def decided(outcome: Outcome, file: str) -> record.Claim:
         divided=outcome.divided,
         peak_memory_mib=outcome.peak_memory,
     )
-    alpha = outcome.alpha / len(cells)
+    alpha = outcome.alpha / len(outcome.evidence)
     found.cells = [_cell(claim, sample, alpha) for sample in outcome.evidence]
     return found
 
@@ -244,24 +242,15 @@ def _cell(claim: Claim, sample: Sample, alpha: float) -> record.Cell:
     )
 
 
-def _component(component: Component, cells: Iterable[Cell]) -> record.Component:
+def _component(component: Component) -> record.Component:
     return record.Component(
         name=component.name,
-        params=_params(component.name, cells),
+        params=dict(component.params),
         estimate=_finite(component.estimate),
         interval=_range(component.interval),
         region=_range(component.region),
         verdict=WORDS[component.verdict],
     )
-
-
-def _params(name: str, cells: Iterable[Cell]) -> record.Parameters:
-    """The parameters that name a component, which has the id of a cell or some part of one."""
-    for cell in cells:
-        found = {key: value for key, value in cell.items() if f",{key}={value}," in f",{name},"}
-        if sum(len(f",{key}={value}") for key, value in found.items()) == len(f",{name}"):
-            return found
-    return {}
 
 
 def _control(control: Control, parts: Sequence[Component]) -> record.Control:

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -142,15 +142,18 @@ def groups(cells: Sequence[Cell], by: str | Sequence[str] | None) -> dict[str, l
     Raises:
         ClaimError: a cell lacks one of the parameters.
     """
-    by = (by,) if isinstance(by, str) else by
     found: dict[str, list[int]] = {}
     for index, cell in enumerate(cells):
-        found.setdefault(cell.id if by is None else _label(cell, by), []).append(index)
+        try:
+            params = told_apart(cell, by)
+        except KeyError as missing:
+            raise ClaimError(f"cell {cell.id} has no parameter {missing} to group by") from None
+        name = ",".join(f"{name}={value}" for name, value in params.items()) or "all cells"
+        found.setdefault(cell.id if by is None else name, []).append(index)
     return found
 
 
-def _label(cell: Cell, by: Sequence[str]) -> str:
-    missing = [name for name in by if name not in cell]
-    if missing:
-        raise ClaimError(f"cell {cell.id} has no parameter {', '.join(missing)} to group by")
-    return ",".join(f"{name}={cell[name]}" for name in by) or "all cells"
+def told_apart(cell: Cell, by: str | Sequence[str] | None) -> dict[str, Any]:
+    """The parameters by which `groups` tells the cell's group from others: all, if `by` is None."""
+    names = tuple(cell) if by is None else (by,) if isinstance(by, str) else by
+    return {name: cell[name] for name in names}

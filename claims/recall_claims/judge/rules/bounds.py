@@ -19,6 +19,7 @@ from recall_claims.judge.rules.base import (
     groups,
     number,
     t_interval,
+    told_apart,
 )
 
 
@@ -60,7 +61,9 @@ class OneSided(Rule):
         for name, members in found.items():
             values = np.mean([self._compare(evidence[i], predict) for i in members], axis=0)
             interval = t_interval(values, alpha / len(found))
-            result.append(Component(name, float(values.mean()), interval, region, self.scale))
+            params = told_apart(evidence[members[0]].cell, self.by)
+            mean = float(values.mean())
+            result.append(Component(name, mean, interval, region, self.scale, params))
         return tuple(result)
 
     def _compare(self, sample: Sample, predict: Predict | None) -> Array:
@@ -90,9 +93,8 @@ class Ordering(Rule):
         for sample in evidence:
             values = sample[self.larger] - sample[self.smaller]
             interval = t_interval(values, alpha / len(evidence))
-            result.append(
-                Component(sample.cell.id, float(values.mean()), interval, region, self.scale)
-            )
+            mean, cell = float(values.mean()), sample.cell
+            result.append(Component(cell.id, mean, interval, region, self.scale, cell))
         return tuple(result)
 
     def _shown(self, sample: Sample) -> Array | None:
@@ -121,6 +123,8 @@ class Identity(Rule):
         region = Region(-math.inf, self.tolerance)
         worst = [float(abs(sample[self.observable]).max()) for sample in evidence]
         return tuple(
-            Component(sample.cell.id, error, Interval(error, error), region, self.scale)
+            Component(
+                sample.cell.id, error, Interval(error, error), region, self.scale, sample.cell
+            )
             for sample, error in zip(evidence, worst, strict=True)
         )

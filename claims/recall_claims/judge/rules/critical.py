@@ -118,10 +118,10 @@ class CriticalLocation(Rule):
             if math.isfinite(error):
                 reach = quantile * error
                 interval = Interval(math.exp(log_ratio - reach), math.exp(log_ratio + reach))
-            name = ",".join(
-                f"{k}={v}" for k, v in sorted(samples[0].cell.without(self.scan).items())
-            )
-            result.append(Component(name, math.exp(log_ratio), interval, self.region, self.scale))
+            params = samples[0].cell.without(self.scan)
+            name = ",".join(f"{k}={v}" for k, v in sorted(params.items()))
+            ratio = math.exp(log_ratio)
+            result.append(Component(name, ratio, interval, self.region, self.scale, params))
         return tuple(result)
 
 

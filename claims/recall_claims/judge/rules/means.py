@@ -21,6 +21,7 @@ from recall_claims.judge.rules.base import (
     groups,
     number,
     t_interval,
+    told_apart,
 )
 
 
@@ -47,7 +48,9 @@ class _Mean(Rule):
             # r-th replicates is again an independent sample, and one t interval serves.
             values = np.mean([self._compare(evidence[i], predict) for i in members], axis=0)
             interval = self._interval(values, [evidence[i] for i in members], predict, each)
-            result.append(Component(name, float(values.mean()), interval, self.region, self.scale))
+            params = told_apart(evidence[members[0]].cell, self.by)
+            mean = float(values.mean())
+            result.append(Component(name, mean, interval, self.region, self.scale, params))
         return tuple(result)
 
     @abstractmethod
