@@ -8,7 +8,19 @@ from torch import Tensor
 
 from claims.factual.common import Triple, shapes
 from claims.factual.sequential import FLOW_STEPS, SEQUENTIAL, end, shifted, task, timed
-from recall_claims import Block, Cell, Control, Identity, MeanRatio, Plot, Region, at, claim, reads
+from recall_claims import (
+    Block,
+    Cell,
+    Control,
+    Identity,
+    MeanRatio,
+    Plot,
+    Region,
+    at,
+    claim,
+    on,
+    reads,
+)
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
@@ -53,12 +65,12 @@ def conservation(cell: Cell, block: Block) -> dict[str, Tensor]:
     }
 
 
-RATES: dict[str, Callable[[theory.Sizes], float]] = {
-    "relation": lambda sizes: theory.relation_rate(sizes) ** 2,
-    "subject": lambda sizes: theory.subject_rate(sizes) ** 2,
-    "relation, random": theory.random_relation_square_rate,
-    "EOS, random": theory.background_square_rate,
-    "noise, random": lambda sizes: theory.background_square_rate(sizes, count=29 / 20),
+RATES: dict[str, Callable[[Cell], float]] = {
+    "relation": lambda cell: theory.relation_rate(theory.Sizes.of(cell)) ** 2,
+    "subject": lambda cell: theory.subject_rate(theory.Sizes.of(cell)) ** 2,
+    "relation, random": on(theory.Sizes, theory.random_relation_square_rate),
+    "EOS, random": on(theory.Sizes, theory.background_square_rate),
+    "noise, random": on(theory.Sizes, theory.background_square_rate, count=29 / 20),
 }
 OTHER = {"relation": "subject", "subject": "relation"}
 EVEN, RANDOM = tuple(RATES)[:2], tuple(RATES)[2:]
@@ -66,7 +78,7 @@ EVEN, RANDOM = tuple(RATES)[:2], tuple(RATES)[2:]
 
 def square_rate(cell: Cell) -> float:
     """The predicted mean square growth rate of the cell's token."""
-    return RATES[cell["token"]](theory.Sizes.of(cell))
+    return RATES[cell["token"]](cell)
 
 
 def growing(tokens: Iterable[str], *triples: Triple, **more: str) -> tuple[Cell, ...]:

@@ -52,9 +52,8 @@ ONE_BY_ONE = Control(
 
 def of_weights(law: Callable[..., float]) -> Callable[[Cell], float]:
     """A bound for the bits of all d^2 weights."""
-    return lambda c: law(
-        facts=c["facts"], outputs=c["outputs"], bits=c["weight_bits"] * c["dim"] ** 2
-    )
+    predict = on(law)
+    return lambda c: float(predict(c.replace(bits=c["weight_bits"] * c["dim"] ** 2)))
 
 
 @claim(
