@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, overload
 
 from recall_claims.declare.cell import Cell
 from recall_claims.predictions import Prediction, Provenance, registered
@@ -84,12 +84,11 @@ class On:
         return registered(self.law)
 
 
-def on(
-    problem: Parametrised[Any] | Callable[..., Any],
-    law: Callable[..., Any] | None = None,
-    /,
-    **fixed: Any,
-) -> On:
+@overload
+def on(law: Callable[..., Any], /, **fixed: Any) -> On: ...
+@overload
+def on(problem: Parametrised[Any], law: Callable[..., Any], /, **fixed: Any) -> On: ...
+def on(problem: Any, law: Callable[..., Any] | None = None, /, **fixed: Any) -> On:
     """A law of theory as the prediction for a cell.
 
     ``on(Problem, law)`` predicts ``law(Problem.of(cell))``; ``on(law)`` passes the cell's
@@ -102,12 +101,12 @@ def on(
     2.0
     """
     if law is not None:
-        return On(law, lambda cell: ((problem.of(cell),), fixed))  # type: ignore[union-attr]
-    taken = inspect.signature(problem).parameters  # type: ignore[arg-type]
+        return On(law, lambda cell: ((problem.of(cell),), fixed))
+    taken = inspect.signature(problem).parameters
     everything = any(p.kind is p.VAR_KEYWORD for p in taken.values())
 
     def named(cell: Cell) -> tuple[tuple[Any, ...], dict[str, Any]]:
         given = {name: value for name, value in cell.items() if everything or name in taken}
         return (), {**given, **fixed}
 
-    return On(problem, named)  # type: ignore[arg-type]
+    return On(problem, named)
