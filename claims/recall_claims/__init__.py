@@ -3,7 +3,7 @@
 A claim file needs the names in `__all__` and nothing else:
 
 * `claim` makes a claim of a function that simulates a `Block` of replicates in a `Cell`; `grid`,
-  `cells` and `scan` make the cells.
+  `cells`, `ladder` and `scan` make the cells.
 * `prediction` registers a formula of a theory; `on` predicts a cell by one. `Source` says which
   statements are tested; `add_paper` makes a paper known.
 * A rule turns observations into intervals and has a `Region` for them:
@@ -12,6 +12,7 @@ A claim file needs the names in `__all__` and nothing else:
   `Exponents` (how a mean scales),
   `CriticalLocation`, `CriticalExponents` (where a success rate crosses a target, how that scales),
   `WinnerShare` (which of several is largest, cell by cell).
+* `Betting(low, high)`, `Student()` and `Deterministic()` are ways in which a rule may bound means.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
 * `Plot` says how the report draws the cells.
@@ -36,7 +37,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recall_claims.declare.cell import Block, Cell, cells, grid, scan
+    from recall_claims.declare.cell import Block, Cell, cells, grid, ladder, scan
     from recall_claims.declare.claim import Claim, claim
     from recall_claims.declare.controls import Control, at, power, reads, times
     from recall_claims.declare.papers import add_paper
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from recall_claims.declare.source import Source, on
     from recall_claims.hook import pytest_addoption
     from recall_claims.judge.budget import Budget
+    from recall_claims.judge.methods import Betting, Deterministic, Student
     from recall_claims.judge.region import Component, Interval, Region, Verdict
     from recall_claims.judge.rules import (
         CriticalExponents,
@@ -71,11 +73,13 @@ _HOMES = (
     "declare.plot",
     "declare.source",
     "judge.budget",
+    "judge.methods",
     "judge.region",
     "judge.rules",
 )
 
 __all__ = [
+    "Betting",
     "Block",
     "Budget",
     "Cell",
@@ -84,6 +88,7 @@ __all__ = [
     "Control",
     "CriticalExponents",
     "CriticalLocation",
+    "Deterministic",
     "Exponents",
     "Identity",
     "Interval",
@@ -96,6 +101,7 @@ __all__ = [
     "Region",
     "Sample",
     "Source",
+    "Student",
     "Verdict",
     "WinnerShare",
     "add_paper",
@@ -103,6 +109,7 @@ __all__ = [
     "cells",
     "claim",
     "grid",
+    "ladder",
     "on",
     "power",
     "prediction",

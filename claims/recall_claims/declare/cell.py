@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -130,6 +131,28 @@ def scan(
     for setting in (Cell(**point) for point in settings):
         middle = centre(setting)
         found += [setting.replace(**{parameter: to(factor * middle)}) for factor in factors]
+    return tuple(found)
+
+
+def ladder(
+    settings: Iterable[Mapping[str, Scalar]],
+    parameter: str,
+    centre: Callable[[Cell], float],
+    factors: Iterable[float],
+) -> tuple[Cell, ...]:
+    """At every setting, rungs at these multiples of a predicted critical value, as whole numbers.
+
+    Rungs are rounded towards the centre, so that one at a region's edge lies in the region. Those
+    that fall together are one.
+
+    >>> [cell.id for cell in ladder([{"dim": 2}], "pairs", lambda s: 10.0, (0.85, 0.99, 1.15))]
+    ['dim=2,pairs=9', 'dim=2,pairs=10', 'dim=2,pairs=11']
+    """
+    factors, found = tuple(factors), []
+    for setting in (Cell(**point) for point in settings):
+        middle = centre(setting)
+        rungs = (math.ceil(f * middle) if f < 1 else math.floor(f * middle) for f in factors)
+        found += [setting.replace(**{parameter: rung}) for rung in dict.fromkeys(rungs)]
     return tuple(found)
 
 

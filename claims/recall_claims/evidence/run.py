@@ -10,13 +10,16 @@ from concurrent.futures import (
     Future,
     wait,
 )
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.controls import Control
+from recall_claims.declare.papers import Paper, papers
+from recall_claims.declare.registration import registration
 from recall_claims.errors import SimulationError
 from recall_claims.evidence.executors import SerialExecutor, one_thread
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
@@ -24,7 +27,7 @@ from recall_claims.evidence.simulate import Task, find, simulate, versions
 from recall_claims.judge.budget import Budget
 from recall_claims.judge.region import Component, Verdict, headline, judge
 from recall_claims.judge.resolution import Resolution, resolution
-from recall_claims.judge.rules import Sample
+from recall_claims.judge.rules import Predict, Sample
 
 BlockIndex = tuple[str, int]
 """A cell's id, and the index of a block in the cell."""
@@ -32,18 +35,19 @@ BlockIndex = tuple[str, int]
 Progress = Callable[[str, int, int, int, int], None]
 """Called with claim id, look, looks, blocks done and blocks wanted at this look."""
 
-Prefetched = dict[BlockKey, "Future[BlockResult]"]
-"""Blocks that an executor already works on."""
-
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run has been asked for."""
+    """What a run has been asked for.
+
+    `reuse_evidence`: judge evidence of an earlier declaration; that explores, and decides nothing.
+    """
 
     tier: str = "standard"
     seed: int = 0
     device: str = "cpu"
     budget: Budget = field(default_factory=Budget)
+    reuse_evidence: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,20 @@ class Decision:
         return self.on_region
 
     @property
+    def reads(self) -> frozenset[str]:
+        """Ids of the cells of which more replicates may still change the verdict.
+
+        First those that undecided components read. Once these are decided, for each control that
+        still stands those of the component that is nearest its refutation.
+        """
+        waiting = [c for c in self.components if c.verdict is Verdict.INCONCLUSIVE]
+        if not waiting:
+            for name in self.unrefuted:
+                nearest = min(part.overlap for part in self.controls[name])
+                waiting += [p for p in self.controls[name] if p.overlap == nearest]
+        return frozenset(cell for component in waiting for cell in component.reads)
+
+    @property
     def resolution(self) -> Resolution:
         """The smallest error in the theory that these data would have refuted."""
         return resolution(self.components)
@@ -92,6 +110,8 @@ class Outcome:
     decision: Decision
     evidence: tuple[Sample, ...]
     alpha: float
+    registration: str
+    registrations: int
     looks: int
     seconds: float
     blocks: int
@@ -100,35 +120,86 @@ class Outcome:
     peak_memory: float | None
     divided: int = 0
     """Blocks of this run that memory allowed only in parts."""
+    explored: bool = False
+    """Whether the evidence was drawn for another declaration: then nothing is decided."""
 
     @property
     def replicates(self) -> int:
         """Replicates over all cells."""
-        return sum(next(iter(s.observations.values())).size for s in self.evidence)
+        return sum(sample.replicates for sample in self.evidence)
 
 
-def decide(claim: Claim, evidence: tuple[Sample, ...], alpha: float) -> Decision:
-    """Judge a claim and its controls on the same evidence."""
+def remembering(claim: Claim) -> Claim:
+    """The claim with controls planted and predictions kept, for looks work them out once."""
+
+    def kept(predict: Predict | None) -> Predict | None:
+        return None if predict is None else cache(predict)
+
+    def planted(control: Control) -> Control:
+        wrong = control.planted(claim)
+        return Control(control.id, control.description, kept(wrong.predict), wrong.rule)
+
+    return replace(
+        claim, predict=kept(claim.predict), controls=tuple(map(planted, claim.controls))
+    )
+
+
+def decide(
+    claim: Claim, evidence: tuple[Sample, ...], alpha: float, before: Decision | None = None
+) -> Decision:
+    """Judge a claim and its controls on the same evidence.
+
+    What was decided at the look before stays so: a component by its first rejection, a control by
+    its refutation.
+    """
 
     def parts(judged: Claim) -> tuple[Component, ...]:
         return judged.rule.components(evidence, judged.predict, alpha)
 
     def control(planted: Control) -> tuple[Component, ...]:
+        if before is not None and planted.id not in before.unrefuted:
+            return before.controls[planted.id]
         return parts(planted.planted(claim))
 
-    return Decision(parts(claim), {c.id: control(c) for c in claim.controls})
+    settled = {c.name: c for c in before.components} if before is not None else {}
+    settled = {n: c for n, c in settled.items() if c.verdict is not Verdict.INCONCLUSIVE}
+    return Decision(
+        tuple(settled.get(c.name, c) for c in parts(claim)),
+        {c.id: control(c) for c in claim.controls},
+    )
 
 
-def prefetch(claim: Claim, settings: Settings, ledger: Ledger, executor: Executor) -> Prefetched:
+@dataclass(frozen=True)
+class Prefetched:
+    """A claim made ready to run.
+
+    Attributes:
+        claim: with its predictions kept.
+        registration: of its declaration in the tier.
+        blocks: those that an executor already works on.
+    """
+
+    claim: Claim
+    registration: str
+    blocks: Mapping[BlockKey, Future[BlockResult]]
+
+
+def prefetch(
+    claim: Claim, settings: Settings, ledger: Ledger, executor: Executor | None
+) -> Prefetched:
     """Submit the blocks of a claim's first look that the ledger lacks, for `run` to collect.
 
     One claim ahead, they keep the workers busy while a claim is judged. A serial executor would
     run them at once: there, nothing is prefetched.
     """
-    if isinstance(executor, SerialExecutor):
-        return {}
-    missing = _missing(claim, settings, ledger, 0, {})
-    return {task.key: executor.submit(simulate, task) for task in missing}
+    kept = remembering(claim)
+    named = registration(kept, settings.tier)
+    if executor is None or isinstance(executor, SerialExecutor) or settings.reuse_evidence:
+        return Prefetched(kept, named, {})
+    tasks = [_task(claim, settings, named, cell, 0) for cell in claim.cells[settings.tier]]
+    missing = [task for task in tasks if ledger.get(task.key) is None]
+    blocks = {task.key: executor.submit(simulate, task) for task in missing}
+    return Prefetched(kept, named, blocks)
 
 
 def run(
@@ -141,8 +212,9 @@ def run(
 ) -> Outcome:
     """Run a claim to its verdict.
 
-    Blocks come from the ledger where it has them, and from the executor where not. Each look
-    doubles the replicates per cell; the claim stops at the first look that supports or refutes.
+    Blocks come from the ledger where it has them, and from the executor where not. At each look
+    the cells that undecided components read get more replicates, all the same number; the claim
+    stops at the first look that supports or refutes, and where no cell can help any more.
 
     Args:
         claim: a claim that has cells in the tier asked for.
@@ -151,7 +223,7 @@ def run(
         executor: where missing blocks run; None simulates nothing, and judges the looks for
             which the ledger has all blocks.
         progress: told after every block.
-        prefetched: what `prefetch` has submitted.
+        prefetched: what `prefetch` has made ready.
 
     Raises:
         SimulationError: the simulation returned no numbers, the wrong shape, or NaN; a worker has
@@ -160,36 +232,61 @@ def run(
         LedgerError: the ledger cannot be read or written.
     """
     one_thread()
-    points = claim.cells[settings.tier]
-    looks = claim.looks[settings.tier]
-    alpha = settings.budget.per_look(looks)
+    ready = prefetched or prefetch(claim, settings, ledger, None)
+    named, tier = ready.registration, settings.tier
+    if settings.reuse_evidence:
+        named = _newest(claim, settings, ledger) or named
+    explored = named != ready.registration
+    if explored:
+        executor = None
+    registrations = ledger.register(claim.id, tier, ready.registration)
+    points, looks = claim.cells[tier], claim.looks[tier]
+    alpha = claim.rule.alpha_of_look(settings.budget.per_claim(_paper(claim)), looks)
     collected: dict[BlockIndex, BlockResult] = {}
+    drawn = {cell.id: 0 for cell in points}
     why: Counter[str] = Counter()
+    decision: Decision | None = None
+    evidence: tuple[Sample, ...] = ()
     look = 0
-    while True:
-        missing = _missing(claim, settings, ledger, look, collected)
+    for blocks in claim.rule.looks_in_blocks(looks):
+        reads = drawn.keys() if decision is None else decision.reads
+        if not reads:
+            break
+        tasks = [
+            _task(claim, settings, named, cell, block)
+            for cell in points
+            if cell.id in reads
+            for block in range(drawn[cell.id], blocks)
+        ]
+        found = {task.key: ledger.get(task.key) for task in tasks}
+        missing = [task for task in tasks if found[task.key] is None]
         if missing and executor is None:
-            if look == 0:
+            if decision is None:
                 raise SimulationError(f"the ledger lacks blocks of {claim.id}; run it first")
             break
+        collected |= {(k.cell, k.block): result for k, result in found.items() if result}
         why.update(ledger.why_missing(task.key) for task in missing)
+        drawn |= dict.fromkeys(reads, blocks)
         if executor is not None:
-            for key, result in _completed(missing, executor, prefetched or {}):
+            for key, result in _completed(missing, executor, ready.blocks):
                 ledger.put(key, result)
                 collected[key.cell, key.block] = result
                 if progress is not None:
-                    progress(claim.id, look + 1, looks, len(collected), len(points) * 2**look)
-        evidence = _evidence(points, collected, 2**look)
-        decision = decide(claim, evidence, alpha)
+                    progress(claim.id, look + 1, looks, len(collected), sum(drawn.values()))
+        evidence = _evidence(points, collected, drawn)
+        decision = decide(ready.claim, evidence, alpha, decision)
         look += 1
-        if decision.verdict is not Verdict.INCONCLUSIVE or look == looks:
+        if decision.verdict is not Verdict.INCONCLUSIVE:
             break
+    assert decision is not None  # a claim has at least one look
     return Outcome(
         claim=claim,
         settings=settings,
         decision=decision,
         evidence=evidence,
         alpha=alpha,
+        registration=named,
+        registrations=registrations,
         looks=look,
         seconds=sum(result.seconds for result in collected.values()),
         blocks=len(collected),
@@ -199,31 +296,30 @@ def run(
             (r.peak_memory for r in collected.values() if r.peak_memory is not None), default=None
         ),
         divided=sum(result.parts > 1 for result in collected.values()),
+        explored=explored,
     )
 
 
-def _missing(
-    claim: Claim,
-    settings: Settings,
-    ledger: Ledger,
-    look: int,
-    collected: dict[BlockIndex, BlockResult],
-) -> list[Task]:
-    """Add the blocks of a look that the ledger has to those collected; return what is missing."""
-    missing = []
-    for block in range(2**look // 2, 2**look):  # the others are of earlier looks
-        for cell in claim.cells[settings.tier]:
-            task = _task(claim, settings, cell, block)
-            found = ledger.get(task.key)
-            if found is None:
-                missing.append(task)
-            else:
-                collected[cell.id, block] = found
-    return missing
+def _newest(claim: Claim, settings: Settings, ledger: Ledger) -> str | None:
+    """The newest registration of the claim of which the ledger has a block of every cell."""
+    key = _task(claim, settings, "", claim.cells[settings.tier][0], 0).key
+    return ledger.newest(
+        claim.id,
+        settings.tier,
+        [cell.id for cell in claim.cells[settings.tier]],
+        seed=key.seed,
+        dtype=key.dtype,
+        device=key.device,
+        code=key.code,
+        versions=key.versions,
+        replicates=key.replicates,
+    )
 
 
 def _completed(
-    missing: Sequence[Task], executor: Executor, prefetched: Prefetched
+    missing: Sequence[Task],
+    executor: Executor,
+    prefetched: Mapping[BlockKey, Future[BlockResult]],
 ) -> Iterator[tuple[BlockKey, BlockResult]]:
     """Blocks as they are done, so that a run killed at any point loses only those in flight."""
     queue = deque(missing)
@@ -254,9 +350,10 @@ def _result(future: Future[BlockResult]) -> BlockResult:
         ) from error
 
 
-def _task(claim: Claim, settings: Settings, cell: Cell, block: int) -> Task:
+def _task(claim: Claim, settings: Settings, named: str, cell: Cell, block: int) -> Task:
     key = BlockKey(
         claim=claim.id,
+        registration=named,
         cell=cell.id,
         seed=settings.seed,
         block=block,
@@ -270,12 +367,18 @@ def _task(claim: Claim, settings: Settings, cell: Cell, block: int) -> Task:
 
 
 def _evidence(
-    points: tuple[Cell, ...], collected: Mapping[BlockIndex, BlockResult], blocks: int
+    points: tuple[Cell, ...],
+    collected: Mapping[BlockIndex, BlockResult],
+    drawn: Mapping[str, int],
 ) -> tuple[Sample, ...]:
     samples = []
     for cell in points:
-        parts = [collected[cell.id, b].observations for b in range(blocks)]
+        parts = [collected[cell.id, b].observations for b in range(drawn[cell.id])]
         samples.append(
             Sample(cell, {name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
         )
     return tuple(samples)
+
+
+def _paper(claim: Claim) -> Paper:
+    return papers()[claim.source.paper]

@@ -44,12 +44,15 @@ def factor_to_decide(components: Sequence[Component]) -> float:
 
 
 def _shrink(component: Component, by: float) -> Component:
-    interval, estimate = component.interval, component.estimate
-    if not (math.isfinite(interval.low) and math.isfinite(interval.high)):
+    if not (math.isfinite(component.interval.low) and math.isfinite(component.interval.high)):
         raise ClaimError(f"the pilot knows nothing of {component.name}; give it more replicates")
-    return replace(
-        component,
-        interval=Interval(
+
+    def shrunk(interval: Interval) -> Interval:
+        estimate = component.estimate
+        return Interval(
             estimate - (estimate - interval.low) / by, estimate + (interval.high - estimate) / by
-        ),
+        )
+
+    return replace(
+        component, interval=shrunk(component.interval), one_sided=shrunk(component.bounds)
     )

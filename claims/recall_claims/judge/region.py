@@ -1,16 +1,20 @@
 """A claim is a region; evidence is an interval. The set logic that turns them into a verdict.
 
 A theorem predicts that an estimand lies in a `Region` fixed before any simulation runs. The
-simulations give simultaneous confidence `Interval`s, one per `Component` of the estimand. Then
+simulations give intervals for each `Component` of the estimand. Then
 
-* SUPPORTED: every interval lies inside its region;
-* REFUTED: some interval is disjoint from its region;
+* SUPPORTED: every component is shown to be above its region's lower and below its upper edge;
+* REFUTED: some component's simultaneous interval is disjoint from its region;
 * INCONCLUSIVE: neither.
 
 "Not rejected" is never "verified": an interval that merely overlaps its region decides nothing.
-If the intervals cover the truth jointly with probability 1 - alpha, then a true claim is refuted
-with probability at most alpha, and a false one is supported with probability at most alpha: each
-error requires that some interval misses the truth.
+
+Let alpha be the claim's share of the error budget. To support, every edge must be passed; if the
+claim is false, then one edge is not passed in truth, and it alone is passed by error with
+probability at most alpha. So each of these tests has all of alpha, with no correction for their
+number (an intersection-union test; R. Berger, Technometrics 24, 295, 1982). To refute, one of J
+components is enough, on one of two sides, so each side of each has alpha / (2 J): a true claim is
+refuted with probability at most alpha.
 """
 
 from __future__ import annotations
@@ -86,9 +90,18 @@ EVERYTHING = Interval(-math.inf, math.inf)
 
 @dataclass(frozen=True)
 class Component:
-    """One coordinate of a claim's estimand: its estimate, interval and region.
+    """One coordinate of a claim's estimand: its estimate, intervals and region.
 
-    `params` are the cell parameters that it is about, where its name is made of these.
+    Attributes:
+        name: what it is about.
+        estimate: of the estimand.
+        interval: simultaneous over the claim's components; what lies outside is refuted.
+        region: where the theorem has the estimand.
+        scale: on which errors of the theory are told.
+        params: the cell parameters that it is about, where its name is made of these.
+        one_sided: each end bounds the estimand at the claim's whole alpha; what lies inside its
+            region is supported. Without it, the interval serves.
+        reads: ids of the cells of which more replicates may still decide it.
     """
 
     name: str
@@ -97,11 +110,18 @@ class Component:
     region: Region
     scale: Scale
     params: Mapping[str, Any] = field(default_factory=dict)
+    one_sided: Interval | None = None
+    reads: tuple[str, ...] = ()
+
+    @property
+    def bounds(self) -> Interval:
+        """The interval that has to lie inside the region for support."""
+        return self.one_sided or self.interval
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on this coordinate alone."""
-        if self.interval.inside(self.region):
+        if self.bounds.inside(self.region):
             return Verdict.SUPPORTED
         if self.interval.disjoint(self.region):
             return Verdict.REFUTED
@@ -109,16 +129,26 @@ class Component:
 
     @property
     def slack(self) -> float:
-        """How far the interval stays inside its region, in units of the region's size.
+        """How far the bounds stay inside the region, in units of the region's size.
 
-        Negative where it sticks out. The component with the least slack is the headline.
+        Negative where one sticks out. The component with the least slack is the headline.
         """
         size = self.region.high - self.region.low
         if not math.isfinite(size):
             end = self.region.low if math.isfinite(self.region.low) else self.region.high
             size = abs(end) if end else 1.0
-        room = min(self.interval.low - self.region.low, self.region.high - self.interval.high)
+        room = min(self.bounds.low - self.region.low, self.region.high - self.bounds.high)
         return room / size
+
+    @property
+    def overlap(self) -> float:
+        """How much of the interval is in the way of refutation, as a share of its width.
+
+        Negative where it is refuted, infinite where nothing is known.
+        """
+        width = self.interval.high - self.interval.low
+        common = min(self.interval.high - self.region.low, self.region.high - self.interval.low)
+        return common / width if math.isfinite(width) and width > 0 else math.inf
 
 
 def headline(components: Sequence[Component]) -> Component:

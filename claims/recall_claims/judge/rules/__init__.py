@@ -1,12 +1,12 @@
 """Decision rules: how observations become simultaneous intervals for an estimand.
 
 Every rule states its guarantee in words, checks its grid at collection, and returns components;
-`recall_claims.judge.region` turns those into a verdict. The statistics come from scipy and
-statsmodels.
+`recall_claims.judge.region` turns those into a verdict, `recall_claims.judge.methods` bounds the
+means.
 """
 
 from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample
-from recall_claims.judge.rules.bounds import Identity, OneSided, Ordering
+from recall_claims.judge.rules.one_sided import Identity, OneSided, Ordering
 from recall_claims.judge.rules.critical import CriticalExponents, CriticalLocation
 from recall_claims.judge.rules.exponents import Exponents
 from recall_claims.judge.rules.means import MeanDifference, MeanRatio, ProportionDifference

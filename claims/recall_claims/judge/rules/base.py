@@ -8,15 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
-from scipy import stats
-
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
-from recall_claims.judge.region import EVERYTHING, Component, Interval, Scale
+from recall_claims.judge.methods import Array, Method
+from recall_claims.judge.region import Component, Interval, Region, Scale
 
-Array = npt.NDArray[np.float64]
 Predict = Callable[[Cell], float | str]
 
 
@@ -26,6 +22,11 @@ class Sample:
 
     cell: Cell
     observations: Mapping[str, Array]
+
+    @property
+    def replicates(self) -> int:
+        """How many there are."""
+        return next(iter(self.observations.values())).size
 
     def __getitem__(self, observable: str) -> Array:
         try:
@@ -42,25 +43,63 @@ Evidence = Sequence[Sample]
 
 @dataclass(frozen=True)
 class Rule(ABC):
-    """A decision rule: observations in, simultaneous intervals out."""
+    """A decision rule: observations in, a component with its intervals for each coordinate out."""
 
     scale: ClassVar[Scale]
-    guarantee: ClassVar[str]
+    estimand: ClassVar[str]
+    """What the intervals are for, in words."""
     needs_prediction: ClassVar[bool] = True
     predicts_location: ClassVar[bool] = False
     """Whether the prediction is a critical value of a parameter, not what a cell observes."""
+
+    @property
+    @abstractmethod
+    def method(self) -> Method:
+        """How means of cells are bounded."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the verdict's guarantee is exact, at all looks at once."""
+        return self.method.exact
+
+    @property
+    def guarantee(self) -> str:
+        """What the intervals are for and what they rest on, in words."""
+        return f"{self.estimand} {self.method.guarantee}"
 
     @abstractmethod
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
     ) -> tuple[Component, ...]:
-        """Intervals that jointly cover the estimand with probability at least 1 - alpha.
+        """The estimand's coordinates with their intervals, as `Component` describes them.
 
         Args:
-            evidence: one sample per cell, all of the same number of replicates.
+            evidence: one sample per cell; cells may differ in replicates.
             predict: the theory's prediction for a cell.
-            alpha: probability that some interval misses, over all components.
+            alpha: the claim's share of the error budget, at this look.
         """
+
+    def looks_in_blocks(self, looks: int) -> tuple[int, ...]:
+        """Blocks of a cell at each look, if the data may double `looks` - 1 times.
+
+        Where looks cost nothing there is one after every quarter more data.
+
+        >>> from recall_claims import MeanRatio, ProportionDifference, Region
+        >>> MeanRatio(Region(0.9, 1.1)).looks_in_blocks(4)
+        (1, 2, 4, 8)
+        >>> ProportionDifference(Region(-0.1, 0.1)).looks_in_blocks(4)
+        (1, 2, 3, 4, 5, 6, 7, 8)
+        """
+        most = 2 ** (looks - 1)
+        found = [1]
+        while found[-1] < most:
+            step = max(found[-1] + 1, found[-1] * 5 // 4) if self.exact else 2 * found[-1]
+            found.append(min(step, most))
+        return tuple(found)
+
+    def alpha_of_look(self, alpha: float, looks: int) -> float:
+        """What one look may spend of the claim's alpha."""
+        return alpha if self.exact else alpha / looks
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         """Refuse a grid on which the rule is impossible.
@@ -70,6 +109,13 @@ class Rule(ABC):
         """
         if self.needs_prediction and predict is None:
             raise ClaimError(f"{type(self).__name__} compares with a prediction; give predict=")
+
+    def decidable(self, cells: Sequence[Cell], predict: Predict | None) -> None:  # noqa: B027
+        """Refuse a grid on which no evidence could support the claim.
+
+        Raises:
+            ClaimError: names what is missing and the remedy.
+        """
 
     def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
         """The rule about exponents that are off by these, if it names its exponents itself."""
@@ -83,7 +129,7 @@ class Rule(ABC):
     def observed_interval(self, sample: Sample, alpha: float) -> Interval | None:
         """An interval for `observed` that misses with probability alpha, where it is a mean."""
         values = self._shown(sample)
-        return None if values is None else t_interval(values, alpha)
+        return None if values is None else self.method.bounds(values, alpha / 2)
 
     def _shown(self, sample: Sample) -> Array | None:
         name = getattr(self, "observable", None)
@@ -102,38 +148,6 @@ def number(predict: Predict | None, cell: Cell) -> float:
     if isinstance(value, str) or not math.isfinite(value):
         raise ClaimError(f"the prediction at {cell.id} is {value!r}, not a finite number")
     return float(value)
-
-
-def t_interval(values: Array, alpha: float) -> Interval:
-    """Interval for the mean of independent values: Student's t, joined with Hall's.
-
-    On skewed data a t interval misses on one side far more often than a small alpha says (for
-    chi-squared data of 1 degree of freedom, 128 values and alpha = 1e-5, 60 times as often).
-    Hall's transformation T + c T^2/3 + c^2 T^3/27 + c/6 of the t statistic, c = skewness /
-    sqrt(n), removes the skewness to second order and is invertible (P. Hall, "On the removal of
-    skewness by transformation", J. R. Statist. Soc. B 54, 221, 1992). The join of the two is
-    never narrower than the t interval. tests/calibration measures the coverage.
-
-    With fewer than two values nothing is known and the interval is the whole line.
-    """
-    count = values.size
-    if count < 2:
-        return EVERYTHING
-    mean, error = float(values.mean()), float(stats.sem(values))
-    quantile = float(stats.t.isf(alpha / 2, count - 1))
-    below = above = quantile
-    if count > 2 and error > 1e-12 * abs(mean):
-        c = float(stats.skew(values, bias=False)) / math.sqrt(count)
-        below = max(quantile, _undo_hall(quantile, c))
-        above = max(quantile, -_undo_hall(-quantile, c))
-    return Interval(mean - below * error, mean + above * error)
-
-
-def _undo_hall(value: float, c: float) -> float:
-    """Inverse of Hall's transformation; the identity where there is no skewness."""
-    if abs(c) < 1e-6:
-        return value
-    return float(3 / c * (np.cbrt(1 + c * (value - c / 6)) - 1))
 
 
 def groups(cells: Sequence[Cell], by: str | Sequence[str] | None) -> dict[str, list[int]]:
@@ -157,3 +171,28 @@ def told_apart(cell: Cell, by: str | Sequence[str] | None) -> dict[str, Any]:
     """The parameters by which `groups` tells the cell's group from others: all, if `by` is None."""
     names = tuple(cell) if by is None else (by,) if isinstance(by, str) else by
     return {name: cell[name] for name in names}
+
+
+def component(
+    name: str,
+    values: Array,
+    method: Method,
+    region: Region,
+    scale: Scale,
+    alpha: float,
+    *,
+    of: int,
+    params: Mapping[str, Any],
+    reads: tuple[str, ...],
+) -> Component:
+    """The component for the mean of these values, one of `of`, each judged at the claim's alpha."""
+    return Component(
+        name,
+        float(values.mean()),
+        method.bounds(values, alpha / (2 * of)),
+        region,
+        scale,
+        params,
+        method.bounds(values, alpha),
+        reads,
+    )

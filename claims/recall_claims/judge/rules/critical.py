@@ -1,28 +1,39 @@
-"""Critical values: where a success probability crosses a target as one parameter is scanned."""
+"""Critical values: where a success rate crosses a target as one parameter is scanned.
+
+No curve is fitted. The success rate is monotone in the scanned parameter, so a rung of the ladder
+whose rate is shown to be above the target bounds the critical value on one side, and one whose rate
+is shown to be below it on the other. The rungs are tested from the outermost inwards until the
+first failure. The hypotheses are nested: if the critical value is beyond one rung, it is beyond
+every rung before it. So the first true hypothesis that is met decides, and the bracket that is
+found misses the critical value on either side with probability at most the level of one test,
+however many rungs there are. The rungs were fixed beforehand, and any region may be compared with
+the bracket: the claim's, a control's, a falsified theory's.
+"""
+
+from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
-import statsmodels.api as sm
-from scipy import stats
-from statsmodels.tools.sm_exceptions import PerfectSeparationError
+from scipy import optimize
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
-from recall_claims.judge.region import EVERYTHING, Component, Interval, Region, Scale
-from recall_claims.judge.rules.base import Evidence, Predict, Rule, number
+from recall_claims.judge.methods import Betting, Method
+from recall_claims.judge.region import Component, Interval, Region, Scale
+from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, number
 from recall_claims.judge.rules.least_squares import ExponentRule, functional
 
 
-def scans(cells: Sequence[Cell], scan: str) -> list[list[int]]:
-    """Indices of the cells of each scan: equal in everything but `scan`, at least three values.
+def ladders(cells: Sequence[Cell], scan: str) -> list[list[int]]:
+    """Indices of the cells of each ladder, from its lowest rung: equal in everything but `scan`.
 
     Raises:
-        ClaimError: a cell has no positive `scan`, or a scan is too short.
+        ClaimError: a cell has no positive `scan`, or a ladder has a single rung.
     """
     found: dict[tuple[tuple[str, object], ...], list[int]] = {}
     for index, cell in enumerate(cells):
@@ -30,107 +41,215 @@ def scans(cells: Sequence[Cell], scan: str) -> list[list[int]]:
             raise ClaimError(f"cell {cell.id} has no positive {scan} to scan")
         found.setdefault(tuple(sorted(cell.without(scan).items())), []).append(index)
     for members in found.values():
-        if len(members) < 3:
+        members.sort(key=lambda index: cells[index].number(scan))
+        if len(members) < 2:
             raise ClaimError(
-                f"the scan of {scan} through {cells[members[0]].id} has {len(members)} values; "
-                "a transition needs at least 3"
+                f"the ladder of {scan} through {cells[members[0]].id} has a single rung; a "
+                "crossing is bracketed between two"
             )
     return list(found.values())
 
 
-def locate(evidence: Evidence, scan: str, target: float, observable: str) -> tuple[float, float]:
-    """Logarithm of the value of `scan` at which the success probability is `target`.
+@dataclass(frozen=True)
+class Ladder:
+    """The rungs of one ladder with their replicates, from the lowest.
 
-    A binomial GLM (probit link in log scan) with heteroscedasticity-robust covariance: the
-    observations are success rates of independent replicates, not necessarily 0 or 1.
-
-    Returns:
-        The estimate and its delta-method standard error; NaN, NaN where the data show no clear
-        transition (flat, separable, or extrapolated beyond half the scan's extent).
+    Attributes:
+        samples: one per rung.
+        scan: the parameter that the rungs differ in.
+        target: the success rate whose crossing is bracketed.
+        observable: a success rate in [0, 1] of each replicate.
+        rising: whether the rate rises with the parameter.
     """
-    x = np.concatenate(
-        [np.full(s[observable].size, math.log(s.cell.number(scan))) for s in evidence]
-    )
-    y = np.concatenate([sample[observable] for sample in evidence])
-    if y.min() < 0 or y.max() > 1:
-        raise ClaimError(f"observable {observable!r} leaves [0, 1]: not a success rate")
-    centre, extent = (x.min() + x.max()) / 2, x.max() - x.min()
-    family = sm.families.Binomial(link=sm.families.links.Probit())
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            fit = sm.GLM(y, sm.add_constant(x - centre), family=family).fit(cov_type="HC1")
-        except (Warning, PerfectSeparationError, np.linalg.LinAlgError, ValueError):
-            return math.nan, math.nan
-    intercept, slope = fit.params
-    covariance = fit.cov_params()
-    if not abs(slope) > 4 * math.sqrt(covariance[1, 1]):
-        return math.nan, math.nan
-    offset = (stats.norm.ppf(target) - intercept) / slope
-    if abs(offset) > extent:
-        return math.nan, math.nan
-    gradient = np.array([-1.0, -offset]) / slope
-    return centre + offset, math.sqrt(gradient @ covariance @ gradient)
+
+    samples: Sequence[Sample]
+    scan: str
+    target: float
+    observable: str
+    rising: bool
+    method: ClassVar[Betting] = Betting(0.0, 1.0)
+
+    @cached_property
+    def rungs(self) -> list[float]:
+        """Values of the parameter."""
+        return [sample.cell.number(self.scan) for sample in self.samples]
+
+    @cached_property
+    def _wealths(self) -> list[tuple[float, float]]:
+        """For each rung, what bets on a rate above and below the target have come to."""
+        return [self.method.log_wealths(s[self.observable], self.target) for s in self.samples]
+
+    def before(self, alpha: float) -> list[bool]:
+        """For each rung, whether the crossing is shown to lie above it."""
+        return [wealth[self.rising] >= math.log(1 / alpha) for wealth in self._wealths]
+
+    def beyond(self, alpha: float) -> list[bool]:
+        """For each rung, whether the crossing is shown to lie below it."""
+        return [wealth[not self.rising] >= math.log(1 / alpha) for wealth in self._wealths]
+
+    def bracket(self, alpha: float) -> Interval:
+        """Rungs between which the crossing lies; each misses it with probability <= alpha."""
+        low, high = 0.0, math.inf
+        for rung, shown in zip(self.rungs, self.before(alpha), strict=True):
+            if not shown:
+                break
+            low = rung
+        for rung, shown in zip(reversed(self.rungs), reversed(self.beyond(alpha)), strict=True):
+            if not shown:
+                break
+            high = rung
+        # Both ends past each other: the rate is not monotone, or a rare error. Nothing is known.
+        return Interval(low, high) if low <= high else Interval(0.0, math.inf)
+
+    def estimate(self) -> float:
+        """Where monotone rates, interpolated in the parameter's logarithm, cross the target.
+
+        NaN where the rates are all on one side of it. For display: no verdict rests on it.
+        """
+        rates = [float(sample[self.observable].mean()) for sample in self.samples]
+        weights = [sample.replicates for sample in self.samples]
+        rates = optimize.isotonic_regression(rates, weights=weights, increasing=self.rising).x
+        logs, sign = np.log(self.rungs), 1 if self.rising else -1
+        if not sign * rates[0] <= sign * self.target <= sign * rates[-1]:
+            return math.nan
+        after = max(1, int(np.argmax(sign * rates >= sign * self.target)))
+        first, last = rates[after - 1], rates[after]
+        share = 0.5 if first == last else (self.target - first) / (last - first)
+        return float(math.exp(logs[after - 1] + share * (logs[after] - logs[after - 1])))
+
+    def undecided(self, alpha: float) -> list[int]:
+        """Rungs on neither side of the crossing so far."""
+        sides = zip(self.before(alpha), self.beyond(alpha), strict=True)
+        return [rung for rung, shown in enumerate(sides) if not any(shown)]
+
+    def reads(self, inside: Sequence[int], alpha: float, strict: float) -> tuple[str, ...]:
+        """Ids of the rungs of which more replicates may decide about a region for the crossing.
+
+        While the estimate is in the region, these are the rungs just inside its edges, and those
+        outside of them, which are tested before. Elsewhere all undecided rungs may refute it.
+
+        Args:
+            inside: the rungs that lie in the region.
+            alpha: level at which it is supported.
+            strict: level at which it is refuted.
+        """
+        wanted: set[int] = set()
+        if inside:
+            before, beyond = self.before(alpha), self.beyond(alpha)
+            wanted |= {i for i in range(inside[0] + 1) if not before[i]}
+            wanted |= {i for i in range(inside[-1], len(self.rungs)) if not beyond[i]}
+        estimate = self.estimate()
+        among = [self.rungs[i] for i in inside] or [math.inf]
+        if not among[0] <= estimate <= among[-1]:  # or unknown
+            wanted |= set(self.undecided(strict))
+        return tuple(self.samples[i].cell.id for i in sorted(wanted))
+
+
+class _LadderRule(Rule):
+    """What rules about critical values share; their fields are their own."""
+
+    scan: str
+    target: float
+    observable: str
+    rising: bool
+    predicts_location: ClassVar[bool] = True
+    method: ClassVar[Method] = Ladder.method  # type: ignore[misc]  # read-only either way
+
+    def ladders(self, evidence: Evidence) -> Iterator[Ladder]:
+        """The ladders, in the order of the cells."""
+        for members in ladders([sample.cell for sample in evidence], self.scan):
+            rungs = [evidence[i] for i in members]
+            yield Ladder(rungs, self.scan, self.target, self.observable, self.rising)
 
 
 @dataclass(frozen=True)
-class CriticalLocation(Rule):
-    """Located critical value of `scan` over its prediction, one component per scan.
+class CriticalLocation(_LadderRule):
+    """Bracketed critical value of `scan` over its prediction, one component per ladder.
 
     `predict` gives the critical value and must not depend on `scan`.
 
     `CriticalLocation(Region(0.9, 1.1), scan="dim")`: at fixed other parameters, the success rate
-    crosses one half at a dim within 10 per cent of the predicted one.
+    rises through one half at a dim within 10 per cent of the predicted one. `rising=False` if it
+    falls.
     """
 
     region: Region
     scan: str = "samples"
     target: float = 0.5
     observable: str = "value"
+    rising: bool = True
     scale: ClassVar[Scale] = "ratio"
-    predicts_location: ClassVar[bool] = True
-    guarantee: ClassVar[str] = (
-        "Critical values from a binomial GLM with robust covariance; delta-method intervals for "
-        "located over predicted, jointly valid over the scans."
+    estimand: ClassVar[str] = (
+        "Rungs between which a monotone success rate crosses the target, over the predicted "
+        "crossing; tested from the outermost rung inwards until the first failure."
     )
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)
-        for members in scans(cells, self.scan):
+        if not 0 < self.target < 1:
+            raise ClaimError(f"the target is a success rate in (0, 1), got {self.target}")
+        for members in ladders(cells, self.scan):
             values = [number(predict, cells[i]) for i in members]
             if min(values) <= 0 or max(values) > min(values) * (1 + 1e-9):
                 raise ClaimError(
-                    f"predict must give one positive critical {self.scan} for the whole scan "
+                    f"predict must give one positive critical {self.scan} for the whole ladder "
                     f"through {cells[members[0]].id}, got {min(values):g} to {max(values):g}"
                 )
+
+    def decidable(self, cells: Sequence[Cell], predict: Predict | None) -> None:
+        for members in ladders(cells, self.scan):
+            critical = number(predict, cells[members[0]])
+            rungs = [cells[i].number(self.scan) for i in members]
+            inside = self._inside(rungs, critical)
+            low, high = self.region.low * critical, self.region.high * critical
+            needed = 2 if math.isfinite(high) and low > 0 else 1
+            if len(inside) < needed:
+                raise ClaimError(
+                    f"the ladder of {self.scan} through {cells[members[0]].id} has {len(inside)} "
+                    f"rungs in its region, {low:g} to {high:g} (it has {rungs}), so nothing could "
+                    "support the claim; give it rungs at the region's edges, rounded inwards"
+                )
+
+    def _inside(self, rungs: Sequence[float], critical: float) -> list[int]:
+        """Which rungs lie in the region."""
+        region = self.region
+        return [i for i, rung in enumerate(rungs) if region.low <= rung / critical <= region.high]
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
     ) -> tuple[Component, ...]:
-        found = scans([sample.cell for sample in evidence], self.scan)
-        quantile = stats.norm.isf(alpha / len(found) / 2)
-        result = []
-        for members in found:
-            samples = [evidence[i] for i in members]
-            location, error = locate(samples, self.scan, self.target, self.observable)
-            log_ratio = location - math.log(number(predict, samples[0].cell))
-            interval = EVERYTHING
-            if math.isfinite(error):
-                reach = quantile * error
-                interval = Interval(math.exp(log_ratio - reach), math.exp(log_ratio + reach))
-            params = samples[0].cell.without(self.scan)
-            name = ",".join(f"{k}={v}" for k, v in sorted(params.items()))
-            ratio = math.exp(log_ratio)
-            result.append(Component(name, ratio, interval, self.region, self.scale, params))
+        found = list(self.ladders(evidence))
+        strict, result = alpha / (2 * len(found)), []
+        for ladder in found:
+            cell = ladder.samples[0].cell
+            critical = number(predict, cell)
+            params = cell.without(self.scan)
+            result.append(
+                Component(
+                    ",".join(f"{k}={v}" for k, v in sorted(params.items())),
+                    ladder.estimate() / critical,
+                    _over(ladder.bracket(strict), critical),
+                    self.region,
+                    self.scale,
+                    params,
+                    _over(ladder.bracket(alpha), critical),
+                    ladder.reads(self._inside(ladder.rungs, critical), alpha, strict),
+                )
+            )
         return tuple(result)
 
 
+def _over(bracket: Interval, critical: float) -> Interval:
+    return Interval(bracket.low / critical, bracket.high / critical)
+
+
 @dataclass(frozen=True)
-class CriticalExponents(ExponentRule):
+class CriticalExponents(_LadderRule, ExponentRule):
     """Exponents of the critical value of `scan` in the other parameters, jointly.
 
-    Each scan is located by its own GLM, then the log locations are regressed on the log
-    parameters; `reference` is as for `Exponents`.
+    Each ladder brackets its critical value, and the brackets bound the least-squares exponents of
+    the critical values: two ladders a parameter, brackets within 10 per cent either way and a lever
+    of 8 give an exponent to 0.1. `reference` is as for `Exponents`.
     """
 
     exponents: Mapping[str, float]
@@ -139,32 +258,43 @@ class CriticalExponents(ExponentRule):
     target: float = 0.5
     observable: str = "value"
     reference: Literal["asymptotic", "prediction"] = "asymptotic"
-    predicts_location: ClassVar[bool] = True
-    guarantee: ClassVar[str] = (
-        "Critical values from binomial GLMs with robust covariance, then least-squares exponents "
-        "of their logarithms; delta-method intervals, jointly valid over the exponents."
+    rising: bool = True
+    scale: ClassVar[Scale] = "exponent"
+    needs_prediction: ClassVar[bool] = False
+    estimand: ClassVar[str] = (
+        "Least-squares exponents of critical values, bounded by the rungs between which monotone "
+        "success rates cross the target."
     )
 
     def points(self, cells: Sequence[Cell]) -> Sequence[Cell]:
-        return [cells[members[0]] for members in scans(cells, self.scan)]
+        return [cells[members[0]] for members in ladders(cells, self.scan)]
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
     ) -> tuple[Component, ...]:
-        found = scans([sample.cell for sample in evidence], self.scan)
-        located = np.array(
-            [
-                locate([evidence[i] for i in members], self.scan, self.target, self.observable)
-                for members in found
-            ]
-        )
-        names = list(self.exponents)
-        points = [evidence[members[0]].cell for members in found]
+        found, names = list(self.ladders(evidence)), list(self.exponents)
+        points = [ladder.samples[0].cell for ladder in found]
         matrix = functional(points, names)
-        estimates = matrix @ located[:, 0]
-        reach = stats.norm.isf(alpha / len(names) / 2) * np.sqrt(matrix**2 @ located[:, 1] ** 2)
-        intervals = [
-            Interval(float(e - r), float(e + r)) if math.isfinite(r) else EVERYTHING
-            for e, r in zip(estimates, reach, strict=True)
+        each = alpha / len(found)  # every ladder may miss on the side that matters
+        one_sided = _combined(matrix, [ladder.bracket(each) for ladder in found])
+        strict = each / (2 * len(names))
+        simultaneous = _combined(matrix, [ladder.bracket(strict) for ladder in found])
+        estimates = matrix @ np.log([ladder.estimate() for ladder in found])
+        read = [
+            ladder.samples[rung].cell for ladder in found for rung in ladder.undecided(strict)
         ]
-        return self.compared(points, list(estimates), intervals, predict)
+        bounds = list(zip(simultaneous, one_sided, strict=True))
+        return self.compared(points, read, list(estimates), bounds, predict)
+
+
+def _combined(matrix: np.ndarray, brackets: Sequence[Interval]) -> list[Interval]:
+    """Intervals for linear functionals of logarithms that lie in these brackets."""
+    with np.errstate(divide="ignore"):
+        low = np.log([bracket.low for bracket in brackets])
+        high = np.log([bracket.high for bracket in brackets])
+    result = []
+    for row in matrix:
+        used = np.abs(row) > 1e-12
+        ends = np.stack([row[used] * low[used], row[used] * high[used]])
+        result.append(Interval(float(ends.min(axis=0).sum()), float(ends.max(axis=0).sum())))
+    return result

@@ -73,11 +73,20 @@ class ExponentRule(Rule):
     def compared(
         self,
         points: Sequence[Cell],
+        read: Sequence[Cell],
         estimates: Sequence[float],
-        intervals: Sequence[Interval],
+        bounds: Sequence[tuple[Interval, Interval]],
         predict: Predict | None,
     ) -> tuple[Component, ...]:
-        """A component per exponent: its estimate and interval, in the order of `exponents`."""
+        """A component per exponent, in the order of `exponents`.
+
+        Args:
+            points: as of `points`.
+            read: cells of which more replicates may help.
+            estimates: of the exponents.
+            bounds: for each, the simultaneous interval and the one whose ends hold singly.
+            predict: the theory's prediction.
+        """
         centres = list(self.exponents.values())
         if self.reference == "prediction":
             logs = np.log([number(predict, point) for point in points])
@@ -90,8 +99,10 @@ class ExponentRule(Rule):
                 interval,
                 Region.around(float(centre), width[name] if isinstance(width, Mapping) else width),
                 self.scale,
+                one_sided=one_sided,
+                reads=tuple(cell.id for cell in read),
             )
-            for name, estimate, interval, centre in zip(
-                self.exponents, estimates, intervals, centres, strict=True
+            for name, estimate, (interval, one_sided), centre in zip(
+                self.exponents, estimates, bounds, centres, strict=True
             )
         )

@@ -1,66 +1,124 @@
 """Means against predictions: as a ratio, as a difference, as a probability."""
 
-import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from statsmodels.stats.proportion import proportion_confint
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
-from recall_claims.judge.region import Component, Interval, Region, Scale
+from recall_claims.judge.methods import Betting, Method, Student
+from recall_claims.judge.region import Component, Region, Scale
 from recall_claims.judge.rules.base import (
-    Array,
     Evidence,
     Predict,
     Rule,
-    Sample,
+    component,
     groups,
     number,
-    t_interval,
     told_apart,
 )
+
+Map = Callable[[Any], Any]
+"""An affine map of an observation, or of an array of them."""
+
+
+class Grouped(Protocol):
+    """What a rule about means of one observable says of it."""
+
+    observable: str
+    by: str | tuple[str, ...] | None
+    method: Method
+    scale: ClassVar[Scale]
 
 
 @dataclass(frozen=True)
 class _Mean(Rule):
-    """Shared grouping: a component per cell, or per group of cells averaged replicate-wise."""
+    """Shared grouping: a component per cell, or per group of cells averaged replicate-wise.
+
+    `method` bounds the observable's mean: `Betting(low, high)` if it has a range.
+    """
 
     region: Region
     observable: str = "value"
     by: str | tuple[str, ...] | None = None
+    method: Method = Student()
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)
-        groups(cells, self.by)
+        refuse_vacuous(self, self.region, cells, partial(self._map, predict))
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
     ) -> tuple[Component, ...]:
-        found = groups([sample.cell for sample in evidence], self.by)
-        each = alpha / len(found)
-        result = []
-        for name, members in found.items():
-            # Cells have equally many independent replicates, so the average over cells of the
-            # r-th replicates is again an independent sample, and one t interval serves.
-            values = np.mean([self._compare(evidence[i], predict) for i in members], axis=0)
-            interval = self._interval(values, [evidence[i] for i in members], predict, each)
-            params = told_apart(evidence[members[0]].cell, self.by)
-            mean = float(values.mean())
-            result.append(Component(name, mean, interval, self.region, self.scale, params))
-        return tuple(result)
+        return compared_means(self, self.region, evidence, partial(self._map, predict), alpha)
 
+    def _map(self, predict: Predict | None, cell: Cell) -> Map:
+        expected = number(predict, cell)
+        return lambda observed: self._compare(observed, expected)
+
+    @staticmethod
     @abstractmethod
-    def _compare(self, sample: Sample, predict: Predict | None) -> Array:
-        """The sample's values relative to the prediction, shape (replicates,)."""
+    def _compare(observed: Any, expected: float) -> Any:
+        """An observation relative to its prediction."""
 
-    def _interval(
-        self, values: Array, samples: Evidence, predict: Predict | None, alpha: float
-    ) -> Interval:
-        return t_interval(values, alpha)
+
+def compared_means(
+    rule: Grouped,
+    region: Region,
+    evidence: Evidence,
+    map_of: Callable[[Cell], Map],
+    alpha: float,
+) -> tuple[Component, ...]:
+    """A component per cell, or per group of cells: the mean of the observable sent through a map.
+
+    Cells have independent replicates, so the average over cells of the r-th replicates is again an
+    independent sample. A control may have sent some cells further than others.
+    """
+    found = groups([sample.cell for sample in evidence], rule.by)
+    result = []
+    for name, members in found.items():
+        samples = [evidence[i] for i in members]
+        maps = [map_of(sample.cell) for sample in samples]
+        count = min(sample.replicates for sample in samples)
+        compared = [
+            through(sample[rule.observable][:count])
+            for through, sample in zip(maps, samples, strict=True)
+        ]
+        result.append(
+            component(
+                name,
+                np.mean(compared, axis=0),
+                rule.method.of_mean(maps),
+                region,
+                rule.scale,
+                alpha,
+                of=len(found),
+                params=told_apart(samples[0].cell, rule.by),
+                reads=tuple(sample.cell.id for sample in samples),
+            )
+        )
+    return tuple(result)
+
+
+def refuse_vacuous(
+    rule: Grouped, region: Region, cells: Sequence[Cell], map_of: Callable[[Cell], Map]
+) -> None:
+    """Refuse a region that holds all that the observable can be: nothing could refute it.
+
+    Raises:
+        ClaimError: names the component, the range and the remedy.
+    """
+    for name, members in groups(cells, rule.by).items():
+        method = rule.method.of_mean([map_of(cells[i]) for i in members])
+        if isinstance(method, Betting) and region.low <= method.low and method.high <= region.high:
+            raise ClaimError(
+                f"{name}: the region holds everything from {method.low:g} to {method.high:g} that "
+                "the observable can be, so nothing could refute it; narrow it"
+            )
 
 
 @dataclass(frozen=True)
@@ -72,19 +130,17 @@ class MeanRatio(_Mean):
     """
 
     scale: ClassVar[Scale] = "ratio"
-    guarantee: ClassVar[str] = (
-        "Skewness-corrected t intervals for observed mean over prediction, jointly valid over all "
-        "components; replicates are independent."
-    )
+    estimand: ClassVar[str] = "Observed mean over prediction."
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
-        super().check(cells, predict)
         for cell in cells:
-            if number(predict, cell) == 0:
+            if predict is not None and number(predict, cell) == 0:
                 raise ClaimError(f"prediction is 0 at {cell.id}: a ratio to it means nothing")
+        super().check(cells, predict)
 
-    def _compare(self, sample: Sample, predict: Predict | None) -> Array:
-        return sample[self.observable] / number(predict, sample.cell)
+    @staticmethod
+    def _compare(observed: Any, expected: float) -> Any:
+        return observed / expected
 
 
 @dataclass(frozen=True)
@@ -96,41 +152,17 @@ class MeanDifference(_Mean):
     """
 
     scale: ClassVar[Scale] = "difference"
-    guarantee: ClassVar[str] = (
-        "Skewness-corrected t intervals for observed mean minus prediction, jointly valid over all "
-        "components; replicates are independent."
-    )
+    estimand: ClassVar[str] = "Observed mean minus prediction."
 
-    def _compare(self, sample: Sample, predict: Predict | None) -> Array:
-        return sample[self.observable] - number(predict, sample.cell)
+    @staticmethod
+    def _compare(observed: Any, expected: float) -> Any:
+        return observed - expected
 
 
 @dataclass(frozen=True)
 class ProportionDifference(MeanDifference):
-    """mean(observable) - prediction for an observable in [0, 1].
+    """mean(observable) - prediction for a probability, a rate or another observable in [0, 1]."""
 
-    Near 0 and 1 a sample may show no variation at all and a t interval would shrink to a point.
-    Where fewer than 2 log(2 / alpha) replicates' worth of successes, or of failures, were seen,
-    the interval is widened to contain the exact binomial (Clopper-Pearson) one, whose variance
-    is the largest that observations in [0, 1] with this mean can have.
-    """
-
+    method: Method = Betting()
     scale: ClassVar[Scale] = "probability"
-    guarantee: ClassVar[str] = (
-        "Skewness-corrected t intervals for observed minus predicted probability, widened to "
-        "exact binomial ones near 0 and 1, jointly valid over all components."
-    )
-
-    def _interval(
-        self, values: Array, samples: Evidence, predict: Predict | None, alpha: float
-    ) -> Interval:
-        student = t_interval(values, alpha)
-        rates = np.mean([sample[self.observable] for sample in samples], axis=0)
-        if rates.min() < 0 or rates.max() > 1:
-            raise ClaimError(f"observable {self.observable!r} leaves [0, 1]; use MeanDifference")
-        count, trials = float(rates.sum()), rates.size
-        if min(count, trials - count) >= 2 * math.log(2 / alpha):
-            return student
-        exact_low, exact_high = proportion_confint(count, trials, alpha=alpha, method="beta")
-        shift = float(values.mean() - rates.mean())
-        return Interval(min(student.low, exact_low + shift), max(student.high, exact_high + shift))
+    estimand: ClassVar[str] = "Observed minus predicted probability."

@@ -6,45 +6,56 @@ from typing import ClassVar
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
+from recall_claims.judge.methods import Method, Student
 from recall_claims.judge.region import Component, Interval, Region, Scale
-from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, t_interval
+from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample
 
 
 @dataclass(frozen=True)
 class WinnerShare(Rule):
     """Share of cells whose largest observable, by mean, is the one `predict` names.
 
-    A cell is confirmed when the predicted winner's paired mean difference to every rival is
-    above 0 by its interval, contradicted when one is below 0, and unknown otherwise. The
+    A cell is confirmed when the predicted winner is shown to exceed every rival, by paired
+    differences, contradicted when it is shown to be less than one, and unknown otherwise. The
     interval for the share is [confirmed, 1 - contradicted]: what is not separated counts for
-    neither side.
+    neither side. `method` bounds the observables: `Betting(low, high)` if all have that range.
     """
 
     region: Region
+    method: Method = Student()
     scale: ClassVar[Scale] = "share"
-    guarantee: ClassVar[str] = (
-        "Skewness-corrected t intervals for all paired differences between the predicted winner "
-        "and its rivals, jointly valid over cells and rivals; unseparated cells widen the interval."
+    estimand: ClassVar[str] = (
+        "Points whose predicted winner is shown to be so, jointly over points and rivals; points "
+        "that are not separated widen the interval."
     )
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
     ) -> tuple[Component, ...]:
-        each = alpha / len(evidence)
-        states = [self._state(sample, predict, each) for sample in evidence]
-        confirmed = states.count("confirmed") / len(states)
-        possible = (len(states) - states.count("contradicted")) / len(states)
-        first = sum(self.observed(s) == _named(s, predict) for s in evidence) / len(states)
+        states = {s.cell.id: self._state(s, predict, alpha / len(evidence)) for s in evidence}
+        told = list(states.values())
+        confirmed = told.count("confirmed") / len(told)
+        possible = (len(told) - told.count("contradicted")) / len(told)
+        first = sum(self.observed(s) == _named(s, predict) for s in evidence) / len(told)
+        unknown = tuple(cell for cell, state in states.items() if state == "unknown")
         interval = Interval(confirmed, possible)
-        return (Component("share of points", first, interval, self.region, self.scale),)
+        name = "share of points"
+        return (Component(name, first, interval, self.region, self.scale, reads=unknown),)
 
     def _state(self, sample: Sample, predict: Predict | None, alpha: float) -> str:
+        """One of confirmed, contradicted and unknown.
+
+        A wrong point has a rival that is better in truth, and must be shown to be less: all of
+        alpha for each. A right point may be contradicted by any of its rivals: they share alpha.
+        """
         name = _named(sample, predict)
         rivals = [rival for rival in sample.observations if rival != name]
-        intervals = [t_interval(sample[name] - sample[r], alpha / len(rivals)) for r in rivals]
-        if all(interval.low > 0 for interval in intervals):
+        leads = [sample[name] - sample[rival] for rival in rivals]
+        method = self.method.of_difference()
+        if all(method.bounds(lead, alpha).low > 0 for lead in leads):
             return "confirmed"
-        return "contradicted" if any(interval.high < 0 for interval in intervals) else "unknown"
+        behind = any(method.bounds(lead, alpha / len(rivals)).high < 0 for lead in leads)
+        return "contradicted" if behind else "unknown"
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)

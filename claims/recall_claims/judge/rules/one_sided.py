@@ -3,24 +3,15 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
-
-import numpy as np
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
+from recall_claims.judge.methods import Array, Deterministic, Method, Student
 from recall_claims.judge.region import Component, Interval, Region, Scale
-from recall_claims.judge.rules.base import (
-    Array,
-    Evidence,
-    Predict,
-    Rule,
-    Sample,
-    groups,
-    number,
-    t_interval,
-    told_apart,
-)
+from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, component, number
+from recall_claims.judge.rules.means import Map, compared_means, refuse_vacuous
 
 
 @dataclass(frozen=True)
@@ -35,67 +26,68 @@ class OneSided(Rule):
     lower: float | None = None
     observable: str = "value"
     by: str | tuple[str, ...] | None = None
+    method: Method = Student()
     scale: ClassVar[Scale] = "difference"
     needs_prediction: ClassVar[bool] = False
-    guarantee: ClassVar[str] = (
-        "Skewness-corrected t intervals for the mean, jointly valid over all components; the "
-        "region is a half line."
-    )
+    estimand: ClassVar[str] = "The mean, less the prediction if there is one; a half line."
 
     def __post_init__(self) -> None:
         if (self.upper is None) == (self.lower is None):
             raise ClaimError("a one-sided rule needs exactly one of upper= and lower=")
 
+    @property
+    def region(self) -> Region:
+        """The half line."""
+        low, high = self.lower, self.upper
+        return Region(-math.inf if low is None else low, math.inf if high is None else high)
+
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
-        groups(cells, self.by)
+        refuse_vacuous(self, self.region, cells, partial(_less, predict))
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
     ) -> tuple[Component, ...]:
-        region = Region(
-            -math.inf if self.lower is None else self.lower,
-            math.inf if self.upper is None else self.upper,
-        )
-        found = groups([sample.cell for sample in evidence], self.by)
-        result = []
-        for name, members in found.items():
-            values = np.mean([self._compare(evidence[i], predict) for i in members], axis=0)
-            interval = t_interval(values, alpha / len(found))
-            params = told_apart(evidence[members[0]].cell, self.by)
-            mean = float(values.mean())
-            result.append(Component(name, mean, interval, region, self.scale, params))
-        return tuple(result)
+        return compared_means(self, self.region, evidence, partial(_less, predict), alpha)
 
-    def _compare(self, sample: Sample, predict: Predict | None) -> Array:
-        values = sample[self.observable]
-        return values if predict is None else values - number(predict, sample.cell)
+
+def _less(predict: Predict | None, cell: Cell) -> Map:
+    """Less the prediction of the cell, if there is one."""
+    expected = 0.0 if predict is None else number(predict, cell)
+    return lambda observed: observed - expected
 
 
 @dataclass(frozen=True)
 class Ordering(Rule):
-    """mean(larger) - mean(smaller) > margin in every cell, paired by replicate."""
+    """mean(larger) - mean(smaller) > margin in every cell, paired by replicate.
+
+    `method` bounds each of the two observables: `Betting(low, high)` if both have that range.
+    """
 
     smaller: str
     larger: str
     margin: float = 0.0
+    method: Method = Student()
     scale: ClassVar[Scale] = "difference"
     needs_prediction: ClassVar[bool] = False
-    guarantee: ClassVar[str] = (
-        "Skewness-corrected t intervals for paired differences of means, jointly valid over all "
-        "cells."
-    )
+    estimand: ClassVar[str] = "Paired difference of means; a half line."
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
     ) -> tuple[Component, ...]:
-        region = Region(self.margin, math.inf)
-        result = []
-        for sample in evidence:
-            values = sample[self.larger] - sample[self.smaller]
-            interval = t_interval(values, alpha / len(evidence))
-            mean, cell = float(values.mean()), sample.cell
-            result.append(Component(cell.id, mean, interval, region, self.scale, cell))
-        return tuple(result)
+        return tuple(
+            component(
+                sample.cell.id,
+                sample[self.larger] - sample[self.smaller],
+                self.method.of_difference(),
+                Region(self.margin, math.inf),
+                self.scale,
+                alpha,
+                of=len(evidence),
+                params=sample.cell,
+                reads=(sample.cell.id,),
+            )
+            for sample in evidence
+        )
 
     def _shown(self, sample: Sample) -> Array | None:
         return sample[self.larger]
@@ -113,9 +105,8 @@ class Identity(Rule):
     observable: str = "error"
     scale: ClassVar[Scale] = "error"
     needs_prediction: ClassVar[bool] = False
-    guarantee: ClassVar[str] = (
-        "The largest violation over everything simulated; deterministic, spends no error budget."
-    )
+    estimand: ClassVar[str] = "The largest violation over everything simulated."
+    method: ClassVar[Method] = Deterministic()  # type: ignore[misc]  # read-only either way
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
@@ -124,7 +115,13 @@ class Identity(Rule):
         worst = [float(abs(sample[self.observable]).max()) for sample in evidence]
         return tuple(
             Component(
-                sample.cell.id, error, Interval(error, error), region, self.scale, sample.cell
+                sample.cell.id,
+                error,
+                Interval(error, error),
+                region,
+                self.scale,
+                sample.cell,
+                reads=(sample.cell.id,),
             )
             for sample, error in zip(evidence, worst, strict=True)
         )
