@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -145,13 +145,25 @@ class Student(Method):
         if count < 2 or np.ptp(values) <= 1e-12 * np.abs(values).max():
             return EVERYTHING
         mean, error = float(values.mean()), float(stats.sem(values))
-        quantile = float(stats.t.isf(alpha / 2, count - 1))
-        below = above = quantile
-        if count > 2:
-            c = float(stats.skew(values, bias=False)) / math.sqrt(count)
-            below = max(quantile, _undo_hall(quantile, c))
-            above = max(quantile, -_undo_hall(-quantile, c))
-        return Interval(mean - below * error, mean + above * error)
+        skewness = stats.skew(values, bias=False) if count > 2 else 0.0
+        below, above = student_quantiles(count, skewness, alpha)
+        return Interval(mean - float(below) * error, mean + float(above) * error)
+
+
+def student_quantiles(count: int, skewness: Any, alpha: float) -> tuple[Any, Any]:
+    """How many standard errors the ends of Student's bounds at level alpha are below and above.
+
+    Args:
+        count: of the values.
+        skewness: of the values; one number or an array of any shape, as are the results.
+        alpha: the level of each end; half of it is spent.
+    """
+    quantile = float(stats.t.isf(alpha / 2, count - 1))
+    c = np.asarray(skewness) / math.sqrt(count)
+    return (
+        np.maximum(quantile, _undo_hall(quantile, c)),
+        np.maximum(quantile, -_undo_hall(-quantile, c)),
+    )
 
 
 @dataclass(frozen=True)
@@ -205,8 +217,8 @@ def _lower(data: bytes, alpha: float) -> float:
     return math.exp(root)
 
 
-def _undo_hall(value: float, c: float) -> float:
+def _undo_hall(value: float, c: Array) -> Array:
     """Inverse of Hall's transformation; the identity where there is no skewness."""
-    if abs(c) < 1e-6:
-        return value
-    return float(3 / c * (np.cbrt(1 + c * (value - c / 6)) - 1))
+    safe = np.where(np.abs(c) < 1e-6, 1.0, c)
+    undone = 3 / safe * (np.cbrt(1 + safe * (value - safe / 6)) - 1)
+    return np.where(np.abs(c) < 1e-6, value, undone)

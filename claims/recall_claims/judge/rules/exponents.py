@@ -25,7 +25,7 @@ class Exponents(ExponentRule):
     half_width: float | Mapping[str, float]
     observable: str = "value"
     reference: Literal["asymptotic", "prediction"] = "asymptotic"
-    method: ClassVar[Method] = Student()  # type: ignore[misc]  # read-only either way
+    method: Method = Student()
     estimand: ClassVar[str] = (
         "Least-squares exponents of the log cell means on this grid, as means of their jackknife "
         "pseudo-values."
