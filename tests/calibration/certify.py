@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from recall_claims import Claim, Interval, Sample, Verdict
-from recall_claims.evidence.run import Outcome, decide, remembering
-from recall_claims.judge.methods import Array, Betting, Deterministic, Method, Student
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Outcome, Settings, decide, remembering, run
+from recall_claims.judge.methods import Array, Deterministic, Method, Student
 from tests.calibration.enumeration import rejection
-from tests.calibration.tilting import misses
+from tests.calibration.tilting import Estimate, misses
+from tests.every_claim import imported
 
 WORLDS = 200
 
@@ -48,6 +50,22 @@ class Certificate:
     def holds(self) -> bool:
         """Whether neither error is more probable than alpha says."""
         return max(self.refutes, self.supports) <= self.alpha
+
+
+Certified = tuple[str, Certificate]
+"""The registration that a certificate is for, and the certificate."""
+
+
+def certified(task: tuple[str, Settings, Path]) -> Certified:
+    """Certify the claim of this id from a ledger; this is what a worker process runs.
+
+    Raises:
+        SimulationError: the ledger lacks evidence.
+    """
+    name, settings, path = task
+    with Ledger(path) as ledger:
+        outcome = run(imported()[name], settings, ledger, None)
+    return outcome.registration, certify(outcome)
 
 
 def certify(outcome: Outcome, worlds: int = WORLDS) -> Certificate:
@@ -100,8 +118,8 @@ def _tilted(outcome: Outcome) -> tuple[float, float]:
     return sum(wrongs[strict]), max(wrongs[single])
 
 
-def _upper(estimate: Any) -> float:
-    return float(estimate.value + 2 * estimate.error)
+def _upper(estimate: Estimate) -> float:
+    return estimate.value + 2 * estimate.error
 
 
 @dataclass(frozen=True)
