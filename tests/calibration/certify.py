@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recall_claims import Claim, Interval, Sample, Verdict
+from recall_claims import Interval, Sample, Verdict
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings, decide, remembering, run
 from recall_claims.judge.methods import Array, Deterministic, Method, Student

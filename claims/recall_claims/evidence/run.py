@@ -139,9 +139,7 @@ def remembering(claim: Claim) -> Claim:
         wrong = control.planted(claim)
         return Control(control.id, control.description, kept(wrong.predict), wrong.rule)
 
-    return replace(
-        claim, predict=kept(claim.predict), controls=tuple(map(planted, claim.controls))
-    )
+    return replace(claim, predict=kept(claim.predict), controls=tuple(map(planted, claim.controls)))
 
 
 def decide(

@@ -61,10 +61,10 @@ class Betting(Method):
     """For an observable that stays in [low, high]: a test by betting, exact at every look.
 
     Scale X to [0, 1]. If the mean is at most m, then the wealth prod_i (1 + c (X_i/m - 1)) of who
-    bets on more is a nonnegative supermartingale for every stake c in [0, 1], and so is the average
-    over 24 stakes from 0.01 to 0.99. It ever reaches 1/alpha with probability at most alpha (Ville's
-    inequality). The lower bound is the largest m that loses so; the upper one is that of 1 - X
-    (I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting",
+    bets on more is a nonnegative supermartingale for every stake c in [0, 1]; so is the average
+    over 24 stakes from 0.01 to 0.99. That it ever reaches 1/alpha has probability at most alpha
+    (Ville's inequality). The lower bound is the largest m that loses so; the upper one is that of
+    1 - X (I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting",
     J. R. Statist. Soc. B 86, 1, 2024). The wealth does not depend on the order of the data.
 
     At mean mu no exact test rejects m before ln(1/alpha) / ln(mu/m) replicates, whatever the
@@ -98,9 +98,9 @@ class Betting(Method):
 
         The mean is shown to be above it at the level alpha when the first reaches log(1/alpha).
         """
-        values, counts = np.unique(self._scaled(values), return_counts=True)
-        target, counts = (mean - self.low) / (self.high - self.low), counts.astype(float)
-        return log_wealth(values, target, counts), log_wealth(1 - values, 1 - target, counts)
+        seen, times = np.unique(self._scaled(values), return_counts=True)
+        target, counts = (mean - self.low) / (self.high - self.low), times.astype(np.float64)
+        return log_wealth(seen, target, counts), log_wealth(1 - seen, 1 - target, counts)
 
     def of_mean(self, maps: Sequence[Callable[[float], float]]) -> Betting:
         ends = [sorted((one(self.low), one(self.high))) for one in maps]
@@ -180,6 +180,11 @@ class Deterministic(Method):
         return Interval(float(values.min()), float(values.max()))
 
 
+COIN = Betting(0.0, 1.0)
+"""For rates and other observables in [0, 1]."""
+STUDENT = Student()
+
+
 def log_wealth(values: Array, mean: float, counts: Array) -> float:
     """Logarithm of the wealth of who bets that a mean exceeds `mean`, of (0, 1).
 
@@ -195,8 +200,8 @@ def log_wealth(values: Array, mean: float, counts: Array) -> float:
 @lru_cache(maxsize=4096)
 def _lower(data: bytes, alpha: float) -> float:
     """The largest mean that these values in [0, 1] reject from below, to 1e-6 of it."""
-    values, counts = np.unique(np.frombuffer(data), return_counts=True)
-    counts = counts.astype(float)
+    values, times = np.unique(np.frombuffer(data), return_counts=True)
+    counts = times.astype(np.float64)
     mean = float(values @ counts / counts.sum()) if counts.size else 0.0
     if mean == 0:
         return 0.0

@@ -135,9 +135,8 @@ class Ladder:
         """
         wanted: set[int] = set()
         if inside:
-            before, beyond = self.before(alpha), self.beyond(alpha)
-            wanted |= {i for i in range(inside[0] + 1) if not before[i]}
-            wanted |= {i for i in range(inside[-1], len(self.rungs)) if not beyond[i]}
+            support = {*range(inside[0] + 1), *range(inside[-1], len(self.rungs))}
+            wanted |= support.intersection(self.undecided(alpha))
         estimate = self.estimate()
         among = [self.rungs[i] for i in inside] or [math.inf]
         if not among[0] <= estimate <= among[-1]:  # or unknown
@@ -153,7 +152,7 @@ class _LadderRule(Rule):
     observable: str
     rising: bool
     predicts_location: ClassVar[bool] = True
-    method: ClassVar[Method] = Ladder.method  # type: ignore[misc]  # read-only either way
+    method: ClassVar[Method] = Ladder.method
 
     def ladders(self, evidence: Evidence) -> Iterator[Ladder]:
         """The ladders, in the order of the cells."""
@@ -280,9 +279,7 @@ class CriticalExponents(_LadderRule, ExponentRule):
         strict = each / (2 * len(names))
         simultaneous = _combined(matrix, [ladder.bracket(strict) for ladder in found])
         estimates = matrix @ np.log([ladder.estimate() for ladder in found])
-        read = [
-            ladder.samples[rung].cell for ladder in found for rung in ladder.undecided(strict)
-        ]
+        read = [ladder.samples[rung].cell for ladder in found for rung in ladder.undecided(strict)]
         bounds = list(zip(simultaneous, one_sided, strict=True))
         return self.compared(points, read, list(estimates), bounds, predict)
 
