@@ -15,7 +15,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, stats
+import numpy.typing as npt
+from scipy import optimize, special, stats
 
 from recall_claims.judge.methods import Array, student_quantiles
 
@@ -39,15 +40,24 @@ class Tilt:
 
     Attributes:
         weights: of the values, adding up to 1.
-        log_ratios: of each value: true over tilted probability, in logarithms.
+        log_ratios: of each value: tilted over true probability, in logarithms.
     """
 
     weights: Array
     log_ratios: Array
 
+    def draw(self, rows: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+        """Samples as indices of values, shape (rows, count)."""
+        ends = np.cumsum(self.weights)
+        drawn = np.searchsorted(ends, rng.random((rows, count)) * ends[-1], side="right")
+        return np.minimum(drawn, self.weights.size - 1)
+
 
 def misses(world: Array, count: int, alpha: float, rng: np.random.Generator) -> Estimate:
     """Probability that Student's lower bound at level alpha exceeds the mean of the world.
+
+    Half of the samples are tilted towards the quantile of Student's t, and half towards Hall's for
+    the skewness of the world: samples without a tail miss at the former, others at the latter.
 
     Args:
         world: the values that samples are drawn from, shape (values,).
@@ -56,20 +66,25 @@ def misses(world: Array, count: int, alpha: float, rng: np.random.Generator) -> 
         rng: what draws.
     """
     standard = (world - world.mean()) / world.std()
-    quantile = float(student_quantiles(count, stats.skew(standard), alpha)[0])
-    chosen = tilted(standard, count, quantile)
-    if chosen is None:
+    quantiles = {
+        float(student_quantiles(count, skewness, alpha)[0])
+        for skewness in (0.0, stats.skew(standard))
+    }
+    tilts = [t for t in (tilted(standard, count, q) for q in sorted(quantiles)) if t is not None]
+    if not tilts:
         return Estimate(0.0, 0.0)
     total = squares = 0.0
-    samples, rows, ends = 0, max(1, BATCH // count), np.cumsum(chosen.weights)
+    samples, rows = 0, max(1, BATCH // (count * len(tilts)))
     for _ in range(MOST):
-        drawn = np.searchsorted(ends, rng.random((rows, count)) * ends[-1], side="right")
-        drawn = np.minimum(drawn, standard.size - 1)
-        ratios = np.exp(chosen.log_ratios[drawn].sum(axis=1)) * missed(standard[drawn], alpha)
-        total, squares, samples = total + ratios.sum(), squares + (ratios**2).sum(), samples + rows
+        drawn = np.concatenate([tilt.draw(rows, count, rng) for tilt in tilts])
+        logs = [tilt.log_ratios[drawn].sum(axis=1) for tilt in tilts]
+        proposed = special.logsumexp(logs, axis=0) - math.log(len(tilts))
+        ratios = np.exp(-proposed) * missed(standard[drawn], alpha)
+        total, squares = total + ratios.sum(), squares + (ratios**2).sum()
+        samples += len(drawn)
         value = total / samples
         error = math.sqrt(max(squares / samples - value**2, 0.0) / samples)
-        if samples >= 1000 and value > 0 and error <= PRECISION * value:
+        if samples >= 4000 and value > 0 and error <= PRECISION * value:
             break
     return Estimate(float(value), error)
 
@@ -77,9 +92,14 @@ def misses(world: Array, count: int, alpha: float, rng: np.random.Generator) -> 
 def missed(samples: Array, alpha: float) -> Array:
     """Which samples, rows of values of mean 0, have a lower bound above 0; shape (rows,)."""
     count = samples.shape[1]
-    mean, error = samples.mean(axis=1), stats.sem(samples, axis=1)
-    below, _ = student_quantiles(count, stats.skew(samples, axis=1, bias=False), alpha)
-    found: Array = mean > below * error
+    mean = samples.mean(axis=1)
+    off = samples - mean[:, None]
+    second, third = (off**2).mean(axis=1), (off**3).mean(axis=1)
+    varies = np.ptp(samples, axis=1) > 1e-12 * np.abs(samples).max(axis=1)
+    second = np.where(varies, second, 1.0)
+    skewness = third / second**1.5 * math.sqrt(count * (count - 1)) / (count - 2)
+    below, _ = student_quantiles(count, skewness, alpha)
+    found: Array = varies & (mean > below * np.sqrt(second / (count - 1)))
     return found
 
 
@@ -121,7 +141,7 @@ def tilted(world: Array, count: int, quantile: float) -> Tilt | None:
     assert theta is not None  # the rate was finite there
     exponents = theta * (b * world - b**2 * world**2 / 2)
     log_mean = _log_mean_exp(exponents)
-    return Tilt(np.exp(exponents - log_mean) / world.size, log_mean - exponents)
+    return Tilt(np.exp(exponents - log_mean) / world.size, exponents - log_mean)
 
 
 def _log_mean_exp(values: Array) -> float:
