@@ -22,6 +22,7 @@ from recall_claims.judge.region import judge
 from tests.every_claim import FILES, claims_in, imported
 from tests.mutation.mutants import Mutant, forget
 
+
 class Evidence:
     """What the claims found under the theory as it is.
 

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from recall_claims import (
+    Betting,
     Cell,
     CriticalExponents,
     CriticalLocation,
@@ -69,8 +70,7 @@ def test_nearly_separated_counts_give_a_bracket_between_rungs(counts: tuple[int,
 
 
 def test_rungs_count_from_the_outermost_until_the_first_that_fails() -> None:
-    undecided_outside = falling((20, 64, 0), 64)
-    assert undecided_outside.bracket(ALPHA) == Interval(0.0, 20)
+    assert falling((0, 64, 0), 64).bracket(ALPHA) == Interval(0.0, 20)
     assert falling((64, 64, 0), 64).bracket(ALPHA) == Interval(14, 20)
 
 
@@ -143,3 +143,24 @@ def test_a_single_rung_is_no_ladder() -> None:
 def test_rungs_are_rounded_towards_the_centre() -> None:
     rungs = ladder([{"dim": 2}], "pairs", lambda _: 99.5, (0.9, 0.99, 1.0, 1.1))
     assert [cell["pairs"] for cell in rungs] == [90, 99, 109]
+
+
+def test_the_levels_of_exponents_are_shared() -> None:
+    # 33 of 33 show a rate at one ladder's share of alpha, and not at that of two exponents.
+    of = 33
+    alpha = 2 * math.exp(-Betting().log_wealths(coins(of, of), 0.5)[0]) * 1.001
+    corners = ((1, 1), (8, 1), (1, 8))
+    samples = [
+        sample
+        for dim, width in corners
+        for sample in evidence((of, 0), of, (9, 11), dim=dim, width=width)
+    ]
+    rule = CriticalExponents({"dim": 0.0, "width": 0.0}, 0.5, scan="pairs", rising=False)
+    for level, one_sided, simultaneous in (
+        (alpha, False, False),
+        (1.5 * alpha, True, False),
+        (6 * alpha, True, True),
+    ):
+        for found in rule.components(samples, None, level):
+            assert math.isfinite(found.bounds.high) == one_sided
+            assert math.isfinite(found.interval.high) == simultaneous

@@ -125,3 +125,13 @@ def test_exponents_are_separate_numbers_so_the_bluntest_counts() -> None:
 def test_no_data_resolve_nothing() -> None:
     nothing = component(-math.inf, math.inf)
     assert resolution([nothing]).value is None
+
+
+def test_support_is_by_the_single_bounds_and_refutation_by_the_simultaneous_interval() -> None:
+    wide, narrow = Interval(1.05, 1.3), Interval(1.12, 1.2)
+    found = Component("c", 1.15, wide, Region(0.9, 1.1), "ratio", one_sided=narrow)
+    assert found.verdict is Verdict.INCONCLUSIVE  # its bounds are outside, its interval is not
+    inside = Component(
+        "c", 1.0, Interval(0.8, 1.2), Region(0.9, 1.1), "ratio", one_sided=Interval(0.95, 1.05)
+    )
+    assert inside.verdict is Verdict.SUPPORTED
