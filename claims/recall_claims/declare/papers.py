@@ -1,8 +1,9 @@
 """The papers' statements, kept as data in files of their own."""
 
+import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -19,14 +20,23 @@ class Statement:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper and its statements, with the letters that it uses for cell parameters."""
+    """A paper and its statements, with the letters that it uses for cell parameters.
+
+    Attributes:
+        share: part of a run's error budget that belongs to the paper, in (0, 1].
+        slots: number of claims among which the share is divided, fixed in advance.
+        file: where this is written.
+    """
 
     key: str
     title: str
     authors: str
     identifier: str
+    share: float
+    slots: int
     statements: tuple[Statement, ...]
     symbols: Mapping[str, str]
+    file: Path = field(compare=False)
 
 
 _added: dict[str, Paper] = {}
@@ -36,16 +46,24 @@ def add_paper(path: Path) -> None:
     """Make a paper known; for the conftest.py beside its claims.
 
     Args:
-        path: a TOML file with id, title, authors, identifier and statements.
+        path: a TOML file with id, title, authors, identifier, share, slots and statements.
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is not TOML, lacks an entry, has the id of another paper, or statements that
-            rest on unknown ones or on themselves.
+        ValueError: it is not TOML, lacks an entry, has the id of another paper, a senseless share
+            or number of slots, a share that the papers added before do not leave, or statements
+            that rest on unknown ones or on themselves.
     """
     paper = _read(path)
     if papers().get(paper.key, paper) != paper:
         raise ValueError(f"{path}: another paper has the id {paper.key!r}; choose a new one")
+    shares = {**{key: other.share for key, other in papers().items()}, paper.key: paper.share}
+    if math.fsum(shares.values()) > 1 + 1e-9:
+        raise ValueError(
+            f"{path}: the papers' shares of the error budget add up to more than 1 "
+            f"({', '.join(f'{key} {share:g}' for key, share in shares.items())}); make `share` "
+            "of this file, or of another paper's, smaller"
+        )
     _added[paper.key] = paper
 
 
@@ -58,6 +76,7 @@ def _read(path: Path) -> Paper:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         authors = data["authors"]
+        share, slots = _budgeted(data, path)
         statements = tuple(
             Statement(e["id"], e["text"], e["provenance"], tuple(e.get("rests_on", ())))
             for e in data["statements"]
@@ -67,13 +86,33 @@ def _read(path: Path) -> Paper:
             title=data["title"],
             authors=authors if isinstance(authors, str) else ", ".join(authors),
             identifier=data["identifier"],
+            share=share,
+            slots=slots,
             statements=_checked(statements, path),
             symbols=data.get("symbols", {}),
+            file=path,
         )
     except KeyError as error:
         raise ValueError(f"{path} has no entry {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not TOML: {error}") from None
+
+
+def _budgeted(data: Mapping[str, object], path: Path) -> tuple[float, int]:
+    """A paper's share of the error budget and its slots, refused if they make no sense."""
+    share, slots = data.get("share"), data.get("slots")
+    missing = [name for name in ("share", "slots") if name not in data]
+    if missing:
+        raise ValueError(
+            f"{path} has no entry {' and '.join(missing)}: say which part of the error budget the "
+            "paper's claims may spend, and among how many claims it is divided, such as "
+            "`share = 0.1` and `slots = 26`"
+        )
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+        raise ValueError(f"{path}: share is a part of the error budget in (0, 1], not {share!r}")
+    if isinstance(slots, bool) or not isinstance(slots, int) or slots < 1:
+        raise ValueError(f"{path}: slots is a number of claims, at least 1, not {slots!r}")
+    return float(share), slots
 
 
 def _checked(statements: tuple[Statement, ...], path: Path) -> tuple[Statement, ...]:

@@ -1,9 +1,12 @@
 """The ledger: every block of evidence ever simulated, in one SQLite file.
 
-A block is keyed on all that its figures depend on: claim, cell, seed, block index, replicates,
-dtype, device kind, fingerprint of the code that made it, and library versions. A run that was
-killed finds its finished blocks here and loses at most those in flight. Payloads are numpy
+A block is keyed on all that its figures depend on: claim, registration, cell, seed, block index,
+replicates, dtype, device kind, fingerprint of the code that made it, and library versions. A run
+that was killed finds its finished blocks here and loses at most those in flight. Payloads are numpy
 archives without pickles, with a checksum.
+
+The ledger also keeps every registration under which a claim has been run: a claim that was edited
+T times has had T draws, which cost up to T times its alpha.
 """
 
 from __future__ import annotations
@@ -14,9 +17,10 @@ import json
 import sqlite3
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -27,15 +31,24 @@ from recall_claims.errors import LedgerError
 from recall_claims.judge.rules.base import Array
 
 APPLICATION_ID = 0x52434C4D  # "RCLM" in ASCII marks the file as ours
-VERSION = 1
+VERSION = 2
 WAIT_SECONDS = 60
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS blocks (
-    key TEXT PRIMARY KEY, claim TEXT NOT NULL, cell TEXT NOT NULL, seed TEXT NOT NULL,
+    key TEXT PRIMARY KEY, claim TEXT NOT NULL, registration TEXT NOT NULL DEFAULT '',
+    cell TEXT NOT NULL, seed TEXT NOT NULL,
     block INTEGER NOT NULL, replicates INTEGER NOT NULL, dtype TEXT NOT NULL,
     device TEXT NOT NULL, code TEXT NOT NULL, versions TEXT NOT NULL,
     seconds REAL NOT NULL, checksum TEXT NOT NULL, payload BLOB NOT NULL
+) STRICT
+"""
+# Blocks of format 1 were drawn under no registration: the empty one, which no claim has.
+_UPGRADE = "ALTER TABLE blocks ADD COLUMN registration TEXT NOT NULL DEFAULT ''"
+_REGISTRATIONS = """
+CREATE TABLE IF NOT EXISTS registrations (
+    claim TEXT NOT NULL, tier TEXT NOT NULL, registration TEXT NOT NULL, first_used TEXT NOT NULL,
+    PRIMARY KEY (claim, tier, registration)
 ) STRICT
 """
 _INDEX = "CREATE INDEX IF NOT EXISTS place ON blocks (claim, cell, seed, block)"
@@ -46,6 +59,7 @@ class BlockKey:
     """All that a block's figures depend on."""
 
     claim: str
+    registration: str
     cell: str
     seed: int
     block: int
@@ -156,17 +170,70 @@ class Ledger:
         with self._explained("write"):
             self._database.execute(f"INSERT OR IGNORE INTO blocks ({names}) VALUES ({values})", row)
 
+    def register(self, claim_id: str, tier: str, registration: str) -> int:
+        """Keep that a claim is run under a registration; return under how many it ever was."""
+        used = datetime.now(UTC).isoformat()
+        with self._explained("write"):
+            self._database.execute(
+                "INSERT OR IGNORE INTO registrations VALUES (?, ?, ?, ?)",
+                (claim_id, tier, registration, used),
+            )
+            (count,) = self._database.execute(
+                "SELECT count(*) FROM registrations WHERE claim = ? AND tier = ?", (claim_id, tier)
+            ).fetchone()
+        return int(count)
+
+    def newest(
+        self,
+        claim_id: str,
+        tier: str,
+        cells: Collection[str],
+        *,
+        seed: int,
+        dtype: str,
+        device: str,
+        code: str,
+        versions: str,
+        replicates: int,
+    ) -> str | None:
+        """The registration first used last of those with evidence of every cell, or None.
+
+        Args:
+            claim_id: the claim's.
+            tier: the registrations are of this tier.
+            cells: ids of the cells whose first blocks must be there, each with the other fields
+                of its key exactly as they are given here.
+            seed, dtype, device, code, versions, replicates: as in `BlockKey`.
+        """
+        key = BlockKey(claim_id, "", "", seed, 0, replicates, dtype, device, code, versions)
+        with self._explained("read"):
+            rows = self._database.execute(
+                "SELECT registration FROM registrations WHERE claim = ? AND tier = ? "
+                "ORDER BY first_used DESC, rowid DESC",
+                (claim_id, tier),
+            ).fetchall()
+            for (name,) in rows:
+                wanted = [replace(key, registration=name, cell=cell).digest for cell in cells]
+                if wanted and all(map(self._has, wanted)):
+                    return str(name)
+        return None
+
+    def _has(self, digest: str) -> bool:
+        found = self._database.execute("SELECT 1 FROM blocks WHERE key = ?", (digest,))
+        return found.fetchone() is not None
+
     def why_missing(self, key: BlockKey) -> str:
-        """Why a block has to be simulated: "new", or what differs from the block kept there."""
+        """Why a block has to be simulated: "new", or what differs from the one kept last there."""
+        fields = ("registration", "replicates", "dtype", "device", "code", "versions")
         with self._explained("read"):
             row = self._database.execute(
-                "SELECT replicates, dtype, device, code, versions FROM blocks "
-                "WHERE claim = ? AND cell = ? AND seed = ? AND block = ? LIMIT 1",
+                f"SELECT {', '.join(fields)} FROM blocks "
+                "WHERE claim = ? AND cell = ? AND seed = ? AND block = ? "
+                "ORDER BY rowid DESC LIMIT 1",
                 (key.claim, key.cell, str(key.seed), key.block),
             ).fetchone()
         if row is None:
             return "new"
-        fields = ("replicates", "dtype", "device", "code", "versions")
         changed = [name for name, old in zip(fields, row, strict=True) if getattr(key, name) != old]
         return f"{' and '.join(changed)} changed"
 
@@ -197,9 +264,13 @@ class Ledger:
             )
         if not tables:
             execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            execute(f"PRAGMA user_version = {VERSION}")
+        elif version == 1:
+            execute(_UPGRADE)
         execute(_TABLE)
+        execute(_REGISTRATIONS)
         execute(_INDEX)
+        if version < VERSION:
+            execute(f"PRAGMA user_version = {VERSION}")
 
     def _log_ahead(self) -> None:
         """Let readers and a writer work side by side; the switch does not wait for locks itself."""

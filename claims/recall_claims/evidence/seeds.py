@@ -1,4 +1,4 @@
-"""Random streams named by what they are for: suite seed, claim, cell, block, replicate.
+"""Random streams named by what they are for: seed, claim, registration, cell, block, replicate.
 
 Names are hashed with SHA-256, never with `hash()`, so a stream is the same in every process,
 on every platform and whatever else the suite runs.
@@ -10,18 +10,19 @@ import numpy as np
 
 
 def replicate_generators(
-    suite_seed: int, claim_id: str, cell_id: str, block: int, replicates: int
+    suite_seed: int, claim_id: str, registration: str, cell_id: str, block: int, replicates: int
 ) -> tuple[np.random.Generator, ...]:
     """One independent PCG64 generator per replicate of a block.
 
     Args:
         suite_seed: the run's seed, a non-negative integer.
         claim_id: the claim's stable name.
+        registration: of the claim's declaration, so that an edited one draws fresh evidence.
         cell_id: the cell's stable text.
         block: index of the block in its cell, from 0.
         replicates: number of generators.
     """
-    digest = hashlib.sha256(f"{claim_id}\0{cell_id}".encode()).digest()
+    digest = hashlib.sha256(f"{claim_id}\0{registration}\0{cell_id}".encode()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
     sequence = np.random.SeedSequence(entropy=suite_seed, spawn_key=(*words, block))
     return tuple(np.random.Generator(np.random.PCG64(s)) for s in sequence.spawn(replicates))

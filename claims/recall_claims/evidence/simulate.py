@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import scipy
 import torch
 
 from recall_claims.declare.cell import Block, Cell
@@ -23,7 +24,11 @@ from recall_claims.judge.rules.base import Array
 
 @dataclass(frozen=True)
 class Task:
-    """A block to simulate, in words that any worker process understands."""
+    """A block to simulate, in words that any worker process understands.
+
+    The key has the registration, which the process that judges has worked out: a worker predicts
+    nothing.
+    """
 
     module: str
     cell: Cell
@@ -85,7 +90,9 @@ def _observe(claim: Claim, task: Task, span: slice) -> dict[str, Array] | None:
     """Observables of some replicates of a block, or None if memory does not suffice."""
     key = task.key
     # Anew for every attempt: one that failed has used its generators.
-    rngs = replicate_generators(key.seed, key.claim, key.cell, key.block, key.replicates)
+    rngs = replicate_generators(
+        key.seed, key.claim, key.registration, key.cell, key.block, key.replicates
+    )
     block = Block(rngs=rngs[span], device=task.device, dtype=getattr(torch, key.dtype))
     try:
         raw = claim.observe(task.cell, block)
@@ -160,4 +167,7 @@ def _claims(module: str) -> dict[str, tuple[Claim, str]]:
 @cache
 def versions() -> str:
     """Of what a block's last digits depend on besides the code."""
-    return f"python {platform.python_version()}, numpy {np.__version__}, torch {torch.__version__}"
+    return (
+        f"python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}, "
+        f"torch {torch.__version__}"
+    )

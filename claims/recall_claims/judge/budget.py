@@ -1,28 +1,39 @@
-"""The suite's error budget, and the rule, fixed in advance, by which it is spent.
+"""The error budget of a run, and the rule, fixed in advance, by which it is spent.
 
-The controlled error is the probability that the run refutes *any* true claim (and, separately and
-equally, that it supports any false one). It is divided
+What is controlled is the family-wise error rate of *one* run: the probability that it refutes any
+true claim. It is divided
 
-1. over claims: each owns 1/SLOTS of it, whichever claims are selected, so that replaying one
-   claim alone gives the verdict it has in the full run;
-2. over looks: a claim that may look K times at doubling amounts of data spends 1/K of its share
-   at each;
-3. over the components of its estimand (cells, exponents): by Bonferroni, hence simultaneously.
+1. over papers: each paper's file states its `share`; the shares of all papers add up to at most 1;
+2. over claims: a paper's share is divided into its `slots`, and a claim owns one of them, whichever
+   claims are selected, so that replaying one claim alone gives the verdict it has in the full run;
+3. over the components of its estimand (cells, exponents), by Bonferroni, hence simultaneously;
+4. over looks: a fixed-n test that may look K times at growing amounts of data spends 1/K of its
+   share at each; a test that is exact at every look (an e-process) pays nothing for looks.
 
 By the union bound the sum is at most the budget, whatever the dependence between looks,
-components and claims. Controls are judged on the same data and spend nothing: refuting a planted
-wrong theory is not an error.
+components and claims. What is *not* in that bound:
+
+* False support is controlled per claim, at that claim's alpha, and not over the run: every
+  component has to be shown inside its region, and a false claim has one that is outside
+  (an intersection-union test).
+* Controls are judged on the same data and spend nothing: refuting a planted wrong theory is not an
+  error.
+* Identities and other deterministic rules have no sampling error and are outside the budget. What
+  their verdict is worth is their numerical tolerance.
+* Several runs. Two seeds spend two budgets. A claim that was registered T times, because its
+  declaration was edited and fresh evidence drawn, costs at most T times its alpha.
 """
 
 from dataclasses import dataclass
 
-SLOTS = 256
+from recall_claims.declare.papers import Paper
+
 DEFAULT = 1e-3
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Probability of refuting any true claim, in a whole run.
+    """Probability of refuting any true claim, in one whole run.
 
     Raises:
         ValueError: the probability is not in (0, 0.5].
@@ -37,11 +48,6 @@ class Budget:
                 f"the default is {DEFAULT}"
             )
 
-    @property
-    def per_claim(self) -> float:
-        """The share of one claim."""
-        return self.probability / SLOTS
-
-    def per_look(self, looks: int) -> float:
-        """The share of one look of a claim that may look `looks` times."""
-        return self.per_claim / looks
+    def per_claim(self, paper: Paper) -> float:
+        """What each claim of a paper may spend, the claim's alpha."""
+        return self.probability * paper.share / paper.slots

@@ -6,6 +6,7 @@ report, so that pytest-xdist loses none.
 """
 
 import os
+from collections import Counter
 from collections.abc import Generator
 from typing import Any
 
@@ -15,8 +16,8 @@ from rich.console import Console
 
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
+from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError
-from recall_claims.judge.budget import SLOTS
 from recall_claims.plugin import options, record
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.plan import print_plan
@@ -66,17 +67,22 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     return item
 
 
+@pytest.hookimpl(tryfirst=True)  # before -k leaves claims out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Ids are unique, and the error budget has a slot for every claim."""
-    ids = [item.claim.id for item in items if isinstance(item, ClaimItem)]
-    twice = sorted({claim_id for claim_id in ids if ids.count(claim_id) > 1})
+    claims = [item.claim for item in items if isinstance(item, ClaimItem)]
+    ids = Counter(claim.id for claim in claims)
+    twice = sorted(claim_id for claim_id, count in ids.items() if count > 1)
     if twice:
         raise pytest.UsageError(f"two claims share the id {', '.join(twice)}; rename one")
-    if len(ids) > SLOTS:
-        raise pytest.UsageError(
-            f"{len(ids)} claims, but the error budget is divided into {SLOTS} slots; raise SLOTS "
-            "in claims/recall_claims/judge/budget.py (every claim's share becomes smaller)"
-        )
+    for key, count in Counter(claim.source.paper for claim in claims).items():
+        paper = papers()[key]
+        if count > paper.slots:
+            raise pytest.UsageError(
+                f"paper {key} has {count} claims, but its share of the error budget is divided "
+                f"into {paper.slots} slots; raise `slots` in {paper.file} (every claim of the "
+                "paper then has a smaller alpha)"
+            )
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool | None:

@@ -1,0 +1,105 @@
+"""What a claim was fixed to be when its evidence was drawn, as one short hash.
+
+A region that is moved after the evidence was seen, and judged on that same evidence, has no error
+rate. So the random streams and the ledger's keys derive from the declaration itself: whoever edits
+it draws fresh evidence. Predictions count to 4 digits, so that a formula written in another way
+keeps its evidence; a flip of the last digit costs a draw, never an error.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Set
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from recall_claims.declare.cell import Cell
+from recall_claims.declare.claim import Claim
+from recall_claims.errors import ClaimError
+
+OFF_TIES = 1.0000317
+"""Factor on a prediction before it is rounded: round numbers, such as 0.12345, sit on a tie."""
+
+
+def registration(claim: Claim, tier: str) -> str:
+    """SHA-256 of what a claim's verdict in a tier was fixed by beforehand, as 16 hex digits.
+
+    That is its id, rule, cells, replicates, looks, floating-point type, expected verdict and
+    controls, and what it and each control predict in every cell. Titles, prose, LaTeX and plots
+    are no part of it. It is the same in every process.
+
+    Raises:
+        ClaimError: a field of a rule is neither a number, a text, nor made of such, so that two
+            processes could not agree on it.
+    """
+    cells = claim.cells.get(tier, ())
+    planted = {control.id: control.planted(claim) for control in claim.controls}
+    declared = {
+        "claim": claim.id,
+        "tier": tier,
+        "dtype": claim.dtype,
+        "expected": claim.expected,
+        "replicates": claim.replicates.get(tier),
+        "looks": claim.looks.get(tier),
+        "cells": [cell.id for cell in cells],
+        "judged": _judged(claim, cells),
+        "controls": {name: _judged(wrong, cells) for name, wrong in planted.items()},
+    }
+    text = json.dumps(declared, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _judged(claim: Claim, cells: Iterable[Cell]) -> dict[str, Any]:
+    predict = claim.predict
+    return {
+        "rule": _plain(claim.rule, f"the rule of claim {claim.id}"),
+        "predictions": None if predict is None else [_predicted(predict(c)) for c in cells],
+    }
+
+
+def _predicted(value: float | str) -> float | str:
+    return value if isinstance(value, str) else _rounded(float(value) * OFF_TIES, 4)
+
+
+def _rounded(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}") + 0.0  # no negative zero
+
+
+def _plain(value: object, where: str) -> Any:
+    """A value in terms that JSON has, the same for equal declarations."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or (isinstance(value, bool | str) and not isinstance(value, Enum)):
+        return value
+    if isinstance(value, Enum):
+        return [type(value).__qualname__, value.name]
+    if isinstance(value, int):
+        return value if abs(value) >= 10**8 else float(value)  # 1 and 1.0 are one declaration
+    if isinstance(value, float):
+        return _rounded(value, 8)
+    if isinstance(value, Cell):
+        return value.id
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {
+            field.name: _plain(getattr(value, field.name), f"{field.name} of {where}")
+            for field in dataclasses.fields(value)
+        }
+        return [type(value).__qualname__, fields]
+    if isinstance(value, Mapping):
+        return sorted(
+            [[_plain(k, where), _plain(v, f"{k!r} in {where}")] for k, v in value.items()],
+            key=json.dumps,
+        )
+    if isinstance(value, Set):
+        return sorted((_plain(entry, where) for entry in value), key=json.dumps)
+    if isinstance(value, tuple | list):
+        return [_plain(entry, where) for entry in value]
+    kind = "a function" if callable(value) else f"a {type(value).__name__}"
+    raise ClaimError(
+        f"{where} is {kind}, which has no text that every process agrees on, so the claim cannot "
+        "be registered; give numbers, texts, or a dataclass of such"
+    )
