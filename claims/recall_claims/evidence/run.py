@@ -17,6 +17,8 @@ import numpy as np
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.controls import Control
+from recall_claims.declare.papers import papers
+from recall_claims.declare.registration import registration
 from recall_claims.errors import SimulationError
 from recall_claims.evidence.executors import SerialExecutor, one_thread
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
@@ -44,6 +46,7 @@ class Settings:
     seed: int = 0
     device: str = "cpu"
     budget: Budget = field(default_factory=Budget)
+    reuse_evidence: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,9 @@ class Outcome:
     peak_memory: float | None
     divided: int = 0
     """Blocks of this run that memory allowed only in parts."""
+    registration: str = ""
+    registrations: int = 1
+    explored: bool = False
 
     @property
     def replicates(self) -> int:
@@ -127,7 +133,8 @@ def prefetch(claim: Claim, settings: Settings, ledger: Ledger, executor: Executo
     """
     if isinstance(executor, SerialExecutor):
         return {}
-    missing = _missing(claim, settings, ledger, 0, {})
+    registered = registration(claim, settings.tier)
+    missing = _missing(claim, settings, registered, ledger, 0, {})
     return {task.key: executor.submit(simulate, task) for task in missing}
 
 
@@ -162,12 +169,14 @@ def run(
     one_thread()
     points = claim.cells[settings.tier]
     looks = claim.looks[settings.tier]
-    alpha = settings.budget.per_look(looks)
+    alpha = settings.budget.per_claim(papers()[claim.source.paper]) / looks
     collected: dict[BlockIndex, BlockResult] = {}
     why: Counter[str] = Counter()
     look = 0
+    registered = registration(claim, settings.tier)
+    registrations = ledger.register(claim.id, settings.tier, registered)
     while True:
-        missing = _missing(claim, settings, ledger, look, collected)
+        missing = _missing(claim, settings, registered, ledger, look, collected)
         if missing and executor is None:
             if look == 0:
                 raise SimulationError(f"the ledger lacks blocks of {claim.id}; run it first")
@@ -199,12 +208,15 @@ def run(
             (r.peak_memory for r in collected.values() if r.peak_memory is not None), default=None
         ),
         divided=sum(result.parts > 1 for result in collected.values()),
+        registration=registered,
+        registrations=registrations,
     )
 
 
 def _missing(
     claim: Claim,
     settings: Settings,
+    registered: str,
     ledger: Ledger,
     look: int,
     collected: dict[BlockIndex, BlockResult],
@@ -213,7 +225,7 @@ def _missing(
     missing = []
     for block in range(2**look // 2, 2**look):  # the others are of earlier looks
         for cell in claim.cells[settings.tier]:
-            task = _task(claim, settings, cell, block)
+            task = _task(claim, settings, registered, cell, block)
             found = ledger.get(task.key)
             if found is None:
                 missing.append(task)
@@ -254,9 +266,10 @@ def _result(future: Future[BlockResult]) -> BlockResult:
         ) from error
 
 
-def _task(claim: Claim, settings: Settings, cell: Cell, block: int) -> Task:
+def _task(claim: Claim, settings: Settings, registered: str, cell: Cell, block: int) -> Task:
     key = BlockKey(
         claim=claim.id,
+        registration=registered,
         cell=cell.id,
         seed=settings.seed,
         block=block,

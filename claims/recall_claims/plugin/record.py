@@ -17,7 +17,6 @@ from recall_claims.evidence import fingerprints
 from recall_claims.evidence.executors import cores
 from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.run import Outcome, Settings
-from recall_claims.judge.budget import SLOTS
 from recall_claims.judge.region import Component, Interval, Region, Verdict, headline, judge
 from recall_claims.judge.rules import Sample
 from recall_reports import record
@@ -94,7 +93,7 @@ def suite(
     commit: str | None,
 ) -> record.Record:
     """The whole record: how the run was made, the papers, derivations and claims."""
-    budget = settings.budget
+    budget, known = settings.budget, globals()["papers"]()
     peaks = [peak_memory(), *(claim.blocks.peak_memory_mib for claim in claims)]
     modules = {claim.source.module for claim in claims if claim.source.module}
     return record.Record(
@@ -120,9 +119,13 @@ def suite(
             peak_memory_mib=max(filter(None, peaks), default=None),
             error_budget=record.ErrorBudget(
                 probability=budget.probability,
-                slots=SLOTS,
-                per_claim=budget.per_claim,
-                allocated=budget.per_claim * sum(claim.state == "DECIDED" for claim in claims),
+                slots=256,
+                per_claim=budget.probability / 256,
+                allocated=sum(
+                    budget.per_claim(known[claim.source.paper])
+                    for claim in claims
+                    if claim.state == "DECIDED"
+                ),
             ),
             independence=record.Independence(**fingerprints.independence()),
         ),
