@@ -71,6 +71,13 @@ class Rule(ABC):
         if self.needs_prediction and predict is None:
             raise ClaimError(f"{type(self).__name__} compares with a prediction; give predict=")
 
+    def alpha_of_look(self, alpha: float, looks: int) -> float:
+        """The share of a claim's alpha that one look spends."""
+        return alpha / looks
+
+    def decidable(self, cells: Sequence[Cell], predict: Predict | None) -> None:  # noqa: B027
+        """Refuse a grid on which no data could support the claim."""
+
     def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
         """The rule about exponents that are off by these, if it names its exponents itself."""
         return None
