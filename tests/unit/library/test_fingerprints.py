@@ -70,7 +70,8 @@ def load(folder: Path, text: str, name: str = "claimlike") -> ModuleType:
     """Import the source as a fresh module."""
     path = folder / f"{name}.py"
     path.write_text(text, encoding="utf-8")
-    sys.modules.pop(name, None)
+    for loaded in [m for m in sys.modules if m == name or m.partition(".")[0] == "own"]:
+        del sys.modules[loaded]
     for cached in (fingerprints._imports, fingerprints._module_tree, upstream, source):
         cached.cache_clear()
     importlib.invalidate_caches()
