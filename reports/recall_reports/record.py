@@ -173,6 +173,7 @@ class Claim(Struct, kw_only=True):
     controls: list[Control] = []
     resolution: Finite | None = None
     alpha: Probability | None = None
+    registration: str = ""
     replicates: Count = 0
     looks: Count = 0
     looks_planned: Count = 0

@@ -46,6 +46,7 @@ def decided(outcome: Outcome, file: str) -> record.Claim:
     found.controls = [_control(c, decision.controls[c.id]) for c in claim.controls]
     found.resolution = decision.resolution.value
     found.alpha = outcome.alpha
+    found.registration = outcome.registration
     found.replicates = outcome.replicates
     found.looks = outcome.looks
     found.seconds = outcome.seconds
@@ -59,6 +60,11 @@ def decided(outcome: Outcome, file: str) -> record.Claim:
     alpha = outcome.alpha / len(outcome.evidence)
     found.cells = [_cell(claim, sample, alpha) for sample in outcome.evidence]
     return found
+
+
+def explored(outcome: Outcome, file: str) -> record.Claim:
+    """The record of a claim judged on evidence older than its declaration."""
+    raise NotImplementedError
 
 
 def undecided(
