@@ -50,7 +50,8 @@ class Tilt:
         """Samples as indices of values, shape (rows, count)."""
         ends = np.cumsum(self.weights)
         drawn = np.searchsorted(ends, rng.random((rows, count)) * ends[-1], side="right")
-        return np.minimum(drawn, self.weights.size - 1)
+        found: npt.NDArray[np.intp] = np.minimum(drawn, self.weights.size - 1)
+        return found
 
 
 def misses(world: Array, count: int, alpha: float, rng: np.random.Generator) -> Estimate:

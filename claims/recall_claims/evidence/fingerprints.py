@@ -65,7 +65,8 @@ def _is_local(value: Any, function: Callable[..., Any]) -> bool:
     """Whether it is a function, maybe a cached one, of the same module or another claim file."""
     if not callable(value) or not inspect.isfunction(inspect.unwrap(value)):
         return False
-    return value.__module__ == function.__module__ or value.__module__.startswith("claims.")
+    home: str = value.__module__
+    return home == function.__module__ or home.startswith("claims.")
 
 
 def fingerprint(function: Callable[..., Any]) -> str:

@@ -174,12 +174,12 @@ def test_prefetched_blocks_are_simulated_once(tmp_path: Path) -> None:
 
     with Counting(2) as executor, Ledger(tmp_path / "ahead.sqlite") as ledger:
         prefetched = prefetch(mean_claim, SMOKE, ledger, executor)
-        assert len(prefetched) == len(CELLS)
+        assert len(prefetched.blocks) == len(CELLS)
         ahead = run(mean_claim, SMOKE, ledger, executor, prefetched=prefetched)
         assert executor.submitted == ahead.blocks
-        assert prefetch(mean_claim, SMOKE, ledger, executor) == {}  # the ledger has them now
+        assert not prefetch(mean_claim, SMOKE, ledger, executor).blocks  # the ledger has them now
     with Ledger(tmp_path / "serial.sqlite") as ledger:
-        assert prefetch(mean_claim, SMOKE, ledger, SerialExecutor()) == {}
+        assert not prefetch(mean_claim, SMOKE, ledger, SerialExecutor()).blocks
         assert run(mean_claim, SMOKE, ledger, SerialExecutor()).decision == ahead.decision
 
 
