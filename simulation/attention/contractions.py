@@ -129,6 +129,24 @@ def inner_products(
     return products
 
 
+def row_products(table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """``table[x_ij] . rows[i]`` for every token j of every row i: (B, L).
+
+    ``table``: (n, d).  ``rows``: (B, d).  ``tokens``: (B, L) int64.
+    """
+    if len(table) > DENSE_RATIO[table.dtype] * tokens.shape[1] and _sparse(table):
+        ends = tokens.shape[1] * torch.arange(1, len(rows) + 1)
+        wanted = _csr(tokens.flatten(), ends, table.new_zeros(tokens.numel()), len(table))
+        found: torch.Tensor = torch.sparse.sampled_addmm(wanted, rows, table.mT)
+        return found.values().view(tokens.shape)
+    products = table.new_empty(tokens.shape)
+    size = max(1, TILE_ELEMENTS[table.device.type] // len(table))
+    for start in range(0, len(rows), size):
+        part = slice(start, start + size)
+        products[part] = (rows[part] @ table.mT).gather(1, tokens[part])
+    return products
+
+
 def _gathered(table: torch.Tensor, readout: torch.Tensor, sequences: Sequences) -> torch.Tensor:
     """The same inner products, their factors gathered a tile of sequences at a time."""
     flat_table, flat_readout = table.flatten(0, 1), readout.flatten(0, 1)

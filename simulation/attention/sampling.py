@@ -10,7 +10,7 @@ permutation of the token at that position (paper A, statements A1, A2 and A6).  
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,13 @@ class Vocabulary:
     query: torch.Tensor
     permutation: torch.Tensor
     trigger_in_values: bool
+
+    def __getitem__(self, which: slice) -> Self:
+        """The replicates ``which``, nothing copied."""
+        parts: dict[str, Any] = {
+            name: value[which] for name, value in vars(self).items() if name != "trigger_in_values"
+        }
+        return replace(self, **parts)
 
     @property
     def replicates(self) -> int:
@@ -67,13 +74,6 @@ class Batch(Vocabulary):
     tokens: torch.Tensor
     positions: torch.Tensor
     labels: torch.Tensor
-
-    def __getitem__(self, which: slice) -> "Batch":
-        """The replicates ``which``, nothing copied."""
-        parts: dict[str, Any] = {
-            name: value[which] for name, value in vars(self).items() if name != "trigger_in_values"
-        }
-        return replace(self, **parts)
 
     @property
     def samples(self) -> int:
