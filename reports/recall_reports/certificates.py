@@ -1,7 +1,7 @@
 """How often a claim's rule refutes wrongly, certified claim by claim.
 
 A certificate speaks of one registration: of a declaration and its predictions in a tier. It is
-computed once for all runs (`python -m tests.calibration --claims`) and kept as data.
+computed once for all runs (`python -m tests.calibration`) and kept as data.
 """
 
 from functools import cache
@@ -17,15 +17,18 @@ from recall_reports.record import Probability
 class Certificate(Struct, kw_only=True):
     """What was certified of a registration.
 
-    `method` is "exact" (by enumeration or theorem), "t" (by importance sampling, in a world made
-    of the claim's own evidence) or "deterministic"; `miss` the probability to refute wrongly,
-    `power` that to decide by the last look.
+    `method` is "exact" (by theorem, checked by enumeration), "t" (by importance sampling, in a
+    world made of the claim's own evidence) or "deterministic". `refutes` and `supports` are the
+    probabilities to do so wrongly, to be compared with `alpha`; `undecided` is the share of
+    bootstrapped worlds in which the last look does not end in the expected verdict.
     """
 
     registration: str
     method: Literal["exact", "t", "deterministic"]
-    miss: Probability
-    power: Probability
+    alpha: Probability
+    refutes: Probability
+    supports: Probability
+    undecided: Probability
 
 
 class Certificates(Struct, kw_only=True):
@@ -41,7 +44,7 @@ def miss(claim: str, tier: str, registration: str) -> float | None:
     found = committed.claims.get(claim)
     if found is None or (committed.tier, found.registration) != (tier, registration):
         return None
-    return found.miss
+    return found.refutes
 
 
 @cache
