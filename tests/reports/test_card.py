@@ -18,7 +18,7 @@ def _texts(svg: str) -> list[str]:
 
 def test_says_outcome_counts_and_run(report: Record) -> None:
     text = " ".join(_texts(card.render(report)))
-    assert "3 of 16 claims fail" in text
+    assert "3 of 17 claims fail" in text
     assert "Learning to Recall with Transformers" in text
     assert "REFUTED as declared" in text
     assert "standard tier, seed 0, cpu, error budget 0.001, 2026-11-20" in text

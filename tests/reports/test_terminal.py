@@ -49,7 +49,9 @@ def test_long_names_fold_and_push_nothing_out(report: Record, width: int) -> Non
 
 def test_failures_come_with_reason_and_replay(report: Record) -> None:
     text = " ".join(_printed(report, 120).split())
-    assert "✕ REFUTED A.orthonormal-gaussian: 1 of 2 intervals are disjoint from their" in text
+    assert (
+        "✕ REFUTED A.orthonormal-gaussian: The intervals of 1 of 2 components are disjoint" in text
+    )
     assert "replay: pytest claims/test_sample.py::A.orthonormal-gaussian" in text
 
 
