@@ -1,7 +1,6 @@
 """Why the verdicts can be believed: figures that add up, and a measurement that is shown whole."""
 
 import pytest
-
 from msgspec.structs import replace
 
 from recall_reports import certificates, credibility, html, phrases
