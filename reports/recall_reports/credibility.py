@@ -1,7 +1,8 @@
 """Why the verdicts can be believed: how the error budget was spent, and how often rules err.
 
-The certificates of claims travel in the record. Error rates and power of rules are measured once for all runs (`python -m tests.calibration --json
-reports/recall_reports/calibration.json`) and kept as data.
+The certificates of claims travel in the record. Error rates and power of rules are measured once
+for all runs (`python -m tests.calibration --json reports/recall_reports/calibration.json`) and kept
+as data.
 """
 
 import math

@@ -197,9 +197,7 @@ def paper(claim: Claim, budget: Budget) -> PaperEntry:
             identifier=paper.identifier,
             statements=statements,
         ),
-        record.PaperBudget(
-            share=paper.share, slots=paper.slots, per_claim=budget.per_claim(paper)
-        ),
+        record.PaperBudget(share=paper.share, slots=paper.slots, per_claim=budget.per_claim(paper)),
     )
 
 
