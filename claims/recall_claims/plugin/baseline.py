@@ -39,6 +39,7 @@ class Baseline:
 
     def __init__(self, path: Path, settings: Settings, changes: Changes | None, root: Path) -> None:
         self.path, self.settings, self.changes, self.root = path, settings, changes, root
+        self._inherited: dict[str, ClaimRecord | None] = {}
 
     @cached_property
     def _report(self) -> Record | None:
@@ -89,8 +90,13 @@ class Baseline:
                 f"repository does not have; {remedy}"
             ) from error
 
-    def inherited_record(self, claim: Claim, file: str) -> ClaimRecord | None:
-        """The record of a claim that need not run, or None."""
+    def inherited_record(self, claim: Claim) -> ClaimRecord | None:
+        """The record of a claim that need not run, or None; worked out once."""
+        if claim.id not in self._inherited:
+            self._inherited[claim.id] = self._record_of(claim)
+        return self._inherited[claim.id]
+
+    def _record_of(self, claim: Claim) -> ClaimRecord | None:
         earlier, settings = self.records.get(claim.id), self.settings
         if self.changes is None or self.since is None or earlier is None:
             return None

@@ -53,8 +53,8 @@ def print_plan(
     console.print(
         f"{len(ready)} of {len(claims)} claims run in tier {settings.tier} on {settings.device}. "
         "Replicates are of the largest cell, at the first and at the last look; those needed would "
-        "give the baseline's estimates intervals that their regions, the resolution wanted, decide. "
-        "Seconds of one core and the smallest error that was refuted are the baseline's, "
+        "give the baseline's estimates intervals that their regions, the resolution wanted, "
+        "decide. Seconds of one core and the smallest error that was refuted are the baseline's, "
         f"{phrases.seconds(known)} in all"
         + (f"; it has no record of {unknown} of them." if unknown else "."),
         highlight=False,

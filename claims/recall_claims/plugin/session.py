@@ -58,7 +58,7 @@ class ClaimSession:
         """The record of a claim that has nothing to run here, or need not; None if it runs."""
         reason = claim.why_not_run(self.settings.tier, self.settings.device)
         if reason is None:
-            return self.baseline.inherited_record(claim, file)
+            return self.baseline.inherited_record(claim)
         return self.undecided(claim, file, "NOT RUN", reason, "skipped")
 
     def undecided(
