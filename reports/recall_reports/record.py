@@ -58,6 +58,11 @@ class Component(Struct, kw_only=True):
     region: Range
     verdict: Verdict
 
+    @property
+    def shown(self) -> Range:
+        """The ends that its verdict rests on."""
+        return self.interval if self.verdict == "REFUTED" else self.one_sided
+
 
 class Control(Struct, kw_only=True):
     """A planted wrong theory, with the figures of its worst component once it was tried."""
