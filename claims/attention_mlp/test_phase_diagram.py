@@ -140,14 +140,14 @@ def predicted_gain(cell: Cell) -> float:
     "the localisation threshold. The dimension is raised at the same number of value parameters.",
     cells={"standard": TRADE},
     replicates={"standard": 16, "full": 64},
-    looks=7,
+    looks=8,
     rule=MeanDifference(Region(-0.12, 0.12), method=Betting(-1, 1)),
     why="A gain is the difference of two accuracies, each with the localisation formula's 0.04 at "
     "V = 128; that the recall formula is low for He3, by up to 0.1, cancels but for the change "
     "in localisation.",
     controls=(
         at("length-plays-no-part", "long sequences gain what short ones do", length=8),
-        at("as-many-samples", "as if the smaller dimension had four times as many", samples=1024),
+        at("four-times-the-samples", "as if there were 1024 samples to begin with", samples=1024),
         Control("no-gain", "neither helps", lambda cell: 0.0),
     ),
     dtype="float32",
