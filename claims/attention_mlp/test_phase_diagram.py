@@ -77,7 +77,7 @@ def points() -> tuple[Cell, ...]:
     predict=lambda cell: requirement(cell).condition,
     regime="V = 128 with d, L, N, activation and residuals such that one condition binds by a "
     "factor of eight or more in the required width; at a quarter of that width. The points "
-    "were chosen by the formulas, and by pilot runs for two causes never to cost nearly the same.",
+    "were chosen by the formulas, and by pilot runs for two causes seldom to cost nearly the same.",
     cells=lambda: {"standard": points()},
     replicates={"standard": 8, "full": 32},
     looks=6,

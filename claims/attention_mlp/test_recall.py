@@ -202,8 +202,8 @@ def around_offset(settings: Sequence[Cell]) -> tuple[Cell, ...]:
     rule=CriticalLocation(Region(0.9, 1.45)),
     why="""The closed form takes the mean interference, where its variation between runs counts:
         formula F2, solved for one half, lies 1.19 to 1.32 times as high at these points. Its own
-        error, 0.03 in accuracy, is 12% in N; 10% more on either side is room for the data, which
-        vary with the random label counts.""",
+        error, 0.03 in accuracy, is 12% in N. That gives 1.05 to 1.48; the lower edge leaves room
+        for the data, which vary with the random label counts.""",
     controls=(
         at("no-shared-part", "the label counts do not matter, as if centred", centred=True),
         Control("coverage", "V log V samples suffice", on(RecallProblem, coverage)),
@@ -242,7 +242,7 @@ def around_width(settings: Sequence[Cell]) -> tuple[Cell, ...]:
     rule=CriticalLocation(Region(0.9, 1.25), scan="width"),
     why="""The median competitor stands for all, as for the capacity: formula F2, solved for one
         half, lies 1.07 to 1.10 times as high at these points. Its own error, 0.03 in accuracy, is
-        9 to 11% in m.""",
+        9 to 11% in m. That gives 0.96 to 1.22; the rest is room for the data.""",
     controls=(
         Control(
             "attention-only",
