@@ -219,7 +219,7 @@ def across(settings: Sequence[Cell]) -> tuple[Cell, ...]:
     predict=critical_samples,
     regime="V is 8 times d; M0 (ReLU), A (tanh) or MC (He3) is the largest term.",
     cells=lambda: {"standard": across(LARGEST_TERM)},
-    replicates={"standard": 64, "full": 256},
+    replicates={"standard": 128, "full": 512},
     looks=7,
     rule=CriticalLocation(Region(0.83, 1.2)),
     why="The localisation formula states an error of 0.02 at V = 8 d, over its slope in log N, "
