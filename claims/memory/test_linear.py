@@ -75,8 +75,8 @@ def capacities(*dims: int) -> tuple[Cell, ...]:
 
 
 def root_of(cell: Cell, power: float) -> float:
-    """A power of n, that is right at n = 131."""
-    return float(memory.half_dim(131) * (cell["associations"] / 131) ** power)
+    """A power of n that is right at n = 64."""
+    return float(memory.half_dim(64) * (cell["associations"] / 64) ** power)
 
 
 def independent(cell: Cell, own: float = 1.0) -> float:
@@ -134,7 +134,7 @@ def linear_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     predict=on(memory.half_dim),
     regime="n from 131 to 1024, d within 8% of the threshold.",
     cells=lambda: {
-        "smoke": half(NEAR, 131),
+        "smoke": half(NEAR, 512),
         "standard": half(NEAR, 131, 419, 1024),
         "full": half(NEAR, 131, 419, 1024, 4096),
     },
