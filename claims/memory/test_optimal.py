@@ -246,8 +246,8 @@ def asymptote(cell: Cell, block: Block) -> torch.Tensor:
     why="""No memory exceeds the best one, whose predicted capacity is right to 5%. Close to it the
         margins vanish and the steps run out; pilots with other seeds put the loss at 2% at d = 8
         and 6% at d = 22.""",
-    replicates=8,
-    looks=6,
+    replicates=26,
+    looks=5,
     controls=(
         times(1.25, "more", "a quarter more pairs"),
         times(0.8, "fewer", "a fifth fewer pairs"),
@@ -274,8 +274,8 @@ def trained_capacity(cell: Cell, block: Block) -> torch.Tensor:
     cells=lambda: {"standard": beside(1.3, *FIGURE)},
     rule=CriticalLocation(Region(0.85, 1.15), scan="associations", rising=False),
     why="a line that describes the data should pass within 15% of them",
-    replicates=8,
-    looks=6,
+    replicates=26,
+    looks=5,
     expected="REFUTED",
     explanation="""The line is drawn to show that N log N is proportional to d^2, and its constant
         fits the larger dimensions of the figure. The coefficient d^2 / (N log N) of the capacities
@@ -304,8 +304,8 @@ def published_line(cell: Cell, block: Block) -> torch.Tensor:
     rule=Ordering(smaller="hebbian", larger="trained", margin=0.5, method=SHARE),
     why="""The sum of outer products stores n pairs up to d^2 = 8 n log n, a quarter to a half of
         these; training is asked to succeed more often than not.""",
-    replicates=16,
-    looks=5,
+    replicates=32,
+    looks=4,
     controls=(
         Control(
             "swapped", "the other way round", rule=Ordering("trained", "hebbian", method=SHARE)
