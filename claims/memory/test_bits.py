@@ -140,7 +140,7 @@ def random_code(cell: Cell, block: Block) -> torch.Tensor:
     why="""rate-distortion theory has the ratio tend to 1 as log(N)/N does; by the law of the best
         of finitely many codewords it is 4% to 8% below at these sizes""",
     replicates=64,
-    looks=6,
+    looks=7,
     controls=(ONE_BY_ONE, at("twice-the-bits", "the bound at 2 B", bits=lambda c: 2 * c["bits"])),
     plot=Plot(kind="parity", y_label="accuracy"),
 )
