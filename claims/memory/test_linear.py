@@ -110,8 +110,7 @@ def hebbian_whole(cell: Cell, block: Block) -> torch.Tensor:
     regime="n from 128 to 512, d from 0.8 to 1.4 times the dimension at which half are recalled.",
     cells=lambda: {"standard": across(128, 512), "full": across(128, 512, 1024)},
     rule=ProportionDifference(Region(-0.015, 0.015)),
-    why="""The theory neglects O(1/n): 0.005 at n = 60 in pilots with seeds above 1000, less from
-        there on; the rest is statistical.""",
+    why="The theory neglects O(1/n) and states 0.006; the rest is statistical.",
     replicates=128,
     looks=5,
     controls=(
