@@ -64,6 +64,7 @@ def one_distractor(problem: Problem) -> float:
     looks=8,
     rule=RULE,
     why=WHY,
+    dtype="float32",
     controls=(
         # A third more samples are a third more signal over the noise that samples reduce.
         at("more-signal", "a third more signal", samples=lambda c: round(4 / 3 * c["samples"])),
@@ -93,6 +94,7 @@ def probability(cell: Cell, block: Block) -> Tensor:
     looks=8,
     rule=RULE,
     why=WHY,
+    dtype="float32",
     controls=(
         at("not-in-values", "no memorised trigger direction", trigger_in_values=False),
         at("longer", "sequences a quarter longer", length=lambda c: round(5 / 4 * c["length"])),

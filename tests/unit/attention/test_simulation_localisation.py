@@ -122,6 +122,23 @@ def test_mirrored_is_the_mean_over_a_trigger_and_its_opposite(embeddings: str) -
     assert torch.allclose(localisation.mirrored(batch), expected, atol=1e-12)
 
 
+def test_single_precision_moves_the_probability_little() -> None:
+    found = [
+        localisation.mirrored(
+            sampling.draw(
+                [np.random.default_rng([9, index]) for index in range(20)],
+                vocab_size=256,
+                length=32,
+                samples=300,
+                dim=24,
+                dtype=dtype,
+            )
+        ).double()
+        for dtype in (torch.float32, torch.float64)
+    ]
+    assert torch.allclose(*found, rtol=0, atol=1e-3)
+
+
 def test_mirrored_refuses_a_trigger_in_the_values() -> None:
     batch = sampling.draw(
         [np.random.default_rng(0)],
