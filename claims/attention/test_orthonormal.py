@@ -36,7 +36,7 @@ points = partial(grid, embeddings="orthonormal")
 LOCALISATION = points(vocab_size=128, length=(16, 32), samples=(11, 33), dim=130)
 LARGE = points(vocab_size=256, length=32, samples=(16, 32, 48), dim=258)
 VARIANCE = points(vocab_size=256, length=32, samples=96, dim=258, trigger_in_values=(False, True))
-DIMENSIONS = points(vocab_size=32, length=8, samples=(6, 9, 13), dim=(34, 136, 272))
+DIMENSIONS = points(vocab_size=32, length=8, samples=(6, 9, 13), dim=(136, 272))
 SEEN = points(vocab_size=64, samples=(32, 128), dim=(66, 192))
 COVERED = SEEN + points(
     vocab_size=64, samples=(32, 128, 256), dim=(66, 192), trigger_in_values=True
@@ -117,7 +117,7 @@ def probability(cell: Cell, block: Block) -> Tensor:
     "Orthonormal embeddings: localisation does not depend on d",
     source=SOURCE,
     latex=r"P(V, L, N, d) = P(V, L, N, V+2)\quad (d \ge V+2)",
-    regime="Orthonormal, from d just above V to 8 V, at one V and L; N crosses P = 1/2.",
+    regime="Orthonormal, 4 V and 8 V against d just above V, at one V and L; N crosses P = 1/2.",
     cells=DIMENSIONS,
     replicates=64,
     looks=1,
