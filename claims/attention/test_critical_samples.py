@@ -100,7 +100,7 @@ def critical_samples(cell: Cell, block: Block) -> Tensor:
     return localised_either_way(cell, block)
 
 
-SHORT = settings(SIZES, (256, 12, 16), (2048, 12, 16), (2048, 12, 48), (2048, 32, 48))
+SHORT = settings(SIZES, (256, 12, 16), (2048, 12, 16), (2048, 16, 48), (2048, 32, 48))
 MEDIUM = settings(SIZES, (256, 16, 12), (2048, 16, 12), (512, 32, 12), (1024, 32, 24))
 LONG = settings(SIZES, (512, 32, 16), (512, 32, 64), (512, 96, 64), (2048, 64, 64))
 REGION = Region(0.84, 1.18)
@@ -151,7 +151,7 @@ def in_regime(
     ),
     latex=r"N_c \simeq \kappa\sqrt{N_A^2+N_B^2+N_C^2},\quad N_C = \frac{V L}{d^{3/2}}",
     regime="""L < d and L^2 < V: gradient noise (C) is the largest term. V varies by a factor 8,
-        d by 3 and L by 2.7, one after the other.""",
+        d by 3 and L by 2.7.""",
 )
 def short_sequences(cell: Cell, block: Block) -> Tensor:
     """For short sequences the critical number of samples is kappa times the root of a sum of three

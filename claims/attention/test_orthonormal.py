@@ -23,6 +23,7 @@ from recall_claims import (
     grid,
     on,
     reads,
+    times,
 )
 from simulation.attention import localisation as measured_localisation
 from simulation.attention import recall as measured
@@ -68,7 +69,9 @@ def random(predict: Callable[[Cell], float], **changes: int) -> Callable[[Cell],
         Control(
             "interference", f"the noise terms of {RANDOM}", random(in_score_units(noise.variance))
         ),
+        times(1.25),
     ),
+    dtype="float32",
     plot=Plot("parity"),
 )
 def variance(cell: Cell, block: Block) -> Tensor:
