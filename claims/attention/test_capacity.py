@@ -28,9 +28,6 @@ ACCURACY = "end-to-end accuracy"
 
 EDGES = (0.7, 0.85, 1.18, 1.4)
 WIDE = (0.5, 0.85, 1.18, 2.0)
-STEPS = (0.7, 0.85, 0.93, 1.08, 1.18, 1.4)
-"""Rungs for rates so steady that those between the region's edges are told from one half."""
-
 NEEDED = on(capacity.critical_samples)
 COVERAGE = ladder(grid(vocab_size=128, length=8, dim=128), "samples", NEEDED, WIDE)
 LOCALISATION = ladder(grid(vocab_size=128, length=128, dim=64), "samples", NEEDED, WIDE)
@@ -48,7 +45,7 @@ DIM = on(capacity.min_dim)
     regime="""One ladder where coverage rules (many dimensions, short sequences) and one where
         localisation does (long sequences); d <= V. Where recall rules, the accuracy hardly changes
         with N: the claims on vocabulary and dimension are about that.""",
-    cells={"smoke": COVERAGE, "standard": COVERAGE + LOCALISATION},
+    cells={"standard": COVERAGE + LOCALISATION},
     replicates=64,
     looks=6,
     rule=CriticalLocation(REGION),
@@ -72,13 +69,13 @@ def samples_needed(cell: Cell, block: Block) -> Tensor:
     source=SOURCE,
     predict=VOCAB,
     regime="Short sequences and N > V: the vocabulary is limited by recall, d^2 ~ 2 V log V.",
-    cells=ladder(grid(samples=1024, length=8, dim=64), "vocab_size", VOCAB, STEPS),
+    cells=ladder(grid(samples=1024, length=8, dim=64), "vocab_size", VOCAB, EDGES),
     replicates=16,
     looks=7,
     rule=CriticalLocation(REGION, scan="vocab_size", rising=False),
     why=WHY,
     controls=(
-        times(1.3, description="30% more tokens"),
+        times(1.45, description="45% more tokens"),
         Control("one-a-dimension", "one token a dimension", lambda cell: cell["dim"]),
     ),
     plot=Plot(x="vocab_size", group=("dim",), y_label=ACCURACY),
@@ -116,13 +113,13 @@ def length_borne(cell: Cell, block: Block) -> Tensor:
     source=SOURCE,
     predict=DIM,
     regime="Short sequences and N > V: the dimension is limited by recall.",
-    cells=ladder(grid(samples=1024, vocab_size=256, length=8), "dim", DIM, STEPS),
+    cells=ladder(grid(samples=1024, vocab_size=256, length=8), "dim", DIM, EDGES),
     replicates=16,
     looks=7,
     rule=CriticalLocation(REGION, scan="dim"),
     why=WHY,
     controls=(
-        times(1.3, description="30% more dimensions"),
+        times(1.45, description="45% more dimensions"),
         Control("orthogonal", "as many as tokens", lambda cell: cell["vocab_size"]),
     ),
     plot=Plot(x="dim", group=("vocab_size",), y_label=ACCURACY),
