@@ -29,8 +29,6 @@ ACCURACY = "end-to-end accuracy"
 EDGES = (0.7, 0.85, 1.18, 1.4)
 WIDE = (0.5, 0.85, 1.18, 2.0)
 NEEDED = on(capacity.critical_samples)
-COVERAGE = ladder(grid(vocab_size=128, length=8, dim=128), "samples", NEEDED, WIDE)
-LOCALISATION = ladder(grid(vocab_size=128, length=128, dim=64), "samples", NEEDED, WIDE)
 VOCAB = on(capacity.max_vocab)
 LENGTH = on(capacity.max_length)
 DIM = on(capacity.min_dim)
@@ -45,7 +43,17 @@ DIM = on(capacity.min_dim)
     regime="""One ladder where coverage rules (many dimensions, short sequences) and one where
         localisation does (long sequences); d <= V. Where recall rules, the accuracy hardly changes
         with N: the claims on vocabulary and dimension are about that.""",
-    cells={"standard": COVERAGE + LOCALISATION},
+    cells=lambda: {
+        "standard": ladder(
+            (
+                *grid(vocab_size=128, length=8, dim=128),
+                *grid(vocab_size=128, length=128, dim=64),
+            ),
+            "samples",
+            NEEDED,
+            WIDE,
+        )
+    },
     replicates=64,
     looks=6,
     rule=CriticalLocation(REGION),
@@ -69,7 +77,7 @@ def samples_needed(cell: Cell, block: Block) -> Tensor:
     source=SOURCE,
     predict=VOCAB,
     regime="Short sequences and N > V: the vocabulary is limited by recall, d^2 ~ 2 V log V.",
-    cells=ladder(grid(samples=1024, length=8, dim=64), "vocab_size", VOCAB, EDGES),
+    cells=lambda: ladder(grid(samples=1024, length=8, dim=64), "vocab_size", VOCAB, EDGES),
     replicates=16,
     looks=7,
     rule=CriticalLocation(REGION, scan="vocab_size", rising=False),
@@ -113,7 +121,7 @@ def length_borne(cell: Cell, block: Block) -> Tensor:
     source=SOURCE,
     predict=DIM,
     regime="Short sequences and N > V: the dimension is limited by recall.",
-    cells=ladder(grid(samples=1024, vocab_size=256, length=8), "dim", DIM, EDGES),
+    cells=lambda: ladder(grid(samples=1024, vocab_size=256, length=8), "dim", DIM, EDGES),
     replicates=16,
     looks=7,
     rule=CriticalLocation(REGION, scan="dim"),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from torch import Tensor
 
@@ -47,9 +48,13 @@ def regime_law(name: str, cell: Cell) -> float:
 
 def one_regime(name: str, points: Sequence[Cell], description: str) -> Control:
     """The power law of one regime alone, with the constant that fits the points best."""
-    ratios = [CLOSED_FORM(point.replace(samples=1)) / regime_law(name, point) for point in points]
-    constant = math.prod(ratios) ** (1 / len(ratios))
-    return Control(f"{name}-alone", description, lambda cell: constant * regime_law(name, cell))
+
+    @cache
+    def constant() -> float:
+        found = [CLOSED_FORM(p.replace(samples=1)) / regime_law(name, p) for p in points]
+        return math.prod(found) ** (1 / len(found))
+
+    return Control(f"{name}-alone", description, lambda cell: constant() * regime_law(name, cell))
 
 
 def off(points: Sequence[Cell], size: str, power: float) -> Control:
@@ -79,7 +84,7 @@ MIXED = settings(SIZES, (512, 32, 24))
     latex=r"P(V, L, N_c, d) = \frac12",
     regime="More tokens than dimensions (V >= 16 d); sizes at which gradient noise, stored context "
     "and mean bias (C, B, A) have comparable parts.",
-    cells=ladder(
+    cells=lambda: ladder(
         MIXED,
         "samples",
         lambda cell: FULL(cell.replace(samples=1)),
@@ -124,7 +129,7 @@ def in_regime(
         predict=CLOSED_FORM,
         latex=latex,
         regime=regime,
-        cells={"standard": rungs(points, *RUNGS)},
+        cells=lambda: {"standard": rungs(points, *RUNGS)},
         replicates=64,
         looks={"standard": 8, "full": 9},
         rule=CriticalLocation(REGION),
@@ -217,7 +222,7 @@ PRESS = settings(SIZES, (512, 16, 16), (512, 16, 32), (512, 32, 32), (1024, 16, 
     ),
     latex=r"N_c \propto d\,L",
     regime="Ordinary sizes of the model, V >= 16 d.",
-    cells=rungs(PRESS, 0.7, 1.4),
+    cells=lambda: rungs(PRESS, 0.7, 1.4),
     replicates=48,
     looks=6,
     rule=CriticalExponents({"vocab_size": 0.0, "length": 1.0, "dim": 1.0}, half_width=0.25),
