@@ -52,7 +52,7 @@ def one_regime(name: str, points: Sequence[Cell], description: str) -> Control:
     @cache
     def constant() -> float:
         found = [CLOSED_FORM(p.replace(samples=1)) / regime_law(name, p) for p in points]
-        return math.prod(found) ** (1 / len(found))
+        return float(math.prod(found) ** (1 / len(found)))
 
     return Control(f"{name}-alone", description, lambda cell: constant() * regime_law(name, cell))
 
