@@ -123,7 +123,7 @@ def test_mirrored_is_the_mean_over_a_trigger_and_its_opposite(embeddings: str) -
 
 
 def test_single_precision_moves_the_probability_little() -> None:
-    found = [
+    single, double = (
         localisation.mirrored(
             sampling.draw(
                 [np.random.default_rng([9, index]) for index in range(20)],
@@ -135,8 +135,8 @@ def test_single_precision_moves_the_probability_little() -> None:
             )
         ).double()
         for dtype in (torch.float32, torch.float64)
-    ]
-    assert torch.allclose(*found, rtol=0, atol=1e-3)
+    )
+    assert torch.allclose(single, double, rtol=0, atol=1e-3)
 
 
 def test_mirrored_refuses_a_trigger_in_the_values() -> None:
