@@ -246,16 +246,18 @@ def run(
     decision: Decision | None = None
     evidence: tuple[Sample, ...] = ()
     look = 0
-    for blocks in claim.rule.looks_in_blocks(looks):
+    steps = claim.rule.looks_in_blocks(looks)
+    while True:
         reads = drawn.keys() if decision is None else decision.reads
-        if not reads:
-            break
+        # A cell that a control takes up again goes on from where it stopped.
+        wanted = {cell: next((n for n in steps if n > drawn[cell]), 0) for cell in reads}
         tasks = [
             _task(claim, settings, named, cell, block)
             for cell in points
-            if cell.id in reads
-            for block in range(drawn[cell.id], blocks)
+            for block in range(drawn[cell.id], wanted.get(cell.id, 0))
         ]
+        if not tasks:
+            break
         found = {task.key: ledger.get(task.key) for task in tasks}
         missing = [task for task in tasks if found[task.key] is None]
         if missing and executor is None:
@@ -264,13 +266,13 @@ def run(
             break
         collected |= {(k.cell, k.block): result for k, result in found.items() if result}
         why.update(ledger.why_missing(task.key) for task in missing)
-        drawn |= dict.fromkeys(reads, blocks)
+        drawn |= {cell: blocks for cell, blocks in wanted.items() if blocks}
         if executor is not None:
             for key, result in _completed(missing, executor, ready.blocks):
                 ledger.put(key, result)
                 collected[key.cell, key.block] = result
                 if progress is not None:
-                    progress(claim.id, look + 1, looks, len(collected), sum(drawn.values()))
+                    progress(claim.id, look + 1, len(steps), len(collected), sum(drawn.values()))
         evidence = _evidence(points, collected, drawn)
         decision = decide(ready.claim, evidence, alpha, decision)
         look += 1
