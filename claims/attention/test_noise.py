@@ -83,12 +83,13 @@ def leading(problem: Problem) -> float:
     "V/d^2 <= 1/16, N from 2 V to 8 V",
     cells={"standard": ISOLATED},
     replicates={"standard": 256, "full": 2048},
-    looks={"standard": 4, "full": 2},
+    looks={"standard": 5, "full": 2},
     rule=MeanRatio(Region(0.9, 1.1), by=("term", "trigger_in_values")),
     why="the formulas leave out terms of relative order 1/L^2, d/V^2 and t_4/(V t_3), at "
     "most 5% here; the rest is statistical",
-    controls=(times(1.3), Control("power-law", "the limit laws taken literally", power_law)),
+    controls=(times(1.25), Control("power-law", "the limit laws taken literally", power_law)),
     plot=VARIANCES,
+    dtype="float32",
 )
 def isolated_variance(cell: Cell, block: Block) -> Tensor:
     """The covariance and the mean value of a sample split exactly into expectation, informative
@@ -110,7 +111,7 @@ def isolated_variance(cell: Cell, block: Block) -> Tensor:
     regime="points where A, B, C or T is the largest term or several share the variance; V >= 4 d",
     cells=MIXED,
     replicates={"smoke": 256, "full": 2048},
-    looks={"smoke": 2, "standard": 3, "full": 2},
+    looks={"smoke": 4, "full": 2},
     rule=MeanRatio(Region(0.88, 1.12), by="trigger_in_values"),
     why="besides the 5% of the terms, the covariances that are left out (B with C and "
     "C2, C with C2) are at most 2% of the sum",
@@ -119,6 +120,7 @@ def isolated_variance(cell: Cell, block: Block) -> Tensor:
         times(1.3),
     ),
     plot=VARIANCES,
+    dtype="float32",
 )
 def total_variance(cell: Cell, block: Block) -> Tensor:
     """The variance of the token scores over tokens is the sum of nine named noise terms, and of
@@ -136,7 +138,8 @@ def total_variance(cell: Cell, block: Block) -> Tensor:
     regime="the coefficient of the trigger embedding, less its value at infinite N; N from V/2 to "
     "2 V; trigger not in the values",
     cells={"standard": FEW_SAMPLES},
-    replicates=256,
+    replicates=512,
+    looks=4,
     rule=MeanRatio(Region(0.88, 1.12), by=()),
     why="terms of relative order 1/L^2 and 1/d are left out; the square of one number "
     "per replicate is noisy, so the rest is statistical",
@@ -145,6 +148,7 @@ def total_variance(cell: Cell, block: Block) -> Tensor:
         Control("contexts-only", "the largest term alone, L t_2^2/(N V)", in_score_units(contexts)),
     ),
     plot=VARIANCES,
+    dtype="float32",
 )
 def trigger_noise(cell: Cell, block: Block) -> Tensor:
     """The weight of the trigger embedding in the attention direction fluctuates from batch to
@@ -171,13 +175,14 @@ def scaling_claim(
         regime=f"isolated by the exact split; the pure power law holds for {term.regime}, and "
         "the region is centred on it as bent by the term's own finite-size factors on this grid",
         cells={"standard": box},
-        replicates={"standard": 128, "full": 2048},
+        replicates={"standard": 256, "full": 2048},
         looks={"standard": 5, "full": 2},
         rule=Exponents(term.exponents, half_width=0.1, reference="prediction"),
         why="5% error of the finite-size factors at one end of a fourfold range is 0.04; "
         "the rest is statistical",
         controls=tuple(power(**{size: 0.25}) for size in LETTERS),
         plot=VARIANCES,
+        dtype="float32",
     )
 
 
