@@ -153,7 +153,7 @@ def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
     predict=GAUSSIAN,
     regime="V >> d, V = 512 (1024 in the full tier), d across the transition.",
     cells={
-        "smoke": across((512,), (2,), (0.75, 1.4)),
+        "smoke": across((512,), (2,), (1.4,)) + across((512,), (16,), (0.75,)),
         "standard": across((512,), (2, 16), (0.75, 1.4)),
         "full": across((512, 1024), (2, 16), (0.75, 1.4)),
     },
@@ -183,7 +183,7 @@ def gaussian(cell: Cell, block: Block) -> Tensor:
     predict=REFINED,
     regime="V >> d; V = 256 and 1024, loads 2 and 16; d within 8% of the threshold.",
     cells=lambda: {
-        "smoke": near(REFINED, (256,), (16,), rungs(0.04)),
+        "smoke": near(REFINED, (256,), (2,), rungs(0.04)),
         "standard": near(REFINED, (256, 1024), (2, 16), rungs(0.04)),
     },
     replicates=32,
@@ -211,7 +211,7 @@ def threshold(cell: Cell, block: Block) -> Tensor:
     regime="""V >> d; V = 256 and 1024, loads 2 and 16, d within 16% of the threshold; and the
         trigger in the values at load 64, where a threshold exists.""",
     cells={
-        "smoke": near(CLOSED, (256,), (16,), rungs(0.08)),
+        "smoke": near(CLOSED, (256,), (2,), rungs(0.08)),
         "standard": near(CLOSED, (256, 1024), (2, 16), rungs(0.08))
         + near(CLOSED, (256,), (64,), rungs(0.08), trigger_in_values=True),
     },

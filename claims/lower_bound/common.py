@@ -1,8 +1,11 @@
 """What the claims on the lower bound share: their source, and the panel's accuracy."""
 
+import math
+
 from torch import Tensor
 
 from recall_claims import Block, Cell, Source
+from simulation import decoding
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import named
 
@@ -19,3 +22,22 @@ def guessed(cell: Cell, block: Block, estimator: str) -> Tensor:
     """Accuracy of an estimator of the panel on gradients of training batches."""
     seen = block.draw(gradient_channel.discrete, {name: cell[name] for name in SIZES})
     return gradient_channel.estimator_accuracy(seen, named(estimator))
+
+
+MEDIAN = """Rungs are judged by the share of batches in which more than half of the labels are
+    guessed right. It passes one half where the median accuracy does, which is within 0.005 of the
+    mean."""
+
+
+def mostly_guessed(cell: Cell, block: Block, estimator: str) -> Tensor:
+    """Whether an estimator guesses more than half of the labels of a batch."""
+    return decoding.mostly(guessed(cell, block, estimator))
+
+
+def rungs(low: float, high: float) -> tuple[float, ...]:
+    """Factors of a ladder: the edges of a region, two between, and one beyond each.
+
+    They are multiples of the geometric mean of the edges.
+    """
+    ratio = math.sqrt(high / low)
+    return tuple(ratio**power for power in (-1.5, -1, -0.4, 0.4, 1, 1.5))
