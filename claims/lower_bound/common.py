@@ -1,10 +1,12 @@
 """What the claims on the lower bound share: their source, and the panel's accuracy."""
 
 import math
+from collections.abc import Callable, Iterable, Mapping
 
 from torch import Tensor
 
-from recall_claims import Block, Cell, Source
+from recall_claims import Block, Cell, Region, Source, ladder
+from recall_claims.declare.cell import Scalar
 from simulation import decoding
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import named
@@ -34,10 +36,16 @@ def mostly_guessed(cell: Cell, block: Block, estimator: str) -> Tensor:
     return decoding.mostly(guessed(cell, block, estimator))
 
 
-def rungs(low: float, high: float) -> tuple[float, ...]:
-    """Factors of a ladder: the edges of a region, two between, and one beyond each.
+def critical_rungs(
+    settings: Iterable[Mapping[str, Scalar]],
+    scan: str,
+    predict: Callable[[Cell], float],
+    region: Region,
+) -> tuple[Cell, ...]:
+    """Ladders at a region for critical values: its edges, two rungs between, one beyond each.
 
-    They are multiples of the geometric mean of the edges.
+    ``predict`` may read the scanned parameter, and ignores it.
     """
-    ratio = math.sqrt(high / low)
-    return tuple(ratio**power for power in (-1.5, -1, -0.4, 0.4, 1, 1.5))
+    centre, reach = math.sqrt(region.low * region.high), math.sqrt(region.high / region.low)
+    factors = [reach**power for power in (-1.5, -1, -0.4, 0.4, 1, 1.5)]
+    return ladder(settings, scan, lambda cell: centre * predict(Cell(**cell, **{scan: 2})), factors)

@@ -5,7 +5,14 @@ from functools import partial
 
 from torch import Tensor
 
-from claims.lower_bound.common import MEDIAN, SOURCE, derived, guessed, mostly_guessed, rungs
+from claims.lower_bound.common import (
+    MEDIAN,
+    SOURCE,
+    critical_rungs,
+    derived,
+    guessed,
+    mostly_guessed,
+)
 from recall_claims import (
     Betting,
     Block,
@@ -18,7 +25,6 @@ from recall_claims import (
     cells,
     claim,
     grid,
-    ladder,
     on,
 )
 from simulation.lower_bound import gradient_channel
@@ -107,15 +113,15 @@ def panel_ceiling(cell: Cell, block: Block) -> Tensor:
 
 located = partial(CriticalLocation, scan="dim")
 ALLOWED = on(Problem, ceiling.critical_dim)
-FACTOR = (math.sqrt(2.0), math.sqrt(3.3))
-HALF_ACCURACY = ladder(
+FACTOR = Region(math.sqrt(2.0), math.sqrt(3.3))
+HALF_ACCURACY = critical_rungs(
     (
         {"vocab_size": 256, "length": length, "samples": samples}
         for length, samples in ((8, 8192), (32, 2048))
     ),
     "dim",
-    lambda cell: math.sqrt(math.prod(FACTOR)) * ALLOWED(cell.replace(dim=2)),
-    rungs(*FACTOR),
+    ALLOWED,
+    FACTOR,
 )
 
 
@@ -130,7 +136,7 @@ HALF_ACCURACY = ladder(
     cells={"smoke": HALF_ACCURACY[:6], "standard": HALF_ACCURACY},
     replicates=8,
     looks=7,
-    rule=located(Region(*FACTOR)),
+    rule=located(FACTOR),
     why=f"""A pilot study of the panel found 2.3 to 2.9 times the ceiling's information at
         these sizes, with uncertainty of 0.3. The information grows as d^2. {MEDIAN}""",
     controls=(

@@ -1,11 +1,10 @@
 """A4, A13: where estimators that see the gradient at initialisation guess half of the labels."""
 
-import math
 from collections.abc import Mapping
 
 from torch import Tensor
 
-from claims.lower_bound.common import MEDIAN, SOURCE, derived, mostly_guessed, rungs
+from claims.lower_bound.common import MEDIAN, SOURCE, critical_rungs, derived, mostly_guessed
 from recall_claims import (
     Block,
     Cell,
@@ -15,7 +14,6 @@ from recall_claims import (
     Region,
     at,
     claim,
-    ladder,
     on,
     times,
 )
@@ -32,12 +30,13 @@ SETTINGS: tuple[Mapping[str, int | str], ...] = (
 
 def critical(cell: Cell) -> float:
     """Predicted critical number of samples of the cell's estimator."""
-    problem = Problem.of({"samples": 1, **cell})  # as many as it likes: they are what is asked for
+    problem = Problem.of(cell)
     if cell["estimator"] == "matched filter":
         return matched_filter.critical_samples(problem)
     return linear_mmse.critical_samples(problem)
 
 
+TENTH = Region(0.9, 1.1)
 PRODUCT = on(Problem, gradient_capacity.half_samples)
 
 
@@ -49,12 +48,12 @@ PRODUCT = on(Problem, gradient_capacity.half_samples)
     predict=critical,
     regime="V = 256; N_c from 11V to 28V: short sequences to long ones, few dimensions to many.",
     cells=lambda: {
-        "smoke": ladder(SETTINGS[:1], "samples", critical, rungs(0.9, 1.1)),
-        "standard": ladder(SETTINGS, "samples", critical, rungs(0.9, 1.1)),
+        "smoke": critical_rungs(SETTINGS[:1], "samples", critical, TENTH),
+        "standard": critical_rungs(SETTINGS, "samples", critical, TENTH),
     },
     replicates=16,
     looks=7,
-    rule=CriticalLocation(Region(0.9, 1.1)),
+    rule=CriticalLocation(TENTH),
     why=f"""The accuracy formulas are good to 0.015, and accuracy rises by about 0.3 per
         unit of log N: 5% in N, and as much for sampling error. {MEDIAN}""",
     controls=(
@@ -77,17 +76,7 @@ CORNERS = (
     {"vocab_size": 384, "length": 104, "dim": 154},
     {"vocab_size": 384, "length": 104, "dim": 230},
 )
-FINITE = (0.8, 1.0)
-DIM_FACTORS = (0.78, 0.92)
-
-
-def near_product(*corners: Mapping[str, int]) -> tuple[Cell, ...]:
-    """Ladders in the number of samples around the product law at finite size."""
-
-    def centre(cell: Cell) -> float:
-        return math.sqrt(math.prod(FINITE)) * float(PRODUCT(cell.replace(samples=1)))
-
-    return ladder(corners, "samples", centre, rungs(*FINITE))
+FINITE = Region(0.8, 1.0)
 
 
 def from_base(cell: Cell, name: str) -> float:
@@ -114,10 +103,10 @@ def additive(cell: Cell) -> float:
     predict=PRODUCT,
     regime="""Linear MMSE, N_c << LV, so that noise and not interference limits; L >= V/5, so that
         N_c is large against V; d/V of 0.4 and 0.6. L grows by 4, V and d by 2, d by 1.5.""",
-    cells={"standard": near_product(*CORNERS)},
+    cells={"standard": critical_rungs(CORNERS, "samples", PRODUCT, FINITE)},
     replicates=16,
     looks=7,
-    rule=CriticalLocation(Region(*FINITE)),
+    rule=CriticalLocation(FINITE),
     why=f"""The law is asymptotic: at these corners the full formula for half accuracy
         (theory/lower_bound/linear_mmse.py) has 0.86 to 0.93 of it, and 5% in N is its error.
         {MEDIAN}""",
@@ -139,16 +128,11 @@ def multiplicative(cell: Cell, block: Block) -> Tensor:
 
 
 HALF_DIM = on(Problem, gradient_capacity.half_dim)
-
-
-def near_half_dim(*sizes: tuple[int, int]) -> tuple[Cell, ...]:
-    """Ladders in the dimension around the closed form at finite size, for these L and N."""
-
-    def centre(cell: Cell) -> float:
-        return math.sqrt(math.prod(DIM_FACTORS)) * float(HALF_DIM(cell.replace(dim=2)))
-
-    settings = ({"vocab_size": 256, "length": L, "samples": N} for L, N in sizes)
-    return ladder(settings, "dim", centre, rungs(*DIM_FACTORS))
+FINITE_DIM = Region(0.78, 0.92)
+SIZES = tuple(
+    {"vocab_size": 256, "length": length, "samples": samples}
+    for length, samples in ((8, 8192), (32, 2048), (32, 8192))
+)
 
 
 @claim(
@@ -159,12 +143,12 @@ def near_half_dim(*sizes: tuple[int, int]) -> tuple[Cell, ...]:
     regime="""Linear MMSE, V = 256, N/(LV) of 1/4, 1 and 4: noise limits at first, then
         interference.""",
     cells={
-        "smoke": near_half_dim((8, 8192)),
-        "standard": near_half_dim((32, 2048), (32, 8192), (8, 8192)),
+        "smoke": critical_rungs(SIZES[:1], "dim", HALF_DIM, FINITE_DIM),
+        "standard": critical_rungs(SIZES, "dim", HALF_DIM, FINITE_DIM),
     },
     replicates=16,
     looks=7,
-    rule=CriticalLocation(Region(*DIM_FACTORS), scan="dim"),
+    rule=CriticalLocation(FINITE_DIM, scan="dim"),
     why=f"""The closed form is asymptotic in log V: the median of the largest of V normal
         variables is 0.84 times sqrt(2 log V) at V = 256; terms in 1/d are worth a few percent.
         {MEDIAN}""",
