@@ -109,7 +109,7 @@ def isolated_variance(cell: Cell, block: Block) -> Tensor:
     predict=in_score_units(noise.variance),
     latex=SUM,
     regime="points where A, B, C or T is the largest term or several share the variance; V >= 4 d",
-    cells={"smoke": MIXED[4:], "standard": MIXED},
+    cells={"smoke": MIXED[:4], "standard": MIXED},
     replicates={"smoke": 256, "full": 2048},
     looks={"smoke": 4, "full": 2},
     rule=MeanRatio(Region(0.88, 1.12), by="trigger_in_values"),

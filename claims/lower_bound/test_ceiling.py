@@ -134,8 +134,8 @@ HALF_ACCURACY = critical_rungs(
     regime="""V = 256 at N/(LV) of 1/4 and 4: noise and interference in turn the larger. The best
         of the panel at half accuracy is interference cancellation with a one-to-one guess.""",
     cells={"smoke": HALF_ACCURACY[:6], "standard": HALF_ACCURACY},
-    replicates=8,
-    looks=7,
+    replicates=16,
+    looks=6,
     rule=located(FACTOR),
     why=f"""A pilot study of the panel found 2.3 to 2.9 times the ceiling's information at
         these sizes, with uncertainty of 0.3. The information grows as d^2. {MEDIAN}""",

@@ -131,7 +131,7 @@ HALF_DIM = on(Problem, gradient_capacity.half_dim)
 FINITE_DIM = Region(0.78, 0.92)
 SIZES = tuple(
     {"vocab_size": 256, "length": length, "samples": samples}
-    for length, samples in ((8, 8192), (32, 2048), (32, 8192))
+    for length, samples in ((32, 2048), (32, 8192), (8, 8192))
 )
 
 
