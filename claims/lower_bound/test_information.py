@@ -81,7 +81,7 @@ def gradient_information(cell: Cell, block: Block) -> Tensor:
         "standard": grid(vocab_size=(5, 7), length=(2, 4), samples=1, dim=2),
     },
     replicates=256,
-    looks=6,
+    looks=7,
     rule=MeanRatio(Region(0.95, 1.05), method=Betting(0, math.log(7))),
     why="""The formula is exact; the region is the sampling error of about 2000 draws. One sequence
         and its label tell at most log V, the label of one token.""",
