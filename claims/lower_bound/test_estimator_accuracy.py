@@ -36,8 +36,8 @@ PARITY = Plot("parity", y_label="share of labels guessed right")
     regime="""V = 256, N = 32V or 64V, L from 8 to V/2: interference, noise of the other tokens, or
         fluctuating label counts (L = 128) limit the accuracy in turn.""",
     cells={"smoke": MATCHED[:3:2], "standard": MATCHED},
-    replicates=64,
-    looks=3,
+    replicates=96,
+    looks=2,
     rule=MeanDifference(Region(-0.04, 0.04)),
     why=FINITE_SIZE,
     controls=(
@@ -61,8 +61,8 @@ def matched_filter_accuracy(cell: Cell, block: Block) -> Tensor:
     regime="""V = 256, N = 32V or 64V, d from 40 to 112 and L from 8 to V/2. A token and a label
         meet by chance about twice or more often.""",
     cells={"smoke": LINEAR[:3:2], "standard": LINEAR},
-    replicates=64,
-    looks=3,
+    replicates=96,
+    looks=2,
     rule=MeanDifference(Region(-0.04, 0.04)),
     why=FINITE_SIZE,
     controls=(
@@ -101,7 +101,7 @@ LARGE_VOCABULARIES = (
         "standard": LARGE_VOCABULARIES[:2],
         "full": LARGE_VOCABULARIES[1:],
     },
-    replicates={"smoke": 64, "full": 16},
+    replicates={"smoke": 96, "full": 16},
     looks={"smoke": 2, "full": 3},
     rule=MeanDifference(Region(-0.03, 0.03)),
     why="The theory states an error of 0.015 for V >= 256; the rest is what 2048 queries resolve.",
