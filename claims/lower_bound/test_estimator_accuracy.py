@@ -36,8 +36,8 @@ PARITY = Plot("parity", y_label="share of labels guessed right")
     regime="""V = 256, N = 32V or 64V, L from 8 to V/2: interference, noise of the other tokens, or
         fluctuating label counts (L = 128) limit the accuracy in turn.""",
     cells={"smoke": MATCHED[:3:2], "standard": MATCHED},
-    replicates=96,
-    looks=2,
+    replicates=128,
+    looks=1,
     rule=MeanDifference(Region(-0.04, 0.04)),
     why=FINITE_SIZE,
     controls=(
@@ -61,8 +61,8 @@ def matched_filter_accuracy(cell: Cell, block: Block) -> Tensor:
     regime="""V = 256, N = 32V or 64V, d from 40 to 112 and L from 8 to V/2. A token and a label
         meet by chance about twice or more often.""",
     cells={"smoke": LINEAR[:3:2], "standard": LINEAR},
-    replicates=96,
-    looks=2,
+    replicates=128,
+    looks=1,
     rule=MeanDifference(Region(-0.04, 0.04)),
     why=FINITE_SIZE,
     controls=(

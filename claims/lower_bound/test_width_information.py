@@ -35,8 +35,8 @@ SIZES = {"vocab_size": 64, "dim": 12, "width": 48, "sequences": 8192}
         "smoke": grid(**SIZES, length=16, activation="relu"),
         "standard": grid(**SIZES, length=(4, 8, 16), activation="relu"),
     },
-    replicates=64,
-    looks=2,
+    replicates=128,
+    looks=1,
     rule=MeanRatio(Region(0.85, 1.0)),
     why="""Above 1 the bound would be violated; features of higher order mix into the d
         leading directions and take 5 to 10% in pilots under seeds of 1000 and above.""",
