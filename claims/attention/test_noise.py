@@ -160,9 +160,12 @@ LETTERS = {"vocab_size": "V", "samples": "N", "length": "L", "dim": "d"}
 
 
 def scaling_claim(
-    symbol: str, dim: tuple[int, int] = (16, 64)
+    symbol: str, dim: tuple[int, int] = (16, 64), first_look: int = 256
 ) -> Callable[[Callable[[Cell, Block], Tensor]], Claim]:
-    """A claim on the four exponents of one isolated noise term."""
+    """A claim on the four exponents of one isolated noise term.
+
+    Variances that differ much between batches need a larger first look.
+    """
     term = noise.TERMS[symbol]
     law = r"\,".join(f"{LETTERS[size]}^{{{p:g}}}" for size, p in term.exponents.items() if p)
     box = corners(vocab_size=(64, 256), length=(8, 32), samples=(256, 1024), dim=dim)
@@ -175,8 +178,8 @@ def scaling_claim(
         regime=f"isolated by the exact split; the pure power law holds for {term.regime}, and "
         "the region is centred on it as bent by the term's own finite-size factors on this grid",
         cells={"standard": box},
-        replicates={"standard": 256, "full": 2048},
-        looks={"standard": 5, "full": 2},
+        replicates={"standard": first_look, "full": 2048},
+        looks={"standard": 4, "full": 2},
         rule=Exponents(term.exponents, half_width=0.1, reference="prediction"),
         why="5% error of the finite-size factors at one end of a fourfold range is 0.04; "
         "the rest is statistical",
@@ -198,14 +201,14 @@ def trigger_direction(cell: Cell, block: Block) -> Tensor:
     return variance("T", cell, block)
 
 
-@scaling_claim("A")
+@scaling_claim("A", first_look=512)
 def mean_bias(cell: Cell, block: Block) -> Tensor:
     """The mean embedding is not zero; stored because samples agree with themselves and read by
     the mean covariance, it gives a noise that grows as the fourth power of the length."""
     return variance("A", cell, block)
 
 
-@scaling_claim("B")
+@scaling_claim("B", first_look=512)
 def stored_context(cell: Cell, block: Block) -> Tensor:
     """The value matrix memorises context tokens, which the mean covariance reads back."""
     return variance("B", cell, block)
@@ -217,13 +220,13 @@ def gradient_noise(cell: Cell, block: Block) -> Tensor:
     return variance("C", cell, block)
 
 
-@scaling_claim("D")
+@scaling_claim("D", first_look=512)
 def label_counts(cell: Cell, block: Block) -> Tensor:
     """The clean memory is read with label counts that differ from N/V."""
     return variance("D", cell, block)
 
 
-@scaling_claim("E")
+@scaling_claim("E", first_look=512)
 def mean_value(cell: Cell, block: Block) -> Tensor:
     """Random covariances read the mean value, which is stored with every label."""
     return variance("E", cell, block)
