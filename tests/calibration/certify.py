@@ -98,7 +98,8 @@ def _tilted(outcome: Outcome) -> tuple[float, float]:
     The latter is that of the component that is wronged most when it comes to refutation.
     """
     claim, tier = outcome.claim, outcome.settings.tier
-    recorder = Recorder()
+    assert isinstance(claim.rule.method, Student)
+    recorder, spent = Recorder(), claim.rule.method.spent
     rule: Any = claim.rule  # rules that are not exact have a method to replace
     recording = replace(claim, rule=replace(rule, method=recorder))
     recording.rule.components(outcome.evidence, claim.predict, outcome.alpha)
@@ -107,9 +108,11 @@ def _tilted(outcome: Outcome) -> tuple[float, float]:
     ]
     strict, single = (pick(level for _, level in recorder.asked) for pick in (min, max))
     worlds = [values for values, level in recorder.asked if level == strict]
-    wrongs = [_wronged(claim.id, i, values, counts, strict) for i, values in enumerate(worlds)]
+    wrongs = [
+        _wronged(claim.id, i, values, counts, spent * strict) for i, values in enumerate(worlds)
+    ]
     worst = int(np.argmax(wrongs))
-    return sum(wrongs), _wronged(claim.id, worst, worlds[worst], counts, single)
+    return sum(wrongs), _wronged(claim.id, worst, worlds[worst], counts, spent * single)
 
 
 def _wronged(name: str, index: int, values: Array, counts: list[int], level: float) -> float:

@@ -34,10 +34,10 @@ WORLDS = {
 @pytest.mark.parametrize("count", [32, 128])
 def test_tilting_agrees_with_counting_misses(world: str, count: int) -> None:
     rng = np.random.default_rng(7)
-    values, alpha, runs = WORLDS[world], 4e-3, 40_000
+    values, level, runs = WORLDS[world], 2e-3, 40_000
     standard = (values - values.mean()) / values.std()
-    counted = missed(standard[rng.integers(0, values.size, (runs, count))], alpha).mean()
-    found = misses(values, count, alpha, rng)
+    counted = missed(standard[rng.integers(0, values.size, (runs, count))], level).mean()
+    found = misses(values, count, level, rng)
     spread = math.sqrt(counted * (1 - counted) / runs) + found.error
     assert found.value == pytest.approx(counted, abs=4 * spread + 1e-5)
 
@@ -46,8 +46,8 @@ def test_a_t_bound_at_32_skewed_values_misses_far_more_often_than_it_says() -> N
     # What an audit counted: 23 times nominal at 1e-6, before bounds ran at half their level.
     ranks = (np.arange(20_000) + 0.5) / 20_000
     world: Array = -stats.lognorm.ppf(ranks, 0.5)
-    few = misses(world, 32, 1e-5, np.random.default_rng(3))
-    many = misses(world, 512, 1e-5, np.random.default_rng(4))
+    few = misses(world, 32, 0.5e-5, np.random.default_rng(3))
+    many = misses(world, 512, 0.5e-5, np.random.default_rng(4))
     assert few.value + 2 * few.error > 1e-5
     assert many.value < 1.3e-5
 

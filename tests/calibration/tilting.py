@@ -54,8 +54,8 @@ class Tilt:
         return found
 
 
-def misses(world: Array, count: int, alpha: float, rng: np.random.Generator) -> Estimate:
-    """Probability that Student's lower bound at level alpha exceeds the mean of the world.
+def misses(world: Array, count: int, level: float, rng: np.random.Generator) -> Estimate:
+    """Probability that the lower end of a t interval at this level exceeds the mean of the world.
 
     Half of the samples are tilted towards the quantile of Student's t, and half towards Hall's for
     the skewness of the world: samples without a tail miss at the former, others at the latter.
@@ -63,12 +63,12 @@ def misses(world: Array, count: int, alpha: float, rng: np.random.Generator) -> 
     Args:
         world: the values that samples are drawn from, shape (values,).
         count: values in a sample.
-        alpha: the level of the bound.
+        level: of the end, as it is spent.
         rng: what draws.
     """
     standard = (world - world.mean()) / world.std()
     quantiles = {
-        float(student_quantiles(count, skewness, alpha)[0])
+        float(student_quantiles(count, skewness, level)[0])
         for skewness in (0.0, stats.skew(standard))
     }
     tilts = [t for t in (tilted(standard, count, q) for q in sorted(quantiles)) if t is not None]
@@ -80,7 +80,7 @@ def misses(world: Array, count: int, alpha: float, rng: np.random.Generator) -> 
         drawn = np.concatenate([tilt.draw(rows, count, rng) for tilt in tilts])
         logs = [tilt.log_ratios[drawn].sum(axis=1) for tilt in tilts]
         proposed = special.logsumexp(logs, axis=0) - math.log(len(tilts))
-        ratios = np.exp(-proposed) * missed(standard[drawn], alpha)
+        ratios = np.exp(-proposed) * missed(standard[drawn], level)
         total, squares = total + ratios.sum(), squares + (ratios**2).sum()
         samples += len(drawn)
         value = total / samples
@@ -90,7 +90,7 @@ def misses(world: Array, count: int, alpha: float, rng: np.random.Generator) -> 
     return Estimate(float(value), error)
 
 
-def missed(samples: Array, alpha: float) -> Array:
+def missed(samples: Array, level: float) -> Array:
     """Which samples, rows of values of mean 0, have a lower bound above 0; shape (rows,)."""
     count = samples.shape[1]
     mean = samples.mean(axis=1)
@@ -99,7 +99,7 @@ def missed(samples: Array, alpha: float) -> Array:
     varies = np.ptp(samples, axis=1) > 1e-12 * np.abs(samples).max(axis=1)
     second = np.where(varies, second, 1.0)
     skewness = third / second**1.5 * math.sqrt(count * (count - 1)) / (count - 2)
-    below, _ = student_quantiles(count, skewness, alpha)
+    below, _ = student_quantiles(count, skewness, level)
     found: Array = varies & (mean > below * np.sqrt(second / (count - 1)))
     return found
 

@@ -122,7 +122,9 @@ class Betting(Method):
 
 @dataclass(frozen=True)
 class Student(Method):
-    """Student's t interval joined with Hall's, run at half the level that it is used at.
+    """Student's t interval joined with Hall's, run at a part of the level that it is used at.
+
+    `spent` is that part; where values are few and skewed, less has to be spent to keep the promise.
 
     On skewed data a t interval misses on one side far more often than a small alpha says (for
     chi-squared data of 1 degree of freedom, 128 values and alpha = 1e-5, 60 times as often).
@@ -134,11 +136,16 @@ class Student(Method):
     Fewer than two values, or values that do not vary, tell nothing: the interval is the whole line.
     """
 
+    spent: float = 0.5
     exact: ClassVar[bool] = False
     guarantee: ClassVar[str] = (
-        "Skewness-corrected t intervals, run at half their level: right asymptotically, and "
-        "certified for each claim in a world made of its own evidence."
+        "Skewness-corrected t intervals, run at half their level or less: right asymptotically, "
+        "and certified for each claim in a world made of its own evidence."
     )
+
+    def __post_init__(self) -> None:
+        if not 0 < self.spent <= 1:
+            raise ClaimError(f"a t interval spends a part of its level in (0, 1], not {self.spent}")
 
     def bounds(self, values: Array, alpha: float) -> Interval:
         count = values.size
@@ -146,19 +153,19 @@ class Student(Method):
             return EVERYTHING
         mean, error = float(values.mean()), float(stats.sem(values))
         skewness = stats.skew(values, bias=False) if count > 2 else 0.0
-        below, above = student_quantiles(count, skewness, alpha)
+        below, above = student_quantiles(count, skewness, self.spent * alpha)
         return Interval(mean - float(below) * error, mean + float(above) * error)
 
 
-def student_quantiles(count: int, skewness: Any, alpha: float) -> tuple[Any, Any]:
-    """How many standard errors the ends of Student's bounds at level alpha are below and above.
+def student_quantiles(count: int, skewness: Any, level: float) -> tuple[Any, Any]:
+    """How many standard errors below and above the mean the ends of a t interval are.
 
     Args:
         count: of the values.
         skewness: of the values; one number or an array of any shape, as are the results.
-        alpha: the level of each end; half of it is spent.
+        level: of each end, as it is spent.
     """
-    quantile = float(stats.t.isf(alpha / 2, count - 1))
+    quantile = float(stats.t.isf(level, count - 1))
     c = np.asarray(skewness) / math.sqrt(count)
     return (
         np.maximum(quantile, _undo_hall(quantile, c)),
