@@ -84,9 +84,8 @@ def shifted(problem: learning.FactPrompts) -> learning.Weights:
     return problem.start(SMALL, SMALL * shifts[:, :, None])
 
 
-def whole_flow(cell: Cell, block: Block) -> learning.Losses:
+def whole_flow(cell: Cell, problem: learning.FactPrompts) -> learning.Losses:
     """Losses along the flow."""
-    problem = task(cell, block)
     return learning.flow_losses(
         problem, shifted(problem), duration=cell["duration"], steps=FLOW_STEPS
     )

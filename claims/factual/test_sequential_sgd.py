@@ -5,6 +5,7 @@ Replicates see different prompts, drawn at random.
 
 import math
 
+import torch
 from torch import Tensor
 
 from claims.factual.sequential import (
@@ -53,8 +54,7 @@ def sgd_total(cell: Cell, block: Block) -> Tensor:
     return problem.losses(end(path)).total
 
 
-FIRST_DROP = (1600, 1684, 1800)
-SECOND_DROP = (3000, 4200, 4550)
+AROUND_DROPS = (1600, 1684, 3000, 4550)
 
 
 def no_plateau(cell: Cell) -> float:
@@ -73,7 +73,7 @@ def no_plateau(cell: Cell) -> float:
     regime="the published experiment: S = 16, R = 4, D = 8, 20 noise tokens, prompts of 32 tokens, "
     "one-hot d = 41, linear attention, all weights 1e-5, SGD at rate 0.1 on batches of 1024, which "
     "count for noise tokens by their mean",
-    cells={"standard": grid(**PUBLISHED, step=FIRST_DROP + SECOND_DROP)},
+    cells={"standard": grid(**PUBLISHED, step=AROUND_DROPS)},
     replicates=64,
     looks=1,
     rule=MeanDifference(Region(-0.01, 0.05)),
@@ -109,8 +109,8 @@ MOST = ProportionDifference(Region(-0.5, 0.5))
     latex=r"L(800)=\log 32,\quad L(3000)=\log 8",
     regime="the published experiment, in the middle of its first and of its second stage",
     cells={"standard": grid(**PUBLISHED, step=LINES)},
-    replicates=8,
-    looks=5,
+    replicates=13,
+    looks=4,
     rule=MOST,
     why="a run is at a line if its loss is within 0.03 of it, the thickness of a line in the "
     "figure; the relations leave 0.01 at step 3000. More than half of the runs must be",
@@ -120,6 +120,7 @@ MOST = ProportionDifference(Region(-0.5, 0.5))
         reads("thin", "the relations leave nothing: within 0.005", "thin"),
     ),
     plot=Plot(x="step", x_label="step of SGD", y_label="share of runs at the line", log=""),
+    dtype="float32",
 )
 def published_plateaus(cell: Cell, block: Block) -> dict[str, Tensor]:
     """The published figure draws dashed lines at log 32 and log 8 through the loss of SGD."""
@@ -174,7 +175,7 @@ HALVES = tuple(grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
         "smoke": ladder(HALVES[:1], "step", half_step, (0.999, 1.001)),
         "standard": ladder(HALVES, "step", half_step, (0.999, 1.001)),
     },
-    replicates=12,
+    replicates=13,
     looks=4,
     rule=CriticalLocation(Region(0.999, 1.001), scan="step"),
     why="finite steps delay the growth by 0.4% for relations and 0.15% for subjects; the "
@@ -189,6 +190,7 @@ HALVES = tuple(grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
         at("start-from-1e-4", "a start ten times as large", scale=1e-4),
     ),
     plot=Plot(x="step", group=("stage",), y_label="share of runs past the half", log=""),
+    dtype="float32",
 )
 def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     """The flow, with the delay that finite steps bring, tells at which steps of SGD most runs have
@@ -196,7 +198,8 @@ def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     problem = task(cell, block)
     start = problem.start(SMALL, SMALL)
     path = learning.sgd(problem, start, block.rngs, rate=RATE, batch=BATCH, steps=cell["step"])
-    before, after = (getattr(problem.losses(w), cell["stage"]) for w in (start, end(path)))
+    losses = [getattr(problem.losses(weights), cell["stage"]) for weights in (start, end(path))]
+    before, after = torch.stack(losses)
     return (after < before / 2).to(block.dtype)
 
 
@@ -208,8 +211,8 @@ def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     latex=r"\text{step}_{1/2} = 1800, 5000",
     regime="the published experiment",
     cells={"standard": BOTH_STAGES},
-    replicates=8,
-    looks=5,
+    replicates=13,
+    looks=4,
     rule=MOST,
     why="a run's drop is at a boundary if it is half done within 3% of it, the width of the drawn "
     "boundaries, about 100 steps. More than half of the runs must be",
@@ -218,6 +221,7 @@ def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     "The shading is right as a picture of three stages, each of which it lets end when its drop is "
     "visibly over: 16% of the relations' loss is left at step 1800, 4% of the subjects' at 5000.",
     plot=Plot(x="steps", y_label="share of runs half done at the boundary", log=""),
+    dtype="float32",
 )
 def published_boundaries(cell: Cell, block: Block) -> dict[str, Tensor]:
     """The published figure shades its three stages with boundaries at steps 1800 and 5000. Read as

@@ -131,7 +131,7 @@ def growth_only(cell: Cell) -> float:
 )
 def half_times(cell: Cell, block: Block) -> Tensor:
     """Each stage takes 1/lambda times the logarithm of the start, plus a time to saturate."""
-    path = getattr(whole_flow(cell, block), cell["stage"])
+    path = getattr(whole_flow(cell, task(cell, block)), cell["stage"])
     return learning.half_step(path) * cell.number("duration") / FLOW_STEPS
 
 
@@ -159,7 +159,7 @@ TIME_RATIO = on(theory.Sizes, theory.time_ratio)
 )
 def time_ratio(cell: Cell, block: Block) -> Tensor:
     """Subjects are learned later than relations by the ratio of the growth rates."""
-    losses = whole_flow(cell, block)
+    losses = whole_flow(cell, task(cell, block))
     return learning.half_step(losses.subject) / learning.half_step(losses.relation)
 
 
@@ -195,5 +195,5 @@ ORDERS = shapes(
 def order(cell: Cell, block: Block) -> dict[str, Tensor]:
     """Which stage comes first depends on the sizes: with many relations and few subjects the model
     learns from the subject alone before it looks at the relation. (Compared: 1/half time.)"""
-    losses = whole_flow(cell, block)
+    losses = whole_flow(cell, task(cell, block))
     return {name: 1 / learning.half_step(path) for name, path in vars(losses).items()}

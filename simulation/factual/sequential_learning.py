@@ -262,7 +262,8 @@ def open_entropy(task: FactPrompts) -> torch.Tensor:
     >>> open_entropy(FactPrompts([product_dictionary(4, 3, 2)], answers=2)).exp().tolist()
     [2.0]
     """
-    return torch.special.entr(task.target.mean(1)).sum(2).mean(1)
+    entropies: torch.Tensor = torch.special.entr(task.target.mean(1)).sum(2)
+    return entropies.mean(1)
 
 
 def half_step(path: torch.Tensor) -> torch.Tensor:
