@@ -89,7 +89,7 @@ def flow_plateau_random(cell: Cell, block: Block) -> dict[str, Tensor]:
     entropy that remains once the relation is known, in most dictionaries clearly below log D."""
     problem = task(cell, block)
     flattest = learning.flattest(whole_flow(cell, problem))
-    levels = {
+    levels: dict[str, Tensor | float] = {
         "value": learning.open_entropy(problem),
         "at_log_D": math.log(cell["answers"]),
         "at_log_R": math.log(cell["relations"]),

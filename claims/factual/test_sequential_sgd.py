@@ -5,7 +5,6 @@ Replicates see different prompts, drawn at random.
 
 import math
 
-import torch
 from torch import Tensor
 
 from claims.factual.sequential import (
@@ -199,8 +198,8 @@ def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     start = problem.start(SMALL, SMALL)
     path = learning.sgd(problem, start, block.rngs, rate=RATE, batch=BATCH, steps=cell["step"])
     losses = [getattr(problem.losses(weights), cell["stage"]) for weights in (start, end(path))]
-    before, after = torch.stack(losses)
-    return (after < before / 2).to(block.dtype)
+    halved: Tensor = losses[1] < losses[0] / 2
+    return halved.to(block.dtype)
 
 
 @claim(
