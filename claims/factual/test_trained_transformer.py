@@ -88,7 +88,7 @@ def no_gain(weights: str) -> OneSided:
     regime="""64 facts, d = 16; the small model has 8 heads of dimension 1 and one hidden neuron,
         544 weights, and gains some 4000 weights, all in the attention or all in the MLP""",
     cells={"smoke": EITHER, "standard": EITHER, "full": grid(**SMALL, **PUBLISHED)},
-    replicates=12,
+    replicates=13,
     looks=4,
     rule=OneSided(lower=0.5, observable="both_gain", method=Betting()),
     why="a gain is one of a tenth of the facts, far above what the test prompts leave to chance; "
@@ -133,8 +133,8 @@ def proportional(cell: Cell, power: float = 1.0) -> float:
     cells={
         "standard": balanced(16, 15, **SHORT, steps=3072) + balanced(32, 24, **SHORT, steps=3072)
     },
-    replicates=12,
-    looks=4,
+    replicates=8,
+    looks=5,
     rule=MOST,
     why="more than half of the runs recall 576 facts, fewer than half 225: no power of the weights "
     "up to ln(576/225)/ln 4 = 0.68 does that",
@@ -203,7 +203,7 @@ def capacity_exponent(cell: Cell, block: Block) -> Tensor:
             for share in (0.5, 1.25)
         ],
     },
-    replicates=12,
+    replicates=13,
     looks=4,
     rule=MOST,
     why="the line was drawn by eye: it says on which side more than half of the runs reach 99%; "
@@ -292,7 +292,7 @@ DRAWN = grid(
         ],
         "full": [cell for cell in DRAWN if abs(math.log(traded(cell) / 1024)) > math.log(1.3)],
     },
-    replicates=12,
+    replicates=13,
     looks=4,
     rule=MOST,
     why="a boundary drawn by eye says on which side more than half of the runs recall; two dozen "

@@ -74,8 +74,8 @@ def line_claim(
         },
         rule=CriticalLocation(Region(0.8, 1.25), scan="associations", rising=False),
         why=LINE_REASON.format(pilots),
-        replicates=12,
-        looks=5,
+        replicates=13,
+        looks=4,
         controls=(
             at("all-weights", "in terms of all 2 md weights", width=lambda c: 2 * c["width"]),
             Control(
@@ -131,8 +131,8 @@ REACHED = on_line(
     cells={"smoke": REACHED[2:3], "standard": REACHED},
     rule=ProportionDifference(Region(0.5, math.inf)),
     why="capacity is where half of the seeds succeed",
-    replicates=12,
-    looks=5,
+    replicates=13,
+    looks=4,
     controls=(
         Control(
             "construction",
