@@ -151,9 +151,9 @@ def capacity_growth(cell: Cell, block: Block) -> Tensor:
     return (trained(cell, block, target=0.9) >= 0.9).to(block.dtype)
 
 
-def exponent(power: float) -> CriticalExponents:
+def exponent(power: float, half_width: float) -> CriticalExponents:
     """The facts of which 90% are recalled by most runs go with that power of the weights."""
-    return CriticalExponents({"parameters": power}, 0.25, scan="facts", rising=False)
+    return CriticalExponents({"parameters": power}, half_width, scan="facts", rising=False)
 
 
 @claim(
@@ -168,12 +168,12 @@ def exponent(power: float) -> CriticalExponents:
     },
     replicates=24,
     looks=3,
-    rule=exponent(1.0),
+    rule=exponent(1.0, 0.3),
     why="one logarithm, SR ln(SR RD) in proportion to the weights, makes the exponent "
     "0.87 at these sizes; ladders that span a factor of 1.7 each add 0.2",
     controls=(
-        Control("dimension", "facts in proportion to d, exponent 1/2", rule=exponent(0.5)),
-        Control("three-halves", "exponent 3/2", rule=exponent(1.5)),
+        Control("dimension", "facts in proportion to d, exponent 1/2", rule=exponent(0.5, 0.15)),
+        Control("three-halves", "exponent 3/2", rule=exponent(1.5, 0.15)),
     ),
     plot=Plot(x="facts", group=("parameters",), y_label="share of runs that reach 90%"),
     dtype="float32",
