@@ -80,7 +80,7 @@ def facts_to(power: float) -> Callable[[Cell], float]:
     regime="""d = 128, S and R by factors of 4, D = 8; a head for every token, random codes,
         cosine features; attention is selective at this dimension.""",
     cells=lambda: {
-        "smoke": widths(*CORNERS[:1]),
+        "smoke": widths(*CORNERS[2:]),
         "standard": widths(*CORNERS),
         "full": widths(*CORNERS, *shapes((64, 64, 8), dim=128)),
     },

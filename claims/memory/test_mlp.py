@@ -135,7 +135,7 @@ def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     predict=critical_width,
     regime="d >= 32, as many outputs as associations; N and d by factors of 4",
     cells=lambda: {
-        "smoke": widths(SQUARE[:1]),
+        "smoke": widths(SQUARE[2:]),
         "standard": widths(SQUARE),
         "full": widths(SQUARE + grid(associations=2048, dim=(64, 128))),
     },
@@ -216,7 +216,7 @@ def memory_few_outputs(cell: Cell, block: Block) -> torch.Tensor:
     latex=r"N_*\log N_* \propto m\,d",
     predict=capacity,
     regime="""N = M, m and d by factors of 4""",
-    cells=lambda: {"smoke": capacities(STORED[:1], 0.09), "standard": capacities(STORED, 0.09)},
+    cells=lambda: {"smoke": capacities(STORED[2:], 0.09), "standard": capacities(STORED, 0.09)},
     rule=CriticalLocation(Region(0.91, 1.09), scan="associations", rising=False),
     why="the theory states an error of 3%; the rest is what the replicates can tell",
     replicates=16,

@@ -27,8 +27,8 @@ from theory.memory import mlp
 
 CODE = "the paper's released code: mlp_sweep.py and its plots"
 PUBLISHED = Source("B", "B2", "B8", provenance="reported", reference=CODE)
-LINE_REASON = """The line is drawn by eye through capacities over three decades: within a quarter of
-    it, on logarithmic axes, is the thickness of the points. {} A rung is decided by two dozen runs
+LINE_REASON = """The line is drawn by eye through capacities over three decades: a quarter off, on
+    logarithmic axes, is the thickness of its points. {} A rung is decided by two dozen runs
     that agree."""
 LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, 99% right (published: more than
     99%). d = 8 to 16 (published: 8 to 90); the axis md is half of the weights."""
@@ -97,7 +97,7 @@ def line_claim(
 )
 def trained_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """A ReLU MLP of width m = 2 d trained on N associations with as many outputs gets 99% right in
-    most runs at 0.8 of the published line, and in fewer than half at 1.25 times it."""
+    most runs at 4/5 of the published line, and in fewer than half at 5/4 of it."""
     return train(cell, block)
 
 
@@ -109,8 +109,8 @@ def trained_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     outputs=32,
 )
 def trained_line_few_outputs(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
-    """With 32 outputs, whatever N, it gets 99% right in most runs at 0.8 times md/1.2, and in fewer
-    than half at 1.25 times it."""
+    """With 32 outputs, whatever N, it gets 99% right in most runs at 4/5 of md/1.2, and in fewer
+    than half at 5/4 of it."""
     return train(cell, block)
 
 
