@@ -31,7 +31,8 @@ LINE_REASON = """The line is drawn by eye through capacities over three decades:
     logarithmic axes, is the thickness of its points. {} A rung is decided by two dozen runs
     that agree."""
 LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, 99% right (published: more than
-    99%). d = 8 to 16 (published: 8 to 90); the axis md is half of the weights."""
+    99%). d = 8, m = 2 d in the standard tier, to 16 and 4 d in others (published: d of 8 to 90);
+    the axis md is half of the weights."""
 
 
 def line(cell: Cell) -> float:
