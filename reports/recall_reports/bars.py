@@ -24,6 +24,7 @@ class Bar:
     Attributes:
         region: ends of the region's band; at 0 or 100 where the region is unbounded.
         interval: ends of the interval, cut at the edges of the row.
+        one_sided: the one-sided bounds, likewise.
         point: the estimate, None where there is none or where it lies outside the row.
         bounded: for both ends of the region, whether a bound is there.
         cut: for both ends of the interval, whether it goes on beyond the row.
@@ -31,6 +32,7 @@ class Bar:
 
     region: tuple[float, float]
     interval: tuple[float, float]
+    one_sided: tuple[float, float]
     point: float | None
     bounded: tuple[bool, bool]
     cut: tuple[bool, bool]
@@ -46,12 +48,12 @@ def bars(findings: Sequence[Component], *, log: bool = False) -> list[Bar]:
 
 
 def overshoot(finding: Component) -> float:
-    """How far an interval reaches beyond its region, in half widths of the region.
+    """How far one-sided bounds reach beyond their region, in half widths of the region.
 
     Negative inside. A one-sided region has no width: its one bound is the unit instead.
     """
     low, high = finding.region.low, finding.region.high
-    left, right = finding.interval.low, finding.interval.high
+    left, right = finding.one_sided.low, finding.one_sided.high
     above = -math.inf if high is None else (math.inf if right is None else right) - high
     below = -math.inf if low is None else low - (-math.inf if left is None else left)
     unit = abs(low or high or 0.0)
@@ -66,8 +68,8 @@ def _scale(finding: Component, *, log: bool) -> Scale:
 
 
 def _known(finding: Component) -> list[float]:
-    interval, region = finding.interval, finding.region
-    values = (finding.estimate, interval.low, interval.high, region.low, region.high)
+    ranges = (finding.interval, finding.one_sided, finding.region)
+    values = (finding.estimate, *(end for ends in ranges for end in (ends.low, ends.high)))
     return [value for value in values if value is not None]
 
 
@@ -101,6 +103,7 @@ def _bar(finding: Component, low: float, high: float, log: bool) -> Bar:
     return Bar(
         region=_clip(*ends(region)),
         interval=_clip(left, right),
+        one_sided=_clip(*ends(finding.one_sided)),
         point=point if point is not None and 0 <= point <= 100 else None,
         bounded=(region.low is not None, region.high is not None),
         cut=(interval.low is None or left < 0, interval.high is None or right > 100),

@@ -33,11 +33,16 @@ def render(record: Record) -> str:
             margin=MARGIN,
             step=ROW,
             headline=textwrap.wrap(summary.sentence(record), 62),
+            kinds=[line for kind in summary.kinds(record) for line in _lines(kind.sentence)],
             papers=[(paper, _pieces(paper.counts, most)) for paper in papers],
             controls=summary.controls(record),
-            run=textwrap.wrap(", ".join(_run(record)), 102),
+            run=_lines(", ".join(_run(record))),
         )
     )
+
+
+def _lines(text: str) -> list[str]:
+    return textwrap.wrap(text, 102)
 
 
 def _run(record: Record) -> Sequence[str]:

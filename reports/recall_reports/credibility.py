@@ -1,69 +1,76 @@
-"""Why the verdicts can be believed: how the error budget was spent, and how often rules err.
+"""Why the verdicts can be believed: how the error budget was spent, and what was certified."""
 
-Error rates and power are measured once for all runs (`python -m tests.calibration --json
-reports/recall_reports/calibration.json`) and kept as data.
-"""
-
+import math
 from collections import Counter
-from functools import cache
-from importlib import resources
+from typing import NamedTuple
 
-import msgspec
-from msgspec import Struct
-
-from recall_reports import phrases, summary
-from recall_reports.record import Claim, Range, Record
+from recall_reports import summary
+from recall_reports.record import Claim, ErrorBudget, PaperBudget, Record
 
 
-class Rate(Struct):
-    """How often something happened in so many runs, with an exact interval for its probability."""
+class Spent(NamedTuple):
+    """A paper's part of the error budget: how many claims were decided, and what these own."""
 
-    count: int
-    runs: int
-    interval: Range
-
-
-class RuleRates(Struct):
-    """Measured error rates and power of a rule on one kind of data."""
-
-    rule: str
-    data: str
-    false_refutation: Rate
-    false_support: Rate
-    power: Rate
+    paper: str
+    budget: PaperBudget
+    decided: int
+    spent: float
 
 
-class MeanRates(Struct):
-    """How often an interval for a mean, from so many values, misses it."""
-
-    data: str
-    values: int
-    alpha: float
-    missed: Rate
-
-
-class Calibration(Struct):
-    """The committed measurement, in worlds of known truth."""
-
-    alpha: float
-    confidence: float
-    date: str
-    versions: dict[str, str]
-    rules: list[RuleRates]
-    means: list[MeanRates]
+def spending(record: Record) -> list[Spent]:
+    """What each paper's decided claims own of the error budget, exploratory ones included."""
+    claims = summary.by_paper(record.claims)
+    found = []
+    for key, budget in record.suite.error_budget.papers.items():
+        decided = sum(claim.state == "DECIDED" for claim in claims.get(key, ()))
+        found.append(Spent(key, budget, decided, decided * budget.per_claim))
+    return found
 
 
-def spending(record: Record) -> list[tuple[str, int, float]]:
-    """Per paper, and for exploratory claims: how many were decided, and what that spent."""
-    share = record.suite.error_budget.per_claim
-    claims, beyond = summary.split(record)
-    groups = {f"paper {paper}": members for paper, members in summary.by_paper(claims).items()}
-    if beyond:
-        groups["what lies beyond the theorems"] = beyond
-    counts = {
-        name: sum(claim.state == "DECIDED" for claim in members) for name, members in groups.items()
-    }
-    return [(name, count, count * share) for name, count in counts.items()]
+def kept_back(budget: ErrorBudget) -> float:
+    """The share of the error budget that no paper of this run has."""
+    return max(0.0, 1 - sum(paper.share for paper in budget.papers.values()))
+
+
+class Certified(NamedTuple):
+    """Decided claims with a certificate, those whose rule is exact, and those without one."""
+
+    claims: int
+    exact: int
+    without: int
+    total: float
+
+
+def certified(record: Record) -> Certified:
+    """The certificates of decided claims: how many, and the sum of their probabilities."""
+    decided = [claim for claim in record.claims if claim.state == "DECIDED"]
+    found = [claim for claim in decided if claim.certificate is not None]
+    return Certified(
+        claims=len(found),
+        exact=sum(claim.rule.exact for claim in found),
+        without=len(decided) - len(found),
+        total=math.fsum(claim.certificate or 0.0 for claim in found),
+    )
+
+
+class Registered(NamedTuple):
+    """Registrations in the ledger, claims with more than one, and what all of them may err."""
+
+    total: int
+    again: int
+    at_most: float
+
+
+def registered(record: Record) -> Registered:
+    """How often the claims of this run were registered, and the error rate of all together."""
+    shares = record.suite.error_budget.papers
+    return Registered(
+        total=sum(claim.registrations for claim in record.claims),
+        again=sum(claim.registrations > 1 for claim in record.claims),
+        at_most=math.fsum(
+            claim.registrations * shares[claim.source.paper].per_claim for claim in record.claims
+        ),
+    )
 
 
 def looks(record: Record) -> list[tuple[int, int]]:
@@ -74,21 +81,3 @@ def looks(record: Record) -> list[tuple[int, int]]:
 def reused(record: Record) -> list[Claim]:
     """Claims whose evidence was, at least in part, there before the run."""
     return [claim for claim in record.claims if claim.blocks.reused or claim.blocks.kept]
-
-
-def rules(record: Record) -> list[tuple[RuleRates, int]]:
-    """Measured error rates and power, each with the number of claims here that it speaks for."""
-    used = Counter(claim.rule.name for claim in record.claims)
-    return [(row, used[row.rule]) for row in calibration().rules]
-
-
-@cache
-def calibration() -> Calibration:
-    """The committed measurement."""
-    file = resources.files("recall_reports").joinpath("calibration.json")
-    return msgspec.json.decode(file.read_bytes(), type=Calibration)
-
-
-def rate(measured: Rate) -> str:
-    """A measured probability with its interval."""
-    return phrases.with_interval(measured.count / measured.runs, measured.interval)

@@ -4,7 +4,9 @@ Every interval of a record misses with at most the probability that the record's
 gives it, so the interval of a difference, from the new lower end less the old upper end to the new
 upper end less the old lower end, misses with at most twice that, however the two runs depend on
 each other. A difference whose interval leaves out 0 is beyond chance. Two runs with one seed and
-tier see the same random numbers: any difference between them comes from theory, code or versions.
+tier see the same random numbers for a claim that was registered once for both: any difference
+there comes from code or versions. A claim whose registration differs was declared anew, and draws
+anew.
 """
 
 import math
@@ -24,12 +26,13 @@ COARSER = 1.25
 SLOWER = 1.5
 SLOWER_SECONDS = 5.0
 
-Kind = Literal["lost", "gained", "verdict", "moved", "coarser", "slower", "new", "gone"]
+Kind = Literal["lost", "gained", "verdict", "anew", "moved", "coarser", "slower", "new", "gone"]
 HEADINGS: dict[Kind, str] = {
     "lost": "lost verdict",
     "gone": "no longer judged",
     "gained": "gained verdict",
     "verdict": "changed verdict",
+    "anew": "declared anew",
     "moved": "moved estimate",
     "coarser": "lost resolution",
     "slower": "slower",
@@ -88,7 +91,10 @@ def _changes(was: Claim, now: Claim, same_tier: bool, same_draws: bool) -> Itera
         kinds: dict[tuple[bool, bool], Kind] = {(True, False): "lost", (False, True): "gained"}
         kind = kinds.get(passed, "verdict")
         yield Change(kind, name, phrases.label(was), phrases.label(now), phrases.reason(now))
-    moved = _moved(was, now, same_draws)
+    registered = was.registration == now.registration
+    if same_tier and not registered:
+        yield Change("anew", name, was.registration or "–", now.registration or "–")
+    moved = _moved(was, now, same_draws and registered)
     if moved is not None:
         yield moved
     if not same_tier:

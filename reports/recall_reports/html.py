@@ -52,6 +52,7 @@ def render(record: Record) -> str:
             groups=summary.groups(claims),
             beyond=beyond,
             sentence=summary.sentence(record),
+            kinds=summary.kinds(record),
             present={phrases.state(claim) for claim in record.claims},
             attention=summary.attention(record),
             statements=summary.statements(record),

@@ -16,11 +16,14 @@ def render(record: Record) -> str:
         "",
         f"**{summary.sentence(record)}**",
         "",
+        *(f"- {kind.sentence}" for kind in summary.kinds(record)),
+        "",
         f"Tier `{suite.tier}`, seed `{suite.seed}`, device `{suite.device}`, "
-        f"{phrases.seconds(suite.seconds)} of simulation. Error budget of the suite: "
+        f"{phrases.seconds(suite.seconds)} of simulation. Error budget of this run: "
         f"{phrases.number(budget.probability)}, of which {phrases.number(budget.allocated, 2)} "
         "is allocated.",
         "",
+        *([phrases.EXPLORED, ""] if summary.explored(record) else []),
         *_overview(record),
         *_table(claims),
     ]
@@ -51,7 +54,7 @@ def _table(claims: Iterable[Claim]) -> list[str]:
 def _row(claim: Claim) -> str:
     cells = (
         f"**{phrases.label(claim)}**",
-        f"{escaped(claim.title)} (`{claim.id}`)",
+        f"{escaped(phrases.title(claim))} (`{claim.id}`)",
         phrases.finding(claim.head),
         phrases.region(claim.head),
         escaped(phrases.resolution(claim)),
@@ -69,7 +72,7 @@ def _attention(record: Record) -> list[str]:
             lines += ["", "## Failed or undecided", ""]
         names = ", ".join(f"`{claim.id}`" for claim in entry)
         lines.append(f"- **{phrases.label(claim)}** {names}: {escaped(phrases.reason(claim))}")
-        if claim.state == "NOT RUN":
+        if claim.state in summary.LEFT:
             continue
         lines += [
             f"  - control `{control.id}` was not refuted: {control.verdict}"

@@ -4,16 +4,30 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from recall_reports.record import Claim, Component, Control, ErrorBudget, Parameters, Range
+from recall_reports.record import Claim, Component, Control, Parameters, Range
 
 SYMBOLS = {
     "SUPPORTED": "✓",
     "REFUTED": "✕",
     "INCONCLUSIVE": "?",
+    "EXPLORED": "~",
     "SURVIVES": "◆",
     "BREAKS": "◇",
     "NOT RUN": "–",
     "ERROR": "!",
+}
+
+EXPLORED = (
+    "EXPLORED is no verdict: the evidence was drawn before this declaration was fixed. It says "
+    "what to expect; a run without --reuse-evidence draws evidence of its own and decides."
+)
+
+PILOT = "region from a pilot"
+
+PLACES = {
+    "SUPPORTED": "inside",
+    "REFUTED": "beyond an edge",
+    "INCONCLUSIVE": "undecided",
 }
 
 PROVENANCE = {
@@ -33,7 +47,7 @@ RESOLUTION = {
 
 
 def state(claim: Claim) -> str:
-    """The verdict of a claim, or NOT RUN or ERROR where it has none."""
+    """The verdict of a claim, or EXPLORED, NOT RUN or ERROR where it has none."""
     return claim.verdict or claim.state
 
 
@@ -46,6 +60,11 @@ def label(claim: Claim) -> str:
     """Symbol and word, for example `✕ REFUTED as declared`."""
     word = state(claim)
     return f"{SYMBOLS[word]} {word}{' as declared' if declared(claim) else ''}"
+
+
+def title(claim: Claim) -> str:
+    """The claim's title, and whether its region only reproduces a pilot run."""
+    return f"{claim.title} ({PILOT})" if claim.from_pilot else claim.title
 
 
 def caught(claim: Claim) -> tuple[int, int]:
@@ -72,6 +91,15 @@ def evidence(claim: Claim) -> str:
 def unchanged(revision: str) -> str:
     """Why a claim need not be judged anew."""
     return f"nothing that the claim depends on changed since {revision}"
+
+
+def replicates(claim: Claim) -> str:
+    """Replicates over all cells, and per cell, for example `3,840, 64 to 512 per cell`."""
+    total, counts = f"{claim.replicates:,}", {cell.replicates for cell in claim.cells}
+    if len(claim.cells) < 2:
+        return total
+    low, high = min(counts), max(counts)
+    return f"{total}, {low:,}{f' to {high:,}' if high > low else ''} per cell"
 
 
 def divided(claim: Claim) -> str:
@@ -101,7 +129,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 def finding(found: Component | Control | None) -> str:
     """The estimate of a component or control with its interval; a dash for none."""
-    return "–" if found is None else with_interval(found.estimate, found.interval)
+    return "–" if found is None else with_interval(found.estimate, found.shown)
 
 
 def with_interval(estimate: float | None, interval: Range | None) -> str:
@@ -179,24 +207,33 @@ def component_name(claim: Claim, component: Component, params: Parameters) -> st
 
 def reason(claim: Claim) -> str:
     """Why the claim is in its state, as a sentence."""
+    return standing(claim) if claim.state == "DECIDED" else sentence(claim.reason)
+
+
+def standing(claim: Claim) -> str:
+    """How the evidence stands to the regions and controls, as a sentence; empty if there is none.
+
+    An interval beyond its region refutes; what supports are one-sided bounds inside it.
+    """
     head = claim.head
-    if claim.state != "DECIDED" or head is None:
-        return sentence(claim.reason)
+    if head is None:
+        return ""
     total = len(claim.components)
-    worst = (
-        f"worst at {component_name(claim, head, head.params)}: {bounds(head.interval)} against "
-        f"{bounds(head.region)}"
-    )
     verdicts = [component.verdict for component in claim.components]
+    at = f"worst at {component_name(claim, head, head.params)}:"
     if "REFUTED" in verdicts:
-        count = verdicts.count("REFUTED")
-        return f"{count} of {total} intervals are disjoint from their regions, {worst}."
+        return (
+            f"The intervals of {verdicts.count('REFUTED')} of {total} components are disjoint from "
+            f"their regions, {at} {bounds(head.interval)} against {bounds(head.region)}."
+        )
     if "INCONCLUSIVE" in verdicts:
-        count = verdicts.count("INCONCLUSIVE")
-        return f"{count} of {total} intervals overlap the edge of their regions, {worst}."
-    inside = f"All {total} intervals lie inside their regions"
+        return (
+            f"The bounds of {verdicts.count('INCONCLUSIVE')} of {total} components overlap the "
+            f"edge of their regions, {at} {bounds(head.one_sided)} against {bounds(head.region)}."
+        )
+    inside = f"The bounds of all {total} components lie inside their regions"
     if total == 1:
-        inside = "The interval lies inside its region"
+        inside = "The bounds lie inside the region"
     missed = [control.id for control in claim.controls if control.verdict != "REFUTED"]
     if missed:
         plural = "s" * (len(missed) > 1)
@@ -219,14 +256,20 @@ def resolution(claim: Claim) -> str:
     return RESOLUTION[claim.rule.scale].format(claim.resolution)
 
 
-def spending_rule(budget: ErrorBudget) -> str:
-    """How the error budget is shared out."""
-    return (
-        f"The probability of refuting any true claim is at most {number(budget.probability)}, and "
-        f"so is that of supporting any false one. Each claim owns 1/{budget.slots} of it "
-        f"({number(budget.per_claim, 2)}), shared equally by its looks and, by Bonferroni, by the "
-        "components of its estimand. Controls spend nothing."
-    )
+def certificate(claim: Claim) -> str:
+    """How probable it is to refute the claim wrongly, and how that is known; empty if it is not."""
+    if claim.certificate is None:
+        return ""
+    if claim.certificate == 0:
+        return "never wrongly refuted by chance"
+    how = "exact" if claim.rule.exact else "certified in a world made of its own evidence"
+    return f"wrongly refuted with probability at most {number(claim.certificate, 2)}, {how}"
+
+
+def registrations(claim: Claim) -> str:
+    """What it costs that the claim was registered more than once; empty if it was not."""
+    times = claim.registrations
+    return f"registered {times} times in this ledger: at most {times} times its alpha" * (times > 1)
 
 
 def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:

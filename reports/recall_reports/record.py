@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from recall_reports import graph
 from recall_reports.errors import ReportError
 
-VERSION: Final = "recall-claims/2"
+VERSION: Final = "recall-claims/3"
 
 Text = Annotated[str, Meta(min_length=1)]
 Finite = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
@@ -44,14 +44,24 @@ class Range(Struct, array_like=True):
 
 
 class Component(Struct, kw_only=True):
-    """One coordinate of a claim's estimand. `params` are the cell parameters that it is about."""
+    """One coordinate of a claim's estimand. `params` are the cell parameters that it is about.
+
+    `interval` holds for all components at once and decides on REFUTED; each end of `one_sided` is
+    a bound at the claim's own error probability, and these decide on SUPPORTED.
+    """
 
     name: str
     params: Parameters = {}
     estimate: Finite | None
     interval: Range
+    one_sided: Range
     region: Range
     verdict: Verdict
+
+    @property
+    def shown(self) -> Range:
+        """The ends that its verdict rests on."""
+        return self.interval if self.verdict == "REFUTED" else self.one_sided
 
 
 class Control(Struct, kw_only=True):
@@ -94,11 +104,15 @@ class Plot(Struct, kw_only=True):
 
 
 class Rule(Struct, kw_only=True):
-    """The decision rule. `locates`: its predictions are critical values, not means of cells."""
+    """The decision rule. `locates`: its predictions are critical values, not means of cells.
+
+    `exact`: its error probability is a theorem for any data in the declared range.
+    """
 
     name: Text
     method: str
     scale: Scale
+    exact: bool
     locates: bool = False
 
 
@@ -144,7 +158,11 @@ class Claim(Struct, kw_only=True):
     `reason` says why a claim was not run or what broke; why a verdict is what it is follows from
     the components and controls. `headline` is the index of the component that speaks for all.
     `resolution` is the smallest error that the data would have refuted, on the rule's scale.
-    `symbols` are the paper's letters for the parameters.
+    `symbols` are the paper's letters for the parameters. `registration` is a hash of what was
+    declared before the run, `registrations` how many of this claim in this tier the ledger knows.
+    `from_pilot`: the region only reproduces a pilot run. `certificate` bounds the probability to
+    refute wrongly. A claim that is EXPLORED was judged on evidence older than its declaration: it
+    has components, controls and cells, and no verdict.
     """
 
     id: Annotated[str, Meta(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -155,6 +173,7 @@ class Claim(Struct, kw_only=True):
     symbols: dict[str, str] = {}
     regime: str
     why: str
+    from_pilot: bool = False
     exploratory: bool = False
     expected: Literal["SUPPORTED", "REFUTED"] = "SUPPORTED"
     explanation: str | None = None
@@ -164,7 +183,9 @@ class Claim(Struct, kw_only=True):
     seed: int
     rule: Rule
     plot: Plot | None = None
-    state: Literal["DECIDED", "NOT RUN", "ERROR"]
+    registration: str = ""
+    registrations: Count = 0
+    state: Literal["DECIDED", "EXPLORED", "NOT RUN", "ERROR"]
     verdict: ClaimVerdict | None = None
     outcome: Literal["passed", "failed", "skipped"]
     reason: str = ""
@@ -173,6 +194,7 @@ class Claim(Struct, kw_only=True):
     controls: list[Control] = []
     resolution: Finite | None = None
     alpha: Probability | None = None
+    certificate: Probability | None = None
     replicates: Count = 0
     looks: Count = 0
     looks_planned: Count = 0
@@ -184,15 +206,20 @@ class Claim(Struct, kw_only=True):
         if self.state != "DECIDED":
             if self.verdict is not None:
                 raise ValueError(f"verdict {self.verdict} of a claim in state {self.state}")
-            if self.outcome == "passed":
-                raise ValueError(f"outcome 'passed' of a claim in state {self.state}")
-            return
-        words = EXPLORATORY if self.exploratory else ON_THEOREMS
-        if self.verdict not in words:
-            kind = "an exploratory claim" if self.exploratory else "a claim on a theorem"
-            raise ValueError(f"verdict {self.verdict} of {kind}, which is {' or '.join(words)}")
-        if self.headline >= len(self.components):
+            if self.outcome == "passed" or (self.state, self.outcome) == ("EXPLORED", "failed"):
+                raise ValueError(f"outcome {self.outcome!r} of a claim in state {self.state}")
+        else:
+            words = EXPLORATORY if self.exploratory else ON_THEOREMS
+            if self.verdict not in words:
+                kind = "an exploratory claim" if self.exploratory else "a claim on a theorem"
+                raise ValueError(f"verdict {self.verdict} of {kind}, which is {' or '.join(words)}")
+        if self.judged and self.headline >= len(self.components):
             raise ValueError(f"headline {self.headline} of {len(self.components)} components")
+
+    @property
+    def judged(self) -> bool:
+        """Whether there is evidence to show; that of an EXPLORED claim gives no verdict."""
+        return self.state in ("DECIDED", "EXPLORED")
 
     @property
     def head(self) -> Component | None:
@@ -227,13 +254,28 @@ class Derivation(Struct, kw_only=True):
     rests_on: list[str] = []
 
 
-class ErrorBudget(Struct, kw_only=True):
-    """The probability of refuting any true claim, and how it is shared out."""
+class PaperBudget(Struct, kw_only=True):
+    """A paper's share of the error budget, divided into equal slots of `per_claim` each."""
 
-    probability: Annotated[float, Meta(gt=0, lt=1)]
+    share: Probability
     slots: Annotated[int, Meta(ge=1)]
     per_claim: Probability
+
+
+class ErrorBudget(Struct, kw_only=True):
+    """The probability that one run refutes any true claim, and each paper's part by its key.
+
+    `allocated` is what the claims decided in this run own.
+    """
+
+    probability: Annotated[float, Meta(gt=0, lt=1)]
+    papers: dict[Text, PaperBudget]
     allocated: Probability
+
+    def __post_init__(self) -> None:
+        total = sum(paper.share for paper in self.papers.values())
+        if total > 1 + 1e-9:
+            raise ValueError(f"the papers' shares add up to {total:g}, which is more than 1")
 
 
 class Independence(Struct, kw_only=True):
@@ -271,7 +313,7 @@ class Suite(Struct, kw_only=True):
 class Record(Struct, kw_only=True):
     """One run of the suite."""
 
-    version: Literal["recall-claims/2"] = msgspec.field(name="schema", default=VERSION)
+    version: Literal["recall-claims/3"] = msgspec.field(name="schema", default=VERSION)
     suite: Suite
     papers: list[Paper]
     derivations: list[Derivation] = []
@@ -337,6 +379,9 @@ def _inconsistency(record: Record) -> Place | None:
             return Place(f"claims[{index}].id", "a second claim of this name")
         if claim.source.paper not in papers:
             problem = f"{claim.source.paper!r} is not a paper of this record"
+            return Place(f"claims[{index}].source.paper", problem)
+        if claim.source.paper not in record.suite.error_budget.papers:
+            problem = f"{claim.source.paper!r} has no share of the error budget"
             return Place(f"claims[{index}].source.paper", problem)
     graphs = {
         f"papers[{index}].statements": {entry.id: entry.rests_on for entry in paper.statements}

@@ -9,6 +9,11 @@ from recall_reports import phrases
 from recall_reports.record import Claim, Paper, Record, Statement
 
 AS_DECLARED = "REFUTED as declared"
+WORST_FIRST = (
+    *("ERROR", "REFUTED", "INCONCLUSIVE", "SUPPORTED"),
+    *(AS_DECLARED, "EXPLORED", "NOT RUN"),
+)
+LEFT = {"NOT RUN": "not run", "EXPLORED": "explored"}
 ORDER = (
     "SUPPORTED",
     AS_DECLARED,
@@ -16,9 +21,29 @@ ORDER = (
     "SURVIVES",
     "BREAKS",
     "INCONCLUSIVE",
+    "EXPLORED",
     "NOT RUN",
     "ERROR",
 )
+KINDS = {
+    "stated": "Statements as published",
+    "reported": "Statements as reviewers or readers report them",
+    "derived": "Our own derivations",
+    "pilot": "Regions that only reproduce a pilot run, counted here alone",
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Claims on theorems that test the same kind of thing; `words` say which."""
+
+    words: str
+    claims: Sequence[Claim]
+
+    @property
+    def sentence(self) -> str:
+        """Their number and verdicts, for example `Our own derivations: 2 claims, 2 SUPPORTED.`."""
+        return f"{self.words}: {_claims(len(self.claims))}, {list_states(self.claims)}."
 
 
 @dataclass(frozen=True)
@@ -54,6 +79,17 @@ def sentence(record: Record) -> str:
     if beyond:
         sentences.append(f"Beyond the theorems: {list_states(beyond)}.")
     return " ".join(sentences)
+
+
+def kinds(record: Record) -> list[Kind]:
+    """The claims on theorems by provenance; those whose region only reproduces a pilot apart.
+
+    Each claim is in one of these, and none is empty.
+    """
+    found: dict[str, list[Claim]] = {}
+    for claim in split(record)[0]:
+        found.setdefault("pilot" if claim.from_pilot else claim.source.provenance, []).append(claim)
+    return [Kind(words, found[name]) for name, words in KINDS.items() if name in found]
 
 
 def split(record: Record) -> tuple[list[Claim], list[Claim]]:
@@ -100,11 +136,16 @@ def combined(claims: Sequence[Claim]) -> str:
     there to show. Exploratory claims of different verdicts are "exploratory".
     """
     found = count(claim for claim in claims if not claim.exploratory)
-    for state in ("ERROR", "REFUTED", "INCONCLUSIVE", "SUPPORTED", AS_DECLARED, "NOT RUN"):
+    for state in WORST_FIRST:
         if state in found:
             return "REFUTED" if state == AS_DECLARED else state
     beyond = count(claims)
     return next(iter(beyond), "no claim") if len(beyond) < 2 else "exploratory"
+
+
+def explored(record: Record) -> bool:
+    """Whether some claim was judged on evidence that is older than its declaration."""
+    return any(claim.state == "EXPLORED" for claim in record.claims)
 
 
 def tried(claims: Iterable[Claim]) -> list[Claim]:
@@ -117,7 +158,7 @@ def _outcome(claims: Sequence[Claim]) -> str:
         return "No claim was selected."
     tally = list_states(claims)
     outcomes = Counter(claim.outcome for claim in claims)
-    total = f"{len(claims)} claim{'s' * (len(claims) > 1)}"
+    total = _claims(len(claims))
     if outcomes["failed"]:
         verb = "fails" if outcomes["failed"] == 1 else "fail"
         return f"{outcomes['failed']} of {total} {verb}: {tally}."
@@ -125,7 +166,8 @@ def _outcome(claims: Sequence[Claim]) -> str:
         return f"No claim was decided: {tally}."
     if outcomes["skipped"]:
         left = [claim for claim in claims if claim.outcome == "skipped"]
-        why = "not run" if not tried(left) else "undecided"
+        states = {claim.state for claim in left}
+        why = LEFT.get(states.pop(), "undecided") if len(states) == 1 else "undecided"
         return f"No claim fails, {len(left)} of {total} {why}: {tally}."
     return f"{'The one claim passes' if len(claims) == 1 else f'All {total} pass'}: {tally}."
 
@@ -139,12 +181,13 @@ def list_states(claims: Iterable[Claim]) -> str:
 def attention(record: Record) -> list[list[Claim]]:
     """The claims that failed or were left undecided, failures first.
 
-    Claims that were not run for the same reason are one entry; every other has its own.
+    Claims that were not run, or only explored, for the same reason are one entry; every other has
+    its own.
     """
     entries: dict[object, list[Claim]] = {}
     for claim in record.claims:
         if claim.outcome != "passed":
-            key = claim.reason if claim.state == "NOT RUN" else (claim.id,)
+            key = (claim.state, claim.reason) if claim.state in LEFT else claim.id
             entries.setdefault(key, []).append(claim)
     return sorted(entries.values(), key=lambda entry: entry[0].outcome != "failed")
 
@@ -158,6 +201,10 @@ def groups(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
         name = f"Paper {claim.source.paper}: {', '.join(filter(None, (room, subject)))}"
         found.setdefault(name, []).append(claim)
     return found
+
+
+def _claims(number: int) -> str:
+    return f"{number} claim{'s' * (number != 1)}"
 
 
 def _in_words(name: str) -> str:

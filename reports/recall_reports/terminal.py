@@ -14,6 +14,7 @@ STYLES = {
     "SUPPORTED": "green",
     "REFUTED": "bold red",
     "INCONCLUSIVE": "bold yellow",
+    "EXPLORED": "italic bright_blue",
     "SURVIVES": "blue",
     "BREAKS": "magenta",
     "NOT RUN": "dim",
@@ -22,7 +23,7 @@ STYLES = {
 DECLARED = "cyan"
 WIDE = 112  # columns from which region and resolution have room
 MANY = 8
-"""Claims that were not run are named up to this number, and beyond it with -v only."""
+"""Claims that were not run or only explored are named up to this number, else with -v only."""
 PLAIN = str.maketrans(
     {"✓": "+", "✕": "x", "◆": "*", "◇": "o", "–": "-", "≤": "<=", "≥": ">=", "∞": "inf", "…": "."}
 )
@@ -59,7 +60,7 @@ def verdict_table(
         claim = entry[0]
         style = STYLES[phrases.state(claim)]
         names = ", ".join(claim.id for claim in entry)
-        if claim.state == "NOT RUN" and len(entry) > MANY and not verbose:
+        if claim.state in summary.LEFT and len(entry) > MANY and not verbose:
             names = f"{len(entry)} claims"
         head = Text(f"{phrases.label(claim)} {names}: ", style=style)
         parts.append(_fit(head + Text(phrases.reason(claim), style="default"), unicode))
@@ -69,12 +70,15 @@ def verdict_table(
         parts.append(_fit(Text(f"{claim.id}: {phrases.divided(claim)}", style="dim"), unicode))
     budget = record.suite.error_budget
     spent = (
-        f"Error budget {phrases.number(budget.probability)} for the suite, "
+        f"Error budget of this run {phrases.number(budget.probability)}, "
         f"{phrases.number(budget.allocated, 2)} allocated."
     )
     if not quiet:
         parts.append(_fit(Text(spent, style="dim"), unicode))
+        parts += [_fit(Text(kind.sentence), unicode) for kind in summary.kinds(record)]
     parts.append(_fit(Text(summary.sentence(record), style="bold"), unicode))
+    if summary.explored(record):
+        parts.append(_fit(Text(phrases.EXPLORED, style=STYLES["EXPLORED"]), unicode))
     return Group(*parts)
 
 
@@ -121,13 +125,13 @@ def _cells(claim: Claim, *, wide: bool, verbose: bool) -> list[Text]:
     refuted, total = phrases.caught(claim)
     missed = claim.state == "DECIDED" and refuted < total
     finding = Text(phrases.finding(claim.head))
-    if verbose and claim.state == "DECIDED":
+    if verbose and claim.judged:
         finding.append(f"\n{_effort(claim)}", style="dim")
         if not wide:
             finding.append(f"\n{phrases.resolution(claim)}", style="dim")
     cells = [
         Text(label, style=style),
-        Text(claim.id),
+        Text(f"{claim.id}\n{phrases.PILOT}" if claim.from_pilot else claim.id),
         finding,
         Text(phrases.region(claim.head)),
         Text(phrases.resolution(claim)),

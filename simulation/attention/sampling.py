@@ -10,7 +10,7 @@ permutation of the token at that position (paper A, statements A1, A2 and A6).  
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,13 @@ class Vocabulary:
     query: torch.Tensor
     permutation: torch.Tensor
     trigger_in_values: bool
+
+    def __getitem__(self, which: slice) -> Self:
+        """The replicates ``which``, nothing copied."""
+        parts: dict[str, Any] = {
+            name: value[which] for name, value in vars(self).items() if name != "trigger_in_values"
+        }
+        return replace(self, **parts)
 
     @property
     def replicates(self) -> int:
@@ -116,8 +123,7 @@ def draw(
     """
     _check_sizes(vocab_size=vocab_size, length=length, samples=samples)
     vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings, dtype)
-    positions = np.stack([rng.integers(length, size=samples) for rng in rngs])
-    tokens = np.stack([rng.integers(vocab_size, size=(samples, length)) for rng in rngs])
+    positions, tokens = _draw_sequences(rngs, vocab_size, length, samples)
     if balanced:
         informative = np.repeat(np.arange(vocab_size), _per_token(samples, vocab_size))
         np.put_along_axis(tokens, positions[..., None], informative[:, None], axis=2)
@@ -138,9 +144,7 @@ def fresh(batch: Batch, rngs: Sequence[np.random.Generator], *, samples: int) ->
         raise ValueError(
             f"{len(rngs)} generators for {batch.replicates} replicates: pass one per replicate"
         )
-    positions = np.stack([rng.integers(batch.length, size=samples) for rng in rngs])
-    size = (samples, batch.length)
-    tokens = np.stack([rng.integers(batch.vocab_size, size=size) for rng in rngs])
+    positions, tokens = _draw_sequences(rngs, batch.vocab_size, batch.length, samples)
     permutation = batch.permutation.cpu().numpy()
     return replace(batch, **_sequences(permutation, tokens, positions, batch.z.device))
 
@@ -214,6 +218,18 @@ def _draw_vocabulary(
         "query": query.contiguous(),
         "permutation": torch.from_numpy(permutation),
     }
+
+
+def _draw_sequences(
+    rngs: Sequence[np.random.Generator], vocab_size: int, length: int, samples: int
+) -> tuple[Array, Array]:
+    """Uniform positions (R, N) and tokens (R, N, L)."""
+    positions = np.empty((len(rngs), samples), dtype=np.int64)
+    tokens = np.empty((len(rngs), samples, length), dtype=np.int64)
+    for index, rng in enumerate(rngs):
+        positions[index] = rng.integers(length, size=samples)
+        tokens[index] = rng.integers(vocab_size, size=(samples, length))
+    return positions, tokens
 
 
 def _sequences(

@@ -25,9 +25,14 @@ def _polynomial(*coefficients: float) -> Activation:
 
 
 def _horner(x: Tensor, coefficients: "tuple[float, ...] | list[float]") -> Tensor:
-    total = torch.full_like(x, coefficients[-1])
-    for coefficient in reversed(coefficients[:-1]):
-        total = total * x + coefficient
+    # In place, and without adding zeros: passes over memory are all that this costs.
+    *lower, last = coefficients
+    total = x * last
+    for power in range(len(lower) - 1, -1, -1):
+        if lower[power]:
+            total.add_(lower[power])
+        if power:
+            total.mul_(x)
     return total
 
 

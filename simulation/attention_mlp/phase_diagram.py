@@ -42,8 +42,7 @@ def losses(
     seen = (counts > 0).to(counts.dtype)
 
     def recalled(layer: Layer) -> torch.Tensor:
-        memory = mlp.localised_memory(facts, layer, centred=centred)
-        return (mlp.correct(facts, layer, memory) * seen).sum(1) / seen.sum(1)
+        return (mlp.recalled(facts, layer, centred=centred) * seen).sum(1) / seen.sum(1)
 
     def localised(data: Batch, layer: Layer) -> torch.Tensor:
         scores = mlp.token_scores(data, layer, centred=centred)

@@ -10,15 +10,15 @@ to the logarithm of those frequencies.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch.nn.functional import embedding_bag
 
 from simulation import decoding
 from simulation.attention import sampling
+from simulation.attention.contractions import row_products, sum_bags
 from simulation.attention.sampling import Batch, Facts, Vocabulary
 from simulation.attention.three_steps import Attended, Scores
 from simulation.attention_mlp.activations import activation
@@ -38,7 +38,8 @@ class Layer:
 
     def features(self, inputs: torch.Tensor) -> torch.Tensor:
         """``phi(W h) / sqrt(m)`` of inputs (R, n, d): (R, n, m)."""
-        return activation(self.activation).value(inputs @ self.weights.mT) / math.sqrt(self.width)
+        values = activation(self.activation).value(inputs @ self.weights.mT)
+        return values.div_(math.sqrt(self.width))
 
     def of(self, replicate: int) -> "Layer":
         """The layer of one replicate, as a batch of one."""
@@ -117,12 +118,11 @@ def token_scores(batch: Batch, layer: Layer, *, centred: bool = False) -> Scores
 
 def value_memory(batch: Batch, layer: Layer, *, centred: bool = False) -> torch.Tensor:
     """``V_m / eta`` after step 1: (R, d, m)."""
-    return torch.cat(
-        [
-            _first_step(batch, layer.of(r), r, _mean_values(batch, r), centred)[None]
-            for r in range(batch.replicates)
-        ]
-    )
+    memories = []
+    for r in range(batch.replicates):
+        tiles = _first_step(batch, layer.of(r), r, _mean_values(batch, r), centred)
+        memories.append(torch.cat([memory for *_, memory in tiles], 1))
+    return torch.stack(memories)
 
 
 def trained_memory(
@@ -151,11 +151,26 @@ def trained_memory(
 
 def localised_memory(facts: Facts, layer: Layer, *, centred: bool = False) -> torch.Tensor:
     """``V_m / gamma`` after step 3 at perfect localisation in training: (R, d, m)."""
+    return _stored(facts, layer.features(facts.informative_values), centred)
+
+
+def recalled(facts: Facts, layer: Layer, *, centred: bool = False) -> torch.Tensor:
+    """Whether each token is recalled after training at perfect localisation: (R, V) bool."""
+    answers = []
+    for r in range(facts.replicates):
+        one = facts[r : r + 1]
+        features = layer.of(r).features(one.informative_values)
+        answers.append(decoding.predict(one.u, _stored(one, features, centred), features))
+    return torch.cat(answers) == facts.permutation
+
+
+def _stored(facts: Facts, features: torch.Tensor, centred: bool) -> torch.Tensor:
+    """The memory (R, d, m) of the features (R, V, m) of every token."""
     shares = facts.counts / facts.counts.sum(1, keepdim=True)
     by_label = torch.zeros_like(shares).scatter(1, facts.permutation, shares)
     mean = (by_label[:, None] @ facts.u) if centred else facts.u.mean(1, keepdim=True)
     targets = (facts.u - mean).gather(1, facts.permutation[..., None].expand(facts.u.shape))
-    return (shares[..., None] * targets).mT @ layer.features(facts.informative_values)
+    return (shares[..., None] * targets).mT @ features
 
 
 def correct(vocabulary: Vocabulary, layer: Layer, memory: torch.Tensor) -> torch.Tensor:
@@ -166,29 +181,23 @@ def correct(vocabulary: Vocabulary, layer: Layer, memory: torch.Tensor) -> torch
 
 def recall_accuracy(facts: Facts, layer: Layer, *, centred: bool = False) -> torch.Tensor:
     """Share of tokens recalled after training at perfect localisation: (R,)."""
-    memory = localised_memory(facts, layer, centred=centred)
-    return correct(facts, layer, memory).to(facts.z.dtype).mean(1)
+    return recalled(facts, layer, centred=centred).to(facts.z.dtype).mean(1)
 
 
 def _one(batch: Batch, layer: Layer, r: int, centred: bool) -> Scores:
     """The scores of replicate ``r``, without the leading axis."""
     z, tokens, positions = batch.z[r], batch.tokens[r], batch.positions[r][:, None]
     means = _mean_values(batch, r)
-    residual = _residuals(batch.u[r], _label_counts(batch, r), centred)
-    readout = residual @ _first_step(batch, layer, r, means, centred)
-    slope, weights = activation(layer.activation).slope, layer.weights[0]
-
-    logits = z.new_empty(tokens.shape)
-    size = max(1, TILE_ELEMENTS[z.device.type] // max(batch.length * batch.dim, layer.width))
-    for start in range(0, batch.samples, size):
-        part = slice(start, start + size)
-        back = slope(means[part] @ weights.T) * readout[batch.labels[r][part]]
-        back = back @ weights / math.sqrt(layer.width)
-        values = z[tokens[part]]
-        tile = torch.bmm(values, back[:, :, None])[..., 0]
-        if batch.trigger_in_values:
-            tile.scatter_add_(1, positions[part], (back @ batch.trigger[r])[:, None])
-        logits[part] = tile
+    back = z.new_zeros(means.shape)
+    slope, labels = activation(layer.activation).slope, batch.labels[r]
+    for weights, residual, inner, memory in _first_step(batch, layer, r, means, centred):
+        change = slope(inner)
+        change *= (residual @ memory).index_select(0, labels)
+        back.addmm_(change, weights)
+    back /= math.sqrt(layer.width)
+    logits = row_products(z, back, tokens)
+    if batch.trigger_in_values:
+        logits.scatter_add_(1, positions, (back @ batch.trigger[r])[:, None])
     largest = logits.abs().amax()
     logits -= logits.mean(1, keepdim=True)
 
@@ -206,20 +215,30 @@ def _one(batch: Batch, layer: Layer, r: int, centred: bool) -> Scores:
 
 def _mean_values(batch: Batch, r: int) -> torch.Tensor:
     """Mean value of every sequence: (N, d)."""
-    means = embedding_bag(batch.tokens[r], batch.z[r], mode="mean")
+    tokens = batch.tokens[r]
+    ends = batch.length * torch.arange(1, batch.samples + 1, device=tokens.device)
+    means = sum_bags(batch.z[r], tokens.flatten(), ends).div_(batch.length)
     return means + batch.trigger[r] / batch.length if batch.trigger_in_values else means
 
 
 def _first_step(
     batch: Batch, layer: Layer, r: int, means: torch.Tensor, centred: bool
-) -> torch.Tensor:
-    """``V_m / eta`` of one replicate: (d, m)."""
-    stored = means.new_zeros(batch.vocab_size, layer.width)
-    size = max(1, TILE_ELEMENTS[means.device.type] // layer.width)
-    for start in range(0, batch.samples, size):
-        part = slice(start, start + size)
-        stored.index_add_(0, batch.labels[r][part], layer.features(means[part][None])[0])
-    return _residuals(batch.u[r], _label_counts(batch, r), centred).T @ stored / batch.samples
+) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """Step 1 of one replicate, a tile of neurons at a time, which need nothing of one another.
+
+    For each tile of k neurons: its weights (k, d), the residuals (V, d), what the neurons see of
+    the mean values (N, k), and their columns of ``V_m / eta``, (d, k).
+    """
+    labels = batch.labels[r]
+    counts = _label_counts(batch, r)
+    order, ends = labels.argsort(), counts.cumsum(0)
+    residual = _residuals(batch.u[r], counts, centred)
+    value, scale = activation(layer.activation).value, batch.samples * math.sqrt(layer.width)
+    size = max(1, TILE_ELEMENTS[means.device.type] // batch.samples)
+    for weights in torch.split(layer.weights[0], size):
+        inner = means @ weights.T
+        stored = sum_bags(value(inner), order, ends)
+        yield weights, residual, inner, (residual.T @ stored).div_(scale)
 
 
 def _label_counts(batch: Batch, r: int) -> torch.Tensor:

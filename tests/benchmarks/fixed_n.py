@@ -21,8 +21,8 @@ import numpy as np
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
+from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Interval, Region
-from recall_claims.judge.rules.base import Array
 
 
 def envelope(samples: float, alpha: float) -> float:

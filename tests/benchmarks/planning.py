@@ -14,8 +14,8 @@ import numpy as np
 import statsmodels.api as sm
 from scipy import stats
 
+from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Interval, Region, Verdict, judge
-from recall_claims.judge.rules.base import Array
 from tests.benchmarks import fixed_n
 from tests.benchmarks.worlds import Bounded, Design, region, runs_of, truths
 from tests.calibration.cases import CASES

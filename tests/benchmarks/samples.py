@@ -28,7 +28,7 @@ from tests.benchmarks.worlds import (
     verdicts_of,
 )
 from tests.calibration.cases import CASES
-from tests.calibration.measure import pool
+from tests.calibration.pools import pool
 
 ALPHA = Budget().per_claim
 LOOKS = 4

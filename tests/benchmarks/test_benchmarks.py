@@ -24,7 +24,7 @@ from tests.benchmarks import (
 from tests.benchmarks.table import HEADINGS, Section, as_markdown, factor
 from tests.benchmarks.worlds import Design, runs_of, truths
 from tests.calibration.cases import CASES
-from tests.calibration.measure import pool
+from tests.calibration.pools import pool
 
 P = ParamSpec("P")
 T = TypeVar("T")

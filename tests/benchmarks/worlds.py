@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Component, Interval, Region, Verdict, judge
 from recall_claims.judge.rules import (
     MeanDifference,
@@ -21,7 +22,7 @@ from recall_claims.judge.rules import (
     Rule,
     Sample,
 )
-from recall_claims.judge.rules.base import Array, number
+from recall_claims.judge.rules.base import number
 from tests.benchmarks import fixed_n
 from tests.calibration.cases import CASES
 from tests.calibration.harness import Case, Run, one_run

@@ -1,122 +1,126 @@
-"""Print the measured error rates and power of every decision rule; keep them for the report."""
+"""Certify every claim of a tier: how often its verdict errs, and how often it decides.
+
+`python -m tests.calibration` draws evidence under a seed that is not that of the record (or takes
+it from the ledger), prints a table, and writes the certificates that the report shows. It fails if
+a claim errs more often than its alpha says, or if all together may refute more than the budget.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
-import platform
-from concurrent.futures import Executor
-from datetime import UTC, datetime
-from importlib.metadata import version
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
-from tests.calibration import tails
-from tests.calibration.cases import CASES, labels
-from tests.calibration.harness import ALPHA, CONFIDENCE, RUNS, Rate
-from tests.calibration.measure import measure, pool
+from recall_claims.errors import SimulationError
+from recall_claims.evidence import executors
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Settings, run
+from tests.calibration.certify import Certified, certified
+from tests.calibration.pools import pool
+from tests.every_claim import imported
 
-PACKAGES = ("numpy", "scipy", "statsmodels", "recall-claims")
+SEED = 1001
+LEDGER = Path(".recall-claims/calibration.sqlite")
+CERTIFICATES = Path(__file__).parents[2] / "reports" / "recall_reports" / "certificates.json"
 
 
-def main() -> None:
-    """Measure everything, print two tables and, if asked to, write the figures to a file."""
+def main() -> int:
+    """Certify, print, keep; 1 if a promise is not kept."""
     parser = argparse.ArgumentParser(prog="python -m tests.calibration", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
-    file = parser.parse_args().json
-    with pool() as executor:
-        found = {"rules": rules(executor), "means": means(executor)}
-    console = Console(width=140)
-    console.print(_rules_table(found["rules"]))
-    console.print(_means_table(found["means"]))
-    if file is not None:
-        file.write_text(json.dumps({**_head(), **found}, indent=1) + "\n", encoding="utf-8")
-
-
-def rules(executor: Executor) -> list[dict[str, Any]]:
-    """Error rates and power of every decision rule."""
-    rows = []
-    for name in CASES:
-        found = measure(name, executor)
-        rule, data = labels(name)
-        rows.append(
-            {
-                "rule": rule,
-                "data": data,
-                "false_refutation": _rate(found.refuted),
-                "false_support": _rate(found.supported),
-                "error": found.error if math.isfinite(found.error) else None,
-                "power": _rate(found.power),
-            }
-        )
-    return rows
-
-
-def means(executor: Executor) -> list[dict[str, Any]]:
-    """How often the interval for a mean misses, at small alpha."""
-    return [
-        {
-            "data": data,
-            "values": size,
-            "alpha": alpha,
-            "missed": _rate(tails.misses(data, size, alpha, executor)),
-        }
-        for data in tails.DATA
-        for size in tails.SIZES
-        for alpha in tails.ALPHAS
+    parser.add_argument("--tier", default="standard", choices=("smoke", "standard", "full"))
+    parser.add_argument("--seed", type=int, default=SEED, help=f"of the evidence ({SEED})")
+    parser.add_argument("--ledger", type=Path, default=LEDGER, help=f"default {LEDGER}")
+    parser.add_argument("-k", default="", metavar="TEXT", help="only claims whose id holds it")
+    parser.add_argument("--json", type=Path, default=CERTIFICATES, metavar="FILE")
+    options = parser.parse_args()
+    settings = Settings(tier=options.tier, seed=options.seed)
+    names = [
+        name
+        for name, claim in imported().items()
+        if options.k in name and claim.why_not_run(options.tier, "cpu") is None
     ]
+    draw(names, settings, options.ledger)
+    tasks = [(name, settings, options.ledger) for name in names]
+    with pool() as workers:
+        results = track(workers.map(certified, tasks), "certifying", total=len(tasks))
+        found = dict(zip(names, results, strict=True))
+    console = Console(width=120)
+    console.print(table(found))
+    console.print(json_written(found, options.tier, options.json))
+    problems = broken(found, settings.budget.probability)
+    for problem in problems:
+        console.print(problem, style="red")
+    return 1 if problems else 0
 
 
-def _rate(rate: Rate) -> dict[str, Any]:
-    return {"count": rate.count, "runs": rate.runs, "interval": list(rate.interval)}
+def draw(names: Iterable[str], settings: Settings, path: Path) -> None:
+    """Put what the claims need into the ledger."""
+    with (
+        executors.make(executors.resolve("auto", settings.device, nested=False)) as executor,
+        Ledger(path) as ledger,
+    ):
+        for name in track(list(names), "drawing evidence"):
+            run(imported()[name], settings, ledger, executor)
 
 
-def _head() -> dict[str, Any]:
-    return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version(name) for name in PACKAGES},
-        },
-        "alpha": ALPHA,
-        "confidence": CONFIDENCE,
-    }
+def broken(found: dict[str, Certified], budget: float) -> list[str]:
+    """The promises that are not kept, in words."""
+    problems = [
+        f"{name}: errs with probability {max(certificate.refutes, certificate.supports):.2g}, "
+        f"more than its alpha {certificate.alpha:.2g}"
+        for name, (_, certificate) in found.items()
+        if not certificate.holds
+    ]
+    total = sum(certificate.refutes for _, certificate in found.values())
+    if total > budget:
+        problems.append(f"together they refute true claims with probability {total:.2g}")
+    return problems
 
 
-def _rules_table(rows: list[dict[str, Any]]) -> Table:
-    table = Table(
-        title=f"{RUNS} runs each, alpha = {ALPHA}; exact {CONFIDENCE:.0%} intervals in brackets"
-    )
-    for heading in ("rule, data", "false refutation", "false support", "error", "refuted"):
-        table.add_column(heading)
-    for row in rows:
-        table.add_row(
-            ", ".join(filter(None, (row["rule"], row["data"]))),
-            _text(row["false_refutation"]),
-            _text(row["false_support"]),
-            "-" if row["error"] is None else f"{row['error']:.3g}",
-            _text(row["power"]),
-        )
-    return table
+def json_written(found: dict[str, Certified], tier: str, file: Path) -> str:
+    """Keep the certificates beside those of other claims; says where."""
+    kept: dict[str, Any] = {}
+    if file.exists():
+        earlier = json.loads(file.read_text(encoding="utf-8"))
+        kept = {n: c for n, c in earlier["claims"].items() if earlier["tier"] == tier}
+        kept = {n: c for n, c in kept.items() if n in imported()}
+    for name, (registration, certificate) in found.items():
+        rounded = {
+            key: value if isinstance(value, str) else float(f"{value:.3g}")
+            for key, value in asdict(certificate).items()
+        }
+        kept[name] = {"registration": registration, **rounded}
+    text = json.dumps({"tier": tier, "claims": dict(sorted(kept.items()))}, indent=1)
+    file.write_text(text + "\n", encoding="utf-8")
+    return f"{len(kept)} certificates in {file}"
 
 
-def _means_table(rows: list[dict[str, Any]]) -> Table:
-    table = Table(title=f"intervals for a mean that miss it, {tails.RUNS} runs each")
-    for heading in ("data", "values", "alpha", "missed"):
-        table.add_column(heading)
-    for row in rows:
-        missed = _text(row["missed"])
-        table.add_row(row["data"], str(row["values"]), f"{row['alpha']:g}", missed)
-    return table
-
-
-def _text(rate: dict[str, Any]) -> str:
-    return str(Rate(rate["count"], rate["runs"]))
+def table(found: dict[str, Certified]) -> Table:
+    """A row per claim, and their sum."""
+    certificates = [certificate for _, certificate in found.values()]
+    shown = Table(title="probabilities of errors, and share of worlds without the verdict")
+    for heading in ("claim", "rests on", "alpha", "refutes", "supports", "undecided"):
+        shown.add_column(heading)
+    for name, (_, c) in found.items():
+        figures = (f"{value:.2g}" for value in (c.alpha, c.refutes, c.supports, c.undecided))
+        shown.add_row(name, c.method, *figures)
+    shown.add_section()
+    refutes = sum(c.refutes for c in certificates)
+    undecided = sum(c.undecided for c in certificates)
+    shown.add_row("all", "", "", f"{refutes:.2g}", "", f"{undecided:.2g}")
+    return shown
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        sys.exit(main())
+    except SimulationError as error:
+        sys.exit(str(error))

@@ -24,7 +24,7 @@ from recall_claims import (
     cells,
     grid,
 )
-from recall_claims.judge.rules.base import Array
+from recall_claims.judge.methods import Array
 from tests.calibration.harness import Case
 
 ONE = grid(dim=16)

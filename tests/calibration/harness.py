@@ -9,9 +9,9 @@ import numpy as np
 from statsmodels.stats.proportion import proportion_confint
 
 from recall_claims.declare.cell import Cell
+from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Component, Verdict, judge
 from recall_claims.judge.rules import Predict, Rule, Sample
-from recall_claims.judge.rules.base import Array
 
 ALPHA = 0.05
 RUNS = 2000

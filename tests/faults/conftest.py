@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from recall_claims.declare import papers
+
 REPOSITORY = Path(__file__).parents[2]
 LIBRARY = os.pathsep.join(str(REPOSITORY / folder) for folder in ("claims", "reports"))
 HOOKS = ("-p", "recall_claims.plugin", "-p", "no:cacheprovider")
@@ -22,6 +24,8 @@ id = "tiny"
 title = "Tiny"
 authors = "Nobody"
 identifier = "none"
+share = 0.1
+slots = 26
 
 [[statements]]
 id = "1"
@@ -153,6 +157,7 @@ def suite(
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (tmp_path / "paper.toml").write_text(PAPER, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(papers, "_added", {})  # those of other tests have no part in its budget
     monkeypatch.setenv("COLUMNS", "200")
     # Claims are looked up by module name, so every suite of this process has its own.
     return Suite(tmp_path, f"test_tiny_{next(NUMBERS)}.py", capsys)

@@ -38,7 +38,7 @@ def judge(folder: Path, *options: str) -> Result:
 
 def commit(folder: Path) -> None:
     identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
-    for command in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "right")):
+    for command in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "saved")):
         assert run(folder, "git", *identity, *command).status == 0
 
 
@@ -53,6 +53,7 @@ def test_exactly_the_dependent_claims_fail(tmp_path: Path) -> None:
         shutil.copytree(REPOSITORY / name, tmp_path / name, ignore=left_out)
     for name in ("pyproject.toml", ".gitignore", *(f"claims/{claim}" for claim in CLAIMS)):
         shutil.copy(REPOSITORY / name, tmp_path / name)
+    commit(tmp_path)
     assert judge(tmp_path).status == 0
     shutil.copy(tmp_path / "reports/latest/report.json", tmp_path.joinpath(*BASELINE))
     commit(tmp_path)

@@ -56,3 +56,16 @@ def test_two_claims_of_one_id(suite: Suite) -> None:
 
     assert result.status == 4, result.text
     assert "two claims share the id tiny.one" in result.text
+
+
+def test_more_claims_than_their_paper_has_slots_for(suite: Suite) -> None:
+    paper = suite.folder / "paper.toml"
+    paper.write_text(paper.read_text().replace("slots = 26", "slots = 1"))
+    suite.write("one", "two")
+
+    for options in ((), ("-k", "one")):  # what is selected makes no difference
+        result = suite.run(*options)
+
+        assert result.status == 4, result.text
+        assert "paper tiny has 2 claims" in result.text
+        assert f"1 slots; raise `slots` in {paper}" in result.text

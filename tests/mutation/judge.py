@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import inspect
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import grimp
 
@@ -21,14 +19,8 @@ from recall_claims.declare.claim import TIERS
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings, run
 from recall_claims.judge.region import judge
+from tests.every_claim import FILES, claims_in, imported
 from tests.mutation.mutants import Mutant, forget
-
-_ROOT = Path(__file__).parents[2]
-FILES = {
-    ".".join(file.relative_to(_ROOT).with_suffix("").parts): file
-    for file in sorted((_ROOT / "claims").rglob("test_*.py"))
-}
-"""Every claim file, by the name it is imported by."""
 
 
 class Evidence:
@@ -127,12 +119,6 @@ class Evidence:
                 self._seconds[name] = time.perf_counter() - start
 
 
-@cache
-def imported() -> dict[str, Claim]:
-    """All claims, by id, as the suite runs them."""
-    return _claims(importlib.import_module(name) for name in FILES)
-
-
 def reread(mutant: Mutant | None = None) -> dict[str, Claim]:
     """All claims, or those that can see what is falsified, by id, of files executed anew: with the
     numbers that the theory has now."""
@@ -148,7 +134,7 @@ def reread(mutant: Mutant | None = None) -> dict[str, Claim]:
             spec.loader.exec_module(module)
             yield module
 
-    return _claims(execute())
+    return claims_in(execute())
 
 
 @contextmanager
@@ -159,15 +145,6 @@ def fresh_caches() -> Iterator[None]:
         yield
     finally:
         forget()
-
-
-def _claims(modules: Iterable[object]) -> dict[str, Claim]:
-    found = {}
-    for module in modules:
-        for value in vars(module).values():
-            if isinstance(value, Claim):
-                found[value.id] = value
-    return found
 
 
 @cache

@@ -8,7 +8,8 @@ import pytest
 
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
-from tests.mutation.judge import Evidence, fresh_caches, imported, reread
+from tests.every_claim import imported
+from tests.mutation.judge import Evidence, fresh_caches, reread
 from tests.mutation.mutants import Mutant, constants, exponents, powers
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from tests.mutation.judge import FILES
+from tests.every_claim import FILES
 from tests.mutation.mutants import constants, exponents, powers
 
 FEWEST = {"attention": 155, "attention_mlp": 9, "factual": 22, "lower_bound": 22, "memory": 29}

@@ -13,6 +13,7 @@ from recall_reports.record import (
     ErrorBudget,
     Independence,
     Paper,
+    PaperBudget,
     Parameters,
     Range,
     Rule,
@@ -45,7 +46,12 @@ def suite() -> Suite:
         blocks=BlockCount(total=1204, reused=96),
         peak_memory_mib=731.6,
         error_budget=ErrorBudget(
-            probability=1e-3, slots=128, per_claim=1e-3 / 128, allocated=17e-3 / 128
+            probability=1e-3,
+            papers={
+                key: PaperBudget(share=share, slots=100, per_claim=share * 1e-5)
+                for key, share in (("A", 0.4), ("B", 0.3), ("P0", 0.1), ("P1", 0.1))
+            },
+            allocated=17 * 4e-6,
         ),
         independence=Independence(theory=36, simulation=38, chains=0),
     )
@@ -79,12 +85,13 @@ def wobble(index: int) -> float:
 def component(
     name: str, estimate: float, half: float, region: Ends, params: Parameters | None = None
 ) -> Component:
-    """A component whose verdict follows from its interval and region."""
+    """A component whose verdict follows from its intervals and region."""
     low, high = estimate - half, estimate + half
+    inner = estimate - 0.8 * half, estimate + 0.8 * half
     left = -math.inf if region[0] is None else region[0]
     right = math.inf if region[1] is None else region[1]
     verdict: Verdict = "INCONCLUSIVE"
-    if left <= low and high <= right:
+    if left <= inner[0] and inner[1] <= right:
         verdict = "SUPPORTED"
     elif high < left or low > right:
         verdict = "REFUTED"
@@ -93,6 +100,7 @@ def component(
         params=params or {},
         estimate=estimate,
         interval=Range(low, high),
+        one_sided=Range(*inner),
         region=Range(*region),
         verdict=verdict,
     )
@@ -118,6 +126,7 @@ def cell(
     half: float = 0.0,
     controls: dict[str, float | str | None] | None = None,
     critical: float | None = None,
+    replicates: int = 256,
 ) -> Cell:
     """A cell; its interval is symmetric about the observed value."""
     return Cell(
@@ -126,14 +135,20 @@ def cell(
         critical=critical,
         observed=observed,
         interval=Range(observed - half, observed + half) if isinstance(observed, float) else None,
-        replicates=256,
+        replicates=replicates,
         controls=controls or {},
     )
 
 
 def rule(name: str = "MeanRatio", scale: Scale = "ratio", *, locates: bool = False) -> Rule:
     """A decision rule."""
-    return Rule(name=name, method="intervals that are jointly valid", scale=scale, locates=locates)
+    return Rule(
+        name=name,
+        method="intervals that are jointly valid",
+        scale=scale,
+        exact=scale in ("probability", "share"),
+        locates=locates,
+    )
 
 
 def source(provenance: Literal["stated", "reported", "derived"] = "derived", *tests: str) -> Source:
@@ -168,6 +183,8 @@ def claim(name: str, title: str, components: list[Component], **more: Any) -> Cl
         "looks": 2,
         "looks_planned": 4,
         "alpha": 1.3e-7,
+        "registration": "0123456789abcdef",
+        "registrations": 1,
         "seconds": 31.4,
         "seed": 0,
         "blocks": Blocks(total=60, reused=12, recomputed={"new": 48}),

@@ -67,6 +67,7 @@ def record() -> Record:
             lower_bound(),
             not_run("NOT RUN", "A.scale", "no cells at this tier; it needs --tier full"),
             not_run("ERROR", "A.broken", "RuntimeError in recall.py: no memory for a tile of 4096"),
+            explored(),
             *beyond(),
         ],
     )
@@ -97,6 +98,7 @@ def gradient_structure() -> Claim:
         "A.gradient-identity",
         "The first gradient is the centred label memory",
         [component("largest error", 3.1e-15, 0.0, (None, 1e-12))],
+        certificate=0.0,
         rule=rule("Identity", "error"),
         controls=[control("uncentred", "labels without their mean", 0.031, 0.0, (None, 1e-12))],
         resolution=1e-12,
@@ -192,6 +194,7 @@ def localisation() -> Claim:
         parts,
         rule=rule("ProportionDifference", "probability"),
         controls=[control("additive", "N and L enter as a sum", 0.31, 0.02, (-0.06, 0.06))],
+        certificate=3.1e-6,
         resolution=0.08,
         cells=cells,
         plot=Plot(kind="parity", group=["length"], y_label="probability"),
@@ -209,7 +212,9 @@ def critical_samples() -> Claim:
             additive = 900.0 + 60 * length + 8 * dim
             params: Parameters = {"length": length, "dim": dim, "samples": samples}
             value = min(1.0, max(0.0, share))
-            cells.append(cell(params, None, value, 0.03, {"additive": additive}, critical=right))
+            wrong: dict[str, float | str | None] = {"additive": additive}
+            drawn = 64 * 2 ** (3 - abs(step))  # cells near the edges are decided first
+            cells.append(cell(params, None, value, 0.03, wrong, right, drawn))
     return claim(
         "A.critical-samples",
         "The critical N is a product of powers of V, L and 1/d",
@@ -286,6 +291,9 @@ def all_tokens() -> Claim:
         "A.all-tokens",
         "All V tokens are recalled from the predicted dimension on",
         [component("location", 1.01, 0.03, (0.9, 1.1))],
+        from_pilot=True,
+        certificate=2.4e-6,
+        registrations=2,
         controls=[control("half-dim", "the threshold of half the tokens", 1.4, 0.05, (0.9, 1.1))],
     )
 
@@ -293,7 +301,7 @@ def all_tokens() -> Claim:
 def end_to_end() -> Claim:
     """A one-sided region and an infinite bound in an interval."""
     part = component("smallest accuracy", 0.993, 0.004, (0.98, None))
-    part.interval = Range(0.989, None)
+    part.interval, part.one_sided = Range(0.989, None), Range(0.99, None)
     return claim(
         "A.end-to-end",
         "Accuracy is at least localisation times recall",
@@ -349,6 +357,22 @@ def lower_bound() -> Claim:
         controls=[control("no-trigger", "drops the trigger's share", 1.1, 0.09, (0.85, 1.15))],
         verdict="INCONCLUSIVE",
         outcome="skipped",
+    )
+
+
+def explored() -> Claim:
+    """Judged on evidence that is older than its declaration."""
+    return claim(
+        "A.explored",
+        "A region that was edited after its evidence was drawn",
+        [component("location", 1.01, 0.03, (0.95, 1.05))],
+        controls=[control("half", "half the constant", 2.0, 0.05, (0.95, 1.05))],
+        state="EXPLORED",
+        verdict=None,
+        outcome="skipped",
+        reason="the evidence was drawn before this declaration was fixed",
+        resolution=None,
+        registrations=3,
     )
 
 

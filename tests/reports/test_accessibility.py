@@ -19,7 +19,16 @@ UNREACHABLE = re.compile(r"ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|ENETUNREACH|EHOST
 TEXT = 4.5  # contrast that WCAG 2.2 AA asks of text
 GRAPHICS = 3.0  # and of the lines and marks of graphics
 
-STATES = ("supported", "refuted", "inconclusive", "not-run", "error", "survives", "breaks")
+STATES = (
+    "supported",
+    "refuted",
+    "inconclusive",
+    "not-run",
+    "error",
+    "survives",
+    "breaks",
+    "explored",
+)
 
 
 @pytest.fixture(scope="module")

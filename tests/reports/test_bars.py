@@ -17,6 +17,7 @@ def _finding(
         name="value",
         estimate=estimate,
         interval=Range(*interval),
+        one_sided=Range(*interval),
         region=Range(*region),
         verdict="INCONCLUSIVE",
     )

@@ -18,9 +18,11 @@ def _texts(svg: str) -> list[str]:
 
 def test_says_outcome_counts_and_run(report: Record) -> None:
     text = " ".join(_texts(card.render(report)))
-    assert "3 of 16 claims fail" in text
+    assert "3 of 17 claims fail" in text
     assert "Learning to Recall with Transformers" in text
     assert "REFUTED as declared" in text
+    assert "Our own derivations: 14 claims, 8 SUPPORTED" in text
+    assert "Regions that only reproduce a pilot run, counted here alone: 1 claim" in text
     assert "standard tier, seed 0, cpu, error budget 0.001, 2026-11-20" in text
     assert "recall-claims 0.1.0, commit 0123456789" in text
 
@@ -40,8 +42,9 @@ def test_bars_are_in_proportion(report: Record) -> None:
 def test_fits_and_needs_no_network(report: Record) -> None:
     report.suite.device = "cuda:1 (a device with rather a long name)"
     report.papers += [builders.paper(f"P{index}", "A long title " * 9) for index in range(2)]
-    for index, claim in enumerate(report.claims):
-        claim.source = replace(claim.source, paper=f"P{index % 2}")
+    for claim in report.claims[1:]:  # one paper with claims in every state
+        claim.source = replace(claim.source, paper="P0")
+    report.claims[0].source = replace(report.claims[0].source, paper="P1")
     svg = card.render(report)
     assert set(re.findall(r"https?://[^\"\s]+", svg)) == {"http://www.w3.org/2000/svg"}
     root = ElementTree.fromstring(svg)

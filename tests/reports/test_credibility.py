@@ -1,9 +1,12 @@
 """Why the verdicts can be believed: figures that add up, and a measurement that is shown whole."""
 
 import pytest
+from msgspec.structs import replace
 
-from recall_reports import credibility, html, phrases
+from recall_reports import certificates, credibility, html, phrases
+from recall_reports.certificates import Certificate, Certificates
 from recall_reports.record import Blocks, Kept, Record
+from tests.reports import builders
 
 
 def _section(page: str) -> str:
@@ -11,12 +14,50 @@ def _section(page: str) -> str:
 
 
 def test_what_was_spent_adds_up(report: Record) -> None:
-    rows = credibility.spending(report)
+    report.papers.append(builders.paper("B"))
+    report.claims[0].source = replace(report.claims[0].source, paper="B")
+    rows = {row.paper: row for row in credibility.spending(report)}
     decided = [claim for claim in report.claims if claim.state == "DECIDED"]
-    assert [name for name, _, _ in rows] == ["paper A", "what lies beyond the theorems"]
-    assert sum(count for _, count, _ in rows) == len(decided)
-    share = report.suite.error_budget.per_claim
-    assert sum(spent for _, _, spent in rows) == pytest.approx(share * len(decided))
+    assert (rows["A"].decided, rows["B"].decided) == (len(decided) - 1, 1)
+    assert rows["A"].spent == pytest.approx(4e-6 * (len(decided) - 1))
+    assert rows["B"].spent == pytest.approx(3e-6)
+    assert credibility.kept_back(report.suite.error_budget) == pytest.approx(0.1)
+
+
+def test_certificates_of_decided_claims_are_added(report: Record) -> None:
+    found = credibility.certified(report)
+    decided = [claim for claim in report.claims if claim.state == "DECIDED"]
+    assert (found.claims, found.exact, found.without) == (3, 1, len(decided) - 3)
+    assert found.total == pytest.approx(5.5e-6)
+    report.claims = [claim for claim in report.claims if claim.certificate is None]
+    assert "No claim of this run has a certificate" in html.render(report)
+
+
+def test_certificates_and_their_sum_are_shown(page: str) -> None:
+    assert "add up to <strong>5.5e-6</strong>, against 0.001 for the run" in _section(page)
+
+
+def test_registrations_are_added(report: Record, page: str) -> None:
+    found = credibility.registered(report)
+    assert (found.total, found.again) == (len(report.claims) + 3, 2)
+    assert found.at_most == pytest.approx(4e-6 * found.total)
+    assert f"{found.total} registrations of the claims of this run; 2 of" in _section(page)
+
+
+def test_a_certificate_speaks_of_one_registration(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Certificate(
+        registration="abc", method="t", alpha=4e-6, refutes=1e-6, supports=2e-6, undecided=0
+    )
+    committed = Certificates(tier="standard", claims={"A.one": one})
+    monkeypatch.setattr(certificates, "certificates", lambda: committed)
+    assert certificates.miss("A.one", "standard", "abc") == 1e-6
+    assert certificates.miss("A.one", "standard", "abd") is None
+    assert certificates.miss("A.one", "smoke", "abc") is None
+    assert certificates.miss("A.two", "standard", "abc") is None
+
+
+def test_committed_certificates_can_be_read() -> None:
+    assert certificates.certificates().tier == "standard"
 
 
 def test_looks_are_counted(report: Record) -> None:
@@ -38,28 +79,6 @@ def test_claims_with_earlier_evidence_are_named(bare: Record) -> None:
     assert "2 claims with evidence from before this run" in html.render(bare)
 
 
-def test_every_measured_rate_is_shown(page: str) -> None:
-    section = _section(page)
-    for row in credibility.calibration().rules:
-        for rate in (row.false_refutation, row.false_support, row.power):
-            assert f"<td>{credibility.rate(rate)}</td>" in section
-    for mean in credibility.calibration().means:
-        assert credibility.rate(mean.missed) in section
-    assert credibility.calibration().date in section
-
-
-def test_an_interval_that_misses_too_often_is_marked(page: str) -> None:
-    bad = [r for r in credibility.calibration().means if (r.missed.interval.low or 0.0) > r.alpha]
-    assert _section(page).count("too often") == len(bad)
-
-
-def test_rules_say_how_many_claims_use_them(report: Record) -> None:
-    used = {row.rule: count for row, count in credibility.rules(report)}
-    ratios = [claim for claim in report.claims if claim.rule.name == "MeanRatio"]
-    assert used["MeanRatio"] == len(ratios)
-    assert used["Ordering"] == 0
-
-
 def test_independence_is_a_count(bare: Record, page: str) -> None:
     assert "36 modules of theory, 38 of simulation, and <strong>no chains of imports" in page
     bare.suite.independence.chains = 1
@@ -72,4 +91,4 @@ def test_seed_versions_and_hardware(report: Record, page: str) -> None:
         assert f"<dt>{name}</dt><dd>{version}</dd>" in section
     assert f"<dt>Cores</dt><dd>{report.suite.hardware['cores']}</dd>" in section
     assert "<dt>Commit</dt><dd>0123456789</dd>" in section
-    assert phrases.number(report.suite.error_budget.per_claim) in section
+    assert phrases.number(report.suite.error_budget.papers["A"].per_claim) in section

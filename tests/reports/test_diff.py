@@ -119,6 +119,39 @@ def test_markdown_cannot_be_broken_by_a_reason(report: Record) -> None:
     assert row.replace("\\|", "").count("|") == 6
 
 
+def test_a_claim_with_another_registration_was_declared_anew(report: Record) -> None:
+    def anew(claim: Claim) -> None:
+        claim.registration = "fedcba9876543210"
+        move(claim, 0.3)
+
+    [change] = diff.changes(report, edited(report, anew))
+    assert (change.kind, change.old, change.new) == (
+        "anew",
+        "0123456789abcdef",
+        "fedcba9876543210",
+    )
+    assert not diff.lost([change])
+    assert diff.changes(report, edited(report, anew, tier="full")) == []
+
+    def far(claim: Claim) -> None:
+        anew(claim)
+        move(claim, 1.1)
+
+    found = diff.changes(report, edited(report, far))
+    assert kinds(found) == ["anew", "moved"]
+    assert "beyond chance" in found[1].note
+
+
+def test_a_claim_that_is_only_explored_has_lost_its_verdict(report: Record) -> None:
+    def explored(claim: Claim) -> None:
+        claim.state, claim.verdict, claim.outcome = "EXPLORED", None, "skipped"
+        claim.reason = "the evidence was drawn before this declaration was fixed"
+
+    found = diff.changes(report, edited(report, explored))
+    assert kinds(found) == ["lost"]
+    assert found[0].new == "~ EXPLORED"
+
+
 def test_committed_baseline_is_a_whole_standard_run_in_which_all_claims_pass() -> None:
     baseline = load(Path(__file__).parents[2] / "reports" / "baseline.json")
     assert baseline.suite.tier == "standard"

@@ -82,7 +82,7 @@ def test_needs_no_network(page: str) -> None:
 def test_opens_with_the_outcome_then_verdicts_then_budget(page: str) -> None:
     places = [page.index(part) for part in ("<h1>", 'id="verdicts"', 'id="budget"', 'id="claims"')]
     assert places == sorted(places)
-    assert "<h1>3 of 16 claims fail:" in page
+    assert "<h1>3 of 17 claims fail:" in page
 
 
 @pytest.mark.parametrize("claim", sample.record().claims, ids=lambda claim: claim.id)
@@ -128,7 +128,8 @@ def test_verdict_words_match_the_record(report: Record, page: str) -> None:
 def test_worst_components_are_in_full_view(report: Record) -> None:
     claim = sample.trigger_signal()
     worst = claim.components[-1]
-    worst.interval, worst.verdict = Range(1.02, 1.04), "INCONCLUSIVE"
+    worst.interval = worst.one_sided = Range(1.02, 1.04)
+    worst.verdict = "INCONCLUSIVE"
     report.claims = [claim]
     section = _section(html.render(report), claim.id)
     shown, _, folded = section.partition("<details>")
@@ -144,6 +145,37 @@ def test_what_did_not_pass_is_said_with_its_reason_before_the_verdicts(
         listed = f'href="#{claim.id}"' in opening
         assert listed == (claim.outcome != "passed")
         assert not listed or phrases.reason(claim) in opening
+
+
+def test_explored_is_a_state_of_its_own_and_no_verdict(page: str, bare: Record) -> None:
+    section = _section(page, "A.explored")
+    assert "~</span>&nbsp;EXPLORED" in section
+    assert phrases.EXPLORED in section
+    assert "On this evidence: The bounds lie inside the region" in section
+    assert "SUPPORTED" not in section
+    assert "supported" not in section
+    assert 'class="caught"' not in section
+    assert phrases.EXPLORED in page[: page.index("<main>")]
+    bare.claims = [claim for claim in bare.claims if claim.state != "EXPLORED"]
+    without = html.render(bare)
+    assert phrases.EXPLORED not in without[: without.index("<main>")]
+
+
+def test_opens_with_what_claims_test_and_counts_pilots_apart(page: str) -> None:
+    opening = page[: page.index("<main>")]
+    assert "<li>Statements as published: 1 claim, 1 SUPPORTED.</li>" in opening
+    assert "<li>Our own derivations: 14 claims, 8 SUPPORTED, " in opening
+    assert "<li>Regions that only reproduce a pilot run, counted here alone: 1 claim" in opening
+    pilot = '<span class="tag pilot">region from a pilot</span>'
+    assert page.count(pilot) == 2  # in the table and on the card
+    assert pilot in _section(page, "A.all-tokens")
+
+
+def test_a_card_says_registration_certificate_and_replicates(page: str) -> None:
+    text = _section(page, "A.all-tokens")
+    assert "registered 2 times in this ledger: at most 2 times its alpha" in text
+    assert "certified in a world made of its own evidence" in text
+    assert "64 to 512 per cell" in _section(page, "A.critical-samples")
 
 
 def test_exploratory_claims_stand_apart(page: str) -> None:

@@ -46,3 +46,12 @@ def test_verdicts_by_paper(report: Record) -> None:
     supported = [claim for claim in report.claims if claim.verdict == "SUPPORTED"]
     assert counts["SUPPORTED"] == str(len(supported))
     assert row.startswith("| A: Learning to Recall")
+
+
+def test_what_claims_test_and_what_is_explored(report: Record) -> None:
+    text = markdown.render(report)
+    assert "- Our own derivations: 14 claims, 8 SUPPORTED" in text
+    assert phrases.EXPLORED in text
+    assert "(region from a pilot) (`A.all-tokens`)" in text
+    report.claims = [claim for claim in report.claims if claim.state != "EXPLORED"]
+    assert phrases.EXPLORED not in markdown.render(report)

@@ -123,27 +123,27 @@ def test_components_are_named_by_what_differs() -> None:
 @pytest.mark.parametrize(
     ("claim", "text"),
     [
-        (sample.all_tokens(), "The interval lies inside its region and every control is refuted."),
+        (sample.all_tokens(), "The bounds lie inside the region and every control is refuted."),
         (
             sample.signal_exponents(),
-            "All 2 intervals lie inside their regions and every control is refuted.",
+            "The bounds of all 2 components lie inside their regions and every control is refuted.",
         ),
         (
             sample.orthonormal(),
-            "1 of 2 intervals are disjoint from their regions, worst at V = 256: [1.26, 1.42] "
-            "against [0.95, 1.05].",
+            "The intervals of 1 of 2 components are disjoint from their regions, worst at V = 256: "
+            "[1.26, 1.42] against [0.95, 1.05].",
         ),
         (
             sample.noise_share(),
-            "1 of 2 intervals overlap the edge of their regions, worst at L = 128: [1.019, 1.123] "
-            "against [0.9, 1.1].",
+            "The bounds of 1 of 2 components overlap the edge of their regions, worst at L = 128: "
+            "[1.029, 1.113] against [0.9, 1.1].",
         ),
         (
             sample.lower_bound(),
-            "The interval lies inside its region, but the data do not refute the control "
-            "no-trigger.",
+            "The bounds lie inside the region, but the data do not refute the control no-trigger.",
         ),
         (sample.not_run("NOT RUN", "A.scale", "no cells"), "No cells."),
+        (sample.explored(), "The evidence was drawn before this declaration was fixed."),
     ],
 )
 def test_reason_follows_from_components_and_controls(claim: Claim, text: str) -> None:
@@ -173,3 +173,39 @@ def test_evidence_says_where_blocks_came_from() -> None:
     assert phrases.evidence(claim) == (
         "record of baseline.json: nothing that the claim depends on changed since main"
     )
+
+
+def test_replicates_per_cell_may_differ() -> None:
+    claim = sample.critical_samples()
+    assert phrases.replicates(claim) == "3,840, 64 to 512 per cell"
+    for cell in claim.cells:
+        cell.replicates = 64
+    assert phrases.replicates(claim) == "3,840, 64 per cell"
+    claim.cells = claim.cells[:1]
+    assert phrases.replicates(claim) == "3,840"
+
+
+def test_certificate_says_how_it_is_known() -> None:
+    claim = sample.localisation()
+    assert phrases.certificate(claim) == "wrongly refuted with probability at most 3.1e-6, exact"
+    claim.rule.exact = False
+    assert phrases.certificate(claim).endswith("certified in a world made of its own evidence")
+    claim.certificate = 0.0
+    assert phrases.certificate(claim) == "never wrongly refuted by chance"
+    claim.certificate = None
+    assert phrases.certificate(claim) == ""
+
+
+def test_registrations_are_said_from_the_second_on() -> None:
+    claim = sample.all_tokens()
+    said = "registered 2 times in this ledger: at most 2 times its alpha"
+    assert phrases.registrations(claim) == said
+    claim.registrations = 1
+    assert phrases.registrations(claim) == ""
+
+
+def test_a_region_from_a_pilot_is_in_the_title() -> None:
+    claim = sample.all_tokens()
+    assert phrases.title(claim) == f"{claim.title} (region from a pilot)"
+    claim.from_pilot = False
+    assert phrases.title(claim) == claim.title

@@ -176,6 +176,28 @@ def test_critical_values_are_marked_and_no_control_is_drawn_as_a_curve() -> None
     assert axes.drawn("plot") == []
 
 
+def test_brackets_of_crossings_are_shaded_with_open_ends_too() -> None:
+    claim, axes = sample.critical_samples(), Axes()
+    caption = curve.paint(axes, claim, plotted(claim))  # type: ignore[arg-type]
+    assert "Shaded: the bracket" in caption
+    ends = {part.params["length"]: part.interval for part in claim.components}
+    critical = {c.params["length"]: c.critical for c in claim.cells if c.params["dim"] == 32}
+    unit = critical[256]
+    assert unit is not None
+    assert any(
+        args == pytest.approx((low(ends[256]) * unit, 1.11 * unit))
+        for args, _ in axes.drawn("axvspan")
+    )
+    first, second = claim.components
+    first.interval, second.interval = Range(0.9, None), Range(None, None)
+    axes = Axes()
+    curve.paint(axes, claim, plotted(claim))  # type: ignore[arg-type]
+    [((left, right), _)] = axes.drawn("axvspan")
+    xs = [c.params["samples"] for c in claim.cells if first.params.items() <= c.params.items()]
+    assert (left, right) == (pytest.approx(0.9 * unit), max(map(float, xs)))
+    assert plots.panels(claim)
+
+
 def test_a_crowded_plot_draws_all_controls_for_one_group() -> None:
     claim, axes = sample.trigger_signal(), Axes()
     caption = curve.paint(axes, claim, plotted(claim))  # type: ignore[arg-type]

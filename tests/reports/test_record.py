@@ -41,6 +41,12 @@ def test_round_trip(tmp_path: Path, report: Record) -> None:
         (["claims", 1, "controls", 0, "verdict"], "FALSE", "claims[1].controls[0].verdict"),
         (["claims", 1, "plot", "kind"], "pie", "claims[1].plot"),
         (["claims", 1, "source", "paper"], "Z", "claims[1].source.paper (claim A.trigger-signal)"),
+        (["claims", 16, "outcome"], "passed", "(claim A.explored): outcome 'passed' of a claim"),
+        (["claims", 16, "outcome"], "failed", "outcome 'failed' of a claim in state EXPLORED"),
+        (["claims", 16, "verdict"], "SUPPORTED", "verdict SUPPORTED of a claim in state EXPLORED"),
+        (["claims", 16, "components"], [], "(claim A.explored): headline 0 of 0 components"),
+        (["suite", "error_budget", "papers", "B", "share"], 0.9, "shares add up to 1.5"),
+        (["suite", "error_budget", "papers"], {}, "'A' has no share of the error budget"),
         (["suite", "seconds"], -1, "suite.seconds"),
         (["suite", "error_budget", "probability"], 2, "suite.error_budget.probability"),
         (["papers", 0, "statements", 0, "rests_on"], ["A0"], "'A0' is not among them"),
@@ -74,10 +80,10 @@ def test_missing_part(report: Record, key: str) -> None:
         (b"\xff\xfe\x00", "not a JSON record"),
         (b"[1, 2]", "format None"),
         (
-            b'{"schema": "recall-claims/1"}',
-            "reads 'recall-claims/2': run `pytest claims/` for a new",
+            b'{"schema": "recall-claims/2"}',
+            "reads 'recall-claims/3': run `pytest claims/` for a new",
         ),
-        (b'{"schema": "recall-claims/2"}', "missing required field `suite`"),
+        (b'{"schema": "recall-claims/3"}', "missing required field `suite`"),
     ],
 )
 def test_load_unusable(tmp_path: Path, content: bytes, message: str) -> None:

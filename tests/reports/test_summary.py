@@ -16,6 +16,7 @@ def _report(*states: str) -> Record:
         "i": ("DECIDED", "INCONCLUSIVE", "SUPPORTED", "failed"),
         "k": ("DECIDED", "INCONCLUSIVE", "SUPPORTED", "skipped"),
         "n": ("NOT RUN", None, "SUPPORTED", "skipped"),
+        "x": ("EXPLORED", None, "SUPPORTED", "skipped"),
         "e": ("ERROR", None, "SUPPORTED", "failed"),
         "S": ("DECIDED", "SURVIVES", "SUPPORTED", "passed"),
         "B": ("DECIDED", "BREAKS", "SUPPORTED", "passed"),
@@ -53,6 +54,11 @@ def _report(*states: str) -> Record:
         ("sie", "2 of 3 claims fail: 1 SUPPORTED, 1 INCONCLUSIVE and 1 ERROR."),
         ("sk", "No claim fails, 1 of 2 claims undecided: 1 SUPPORTED and 1 INCONCLUSIVE."),
         ("sn", "No claim fails, 1 of 2 claims not run: 1 SUPPORTED and 1 NOT RUN."),
+        ("sx", "No claim fails, 1 of 2 claims explored: 1 SUPPORTED and 1 EXPLORED."),
+        (
+            "sxn",
+            "No claim fails, 2 of 3 claims undecided: 1 SUPPORTED, 1 EXPLORED and 1 NOT RUN.",
+        ),
         ("nn", "No claim was decided: 2 NOT RUN."),
         ("sBS", "The one claim passes: 1 SUPPORTED. Beyond the theorems: 1 SURVIVES and 1 BREAKS."),
         ("I", "Beyond the theorems: 1 INCONCLUSIVE."),
@@ -88,6 +94,8 @@ def test_statements_carry_their_claims() -> None:
         ("re", "ERROR"),
         ("snB", "SUPPORTED"),
         ("n", "NOT RUN"),
+        ("sx", "SUPPORTED"),
+        ("xn", "EXPLORED"),
         ("BB", "BREAKS"),
         ("BS", "exploratory"),
         ("", "no claim"),
@@ -114,3 +122,24 @@ def test_claims_of_one_verdict_and_provenance_are_together(report: Record) -> No
     keys = [{(phrases.label(c), c.source.provenance) for c in group} for group in found]
     assert all(len(key) == 1 for key in keys)
     assert len({next(iter(key)) for key in keys}) == len(found)
+
+
+def test_claims_are_counted_by_what_they_test_and_pilots_apart() -> None:
+    report = _report(*"srsdSss")
+    stated, reported, *_, pilot, last = report.claims
+    stated.source, reported.source = builders.source("stated"), builders.source("reported")
+    pilot.from_pilot = True
+    assert [kind.sentence for kind in summary.kinds(report)] == [
+        "Statements as published: 1 claim, 1 SUPPORTED.",
+        "Statements as reviewers or readers report them: 1 claim, 1 REFUTED.",
+        "Our own derivations: 3 claims, 2 SUPPORTED and 1 REFUTED as declared.",
+        "Regions that only reproduce a pilot run, counted here alone: 1 claim, 1 SUPPORTED.",
+    ]
+    assert last in summary.kinds(report)[2].claims
+
+
+def test_explored_claims_of_one_reason_are_one_entry() -> None:
+    report = _report(*"xxn")
+    for claim in report.claims:
+        claim.reason = "the same"
+    assert [len(entry) for entry in summary.attention(report)] == [2, 1]

@@ -49,7 +49,9 @@ def test_long_names_fold_and_push_nothing_out(report: Record, width: int) -> Non
 
 def test_failures_come_with_reason_and_replay(report: Record) -> None:
     text = " ".join(_printed(report, 120).split())
-    assert "✕ REFUTED A.orthonormal-gaussian: 1 of 2 intervals are disjoint from their" in text
+    assert (
+        "✕ REFUTED A.orthonormal-gaussian: The intervals of 1 of 2 components are disjoint" in text
+    )
     assert "replay: pytest claims/test_sample.py::A.orthonormal-gaussian" in text
 
 
@@ -116,3 +118,11 @@ def test_many_claims_that_were_not_run_are_counted_and_named_when_asked(report: 
     assert "A.left-out-7" not in _printed(report, 100)
     assert "21 claims" in _printed(report, 100)
     assert "A.left-out-7" in _printed(report, 100, verbosity=1)
+
+
+def test_what_claims_test_and_what_is_explored(report: Record) -> None:
+    text = " ".join(_printed(report, 120).split())
+    assert "Our own derivations: 14 claims, 8 SUPPORTED" in text
+    assert phrases.EXPLORED in text
+    assert "region from a pilot" in text
+    assert "~ EXPLORED" in _printed(report, 80, encoding="ascii")

@@ -32,7 +32,8 @@ class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         result = func(*args, **(kwargs or {}))
         for leaf in tree_leaves(result):
-            if isinstance(leaf, torch.Tensor):
+            # A sparse matrix has no storage: the tensors that it is made of are seen before it.
+            if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided:
                 self.elements = max(self.elements, leaf.untyped_storage().nbytes() // leaf.itemsize)
         return result
 

@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_flatten
 from recall_claims import Block, Claim
 from recall_claims.declare.claim import TIERS
 from recall_claims.evidence.seeds import replicate_generators
-from tests.mutation.judge import FILES
+from tests.every_claim import FILES
 
 SLOW = (
     "A.beyond-gradient-descent",
@@ -107,7 +107,7 @@ def check(name: str, operands: list[torch.Tensor]) -> None:
 def observe(claim: Claim) -> Any:
     """Two replicates of the first cell in the lowest tier."""
     cell = next(points[0] for tier in TIERS if (points := claim.cells.get(tier)))
-    rngs = replicate_generators(1000, claim.id, cell.id, 0, 2)
+    rngs = replicate_generators(1000, claim.id, "", cell.id, 0, 2)
     with PretendedGpu():
         block = Block(rngs=rngs, device="cuda", dtype=getattr(torch, claim.dtype))
         return claim.observe(cell, block)

@@ -87,6 +87,8 @@ def _impossible(claim: Claim, tiers: Sequence[str]) -> list[str]:
             try:
                 judged = planted.planted(claim) if planted else claim
                 judged.rule.check(points, judged.predict)
+                if planted is None and claim.expected == "SUPPORTED" and not claim.exploratory:
+                    judged.rule.decidable(points, judged.predict)
             except (ClaimError, ValueError, TypeError, KeyError) as error:
                 problems.append(f"impossible {tier} grid: {error}")
     return list(dict.fromkeys(problems))

@@ -63,6 +63,7 @@ class Claim:
     dtype: Literal["float64", "float32"]
     critical: Callable[[Cell], float] | None
     exploratory: bool
+    from_pilot: bool
     needs: Literal["cuda"] | None
     observe: Observe
     module: str
@@ -102,6 +103,7 @@ def claim(
     dtype: Literal["float64", "float32"] = "float64",
     critical: Callable[[Cell], float] | None = None,
     exploratory: bool = False,
+    from_pilot: bool = False,
     needs: Literal["cuda"] | None = None,
 ) -> Callable[[Observe], Claim]:
     """Make a claim of the function that simulates a block of replicates in a cell.
@@ -122,7 +124,7 @@ def claim(
             those of "standard" if it is not named.
         replicates: replicates per cell at the first look, for all tiers or per tier; a tier that
             is not named has those of the tier before it.
-        looks: how often the data may double, likewise; look k uses ``replicates * 2**k`` per cell.
+        looks: how often the data may double, likewise.
         rule: the estimand and its region.
         why: why the region is as wide as it is, from what is known before the run.
         predict: the theory's prediction for a cell; `on` makes one of a law.
@@ -136,6 +138,8 @@ def claim(
             given, the prediction of a rule that locates one.
         exploratory: asks whether a result outlives one of its assumptions. Judged by the same
             rules, but said as SURVIVES or BREAKS; it never fails a run, and needs no control.
+        from_pilot: the region only reproduces what a pilot run showed, and tests no theory beyond
+            that; the report counts such claims apart.
         needs: the only kind of device that can judge the claim; on others it is NOT RUN.
 
     A claim that is written wrongly is reported when pytest collects it, not here.
@@ -168,6 +172,7 @@ def claim(
             dtype=dtype,
             critical=critical or _located(rule, predict),
             exploratory=exploratory,
+            from_pilot=from_pilot,
             needs=needs,
             observe=observe,
             module=observe.__module__,

@@ -1,9 +1,9 @@
 """Which code a block of evidence depends on, and a fingerprint of it.
 
-A block depends on the claim's simulation function, on what that function names in its own module
-and in other claim files, and on the simulation modules its file imports, directly or through one
-another. It does not depend on theory: a changed formula re-judges old evidence and simulates
-nothing. Fingerprints are of syntax trees without docstrings, so a comment changes nothing.
+A block depends on the whole file of its claim, without the decorators of claims, and on every
+module developed here that this file imports, directly or not, other claim files among them. It
+does not depend on theory, nor on this library. Fingerprints are of syntax trees without docstrings,
+so a comment changes nothing.
 
 Imports are read from the text of modules, of packages and of files in none, and nothing is imported
 for it: what another repository calls theory or simulation is left alone.
@@ -14,14 +14,16 @@ import dis
 import hashlib
 import importlib.util
 import inspect
-import re
 import sys
-import textwrap
 import types
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from recall_claims.declare.claim import Claim
+
+LIBRARY = ("recall_claims", "recall_reports")
 
 
 def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -29,46 +31,24 @@ def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
 
     Follows functions of claim files that it calls. Sorted, without duplicates.
     """
-    found = set()
-    for name, value in _reached(function):
-        if isinstance(value, types.ModuleType):
-            found.add(value.__name__)
-        elif hasattr(value, "__module__") and value.__module__:
-            found.add(f"{value.__module__}.{name}")
-    return tuple(sorted(found))
-
-
-def fingerprint(function: Callable[..., Any]) -> str:
-    """SHA-256 of everything the function's result depends on in code, as 16 hex digits."""
-    digest = hashlib.sha256(_tree(function))
-    for name, value in sorted(_reached(function), key=lambda pair: pair[0]):
-        if _is_local(value, function):
-            digest.update(_tree(value))
-        elif not isinstance(value, types.ModuleType) and not callable(value):
-            # An address in a repr differs from process to process.
-            digest.update(re.sub(r" at 0x[0-9a-f]+", "", f"{name}={value!r}").encode())
-    for module in _evidence_modules(function.__module__):
-        digest.update(_module_tree(module))
-    return digest.hexdigest()[:16]
-
-
-def _reached(function: Callable[..., Any]) -> list[tuple[str, Any]]:
-    """(name, value) of every global that the function uses, following local functions."""
-    seen: dict[tuple[str, str], Any] = {}
+    found: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     waiting = [function]
     while waiting:
-        current = waiting.pop()
-        code = getattr(current, "__code__", None)
-        if code is None:
-            continue
+        current = inspect.unwrap(waiting.pop())
         scope = current.__globals__
-        for name in _names(code):
-            full = scope["__name__"], name
-            if name in scope and full not in seen:
-                seen[full] = scope[name]
-                if _is_local(scope[name], function):
-                    waiting.append(scope[name])
-    return [(name, value) for (_, name), value in seen.items()]
+        for name in _names(current.__code__):
+            if name not in scope or (scope["__name__"], name) in seen:
+                continue
+            seen.add((scope["__name__"], name))
+            value = scope[name]
+            if isinstance(value, types.ModuleType):
+                found.add(value.__name__)
+            elif getattr(value, "__module__", None):
+                found.add(f"{value.__module__}.{name}")
+            if _is_local(value, function):
+                waiting.append(value)
+    return tuple(sorted(found))
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
@@ -82,25 +62,45 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 
 def _is_local(value: Any, function: Callable[..., Any]) -> bool:
-    """Whether it is a function of the same module, or of another claim file."""
-    return inspect.isfunction(value) and (
-        value.__module__ == function.__module__ or value.__module__.startswith("claims.")
-    )
+    """Whether it is a function, maybe a cached one, of the same module or another claim file."""
+    if not callable(value) or not inspect.isfunction(inspect.unwrap(value)):
+        return False
+    home: str = value.__module__
+    return home == function.__module__ or home.startswith("claims.")
 
 
-def _tree(function: Callable[..., Any]) -> bytes:
-    return _stripped(ast.parse(textwrap.dedent(inspect.getsource(function))))
+def fingerprint(function: Callable[..., Any]) -> str:
+    """SHA-256 of everything the function's result depends on in code, as 16 hex digits.
+
+    That is all of its file but docstrings and the decorators of claims, and all of the modules
+    that this imports, directly or not, theory and the library apart.
+    """
+    name = function.__module__
+    digest = hashlib.sha256(_claim_tree(name))
+    for module in sorted(upstream(name)):
+        parts = module.split(".")
+        if "theory" not in parts and parts[0] not in LIBRARY:
+            digest.update(b"\0" + module.encode() + b"\0" + _module_tree(module))
+    return digest.hexdigest()[:16]
+
+
+def _claim_tree(name: str) -> bytes:
+    """The tree of a claim file: a claim's decorator has its region and prediction, no evidence."""
+    tree, scope = _parsed(name), vars(sys.modules[name])
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and isinstance(scope.get(node.name), Claim):
+            node.decorator_list = []
+    return _stripped(tree)
 
 
 def _stripped(tree: ast.Module) -> bytes:
-    """The tree without docstrings and decorators."""
+    """The tree without docstrings."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module | ast.AsyncFunctionDef):
-            if isinstance(node, ast.FunctionDef):
-                # A claim's decorator holds its region and prediction, not its simulation.
-                node.decorator_list = []
-            if ast.get_docstring(node, clean=False) is not None:
-                node.body = node.body[1:]
+        if (
+            isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module | ast.AsyncFunctionDef)
+            and ast.get_docstring(node, clean=False) is not None
+        ):
+            node.body = node.body[1:]
     return ast.dump(tree).encode()
 
 
@@ -202,13 +202,3 @@ def _modules(package: str) -> set[str]:
         path.relative_to(file.parent).with_suffix("").parts for path in file.parent.rglob("*.py")
     )
     return {".".join((package, *p)).removesuffix(".__init__") for p in parts} - {package}
-
-
-def _evidence_modules(module: str) -> list[str]:
-    """Modules that simulated figures of a claim file depend on: neither theory nor claims."""
-    others = {"claims", "recall_claims", "recall_reports"}
-    return sorted(
-        name
-        for name in upstream(module)
-        if "theory" not in name.split(".") and name.split(".")[0] not in others
-    )

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from recall_claims.errors import LedgerError
-from recall_claims.judge.rules.base import Array
+from recall_claims.judge.methods import Array
 
 APPLICATION_ID = 0x52434C4D  # "RCLM" in ASCII marks the file as ours
 VERSION = 2

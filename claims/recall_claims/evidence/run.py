@@ -81,13 +81,13 @@ class Decision:
         """Ids of the cells of which more replicates may still change the verdict.
 
         First those that undecided components read. Once these are decided, for each control that
-        still stands those of the component that is nearest its refutation.
+        still stands those of the component whose estimate contradicts it most.
         """
         waiting = [c for c in self.components if c.verdict is Verdict.INCONCLUSIVE]
         if not waiting:
             for name in self.unrefuted:
-                nearest = min(part.overlap for part in self.controls[name])
-                waiting += [p for p in self.controls[name] if p.overlap == nearest]
+                able = [part for part in self.controls[name] if part.reads]
+                waiting += [max(able, key=lambda part: part.distance)] if able else []
         return frozenset(cell for component in waiting for cell in component.reads)
 
     @property
@@ -139,9 +139,7 @@ def remembering(claim: Claim) -> Claim:
         wrong = control.planted(claim)
         return Control(control.id, control.description, kept(wrong.predict), wrong.rule)
 
-    return replace(
-        claim, predict=kept(claim.predict), controls=tuple(map(planted, claim.controls))
-    )
+    return replace(claim, predict=kept(claim.predict), controls=tuple(map(planted, claim.controls)))
 
 
 def decide(
@@ -235,7 +233,7 @@ def run(
     ready = prefetched or prefetch(claim, settings, ledger, None)
     named, tier = ready.registration, settings.tier
     if settings.reuse_evidence:
-        named = _newest(claim, settings, ledger) or named
+        named = _kept(claim, settings, ledger, named)
     explored = named != ready.registration
     if explored:
         executor = None
@@ -300,20 +298,25 @@ def run(
     )
 
 
-def _newest(claim: Claim, settings: Settings, ledger: Ledger) -> str | None:
-    """The newest registration of the claim of which the ledger has a block of every cell."""
-    key = _task(claim, settings, "", claim.cells[settings.tier][0], 0).key
-    return ledger.newest(
+def _kept(claim: Claim, settings: Settings, ledger: Ledger, named: str) -> str:
+    """The registration whose evidence is judged: this one, if the ledger has a block of every cell
+    for it, else the newest that has; this one, if there is none."""
+    cells = claim.cells[settings.tier]
+    keys = [_task(claim, settings, named, cell, 0).key for cell in cells]
+    if all(ledger.get(key) is not None for key in keys):
+        return named
+    newest = ledger.newest(
         claim.id,
         settings.tier,
-        [cell.id for cell in claim.cells[settings.tier]],
-        seed=key.seed,
-        dtype=key.dtype,
-        device=key.device,
-        code=key.code,
-        versions=key.versions,
-        replicates=key.replicates,
+        [cell.id for cell in cells],
+        seed=settings.seed,
+        dtype=keys[0].dtype,
+        device=keys[0].device,
+        code=keys[0].code,
+        versions=keys[0].versions,
+        replicates=keys[0].replicates,
     )
+    return newest or named
 
 
 def _completed(

@@ -19,7 +19,7 @@ from recall_claims.evidence.fingerprints import fingerprint
 from recall_claims.evidence.ledger import BlockKey, BlockResult
 from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.seeds import replicate_generators
-from recall_claims.judge.rules.base import Array
+from recall_claims.judge.methods import Array
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -61,10 +61,10 @@ class Betting(Method):
     """For an observable that stays in [low, high]: a test by betting, exact at every look.
 
     Scale X to [0, 1]. If the mean is at most m, then the wealth prod_i (1 + c (X_i/m - 1)) of who
-    bets on more is a nonnegative supermartingale for every stake c in [0, 1], and so is the average
-    over 24 stakes from 0.01 to 0.99. It ever reaches 1/alpha with probability at most alpha (Ville's
-    inequality). The lower bound is the largest m that loses so; the upper one is that of 1 - X
-    (I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting",
+    bets on more is a nonnegative supermartingale for every stake c in [0, 1]; so is the average
+    over 24 stakes from 0.01 to 0.99. That it ever reaches 1/alpha has probability at most alpha
+    (Ville's inequality). The lower bound is the largest m that loses so; the upper one is that of
+    1 - X (I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting",
     J. R. Statist. Soc. B 86, 1, 2024). The wealth does not depend on the order of the data.
 
     At mean mu no exact test rejects m before ln(1/alpha) / ln(mu/m) replicates, whatever the
@@ -98,9 +98,9 @@ class Betting(Method):
 
         The mean is shown to be above it at the level alpha when the first reaches log(1/alpha).
         """
-        values, counts = np.unique(self._scaled(values), return_counts=True)
-        target, counts = (mean - self.low) / (self.high - self.low), counts.astype(float)
-        return log_wealth(values, target, counts), log_wealth(1 - values, 1 - target, counts)
+        seen, times = np.unique(self._scaled(values), return_counts=True)
+        target, counts = (mean - self.low) / (self.high - self.low), times.astype(np.float64)
+        return log_wealth(seen, target, counts), log_wealth(1 - seen, 1 - target, counts)
 
     def of_mean(self, maps: Sequence[Callable[[float], float]]) -> Betting:
         ends = [sorted((one(self.low), one(self.high))) for one in maps]
@@ -145,13 +145,25 @@ class Student(Method):
         if count < 2 or np.ptp(values) <= 1e-12 * np.abs(values).max():
             return EVERYTHING
         mean, error = float(values.mean()), float(stats.sem(values))
-        quantile = float(stats.t.isf(alpha / 2, count - 1))
-        below = above = quantile
-        if count > 2:
-            c = float(stats.skew(values, bias=False)) / math.sqrt(count)
-            below = max(quantile, _undo_hall(quantile, c))
-            above = max(quantile, -_undo_hall(-quantile, c))
-        return Interval(mean - below * error, mean + above * error)
+        skewness = stats.skew(values, bias=False) if count > 2 else 0.0
+        below, above = student_quantiles(count, skewness, alpha)
+        return Interval(mean - float(below) * error, mean + float(above) * error)
+
+
+def student_quantiles(count: int, skewness: Any, alpha: float) -> tuple[Any, Any]:
+    """How many standard errors the ends of Student's bounds at level alpha are below and above.
+
+    Args:
+        count: of the values.
+        skewness: of the values; one number or an array of any shape, as are the results.
+        alpha: the level of each end; half of it is spent.
+    """
+    quantile = float(stats.t.isf(alpha / 2, count - 1))
+    c = np.asarray(skewness) / math.sqrt(count)
+    return (
+        np.maximum(quantile, _undo_hall(quantile, c)),
+        np.maximum(quantile, -_undo_hall(-quantile, c)),
+    )
 
 
 @dataclass(frozen=True)
@@ -166,6 +178,11 @@ class Deterministic(Method):
 
     def bounds(self, values: Array, alpha: float) -> Interval:
         return Interval(float(values.min()), float(values.max()))
+
+
+COIN = Betting(0.0, 1.0)
+"""For rates and other observables in [0, 1]."""
+STUDENT = Student()
 
 
 def log_wealth(values: Array, mean: float, counts: Array) -> float:
@@ -183,8 +200,8 @@ def log_wealth(values: Array, mean: float, counts: Array) -> float:
 @lru_cache(maxsize=4096)
 def _lower(data: bytes, alpha: float) -> float:
     """The largest mean that these values in [0, 1] reject from below, to 1e-6 of it."""
-    values, counts = np.unique(np.frombuffer(data), return_counts=True)
-    counts = counts.astype(float)
+    values, times = np.unique(np.frombuffer(data), return_counts=True)
+    counts = times.astype(np.float64)
     mean = float(values @ counts / counts.sum()) if counts.size else 0.0
     if mean == 0:
         return 0.0
@@ -205,8 +222,8 @@ def _lower(data: bytes, alpha: float) -> float:
     return math.exp(root)
 
 
-def _undo_hall(value: float, c: float) -> float:
+def _undo_hall(value: float, c: Array) -> Array:
     """Inverse of Hall's transformation; the identity where there is no skewness."""
-    if abs(c) < 1e-6:
-        return value
-    return float(3 / c * (np.cbrt(1 + c * (value - c / 6)) - 1))
+    safe = np.where(np.abs(c) < 1e-6, 1.0, c)
+    undone = 3 / safe * (np.cbrt(1 + safe * (value - safe / 6)) - 1)
+    return np.where(np.abs(c) < 1e-6, value, undone)

@@ -1,23 +1,31 @@
-"""Resolution: the smallest error in the theory that the data at hand would have refuted.
+"""Resolution: the smallest error in the theory that as much data would have refuted.
 
 It is the figure of merit of the suite. A wide region or few replicates both make it worse, so a
-claim cannot look good by being unfalsifiable. It is computed from the intervals alone: shift the
-theory until some interval and its region become disjoint, in the less favourable direction. New
-data of the same size refute an error this large at least half the time (tests/calibration).
+claim cannot look good by being unfalsifiable. It is computed from the widths of the bounds alone,
+which hold at the claim's alpha: put each where the theory has the estimand, then shift the theory
+until some bounds and their region become disjoint, in the less favourable direction. Where the
+data happen to lie has no say in it.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recall_claims.judge.region import Component, Scale
+from recall_claims.judge.region import Component, Interval, Scale
 
 
 @dataclass(frozen=True)
 class Resolution:
-    """The smallest error refuted; `value` is None where no finite error would have been."""
+    """The smallest errors refuted; None where no finite error would have been.
+
+    Attributes:
+        value: of an error common to all components.
+        single: of an error in one component alone, whichever it is.
+        scale: what they are told on.
+    """
 
     value: float | None
+    single: float | None
     scale: Scale
 
 
@@ -26,14 +34,16 @@ def resolution(components: Sequence[Component]) -> Resolution:
 
     A ratio, difference, probability, share or error is one theory seen in several components: an
     error common to all is refuted as soon as one component refutes it. Exponents are separate
-    numbers: the resolution is that of the worst of them.
+    numbers: there is no error but that of a single one.
     """
     scale = components[0].scale
-    if scale == "exponent":
-        value = max(_up_and_down([component]) for component in components)
-    else:
-        value = _up_and_down(components)
-    return Resolution(value if math.isfinite(value) else None, scale)
+    single = max(_up_and_down([component]) for component in components)
+    common = single if scale == "exponent" else _up_and_down(components)
+    return Resolution(_finite(common), _finite(single), scale)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _up_and_down(components: Sequence[Component]) -> float:
@@ -46,16 +56,34 @@ def _up_and_down(components: Sequence[Component]) -> float:
     return min(up, down) if len(one_sided) == len(components) else max(up, down)
 
 
+def _centred(c: Component) -> Interval:
+    """The interval as it were if the estimate were what the theory says."""
+    low, high, estimate = c.bounds.low, c.bounds.high, c.estimate
+    ends = c.region.low, c.region.high
+    if not all(map(math.isfinite, ends)) or c.scale in ("share", "error"):
+        return c.bounds  # these say nothing of where in the region the estimand is
+    if c.scale == "ratio" and estimate > 0 and ends[0] > 0:
+        by = (1.0 if ends[0] <= 1 <= ends[1] else math.sqrt(ends[0] * ends[1])) / estimate
+        return Interval(low * by, high * by)
+    by = (0.0 if c.scale != "exponent" and ends[0] <= 0 <= ends[1] else sum(ends) / 2) - estimate
+    return Interval(low + by, high + by)
+
+
 def _too_large(c: Component) -> float:
     """Error above which a theory that predicts too much is refuted by this component."""
+    if math.isnan(c.estimate):
+        return math.inf
+    high = _centred(c).high
     if c.scale == "ratio":
-        return c.interval.high / c.region.low - 1 if c.region.low > 0 else math.inf
-    return max(c.interval.high - c.region.low, 0.0)
+        return high / c.region.low - 1 if c.region.low > 0 else math.inf
+    return max(high - c.region.low, 0.0)
 
 
 def _too_small(c: Component) -> float:
     """Error above which a theory that predicts too little is refuted by this component."""
+    if math.isnan(c.estimate):
+        return math.inf
+    low = _centred(c).low
     if c.scale == "ratio":
-        low = c.interval.low
         return max(1 - low / c.region.high, 0.0) if low > 0 and c.region.high > 0 else math.inf
-    return max(c.region.high - c.interval.low, 0.0)
+    return max(c.region.high - low, 0.0)

@@ -1,19 +1,30 @@
-"""An earlier report, and the records that a run may take from it."""
+"""An earlier report, and the records that a run may take from it.
 
+A record is inherited where a run would come to the same: the claim has the same registration, seed
+and alpha, the device is of the same kind, the libraries have the same versions, and nothing that
+the claim depends on differs from the revision that --changed-since names, nor from the commit at
+which the baseline was recorded. Any other claim runs.
+"""
+
+import math
+import platform
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from recall_claims.declare.claim import Claim
+from recall_claims.declare.papers import papers
+from recall_claims.declare.registration import registration
 from recall_claims.evidence.run import Settings
-from recall_claims.plugin import record
 from recall_claims.plugin.changes import Changes
-from recall_reports import phrases
 from recall_reports.errors import ReportError
 from recall_reports.files import load
 from recall_reports.record import Claim as ClaimRecord
-from recall_reports.record import Kept
+from recall_reports.record import Kept, Record
+
+LIBRARIES = ("numpy", "scipy", "torch")
 
 
 class Baseline:
@@ -23,12 +34,21 @@ class Baseline:
         path: its file; one that is not there has no records.
         settings: of this run.
         changes: what changed since the revision that --changed-since names.
+        root: a folder of the repository.
     """
 
-    def __init__(self, path: Path, settings: Settings, changes: Changes | None) -> None:
-        self.path = path
-        self.settings = settings
-        self.changes = changes
+    def __init__(self, path: Path, settings: Settings, changes: Changes | None, root: Path) -> None:
+        self.path, self.settings, self.changes, self.root = path, settings, changes, root
+        self._inherited: dict[str, ClaimRecord | None] = {}
+
+    @cached_property
+    def _report(self) -> Record | None:
+        if not self.path.exists():
+            return None
+        try:
+            return load(self.path)
+        except ReportError as error:
+            raise ValueError(f"--baseline: {error}") from error
 
     @cached_property
     def records(self) -> dict[str, ClaimRecord]:
@@ -37,30 +57,69 @@ class Baseline:
         Raises:
             ValueError: the file cannot be read.
         """
-        if not self.path.exists():
+        if self._report is None or self._report.suite.tier != self.settings.tier:
             return {}
-        try:
-            earlier = load(self.path)
-        except ReportError as error:
-            raise ValueError(f"--baseline: {error}") from error
-        if earlier.suite.tier != self.settings.tier:
-            return {}
-        return {entry.id: entry for entry in earlier.claims if entry.state == "DECIDED"}
+        return {entry.id: entry for entry in self._report.claims if entry.state == "DECIDED"}
 
-    def inherited_record(self, claim: Claim, file: str) -> ClaimRecord | None:
-        """The record of a claim that need not run: no module it depends on has changed."""
-        if self.changes is None or self.changes.touched(claim.module):
+    @cached_property
+    def since(self) -> Changes | None:
+        """What changed since the baseline was recorded; None without one to inherit from.
+
+        Raises:
+            ValueError: nobody can know, because it was recorded from uncommitted changes, outside a
+                repository, or at a commit that this repository does not have.
+        """
+        if self.changes is None or self._report is None:
             return None
-        revision = self.changes.revision
-        earlier, settings = self.records.get(claim.id), self.settings
-        alpha = settings.budget.per_look(claim.looks.get(settings.tier, 1))
-        if earlier is not None and (earlier.seed, earlier.alpha) == (settings.seed, alpha):
-            kept = Kept(file=self.path.name, revision=revision)
-            return replace(earlier, blocks=replace(earlier.blocks, kept=kept, peak_memory_mib=None))
-        reason = (
-            f"{phrases.unchanged(revision)}, and {self.path.name} has no record of it in tier "
-            f"{settings.tier} under seed {settings.seed} and this error budget"
+        recorded = self._report.suite.commit
+        remedy = (
+            "record one from a clean checkout (`pytest claims/`, and copy its report.json to "
+            f"{self.path.name}), or run all claims, without --changed-since"
         )
-        return record.undecided(
-            claim, settings, file, state="NOT RUN", reason=reason, outcome="skipped"
+        if recorded is None or recorded.endswith("+"):
+            how = "at no commit" if recorded is None else f"with uncommitted changes ({recorded})"
+            raise ValueError(
+                f"--changed-since: {self.path} was recorded {how}, so nobody knows for which code "
+                f"it holds; {remedy}"
+            )
+        try:
+            return Changes.since(recorded, self.root)
+        except ValueError as error:
+            raise ValueError(
+                f"--changed-since: {self.path} was recorded at commit {recorded}, which this "
+                f"repository does not have; {remedy}"
+            ) from error
+
+    def inherited_record(self, claim: Claim) -> ClaimRecord | None:
+        """The record of a claim that need not run, or None; worked out once."""
+        if claim.id not in self._inherited:
+            self._inherited[claim.id] = self._record_of(claim)
+        return self._inherited[claim.id]
+
+    def _record_of(self, claim: Claim) -> ClaimRecord | None:
+        earlier, settings = self.records.get(claim.id), self.settings
+        if self.changes is None or self.since is None or earlier is None:
+            return None
+        if self.changes.touched(claim.module) or self.since.touched(claim.module):
+            return None
+        if not self._same_machinery:
+            return None
+        registered = registration(claim, settings.tier)
+        if (earlier.seed, earlier.registration) != (settings.seed, registered):
+            return None
+        share = settings.budget.per_claim(papers()[claim.source.paper])
+        alpha = claim.rule.alpha_of_look(share, claim.looks[settings.tier])
+        if not math.isclose(earlier.alpha or 0.0, alpha, rel_tol=1e-9):
+            return None
+        kept = Kept(file=self.path.name, revision=self.changes.revision)
+        return replace(earlier, blocks=replace(earlier.blocks, kept=kept, peak_memory_mib=None))
+
+    @cached_property
+    def _same_machinery(self) -> bool:
+        """Whether the baseline comes from a device of this kind, and from these libraries."""
+        assert self._report is not None
+        suite = self._report.suite
+        here = {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+        return suite.device.partition(":")[0] == self.settings.device.partition(":")[0] and all(
+            suite.versions.get(name) == number for name, number in here.items()
         )

@@ -40,6 +40,12 @@ class ClaimItem(pytest.Item):
             reason = f"{type(error).__name__}: {error}"
             self.record = session.undecided(claim, file, "ERROR", reason, "failed")
             raise
+        if outcome.explored:
+            self.record = record.explored(outcome, file)
+            pytest.skip(
+                f"EXPLORED: {outcome.decision.verdict} if it were judged on evidence of "
+                f"registration {outcome.registration}, drawn before this declaration was fixed"
+            )
         self.record = record.decided(outcome, file)
         verdict = outcome.decision.verdict
         if record.passes(claim, verdict):

@@ -13,6 +13,7 @@ ABOUT = """claims, theory verified by experiment
   SUPPORTED     passed: the interval is inside the region, and every control is refuted
   REFUTED       failed: interval and region are disjoint (passed where the claim expects it)
   INCONCLUSIVE  failed: neither, and the replicates are spent; see --inconclusive
+  EXPLORED      skipped: judged on evidence older than its declaration; see --reuse-evidence
   NOT RUN, ERROR are no verdicts: skipped, failed. SURVIVES and BREAKS (exploratory) always pass.
   exit status   0 all as expected, 1 a claim failed, 2 interrupted or a claim is written wrongly,
                 3 the report could not be written, 4 wrong usage, 5 no claim was selected
@@ -41,6 +42,12 @@ def add(parser: pytest.Parser) -> None:
         default=".recall-claims/ledger.sqlite",
         metavar="FILE",
         help="evidence kept between runs (default .recall-claims/ledger.sqlite)",
+    )
+    group.addoption(
+        "--reuse-evidence",
+        action="store_true",
+        help="judge an edited claim on the newest evidence of its earlier declarations, as "
+        "EXPLORED and never as SUPPORTED, in place of drawing fresh evidence",
     )
     group.addoption("--executor", default="auto", help=f"where blocks run: {executors.FORMS}")
     group.addoption(

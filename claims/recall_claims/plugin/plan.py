@@ -52,9 +52,9 @@ def print_plan(
     unknown = sum(claim.id not in baseline for claim in ready)
     console.print(
         f"{len(ready)} of {len(claims)} claims run in tier {settings.tier} on {settings.device}. "
-        "Replicates are of a cell, at the first and at the last look; those needed would give the "
-        "baseline's estimates intervals that their regions, the resolution wanted, decide. Seconds "
-        "of one core and the smallest error that was refuted are the baseline's, "
+        "Replicates are of the largest cell, at the first and at the last look; those needed would "
+        "give the baseline's estimates intervals that their regions, the resolution wanted, "
+        "decide. Seconds of one core and the smallest error that was refuted are the baseline's, "
         f"{phrases.seconds(known)} in all"
         + (f"; it has no record of {unknown} of them." if unknown else "."),
         highlight=False,
@@ -62,14 +62,18 @@ def print_plan(
 
 
 def _needed(earlier: record.Claim | None) -> str:
-    """Replicates of a cell that decide the claim, if the baseline's estimates are right."""
+    """Replicates of a cell that decide the claim, if the baseline's estimates are right.
+
+    Cells that were decided early have fewer: the number is that of the largest cell.
+    """
     if earlier is None:
         return "–"
     try:
         factor = factor_to_decide([_component(entry, earlier.rule) for entry in earlier.components])
     except ClaimError:
         return "–"
-    return f"{max(2, math.ceil(factor * earlier.cells[0].replicates))}"
+    largest = max(cell.replicates for cell in earlier.cells)
+    return f"{max(2, math.ceil(factor * largest))}"
 
 
 def _component(entry: record.Component, rule: record.Rule) -> Component:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Literal
 
 import torch
+from msgspec import Struct
 
 from recall_claims.declare.claim import TIERS, Claim
 from recall_claims.declare.controls import Control
@@ -17,9 +18,10 @@ from recall_claims.evidence import fingerprints
 from recall_claims.evidence.executors import cores
 from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.judge.budget import DEFAULT, Budget
 from recall_claims.judge.region import Component, Interval, Region, Verdict, headline, judge
 from recall_claims.judge.rules import Sample
-from recall_reports import record
+from recall_reports import certificates, record
 
 WORDS: dict[Verdict, record.Verdict] = {
     Verdict.SUPPORTED: "SUPPORTED",
@@ -31,20 +33,46 @@ EXPLORATORY: dict[Verdict, record.ClaimVerdict] = {
     Verdict.REFUTED: "BREAKS",
     Verdict.INCONCLUSIVE: "INCONCLUSIVE",
 }
-PACKAGES = ("numpy", "scipy", "statsmodels", "torch", "pytest", "recall-claims")
+PACKAGES = ("numpy", "scipy", "torch", "pytest", "recall-claims")
+
+
+class PaperEntry(Struct):
+    """A paper and its part of the error budget, from the process that has read its file."""
+
+    paper: record.Paper
+    budget: record.PaperBudget
 
 
 def decided(outcome: Outcome, file: str) -> record.Claim:
     """The record of a claim that ran to a verdict."""
+    claim, verdict, settings = outcome.claim, outcome.decision.verdict, outcome.settings
+    found = _judged(outcome, file)
+    found.state = "DECIDED"
+    found.verdict = (EXPLORATORY if claim.exploratory else WORDS)[verdict]
+    found.outcome = "passed" if passes(claim, verdict) else "failed"
+    found.resolution = outcome.decision.resolution.value
+    if settings.budget.probability <= DEFAULT:  # a certificate is about the alpha of that budget
+        found.certificate = certificates.miss(claim.id, settings.tier, outcome.registration)
+    return found
+
+
+def explored(outcome: Outcome, file: str) -> record.Claim:
+    """The record of a claim that was judged on evidence of an older registration: no verdict."""
+    found = _judged(outcome, file)
+    found.state, found.outcome = "EXPLORED", "skipped"
+    found.reason = "the evidence was drawn before this declaration was fixed"
+    return found
+
+
+def _judged(outcome: Outcome, file: str) -> record.Claim:
+    """What the evidence says, before it is called a verdict."""
     claim, decision = outcome.claim, outcome.decision
     found = _declared(claim, outcome.settings, file)
-    found.state = "DECIDED"
-    found.verdict = (EXPLORATORY if claim.exploratory else WORDS)[decision.verdict]
-    found.outcome = "passed" if passes(claim, decision.verdict) else "failed"
+    found.registration = outcome.registration
+    found.registrations = outcome.registrations
     found.components = [_component(part) for part in decision.components]
     found.headline = decision.components.index(decision.headline)
     found.controls = [_control(c, decision.controls[c.id]) for c in claim.controls]
-    found.resolution = decision.resolution.value
     found.alpha = outcome.alpha
     found.replicates = outcome.replicates
     found.looks = outcome.looks
@@ -84,7 +112,7 @@ def passes(claim: Claim, verdict: Verdict) -> bool:
 def suite(
     settings: Settings,
     claims: Sequence[record.Claim],
-    papers: Mapping[str, record.Paper],
+    papers: Mapping[str, PaperEntry],
     *,
     executor: str,
     started: str,
@@ -93,7 +121,7 @@ def suite(
     commit: str | None,
 ) -> record.Record:
     """The whole record: how the run was made, the papers, derivations and claims."""
-    budget, known = settings.budget, globals()["papers"]()
+    parts = {key: entry.budget for key, entry in papers.items()}
     peaks = [peak_memory(), *(claim.blocks.peak_memory_mib for claim in claims)]
     modules = {claim.source.module for claim in claims if claim.source.module}
     return record.Record(
@@ -118,18 +146,17 @@ def suite(
             ),
             peak_memory_mib=max(filter(None, peaks), default=None),
             error_budget=record.ErrorBudget(
-                probability=budget.probability,
-                slots=256,
-                per_claim=budget.probability / 256,
-                allocated=sum(
-                    budget.per_claim(known[claim.source.paper])
+                probability=settings.budget.probability,
+                papers=parts,
+                allocated=math.fsum(
+                    parts[claim.source.paper].per_claim
                     for claim in claims
                     if claim.state == "DECIDED"
                 ),
             ),
             independence=record.Independence(**fingerprints.independence()),
         ),
-        papers=[papers[key] for key in sorted({claim.source.paper for claim in claims})],
+        papers=[papers[key].paper for key in sorted({claim.source.paper for claim in claims})],
         derivations=[
             record.Derivation(
                 module=module, text=fingerprints.summary(module), rests_on=list(bases)
@@ -150,29 +177,34 @@ def _hardware(device: str) -> dict[str, int | str]:
     return hardware
 
 
-def paper(claim: Claim) -> record.Paper:
-    """The record of the paper that a claim is about."""
+def paper(claim: Claim, budget: Budget) -> PaperEntry:
+    """The paper that a claim is about, and its part of the error budget."""
     paper = papers()[claim.source.paper]
-    return record.Paper(
-        key=paper.key,
-        title=paper.title,
-        authors=paper.authors,
-        identifier=paper.identifier,
-        statements=[
-            record.Statement(
-                id=entry.id,
-                text=entry.text,
-                provenance=entry.provenance,
-                rests_on=list(entry.rests_on),
-            )
-            for entry in paper.statements
-        ],
+    statements = [
+        record.Statement(
+            id=entry.id,
+            text=entry.text,
+            provenance=entry.provenance,
+            rests_on=list(entry.rests_on),
+        )
+        for entry in paper.statements
+    ]
+    return PaperEntry(
+        record.Paper(
+            key=paper.key,
+            title=paper.title,
+            authors=paper.authors,
+            identifier=paper.identifier,
+            statements=statements,
+        ),
+        record.PaperBudget(share=paper.share, slots=paper.slots, per_claim=budget.per_claim(paper)),
     )
 
 
 def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
     """What a claim says before it is run."""
     device = f" --device {settings.device}" * (settings.device != "cpu")
+    looks = claim.looks.get(settings.tier, 0)
     assert claim.source.provenance is not None  # checked at collection
     return record.Claim(
         id=claim.id,
@@ -189,6 +221,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
         symbols=dict(papers()[claim.source.paper].symbols),
         regime=claim.regime,
         why=claim.why,
+        from_pilot=claim.from_pilot,
         exploratory=claim.exploratory,
         expected=claim.expected,
         explanation=claim.explanation,
@@ -201,13 +234,14 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
             name=type(claim.rule).__name__,
             method=claim.rule.guarantee,
             scale=claim.rule.scale,
+            exact=claim.rule.exact,
             locates=claim.rule.predicts_location,
         ),
         plot=_plot(claim.plot),
         state="NOT RUN",
         outcome="skipped",
         controls=[record.Control(id=c.id, description=c.description) for c in claim.controls],
-        looks_planned=claim.looks.get(settings.tier, 0),
+        looks_planned=len(claim.rule.looks_in_blocks(looks)) if looks else 0,
     )
 
 
@@ -236,7 +270,7 @@ def _cell(claim: Claim, sample: Sample, alpha: float) -> record.Cell:
         critical=None if claim.critical is None else float(claim.critical(cell)),
         observed=_plain(rule.observed(sample)),
         interval=None if interval is None else _range(interval),
-        replicates=int(next(iter(sample.observations.values())).size),
+        replicates=sample.replicates,
         controls={
             name: _plain(wrong(cell))
             for name, wrong in planted.items()
@@ -251,6 +285,7 @@ def _component(component: Component) -> record.Component:
         params=dict(component.params),
         estimate=_finite(component.estimate),
         interval=_range(component.interval),
+        one_sided=_range(component.bounds),
         region=_range(component.region),
         verdict=WORDS[component.verdict],
     )

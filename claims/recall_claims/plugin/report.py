@@ -14,7 +14,7 @@ from recall_claims.plugin import record
 from recall_claims.plugin.changes import commit
 from recall_reports.errors import ReportError
 from recall_reports.record import Claim as ClaimRecord
-from recall_reports.record import Paper, Record
+from recall_reports.record import Record
 from recall_reports.write import write
 
 
@@ -31,7 +31,7 @@ class RunReport:
     def __init__(self, folder: Path, root: Path, settings: Settings, executor: str) -> None:
         self.folder, self.root, self.settings, self.executor = folder, root, settings, executor
         self.records: list[ClaimRecord] = []
-        self._papers: dict[str, Paper] = {}
+        self._papers: dict[str, record.PaperEntry] = {}
         self.written: dict[str, Path] = {}
         self.write_error = ""
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -42,8 +42,8 @@ class RunReport:
         entry = getattr(report, "claim_record", None)
         if entry is not None:
             self.records.append(msgspec.convert(entry, ClaimRecord))
-            paper = msgspec.convert(report.__dict__["paper_record"], Paper)
-            self._papers[paper.key] = paper
+            found = msgspec.convert(report.__dict__["paper_record"], record.PaperEntry)
+            self._papers[found.paper.key] = found
 
     def write(self) -> bool:
         """Write it; whether that worked. If not, `write_error` says why."""

@@ -38,6 +38,7 @@ class ClaimSession:
             seed=(worker or {}).get("claims_seed", options.seed(option("--seed"))),
             device=options.device(option("--device"), local=local),
             budget=options.budget(option("--error-budget")),
+            reuse_evidence=option("--reuse-evidence"),
         )
         spread = self.is_worker or bool(getattr(config.option, "numprocesses", None))
         if self.dry_run and spread:
@@ -46,9 +47,10 @@ class ClaimSession:
         self.store = EvidenceStore(root / Path(option("--ledger")), executor)
         revision = option("--changed-since")
         changes = Changes.since(revision, root) if revision else None
-        self.baseline = Baseline(root / Path(option("--baseline")), self.settings, changes)
+        self.baseline = Baseline(root / Path(option("--baseline")), self.settings, changes, root)
         if revision or self.dry_run:
-            self.baseline.records  # noqa: B018  (one that cannot be read ends the run here)
+            # One that cannot be read, or is of nobody knows what code, ends the run here.
+            self.baseline.records, self.baseline.since  # noqa: B018
         self.report = RunReport(root / Path(option("--report-dir")), root, self.settings, executor)
         self.progress: ProgressLine | None = None
 
@@ -56,7 +58,7 @@ class ClaimSession:
         """The record of a claim that has nothing to run here, or need not; None if it runs."""
         reason = claim.why_not_run(self.settings.tier, self.settings.device)
         if reason is None:
-            return self.baseline.inherited_record(claim, file)
+            return self.baseline.inherited_record(claim)
         return self.undecided(claim, file, "NOT RUN", reason, "skipped")
 
     def undecided(

@@ -52,7 +52,7 @@ def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
 def _lines(axes: Axes, claim: Claim, groups: Sequence[Series], x: str) -> str:
     """Draw what the theory predicts; return what the lines are, in words."""
     if claim.rule.locates:
-        return _critical_values(axes, groups)
+        return _critical_values(axes, claim, groups, x)
     if any(predicted(group.cells) for group in groups):
         for group in groups:
             _join(axes, predicted(group.cells), x, color=group.colour)
@@ -67,7 +67,7 @@ def _lines(axes: Axes, claim: Claim, groups: Sequence[Series], x: str) -> str:
     return ""
 
 
-def _critical_values(axes: Axes, groups: Sequence[Series]) -> str:
+def _critical_values(axes: Axes, claim: Claim, groups: Sequence[Series], x: str) -> str:
     found = [
         (group, {c.critical for c in group.cells if c.critical is not None}) for group in groups
     ]
@@ -75,7 +75,31 @@ def _critical_values(axes: Axes, groups: Sequence[Series]) -> str:
         for critical in values:
             axes.axvline(critical, color=group.colour, linewidth=1.1, alpha=0.7)
     known = any(values for _, values in found)
-    return "Vertical lines: the predicted critical values." if known else ""
+    lines = "Vertical lines: the predicted critical values." if known else ""
+    shaded = [_brackets(axes, claim, group, x) for group in groups]
+    return f"{lines} Shaded: the bracket of each crossing." if any(shaded) else lines
+
+
+def _brackets(axes: Axes, claim: Claim, group: Series, x: str) -> int:
+    """Shade where the crossings of a series are, up to its last point where an end is open.
+
+    Returns how many were shaded.
+    """
+    drawn = 0
+    for component in claim.components if claim.rule.scale == "ratio" else []:
+        about = component.params.items()
+        cells = [c for c in group.cells if about and about <= c.params.items()]
+        low, high = component.shown.low, component.shown.high
+        unit = next((c.critical for c in cells if c.critical is not None), None)
+        if unit is None or unit <= 0 or (low is None and high is None):
+            continue
+        xs = [value(cell, x) for cell in cells]
+        left = min(xs) if low is None or low <= 0 else low * unit
+        right = max(xs) if high is None else high * unit
+        if left < right:
+            axes.axvspan(left, right, color=group.colour, alpha=0.12, linewidth=0)
+            drawn += 1
+    return drawn
 
 
 def _join(axes: Axes, heights: Heights, x: str, **style: Any) -> list[float]:

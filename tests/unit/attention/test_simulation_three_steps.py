@@ -85,14 +85,20 @@ def test_replicates_do_not_mix(samples: int) -> None:
         assert torch.allclose(together.trigger[index], alone.trigger[0], rtol=1e-10, atol=0)
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("samples", [20, 4000])
-def test_tiles_change_no_inner_product(samples: int) -> None:
+def test_tiles_change_no_inner_product(
+    samples: int, sparse: bool, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contractions, "SPARSE", sparse and contractions.SPARSE)
     batch = sampling.draw(
         [np.random.default_rng([2, index]) for index in range(3)],
         vocab_size=50,
         length=6,
         samples=samples,
         dim=10,
+        dtype=dtype,
     )
     sequences = contractions.by_label(batch)
     expected = (
@@ -101,17 +107,23 @@ def test_tiles_change_no_inner_product(samples: int) -> None:
     for tile in (1, 170, 5001, 2**18):
         with patch.dict(TILE_ELEMENTS, cpu=tile):
             products = contractions.inner_products(batch.z, batch.u, sequences)
-        assert torch.allclose(products, expected, rtol=0, atol=1e-14)
+        assert torch.allclose(products, expected, rtol=0, atol=45 * torch.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("samples", [20, 4000])  # gathered, and counted
-def test_tiles_change_no_sum(samples: int) -> None:
+def test_tiles_change_no_sum(
+    samples: int, sparse: bool, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contractions, "SPARSE", sparse and contractions.SPARSE)
     batch = sampling.draw(
         [np.random.default_rng([5, index]) for index in range(3)],
         vocab_size=50,
         length=6,
         samples=samples,
         dim=10,
+        dtype=dtype,
     )
     sequences = contractions.by_label(batch)
     values = batch.z.flatten(0, 1)[sequences.tokens].sum(1)
@@ -119,7 +131,9 @@ def test_tiles_change_no_sum(samples: int) -> None:
     for tile in (1, 170, 5001, 2**18):
         with patch.dict(TILE_ELEMENTS, cpu=tile):
             sums = contractions.sum_by_label(batch.z, sequences.tokens, sequences.counts)
-        assert torch.allclose(sums.flatten(0, 1), expected, rtol=0, atol=1e-12)
+        assert torch.allclose(
+            sums.flatten(0, 1), expected, rtol=0, atol=4500 * torch.finfo(dtype).eps
+        )
 
 
 def test_sequences_come_sorted_by_label_with_their_own_tokens() -> None:

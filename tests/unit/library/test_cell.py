@@ -28,20 +28,23 @@ def test_an_empty_grid_is_refused(axes: dict[str, tuple[int, ...]]) -> None:
 
 
 def test_streams_depend_on_names_and_on_nothing_else() -> None:
-    base = first_draws(0, "claim", "a=1", 0, 4)
-    assert first_draws(0, "claim", "a=1", 0, 4) == base
+    base = first_draws(0, "claim", "reg", "a=1", 0, 4)
+    assert first_draws(0, "claim", "reg", "a=1", 0, 4) == base
     for other in [
-        (1, "claim", "a=1", 0, 4),
-        (0, "clain", "a=1", 0, 4),
-        (0, "claim", "a=2", 0, 4),
-        (0, "claim", "a=1", 1, 4),
+        (1, "claim", "reg", "a=1", 0, 4),
+        (0, "clain", "reg", "a=1", 0, 4),
+        (0, "claim", "other", "a=1", 0, 4),
+        (0, "claim", "reg", "a=2", 0, 4),
+        (0, "claim", "reg", "a=1", 1, 4),
     ]:
         assert not set(first_draws(*other)) & set(base)
 
 
 def test_a_replicate_keeps_its_stream_when_the_block_grows() -> None:
-    assert first_draws(0, "claim", "a=1", 0, 8)[:4] == first_draws(0, "claim", "a=1", 0, 4)
+    assert first_draws(0, "claim", "reg", "a=1", 0, 8)[:4] == first_draws(
+        0, "claim", "reg", "a=1", 0, 4
+    )
 
 
 def test_streams_are_the_same_on_every_machine() -> None:
-    assert first_draws(0, "claim", "a=1", 0, 1) == [0.15873783554490317]
+    assert first_draws(0, "claim", "reg", "a=1", 0, 1) == [0.5385514125924347]

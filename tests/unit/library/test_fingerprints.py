@@ -1,13 +1,14 @@
 """What a block's fingerprint depends on, and what the simulation can see."""
 
+import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from claims.factual import sequential
 from claims.factual.test_sequential_plateau import hallucination
+from recall_claims.evidence import fingerprints
 from recall_claims.evidence.fingerprints import (
     bases,
     fingerprint,
@@ -20,10 +21,25 @@ from recall_claims.evidence.fingerprints import (
 
 SOURCE = '''
 """A module."""
+from functools import cache
+from recall_claims import MeanRatio, Region, claim, grid
 from simulation.attention import sampling
 from theory.attention import problem
 
 SIZE = 3
+
+class Shape:
+    """A class."""
+    sides = 4
+
+@cache
+def cached(x):
+    return x + 1
+
+def closure(n):
+    return lambda x: x + n
+
+later = closure(5)
 
 def helper(x):
     """Doc."""
@@ -37,6 +53,11 @@ def observe(cell, block):
     """Statement."""
     return sampling, helper(1)
 
+@claim("T.one", "One", cells=grid(a=1), replicates=2, rule=MeanRatio(Region(0.9, 1.1)))
+def one(cell, block):
+    """The theorem."""
+    return Shape(), cached(1), later(1)
+
 def cheat(cell, block):
     return problem.Problem
 
@@ -45,15 +66,14 @@ def innocent(cell, block):
 '''
 
 
-def load(folder: Path, source: str, name: str = "claimlike") -> ModuleType:
+def load(folder: Path, text: str, name: str = "claimlike") -> ModuleType:
     """Import the source as a fresh module."""
     path = folder / f"{name}.py"
-    path.write_text(source, encoding="utf-8")
-    sys.modules.pop(name, None)
-    import importlib
-    import linecache
-
-    linecache.clearcache()
+    path.write_text(text, encoding="utf-8")
+    for loaded in [m for m in sys.modules if m == name or m.partition(".")[0] == "own"]:
+        del sys.modules[loaded]
+    for cached in (fingerprints._imports, fingerprints._module_tree, upstream, source):
+        cached.cache_clear()
     importlib.invalidate_caches()
     return importlib.import_module(name)
 
@@ -70,27 +90,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("", "", True),
         ('"""Doc."""', '"""Another docstring."""', True),
+        ('"""A class."""', '"""Another docstring."""', True),
         ("@decorate\n", "@decorate  # a comment\n", True),
-        ('"""Statement."""', '"""The theorem, reworded."""', True),
+        ('"""The theorem."""', '"""The theorem, reworded."""', True),
+        ("Region(0.9, 1.1)", "Region(0.8, 1.2)", True),
+        ("@decorate\n", "", False),
+        ("@cache\n", "", False),
+        ("sides = 4", "sides = 5", False),
+        ("return x + 1", "return x + 2", False),
+        ("closure(5)", "closure(6)", False),
         ("x + SIZE", "x - SIZE", False),
         ("SIZE = 3", "SIZE = 4", False),
         ("helper(1)", "helper(2)", False),
-        ("return problem.Problem", "return problem", True),
     ],
 )
 def test_fingerprint_changes_with_what_the_figures_depend_on(
     folder: Path, old: str, new: str, same: bool
 ) -> None:
-    before = fingerprint(load(folder, SOURCE).observe)
-    after = fingerprint(load(folder, SOURCE.replace(old, new) if old else SOURCE).observe)
+    assert old in SOURCE
+    before = fingerprint(load(folder, SOURCE).one.observe)
+    after = fingerprint(load(folder, SOURCE.replace(old, new) if old else SOURCE).one.observe)
     assert (before == after) is same
-
-
-def test_a_table_of_functions_has_a_fingerprint_of_its_own(folder: Path) -> None:
-    source = SOURCE.replace("SIZE = 3", "SIZE = 3\nTABLE = {'h': len, 'i': lambda x: x}").replace(
-        "return x + SIZE", "return TABLE"
-    )
-    assert fingerprint(load(folder, source).observe) == fingerprint(load(folder, source).observe)
 
 
 def test_a_simulation_that_uses_theory_is_seen(folder: Path) -> None:
@@ -111,10 +131,27 @@ def test_a_file_in_no_package_counts_with_what_it_imports(folder: Path) -> None:
     assert source("json") is source("numpy") is source("flat.nothing") is None
 
 
-def test_helpers_of_another_claim_file_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = fingerprint(hallucination.observe)
-    monkeypatch.setattr(sequential, "NAMES", ("subjects", "relations"))
-    assert fingerprint(hallucination.observe) != before
+@pytest.mark.parametrize(
+    ("file", "same"),
+    [("claims/common.py", False), ("simulation_like.py", False), ("theory.py", True)],
+)
+def test_what_the_claim_file_imports_counts_unless_it_is_theory(
+    folder: Path, file: str, same: bool
+) -> None:
+    own = "from own.claims import common\nfrom own import theory\n"
+    (folder / "own" / "claims").mkdir(parents=True)
+    for name in ("__init__.py", "claims/__init__.py", "simulation_like.py", "theory.py"):
+        (folder / "own" / name).write_text("VALUE = 1\n")
+    (folder / "own/claims/common.py").write_text("from .. import simulation_like\nVALUE = 1\n")
+    before = fingerprint(load(folder, own + SOURCE).one.observe)
+    changed = folder / "own" / file
+    changed.write_text(changed.read_text().replace("VALUE = 1", "VALUE = 2"))
+    after = fingerprint(load(folder, own + SOURCE).one.observe)
+    assert (before == after) is same
+
+
+def test_helpers_of_another_claim_file_count() -> None:
+    assert "claims.factual.sequential" in upstream(hallucination.module)
 
 
 def test_formulas_rest_on_the_nearest_that_are_asked_about() -> None:

@@ -1,6 +1,7 @@
 """The set logic of verdicts, and the resolution computed from it."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -74,7 +75,9 @@ def test_senseless_regions_are_refused(ends: tuple[float, float]) -> None:
 def test_resolution_is_the_smallest_shift_that_refutes(
     scale: Scale, low: float, high: float
 ) -> None:
-    data = component(low, high, scale=scale)
+    data = replace(component(low, high, scale=scale), estimate=1.0)
+    if scale == "difference":  # whose region is around 1 as well, where the theory has it
+        assert not data.region.low <= 0 <= data.region.high
     value = resolution([data]).value
     assert value is not None
 
@@ -97,6 +100,17 @@ def test_resolution_is_the_smallest_shift_that_refutes(
     assert shifted(value * 0.999) is not Verdict.REFUTED
 
 
+@given(st.floats(0.9, 1.1))
+def test_resolution_depends_on_widths_and_not_on_where_the_data_lie(by: float) -> None:
+    here, there = component(0.98, 1.02), component(0.98 * by, 1.02 * by)
+    assert resolution([there]).value == pytest.approx(resolution([here]).value)
+
+
+def test_an_error_in_a_single_component_is_seen_by_the_bluntest_at_worst() -> None:
+    sharp, blunt = component(0.99, 1.01), component(0.7, 1.4)
+    assert resolution([sharp, blunt]).single == resolution([blunt]).value
+
+
 def test_an_error_common_to_all_components_is_seen_by_the_sharpest() -> None:
     sharp, blunt = component(0.99, 1.01), component(0.7, 1.4)
     assert resolution([sharp, blunt]).value == resolution([sharp]).value
@@ -111,3 +125,13 @@ def test_exponents_are_separate_numbers_so_the_bluntest_counts() -> None:
 def test_no_data_resolve_nothing() -> None:
     nothing = component(-math.inf, math.inf)
     assert resolution([nothing]).value is None
+
+
+def test_support_is_by_the_single_bounds_and_refutation_by_the_simultaneous_interval() -> None:
+    wide, narrow = Interval(1.05, 1.3), Interval(1.12, 1.2)
+    found = Component("c", 1.15, wide, Region(0.9, 1.1), "ratio", one_sided=narrow)
+    assert found.verdict is Verdict.INCONCLUSIVE  # its bounds are outside, its interval is not
+    inside = Component(
+        "c", 1.0, Interval(0.8, 1.2), Region(0.9, 1.1), "ratio", one_sided=Interval(0.95, 1.05)
+    )
+    assert inside.verdict is Verdict.SUPPORTED

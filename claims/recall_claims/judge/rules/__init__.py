@@ -6,10 +6,10 @@ means.
 """
 
 from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample
-from recall_claims.judge.rules.one_sided import Identity, OneSided, Ordering
 from recall_claims.judge.rules.critical import CriticalExponents, CriticalLocation
 from recall_claims.judge.rules.exponents import Exponents
 from recall_claims.judge.rules.means import MeanDifference, MeanRatio, ProportionDifference
+from recall_claims.judge.rules.one_sided import Identity, OneSided, Ordering
 from recall_claims.judge.rules.winner_share import WinnerShare
 
 __all__ = [

@@ -122,26 +122,35 @@ class Ladder:
         sides = zip(self.before(alpha), self.beyond(alpha), strict=True)
         return [rung for rung, shown in enumerate(sides) if not any(shown)]
 
-    def reads(self, inside: Sequence[int], alpha: float, strict: float) -> tuple[str, ...]:
+    def reads(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
         """Ids of the rungs of which more replicates may decide about a region for the crossing.
 
-        While the estimate is in the region, these are the rungs just inside its edges, and those
-        outside of them, which are tested before. Elsewhere all undecided rungs may refute it.
+        To support, these are the rungs just inside its edges, and those outside of them, which are
+        tested before. To refute, where the estimate is outside, these are the first rung on its
+        side of the region, and those that are tested before it.
 
         Args:
-            inside: the rungs that lie in the region.
+            region: of the crossing itself.
             alpha: level at which it is supported.
             strict: level at which it is refuted.
         """
         wanted: set[int] = set()
+        rungs, every = self.rungs, range(len(self.rungs))
+        inside = [i for i in every if region.low <= rungs[i] <= region.high]
         if inside:
+            first, last = range(inside[0] + 1), range(inside[-1], len(rungs))
             before, beyond = self.before(alpha), self.beyond(alpha)
-            wanted |= {i for i in range(inside[0] + 1) if not before[i]}
-            wanted |= {i for i in range(inside[-1], len(self.rungs)) if not beyond[i]}
+            if not any(beyond[i] for i in first) and not any(before[i] for i in last):
+                wanted |= {*first, *last}.intersection(self.undecided(alpha))
         estimate = self.estimate()
-        among = [self.rungs[i] for i in inside] or [math.inf]
-        if not among[0] <= estimate <= among[-1]:  # or unknown
-            wanted |= set(self.undecided(strict))
+        above = [i for i in every if rungs[i] > region.high]
+        below = [i for i in every if rungs[i] < region.low]
+        refute: set[int] = set()
+        if above and not estimate <= region.high:  # or unknown
+            refute |= set(range(above[0] + 1))
+        if below and not estimate >= region.low:
+            refute |= set(range(below[-1], len(rungs)))
+        wanted |= refute.intersection(self.undecided(strict))
         return tuple(self.samples[i].cell.id for i in sorted(wanted))
 
 
@@ -153,7 +162,7 @@ class _LadderRule(Rule):
     observable: str
     rising: bool
     predicts_location: ClassVar[bool] = True
-    method: ClassVar[Method] = Ladder.method  # type: ignore[misc]  # read-only either way
+    method: ClassVar[Method] = Ladder.method
 
     def ladders(self, evidence: Evidence) -> Iterator[Ladder]:
         """The ladders, in the order of the cells."""
@@ -200,8 +209,9 @@ class CriticalLocation(_LadderRule):
         for members in ladders(cells, self.scan):
             critical = number(predict, cells[members[0]])
             rungs = [cells[i].number(self.scan) for i in members]
-            inside = self._inside(rungs, critical)
-            low, high = self.region.low * critical, self.region.high * critical
+            region = self._scaled(critical)
+            low, high = region.low, region.high
+            inside = [rung for rung in rungs if low <= rung <= high]
             needed = 2 if math.isfinite(high) and low > 0 else 1
             if len(inside) < needed:
                 raise ClaimError(
@@ -209,11 +219,6 @@ class CriticalLocation(_LadderRule):
                     f"rungs in its region, {low:g} to {high:g} (it has {rungs}), so nothing could "
                     "support the claim; give it rungs at the region's edges, rounded inwards"
                 )
-
-    def _inside(self, rungs: Sequence[float], critical: float) -> list[int]:
-        """Which rungs lie in the region."""
-        region = self.region
-        return [i for i, rung in enumerate(rungs) if region.low <= rung / critical <= region.high]
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
@@ -233,10 +238,17 @@ class CriticalLocation(_LadderRule):
                     self.scale,
                     params,
                     _over(ladder.bracket(alpha), critical),
-                    ladder.reads(self._inside(ladder.rungs, critical), alpha, strict),
+                    ladder.reads(self._scaled(critical), alpha, strict),
                 )
             )
         return tuple(result)
+
+    def _scaled(self, critical: float) -> Region:
+        """The region of the critical value itself, wide enough for its rounding."""
+        hair = 1e-12
+        return Region(
+            self.region.low * critical * (1 - hair), self.region.high * critical * (1 + hair)
+        )
 
 
 def _over(bracket: Interval, critical: float) -> Interval:
@@ -280,9 +292,7 @@ class CriticalExponents(_LadderRule, ExponentRule):
         strict = each / (2 * len(names))
         simultaneous = _combined(matrix, [ladder.bracket(strict) for ladder in found])
         estimates = matrix @ np.log([ladder.estimate() for ladder in found])
-        read = [
-            ladder.samples[rung].cell for ladder in found for rung in ladder.undecided(strict)
-        ]
+        read = [ladder.samples[rung].cell for ladder in found for rung in ladder.undecided(strict)]
         bounds = list(zip(simultaneous, one_sided, strict=True))
         return self.compared(points, read, list(estimates), bounds, predict)
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from recall_claims.judge.methods import Method, Student
+from recall_claims.judge.methods import STUDENT, Method
 from recall_claims.judge.region import EVERYTHING, Component
 from recall_claims.judge.rules.base import Evidence, Predict
 from recall_claims.judge.rules.least_squares import ExponentRule, functional
@@ -25,7 +25,7 @@ class Exponents(ExponentRule):
     half_width: float | Mapping[str, float]
     observable: str = "value"
     reference: Literal["asymptotic", "prediction"] = "asymptotic"
-    method: ClassVar[Method] = Student()  # type: ignore[misc]  # read-only either way
+    method: Method = STUDENT
     estimand: ClassVar[str] = (
         "Least-squares exponents of the log cell means on this grid, as means of their jackknife "
         "pseudo-values."

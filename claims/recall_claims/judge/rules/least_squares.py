@@ -15,8 +15,9 @@ import numpy as np
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
+from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Component, Interval, Region, Scale
-from recall_claims.judge.rules.base import Array, Predict, Rule, number
+from recall_claims.judge.rules.base import Predict, Rule, number
 
 
 def functional(cells: Sequence[Cell], parameters: Sequence[str]) -> Array:

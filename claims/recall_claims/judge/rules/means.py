@@ -10,7 +10,7 @@ import numpy as np
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
-from recall_claims.judge.methods import Betting, Method, Student
+from recall_claims.judge.methods import COIN, STUDENT, Betting, Method
 from recall_claims.judge.region import Component, Region, Scale
 from recall_claims.judge.rules.base import (
     Evidence,
@@ -29,10 +29,14 @@ Map = Callable[[Any], Any]
 class Grouped(Protocol):
     """What a rule about means of one observable says of it."""
 
-    observable: str
-    by: str | tuple[str, ...] | None
-    method: Method
     scale: ClassVar[Scale]
+
+    @property
+    def observable(self) -> str: ...
+    @property
+    def by(self) -> str | tuple[str, ...] | None: ...
+    @property
+    def method(self) -> Method: ...
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class _Mean(Rule):
     region: Region
     observable: str = "value"
     by: str | tuple[str, ...] | None = None
-    method: Method = Student()
+    method: Method = STUDENT
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)
@@ -163,6 +167,6 @@ class MeanDifference(_Mean):
 class ProportionDifference(MeanDifference):
     """mean(observable) - prediction for a probability, a rate or another observable in [0, 1]."""
 
-    method: Method = Betting()
+    method: Method = COIN
     scale: ClassVar[Scale] = "probability"
     estimand: ClassVar[str] = "Observed minus predicted probability."

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
-from recall_claims.judge.methods import Array, Deterministic, Method, Student
+from recall_claims.judge.methods import STUDENT, Array, Deterministic, Method
 from recall_claims.judge.region import Component, Interval, Region, Scale
 from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, component, number
 from recall_claims.judge.rules.means import Map, compared_means, refuse_vacuous
@@ -26,7 +26,7 @@ class OneSided(Rule):
     lower: float | None = None
     observable: str = "value"
     by: str | tuple[str, ...] | None = None
-    method: Method = Student()
+    method: Method = STUDENT
     scale: ClassVar[Scale] = "difference"
     needs_prediction: ClassVar[bool] = False
     estimand: ClassVar[str] = "The mean, less the prediction if there is one; a half line."
@@ -66,7 +66,7 @@ class Ordering(Rule):
     smaller: str
     larger: str
     margin: float = 0.0
-    method: Method = Student()
+    method: Method = STUDENT
     scale: ClassVar[Scale] = "difference"
     needs_prediction: ClassVar[bool] = False
     estimand: ClassVar[str] = "Paired difference of means; a half line."
@@ -106,7 +106,7 @@ class Identity(Rule):
     scale: ClassVar[Scale] = "error"
     needs_prediction: ClassVar[bool] = False
     estimand: ClassVar[str] = "The largest violation over everything simulated."
-    method: ClassVar[Method] = Deterministic()  # type: ignore[misc]  # read-only either way
+    method: ClassVar[Method] = Deterministic()
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float

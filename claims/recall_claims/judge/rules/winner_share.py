@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
-from recall_claims.judge.methods import Method, Student
+from recall_claims.judge.methods import STUDENT, Method
 from recall_claims.judge.region import Component, Interval, Region, Scale
 from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample
 
@@ -22,7 +22,7 @@ class WinnerShare(Rule):
     """
 
     region: Region
-    method: Method = Student()
+    method: Method = STUDENT
     scale: ClassVar[Scale] = "share"
     estimand: ClassVar[str] = (
         "Points whose predicted winner is shown to be so, jointly over points and rivals; points "

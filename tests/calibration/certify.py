@@ -1,0 +1,157 @@
+"""What a claim's verdict is worth: how often it errs, and how often it decides.
+
+Errors are certified at the claim's own alpha. Tests by betting and by ladders are exact by Ville's
+inequality; the enumeration for observations of 0 and 1 checks that. Bounds by Student's t are
+certified in a world made of the claim's own evidence, drawn under another seed, by importance
+sampling. Decisions are counted in bootstrapped worlds, in which the theory is as right as that
+evidence says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from recall_claims import Interval, Sample, Verdict
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Outcome, Settings, decide, remembering, run
+from recall_claims.judge.methods import Array, Deterministic, Method, Student
+from tests.calibration.enumeration import rejection
+from tests.calibration.tilting import Estimate, misses
+from tests.every_claim import imported
+
+WORLDS = 200
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How often a claim's verdict errs and decides.
+
+    Attributes:
+        method: what the probabilities of errors rest on.
+        alpha: the claim's share of the error budget.
+        refutes: probability that a true claim is refuted.
+        supports: probability that a false one is supported.
+        undecided: share of bootstrapped worlds in which the verdict is not the expected one.
+    """
+
+    method: Literal["exact", "t", "deterministic"]
+    alpha: float
+    refutes: float
+    supports: float
+    undecided: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether neither error is more probable than alpha says."""
+        return max(self.refutes, self.supports) <= self.alpha
+
+
+Certified = tuple[str, Certificate]
+"""The registration that a certificate is for, and the certificate."""
+
+
+def certified(task: tuple[str, Settings, Path]) -> Certified:
+    """Certify the claim of this id from a ledger; this is what a worker process runs.
+
+    Raises:
+        SimulationError: the ledger lacks evidence.
+    """
+    name, settings, path = task
+    with Ledger(path) as ledger:
+        outcome = run(imported()[name], settings, ledger, None)
+    return outcome.registration, certify(outcome)
+
+
+def certify(outcome: Outcome, worlds: int = WORLDS) -> Certificate:
+    """The certificate of a claim, from what it found under some other seed."""
+    claim, settings = outcome.claim, outcome.settings
+    looks = claim.looks[settings.tier]
+    alpha = outcome.alpha if claim.rule.exact else looks * outcome.alpha
+    undecided = missed_decisions(outcome, worlds)
+    if isinstance(claim.rule.method, Deterministic):
+        return Certificate("deterministic", alpha, 0.0, 0.0, undecided)
+    if claim.rule.exact:
+        worst = max(_enumerated(outcome), default=0.0)
+        return Certificate("exact", alpha, max(alpha, worst), max(alpha, worst), undecided)
+    refutes, supports = _tilted(outcome)
+    return Certificate("t", alpha, refutes, supports, undecided)
+
+
+def _enumerated(outcome: Outcome) -> list[float]:
+    """Probabilities that a coin of the target's rate is shown to differ from it, either way."""
+    claim, tier = outcome.claim, outcome.settings.tier
+    target = getattr(claim.rule, "target", 0.5)
+    counts = [
+        blocks * claim.replicates[tier] for blocks in claim.rule.looks_in_blocks(claim.looks[tier])
+    ]
+    return [rejection(rate, rate, outcome.alpha, counts) for rate in {target, 1 - target}]
+
+
+def _tilted(outcome: Outcome) -> tuple[float, float]:
+    """Probabilities of refuting a true claim and of supporting a false one, over all looks."""
+    claim, tier = outcome.claim, outcome.settings.tier
+    recorder = Recorder()
+    rule: Any = claim.rule  # rules that are not exact have a method to replace
+    recording = replace(claim, rule=replace(rule, method=recorder))
+    components = recording.rule.components(outcome.evidence, claim.predict, outcome.alpha)
+    counts = [
+        blocks * claim.replicates[tier] for blocks in claim.rule.looks_in_blocks(claim.looks[tier])
+    ]
+    # At one edge of its region a component can be wronged from one side only.
+    wrongs: dict[float, list[float]] = defaultdict(list)
+    for values, level in recorder.asked:
+        seed = hashlib.sha256(f"{claim.id}\0{len(wrongs)}\0{level}".encode()).digest()[:8]
+        rng = np.random.default_rng(int.from_bytes(seed, "little"))
+        sides = [
+            sum(_upper(misses(way * values, count, level, rng)) for count in counts)
+            for way in (1, -1)
+        ]
+        wrongs[level].append(max(sides))
+    strict, single = min(wrongs), max(wrongs)
+    assert len(components) > 0
+    return sum(wrongs[strict]), max(wrongs[single])
+
+
+def _upper(estimate: Estimate) -> float:
+    return estimate.value + 2 * estimate.error
+
+
+@dataclass(frozen=True)
+class Recorder(Method):
+    """Bounds as Student does, and keeps what it was asked."""
+
+    asked: list[tuple[Array, float]] = field(default_factory=list)
+    exact = False
+    guarantee = Student.guarantee
+
+    def bounds(self, values: Array, alpha: float) -> Interval:
+        self.asked.append((values, alpha))
+        return Student().bounds(values, alpha)
+
+
+def missed_decisions(outcome: Outcome, worlds: int) -> float:
+    """Share of bootstrapped worlds that do not end, at the last look, in the expected verdict.
+
+    Every cell has its replicates drawn anew, with replacement, as many as the last look has.
+    """
+    claim, tier = remembering(outcome.claim), outcome.settings.tier
+    last = claim.replicates[tier] * 2 ** (claim.looks[tier] - 1)
+    seed = hashlib.sha256(f"power\0{claim.id}".encode()).digest()[:8]
+    rng = np.random.default_rng(int.from_bytes(seed, "little"))
+    wanted = Verdict(claim.expected)
+    missed = 0
+    for _ in range(worlds):
+        evidence = tuple(_resampled(sample, last, rng) for sample in outcome.evidence)
+        missed += decide(claim, evidence, outcome.alpha).verdict is not wanted
+    return missed / worlds
+
+
+def _resampled(sample: Sample, count: int, rng: np.random.Generator) -> Sample:
+    chosen = rng.integers(0, sample.replicates, count)
+    return Sample(sample.cell, {n: values[chosen] for n, values in sample.observations.items()})

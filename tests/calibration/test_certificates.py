@@ -1,0 +1,119 @@
+"""Certificates are right where they can be checked, and committed for what the claims are now."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from recall_claims.declare.registration import registration
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Settings, run
+from recall_claims.judge.budget import Budget
+from recall_claims.judge.methods import Array, log_wealth
+from tests.calibration.__main__ import CERTIFICATES, SEED, broken
+from tests.calibration.certify import Certificate, certify
+from tests.calibration.enumeration import rejection
+from tests.calibration.tilting import missed, misses
+from tests.every_claim import imported
+
+WORLDS = {
+    "normal": np.random.default_rng(0).normal(size=500),
+    "skewness 1.7": np.random.default_rng(1).lognormal(0, 0.5, 500),
+    "skewness -1.7": -np.random.default_rng(1).lognormal(0, 0.5, 500),
+    "coins": np.array([0.0] * 300 + [1.0] * 200),
+}
+
+
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("count", [32, 128])
+def test_tilting_agrees_with_counting_misses(world: str, count: int) -> None:
+    rng = np.random.default_rng(7)
+    values, alpha, runs = WORLDS[world], 4e-3, 40_000
+    standard = (values - values.mean()) / values.std()
+    counted = missed(standard[rng.integers(0, values.size, (runs, count))], alpha).mean()
+    found = misses(values, count, alpha, rng)
+    spread = math.sqrt(counted * (1 - counted) / runs) + found.error
+    assert found.value == pytest.approx(counted, abs=4 * spread + 1e-5)
+
+
+def test_a_t_bound_at_32_skewed_values_misses_far_more_often_than_it_says() -> None:
+    # What an audit counted: 23 times nominal at 1e-6, before bounds ran at half their level.
+    ranks = (np.arange(20_000) + 0.5) / 20_000
+    world: Array = -stats.lognorm.ppf(ranks, 0.5)
+    few = misses(world, 32, 1e-5, np.random.default_rng(3))
+    many = misses(world, 512, 1e-5, np.random.default_rng(4))
+    assert few.value + 2 * few.error > 1e-5
+    assert many.value < 1.3e-5
+
+
+def test_nothing_misses_in_a_world_that_cannot_reach_so_far() -> None:
+    coins = np.array([0.0, 1.0])
+    assert misses(coins, 4, 1e-6, np.random.default_rng(0)).value == 0.0
+
+
+def test_enumeration_adds_up_what_every_look_rejects() -> None:
+    once = rejection(0.5, 0.5, 0.05, [64])
+    assert rejection(0.5, 0.5, 0.05, [16, 32, 64]) >= once
+    k = np.arange(65)
+    law = stats.binom.pmf(k, 64, 0.5)
+    values = np.array([0.0, 1.0])
+    over = [log_wealth(values, 0.5, np.array([64.0 - ones, ones])) >= math.log(20) for ones in k]
+    assert once == pytest.approx(law[over].sum())
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [({"refutes": 1e-5}, "errs"), ({"supports": 1e-5}, "errs"), ({"alpha": 1e-2}, "together")],
+)
+def test_a_broken_promise_is_told(changes: dict[str, float], words: str) -> None:
+    sound = {"alpha": 4e-6, "refutes": 4e-6, "supports": 4e-6, "undecided": 0.0}
+    assert broken({"A.claim": ("0", Certificate("t", **sound))}, 1e-3) == []
+    if words == "together":
+        changes = {"alpha": 1e-2, "refutes": 2e-3}
+    [problem] = broken({"A.claim": ("0", Certificate("t", **{**sound, **changes}))}, 1e-3)
+    assert words in problem
+
+
+def kept() -> dict[str, dict[str, float | str]]:
+    committed = json.loads(CERTIFICATES.read_text(encoding="utf-8"))
+    assert committed["tier"] == "standard"
+    found: dict[str, dict[str, float | str]] = committed["claims"]
+    return found
+
+
+REMEDY = "certify again: python -m tests.calibration"
+
+
+def test_every_claim_has_a_certificate_for_what_it_declares_now() -> None:
+    claims = {
+        name: claim
+        for name, claim in imported().items()
+        if claim.why_not_run("standard", "cpu") is None
+    }
+    now = {name: registration(claim, "standard") for name, claim in claims.items()}
+    certified = {name: entry["registration"] for name, entry in kept().items()}
+    assert {name: certified.get(name) for name in now} == now, REMEDY
+
+
+def test_certificates_keep_every_claim_within_its_alpha_and_all_within_the_budget() -> None:
+    found = {
+        name: (str(entry.pop("registration")), Certificate(**entry))  # type: ignore[arg-type]
+        for name, entry in kept().items()
+    }
+    assert broken(found, Budget().probability) == []
+
+
+@pytest.mark.thorough
+def test_t_claims_of_the_smoke_tier_keep_their_promise_too(tmp_path: Path) -> None:
+    settings = Settings(tier="smoke", seed=SEED)
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        for claim in imported().values():
+            if not claim.rule.exact and claim.why_not_run("smoke", "cpu") is None:
+                outcome = run(claim, settings, ledger, SerialExecutor())
+                assert certify(outcome, worlds=1).holds, claim.id

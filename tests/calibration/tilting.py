@@ -1,0 +1,150 @@
+"""How often a t bound misses, at levels far too small to count misses: by importance sampling.
+
+The world is a sample: n values are drawn from it with replacement, and a miss is a lower bound
+above its mean. Misses of probability 1e-7 happen when the t statistic S/V, S the sum and V the root
+of the sum of squares, reaches a large value c. That is so when b S - b^2 V^2/2 >= c^2/2 for some b,
+so the values are drawn with weights exp theta (b x - b^2 x^2/2) instead. Theta makes the mean of
+the exponent what it has to be, c^2/(2n), and b is where such a deviation is the least unlikely
+(self-normalised tilting: Q.-M. Shao, "Self-normalized large deviations", Ann. Probab. 25, 285,
+1997). What is found is a certificate in that world, no theorem.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize, special, stats
+
+from recall_claims.judge.methods import Array, student_quantiles
+
+PRECISION = 0.1
+"""Relative standard error at which a probability is good enough."""
+BATCH = 2**21
+MOST = 40
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A probability with its standard error."""
+
+    value: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Tilt:
+    """Weights of a world's values, and what they change a sample's probability by.
+
+    Attributes:
+        weights: of the values, adding up to 1.
+        log_ratios: of each value: tilted over true probability, in logarithms.
+    """
+
+    weights: Array
+    log_ratios: Array
+
+    def draw(self, rows: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+        """Samples as indices of values, shape (rows, count)."""
+        ends = np.cumsum(self.weights)
+        drawn = np.searchsorted(ends, rng.random((rows, count)) * ends[-1], side="right")
+        found: npt.NDArray[np.intp] = np.minimum(drawn, self.weights.size - 1)
+        return found
+
+
+def misses(world: Array, count: int, alpha: float, rng: np.random.Generator) -> Estimate:
+    """Probability that Student's lower bound at level alpha exceeds the mean of the world.
+
+    Half of the samples are tilted towards the quantile of Student's t, and half towards Hall's for
+    the skewness of the world: samples without a tail miss at the former, others at the latter.
+
+    Args:
+        world: the values that samples are drawn from, shape (values,).
+        count: values in a sample.
+        alpha: the level of the bound.
+        rng: what draws.
+    """
+    standard = (world - world.mean()) / world.std()
+    quantiles = {
+        float(student_quantiles(count, skewness, alpha)[0])
+        for skewness in (0.0, stats.skew(standard))
+    }
+    tilts = [t for t in (tilted(standard, count, q) for q in sorted(quantiles)) if t is not None]
+    if not tilts:
+        return Estimate(0.0, 0.0)
+    total = squares = 0.0
+    samples, rows = 0, max(1, BATCH // (count * len(tilts)))
+    for _ in range(MOST):
+        drawn = np.concatenate([tilt.draw(rows, count, rng) for tilt in tilts])
+        logs = [tilt.log_ratios[drawn].sum(axis=1) for tilt in tilts]
+        proposed = special.logsumexp(logs, axis=0) - math.log(len(tilts))
+        ratios = np.exp(-proposed) * missed(standard[drawn], alpha)
+        total, squares = total + ratios.sum(), squares + (ratios**2).sum()
+        samples += len(drawn)
+        value = total / samples
+        error = math.sqrt(max(squares / samples - value**2, 0.0) / samples)
+        if samples >= 4000 and value > 0 and error <= PRECISION * value:
+            break
+    return Estimate(float(value), error)
+
+
+def missed(samples: Array, alpha: float) -> Array:
+    """Which samples, rows of values of mean 0, have a lower bound above 0; shape (rows,)."""
+    count = samples.shape[1]
+    mean = samples.mean(axis=1)
+    off = samples - mean[:, None]
+    second, third = (off**2).mean(axis=1), (off**3).mean(axis=1)
+    varies = np.ptp(samples, axis=1) > 1e-12 * np.abs(samples).max(axis=1)
+    second = np.where(varies, second, 1.0)
+    skewness = third / second**1.5 * math.sqrt(count * (count - 1)) / (count - 2)
+    below, _ = student_quantiles(count, skewness, alpha)
+    found: Array = varies & (mean > below * np.sqrt(second / (count - 1)))
+    return found
+
+
+def tilted(world: Array, count: int, quantile: float) -> Tilt | None:
+    """The tilt towards samples whose t statistic is the quantile; None if none can have it."""
+    needed = quantile**2 / (2 * (count - 1 + quantile**2))  # c^2 / (2n)
+
+    def best_theta(b: float) -> float | None:
+        exponents = b * world - b**2 * world**2 / 2
+
+        def excess(theta: float) -> float:
+            weights = np.exp(theta * (exponents - exponents.max()))
+            return float(weights @ exponents / weights.sum()) - needed
+
+        if exponents.max() <= needed * (1 + 1e-9):
+            return None
+        high = 1.0
+        while excess(high) < 0:
+            high *= 2
+            if high > 2**40:
+                return None
+        return float(optimize.brentq(excess, 0.0, high))
+
+    def rate(log_b: float) -> float:
+        """Logarithm of the probability of such a deviation, per value; to be made the largest."""
+        b = math.exp(log_b)
+        theta = best_theta(b)
+        if theta is None:
+            return -math.inf
+        return _log_mean_exp(theta * (b * world - b**2 * world**2 / 2)) - theta * needed
+
+    usual = math.log(math.sqrt(2 * needed))
+    grid = np.linspace(usual - 2, usual + 2, 41)
+    rates = [rate(log_b) for log_b in grid]
+    if max(rates) == -math.inf:
+        return None
+    b = math.exp(grid[int(np.argmax(rates))])
+    theta = best_theta(b)
+    assert theta is not None  # the rate was finite there
+    exponents = theta * (b * world - b**2 * world**2 / 2)
+    log_mean = _log_mean_exp(exponents)
+    return Tilt(np.exp(exponents - log_mean) / world.size, exponents - log_mean)
+
+
+def _log_mean_exp(values: Array) -> float:
+    top = values.max()
+    return float(top + math.log(np.exp(values - top).mean()))

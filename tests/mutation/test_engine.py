@@ -1,0 +1,272 @@
+"""Errors planted in the engine itself: each makes the test that is named with it fail.
+
+The library is copied, one line is falsified, and the named test runs on the copy.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LIBRARY = ROOT / "claims" / "recall_claims"
+UNIT = "tests/unit/library"
+FAULTS = "tests/faults"
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One falsified line of the library, and the test that must notice."""
+
+    file: str
+    right: str
+    wrong: str
+    test: str
+
+
+JUDGE, RULES, RUN = "judge", "judge/rules", "evidence/run.py"
+STOPPING = f"{UNIT}/test_stopping.py"
+METHODS, LADDERS = f"{UNIT}/test_methods.py", f"{UNIT}/test_ladders.py"
+SIMULTANEOUS = f"{STOPPING}::test_bounds_are_simultaneous_for_refutation_and_single_for_support"
+EXACT = f"{METHODS}::test_betting_on_coins_errs_at_most_as_often_as_it_says_at_all_looks"
+
+PLANTED = {
+    # Bounds for means.
+    "no halving of a t bound's level": Planted(
+        f"{JUDGE}/methods.py",
+        "stats.t.isf(alpha / 2, count - 1)",
+        "stats.t.isf(alpha, count - 1)",
+        f"{METHODS}::test_t_bounds_run_at_half_their_level",
+    ),
+    "t bounds half as wide": Planted(
+        f"{JUDGE}/methods.py",
+        "mean - float(below) * error, mean + float(above) * error",
+        "mean - float(below) * error / 2, mean + float(above) * error / 2",
+        f"{METHODS}::test_t_bounds_run_at_half_their_level",
+    ),
+    "skewness corrected on the wrong side": Planted(
+        f"{JUDGE}/methods.py",
+        "c = np.asarray(skewness) / math.sqrt(count)",
+        "c = -np.asarray(skewness) / math.sqrt(count)",
+        f"{METHODS}::test_t_bounds_reach_further_on_the_side_of_the_tail",
+    ),
+    "an interval of width zero from equal values": Planted(
+        f"{JUDGE}/methods.py",
+        "if count < 2 or np.ptp(values) <= 1e-12 * np.abs(values).max():",
+        "if count < 2:",
+        f"{METHODS}::test_a_sample_without_variation_gives_no_t_interval",
+    ),
+    "no average over stakes": Planted(
+        f"{JUDGE}/methods.py",
+        "special.logsumexp(logs) - math.log(STAKES.size)",
+        "special.logsumexp(logs)",
+        f"{METHODS}::test_wealth_is_an_average_over_stakes_of_products",
+    ),
+    "bets against the mean from the wrong side": Planted(
+        f"{JUDGE}/methods.py",
+        "log_wealth(1 - seen, 1 - target, counts)",
+        "log_wealth(1 - seen, target, counts)",
+        f"{METHODS}::test_wealth_is_an_average_over_stakes_of_products",
+    ),
+    "observations out of their range": Planted(
+        f"{JUDGE}/methods.py",
+        "scaled.min() >= -1e-9 and scaled.max() <= 1 + 1e-9",
+        "scaled.min() >= -1e-9",
+        f"{METHODS}::test_an_observation_out_of_its_range_is_an_error",
+    ),
+    # Regions and verdicts.
+    "an edge inverted": Planted(
+        f"{JUDGE}/region.py",
+        "return self.high < region.low or self.low > region.high",
+        "return self.high < region.low or self.low < region.high",
+        f"{UNIT}/test_region.py",
+    ),
+    "support from one edge alone": Planted(
+        f"{JUDGE}/region.py",
+        "return region.low <= self.low and self.high <= region.high",
+        "return region.low <= self.low",
+        f"{UNIT}/test_region.py",
+    ),
+    "support by the simultaneous interval, refutation by the single one": Planted(
+        f"{JUDGE}/region.py",
+        "if self.interval.disjoint(self.region):",
+        "if self.bounds.disjoint(self.region):",
+        f"{UNIT}/test_region.py",
+    ),
+    "support though a component is open": Planted(
+        f"{JUDGE}/region.py",
+        "    if Verdict.INCONCLUSIVE in verdicts:\n        return Verdict.INCONCLUSIVE\n",
+        "",
+        f"{STOPPING}::test_support_takes_every_component_and_refutation_one",
+    ),
+    # Shares of alpha.
+    "no Bonferroni share in rules about means": Planted(
+        f"{RULES}/base.py",
+        "method.bounds(values, alpha / (2 * of))",
+        "method.bounds(values, alpha / 2)",
+        SIMULTANEOUS,
+    ),
+    "one side's share for both": Planted(
+        f"{RULES}/base.py",
+        "method.bounds(values, alpha / (2 * of))",
+        "method.bounds(values, alpha / of)",
+        SIMULTANEOUS,
+    ),
+    "support at twice its level": Planted(
+        f"{RULES}/base.py",
+        "        method.bounds(values, alpha),\n",
+        "        method.bounds(values, 2 * alpha),\n",
+        SIMULTANEOUS,
+    ),
+    "no Bonferroni share in exponents": Planted(
+        f"{RULES}/exponents.py",
+        "alpha / (2 * len(names))",
+        "alpha / 2",
+        SIMULTANEOUS,
+    ),
+    "no share for the points of a map": Planted(
+        f"{RULES}/winner_share.py",
+        "alpha / len(evidence)",
+        "alpha",
+        f"{STOPPING}::test_a_winner_is_confirmed_at_alpha_over_points_and_contradicted_by_any_rival",
+    ),
+    "no share for rivals": Planted(
+        f"{RULES}/winner_share.py",
+        "alpha / len(rivals)",
+        "alpha",
+        f"{STOPPING}::test_a_winner_is_confirmed_at_alpha_over_points_and_contradicted_by_any_rival",
+    ),
+    "no Bonferroni share in a ladder rule": Planted(
+        f"{RULES}/critical.py",
+        "strict, result = alpha / (2 * len(found)), []",
+        "strict, result = alpha, []",
+        f"{STOPPING}::test_a_location_is_refuted_at_alpha_over_twice_the_ladders",
+    ),
+    "ladders share nothing in exponents": Planted(
+        f"{RULES}/critical.py",
+        "each = alpha / len(found)",
+        "each = alpha",
+        f"{LADDERS}::test_the_levels_of_exponents_are_shared",
+    ),
+    "looks cost a t rule nothing": Planted(
+        f"{RULES}/base.py",
+        "return alpha if self.exact else alpha / looks",
+        "return alpha",
+        f"{STOPPING}::test_an_exact_rule_looks_often_and_pays_nothing_for_it",
+    ),
+    "a paper's slots cost nothing": Planted(
+        f"{JUDGE}/budget.py",
+        "paper.share / paper.slots",
+        "paper.share",
+        f"{STOPPING}::test_alpha_is_the_claims_share_whatever_is_selected",
+    ),
+    # Ladders.
+    "a target fixed at one half": Planted(
+        f"{RULES}/critical.py",
+        "log_wealths(s[self.observable], self.target)",
+        "log_wealths(s[self.observable], 0.5)",
+        f"{STOPPING}::test_the_target_of_a_ladder_is_the_rules_own",
+    ),
+    "rungs tested without an order": Planted(
+        f"{RULES}/critical.py",
+        "            if not shown:\n                break\n            high = rung",
+        "            if not shown:\n                continue\n            high = rung",
+        f"{LADDERS}::test_rungs_count_from_the_outermost_until_the_first_that_fails",
+    ),
+    "a falling rate taken for a rising one": Planted(
+        f"{RULES}/critical.py",
+        "return [wealth[self.rising] >=",
+        "return [wealth[True] >=",
+        f"{LADDERS}::test_a_location_is_judged_by_its_edges",
+    ),
+    # Identities and shares.
+    "errors that are never negative": Planted(
+        f"{RULES}/one_sided.py",
+        "float(abs(sample[self.observable]).max())",
+        "float(sample[self.observable].max())",
+        f"{STOPPING}::test_an_identity_sees_errors_of_either_sign",
+    ),
+    # Runs.
+    "a block counted twice": Planted(
+        RUN,
+        "collected[cell.id, b].observations for b in",
+        "collected[cell.id, b // 2].observations for b in",
+        f"{STOPPING}::test_replicates_of_different_blocks_differ",
+    ),
+    "a component that is judged anew": Planted(
+        RUN,
+        "tuple(settled.get(c.name, c) for c in parts(claim))",
+        "parts(claim)",
+        f"{STOPPING}::test_a_component_stays_as_it_was_decided",
+    ),
+    "a component that is never judged": Planted(
+        RUN,
+        "for c in parts(claim)),",
+        "for c in parts(claim)[:1]),",
+        f"{STOPPING}::test_support_takes_every_component_and_refutation_one",
+    ),
+    "all cells draw though one is decided": Planted(
+        RUN,
+        "reads = drawn.keys() if decision is None else decision.reads",
+        "reads = drawn.keys()",
+        f"{STOPPING}::test_a_cell_that_is_decided_draws_no_more",
+    ),
+    "controls that need not be refuted": Planted(
+        RUN,
+        "if self.on_region is Verdict.SUPPORTED and self.unrefuted:",
+        "if False:",
+        f"{UNIT}/test_run.py::test_a_control_that_survives_forbids_support",
+    ),
+    "a control skipped": Planted(
+        RUN,
+        "for c in claim.controls},",
+        "for c in claim.controls[1:]},",
+        f"{UNIT}/test_run.py::test_a_control_that_survives_forbids_support",
+    ),
+    # Streams and keys.
+    "the seed left out of a stream": Planted(
+        "evidence/seeds.py",
+        "entropy=suite_seed",
+        "entropy=0",
+        f"{STOPPING}::test_shared_streams_name_seed_claim_registration_cell_and_block",
+    ),
+    "the cell left out of a stream": Planted(
+        "evidence/seeds.py",
+        "\\0{cell_id}",
+        "",
+        f"{STOPPING}::test_shared_streams_name_seed_claim_registration_cell_and_block",
+    ),
+    "the block left out of a stream": Planted(
+        "evidence/seeds.py",
+        "(*words, block)",
+        "(*words, 0)",
+        f"{STOPPING}::test_shared_streams_name_seed_claim_registration_cell_and_block",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_an_error_in_the_engine_is_noticed(name: str, tmp_path: Path) -> None:
+    planted = PLANTED[name]
+    copy = tmp_path / "recall_claims"
+    shutil.copytree(LIBRARY, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    file = copy / planted.file
+    text = file.read_text(encoding="utf-8")
+    assert text.count(planted.right) == 1, f"{planted.file} has no such line any more"
+    file.write_text(text.replace(planted.right, planted.wrong), encoding="utf-8")
+    paths = [str(tmp_path), str(ROOT / "reports"), str(ROOT)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-n0", planted.test],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, f"{planted.test} noticed nothing:\n{done.stdout[-2000:]}"

@@ -1,0 +1,161 @@
+"""Which records a run takes from an earlier report."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from claims.attention.test_signal import trigger_score as claim
+from recall_claims.declare.papers import papers
+from recall_claims.declare.registration import registration
+from recall_claims.evidence.run import Settings
+from recall_claims.plugin import record
+from recall_claims.plugin.baseline import LIBRARIES, Baseline
+from recall_claims.plugin.changes import Changes
+from recall_reports.record import Record
+
+REPOSITORY = Path(__file__).parents[3]
+SMOKE = Settings(tier="smoke")
+HERE = {
+    "python": platform.python_version(),
+    **{name: version(name) for name in LIBRARIES},
+}
+Edit = Callable[[Any], None]  # of the report, in plain types
+
+
+def written(path: Path, *edits: Edit) -> Path:
+    """A report with one decided record, as this run would write it, then edited."""
+    entry = record.undecided(claim, SMOKE, "file", state="NOT RUN", reason="", outcome="skipped")
+    share = SMOKE.budget.per_claim(papers()["A"])
+    report = record.suite(
+        SMOKE,
+        [entry],
+        {"A": record.paper(claim, SMOKE.budget)},
+        executor="serial",
+        started="2026-11-20T23:02:11+00:00",
+        wall_seconds=1.0,
+        command="pytest claims/",
+        commit="0123456789",
+    )
+    plain = msgspec.to_builtins(report)
+    plain["claims"][0] |= {
+        "state": "DECIDED",
+        "verdict": "SUPPORTED",
+        "outcome": "passed",
+        "components": [
+            {
+                "name": "mean",
+                "estimate": 1.0,
+                "interval": [0.99, 1.01],
+                "one_sided": [0.99, 1.01],
+                "region": [0.97, 1.03],
+                "verdict": "SUPPORTED",
+            }
+        ],
+        "alpha": claim.rule.alpha_of_look(share, claim.looks["smoke"]),
+        "registration": registration(claim, "smoke"),
+    }
+    for edit in edits:
+        edit(plain)
+    file = path / "baseline.json"
+    file.write_bytes(msgspec.json.encode(plain))
+    return file
+
+
+def changes(revision: str, *files: str) -> Changes:
+    return Changes(revision, frozenset(REPOSITORY / file for file in files))
+
+
+def baseline(
+    path: Path, monkeypatch: pytest.MonkeyPatch, *edits: Edit, since: Changes, asked: Changes
+) -> Baseline:
+    found = Baseline(written(path, *edits), SMOKE, asked, REPOSITORY)
+    monkeypatch.setattr(Changes, "since", lambda revision, folder: since)
+    monkeypatch.setattr(
+        "recall_claims.plugin.baseline.load",
+        lambda file: msgspec.json.decode(file.read_bytes(), type=Record),
+    )
+    return found
+
+
+NOTHING = changes("HEAD")
+
+
+def test_a_record_of_the_same_is_inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = changes("HEAD", "theory/lower_bound/width_information.py")
+    found = baseline(tmp_path, monkeypatch, since=other, asked=NOTHING).inherited_record(claim)
+    assert found is not None
+    assert (found.verdict, found.id) == ("SUPPORTED", claim.id)
+    assert found.blocks.kept is not None
+    assert (found.blocks.kept.file, found.blocks.kept.revision) == ("baseline.json", "HEAD")
+
+
+def test_what_last_digits_depend_on_is_compared() -> None:
+    assert {"python", "numpy", "scipy", "torch"} <= HERE.keys()
+
+
+def of_claim(**values: object) -> Edit:
+    return lambda plain: plain["claims"][0].update(values)
+
+
+def of_suite(**values: object) -> Edit:
+    return lambda plain: plain["suite"].update(values)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        of_claim(registration="0123456789abcdef"),
+        of_claim(registration=""),
+        of_claim(seed=1),
+        of_claim(alpha=1e-7),
+        of_suite(tier="standard"),
+        of_suite(device="cuda:1"),
+        *(of_suite(versions={**HERE, name: "0.1"}) for name in HERE),
+        *(of_suite(versions={n: v for n, v in HERE.items() if n != name}) for name in HERE),
+    ],
+)
+def test_a_record_of_anything_else_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edit: Edit
+) -> None:
+    found = baseline(tmp_path, monkeypatch, edit, since=NOTHING, asked=NOTHING)
+    assert found.inherited_record(claim) is None
+
+
+@pytest.mark.parametrize("file", ["theory/attention/signal.py", "claims/attention/test_signal.py"])
+def test_a_change_since_the_revision_or_since_the_baseline_runs_the_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    touched = changes("HEAD", file)
+    for since, asked in ((touched, NOTHING), (NOTHING, touched)):
+        found = baseline(tmp_path, monkeypatch, since=since, asked=asked)
+        assert found.inherited_record(claim) is None
+
+
+@pytest.mark.parametrize(
+    ("commit", "says"),
+    [
+        (None, "recorded at no commit"),
+        ("0123456789+", r"with uncommitted changes \(0123456789\+\)"),
+        ("0123456789", "at commit 0123456789, which this repository does not have"),
+    ],
+)
+def test_a_baseline_of_nobody_knows_what_code_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: str | None, says: str
+) -> None:
+    real = Changes.since
+    found = baseline(tmp_path, monkeypatch, of_suite(commit=commit), since=NOTHING, asked=NOTHING)
+    monkeypatch.setattr(Changes, "since", real)
+    with pytest.raises(ValueError, match=f"{says}.*; record one from a clean checkout"):
+        found.since  # noqa: B018
+
+
+def test_without_a_baseline_every_claim_runs(tmp_path: Path) -> None:
+    found = Baseline(tmp_path / "none.json", SMOKE, NOTHING, REPOSITORY)
+    assert (found.since, found.inherited_record(claim)) == (None, None)

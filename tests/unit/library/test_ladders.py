@@ -1,0 +1,170 @@
+"""Critical values from ladders: brackets that miss as rarely as one test does."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from recall_claims import (
+    Betting,
+    Cell,
+    CriticalExponents,
+    CriticalLocation,
+    Interval,
+    Region,
+    Sample,
+    Verdict,
+    grid,
+    ladder,
+)
+from recall_claims.errors import ClaimError
+from recall_claims.judge.region import judge
+from recall_claims.judge.rules.critical import Ladder
+
+ALPHA = 1e-3 / 256
+
+
+def coins(ones: int, of: int) -> np.ndarray:
+    return np.array([1.0] * ones + [0.0] * (of - ones))
+
+
+def evidence(counts: Sequence[int], of: int, scan: Sequence[int], **more: int) -> list[Sample]:
+    return [
+        Sample(Cell(pairs=pairs, **more), {"value": coins(ones, of)})
+        for ones, pairs in zip(counts, scan, strict=True)
+    ]
+
+
+def falling(counts: Sequence[int], of: int, scan: Sequence[int] = (10, 14, 20)) -> Ladder:
+    return Ladder(evidence(counts, of, scan), "pairs", 0.5, "value", rising=False)
+
+
+def test_a_bracket_is_wrong_no_more_often_than_one_test() -> None:
+    # Every outcome of three rungs with 12 coins each. The rate falls through the target exactly at
+    # the middle rung, where it is missed most easily; the outer rungs are nearly separated.
+    size, alpha, target = 12, 0.05, 0.5
+    laws = [stats.binom.pmf(np.arange(size + 1), size, rate) for rate in (0.97, target, 0.04)]
+    too_low = too_high = 0.0
+    for counts in itertools.product(range(size + 1), repeat=3):
+        probability = math.prod(law[k] for law, k in zip(laws, counts, strict=True))
+        found = falling(counts, size).bracket(alpha)
+        too_low += probability * (found.high < 14)
+        too_high += probability * (found.low > 14)
+    assert too_low + too_high > 0
+    assert too_low <= alpha
+    assert too_high <= alpha
+
+
+@pytest.mark.parametrize("counts", [(32, 22, 2), (32, 32, 1), (32, 0, 0), (32, 32, 32)])
+def test_nearly_separated_counts_give_a_bracket_between_rungs(counts: tuple[int, ...]) -> None:
+    found = falling(counts, 32).bracket(ALPHA)
+    # 32 of 32 show a rate above one half at this level, and 2 of 32 one below it; 22 neither.
+    assert found.low in (0.0, 10, 14, 20)
+    assert found.high in (10, 14, 20, math.inf)
+    assert not (found.low == 14 and counts[1] == 22)
+
+
+def test_rungs_count_from_the_outermost_until_the_first_that_fails() -> None:
+    assert falling((0, 64, 0), 64).bracket(ALPHA) == Interval(0.0, 20)
+    assert falling((64, 64, 0), 64).bracket(ALPHA) == Interval(14, 20)
+
+
+def test_a_rate_that_is_not_monotone_brackets_nothing() -> None:
+    # Shown below the target before the lower rungs, and above it after the upper ones.
+    rising = Ladder(evidence((64, 0), 64, (10, 20)), "pairs", 0.5, "value", rising=True)
+    assert rising.bracket(ALPHA) == Interval(0.0, math.inf)
+
+
+def test_the_estimate_interpolates_in_the_logarithm() -> None:
+    found = falling((60, 40, 20), 80, (10, 20, 40)).estimate()
+    assert found == pytest.approx(20.0)
+    assert falling((60, 20), 80, (10, 40)).estimate() == pytest.approx(20.0)
+    assert math.isnan(falling((60, 50), 80, (10, 40)).estimate())
+
+
+def test_a_location_is_judged_by_its_edges() -> None:
+    rule = CriticalLocation(Region(0.8, 1.25), scan="pairs", rising=False)
+    samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
+    [found] = rule.components(samples, lambda _: 20.0, ALPHA)
+    assert found.verdict is Verdict.INCONCLUSIVE  # 60 of 80 at 16 show nothing at this level
+    assert found.bounds == Interval(8 / 20, 50 / 20)
+    more = evidence((400, 300, 200, 100, 0), 400, (8, 16, 20, 25, 50))
+    [found] = rule.components(more, lambda _: 20.0, ALPHA)
+    assert found.verdict is Verdict.SUPPORTED
+    assert found.bounds == Interval(16 / 20, 25 / 20)
+    assert judge(rule.components(more, lambda _: 31.0, ALPHA)) is Verdict.INCONCLUSIVE
+    assert judge(rule.components(more, lambda _: 32.0, ALPHA)) is Verdict.REFUTED
+
+
+def test_rungs_that_cannot_matter_are_not_read() -> None:
+    rule = CriticalLocation(Region(0.8, 1.25), scan="pairs", rising=False)
+    samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
+    [found] = rule.components(samples, lambda _: 20.0, ALPHA)
+    assert found.reads == ("pairs=16", "pairs=25")
+    # The crossing is near 20. To refute 60, [48, 75], the rungs from the first below 48 have to
+    # show it; to refute 10, [8, 12.5], those up to 16.
+    [found] = rule.components(samples, lambda _: 60.0, ALPHA)
+    assert found.reads == ("pairs=25",)
+    [found] = rule.components(samples, lambda _: 10.0, ALPHA)
+    assert found.reads == ("pairs=16",)
+
+
+def test_exponents_follow_from_brackets() -> None:
+    rule = CriticalExponents({"dim": 2.0}, 0.5, scan="pairs", rising=False)
+    samples = evidence((400, 0), 400, (9, 11), dim=1) + evidence((400, 0), 400, (560, 720), dim=8)
+    [found] = rule.components(samples, None, ALPHA)
+    assert found.bounds.low == pytest.approx(math.log(560 / 11) / math.log(8))
+    assert found.bounds.high == pytest.approx(math.log(720 / 9) / math.log(8))
+    assert found.verdict is Verdict.SUPPORTED
+
+
+def test_an_exponent_without_a_bracket_is_open() -> None:
+    rule = CriticalExponents({"dim": 2.0}, 0.5, scan="pairs", rising=False)
+    samples = evidence((400, 0), 400, (9, 11), dim=1) + evidence((400, 200), 400, (560, 720), dim=8)
+    [found] = rule.components(samples, None, ALPHA)
+    assert found.bounds.high == math.inf
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.reads == ("dim=8,pairs=720",)
+
+
+def test_a_ladder_without_rungs_at_the_edges_is_refused() -> None:
+    rule = CriticalLocation(Region(0.9, 1.1), scan="pairs")
+    with pytest.raises(ClaimError, match="rungs in its region"):
+        rule.decidable(grid(pairs=(50, 100, 200)), lambda _: 100.0)
+    rule.decidable(ladder([{"dim": 2}], "pairs", lambda _: 99.5, (0.9, 1.1)), lambda _: 99.5)
+
+
+def test_a_single_rung_is_no_ladder() -> None:
+    with pytest.raises(ClaimError, match="single rung"):
+        CriticalLocation(Region(0.9, 1.1), scan="pairs").check(grid(pairs=10), lambda _: 10.0)
+
+
+def test_rungs_are_rounded_towards_the_centre() -> None:
+    rungs = ladder([{"dim": 2}], "pairs", lambda _: 99.5, (0.9, 0.99, 1.0, 1.1))
+    assert [cell["pairs"] for cell in rungs] == [90, 99, 109]
+
+
+def test_the_levels_of_exponents_are_shared() -> None:
+    # 33 of 33 show a rate at one ladder's share of alpha, and not at that of two exponents.
+    of = 33
+    alpha = 2 * math.exp(-Betting().log_wealths(coins(of, of), 0.5)[0]) * 1.001
+    corners = ((1, 1), (8, 1), (1, 8))
+    samples = [
+        sample
+        for dim, width in corners
+        for sample in evidence((of, 0), of, (9, 11), dim=dim, width=width)
+    ]
+    rule = CriticalExponents({"dim": 0.0, "width": 0.0}, 0.5, scan="pairs", rising=False)
+    for level, one_sided, simultaneous in (
+        (alpha, False, False),
+        (1.5 * alpha, True, False),
+        (6 * alpha, True, True),
+    ):
+        for found in rule.components(samples, None, level):
+            assert math.isfinite(found.bounds.high) == one_sided
+            assert math.isfinite(found.interval.high) == simultaneous

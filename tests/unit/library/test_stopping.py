@@ -1,0 +1,303 @@
+"""Cells stop one by one, decisions stay, and every bound has the level that it is owed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recall_claims import (
+    Betting,
+    Block,
+    Cell,
+    Control,
+    CriticalLocation,
+    Exponents,
+    Identity,
+    Interval,
+    MeanDifference,
+    MeanRatio,
+    OneSided,
+    Ordering,
+    ProportionDifference,
+    Region,
+    Sample,
+    Source,
+    Student,
+    Verdict,
+    WinnerShare,
+    claim,
+    grid,
+    times,
+)
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Outcome, Settings, decide, run
+from recall_claims.judge.methods import Array, Method
+from recall_claims.judge.region import Component
+from recall_claims.judge.rules import Rule
+
+SMOKE = Settings(tier="smoke")
+ALPHA = 1e-3 * 0.4 / 104
+
+
+@claim(
+    "T.rates",
+    "Rates, some near their region's edge",
+    source=Source("A", "A3", provenance="derived", reference="nowhere"),
+    regime="everywhere",
+    cells={"smoke": grid(percent=(50, 62))},
+    replicates=32,
+    looks=7,
+    rule=ProportionDifference(Region(-0.2, 0.2)),
+    why="for the test",
+    predict=lambda cell: 0.5,
+    controls=(Control("high", "0.9", predict=lambda cell: 0.9),),
+)
+def rates(cell: Cell, block: Block) -> Array:
+    """A rate is within 0.2 of one half."""
+    return np.array([float(rng.random() < cell["percent"] / 100) for rng in block.rngs])
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(tmp_path / "ledger.sqlite") as opened:
+        yield opened
+
+
+def replicates(outcome: Outcome) -> dict[str, int]:
+    return {sample.cell.id: sample.replicates for sample in outcome.evidence}
+
+
+def test_a_cell_that_is_decided_draws_no_more(ledger: Ledger) -> None:
+    outcome = run(rates, SMOKE, ledger, SerialExecutor())
+    assert outcome.decision.verdict is Verdict.SUPPORTED
+    drawn = replicates(outcome)
+    assert drawn["percent=50"] < drawn["percent=62"]
+    assert outcome.replicates == sum(drawn.values())
+    assert outcome.blocks == outcome.replicates / 32
+
+
+def test_each_block_is_counted_once(ledger: Ledger) -> None:
+    outcome = run(rates, SMOKE, ledger, SerialExecutor())
+    kept = ledger._database.execute("SELECT cell, block FROM blocks ORDER BY block").fetchall()
+    assert len(kept) == outcome.blocks
+    for cell, drawn in replicates(outcome).items():
+        assert [block for name, block in kept if name == cell] == list(range(drawn // 32))
+
+
+def test_replicates_of_different_blocks_differ(ledger: Ledger) -> None:
+    outcome = run(normal, SMOKE, ledger, SerialExecutor())
+    assert outcome.blocks > len(outcome.evidence)
+    values = np.concatenate([sample["value"] for sample in outcome.evidence])
+    assert np.unique(values).size == values.size
+
+
+@claim(
+    "T.normal",
+    "Normal numbers",
+    source=Source("A", "A3", provenance="derived", reference="nowhere"),
+    regime="everywhere",
+    cells={"smoke": grid(percent=(50, 62))},
+    replicates=32,
+    looks=3,
+    rule=MeanRatio(Region(0.999, 1.001)),
+    why="for the test",
+    predict=lambda cell: 1.0,
+    controls=(times(2),),
+)
+def normal(cell: Cell, block: Block) -> Array:
+    """A mean is 1."""
+    return np.array([1 + 0.1 * rng.normal() for rng in block.rngs])
+
+
+def test_an_exact_rule_looks_often_and_pays_nothing_for_it() -> None:
+    exact, fixed = ProportionDifference(Region(-0.1, 0.1)), MeanRatio(Region(0.9, 1.1))
+    assert exact.looks_in_blocks(6)[-4:] == (18, 22, 27, 32)
+    assert fixed.looks_in_blocks(6) == (1, 2, 4, 8, 16, 32)
+    assert exact.alpha_of_look(ALPHA, 6) == ALPHA
+    assert fixed.alpha_of_look(ALPHA, 6) == ALPHA / 6
+
+
+def test_alpha_is_the_claims_share_whatever_is_selected(ledger: Ledger) -> None:
+    assert run(rates, SMOKE, ledger, SerialExecutor()).alpha == pytest.approx(ALPHA)
+    assert run(normal, SMOKE, ledger, SerialExecutor()).alpha == pytest.approx(ALPHA / 3)
+
+
+def test_a_standing_control_draws_only_where_it_is_nearest_to_refutation(ledger: Ledger) -> None:
+    def wrong(cell: Cell) -> float:
+        return 0.5 if cell["percent"] == 50 else 1.0
+
+    standing = replace(rates, controls=(Control("half", "wrong in one cell", predict=wrong),))
+    standing = replace(standing, rule=ProportionDifference(Region(-0.25, 0.25)))
+    outcome = run(standing, SMOKE, ledger, SerialExecutor())
+    assert outcome.decision.verdict is Verdict.SUPPORTED
+    drawn = replicates(outcome)
+    assert drawn["percent=62"] > drawn["percent=50"]
+
+
+def part(name: str, low: float, high: float, region: Region) -> Component:
+    return Component(name, (low + high) / 2, Interval(low, high), region, "ratio", reads=(name,))
+
+
+@dataclass(frozen=True)
+class Scripted(Rule):
+    """Says at each call what it was told to."""
+
+    script: list[tuple[Component, ...]] = field(default_factory=list)
+    scale = "ratio"
+    estimand = ""
+    method = Student()
+
+    def components(self, *args: object) -> tuple[Component, ...]:
+        return self.script.pop(0)
+
+
+def test_a_component_stays_as_it_was_decided() -> None:
+    region = Region(0.9, 1.1)
+    inside, wide = part("a", 0.95, 1.05, region), part("a", 0.8, 1.05, region)
+    open_, closed = part("b", 0.5, 1.5, region), part("b", 0.95, 1.05, region)
+    scripted = replace(rates, rule=Scripted([(inside, open_), (wide, closed)]), controls=())
+    first = decide(scripted, (), ALPHA)
+    assert first.verdict is Verdict.INCONCLUSIVE
+    assert first.reads == {"b"}
+    second = decide(scripted, (), ALPHA, first)
+    assert second.verdict is Verdict.SUPPORTED
+    assert second.components == (inside, closed)
+
+
+def test_support_takes_every_component_and_refutation_one() -> None:
+    region = Region(0.9, 1.1)
+    inside, out = part("a", 0.95, 1.05, region), part("b", 1.2, 1.3, region)
+    wide = part("c", 0.5, 1.5, region)
+
+    def verdict(*parts: Component) -> Verdict:
+        return decide(replace(rates, rule=Scripted([parts]), controls=()), (), ALPHA).verdict
+
+    assert verdict(inside) is Verdict.SUPPORTED
+    assert verdict(inside, wide) is Verdict.INCONCLUSIVE
+    assert verdict(inside, wide, out) is Verdict.REFUTED
+
+
+@dataclass(frozen=True)
+class Levels(Method):
+    """Remembers the levels that it is asked for."""
+
+    asked: list[float] = field(default_factory=list)
+    exact = False
+    guarantee = ""
+
+    def bounds(self, values: Array, alpha: float) -> Interval:
+        self.asked.append(alpha)
+        return Student().bounds(values, alpha)
+
+
+def samples(*names: str, cells: int = 3) -> list[Sample]:
+    rng = np.random.default_rng(0)
+    return [
+        Sample(
+            Cell(dim=2**i, width=3 ** (i % 2)), {name: rng.lognormal(0, 0.1, 50) for name in names}
+        )
+        for i in range(cells)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "components"),
+    [
+        (lambda m: MeanRatio(Region(0.9, 1.1), method=m), 3),
+        (lambda m: MeanRatio(Region(0.9, 1.1), by=(), method=m), 1),
+        (lambda m: MeanDifference(Region(-0.1, 0.1), method=m), 3),
+        (lambda m: OneSided(upper=2.0, method=m), 3),
+        (lambda m: OneSided(upper=2.0, by=(), method=m), 1),
+        (lambda m: Ordering("value", "other", method=m), 3),
+        (lambda m: Exponents({"dim": 0.0, "width": 0.0}, 0.5, method=m), 2),
+    ],
+)
+def test_bounds_are_simultaneous_for_refutation_and_single_for_support(
+    rule: object, components: int
+) -> None:
+    method = Levels()
+    made: Rule = rule(method)  # type: ignore[operator]
+    found = made.components(samples("value", "other"), lambda _: 1.0, ALPHA)
+    assert len(found) == components
+    assert set(method.asked) == {ALPHA, ALPHA / (2 * components)}
+    for each in found:
+        assert each.one_sided is not None
+        assert each.interval.low < each.one_sided.low < each.one_sided.high < each.interval.high
+
+
+def test_a_winner_is_confirmed_at_alpha_over_points_and_contradicted_by_any_rival() -> None:
+    method = Levels()
+    rule = WinnerShare(Region(0.9, 1.0), method=method)
+    rule.components(samples("first", "second", "third"), lambda _: "first", ALPHA)
+    assert set(method.asked) <= {ALPHA / 3, ALPHA / 6}
+    assert ALPHA / 6 in method.asked
+
+
+def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
+    def data(ones: int) -> list[Sample]:
+        found = []
+        for dim in (1, 2):
+            for pairs, count in ((10, 0), (14, ones)):
+                values = np.array([1.0] * count + [0.0] * (48 - count))
+                found.append(Sample(Cell(dim=dim, pairs=pairs), {"value": values}))
+        return found
+
+    rule = CriticalLocation(Region(0.9, 1.1), scan="pairs")
+    [found, _] = rule.components(data(42), lambda _: 12.0, ALPHA)
+    assert math.log(1 / ALPHA) < Betting().log_wealths(data(42)[1]["value"], 0.5)[0]
+    assert Betting().log_wealths(data(42)[1]["value"], 0.5)[0] < math.log(4 / ALPHA)
+    assert found.bounds.high == pytest.approx(14 / 12)
+    assert found.interval.high == math.inf
+
+
+def test_the_target_of_a_ladder_is_the_rules_own() -> None:
+    values = {"value": np.array([1.0] * 600 + [0.0] * 400)}
+    rungs = [Sample(Cell(pairs=pairs), values) for pairs in (10, 14)]
+    for target, bounds in ((0.5, (0.0, 10 / 12)), (0.7, (14 / 12, math.inf))):
+        rule = CriticalLocation(Region(0.5, 2), scan="pairs", target=target)
+        [found] = rule.components(rungs, lambda _: 12.0, ALPHA)
+        assert (found.bounds.low, found.bounds.high) == pytest.approx(bounds)
+
+
+def test_an_identity_sees_errors_of_either_sign() -> None:
+    rule = Identity(1e-12)
+    for error in (1e-9, -1e-9):
+        sample = Sample(Cell(dim=2), {"error": np.array([0.0, error])})
+        [found] = rule.components([sample], None, ALPHA)
+        assert found.verdict is Verdict.REFUTED
+
+
+def test_groups_average_as_many_replicates_as_all_their_cells_have() -> None:
+    long, short = np.linspace(0, 2, 101), np.linspace(0.5, 1.5, 51)
+    evidence = [
+        Sample(Cell(dim=2), {"value": long}),
+        Sample(Cell(dim=4), {"value": short}),
+    ]
+    [found] = MeanRatio(Region(0.5, 1.5), by=()).components(evidence, lambda _: 1.0, ALPHA)
+    assert found.estimate == pytest.approx((long[:51].mean() + short.mean()) / 2)
+
+
+def test_shared_streams_name_seed_claim_registration_cell_and_block() -> None:
+    from recall_claims.evidence.seeds import replicate_generators
+
+    names = {"suite_seed": 0, "claim_id": "c", "registration": "r", "cell_id": "x", "block": 0}
+
+    def first(**changes: object) -> float:
+        given: Mapping[str, object] = {**names, **changes}
+        return float(replicate_generators(**given, replicates=2)[0].random())  # type: ignore[arg-type]
+
+    others = [
+        first(suite_seed=1),
+        first(claim_id="d"),
+        first(registration="s"),
+        first(cell_id="y"),
+        first(block=1),
+    ]
+    assert len({first(), *others}) == 6
+    assert first() == first()
