@@ -73,7 +73,7 @@ UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
     regime="random dictionaries; relations at least four times as fast as subjects",
     cells={"smoke": UNEVEN[:1], "standard": UNEVEN},
     replicates=13,
-    looks=4,
+    looks=5,
     rule=OneSided(lower=0.5, method=Betting()),
     why="a plateau is at its dictionary's entropy if it is within 0.03 of it, for the remainder of "
     "the first stage, 0.01 to 0.02 as for product dictionaries; more than half must be: where "
