@@ -1,6 +1,6 @@
 """What claims about explicit weights share: facts and prompts drawn for each replicate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import SupportsFloat
 
 import numpy as np
@@ -13,17 +13,21 @@ from simulation.factual import constructions
 from simulation.factual import task as recall
 
 LENGTH = 32  # of prompts, as published
-WIDER = (0.7, 0.85, 1.0, 1.25)  # a scan around a threshold that is not sharp
 
 
 def each(
     cell: Cell, block: Block, run: Callable[[np.random.Generator, recall.Facts], SupportsFloat]
 ) -> Tensor:
     """One number per replicate, from facts drawn for it."""
-    shape = {name: cell[name] for name in (*NAMES, "dim", "noise") if name in cell}
-    shape |= {"device": block.device, "dtype": block.dtype}
-    values = [float(run(rng, recall.draw(rng, **shape))) for rng in block.rngs]
+    values = [float(run(rng, facts)) for rng, facts in drawn(cell, block)]
     return torch.tensor(values, dtype=block.dtype)
+
+
+def drawn(cell: Cell, block: Block) -> Iterator[tuple[np.random.Generator, recall.Facts]]:
+    """Each replicate's generator and the facts drawn with it."""
+    shape = {name: cell[name] for name in (*NAMES, "dim", "noise") if name in cell}
+    for rng in block.rngs:
+        yield rng, recall.draw(rng, **shape, device=block.device, dtype=block.dtype)
 
 
 def recalled(

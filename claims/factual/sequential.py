@@ -3,6 +3,7 @@
 Functions that simulate use no theory: a claim whose simulation reached it would be refused.
 """
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
@@ -72,18 +73,22 @@ def task(cell: Cell, block: Block) -> learning.FactPrompts:
     return learning.FactPrompts(facts, answers=shape[2], device=block.device, dtype=block.dtype)
 
 
-def shifted(problem: learning.FactPrompts, block: Block) -> learning.Weights:
-    """The published start, with a random shift of the values of each token."""
-    tokens = problem.subjects + problem.relations + 2
-    shifts = [torch.from_numpy(rng.standard_normal((tokens, 1))) for rng in block.rngs]
-    return problem.start(SMALL, SMALL * torch.stack(shifts).to(problem.target))
+def shifted(problem: learning.FactPrompts) -> learning.Weights:
+    """The published start, with the values of token z in replicate k shifted by sqrt(2) cos(k z).
+
+    The first replicate's are all shifted alike. No draw decides: the flow has no chance in it.
+    """
+    tokens = torch.arange(problem.subjects + problem.relations + 2)
+    waves = torch.arange(problem.replicates)[:, None] * tokens
+    shifts = math.sqrt(2) * torch.cos(waves.to(problem.target))
+    return problem.start(SMALL, SMALL * shifts[:, :, None])
 
 
-def whole_flow(cell: Cell, block: Block) -> learning.Losses:
+def whole_flow(cell: Cell, problem: learning.FactPrompts) -> learning.Losses:
     """Losses along the flow."""
-    problem = task(cell, block)
-    start = shifted(problem, block)
-    return learning.flow_losses(problem, start, duration=cell["duration"], steps=FLOW_STEPS)
+    return learning.flow_losses(
+        problem, shifted(problem), duration=cell["duration"], steps=FLOW_STEPS
+    )
 
 
 def end(path: Iterator[T]) -> T:

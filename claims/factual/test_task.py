@@ -1,11 +1,14 @@
 """The task of factual recall: what a prompt tells, and what the relation alone is worth."""
 
+import math
+
 import torch
 from torch import Tensor
 
 from claims.factual.common import NAMES, shapes
 from claims.factual.explicit_weights import each
 from recall_claims import (
+    Betting,
     Block,
     Cell,
     Control,
@@ -17,10 +20,14 @@ from recall_claims import (
     claim,
     on,
     reads,
+    times,
 )
+from simulation.factual import sequential_learning as learning
 from simulation.factual import task
 from theory.factual import constructions as theory
+from theory.factual import sequential_learning
 
+REFERENCE = "theory/factual/sequential_learning.py"
 TASKS = shapes((16, 4, 8), (64, 8, 8), (32, 16, 4), dim=8)
 
 
@@ -64,14 +71,48 @@ def factual_task(cell: Cell, block: Block) -> dict[str, Tensor]:
     predict=on(theory.guess_by_relation),
     regime="exact for any sizes",
     cells=TASKS,
-    replicates=256,
-    looks=3,
-    rule=MeanRatio(Region(0.96, 1.04)),
+    replicates=64,
+    looks=7,
+    rule=MeanRatio(Region(0.96, 1.04), method=Betting()),
     why="the formula is exact; 4% is the resolution asked for",
-    controls=(Control("blind", "1/D, a guess within the block", lambda cell: 1 / cell["answers"]),),
+    controls=(
+        times(1.1),
+        Control("blind", "1/D, a guess within the block", lambda cell: 1 / cell["answers"]),
+    ),
     plot=Plot("parity"),
 )
 def guess_by_relation(cell: Cell, block: Block) -> Tensor:
     """The best predictor that knows the relation but not the subject, the stage of hallucination,
     is right more often than 1/D: with S subjects some answers are more frequent than others."""
     return each(cell, block, lambda rng, facts: task.best_guess(facts, know="relation"))
+
+
+OPEN_ENTROPY = on(sequential_learning.Sizes, sequential_learning.random_plateau)
+UNEVEN = shapes((24, 2, 6), (16, 4, 4), (8, 2, 4))
+
+
+@claim(
+    "B.factual-open-entropy",
+    "What the relation leaves open, as a share of log D",
+    source=Source("B", "B3", "B6", provenance="derived", reference=REFERENCE),
+    predict=lambda cell: OPEN_ENTROPY(cell) / math.log(cell["answers"]),
+    latex=r"\frac{E\,H(p(\cdot|r))}{\log D} \approx 1-\frac{D-1}{2S\log D}",
+    regime="exact for any sizes",
+    cells=UNEVEN,
+    replicates=64,
+    looks=7,
+    rule=MeanRatio(Region(0.97, 1.03), method=Betting()),
+    why="the formula is exact; 3% is the resolution asked for",
+    controls=(
+        Control("log-D", "all answers equally frequent", lambda cell: 1.0),
+        times(1.08),
+    ),
+    plot=Plot("parity"),
+)
+def open_entropy(cell: Cell, block: Block) -> Tensor:
+    """In a random dictionary the answers of a relation are not equally frequent: who knows the
+    relation is left with less than log D, by (D - 1)/2S. The plateau of learning is there."""
+    sizes = [cell[name] for name in NAMES]
+    facts = [learning.random_dictionary(rng, *sizes) for rng in block.rngs]
+    problem = learning.FactPrompts(facts, answers=cell["answers"], dtype=block.dtype)
+    return learning.open_entropy(problem) / math.log(cell["answers"])

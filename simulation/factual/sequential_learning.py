@@ -256,6 +256,16 @@ def sgd(
             yield weights
 
 
+def open_entropy(task: FactPrompts) -> torch.Tensor:
+    """(B,): mean entropy, in nats, of a relation's answers over its subjects.
+
+    >>> open_entropy(FactPrompts([product_dictionary(4, 3, 2)], answers=2)).exp().tolist()
+    [2.0]
+    """
+    entropies: torch.Tensor = torch.special.entr(task.target.mean(1)).sum(2)
+    return entropies.mean(1)
+
+
 def half_step(path: torch.Tensor) -> torch.Tensor:
     """(B,): the step, interpolated linearly, at which half of a loss, (steps + 1, B), is gone.
 
