@@ -219,6 +219,7 @@ def across(settings: Sequence[Cell]) -> tuple[Cell, ...]:
     predict=critical_samples,
     regime="V is 8 times d; M0 (ReLU), A (tanh) or MC (He3) is the largest term.",
     cells=lambda: {"standard": across(LARGEST_TERM)},
+    from_pilot=True,
     replicates={"standard": 128, "full": 512},
     looks=7,
     rule=CriticalLocation(Region(0.83, 1.2)),

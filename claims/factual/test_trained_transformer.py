@@ -133,6 +133,7 @@ def proportional(cell: Cell, power: float = 1.0) -> float:
     cells={
         "standard": balanced(16, 16, **SHORT, steps=3072) + balanced(32, 24, **SHORT, steps=3072)
     },
+    from_pilot=True,
     replicates=13,
     looks=4,
     rule=MOST,
@@ -202,6 +203,7 @@ def capacity_exponent(cell: Cell, block: Block) -> Tensor:
             for share in (0.5, 1.25)
         ],
     },
+    from_pilot=True,
     replicates=13,
     looks=4,
     rule=MOST,
@@ -291,6 +293,7 @@ DRAWN = grid(
         ],
         "full": [cell for cell in DRAWN if abs(math.log(traded(cell) / 1024)) > math.log(1.3)],
     },
+    from_pilot=True,
     replicates=13,
     looks=4,
     rule=MOST,

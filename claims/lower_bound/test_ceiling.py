@@ -134,6 +134,7 @@ HALF_ACCURACY = critical_rungs(
     regime="""V = 256 at N/(LV) of 1/4 and 4: noise and interference in turn the larger. The best
         of the panel at half accuracy is interference cancellation with a one-to-one guess.""",
     cells={"smoke": HALF_ACCURACY[:6], "standard": HALF_ACCURACY},
+    from_pilot=True,
     replicates=16,
     looks=6,
     rule=located(FACTOR),

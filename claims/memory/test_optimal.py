@@ -246,6 +246,7 @@ def asymptote(cell: Cell, block: Block) -> torch.Tensor:
     why="""No memory exceeds the best one, whose predicted capacity is right to 5%. Close to it the
         margins vanish and the steps run out; pilots with other seeds put the loss at 2% at d = 8
         and 6% at d = 22.""",
+    from_pilot=True,
     replicates=26,
     looks=5,
     controls=(

@@ -84,6 +84,7 @@ def line_claim(
                 lambda c: max(line(c) / 20, 2.0),
             ),
         ),
+        from_pilot=True,
         plot=Plot(x="associations", group=("dim", "width"), collapse=True, y_label="P(99% right)"),
         dtype="float32",
     )
