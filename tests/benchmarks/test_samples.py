@@ -26,7 +26,7 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings, run
 from recall_claims.judge.methods import Array
 from recall_claims.judge.rules.critical import Ladder
-from tests.benchmarks import planning, probit, samples, worlds
+from tests.benchmarks import planning, probit, samples, skewed, worlds
 from tests.benchmarks.cases import CASES, Case
 from tests.calibration.pools import pool
 
@@ -38,6 +38,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """No processes, and a scan that is enumerated in no time."""
     monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")  # then `pool` starts none
     monkeypatch.setattr(samples, "TOSSES", 3)
+    monkeypatch.setattr(skewed.plain, "__defaults__", (100,))
 
 
 @pytest.mark.parametrize(
@@ -52,10 +53,11 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_samples(name: str) -> None:
     methods = samples.OPPONENTS[name]
     found = samples.section({name: methods}, runs=3)
-    assert [row.against for row in found.rows[:-2]] == list(methods)
-    assert all(row.factor.count(" / ") == 2 for row in found.rows[:-2])
+    assert [row.against for row in found.rows[:-3]] == list(methods)
+    assert all(row.factor.count(" / ") == 2 for row in found.rows[:-3])
     assert ["TFP" in row.theirs for row in found.rows] == [
         *(method == "DKWM" for method in methods),
+        False,
         False,
         False,
     ]
@@ -141,6 +143,17 @@ def test_a_plan_by_hand() -> None:
     found = planning.by_method("t interval", "Probability, rates of sd 0.13", 0.01)
     deviation = math.sqrt(0.84 * 0.16 / 5)
     assert found == pytest.approx((3.858 * deviation / 0.03) ** 2, rel=0.02)
+
+
+def test_plain_t_misses_skewed_means_and_ours_does_not() -> None:
+    alpha = samples.ALPHA
+    assert 0 < skewed.ours(alpha) <= alpha
+    # Some 35 misses are counted, where 0.4 are promised.
+    assert skewed.plain(30, alpha, runs=100_000) > 20 * alpha
+
+
+def test_plain_t_misses_as_often_as_it_says_at_large_levels() -> None:
+    assert skewed.plain(2000, 0.1, runs=2000) == pytest.approx(0.1, abs=0.04)
 
 
 def test_the_fit_finds_a_probit_law() -> None:
