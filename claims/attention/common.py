@@ -48,3 +48,11 @@ def localised(cell: Cell, block: Block) -> Tensor:
     """Localisation probability of each replicate, exact over fresh sequences."""
     batch = block.draw(sampling.draw, cell)
     return localisation.probability(three_steps.token_scores(batch), length=batch.length)
+
+
+def localised_either_way(cell: Cell, block: Block) -> Tensor:
+    """The same, averaged over the trigger and its opposite, for a trigger in the keys alone.
+
+    The mean is that of `localised`, and replicates vary half as much.
+    """
+    return localisation.mirrored(block.draw(sampling.draw, cell))

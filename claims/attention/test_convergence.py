@@ -7,6 +7,7 @@ All settings have V L = 256, the eta at which logits after the first step are of
 from torch import Tensor
 
 from recall_claims import (
+    Betting,
     Block,
     Cell,
     Control,
@@ -38,7 +39,9 @@ ALL = (MANY_SAMPLES, FEW_SAMPLES, TRIGGER_IN_VALUES)
 STRONG = cells({**sizes, "eta": 0.025, "gamma": 1e9} for sizes in ALL)
 WEAK = cells({**sizes, "eta": 25.0, "gamma": 1e3} for sizes in ALL)
 NEGLIGIBLE = Region(-0.02, 0.02)
-UNCHANGED = MeanDifference(NEGLIGIBLE, "decrease")
+UNCHANGED = MeanDifference(NEGLIGIBLE, "decrease", method=Betting(-1, 1))
+SHARES = Betting(0, 1)
+REVERSED = Ordering(smaller="value", larger="further", method=SHARES)
 
 
 def agreement(cell: Cell) -> float:
@@ -61,11 +64,12 @@ def limit(cell: Cell, block: Block, *, sequences: int) -> Limit:
     regime="eta 10^4 times below and gamma eta 10^4 times above its unit; accuracy 0.1 to 0.6 and "
     "localisation 0.9 to 0.99, so that recall and attention could both be upset",
     cells={"smoke": STRONG[1:2], "standard": STRONG},
-    replicates=1024,
-    looks=2,
+    replicates=128,
+    looks=6,
     rule=ProportionDifference(NEGLIGIBLE),
     why="accuracies differ by no more than the share of sequences whose label differs; "
-    "0.02 is what 10^3 replicates can tell from 0 at this error budget",
+    "an exact test "
+    "at this error budget needs 10^3 replicates to tell 0.02 from 0",
     controls=(
         reads("large-eta", "eta at a tenth of its unit is small enough", "large_eta"),
         reads("soft-attention", "attention scores of order 10 are large enough", "soft_attention"),
@@ -92,12 +96,12 @@ def early_phase_limit(cell: Cell, block: Block) -> dict[str, Tensor]:
     regime="eta at a tenth of its unit and gamma eta at ten times its own, where labels still "
     "differ visibly from the limit",
     cells={"smoke": WEAK[1:2], "standard": WEAK},
-    replicates=128,
-    looks=3,
-    rule=Ordering(smaller="further", larger="value"),
+    replicates=32,
+    looks=6,
+    rule=Ordering(smaller="further", larger="value", method=SHARES),
     why="a strict ordering",
     controls=(
-        Control("reversed", "moves away", rule=Ordering(smaller="value", larger="further")),
+        Control("reversed", "moves away", rule=REVERSED),
         Control("limit-reached", "no change above 0.02 from here on", agreement, UNCHANGED),
     ),
 )
@@ -122,12 +126,16 @@ def early_phase_path(cell: Cell, block: Block) -> dict[str, Tensor]:
         for eta in (0.025, 0.25, 2.5)
         for sizes in (FEW_SAMPLES, TRIGGER_IN_VALUES)
     ),
-    replicates=64,
-    looks=3,
+    replicates=256,
+    looks=2,
     rule=Exponents({"eta": early_phase.EXPONENTS["eta"]}, half_width=0.1),
     why="the second order is a hundredth of the first at the largest eta, and bends the "
     "exponent by less than 0.01; the rest is room for sampling error",
-    controls=(power("root", "exponent 1/2", eta=-0.5), power("square", "exponent 2", eta=1)),
+    controls=(
+        power("root", "exponent 1/2", eta=-0.5),
+        power("square", "exponent 2", eta=1),
+        power(eta=0.25),
+    ),
     plot=Plot(x="eta", group=("trigger_in_values",), y_label="relative error of w", log="xy"),
 )
 def early_phase_step_size(cell: Cell, block: Block) -> Tensor:
@@ -145,10 +153,15 @@ def early_phase_step_size(cell: Cell, block: Block) -> Tensor:
     "that score gaps near zero occur",
     cells=grid(**FEWEST_SAMPLES, eta=0.0025, gamma=(3e7, 1.2e8, 4.8e8)),
     replicates=256,
+    looks=5,
     rule=Exponents({"gamma": early_phase.EXPONENTS["gamma"]}, half_width=0.12),
     why="at the smallest gamma gaps within three units have not yet a constant "
     "density: a tenth of the distance, or 0.04 in the exponent; the rest is room for sampling",
-    controls=(power("root", "exponent -1/2", gamma=0.5), power("square", "exponent -2", gamma=-1)),
+    controls=(
+        power("root", "exponent -1/2", gamma=0.5),
+        power("square", "exponent -2", gamma=-1),
+        power(gamma=0.3),
+    ),
     plot=Plot(x="gamma", y_label="distance from hard attention", log="xy"),
 )
 def early_phase_sharpness(cell: Cell, block: Block) -> Tensor:

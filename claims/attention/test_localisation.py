@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from claims.attention.common import LOCALISATION, localised
+from claims.attention.common import LOCALISATION, localised, localised_either_way
 from recall_claims import (
     Block,
     Cell,
@@ -21,14 +21,15 @@ from recall_claims import (
 from theory.attention import critical, localisation
 from theory.attention.problem import Problem
 
-RULE = ProportionDifference(Region(-0.06, 0.06))
-WHY = """Three times the formula's stated error of 0.02, which comes from one lognormal for all that
-    makes replicates differ and from terms of relative order 10/V in the noise."""
+RULE = ProportionDifference(Region(-0.05, 0.05))
+WHY = """The formula's stated error of 0.02, which comes from one lognormal for all that makes
+    replicates differ and from terms of relative order 10/V in the noise, with 0.03 left for the
+    replicates to resolve."""
 
-SHORT = grid(vocab_size=512, length=16, dim=32, samples=(60, 120, 240, 480))
-MEDIUM = grid(vocab_size=512, length=32, dim=24, samples=(250, 500, 1000, 2000))
+SHORT = grid(vocab_size=512, length=16, dim=32, samples=(60, 120, 240))
+MEDIUM = grid(vocab_size=512, length=32, dim=24, samples=(300, 1500))
 LONG = grid(vocab_size=512, length=64, dim=32, samples=(750, 1500, 2500))
-DEEP = grid(vocab_size=1024, length=24, dim=12, samples=(900, 1800, 3600))
+DEEP = grid(vocab_size=1024, length=24, dim=12, samples=(1000, 2600))
 IN_VALUES = (
     *grid(vocab_size=256, length=64, dim=24, samples=(400, 900), trigger_in_values=True),
     *grid(vocab_size=512, length=32, dim=16, samples=(150, 400), trigger_in_values=True),
@@ -57,12 +58,13 @@ def one_distractor(problem: Problem) -> float:
     r"G(s) = \int f_d(t)\,F_d(t+s)^{L_{eff}}dt",
     regime="""More tokens than dimensions (V >= 16 d), and sizes at which gradient noise, stored
         context and mean bias (C, B, A) rule in turn; the numbers of samples cross the transition
-        from P near 0.2 to P near 0.95.""",
+        from P near 0.2 to P near 0.85.""",
     cells={"smoke": SHORT, "standard": SHORT + MEDIUM + DEEP + LONG},
-    replicates=130,
-    looks={"smoke": 5, "standard": 5, "full": 6},
+    replicates=64,
+    looks=8,
     rule=RULE,
     why=WHY,
+    dtype="float32",
     controls=(
         # A third more samples are a third more signal over the noise that samples reduce.
         at("more-signal", "a third more signal", samples=lambda c: round(4 / 3 * c["samples"])),
@@ -76,7 +78,7 @@ def probability(cell: Cell, block: Block) -> Tensor:
     """After three gradient steps, hard attention finds the informative token of a fresh sequence
     with a probability set by the ratio of the trigger's score to the spread of the token scores:
     the informative token has to beat the best of its distinct distractors."""
-    return localised(cell, block)
+    return localised_either_way(cell, block)
 
 
 @claim(
@@ -88,11 +90,15 @@ def probability(cell: Cell, block: Block) -> Tensor:
     regime="More tokens than dimensions, and lengths at which the memorised trigger direction is "
     "not yet enough by itself.",
     cells={"standard": IN_VALUES},
-    replicates=110,
-    looks={"standard": 5, "full": 6},
+    replicates=64,
+    looks=8,
     rule=RULE,
     why=WHY,
-    controls=(at("not-in-values", "no memorised trigger direction", trigger_in_values=False),),
+    dtype="float32",
+    controls=(
+        at("not-in-values", "no memorised trigger direction", trigger_in_values=False),
+        at("longer", "sequences a quarter longer", length=lambda c: round(5 / 4 * c["length"])),
+    ),
     plot=LOCALISATION,
 )
 def probability_in_values(cell: Cell, block: Block) -> Tensor:

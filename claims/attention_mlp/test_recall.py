@@ -1,6 +1,7 @@
 """Paper A: recall through a fixed random layer, and what its width buys."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -11,14 +12,16 @@ from recall_claims import (
     Control,
     CriticalLocation,
     MeanDifference,
+    OneSided,
     Plot,
     Region,
     Source,
     at,
     claim,
     grid,
+    ladder,
     on,
-    scan,
+    times,
 )
 from simulation.attention import sampling
 from simulation.attention_mlp import three_steps as mlp
@@ -66,11 +69,12 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     predict=on(RecallProblem, recall.mlp_recall_accuracy),
     regime="V is five times d; widths on both sides of each activation's crossover; N/V of 2, 32.",
     cells={"smoke": ACCURACY[::5], "standard": ACCURACY},
-    replicates={"smoke": 64, "standard": 96, "full": 768},
-    looks=2,
-    rule=MeanDifference(Region(-0.035, 0.035)),
-    why="The formula's error was at most 0.025 over 45 random points of pilot runs with "
-    "activations of order up to 2 and widths of at least 32; the rest is room for the interval.",
+    replicates={"smoke": 96, "full": 768},
+    looks={"smoke": 2, "standard": 3},
+    rule=MeanDifference(Region(-0.03, 0.03)),
+    why="The formula states an error of 0.03 for V >= 128, m >= 32 and activations of order up to "
+    "2. Shares of V tokens vary by 0.04 between runs, too little for exact intervals to be as "
+    "cheap as t intervals.",
     controls=(
         Control(
             "no-layer", "as without the layer", on(RecallProblem, attention_recall.recall_accuracy)
@@ -86,7 +90,10 @@ def mlp_recall_accuracy(cell: Cell, block: Block) -> Tensor:
     return recalled(cell, block, balanced=False)
 
 
-HEAVY = grid(activation="he3", width=(64, 128, 256), samples=(1024, 8192), vocab_size=256, dim=48)
+HEAVY = tuple(
+    Cell(activation="he3", width=width, samples=samples, vocab_size=256, dim=48)
+    for width, samples in ((64, 8192), (128, 1024), (128, 8192), (256, 8192))
+)
 
 
 @claim(
@@ -98,13 +105,13 @@ HEAVY = grid(activation="he3", width=(64, 128, 256), samples=(1024, 8192), vocab
     predict=on(RecallProblem, recall.mlp_recall_accuracy),
     regime="Widths of at most three times the kurtosis of the features.",
     cells={"standard": HEAVY},
-    replicates={"standard": 64, "full": 512},
+    replicates={"standard": 96, "full": 512},
     looks=2,
-    rule=MeanDifference(Region(-0.02, 0.13)),
+    rule=OneSided(lower=0.0),
     why="The second moments in the formula are then dominated by rare neurons and tokens "
-    "that most tokens never meet, so it is pessimistic: by 0.04 to 0.10 in pilot runs.",
+    "that most tokens never meet, so it is pessimistic; by how much is not claimed.",
     controls=(
-        Control("in-domain", "the formula holds", rule=MeanDifference(Region(-0.035, 0.035))),
+        Control("in-domain", "the formula holds", rule=MeanDifference(Region(-0.03, 0.03))),
         INFINITE_WIDTH,
     ),
     plot=Plot(x="width", group=("samples",), y_label="recall"),
@@ -119,9 +126,9 @@ capacity = on(recall.capacity)
 
 
 def around_capacity(activation: str, dim: int, *widths: int) -> tuple[Cell, ...]:
-    """Five vocabularies around the predicted capacity, each token seen once."""
+    """Rungs around the predicted capacity, each token seen once."""
     settings = grid(activation=activation, dim=dim, width=widths)
-    return scan(settings, "vocab_size", capacity, (0.7, 0.85, 1.05, 1.3, 1.6), to=int)
+    return ladder(settings, "vocab_size", capacity, (0.75, 0.88, 0.95, 1.05, 1.12, 1.3))
 
 
 @claim(
@@ -135,16 +142,17 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[Cell, ...]
         crossover is at m of order d; He2 has none: m of order d^2. Tokens are seen equally
         often.""",
     cells=lambda: {
-        "smoke": around_capacity("relu", 32, 32, 512) + around_capacity("he2", 24, 32, 128),
-        "standard": around_capacity("relu", 32, 32, 128, 512)
-        + around_capacity("tanh", 32, 32, 512)
-        + around_capacity("he2", 24, 32, 128, 512),
+        "smoke": around_capacity("relu", 48, 768),
+        "standard": around_capacity("relu", 48, 48, 768)
+        + around_capacity("tanh", 48, 768)
+        + around_capacity("he2", 32, 64, 256),
     },
-    replicates={"smoke": 48, "standard": 64, "full": 512},
-    looks=2,
-    rule=CriticalLocation(Region(0.9, 1.17), scan="vocab_size"),
-    why="""The closed form takes the median competitor for all: in pilot runs 2 to 5% at d = 32,
-        up to 11% at d = 24, -3% at V = 55; the rest is room for the interval.""",
+    replicates={"smoke": 16, "full": 64},
+    looks={"smoke": 6, "standard": 7},
+    rule=CriticalLocation(Region(0.88, 1.12), scan="vocab_size", rising=False),
+    why="""The closed form takes the median competitor for all: formula F2, solved for one half,
+        lies 0.96 to 1.02 times as high at these points. Its own error, 0.03 in accuracy, is 5 to
+        8% in V.""",
     controls=(
         Control(
             "md-always",
@@ -152,6 +160,7 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[Cell, ...]
             lambda cell: capacity(cell.replace(width=32)) * cell["width"] / 32,
         ),
         at("width-never-helps", "capacity does not depend on the width", width=32),
+        times(1.5),
     ),
     plot=Plot(x="vocab_size", group=("activation", "width"), y_label="recall"),
 )
@@ -165,11 +174,14 @@ def mlp_capacity(cell: Cell, block: Block) -> Tensor:
 needed_samples = on(RecallProblem, recall.critical_samples)
 SHARED_PART = (
     Cell(activation="tanh", trigger_in_values=True, vocab_size=128, dim=64, width=512, samples=1),
-    Cell(activation="tanh", trigger_in_values=True, vocab_size=256, dim=96, width=512, samples=1),
     Cell(activation="relu", trigger_in_values=False, vocab_size=128, dim=64, width=512, samples=1),
     Cell(activation="relu", trigger_in_values=False, vocab_size=256, dim=96, width=512, samples=1),
 )
-OFFSET = scan(SHARED_PART, "samples", needed_samples, (0.5, 0.75, 1.1, 1.6, 2.4), to=int)
+
+
+def around_offset(settings: Sequence[Cell]) -> tuple[Cell, ...]:
+    """Rungs around the predicted number of samples."""
+    return ladder(settings, "samples", needed_samples, (0.6, 0.9, 1.1, 1.3, 1.45, 2.2))
 
 
 @claim(
@@ -181,15 +193,21 @@ OFFSET = scan(SHARED_PART, "samples", needed_samples, (0.5, 0.75, 1.1, 1.6, 2.4)
     predict=needed_samples,
     regime="V is 2 to 2.7 times d and m = 512, so that recall succeeds with enough samples; the "
     "shared part comes from the trigger in the values (tanh) or from the activation's mean (ReLU).",
-    cells={"smoke": OFFSET[:5], "standard": OFFSET},
-    replicates={"smoke": 64, "standard": 96, "full": 512},
-    looks=3,
-    rule=CriticalLocation(Region(0.98, 1.35)),
-    why="The closed form takes the mean interference, but the shared direction makes it "
-    "vary between runs, and leaves out the skewness of the counts; pilot runs gave 1.07 to 1.29.",
+    cells=lambda: {
+        "smoke": around_offset(SHARED_PART[:1]),
+        "standard": around_offset(SHARED_PART),
+    },
+    replicates={"smoke": 16, "full": 64},
+    looks={"smoke": 7, "standard": 8},
+    rule=CriticalLocation(Region(0.9, 1.45)),
+    why="""The closed form takes the mean interference, where its variation between runs counts:
+        formula F2, solved for one half, lies 1.19 to 1.32 times as high at these points. Its own
+        error, 0.03 in accuracy, is 12% in N. That gives 1.05 to 1.48; the lower edge leaves room
+        for the data, which vary with the random label counts.""",
     controls=(
         at("no-shared-part", "the label counts do not matter, as if centred", centred=True),
         Control("coverage", "V log V samples suffice", on(RecallProblem, coverage)),
+        times(2.5),
     ),
     plot=Plot(x="samples", group=("activation", "vocab_size"), collapse=True, y_label="recall"),
 )
@@ -201,12 +219,15 @@ def mlp_offset_cost(cell: Cell, block: Block) -> Tensor:
 
 
 needed_width = on(RecallProblem, recall.critical_width)
-BELOW_CAP = (
-    Cell(activation="he2", vocab_size=128, samples=8 * 128, dim=24, width=1),
-    Cell(activation="he2", vocab_size=256, samples=8 * 256, dim=32, width=1),
-    Cell(activation="he2", vocab_size=256, samples=8 * 256, dim=48, width=1),
+BELOW_CAP = tuple(
+    Cell(activation="he2", vocab_size=size, samples=8 * size, dim=dim, width=1)
+    for size, dim in ((128, 24), (256, 32), (512, 40))
 )
-WIDTH = scan(BELOW_CAP, "width", needed_width, (0.35, 0.6, 1.0, 1.7, 2.9), to=int)
+
+
+def around_width(settings: Sequence[Cell]) -> tuple[Cell, ...]:
+    """Rungs around the predicted width."""
+    return ladder(settings, "width", needed_width, (0.6, 0.9, 1.02, 1.14, 1.25, 1.55))
 
 
 @claim(
@@ -215,11 +236,13 @@ WIDTH = scan(BELOW_CAP, "width", needed_width, (0.35, 0.6, 1.0, 1.7, 2.9), to=in
     source=Source("A", "A6", "A10"),
     predict=needed_width,
     regime="He2, whose recall cap, V of order d^3/log d, is far beyond these vocabularies; N = 8V.",
-    cells={"smoke": WIDTH[:5], "standard": WIDTH},
-    replicates={"smoke": 64, "full": 512},
-    looks=2,
-    rule=CriticalLocation(Region(0.92, 1.15), scan="width"),
-    why="The median competitor stands for all, as for the capacity; pilot runs gave 1.01 to 1.06.",
+    cells=lambda: {"smoke": around_width(BELOW_CAP[:1]), "standard": around_width(BELOW_CAP)},
+    replicates={"smoke": 16, "full": 64},
+    looks={"smoke": 7, "standard": 8},
+    rule=CriticalLocation(Region(0.9, 1.25), scan="width"),
+    why="""The median competitor stands for all, as for the capacity: formula F2, solved for one
+        half, lies 1.07 to 1.10 times as high at these points. Its own error, 0.03 in accuracy, is
+        9 to 11% in m. That gives 0.96 to 1.22; the rest is room for the data.""",
     controls=(
         Control(
             "attention-only",
@@ -227,6 +250,7 @@ WIDTH = scan(BELOW_CAP, "width", needed_width, (0.35, 0.6, 1.0, 1.7, 2.9), to=in
             on(RecallProblem, lambda p: attention_recall.half_dim(p) ** 2 / p.dim),
         ),
         Control("counting", "m d = V log V", on(RecallProblem, lambda p: coverage(p) / p.dim)),
+        times(1.75),
     ),
     plot=Plot(x="width", group=("vocab_size", "dim"), collapse=True, y_label="recall"),
 )

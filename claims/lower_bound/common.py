@@ -1,8 +1,13 @@
 """What the claims on the lower bound share: their source, and the panel's accuracy."""
 
+import math
+from collections.abc import Callable, Iterable, Mapping
+
 from torch import Tensor
 
-from recall_claims import Block, Cell, Source
+from recall_claims import Block, Cell, Region, Source, ladder
+from recall_claims.declare.cell import Scalar
+from simulation import decoding
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import named
 
@@ -19,3 +24,28 @@ def guessed(cell: Cell, block: Block, estimator: str) -> Tensor:
     """Accuracy of an estimator of the panel on gradients of training batches."""
     seen = block.draw(gradient_channel.discrete, {name: cell[name] for name in SIZES})
     return gradient_channel.estimator_accuracy(seen, named(estimator))
+
+
+MEDIAN = """Rungs are judged by the share of batches in which more than half of the labels are
+    guessed right. It passes one half where the median accuracy does, which is within 0.005 of the
+    mean."""
+
+
+def mostly_guessed(cell: Cell, block: Block, estimator: str) -> Tensor:
+    """Whether an estimator guesses more than half of the labels of a batch."""
+    return decoding.mostly(guessed(cell, block, estimator))
+
+
+def critical_rungs(
+    settings: Iterable[Mapping[str, Scalar]],
+    scan: str,
+    predict: Callable[[Cell], float],
+    region: Region,
+) -> tuple[Cell, ...]:
+    """Ladders at a region for critical values: its edges, two rungs between, one beyond each.
+
+    ``predict`` may read the scanned parameter, and ignores it.
+    """
+    centre, reach = math.sqrt(region.low * region.high), math.sqrt(region.high / region.low)
+    factors = [reach**power for power in (-1.5, -1, -0.4, 0.4, 1, 1.5)]
+    return ladder(settings, scan, lambda cell: centre * predict(Cell(**cell, **{scan: 2})), factors)

@@ -1,50 +1,43 @@
 """A4, A13: where estimators that see the gradient at initialisation guess half of the labels."""
 
-import math
-from functools import partial
+from collections.abc import Mapping
 
 from torch import Tensor
 
-from claims.lower_bound.common import SOURCE, derived, guessed
+from claims.lower_bound.common import MEDIAN, SOURCE, critical_rungs, derived, mostly_guessed
 from recall_claims import (
     Block,
     Cell,
     Control,
-    CriticalExponents,
     CriticalLocation,
     Plot,
     Region,
     at,
     claim,
-    grid,
     on,
+    times,
 )
 from theory.attention.problem import Problem
 from theory.lower_bound import gradient_capacity, linear_mmse, matched_filter
 
-SCANS = tuple(
-    Cell(estimator=name, vocab_size=256, length=length, dim=dim, samples=samples)
-    for name, length, dim, scan in (
-        ("matched filter", 16, 96, (2048, 2896, 4096)),
-        ("matched filter", 64, 128, (5120, 7168, 10240)),
-        ("linear MMSE", 32, 72, (3584, 5120, 7168)),
-        ("linear MMSE", 96, 112, (3328, 4608, 6656)),
-    )
-    for samples in scan
+BATCHES = "share of batches with half of the labels right"
+SETTINGS: tuple[Mapping[str, int | str], ...] = (
+    {"estimator": "matched filter", "vocab_size": 256, "length": 16, "dim": 96},
+    {"estimator": "linear MMSE", "vocab_size": 256, "length": 32, "dim": 72},
+    {"estimator": "matched filter", "vocab_size": 256, "length": 64, "dim": 128},
 )
 
 
 def critical(cell: Cell) -> float:
     """Predicted critical number of samples of the cell's estimator."""
+    problem = Problem.of(cell)
     if cell["estimator"] == "matched filter":
-        return matched_filter.critical_samples(Problem.of(cell))
-    return linear_mmse.critical_samples(Problem.of(cell))
+        return matched_filter.critical_samples(problem)
+    return linear_mmse.critical_samples(problem)
 
 
-def product(cell: Cell) -> float:
-    """The leading law as a number of samples, N = 2 L V^2 log V / d^2."""
-    size = cell.number("vocab_size")
-    return 2 * cell.number("length") * size**2 * math.log(size) / cell.number("dim") ** 2
+TENTH = Region(0.9, 1.1)
+PRODUCT = on(Problem, gradient_capacity.half_samples)
 
 
 @claim(
@@ -53,91 +46,92 @@ def product(cell: Cell) -> float:
     source=derived("argmax_accuracy.py"),
     latex=r"\mathrm{Acc}(V,L,N_c,d)=\frac12",
     predict=critical,
-    regime="V = 256; N_c from 9V to 28V: short sequences and few dimensions to long ones and many.",
-    cells={"smoke": SCANS[:3] + SCANS[6:9], "standard": SCANS},
-    replicates={"smoke": 32, "full": 64},
-    looks={"smoke": 2, "standard": 3},
-    rule=CriticalLocation(Region(0.9, 1.1)),
-    why="""The accuracy formulas are good to 0.015, and accuracy rises by about 0.3 per
-        unit of log N: 5% in N, and as much for sampling error.""",
+    regime="V = 256; N_c from 11V to 28V: short sequences to long ones, few dimensions to many.",
+    cells=lambda: {
+        "smoke": critical_rungs(SETTINGS[:1], "samples", critical, TENTH),
+        "standard": critical_rungs(SETTINGS, "samples", critical, TENTH),
+    },
+    replicates=16,
+    looks=7,
+    rule=CriticalLocation(TENTH),
+    why=f"""The accuracy formulas are good to 0.015, and accuracy rises by about 0.3 per
+        unit of log N: 5% in N, and as much for sampling error. {MEDIAN}""",
     controls=(
-        Control("leading-order", "the leading law, without interference, at infinite V", product),
+        Control("leading-order", "the leading law, without interference, at infinite V", PRODUCT),
+        times(1.3),
         at("half-length", "L/2 for L", length=lambda cell: cell["length"] // 2),
     ),
-    plot=Plot(x="samples", group=("estimator", "length"), y_label="accuracy"),
+    plot=Plot(x="samples", group=("estimator", "length"), y_label=BATCHES),
 )
 def critical_samples(cell: Cell, block: Block) -> Tensor:
     """Matched filter and linear MMSE guess half of the labels at the number of samples at which
     their accuracy formulas are 1/2."""
-    return guessed(cell, block, cell["estimator"])
+    return mostly_guessed(cell, block, cell["estimator"])
 
 
-CONTOUR = tuple(
-    Cell(
-        vocab_size=size,
-        length=length,
-        dim=dim,
-        vocab_load=size * math.sqrt(math.log(size)),  # its square is V^2 log V
-        samples=round(middle * factor),
-    )
-    for size, length, places in (
-        (192, 76, ((77, 4469), (115, 1925))),
-        (192, 190, ((77, 10922), (115, 4449))),
-        (384, 76, ((154, 4959), (230, 2458))),
-        (384, 190, ((154, 11872), (230, 5346))),
-    )
-    for dim, middle in places
-    for factor in (2**-0.5, 1, 2**0.5)
+BASE = {"vocab_size": 192, "length": 40, "dim": 77}
+CORNERS = (
+    BASE,
+    BASE | {"length": 160},
+    {"vocab_size": 384, "length": 104, "dim": 154},
+    {"vocab_size": 384, "length": 104, "dim": 230},
 )
-LAW = gradient_capacity.EXPONENTS
-EXPONENTS = {"vocab_load": LAW["vocab_size"], "length": LAW["length"], "dim": LAW["dim"]}
-near = partial(CriticalExponents, half_width=0.13)
+FINITE = Region(0.8, 1.0)
+
+
+def from_base(cell: Cell, name: str) -> float:
+    """How many times as large a size is as at the first corner."""
+    return cell.number(name) / BASE[name]
+
+
+def at_base(cell: Cell) -> float:
+    """The product law at the first corner."""
+    return float(PRODUCT(cell.replace(**BASE)))
 
 
 def additive(cell: Cell) -> float:
-    """V, L and d each add samples of their own, equally many at the centre of the grid."""
-    squares = (cell["vocab_load"] / 650) ** 2 + (134 / cell["dim"]) ** 2
-    return float(squares + cell["length"] / 120)
+    """V, L and d each add samples of their own, equally many at the first corner."""
+    vocabulary = from_base(cell, "vocab_size") ** 2
+    demands = vocabulary + from_base(cell, "length") + from_base(cell, "dim") ** -2
+    return float(at_base(cell) * demands / 3)
 
 
 @claim(
     "A.gradient-product",
     "N, d, L and V enter as a product: N d^2 = 2 L V^2 log V",
-    source=derived("gradient_capacity.py"),
-    latex=r"N_c d^2 \propto L\,V^2\log V",
+    source=SOURCE,
+    predict=PRODUCT,
     regime="""Linear MMSE, N_c << LV, so that noise and not interference limits; L >= V/5, so that
-        N_c is large against V; d/V of 0.4 and 0.6. The power of V is that of V sqrt(log V).""",
-    cells={"standard": CONTOUR},
-    replicates=32,
-    looks=3,
-    rule=CriticalExponents(EXPONENTS, half_width={"vocab_load": 0.13, "length": 0.12, "dim": 0.13}),
-    why="""The law is asymptotic: on this grid the full formula for half accuracy
-        (theory/lower_bound/linear_mmse.py) has exponents 2.06, 0.92 and -2.02.""",
+        N_c is large against V; d/V of 0.4 and 0.6. L grows by 4, V and d by 2, d by 1.5.""",
+    cells={"standard": critical_rungs(CORNERS, "samples", PRODUCT, FINITE)},
+    replicates=16,
+    looks=7,
+    rule=CriticalLocation(FINITE),
+    why=f"""The law is asymptotic: at these corners the full formula for half accuracy
+        (theory/lower_bound/linear_mmse.py) has 0.86 to 0.93 of it, and 5% in N is its error.
+        {MEDIAN}""",
     controls=(
+        times(1.3),
+        Control("additive", "V, L and d each need samples of their own, which add up", additive),
+        Control("linear-in-d", "d in place of d^2", lambda c: PRODUCT(c) * from_base(c, "dim")),
         Control(
-            "additive",
-            "V, L and d each need samples of their own, which add up",
-            additive,
-            rule=near(EXPONENTS, reference="prediction"),
+            "no-length", "the length plays no part", lambda c: PRODUCT(c) / from_base(c, "length")
         ),
-        Control("linear-in-d", "d in place of d^2", rule=near(EXPONENTS | {"dim": -1.0})),
-        Control("no-length", "the length plays no part", rule=near(EXPONENTS | {"length": 0.0})),
     ),
-    plot=Plot(
-        x="samples", group=("vocab_size", "length", "dim"), collapse=True, y_label="accuracy"
-    ),
-    critical=product,
+    plot=Plot(x="samples", group=("vocab_size", "length", "dim"), collapse=True, y_label=BATCHES),
 )
 def multiplicative(cell: Cell, block: Block) -> Tensor:
-    """The number of samples at which half of the labels can be read off the gradient is a product
-    of powers, L V^2 log V / d^2, not a sum of separate demands."""
-    return guessed(cell, block, "linear MMSE")
+    """The number of samples at which half of the labels can be read off the gradient is 0.8 to 1.0
+    times a product of powers, 2 L V^2 log V / d^2, however L, V and d change: not a sum of separate
+    demands. So the exponent of L, which changes fourfold, is 1 to within 0.16."""
+    return mostly_guessed(cell, block, "linear MMSE")
 
 
-DIMENSIONS = (
-    *grid(vocab_size=256, length=32, samples=2048, dim=(90, 104, 120)),
-    *grid(vocab_size=256, length=32, samples=8192, dim=(54, 62, 72)),
-    *grid(vocab_size=256, length=8, samples=8192, dim=(43, 49, 56)),
+HALF_DIM = on(Problem, gradient_capacity.half_dim)
+FINITE_DIM = Region(0.78, 0.92)
+SIZES = tuple(
+    {"vocab_size": 256, "length": length, "samples": samples}
+    for length, samples in ((32, 2048), (32, 8192), (8, 8192))
 )
 
 
@@ -145,19 +139,26 @@ DIMENSIONS = (
     "A.gradient-dim",
     "The closed form for the dimension that half accuracy needs",
     source=SOURCE,
-    predict=on(Problem, gradient_capacity.half_dim),
+    predict=HALF_DIM,
     regime="""Linear MMSE, V = 256, N/(LV) of 1/4, 1 and 4: noise limits at first, then
         interference.""",
-    cells={"smoke": DIMENSIONS[3:6], "standard": DIMENSIONS},
-    replicates={"smoke": 24, "standard": 32, "full": 64},
-    looks=2,
-    rule=CriticalLocation(Region(0.77, 0.95), scan="dim"),
-    why="""The closed form is asymptotic in log V: the median of the largest of V normal
-        variables is 0.84 times sqrt(2 log V) at V = 256; terms in 1/d are worth a few percent.""",
-    controls=(at("no-noise", "the other tokens cost nothing: d^2 = 2V log V", samples=10**9),),
-    plot=Plot(x="dim", group=("length", "samples"), y_label="accuracy"),
+    cells={
+        "smoke": critical_rungs(SIZES[:1], "dim", HALF_DIM, FINITE_DIM),
+        "standard": critical_rungs(SIZES, "dim", HALF_DIM, FINITE_DIM),
+    },
+    replicates=16,
+    looks=7,
+    rule=CriticalLocation(FINITE_DIM, scan="dim"),
+    why=f"""The closed form is asymptotic in log V: the median of the largest of V normal
+        variables is 0.84 times sqrt(2 log V) at V = 256; terms in 1/d are worth a few percent.
+        {MEDIAN}""",
+    controls=(
+        at("no-noise", "the other tokens cost nothing: d^2 = 2V log V", samples=10**9),
+        times(1.2),
+    ),
+    plot=Plot(x="dim", group=("length", "samples"), y_label=BATCHES),
 )
 def half_dim(cell: Cell, block: Block) -> Tensor:
     """Linear MMSE guesses half of the labels right at d^2 = 2 V log V (1 + LV/N), to leading order
-    in log V."""
-    return guessed(cell, block, "linear MMSE")
+    in log V: at 0.78 to 0.92 times that dimension at V = 256."""
+    return mostly_guessed(cell, block, "linear MMSE")

@@ -1,5 +1,7 @@
 """What several claim files on memories share; what a simulation calls must not use theory."""
 
+import torch
+
 from recall_claims import Block, Cell
 from simulation.memory import linear
 
@@ -7,3 +9,12 @@ from simulation.memory import linear
 def draw(cell: Cell, block: Block) -> linear.Associations:
     """Pairs of a cell's size, for a linear memory."""
     return block.draw(linear.draw, cell.without("width", "queries"))
+
+
+def majority(share: torch.Tensor) -> torch.Tensor:
+    """1 where a share of (R,) is above one half, 0 where it is below, 1/2 at a tie.
+
+    Its mean crosses 1/2 where the median share does. Memories of many pairs agree nearly all on
+    the side, so that few of them tell it, where the share itself would take hundreds.
+    """
+    return (torch.sign(share - 0.5) + 1) / 2

@@ -58,6 +58,11 @@ class Component(Struct, kw_only=True):
     region: Range
     verdict: Verdict
 
+    @property
+    def shown(self) -> Range:
+        """The ends that its verdict rests on."""
+        return self.interval if self.verdict == "REFUTED" else self.one_sided
+
 
 class Control(Struct, kw_only=True):
     """A planted wrong theory, with the figures of its worst component once it was tried."""
@@ -68,6 +73,11 @@ class Control(Struct, kw_only=True):
     estimate: Finite | None = None
     interval: Range | None = None
     region: Range | None = None
+
+    @property
+    def shown(self) -> Range | None:
+        """The ends that its verdict rests on."""
+        return self.interval
 
 
 class Cell(Struct, kw_only=True):

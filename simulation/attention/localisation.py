@@ -5,8 +5,13 @@ Localised means that the informative position alone has the highest score; a tie
 trigger score, and always does against a negative one.
 """
 
-import torch
+from dataclasses import replace
 
+import torch
+from torch.nn.functional import pad
+
+from simulation.attention import three_steps
+from simulation.attention.sampling import Batch
 from simulation.attention.three_steps import Scores
 
 
@@ -26,3 +31,42 @@ def by_token(scores: Scores, *, length: int) -> torch.Tensor:
 def probability(scores: Scores, *, length: int) -> torch.Tensor:
     """Probability that a fresh sequence is localised: (R,), the mean of :func:`by_token`."""
     return by_token(scores, length=length).mean(1)
+
+
+def mirrored(batch: Batch) -> torch.Tensor:
+    r"""`probability` after the three steps, averaged over the trigger and its opposite: (R,).
+
+    Without the trigger in the values, neither the value step nor the logits of the attention step
+    see the trigger, so that
+
+    .. math:: w = w_0 + s\,z_{trig}
+
+    with the same :math:`w_0` and s for every trigger: one run serves two.  Under a law that has
+    no preferred sign the mean is that of :func:`probability`, and the variance is half of it: the
+    largest difference between replicates is what the trigger meets of :math:`w_0` by chance.
+
+    Raises ValueError if the trigger is in the values.
+    """
+    if batch.trigger_in_values:
+        raise ValueError(
+            "the trigger is in the values, so that its opposite would train other values: "
+            "use probability(token_scores(batch))"
+        )
+    # A trigger along a dimension of its own lays its coefficient s bare.
+    wider = pad(batch.z, (0, 1))
+    own = torch.zeros_like(wider[:, 0])
+    own[:, -1] = 1
+    step = three_steps.token_scores(replace(batch, z=wider, trigger=own))
+    direction, share = step.direction[:, :-1], step.direction[:, -1:]
+    along = (batch.z @ batch.trigger[:, :, None])[..., 0]
+    found = []
+    for sign in (1, -1):
+        told = direction + sign * share * batch.trigger
+        scores = Scores(
+            direction=told,
+            theta=step.theta + sign * share * along,
+            trigger=sign * (told * batch.trigger).sum(1),
+            rounding=step.rounding,
+        )
+        found.append(probability(scores, length=batch.length))
+    return torch.stack(found).mean(0)

@@ -22,8 +22,8 @@ from recall_claims.judge.methods import Array, student_quantiles
 
 PRECISION = 0.1
 """Relative standard error at which a probability is good enough."""
-BATCH = 2**21
-MOST = 40
+BATCH = 2**19
+MOST = 100
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def misses(world: Array, count: int, alpha: float, rng: np.random.Generator) -> 
         samples += len(drawn)
         value = total / samples
         error = math.sqrt(max(squares / samples - value**2, 0.0) / samples)
-        if samples >= 4000 and value > 0 and error <= PRECISION * value:
+        if samples >= 1000 and value > 0 and error <= PRECISION * value:
             break
     return Estimate(float(value), error)
 

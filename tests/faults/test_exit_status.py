@@ -22,16 +22,36 @@ WIDE = 'rng.normal(cell["scale"], 100.0)'
         ('rng.normal(cell["scale"], 0.1)', "1 / 0", (), 1),
         ('rng.normal(cell["scale"], 0.1)', WIDE, (), 1),
         ('rng.normal(cell["scale"], 0.1)', WIDE, ("--inconclusive", "skip"), 0),
+        ("predict=predict", "predict=double", ("--inconclusive", "skip"), 1),
         ("time.sleep(0)", "raise KeyboardInterrupt", (), 2),
         ("", "", ("-k", "nothing"), 5),
     ],
-    ids=["supported", "refuted", "broken", "undecided", "skipped", "interrupted", "no-claim"],
+    ids=[
+        "supported",
+        "refuted",
+        "broken",
+        "undecided",
+        "skipped",
+        "refuted-all-the-same",
+        "interrupted",
+        "no-claim",
+    ],
 )
 def test_status(suite: Suite, old: str, new: str, options: tuple[str, ...], status: int) -> None:
     assert old in GOOD
     suite.write_text(HEAD + GOOD.replace(old, new, 1))
     result = suite.run(*options)
     assert result.status == status, result.text
+
+
+def test_a_claim_expected_to_be_refuted_fails_while_it_is_undecided(suite: Suite) -> None:
+    expected = 'expected="REFUTED", explanation="it is false",\n    predict=predict'
+    text = GOOD.replace("predict=predict", expected).replace('rng.normal(cell["scale"], 0.1)', WIDE)
+    suite.write_text(HEAD + text)
+    assert suite.run().status == 1
+    right = text.replace("predict=predict", "predict=double").replace("100.0", "0.1")
+    suite.write_text(HEAD + right)
+    assert suite.run_apart().status == 0
 
 
 def test_help_explains_verdicts_and_statuses(suite: Suite) -> None:

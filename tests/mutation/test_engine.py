@@ -229,6 +229,31 @@ PLANTED = {
         "for c in claim.controls[1:]},",
         f"{UNIT}/test_run.py::test_a_control_that_survives_forbids_support",
     ),
+    "an edit that keeps its evidence": Planted(
+        "declare/registration.py",
+        '"judged": _judged(claim, cells),',
+        '"judged": None,',
+        f"{FAULTS}/test_registration.py",
+    ),
+    "explored evidence that passes": Planted(
+        "plugin/item.py",
+        "if outcome.explored:",
+        "if False:",
+        f"{FAULTS}/test_registration.py::test_old_evidence_explores_and_decides_nothing",
+    ),
+    "skipping what is refuted": Planted(
+        "plugin/item.py",
+        'if verdict is Verdict.INCONCLUSIVE and session.inconclusive == "skip":',
+        'if session.inconclusive == "skip":',
+        f"{FAULTS}/test_exit_status.py::test_status",
+    ),
+    "expected to be refuted, and content with undecided": Planted(
+        "plugin/record.py",
+        "return claim.exploratory or verdict == claim.expected",
+        'return claim.exploratory or (verdict == "SUPPORTED") == (claim.expected == "SUPPORTED")',
+        f"{FAULTS}/test_exit_status.py"
+        "::test_a_claim_expected_to_be_refuted_fails_while_it_is_undecided",
+    ),
     # Streams and keys.
     "the seed left out of a stream": Planted(
         "evidence/seeds.py",

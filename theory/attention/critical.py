@@ -162,9 +162,11 @@ def threshold(
     0 where the memorised trigger direction localises by itself ($\tau = 1$ and the brace not
     positive), infinite where no number of samples suffices (`kappa`).
 
-    Stated error against `critical_samples_full` at P = 1/2 for d >= 12, V >= 4 d: 7%
-    ($\tau = 0$), 12% ($\tau = 1$, where there is a threshold). For P close to 1 the spread between
-    replicates, which the closed form leaves out, makes it 1.5 to 2 times too small.
+    Stated error against `critical_samples_full` at P = 1/2 for d >= 12, L >= 8 and N_c >= 2 d: 6%
+    for V >= 16 d, 9% for V >= 8 d ($\tau = 0$), 12% ($\tau = 1$, where there is a threshold). With
+    fewer samples than dimensions it is too large, by 37% at N_c = d/2; at L = 4 it is up to a fifth
+    too small. For P close to 1 the spread between replicates, which the closed form leaves out,
+    makes it 1.5 to 2 times too small.
     """
     trigger = 1.0 if trigger_in_values else 0.0
     needed = kappa(length=length, vocab_size=vocab_size, dim=dim, probability=probability)

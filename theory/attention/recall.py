@@ -350,7 +350,3 @@ def all_tokens_dim(problem: Problem) -> float:
     """
     size = problem.vocab_size
     return math.sqrt(8 * size * math.log(size))
-
-
-EXPONENTS = {"vocab_size": 0.5}
-"""Exponent of the threshold dimensions in the vocabulary size, up to the root of its logarithm."""

@@ -34,9 +34,6 @@ _SCORE_NODES, _COSINE_NODES, _COEFFICIENT_NODES, _LENGTH_NODES, _GAIN_NODES = 60
 
 Array = NDArray[np.float64]
 
-EXPONENTS = {"associations": 0.5}
-"""Exponent of the threshold dimensions in the number of associations, up to a root of its log."""
-
 
 @lru_cache(maxsize=4096)
 def recalled(

@@ -81,13 +81,13 @@ class Decision:
         """Ids of the cells of which more replicates may still change the verdict.
 
         First those that undecided components read. Once these are decided, for each control that
-        still stands those of the component that is nearest its refutation.
+        still stands those of the component whose estimate contradicts it most.
         """
         waiting = [c for c in self.components if c.verdict is Verdict.INCONCLUSIVE]
         if not waiting:
             for name in self.unrefuted:
-                nearest = min(part.overlap for part in self.controls[name])
-                waiting += [p for p in self.controls[name] if p.overlap == nearest]
+                able = [part for part in self.controls[name] if part.reads]
+                waiting += [max(able, key=lambda part: part.distance)] if able else []
         return frozenset(cell for component in waiting for cell in component.reads)
 
     @property
@@ -233,7 +233,7 @@ def run(
     ready = prefetched or prefetch(claim, settings, ledger, None)
     named, tier = ready.registration, settings.tier
     if settings.reuse_evidence:
-        named = _newest(claim, settings, ledger) or named
+        named = _kept(claim, settings, ledger, named)
     explored = named != ready.registration
     if explored:
         executor = None
@@ -246,16 +246,18 @@ def run(
     decision: Decision | None = None
     evidence: tuple[Sample, ...] = ()
     look = 0
-    for blocks in claim.rule.looks_in_blocks(looks):
+    steps = claim.rule.looks_in_blocks(looks)
+    while True:
         reads = drawn.keys() if decision is None else decision.reads
-        if not reads:
-            break
+        # A cell that a control takes up again goes on from where it stopped.
+        wanted = {cell: next((n for n in steps if n > drawn[cell]), 0) for cell in reads}
         tasks = [
             _task(claim, settings, named, cell, block)
             for cell in points
-            if cell.id in reads
-            for block in range(drawn[cell.id], blocks)
+            for block in range(drawn[cell.id], wanted.get(cell.id, 0))
         ]
+        if not tasks:
+            break
         found = {task.key: ledger.get(task.key) for task in tasks}
         missing = [task for task in tasks if found[task.key] is None]
         if missing and executor is None:
@@ -264,13 +266,13 @@ def run(
             break
         collected |= {(k.cell, k.block): result for k, result in found.items() if result}
         why.update(ledger.why_missing(task.key) for task in missing)
-        drawn |= dict.fromkeys(reads, blocks)
+        drawn |= {cell: blocks for cell, blocks in wanted.items() if blocks}
         if executor is not None:
             for key, result in _completed(missing, executor, ready.blocks):
                 ledger.put(key, result)
                 collected[key.cell, key.block] = result
                 if progress is not None:
-                    progress(claim.id, look + 1, looks, len(collected), sum(drawn.values()))
+                    progress(claim.id, look + 1, len(steps), len(collected), sum(drawn.values()))
         evidence = _evidence(points, collected, drawn)
         decision = decide(ready.claim, evidence, alpha, decision)
         look += 1
@@ -298,20 +300,25 @@ def run(
     )
 
 
-def _newest(claim: Claim, settings: Settings, ledger: Ledger) -> str | None:
-    """The newest registration of the claim of which the ledger has a block of every cell."""
-    key = _task(claim, settings, "", claim.cells[settings.tier][0], 0).key
-    return ledger.newest(
+def _kept(claim: Claim, settings: Settings, ledger: Ledger, named: str) -> str:
+    """The registration whose evidence is judged: this one, if the ledger has a block of every cell
+    for it, else the newest that has; this one, if there is none."""
+    cells = claim.cells[settings.tier]
+    keys = [_task(claim, settings, named, cell, 0).key for cell in cells]
+    if all(ledger.get(key) is not None for key in keys):
+        return named
+    newest = ledger.newest(
         claim.id,
         settings.tier,
-        [cell.id for cell in claim.cells[settings.tier]],
-        seed=key.seed,
-        dtype=key.dtype,
-        device=key.device,
-        code=key.code,
-        versions=key.versions,
-        replicates=key.replicates,
+        [cell.id for cell in cells],
+        seed=settings.seed,
+        dtype=keys[0].dtype,
+        device=keys[0].device,
+        code=keys[0].code,
+        versions=keys[0].versions,
+        replicates=keys[0].replicates,
     )
+    return newest or named
 
 
 def _completed(

@@ -141,14 +141,15 @@ class Component:
         return room / size
 
     @property
-    def overlap(self) -> float:
-        """How much of the interval is in the way of refutation, as a share of its width.
+    def distance(self) -> float:
+        """How far the estimate is outside the region, in units of its size; negative inside.
 
-        Negative where it is refuted, infinite where nothing is known.
+        Minus infinity where there is no estimate.
         """
-        width = self.interval.high - self.interval.low
-        common = min(self.interval.high - self.region.low, self.region.high - self.interval.low)
-        return common / width if math.isfinite(width) and width > 0 else math.inf
+        outside = max(self.region.low - self.estimate, self.estimate - self.region.high)
+        size = self.region.high - self.region.low
+        scaled = outside / size if math.isfinite(size) else outside
+        return -math.inf if math.isnan(scaled) else scaled
 
 
 def headline(components: Sequence[Component]) -> Component:

@@ -1,10 +1,10 @@
 """Resolution: the smallest error in the theory that as much data would have refuted.
 
 It is the figure of merit of the suite. A wide region or few replicates both make it worse, so a
-claim cannot look good by being unfalsifiable. It is computed from the widths of the intervals
-alone: put each interval where the theory has the estimand, then shift the theory until some
-interval and its region become disjoint, in the less favourable direction. Where the data happen to
-lie has no say in it, so new data of the same size refute such an error about half the time.
+claim cannot look good by being unfalsifiable. It is computed from the widths of the bounds alone,
+which hold at the claim's alpha: put each where the theory has the estimand, then shift the theory
+until some bounds and their region become disjoint, in the less favourable direction. Where the
+data happen to lie has no say in it.
 """
 
 import math
@@ -58,10 +58,10 @@ def _up_and_down(components: Sequence[Component]) -> float:
 
 def _centred(c: Component) -> Interval:
     """The interval as it were if the estimate were what the theory says."""
-    low, high, estimate = c.interval.low, c.interval.high, c.estimate
+    low, high, estimate = c.bounds.low, c.bounds.high, c.estimate
     ends = c.region.low, c.region.high
     if not all(map(math.isfinite, ends)) or c.scale in ("share", "error"):
-        return c.interval  # these say nothing of where in the region the estimand is
+        return c.bounds  # these say nothing of where in the region the estimand is
     if c.scale == "ratio" and estimate > 0 and ends[0] > 0:
         by = (1.0 if ends[0] <= 1 <= ends[1] else math.sqrt(ends[0] * ends[1])) / estimate
         return Interval(low * by, high * by)

@@ -110,7 +110,8 @@ def pytest_runtest_makereport(
         # What travels between xdist's processes must be plain types, and the report must be the
         # same with and without it.
         report.__dict__["claim_record"] = msgspec.to_builtins(item.record)
-        report.__dict__["paper_record"] = msgspec.to_builtins(record.paper(item.claim))
+        budget = item.config.stash[SESSION].settings.budget
+        report.__dict__["paper_record"] = msgspec.to_builtins(record.paper(item.claim, budget))
     return report
 
 

@@ -24,7 +24,7 @@ from recall_reports.files import load
 from recall_reports.record import Claim as ClaimRecord
 from recall_reports.record import Kept, Record
 
-LIBRARIES = ("numpy", "scipy", "statsmodels", "torch")
+LIBRARIES = ("numpy", "scipy", "torch")
 
 
 class Baseline:

@@ -33,7 +33,7 @@ EXPLORATORY: dict[Verdict, record.ClaimVerdict] = {
     Verdict.REFUTED: "BREAKS",
     Verdict.INCONCLUSIVE: "INCONCLUSIVE",
 }
-PACKAGES = ("numpy", "scipy", "statsmodels", "torch", "pytest", "recall-claims")
+PACKAGES = ("numpy", "scipy", "torch", "pytest", "recall-claims")
 
 
 class PaperEntry(Struct):

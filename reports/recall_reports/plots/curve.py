@@ -89,7 +89,7 @@ def _brackets(axes: Axes, claim: Claim, group: Series, x: str) -> int:
     for component in claim.components if claim.rule.scale == "ratio" else []:
         about = component.params.items()
         cells = [c for c in group.cells if about and about <= c.params.items()]
-        low, high = component.interval.low, component.interval.high
+        low, high = component.shown.low, component.shown.high
         unit = next((c.critical for c in cells if c.critical is not None), None)
         if unit is None or unit <= 0 or (low is None and high is None):
             continue

@@ -101,3 +101,52 @@ def test_fresh_sequences_follow_the_exact_probability() -> None:
     assert bool((exact > 0.3).all())
     sd = (exact * (1 - exact) / 20_000).sqrt()
     assert bool(((share - exact).abs() <= 5 * sd).all())
+
+
+@pytest.mark.parametrize("embeddings", ["sphere", "gaussian"])
+def test_mirrored_is_the_mean_over_a_trigger_and_its_opposite(embeddings: str) -> None:
+    batch = sampling.draw(
+        [np.random.default_rng([8, index]) for index in range(20)],
+        vocab_size=60,
+        length=5,
+        samples=40,
+        dim=12,
+        embeddings=embeddings,
+    )
+    expected = torch.zeros(20, dtype=torch.float64)
+    for sign in (1, -1):
+        turned = replace(batch, trigger=sign * batch.trigger)
+        scores = three_steps.token_scores(turned)
+        expected += localisation.probability(scores, length=5) / 2
+    assert float(expected.std()) > 0.05
+    assert torch.allclose(localisation.mirrored(batch), expected, atol=1e-12)
+
+
+def test_single_precision_moves_the_probability_little() -> None:
+    single, double = (
+        localisation.mirrored(
+            sampling.draw(
+                [np.random.default_rng([9, index]) for index in range(20)],
+                vocab_size=256,
+                length=32,
+                samples=300,
+                dim=24,
+                dtype=dtype,
+            )
+        ).double()
+        for dtype in (torch.float32, torch.float64)
+    )
+    assert torch.allclose(single, double, rtol=0, atol=1e-3)
+
+
+def test_mirrored_refuses_a_trigger_in_the_values() -> None:
+    batch = sampling.draw(
+        [np.random.default_rng(0)],
+        vocab_size=5,
+        length=3,
+        samples=4,
+        dim=4,
+        trigger_in_values=True,
+    )
+    with pytest.raises(ValueError, match="other values"):
+        localisation.mirrored(batch)

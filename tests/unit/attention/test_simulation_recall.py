@@ -82,3 +82,8 @@ def test_first_of_equal_labels_wins_in_every_tiling(tile: int, dtype: torch.dtyp
     first = (scores == best).int().argmax(2)
     with patch.dict(TILE_ELEMENTS, cpu=tile):
         assert torch.equal(decoding.nearest(u, answers), first)
+
+
+def test_mostly_right_is_more_than_half_and_a_tie_counts_half() -> None:
+    shares = torch.tensor([0.0, 127 / 256, 0.5, 129 / 256, 1.0], dtype=torch.float64)
+    assert decoding.mostly(shares).tolist() == [0, 0, 0.5, 1, 1]

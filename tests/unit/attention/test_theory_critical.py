@@ -94,6 +94,16 @@ def test_closed_form_is_within_its_stated_error_of_the_full_solution(
     assert 0.9 < ratio < 1.1
 
 
+@pytest.mark.parametrize(
+    ("vocab_size", "length", "dim"),
+    [(256, 8, 12), (256, 48, 16), (512, 64, 32), (1024, 64, 64), (2048, 8, 48), (4096, 12, 12)],
+)
+def test_closed_form_is_closer_with_many_tokens(vocab_size: int, length: int, dim: int) -> None:
+    problem = _problem(vocab_size, length, dim)
+    ratio = critical.critical_samples(problem) / critical.critical_samples_full(problem)
+    assert 0.94 < ratio < 1.06
+
+
 @pytest.mark.parametrize("symbol", noise.TERMS)
 @pytest.mark.parametrize(("length", "trigger_in_values"), [(12, False), (40, False), (96, True)])
 def test_a_factor_in_a_term_moves_closed_form_and_full_solution_alike(

@@ -16,7 +16,7 @@ from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.run import Settings
 from recall_claims.plugin import record
-from recall_claims.plugin.baseline import Baseline
+from recall_claims.plugin.baseline import LIBRARIES, Baseline
 from recall_claims.plugin.changes import Changes
 from recall_reports.record import Record
 
@@ -24,7 +24,7 @@ REPOSITORY = Path(__file__).parents[3]
 SMOKE = Settings(tier="smoke")
 HERE = {
     "python": platform.python_version(),
-    **{name: version(name) for name in ("numpy", "scipy", "statsmodels", "torch")},
+    **{name: version(name) for name in LIBRARIES},
 }
 Edit = Callable[[Any], None]  # of the report, in plain types
 
@@ -94,6 +94,10 @@ def test_a_record_of_the_same_is_inherited(tmp_path: Path, monkeypatch: pytest.M
     assert (found.verdict, found.id) == ("SUPPORTED", claim.id)
     assert found.blocks.kept is not None
     assert (found.blocks.kept.file, found.blocks.kept.revision) == ("baseline.json", "HEAD")
+
+
+def test_what_last_digits_depend_on_is_compared() -> None:
+    assert {"python", "numpy", "scipy", "torch"} <= HERE.keys()
 
 
 def of_claim(**values: object) -> Edit:

@@ -106,8 +106,12 @@ def test_rungs_that_cannot_matter_are_not_read() -> None:
     samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
     [found] = rule.components(samples, lambda _: 20.0, ALPHA)
     assert found.reads == ("pairs=16", "pairs=25")
-    [found] = rule.components(samples, lambda _: 60.0, ALPHA)  # now all of them may refute
-    assert set(found.reads) == {"pairs=16", "pairs=20", "pairs=25"}
+    # The crossing is near 20. To refute 60, [48, 75], the rungs from the first below 48 have to
+    # show it; to refute 10, [8, 12.5], those up to 16.
+    [found] = rule.components(samples, lambda _: 60.0, ALPHA)
+    assert found.reads == ("pairs=25",)
+    [found] = rule.components(samples, lambda _: 10.0, ALPHA)
+    assert found.reads == ("pairs=16",)
 
 
 def test_exponents_follow_from_brackets() -> None:

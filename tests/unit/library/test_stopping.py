@@ -199,7 +199,9 @@ class Levels(Method):
 def samples(*names: str, cells: int = 3) -> list[Sample]:
     rng = np.random.default_rng(0)
     return [
-        Sample(Cell(dim=2**i, width=3 ** (i % 2)), {name: rng.lognormal(0, 0.1, 50) for name in names})
+        Sample(
+            Cell(dim=2**i, width=3 ** (i % 2)), {name: rng.lognormal(0, 0.1, 50) for name in names}
+        )
         for i in range(cells)
     ]
 

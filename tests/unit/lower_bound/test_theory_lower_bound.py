@@ -148,3 +148,9 @@ def test_noise_limited_contour_is_a_product_of_powers() -> None:
     assert product(base) == pytest.approx(
         2 * base.length * base.vocab_size**2 * math.log(base.vocab_size), rel=1e-4
     )
+
+
+def test_half_samples_solve_half_dim_where_noise_limits() -> None:
+    problem = Problem(vocab_size=10**6, length=10**5, samples=2, dim=10**5)
+    needed = problem.replace(samples=round(gradient_capacity.half_samples(problem)))
+    assert gradient_capacity.half_dim(needed) == pytest.approx(10**5, rel=0.002)

@@ -122,25 +122,35 @@ class Ladder:
         sides = zip(self.before(alpha), self.beyond(alpha), strict=True)
         return [rung for rung, shown in enumerate(sides) if not any(shown)]
 
-    def reads(self, inside: Sequence[int], alpha: float, strict: float) -> tuple[str, ...]:
+    def reads(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
         """Ids of the rungs of which more replicates may decide about a region for the crossing.
 
-        While the estimate is in the region, these are the rungs just inside its edges, and those
-        outside of them, which are tested before. Elsewhere all undecided rungs may refute it.
+        To support, these are the rungs just inside its edges, and those outside of them, which are
+        tested before. To refute, where the estimate is outside, these are the first rung on its
+        side of the region, and those that are tested before it.
 
         Args:
-            inside: the rungs that lie in the region.
+            region: of the crossing itself.
             alpha: level at which it is supported.
             strict: level at which it is refuted.
         """
         wanted: set[int] = set()
+        rungs, every = self.rungs, range(len(self.rungs))
+        inside = [i for i in every if region.low <= rungs[i] <= region.high]
         if inside:
-            support = {*range(inside[0] + 1), *range(inside[-1], len(self.rungs))}
-            wanted |= support.intersection(self.undecided(alpha))
+            first, last = range(inside[0] + 1), range(inside[-1], len(rungs))
+            before, beyond = self.before(alpha), self.beyond(alpha)
+            if not any(beyond[i] for i in first) and not any(before[i] for i in last):
+                wanted |= {*first, *last}.intersection(self.undecided(alpha))
         estimate = self.estimate()
-        among = [self.rungs[i] for i in inside] or [math.inf]
-        if not among[0] <= estimate <= among[-1]:  # or unknown
-            wanted |= set(self.undecided(strict))
+        above = [i for i in every if rungs[i] > region.high]
+        below = [i for i in every if rungs[i] < region.low]
+        refute: set[int] = set()
+        if above and not estimate <= region.high:  # or unknown
+            refute |= set(range(above[0] + 1))
+        if below and not estimate >= region.low:
+            refute |= set(range(below[-1], len(rungs)))
+        wanted |= refute.intersection(self.undecided(strict))
         return tuple(self.samples[i].cell.id for i in sorted(wanted))
 
 
@@ -199,8 +209,9 @@ class CriticalLocation(_LadderRule):
         for members in ladders(cells, self.scan):
             critical = number(predict, cells[members[0]])
             rungs = [cells[i].number(self.scan) for i in members]
-            inside = self._inside(rungs, critical)
-            low, high = self.region.low * critical, self.region.high * critical
+            region = self._scaled(critical)
+            low, high = region.low, region.high
+            inside = [rung for rung in rungs if low <= rung <= high]
             needed = 2 if math.isfinite(high) and low > 0 else 1
             if len(inside) < needed:
                 raise ClaimError(
@@ -208,11 +219,6 @@ class CriticalLocation(_LadderRule):
                     f"rungs in its region, {low:g} to {high:g} (it has {rungs}), so nothing could "
                     "support the claim; give it rungs at the region's edges, rounded inwards"
                 )
-
-    def _inside(self, rungs: Sequence[float], critical: float) -> list[int]:
-        """Which rungs lie in the region."""
-        region = self.region
-        return [i for i, rung in enumerate(rungs) if region.low <= rung / critical <= region.high]
 
     def components(
         self, evidence: Evidence, predict: Predict | None, alpha: float
@@ -232,10 +238,17 @@ class CriticalLocation(_LadderRule):
                     self.scale,
                     params,
                     _over(ladder.bracket(alpha), critical),
-                    ladder.reads(self._inside(ladder.rungs, critical), alpha, strict),
+                    ladder.reads(self._scaled(critical), alpha, strict),
                 )
             )
         return tuple(result)
+
+    def _scaled(self, critical: float) -> Region:
+        """The region of the critical value itself, wide enough for its rounding."""
+        hair = 1e-12
+        return Region(
+            self.region.low * critical * (1 - hair), self.region.high * critical * (1 + hair)
+        )
 
 
 def _over(bracket: Interval, critical: float) -> Interval:
