@@ -83,16 +83,19 @@ class Engine:
         samples = {cell: Sample(cell, {}) for cell in case.cells}
         drawn = dict.fromkeys(case.cells, 0)
         decision: Decision | None = None
-        for blocks in case.rule.looks_in_blocks(case.looks):
-            for cell in case.cells:
-                if decision is None or cell.id in decision.reads:
-                    count = case.first * blocks - drawn[cell]
-                    more = case.draw(rng, cell, count, truth)
-                    samples[cell] = _joined(samples[cell], more)
-                    drawn[cell] += count
-            decision = decide(judged, tuple(samples.values()), level, decision)
-            if not decision.reads or decision.verdict is not Verdict.INCONCLUSIVE:
+        steps = [case.first * blocks for blocks in case.rule.looks_in_blocks(case.looks)]
+        while decision is None or decision.verdict is Verdict.INCONCLUSIVE:
+            read = [c for c in case.cells if decision is None or c.id in decision.reads]
+            wanted = {
+                c: min(s for s in steps if s > drawn[c]) for c in read if drawn[c] < steps[-1]
+            }
+            if not wanted:
                 break
+            for cell, count in wanted.items():
+                more = case.draw(rng, cell, count - drawn[cell], truth)
+                samples[cell] = _joined(samples[cell], more)
+            drawn |= wanted
+            decision = decide(judged, tuple(samples.values()), level, decision)
         assert decision is not None  # a rule has at least one look
         return Run(decision.verdict, sum(drawn.values()))
 
