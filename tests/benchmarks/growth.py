@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import statsmodels.api as sm
+import torch
 
 from simulation.attention.contractions import DENSE_RATIO, DENSE_SUM_RATIO
 from tests.benchmarks import recall, three_steps
@@ -14,6 +15,7 @@ from tests.benchmarks.table import Row, Section
 from tests.benchmarks.timing import Work, in_turns, isolated
 
 Sizes = Mapping[str, int]
+DTYPE = torch.float64
 
 NOTE = (
     "exponents of the time, by least squares through the logarithms of the least of 5 runs at each "
@@ -34,8 +36,8 @@ def operations(sizes: Sizes) -> float:
     """
     v, n, length, d = (sizes[key] for key in "VNLd")
     tokens, square = n * length, v**2
-    sums = 2 * square * d if square <= DENSE_SUM_RATIO * tokens else tokens * d
-    products = 2 * d * (square if square <= DENSE_RATIO * tokens else tokens)
+    sums = 2 * square * d if square <= DENSE_SUM_RATIO[DTYPE] * tokens else tokens * d
+    products = 2 * d * (square if square <= DENSE_RATIO[DTYPE] * tokens else tokens)
     return 12 * tokens + sums + products + 6 * v * d**2 + 4 * v * d + n * d
 
 

@@ -90,11 +90,3 @@ def test_fewest_is_the_first_with_the_power() -> None:
     assert planning.fewest(lambda _: 1) == 2
     with pytest.raises(ValueError, match="no power"):
         planning.fewest(lambda _: math.nan)
-
-
-def test_crossing_of_a_probit_law() -> None:
-    sizes = (60, 85, 120, 170)
-    shares = [float(stats.norm.cdf(math.sqrt(size) - 10)) for size in sizes]
-    exact = (10 + stats.norm.ppf(planning.POWER)) ** 2
-    assert planning.crossing(sizes, shares, 10**6) == math.ceil(exact)
-    assert planning.crossing(sizes, (0.9, 0.95, 0.99, 1), 100) == 60

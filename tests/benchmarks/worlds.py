@@ -1,187 +1,213 @@
-"""The worlds of tests/calibration in which designs are compared, and runs in them."""
+"""Runs in synthetic worlds: claims as the engine runs them, and designs with one look."""
 
 from __future__ import annotations
 
-import math
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from scipy import stats
 
-from recall_claims.judge.methods import Array
-from recall_claims.judge.region import Component, Interval, Region, Verdict, judge
-from recall_claims.judge.rules import (
-    MeanDifference,
-    MeanRatio,
-    OneSided,
-    Ordering,
-    Predict,
+from recall_claims import (
+    Claim,
+    Interval,
     ProportionDifference,
-    Rule,
+    Region,
     Sample,
+    Verdict,
+    claim,
 )
+from recall_claims.evidence.run import Decision, decide
+from recall_claims.judge.methods import Array, Method
+from recall_claims.judge.region import judge
 from recall_claims.judge.rules.base import number
 from tests.benchmarks import fixed_n
-from tests.calibration.cases import CASES
-from tests.calibration.harness import Case, Run, one_run
+from tests.benchmarks.cases import CASES
+from tests.calibration.certify import Recorder
 
-CHUNK = 25
+CHUNK = 10
 POPULATION = 200_000
 
-Method = Callable[[Array, float, float, float], Interval]
-METHODS: Mapping[str, Method] = {
+
+def student(values: Array, low: float, high: float, alpha: float) -> Interval:
+    """The interval of every textbook, right for normal values."""
+    reach = stats.t.isf(alpha / 2, values.size - 1) * stats.sem(values)
+    return Interval(float(values.mean() - reach), float(values.mean() + reach))
+
+
+METHODS: Mapping[str, Callable[[Array, float, float, float], Interval]] = {
     "exact binomial": fixed_n.clopper_pearson,
     "DKWM": fixed_n.dkwm,
     "Hoeffding": fixed_n.hoeffding,
+    "t interval": student,
 }
+"""Intervals that miss with probability alpha, ready-made for one look."""
 
 
 @dataclass(frozen=True)
-class Truths:
-    """The estimand where the theory is right, wrong by twice the region and by four times."""
+class Run:
+    """How a run ended, and the replicates of all cells until then."""
 
-    right: float
-    wrong: float
-    far: float
+    verdict: Verdict
+    replicates: int
 
 
-def truths(case: Case) -> Truths:
-    """On the side on which the case's truth can lie."""
-    edge = case.true_edges[-1 if 1 in case.directions else 0]
-    margin = edge - case.centre
-    return Truths(case.centre, edge + margin, edge + 3 * margin)
+class Design(Protocol):
+    """What decides a case."""
+
+    @property
+    def name(self) -> str: ...
+    def run(self, truth: float, rng: np.random.Generator) -> Run:
+        """One run in the world where the estimand is `truth`."""
 
 
 @dataclass(frozen=True)
-class Design:
-    """A case's rule at looks that double, from `first` replicates a cell."""
+class Engine:
+    """The case's claim, with as many looks as its rule takes, at this alpha."""
 
     name: str
-    first: int
-    looks: int
     alpha: float
 
+    def run(self, truth: float, rng: np.random.Generator) -> Run:
+        """Looks until the verdict, or until no cell can help or the looks are spent.
 
-def runs_of(
-    design: Design, truth: float, runs: int, executor: Executor, first: int = 0
-) -> list[Run]:
-    """Runs in the world where the estimand is `truth`; those of another `first` are others."""
-    tasks = [
-        (design, truth, first + start, min(CHUNK, runs - start)) for start in range(0, runs, CHUNK)
-    ]
+        The engine's own loop, without a ledger: `decide` judges, and the cells that undecided
+        components read draw more.
+        """
+        case, judged = CASES[self.name], declared(self.name)
+        level = case.rule.alpha_of_look(self.alpha, case.looks)
+        samples = {cell: Sample(cell, {}) for cell in case.cells}
+        drawn = dict.fromkeys(case.cells, 0)
+        decision: Decision | None = None
+        steps = [case.first * blocks for blocks in case.rule.looks_in_blocks(case.looks)]
+        while decision is None or decision.verdict is Verdict.INCONCLUSIVE:
+            read = [c for c in case.cells if decision is None or c.id in decision.reads]
+            wanted = {
+                c: min(s for s in steps if s > drawn[c]) for c in read if drawn[c] < steps[-1]
+            }
+            if not wanted:
+                break
+            for cell, count in wanted.items():
+                more = case.draw(rng, cell, count - drawn[cell], truth)
+                samples[cell] = _joined(samples[cell], more)
+            drawn |= wanted
+            decision = decide(judged, tuple(samples.values()), level, decision)
+        assert decision is not None  # a rule has at least one look
+        return Run(decision.verdict, sum(drawn.values()))
+
+
+def _joined(sample: Sample, more: Mapping[str, Array]) -> Sample:
+    kept = sample.observations
+    joined = {n: np.concatenate([kept[n], v]) if n in kept else v for n, v in more.items()}
+    return Sample(sample.cell, joined)
+
+
+@cache
+def declared(name: str) -> Claim:
+    """The case as a claim."""
+    case = CASES[name]
+    declare = claim(
+        name,
+        name,
+        cells=case.cells,
+        replicates=case.first,
+        looks=case.looks,
+        rule=case.rule,
+        predict=case.predict,
+    )
+    return declare(lambda cell, block: None)
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """What designs with one look know of a case for a mean.
+
+    Attributes:
+        low: least possible value, as compared with the region.
+        high: largest possible value.
+        region: of the case.
+        right: values in ascending order where the theory is right.
+        wrong: the same where it is wrong.
+    """
+
+    low: float
+    high: float
+    region: Region
+    right: Array
+    wrong: Array
+
+
+@cache
+def bounded(name: str) -> Bounded:
+    """Those of [0, 1] for a probability, else the range of POPULATION draws in both worlds."""
+    case = CASES[name]
+    recorder = Recorder()
+    rule: Any = case.rule  # a rule for means has a method to replace
+    recording = replace(rule, method=recorder)
+    for truth in case.truths[:2]:
+        drawn = case.draw(stream(name, truth, 0), case.cells[0], POPULATION, truth)
+        evidence = [Sample(case.cells[0], drawn)]
+        component = recording.components(evidence, case.predict, 0.5)[0]
+    # Every component asks twice: for its interval, and for the one that supports.
+    right, wrong = (np.sort(values) for values, _ in recorder.asked[::2])
+    low, high = float(min(right[0], wrong[0])), float(max(right[-1], wrong[-1]))
+    if isinstance(rule, ProportionDifference):
+        low = -number(case.predict, case.cells[0])
+        high = low + 1
+    return Bounded(low, high, component.region, right, wrong)
+
+
+@dataclass(frozen=True)
+class ReadyMade(Method):
+    """One of METHODS for values in [low, high], at the levels at which rules ask for their own."""
+
+    name: str
+    low: float
+    high: float
+    exact: ClassVar[bool] = False
+    guarantee: ClassVar[str] = "That of the method, at one look."
+
+    def bounds(self, values: Array, alpha: float) -> Interval:
+        # A few draws in a million lie beyond the range that stands in for bounds.
+        kept = values if self.name == "t interval" else np.clip(values, self.low, self.high)
+        return METHODS[self.name](kept, self.low, self.high, 2 * alpha)
+
+
+@dataclass(frozen=True)
+class OneLook:
+    """The case's rule with a ready-made method, after `samples` replicates a cell."""
+
+    name: str
+    method: ReadyMade
+    samples: int
+    alpha: float
+
+    def run(self, truth: float, rng: np.random.Generator) -> Run:
+        """One look."""
+        case = CASES[self.name]
+        rule: Any = case.rule  # a rule for means has a method to replace
+        drawn = [Sample(c, case.draw(rng, c, self.samples, truth)) for c in case.cells]
+        ready = replace(rule, method=self.method)
+        found = ready.components(drawn, case.predict, self.alpha)
+        return Run(judge(found), self.samples * len(case.cells))
+
+
+def runs_of(design: Design, truth: float, runs: int, executor: Executor) -> list[Run]:
+    """Runs of a design in the world where the estimand is `truth`."""
+    tasks = [(design, truth, start, min(CHUNK, runs - start)) for start in range(0, runs, CHUNK)]
     return [run for chunk in executor.map(_runs, tasks) for run in chunk]
 
 
 def _runs(task: tuple[Design, float, int, int]) -> list[Run]:
     design, truth, start, count = task
-    case = replace(CASES[design.name], first=design.first, looks=design.looks, alpha=design.alpha)
-    rng = _rng(repr(design), truth, start)
-    return [one_run(case, truth, case.predict, rng) for _ in range(count)]
+    rng = stream(repr(design), truth, start)
+    return [design.run(truth, rng) for _ in range(count)]
 
 
-@dataclass(frozen=True)
-class Bounded:
-    """What designs for bounded values know of a case for a mean.
-
-    Attributes:
-        name: of the case.
-        low: least possible value, as compared with the region.
-        high: largest possible value.
-        right: values in ascending order where the theory is right.
-        wrong: the same where it is wrong.
-    """
-
-    name: str
-    low: float
-    high: float
-    right: Array
-    wrong: Array
-
-
-def bounded(name: str) -> Bounded:
-    """Those of [0, 1] for a probability, else the range of POPULATION draws in both worlds."""
-    case = CASES[name]
-    right, wrong = (
-        np.sort(compared(case, truth, POPULATION, _rng(name, truth, 0))[0])
-        for truth in (truths(case).right, truths(case).wrong)
-    )
-    if isinstance(case.rule, ProportionDifference):
-        low = -number(case.predict, case.cells[0])
-        return Bounded(name, low, low + 1, right, wrong)
-    low, high = float(min(right[0], wrong[0])), float(max(right[-1], wrong[-1]))
-    return Bounded(name, low, high, right, wrong)
-
-
-@dataclass(frozen=True)
-class OneLook:
-    """Intervals of one of METHODS in place of the case's own rule, after `samples` a cell."""
-
-    name: str
-    method: str
-    samples: int
-    low: float
-    high: float
-    alpha: float
-
-
-def verdicts_of(design: OneLook, truth: float, runs: int, executor: Executor) -> list[Verdict]:
-    """Verdicts in the world where the estimand is `truth`."""
-    tasks = [(design, truth, start, min(CHUNK, runs - start)) for start in range(0, runs, CHUNK)]
-    return [verdict for chunk in executor.map(_verdicts, tasks) for verdict in chunk]
-
-
-def _verdicts(task: tuple[OneLook, float, int, int]) -> list[Verdict]:
-    design, truth, start, count = task
-    case, rng = CASES[design.name], _rng(repr(design), truth, start)
-    return [_verdict(design, compared(case, truth, design.samples, rng)) for _ in range(count)]
-
-
-def _verdict(design: OneLook, cells: Sequence[Array]) -> Verdict:
-    case = CASES[design.name]
-    components = []
-    for values in cells:
-        # A few draws in a million lie beyond the range that stands in for bounds.
-        kept = np.clip(values, design.low, design.high)
-        interval = METHODS[design.method](kept, design.low, design.high, design.alpha / len(cells))
-        components.append(Component("", math.nan, interval, region(case.rule), case.rule.scale))
-    return judge(components)
-
-
-def compared(case: Case, truth: float, count: int, rng: np.random.Generator) -> list[Array]:
-    """Per cell, values whose mean is compared with `region(case.rule)`."""
-    return [
-        _compare(case.rule, Sample(cell, case.draw(rng, cell, count, truth)), case.predict)
-        for cell in case.cells
-    ]
-
-
-def _compare(rule: Rule, sample: Sample, predict: Predict | None) -> Array:
-    match rule:
-        case MeanRatio():
-            return sample[rule.observable] / number(predict, sample.cell)
-        case MeanDifference():
-            return sample[rule.observable] - number(predict, sample.cell)
-        case OneSided():
-            return sample[rule.observable]
-        case Ordering():
-            return sample[rule.larger] - sample[rule.smaller]
-    raise TypeError(f"{type(rule).__name__} does not compare a mean with a region")
-
-
-def region(rule: Rule) -> Region:
-    """The region of a rule for means."""
-    match rule:
-        case MeanRatio() | MeanDifference():
-            return rule.region
-        case OneSided():
-            low = -math.inf if rule.lower is None else rule.lower
-            return Region(low, math.inf if rule.upper is None else rule.upper)
-        case Ordering():
-            return Region(rule.margin, math.inf)
-    raise TypeError(f"{type(rule).__name__} does not compare a mean with a region")
-
-
-def _rng(name: str, truth: float, index: int) -> np.random.Generator:
+def stream(name: str, truth: float, index: int) -> np.random.Generator:
+    """Random numbers that depend on these three alone."""
     return np.random.default_rng([zlib.crc32(f"{name}/{truth!r}".encode()), index])
