@@ -36,6 +36,7 @@ SLOW = (
     "B.published-boundaries",
     "B.sgd-half-steps",
     "B.trained-capacity-exponent",
+    "B.trained-capacity-growth",
     "B.trained-either-weights",
     "B.trained-mlp-line",
     "B.trained-reference-line-attention",
