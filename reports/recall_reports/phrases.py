@@ -129,7 +129,10 @@ def number(value: float | None, digits: int = 3) -> str:
 
 def finding(found: Component | Control | None) -> str:
     """The estimate of a component or control with its interval; a dash for none."""
-    return "–" if found is None else with_interval(found.estimate, found.shown)
+    if found is None:
+        return "–"
+    ends = found.shown if isinstance(found, Component) else found.interval
+    return with_interval(found.estimate, ends)
 
 
 def with_interval(estimate: float | None, interval: Range | None) -> str:

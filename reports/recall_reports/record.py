@@ -74,11 +74,6 @@ class Control(Struct, kw_only=True):
     interval: Range | None = None
     region: Range | None = None
 
-    @property
-    def shown(self) -> Range | None:
-        """The ends that its verdict rests on."""
-        return self.interval
-
 
 class Cell(Struct, kw_only=True):
     """One point of the grid. `critical` is the predicted critical value of a scanned parameter.

@@ -180,12 +180,12 @@ def test_brackets_of_crossings_are_shaded_with_open_ends_too() -> None:
     claim, axes = sample.critical_samples(), Axes()
     caption = curve.paint(axes, claim, plotted(claim))  # type: ignore[arg-type]
     assert "Shaded: the bracket" in caption
-    ends = {part.params["length"]: part.interval for part in claim.components}
+    ends = {part.params["length"]: part.shown for part in claim.components}
     critical = {c.params["length"]: c.critical for c in claim.cells if c.params["dim"] == 32}
     unit = critical[256]
     assert unit is not None
     assert any(
-        args == pytest.approx((low(ends[256]) * unit, 1.11 * unit))
+        args == pytest.approx((low(ends[256]) * unit, 1.1 * unit))
         for args, _ in axes.drawn("axvspan")
     )
     first, second = claim.components

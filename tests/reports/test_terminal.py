@@ -34,7 +34,7 @@ def test_eighty_columns_show_estimate_and_controls(report: Record) -> None:
     lines = _printed(report, 80).splitlines()
     [line] = [line for line in lines if "A.noise-context " in line and "1.07" in line]
     assert line.startswith("? INCONCLUSIVE")
-    assert "1.07 [1.02, 1.12]" in line
+    assert "1.071 [1.029, 1.113]" in line
     assert "2/2" in line
 
 
