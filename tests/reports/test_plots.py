@@ -189,7 +189,7 @@ def test_brackets_of_crossings_are_shaded_with_open_ends_too() -> None:
         for args, _ in axes.drawn("axvspan")
     )
     first, second = claim.components
-    first.interval, second.interval = Range(0.9, None), Range(None, None)
+    first.one_sided, second.one_sided = Range(0.9, None), Range(None, None)
     axes = Axes()
     curve.paint(axes, claim, plotted(claim))  # type: ignore[arg-type]
     [((left, right), _)] = axes.drawn("axvspan")
