@@ -18,6 +18,7 @@ from recall_claims import (
     ProportionDifference,
     Region,
     Source,
+    Student,
     cells,
     claim,
     grid,
@@ -154,7 +155,9 @@ def early_phase_step_size(cell: Cell, block: Block) -> Tensor:
     cells=grid(**FEWEST_SAMPLES, eta=0.0025, gamma=(3e7, 1.2e8, 4.8e8)),
     replicates=256,
     looks=5,
-    rule=Exponents({"gamma": early_phase.EXPONENTS["gamma"]}, half_width=0.12),
+    rule=Exponents(
+        {"gamma": early_phase.EXPONENTS["gamma"]}, half_width=0.12, method=Student(spent=0.1)
+    ),
     why="at the smallest gamma gaps within three units have not yet a constant "
     "density: a tenth of the distance, or 0.04 in the exponent; the rest is room for sampling",
     controls=(

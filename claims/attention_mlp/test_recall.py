@@ -18,6 +18,7 @@ from recall_claims import (
     ProportionDifference,
     Region,
     Source,
+    Student,
     at,
     claim,
     grid,
@@ -73,7 +74,7 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     cells={"smoke": ACCURACY[::5], "standard": ACCURACY},
     replicates={"smoke": 96, "full": 768},
     looks={"smoke": 2, "standard": 3},
-    rule=MeanDifference(Region(-0.03, 0.03)),
+    rule=MeanDifference(Region(-0.03, 0.03), method=Student(spent=0.05)),
     why="The formula states an error of 0.03 for V >= 128, m >= 32 and activations of order up to "
     "2. Shares of V tokens vary by 0.04 between runs, too little for exact intervals to be as "
     "cheap as t intervals.",

@@ -20,6 +20,7 @@ from recall_claims import (
     Plot,
     Region,
     Source,
+    Student,
     at,
     claim,
     grid,
@@ -107,7 +108,7 @@ def selective(cell: Cell, block: Block) -> Tensor:
     cells={"smoke": SOFT[:2], "standard": SOFT},
     replicates=64,
     looks=2,
-    rule=MeanRatio(Region(0.985, 1.015)),
+    rule=MeanRatio(Region(0.985, 1.015), method=Student(spent=0.1)),
     why="""The strangers' mean exponential errs by the variance of their sum, here below 1%. Shares
         of attention are bounded, but bets would take ten times the replicates to tell 1.5%.""",
     controls=(

@@ -10,6 +10,7 @@ from recall_claims import (
     Plot,
     Region,
     Source,
+    Student,
     claim,
     grid,
     on,
@@ -37,7 +38,7 @@ SIZES = {"vocab_size": 64, "dim": 12, "width": 48, "sequences": 8192}
     },
     replicates=128,
     looks=1,
-    rule=MeanRatio(Region(0.85, 1.0)),
+    rule=MeanRatio(Region(0.85, 1.0), method=Student(spent=0.25)),
     why="""Above 1 the bound would be violated; features of higher order mix into the d
         leading directions and take 5 to 10% in pilots under seeds of 1000 and above.""",
     controls=(

@@ -15,6 +15,7 @@ from recall_claims import (
     Plot,
     Region,
     Source,
+    Student,
     at,
     cells,
     claim,
@@ -217,9 +218,9 @@ def quantised_loss(cell: Cell, block: Block) -> torch.Tensor:
     regime="""permutations of 150 to 500 pairs, in the full tier up to 975, unit embeddings; as many
         pairs as each construction recalls to 99%""",
     cells={"smoke": MEMORIES[1:2], "standard": MEMORIES, "full": MEMORIES + LARGE},
-    rule=MeanRatio(Region(0.88, 1.12)),
+    rule=MeanRatio(Region(0.88, 1.12), method=Student(spent=0.05)),
     why="the theory states 6% for the capacity, from the few errors allowed; the rest is sampling",
-    replicates=64,
+    replicates=128,
     looks=2,
     controls=(
         times(1.25, "quarter-more", "a quarter more bits"),

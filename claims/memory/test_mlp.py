@@ -262,7 +262,7 @@ def memory_capacity(cell: Cell, block: Block) -> torch.Tensor:
     why="""the approach to the limit is logarithmic: the theory of finite size puts the ratio at
         0.78 and 0.82 in this grid, within its own 3%; the rest is what the replicates can tell""",
     replicates=16,
-    looks=6,
+    looks=7,
     controls=(
         times(1.4, "eleven", "md = 11 N log N"),
         times(0.25, "two", "md = 2 N log N, the conjectured optimum of linear memories"),

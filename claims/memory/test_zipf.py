@@ -342,7 +342,7 @@ def finite_data(cell: Cell, block: Block) -> torch.Tensor:
     regime="""alpha = 2, 8 labels, T = 64 at d = 128 and T = 1024 at d = 256, where all tokens that
         the samples show fit.""",
     cells={"standard": UNSEEN},
-    rule=MeanRatio(Region(0.94, 1.1)),
+    rule=MeanRatio(Region(0.94, 1.1), method=Student(spent=0.25)),
     why="""A guess is right a little less often than 1/M, because a token's own label never counts
         itself: the finite-size theory is 1% to 2.5% above the limit.""",
     replicates=256,

@@ -10,13 +10,14 @@ evidence says.
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from recall_claims import Interval, Sample, Verdict
+from recall_claims import Component, Interval, Sample, Verdict
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings, decide, remembering, run
 from recall_claims.judge.methods import Array, Deterministic, Method, Student
@@ -102,28 +103,43 @@ def _tilted(outcome: Outcome) -> tuple[float, float]:
     recorder, spent = Recorder(), claim.rule.method.spent
     rule: Any = claim.rule  # rules that are not exact have a method to replace
     recording = replace(claim, rule=replace(rule, method=recorder))
-    recording.rule.components(outcome.evidence, claim.predict, outcome.alpha)
+    components = recording.rule.components(outcome.evidence, claim.predict, outcome.alpha)
     counts = [
         blocks * claim.replicates[tier] for blocks in claim.rule.looks_in_blocks(claim.looks[tier])
     ]
+    refuting, supporting = _sides(components[0])
     strict, single = (pick(level for _, level in recorder.asked) for pick in (min, max))
     worlds = [values for values, level in recorder.asked if level == strict]
     wrongs = [
-        _wronged(claim.id, i, values, counts, spent * strict) for i, values in enumerate(worlds)
+        _wronged(claim.id, i, values, counts, spent * strict, refuting)
+        for i, values in enumerate(worlds)
     ]
-    worst = int(np.argmax(wrongs))
-    return sum(wrongs), _wronged(claim.id, worst, worlds[worst], counts, spent * single)
+    worst = worlds[int(np.argmax(wrongs))]
+    return sum(wrongs), _wronged(claim.id, -1, worst, counts, spent * single, supporting)
 
 
-def _wronged(name: str, index: int, values: Array, counts: list[int], level: float) -> float:
+def _sides(component: Component) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """On which sides bounds miss that refute a true claim, and that support a false one.
+
+    A lower bound that is too high is 1, an upper one that is too low -1. A share has, like a half
+    line, one edge that can be wronged.
+    """
+    low, high = math.isfinite(component.region.low), math.isfinite(component.region.high)
+    if low and high and component.scale != "share":
+        return (1, -1), (1, -1)
+    return ((-1,), (1,)) if low else ((1,), (-1,))
+
+
+def _wronged(
+    name: str, index: int, values: Array, counts: list[int], level: float, sides: tuple[int, ...]
+) -> float:
     """Probability that a bound of one component misses at some look.
 
     At one edge of its region a component can be wronged from one side only: the worse.
     """
     seed = hashlib.sha256(f"{name}\0{index}\0{level}".encode()).digest()[:8]
     rng = np.random.default_rng(int.from_bytes(seed, "little"))
-    sides = (sum(_upper(misses(way * values, n, level, rng)) for n in counts) for way in (1, -1))
-    return max(sides)
+    return max(sum(_upper(misses(way * values, n, level, rng)) for n in counts) for way in sides)
 
 
 def _upper(estimate: Estimate) -> float:
@@ -152,11 +168,13 @@ def missed_decisions(outcome: Outcome, worlds: int) -> float:
     last = claim.replicates[tier] * 2 ** (claim.looks[tier] - 1)
     seed = hashlib.sha256(f"power\0{claim.id}".encode()).digest()[:8]
     rng = np.random.default_rng(int.from_bytes(seed, "little"))
-    wanted = Verdict(claim.expected)
+    wanted = (
+        (Verdict.SUPPORTED, Verdict.REFUTED) if claim.exploratory else (Verdict(claim.expected),)
+    )
     missed = 0
     for _ in range(worlds):
         evidence = tuple(_resampled(sample, last, rng) for sample in outcome.evidence)
-        missed += decide(claim, evidence, outcome.alpha).verdict is not wanted
+        missed += decide(claim, evidence, outcome.alpha).verdict not in wanted
     return missed / worlds
 
 
