@@ -291,9 +291,9 @@ def exchanged(cell: Cell) -> str:
     replicates=256,
     looks=3,
     rule=WinnerShare(Region(0.9, 1.0), method=Student(spent=0.0005)),
-    why="""the formulas are good to 10%, so every prediction should be right; up to 3 points may stay
-        undecided because the variance of a single batch has a heavy tail at small d. For that tail
-        a t interval spends little of its level: 280 comparisons share it.""",
+    why="""the formulas are good to 10%, so every prediction should be right; up to 3 points may
+        stay undecided because the variance of a single batch has a heavy tail at small d. For that
+        tail a t interval spends little of its level: 280 comparisons share it.""",
     controls=(
         Control("exchanged", "mean bias A and stored context B exchanged", exchanged),
         Control("one-regime", "gradient noise C everywhere", lambda cell: "C"),
