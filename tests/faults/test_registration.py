@@ -76,3 +76,10 @@ def test_nothing_kept_is_drawn_as_ever(suite: Suite) -> None:
     suite.write_text(TEXT)
     assert suite.run("--reuse-evidence").status == 0
     assert only_claim(suite)["verdict"] == "SUPPORTED"
+
+
+def test_a_baseline_that_nobody_asked_for_is_not_read(suite: Suite) -> None:
+    suite.write_text(TEXT)
+    (suite.folder / "reports").mkdir()
+    (suite.folder / "reports" / "baseline.json").write_text("{}", encoding="utf-8")
+    assert suite.run().status == 0

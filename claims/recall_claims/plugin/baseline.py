@@ -97,8 +97,10 @@ class Baseline:
         return self._inherited[claim.id]
 
     def _record_of(self, claim: Claim) -> ClaimRecord | None:
+        if self.changes is None or self.since is None:
+            return None
         earlier, settings = self.records.get(claim.id), self.settings
-        if self.changes is None or self.since is None or earlier is None:
+        if earlier is None:
             return None
         if self.changes.touched(claim.module) or self.since.touched(claim.module):
             return None
