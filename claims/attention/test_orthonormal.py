@@ -62,7 +62,7 @@ def random(predict: Callable[[Cell], float], **changes: int) -> Callable[[Cell],
         their Poisson law shows.""",
     cells={"standard": VARIANCE},
     replicates=512,
-    looks=2,
+    looks=4,
     rule=MeanRatio(Region(0.9, 1.1), method=Student(spent=0.25)),
     why="""The law leaves out correlations between the tokens of one sequence, a relative
         error of order 1/L: 3% here in pilots under other seeds.""",
