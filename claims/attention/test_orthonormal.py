@@ -63,7 +63,7 @@ def random(predict: Callable[[Cell], float], **changes: int) -> Callable[[Cell],
     cells={"standard": VARIANCE},
     replicates=512,
     looks=4,
-    rule=MeanRatio(Region(0.9, 1.1), method=Student(spent=0.25)),
+    rule=MeanRatio(Region(0.9, 1.1), method=Student(spent=0.1)),
     why="""The law leaves out correlations between the tokens of one sequence, a relative
         error of order 1/L: 3% here in pilots under other seeds.""",
     controls=(
