@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from scipy import stats
 
+from recall_claims.judge.methods import STUDENT
 from tests.benchmarks.cases import CASES, lognormal
 from tests.benchmarks.worlds import stream
 from tests.calibration.tilting import misses
@@ -23,7 +24,8 @@ def ours(alpha: float) -> float:
     The world is made of WORLD values.
     """
     case, rng = CASES[NAME], stream(NAME, alpha, 0)
-    world, level = lognormal(rng, WORLD), case.rule.alpha_of_look(alpha, case.looks)
+    world = lognormal(rng, WORLD)
+    level = STUDENT.spent * case.rule.alpha_of_look(alpha, case.looks)
     counts = [case.first * blocks for blocks in case.rule.looks_in_blocks(case.looks)]
     return sum(misses(-world, count, level, rng).value for count in counts)
 

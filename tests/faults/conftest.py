@@ -13,10 +13,15 @@ from typing import Any
 
 import pytest
 
+import recall_claims
+import recall_reports
 from recall_claims.declare import papers
 
 REPOSITORY = Path(__file__).parents[2]
-LIBRARY = os.pathsep.join(str(REPOSITORY / folder) for folder in ("claims", "reports"))
+LIBRARY = os.pathsep.join(
+    str(Path(package.__path__[0]).parent) for package in (recall_claims, recall_reports)
+)
+"""The library as this process has it: the mutation test of the engine runs faults on a copy."""
 HOOKS = ("-p", "recall_claims.plugin", "-p", "no:cacheprovider")
 
 PAPER = """

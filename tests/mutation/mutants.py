@@ -42,14 +42,12 @@ class Mutant:
         target: what is falsified; the mutants of one target tend to be caught by one claim.
         module: where it is.
         patch: does it.
-        frozen: whether claims take the number when they are imported, not when they are judged.
     """
 
     id: str
     target: str
     module: str
     patch: Patch
-    frozen: bool = False
 
 
 def modules() -> tuple[ModuleType, ...]:
@@ -96,7 +94,6 @@ def exponents() -> Iterator[Mutant]:
                     target,
                     module.__name__,
                     _replace_number(module, path, value + step),
-                    frozen=True,
                 )
         for symbol, term in getattr(module, "TERMS", {}).items():
             for name, power in getattr(term, "exponents", {}).items():
@@ -107,7 +104,6 @@ def exponents() -> Iterator[Mutant]:
                         f"{module.__name__}.TERMS[{symbol}].exponents",
                         module.__name__,
                         functools.partial(_set_item, module.TERMS, symbol, changed),
-                        frozen=True,
                     )
 
 

@@ -1,8 +1,6 @@
 """The claims notice when any one constant or exponent of the theory is wrong.
 
-Not all do since components stop one by one: a ladder whose rungs are 15 per cent away from its
-prediction tells no formula from one that is 30 per cent off, unless a control made it draw more.
-Until these claims have nearer rungs, all of this is thorough, and some of it fails.
+A sample of the falsified theories is tried by default; all of them take an hour (-m thorough).
 """
 
 from __future__ import annotations
@@ -13,64 +11,45 @@ import pytest
 
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
-from tests.every_claim import imported
-from tests.mutation.judge import Evidence, fresh_caches, reread
+from tests.mutation.judge import Evidence, falsified
 from tests.mutation.mutants import Mutant, constants, exponents, powers
+
+NUMBERS = [*constants(), *exponents()]
+SAMPLE = NUMBERS[:: len(NUMBERS) // 10]
 
 
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
-    """A run of the suite under the default seed."""
+    """Runs of claims under the default seed."""
     path = tmp_path_factory.mktemp("evidence") / "ledger.sqlite"
     spec = executors.resolve("auto", "cpu", nested=False)
     with Ledger(path) as ledger, executors.make(spec) as executor:
         yield Evidence(ledger, executor)
 
 
-@pytest.mark.thorough
-def test_right_theory_is_not_caught(evidence: Evidence) -> None:
-    for claims in (imported(), reread()):
-        with fresh_caches():
-            assert [name for name in evidence.outcomes if evidence.catches(claims[name])] == []
-
-
 def name(mutant: Mutant) -> str:
     return mutant.id
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("mutant", [*constants()], ids=name)
-def test_wrong_constant_is_refuted(
-    mutant: Mutant, evidence: Evidence, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert caught(mutant, evidence, monkeypatch)
+@pytest.mark.parametrize("mutant", SAMPLE, ids=name)
+def test_wrong_number_is_noticed(mutant: Mutant, evidence: Evidence) -> None:
+    assert evidence.notices(mutant)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("mutant", [*exponents()], ids=name)
-def test_wrong_exponent_is_refuted(
-    mutant: Mutant, evidence: Evidence, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert caught(mutant, evidence, monkeypatch)
+@pytest.mark.parametrize("mutant", [m for m in NUMBERS if m not in SAMPLE], ids=name)
+def test_any_wrong_number_is_noticed(mutant: Mutant, evidence: Evidence) -> None:
+    assert evidence.notices(mutant)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("mutant", [*powers()], ids=name)
-def test_wrong_power_of_a_size_is_refuted(
-    mutant: Mutant, evidence: Evidence, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert caught(mutant, evidence, monkeypatch)
+def test_wrong_power_of_a_size_is_noticed(mutant: Mutant, evidence: Evidence) -> None:
+    assert evidence.notices(mutant)
 
 
-def caught(mutant: Mutant, evidence: Evidence, monkeypatch: pytest.MonkeyPatch) -> bool:
-    asked: set[str] = set()
-    while True:
-        with fresh_caches(), monkeypatch.context() as falsified:
-            mutant.patch(falsified)
-            claims = reread(mutant) if mutant.frozen else imported()
-            if evidence.catcher(mutant, claims, asked) is not None:
-                return True
-        more = evidence.extend(mutant)
-        if more is None:
-            return False
-        asked.discard(more)
+def test_right_theory_is_not_caught(evidence: Evidence) -> None:
+    """On all that the tests before this one have drawn."""
+    with falsified(None, *evidence.outcomes) as claims:
+        assert evidence.outcomes
+        assert [n for n in evidence.outcomes if evidence.caught(claims[n])] == []

@@ -29,6 +29,10 @@ from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, numb
 from recall_claims.judge.rules.least_squares import ExponentRule, functional
 
 
+HAIR = 1e-12
+"""Relative; more than rounding makes of the quotient of a rung and a prediction."""
+
+
 def ladders(cells: Sequence[Cell], scan: str) -> list[list[int]]:
     """Indices of the cells of each ladder, from its lowest rung: equal in everything but `scan`.
 
@@ -88,16 +92,19 @@ class Ladder:
         return [wealth[not self.rising] >= math.log(1 / alpha) for wealth in self._wealths]
 
     def bracket(self, alpha: float) -> Interval:
-        """Rungs between which the crossing lies; each misses it with probability <= alpha."""
+        """Rungs between which the crossing lies; each misses it with probability <= alpha.
+
+        It lies strictly between them, so the ends are a hair inside.
+        """
         low, high = 0.0, math.inf
         for rung, shown in zip(self.rungs, self.before(alpha), strict=True):
             if not shown:
                 break
-            low = rung
+            low = rung * (1 + HAIR)
         for rung, shown in zip(reversed(self.rungs), reversed(self.beyond(alpha)), strict=True):
             if not shown:
                 break
-            high = rung
+            high = rung * (1 - HAIR)
         # Both ends past each other: the rate is not monotone, or a rare error. Nothing is known.
         return Interval(low, high) if low <= high else Interval(0.0, math.inf)
 
@@ -127,7 +134,7 @@ class Ladder:
 
         To support, these are the rungs just inside its edges, and those outside of them, which are
         tested before. To refute, where the estimate is outside, these are the first rung on its
-        side of the region, and those that are tested before it.
+        side at the region's edge or outside, and those that are tested before it.
 
         Args:
             region: of the crossing itself.
@@ -143,8 +150,8 @@ class Ladder:
             if not any(beyond[i] for i in first) and not any(before[i] for i in last):
                 wanted |= {*first, *last}.intersection(self.undecided(alpha))
         estimate = self.estimate()
-        above = [i for i in every if rungs[i] > region.high]
-        below = [i for i in every if rungs[i] < region.low]
+        above = [i for i in every if rungs[i] >= region.high]
+        below = [i for i in every if rungs[i] <= region.low]
         refute: set[int] = set()
         if above and not estimate <= region.high:  # or unknown
             refute |= set(range(above[0] + 1))
@@ -179,7 +186,8 @@ class CriticalLocation(_LadderRule):
 
     `CriticalLocation(Region(0.9, 1.1), scan="dim")`: at fixed other parameters, the success rate
     rises through one half at a dim within 10 per cent of the predicted one. `rising=False` if it
-    falls.
+    falls. On a ladder of whole numbers the region's edges are rounded inwards to whole numbers, so
+    that a rung at an edge can pass it either way.
     """
 
     region: Region
@@ -209,7 +217,7 @@ class CriticalLocation(_LadderRule):
         for members in ladders(cells, self.scan):
             critical = number(predict, cells[members[0]])
             rungs = [cells[i].number(self.scan) for i in members]
-            region = self._scaled(critical)
+            region = self._scaled(critical, rungs)
             low, high = region.low, region.high
             inside = [rung for rung in rungs if low <= rung <= high]
             needed = 2 if math.isfinite(high) and low > 0 else 1
@@ -228,27 +236,29 @@ class CriticalLocation(_LadderRule):
         for ladder in found:
             cell = ladder.samples[0].cell
             critical = number(predict, cell)
-            params = cell.without(self.scan)
+            params, region = cell.without(self.scan), self._scaled(critical, ladder.rungs)
             result.append(
                 Component(
                     ",".join(f"{k}={v}" for k, v in sorted(params.items())),
                     ladder.estimate() / critical,
                     _over(ladder.bracket(strict), critical),
-                    self.region,
+                    Region(region.low / critical, region.high / critical),
                     self.scale,
                     params,
                     _over(ladder.bracket(alpha), critical),
-                    ladder.reads(self._scaled(critical), alpha, strict),
+                    ladder.reads(region, alpha, strict),
                 )
             )
         return tuple(result)
 
-    def _scaled(self, critical: float) -> Region:
-        """The region of the critical value itself, wide enough for its rounding."""
-        hair = 1e-12
-        return Region(
-            self.region.low * critical * (1 - hair), self.region.high * critical * (1 + hair)
-        )
+    def _scaled(self, critical: float, rungs: Sequence[float]) -> Region:
+        """The region of the critical value itself."""
+        low, high = self.region.low * critical, self.region.high * critical
+        if all(rung.is_integer() for rung in rungs) and math.isfinite(low + high):
+            inside = math.ceil(low * (1 - HAIR)), math.floor(high * (1 + HAIR))
+            if inside[0] < inside[1]:
+                low, high = inside
+        return Region(low, high)
 
 
 def _over(bracket: Interval, critical: float) -> Interval:
