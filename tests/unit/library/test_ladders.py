@@ -44,6 +44,10 @@ def falling(counts: Sequence[int], of: int, scan: Sequence[int] = (10, 14, 20)) 
     return Ladder(evidence(counts, of, scan), "pairs", 0.5, "value", rising=False)
 
 
+def ends(of: Interval | Region) -> tuple[float, float]:
+    return of.low, of.high
+
+
 def test_a_bracket_is_wrong_no_more_often_than_one_test() -> None:
     # Every outcome of three rungs with 12 coins each. The rate falls through the target exactly at
     # the middle rung, where it is missed most easily; the outer rungs are nearly separated.
@@ -92,13 +96,27 @@ def test_a_location_is_judged_by_its_edges() -> None:
     samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
     [found] = rule.components(samples, lambda _: 20.0, ALPHA)
     assert found.verdict is Verdict.INCONCLUSIVE  # 60 of 80 at 16 show nothing at this level
-    assert found.bounds == Interval(8 / 20, 50 / 20)
+    assert ends(found.bounds) == pytest.approx((8 / 20, 50 / 20))
     more = evidence((400, 300, 200, 100, 0), 400, (8, 16, 20, 25, 50))
     [found] = rule.components(more, lambda _: 20.0, ALPHA)
     assert found.verdict is Verdict.SUPPORTED
-    assert found.bounds == Interval(16 / 20, 25 / 20)
-    assert judge(rule.components(more, lambda _: 31.0, ALPHA)) is Verdict.INCONCLUSIVE
+    assert ends(found.bounds) == pytest.approx((16 / 20, 25 / 20))
+    assert judge(rule.components(more, lambda _: 30.0, ALPHA)) is Verdict.INCONCLUSIVE
     assert judge(rule.components(more, lambda _: 32.0, ALPHA)) is Verdict.REFUTED
+
+
+def test_a_rung_at_an_edge_passes_it_either_way() -> None:
+    # Of whole numbers in [0.85, 1.18] times 99, the least is 85 and the largest 116.
+    rule = CriticalLocation(Region(0.85, 1.18), scan="pairs", rising=False)
+    for counts, verdict in (
+        ((400, 400, 0, 0), Verdict.SUPPORTED),
+        ((400, 0, 0, 0), Verdict.REFUTED),
+        ((400, 400, 400, 0), Verdict.REFUTED),
+    ):
+        samples = evidence(counts, 400, (40, 85, 116, 200))
+        [found] = rule.components(samples, lambda _: 99.0, ALPHA)
+        assert found.verdict is verdict
+        assert ends(found.region) == pytest.approx((85 / 99, 116 / 99))
 
 
 def test_rungs_that_cannot_matter_are_not_read() -> None:

@@ -92,19 +92,16 @@ class Ladder:
         return [wealth[not self.rising] >= math.log(1 / alpha) for wealth in self._wealths]
 
     def bracket(self, alpha: float) -> Interval:
-        """Rungs between which the crossing lies; each misses it with probability <= alpha.
-
-        It lies strictly between them, so the ends are a hair inside.
-        """
+        """Rungs between which the crossing lies; each misses it with probability <= alpha."""
         low, high = 0.0, math.inf
         for rung, shown in zip(self.rungs, self.before(alpha), strict=True):
             if not shown:
                 break
-            low = rung * (1 + HAIR)
+            low = rung
         for rung, shown in zip(reversed(self.rungs), reversed(self.beyond(alpha)), strict=True):
             if not shown:
                 break
-            high = rung * (1 - HAIR)
+            high = rung
         # Both ends past each other: the rate is not monotone, or a rare error. Nothing is known.
         return Interval(low, high) if low <= high else Interval(0.0, math.inf)
 
@@ -262,7 +259,8 @@ class CriticalLocation(_LadderRule):
 
 
 def _over(bracket: Interval, critical: float) -> Interval:
-    return Interval(bracket.low / critical, bracket.high / critical)
+    """The bracket in units of the prediction, by a hair inside: the crossing is at neither end."""
+    return Interval(bracket.low * (1 + HAIR) / critical, bracket.high * (1 - HAIR) / critical)
 
 
 @dataclass(frozen=True)
