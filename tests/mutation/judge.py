@@ -6,7 +6,7 @@ import importlib.util
 import inspect
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import cache
@@ -17,29 +17,28 @@ import pytest
 from recall_claims import Claim, Verdict
 from recall_claims.declare.claim import TIERS
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Outcome, Settings, run
+from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.run import run as run_claim
 from recall_claims.judge.region import judge
 from tests.every_claim import FILES, claims_in, imported
 from tests.mutation.mutants import Mutant, forget
 
+Run = tuple[str, str]
+"""A claim's id and the tier that it runs in."""
+
 
 class Evidence:
-    """What claims found under the theory as it is, each in the lowest tier that has it.
+    """What claims found under the theory as it is.
 
     Attributes:
-        outcomes: by claim id, of the claims that have run so far and ended as expected.
+        outcomes: of the runs so far that ended as expected.
     """
 
     def __init__(self, ledger: Ledger, executor: Executor) -> None:
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes: dict[Run, Outcome] = {}
         self._ledger, self._executor = ledger, executor
-        self._settings = {
-            name: Settings(tier=next(tier for tier in TIERS if claim.cells.get(tier)))
-            for name, claim in imported().items()
-            if claim.needs is None
-        }
-        self._seconds: dict[str, float] = {}
-        self._catchers: dict[str, str] = {}
+        self._seconds: dict[Run, float] = {}  # of judging, for all runs so far
+        self._catchers: dict[str, Run] = {}
 
     def notices(self, mutant: Mutant) -> bool:
         """Whether a claim refutes the falsified theory; the theory must be the right one again.
@@ -51,70 +50,87 @@ class Evidence:
         """
         if self._catcher(mutant) is not None:
             return True
-        for name in self._near(mutant):
-            if name not in self._seconds:
-                self._keep(name)
-            if name not in self.outcomes:
+        for run in self._near(mutant):
+            if run not in self._seconds:
+                self._keep(run)
+            if run not in self.outcomes:
                 continue
-            with falsified(mutant, name) as claims:
-                if self.caught(claims[name]) or (
-                    self._verdict(claims[name]) != claims[name].expected
-                    and self._caught_anew(claims[name])
+            with falsified(mutant, run[0]) as claims:
+                claim = claims[run[0]]
+                verdict = self._verdict(run, claim)
+                if _caught(claim, verdict) or (
+                    verdict != claim.expected and self._caught_anew(run, claim)
                 ):
-                    self._catchers[mutant.target] = name
+                    self._catchers[mutant.target] = run
                     return True
         return False
 
-    def caught(self, claim: Claim) -> bool:
-        """Whether the evidence at hand refutes the claim, or no longer does where it should."""
-        return _caught(claim, self._verdict(claim))
+    def caught(self, claims: Mapping[str, Claim], runs: Iterable[Run]) -> Run | None:
+        """The first run whose evidence refutes its claim, or no longer does where it should."""
+        return next(
+            (run for run in runs if _caught(claims[run[0]], self._verdict(run, claims[run[0]]))),
+            None,
+        )
 
-    def _catcher(self, mutant: Mutant) -> str | None:
-        """The id of a claim that catches the mutant with the evidence at hand, if one does.
+    def _catcher(self, mutant: Mutant) -> Run | None:
+        """A run that catches the mutant with the evidence at hand, if one does.
 
-        The claim that caught the last mutant of the same target is asked first.
+        The one that caught the last mutant of the same target is asked first.
         """
         likely = self._catchers.get(mutant.target)
-        seeing = [name for name in self.outcomes if _sees(name, mutant)]
-        by_distance = sorted(
-            seeing, key=lambda n: (n != likely, *_distance(n, mutant), self._seconds[n])
+        runs = sorted(
+            (run for run in self.outcomes if _sees(run[0], mutant)),
+            key=lambda run: (run != likely, *_distance(run[0], mutant), self._seconds[run]),
         )
-        with falsified(mutant, *by_distance) as claims:
-            return next((name for name in by_distance if self.caught(claims[name])), None)
+        with falsified(mutant, *(name for name, _ in runs)) as claims:
+            return self.caught(claims, runs)
 
-    def _near(self, mutant: Mutant) -> list[str]:
-        """Ids of all claims that can see the falsified module, the nearest and smallest first."""
-        seeing = [name for name in self._settings if _sees(name, mutant)]
-        return sorted(seeing, key=lambda name: (*_distance(name, mutant), *self._size(name)))
-
-    def _size(self, name: str) -> tuple[int, int]:
-        """Tier, and replicates of the first look."""
-        claim, tier = imported()[name], self._settings[name].tier
-        return TIERS.index(tier), len(claim.cells[tier]) * claim.replicates[tier]
-
-    def _keep(self, name: str) -> None:
-        outcome = self._run(imported()[name])
+    def _keep(self, run: Run) -> None:
+        outcome = self._run(run, imported()[run[0]])
         start = time.perf_counter()
         judge(outcome.claim.rule.components(outcome.evidence, outcome.claim.predict, outcome.alpha))
-        self._seconds[name] = time.perf_counter() - start
+        self._seconds[run] = time.perf_counter() - start
         if outcome.decision.verdict == outcome.claim.expected:
-            self.outcomes[name] = outcome
+            self.outcomes[run] = outcome
 
-    def _run(self, claim: Claim) -> Outcome:
-        return run(claim, self._settings[claim.id], self._ledger, self._executor)
+    def _run(self, run: Run, claim: Claim) -> Outcome:
+        return run_claim(claim, Settings(tier=run[1]), self._ledger, self._executor)
 
-    def _verdict(self, claim: Claim) -> Verdict:
-        outcome = self.outcomes[claim.id]
+    def _verdict(self, run: Run, claim: Claim) -> Verdict:
+        outcome = self.outcomes[run]
         try:
             return judge(claim.rule.components(outcome.evidence, claim.predict, outcome.alpha))
         except (ArithmeticError, ValueError):
-            return Verdict.INCONCLUSIVE
+            return Verdict.INCONCLUSIVE  # a theory that breaks down is not refuted by evidence
 
-    def _caught_anew(self, claim: Claim) -> bool:
+    def _caught_anew(self, run: Run, claim: Claim) -> bool:
         try:
-            return _caught(claim, self._run(claim).decision.verdict)
+            return _caught(claim, self._run(run, claim).decision.verdict)
         except (ArithmeticError, ValueError):
-            return False  # a theory that breaks down has not been refuted by evidence
+            return False
+
+    @staticmethod
+    def _near(mutant: Mutant) -> list[Run]:
+        """Runs of all claims that can see the falsified module, the nearest and smallest first."""
+
+        def nearness(run: Run) -> tuple[bool, bool, int, int]:
+            claim = imported()[run[0]]
+            size = len(claim.cells[run[1]]) * claim.replicates[run[1]]
+            return (*_distance(run[0], mutant), TIERS.index(run[1]), size)
+
+        runs = [run for run in _runs() if _sees(run[0], mutant)]
+        return sorted(runs, key=nearness)
+
+
+@cache
+def _runs() -> tuple[Run, ...]:
+    """Of every claim, the lowest tier that has it, and the standard one."""
+    found = []
+    for name, claim in imported().items():
+        if claim.needs is None:
+            lowest = next(tier for tier in TIERS if claim.cells.get(tier))
+            found += [(name, tier) for tier in dict.fromkeys((lowest, "standard"))]
+    return tuple(run for run in found if imported()[run[0]].cells.get(run[1]))
 
 
 def _caught(claim: Claim, verdict: Verdict) -> bool:

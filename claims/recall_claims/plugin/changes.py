@@ -2,7 +2,8 @@
 
 A claim's verdict follows from its own file, from every module that file imports, directly or
 through others, and from what runs it. It has to be judged anew if one of these files differs from
-the revision. Simulated blocks are reused all the same where only theory changed: see
+the revision. Its blocks are reused all the same where neither its registration nor the code that
+simulates has changed: see `recall_claims.declare.registration` and
 `recall_claims.evidence.fingerprints`.
 """
 
