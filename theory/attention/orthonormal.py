@@ -268,7 +268,3 @@ def recall(problem: Problem) -> float:
     shared = ((fewer + equal) ** V - fewer**V)[tied] / (V * equal[tied])
     alone[tied] = shared
     return float(chance @ alone)
-
-
-EXPONENTS = {"dim": 0.0}
-"""Exponent of the samples that localisation needs: the dimension plays no part."""

@@ -28,7 +28,6 @@ from recall_claims.judge.region import Component, Interval, Region, Scale
 from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, number
 from recall_claims.judge.rules.least_squares import ExponentRule, functional
 
-
 HAIR = 1e-12
 """Relative; more than rounding makes of the quotient of a rung and a prediction."""
 
