@@ -229,10 +229,16 @@ PLANTED = {
         "for c in claim.controls[1:]},",
         f"{UNIT}/test_run.py::test_a_control_that_survives_forbids_support",
     ),
-    "an edit that keeps its evidence": Planted(
+    "a region that may move": Planted(
         "declare/registration.py",
-        '"judged": _judged(claim, cells),',
-        '"judged": None,',
+        '"rule": _plain(claim.rule, f"the rule of claim {claim.id}"),',
+        '"rule": None,',
+        f"{FAULTS}/test_registration.py",
+    ),
+    "a formula that may change": Planted(
+        "declare/registration.py",
+        "None if predict is None else [_predicted(predict(c)) for c in cells],",
+        "None,",
         f"{FAULTS}/test_registration.py",
     ),
     "explored evidence that passes": Planted(
