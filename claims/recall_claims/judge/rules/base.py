@@ -117,6 +117,23 @@ class Rule(ABC):
             ClaimError: names what is missing and the remedy.
         """
 
+    def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
+        """The cells whose evidence judges one point of a theorem's regime by itself.
+
+        Raises:
+            ClaimError: the rule judges cells together; the message says how.
+        """
+        if getattr(self, "by", None) is not None:
+            raise ClaimError("it averages over groups of cells")
+        return (point,)
+
+    def discrepancy(self, evidence: Evidence, predict: Predict | None) -> float:
+        """How far the evidence is outside the region, in units of its size; negative inside.
+
+        The largest of the components; a search for a violation climbs it.
+        """
+        return max(part.distance for part in self.components(evidence, predict, 0.1))
+
     def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
         """The rule about exponents that are off by these, if it names its exponents itself."""
         return None

@@ -60,6 +60,9 @@ class ExponentRule(Rule):
             for cell in cells:
                 number(predict, cell)
 
+    def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
+        raise ClaimError("an exponent takes several cells")
+
     def points(self, cells: Sequence[Cell]) -> Sequence[Cell]:
         """Cells of which there is an estimate each."""
         return cells

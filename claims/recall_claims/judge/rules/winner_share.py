@@ -57,6 +57,9 @@ class WinnerShare(Rule):
         behind = any(method.bounds(lead, alpha / len(rivals)).high < 0 for lead in leads)
         return "contradicted" if behind else "unknown"
 
+    def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
+        raise ClaimError("it is about the share of a whole grid")
+
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)
         for cell in cells:

@@ -1,0 +1,118 @@
+"""The regime of a theorem, in a form that can be checked and searched.
+
+A theorem claims a regime; a grid is a few points of it. A `Regime` states which values each
+parameter of a cell may take, and what else must hold of them together. Every cell of a claim's grid
+has to lie inside, and `pytest --hunt` searches the rest for a violation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recall_claims.declare.cell import Cell, Scalar
+from recall_claims.errors import ClaimError
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of a parameter, from the simplest on; the search goes along them step by step.
+
+    Attributes:
+        steps: the values that are drawn.
+        between: whether other numbers between the least and the largest belong to the regime too.
+    """
+
+    steps: tuple[Scalar, ...]
+    between: bool = True
+
+    def __contains__(self, value: object) -> bool:
+        if value in self.steps:
+            return True
+        if not self.between or isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        numbers = [float(step) for step in self.steps]
+        return min(numbers) <= value <= max(numbers)
+
+
+def log_integers(low: int, high: int, *, per_octave: int = 4) -> Values:
+    """Whole numbers from `low` to `high`, in equal steps of the logarithm.
+
+    >>> log_integers(8, 32, per_octave=2).steps
+    (8, 11, 16, 23, 32)
+    """
+    if not 1 <= low < high:
+        raise ClaimError(f"a range needs two positive ends in order, got {low} and {high}")
+    count = math.ceil(math.log2(high / low) * per_octave - 1e-9)
+    drawn = (round(low * 2 ** (i / per_octave)) for i in range(count))
+    return Values(tuple(dict.fromkeys((*drawn, high))))
+
+
+def integers(low: int, high: int) -> Values:
+    """All whole numbers from `low` to `high`."""
+    if not low < high:
+        raise ClaimError(f"a range needs two ends in order, got {low} and {high}")
+    return Values(tuple(range(low, high + 1)))
+
+
+def one_of(*values: Scalar) -> Values:
+    """These values alone, the simplest first: an option of the theory, such as its embeddings."""
+    return Values(values, between=False)
+
+
+def _anywhere(_: Cell) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Regime:
+    """Where a theorem holds.
+
+    ``Regime("N >= V", {"vocab_size": log_integers(64, 4096), "samples": log_integers(64, 65536)},
+    holds=lambda cell: cell["samples"] >= cell["vocab_size"])``
+
+    Attributes:
+        text: in words, and why the grid lies in it.
+        ranges: the values of each parameter. One that the grid does not name may be given: it is
+            another dimension of the search, such as an option of the theory.
+        holds: what must hold of the parameters together.
+        size: numbers that one replicate holds or works through, about; the search stays below
+            `largest`.
+        largest: see `size`.
+    """
+
+    text: str
+    ranges: Mapping[str, Values]
+    holds: Callable[[Cell], bool] = _anywhere
+    size: Callable[[Cell], float] | None = None
+    largest: float = 1e8
+
+    def __post_init__(self) -> None:
+        if not self.ranges:
+            raise ClaimError("a regime needs the range of at least one parameter")
+
+    def why_outside(self, cell: Cell, ignoring: str | None = None) -> str | None:
+        """Why a cell of the grid is not in the regime, or None.
+
+        Args:
+            cell: of the grid.
+            ignoring: a parameter that is scanned, of which the theorem says where it is critical.
+        """
+        for name, value in cell.items():
+            if name == ignoring:
+                continue
+            if name not in self.ranges:
+                return f"it has no range for {name}"
+            if value not in self.ranges[name]:
+                return f"{name}={value} is out of its range"
+        return None if self._together(cell) else "its condition does not hold there"
+
+    def searchable(self, cell: Cell) -> bool:
+        """Whether a drawn cell lies in the regime and is small enough to be simulated."""
+        return self._together(cell) and (self.size is None or self.size(cell) <= self.largest)
+
+    def _together(self, cell: Cell) -> bool:
+        given: dict[str, Any] = {name: values.steps[0] for name, values in self.ranges.items()}
+        return self.holds(Cell(**{**given, **dict(cell)}))
