@@ -15,6 +15,8 @@ A claim file needs the names in `__all__` and nothing else:
 * `Betting(low, high)`, `Student()` and `Deterministic()` are ways in which a rule may bound means.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
+* `Regime` states where a theorem holds, by the `integers`, `log_integers` or `one_of` that a
+  parameter may take; `--hunt` searches it.
 * `Plot` says how the report draws the cells.
 
 The conftest.py of a folder of claims imports `pytest_addoption`, which makes pytest collect them.
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from recall_claims.declare.controls import Control, at, power, reads, times
     from recall_claims.declare.papers import add_paper
     from recall_claims.declare.plot import Plot
+    from recall_claims.declare.regime import Regime, integers, log_integers, one_of
     from recall_claims.declare.source import Source, on
     from recall_claims.hook import pytest_addoption
     from recall_claims.judge.budget import Budget
@@ -71,6 +74,7 @@ _HOMES = (
     "declare.controls",
     "declare.papers",
     "declare.plot",
+    "declare.regime",
     "declare.source",
     "judge.budget",
     "judge.methods",
@@ -98,6 +102,7 @@ __all__ = [
     "Ordering",
     "Plot",
     "ProportionDifference",
+    "Regime",
     "Region",
     "Sample",
     "Source",
@@ -109,8 +114,11 @@ __all__ = [
     "cells",
     "claim",
     "grid",
+    "integers",
     "ladder",
+    "log_integers",
     "on",
+    "one_of",
     "power",
     "prediction",
     "pytest_addoption",

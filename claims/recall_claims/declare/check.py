@@ -83,6 +83,10 @@ def _impossible(claim: Claim, tiers: Sequence[str]) -> list[str]:
             problems.append(f"the {tier} tier needs at least 2 replicates and 1 look")
         if tier not in tiers:
             continue
+        if claim.domain is not None:
+            scan = getattr(claim.rule, "scan", None)
+            outside = ((c.id, claim.domain.why_outside(c, ignoring=scan)) for c in points)
+            problems += [f"its regime excludes cell {name}: {why}" for name, why in outside if why]
         for planted in (None, *claim.controls):
             try:
                 judged = planted.planted(claim) if planted else claim

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.controls import Control
 from recall_claims.declare.plot import Plot
+from recall_claims.declare.regime import Regime
 from recall_claims.declare.source import Source
 from recall_claims.judge.rules import Predict, Rule
 from recall_claims.predictions import Prediction
@@ -50,6 +51,7 @@ class Claim:
     source: Source
     latex: str
     regime: str
+    domain: Regime | None
     cells: Mapping[str, tuple[Cell, ...]]
     replicates: Mapping[str, int]
     looks: Mapping[str, int]
@@ -89,7 +91,7 @@ def claim(
     *,
     source: Source | None = None,
     latex: str = "",
-    regime: str = "",
+    regime: str | Regime = "",
     cells: Grid | Callable[[], Grid],
     replicates: int | Mapping[Tier, int],
     looks: int | Mapping[Tier, int] = 4,
@@ -118,7 +120,8 @@ def claim(
         title: one line.
         source: paper and statements; provenance and derivation where the prediction has none.
         latex: the formula under test; if it is not given, the prediction's.
-        regime: why the grid lies in the theorem's regime.
+        regime: why the grid lies in the theorem's regime; a `Regime` is checked, and searched by
+            `--hunt`.
         cells: the grid, for all tiers or per tier, or a function that returns it, which is called
             at most once and by no worker; a tier without cells does not run the claim. "full" has
             those of "standard" if it is not named.
@@ -158,7 +161,8 @@ def claim(
             statement=" ".join((observe.__doc__ or "").split()),
             source=(source or Source("")).completed(entry),
             latex=latex or (entry.latex if entry else ""),
-            regime=" ".join(regime.split()),
+            regime=" ".join((regime.text if isinstance(regime, Regime) else regime).split()),
+            domain=regime if isinstance(regime, Regime) else None,
             cells=Grids(grids),
             replicates=_inherited(_per_tier(replicates)),
             looks=_inherited(_per_tier(looks)),

@@ -13,8 +13,6 @@ from concurrent.futures import (
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-import numpy as np
-
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.controls import Control
@@ -376,13 +374,12 @@ def _evidence(
     collected: Mapping[BlockIndex, BlockResult],
     drawn: Mapping[str, int],
 ) -> tuple[Sample, ...]:
-    samples = []
-    for cell in points:
-        parts = [collected[cell.id, b].observations for b in range(drawn[cell.id])]
-        samples.append(
-            Sample(cell, {name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
+    return tuple(
+        Sample.joined(
+            cell, [collected[cell.id, block].observations for block in range(drawn[cell.id])]
         )
-    return tuple(samples)
+        for cell in points
+    )
 
 
 def _paper(claim: Claim) -> Paper:

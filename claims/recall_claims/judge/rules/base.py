@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Method
@@ -22,6 +24,11 @@ class Sample:
 
     cell: Cell
     observations: Mapping[str, Array]
+
+    @classmethod
+    def joined(cls, cell: Cell, blocks: Sequence[Mapping[str, Array]]) -> Sample:
+        """The observations of one block after the other."""
+        return cls(cell, {n: np.concatenate([part[n] for part in blocks]) for n in blocks[0]})
 
     @property
     def replicates(self) -> int:

@@ -231,7 +231,9 @@ class CriticalLocation(_LadderRule):
         if len(ends) == 1:
             ends |= {2 * ends.copy().pop()}
         inside = math.sqrt(min(ends) * max(ends)) * critical
-        rungs = ladder([point], self.scan, lambda _: inside, sorted(e * critical / inside for e in ends))
+        rungs = ladder(
+            [point], self.scan, lambda _: inside, sorted(e * critical / inside for e in ends)
+        )
         if len(rungs) < 2:
             raise ClaimError(f"no two whole numbers of {self.scan} lie in the region at {point.id}")
         return rungs
@@ -255,20 +257,20 @@ class CriticalLocation(_LadderRule):
     ) -> tuple[Component, ...]:
         found = list(self.ladders(evidence))
         strict, result = alpha / (2 * len(found)), []
-        for ladder in found:
-            cell = ladder.samples[0].cell
+        for one in found:
+            cell = one.samples[0].cell
             critical = number(predict, cell)
-            params, region = cell.without(self.scan), self._scaled(critical, ladder.rungs)
+            params, region = cell.without(self.scan), self._scaled(critical, one.rungs)
             result.append(
                 Component(
                     ",".join(f"{k}={v}" for k, v in sorted(params.items())),
-                    ladder.estimate() / critical,
-                    _over(ladder.bracket(strict), critical),
+                    one.estimate() / critical,
+                    _over(one.bracket(strict), critical),
                     Region(region.low / critical, region.high / critical),
                     self.scale,
                     params,
-                    _over(ladder.bracket(alpha), critical),
-                    ladder.reads(region, alpha, strict),
+                    _over(one.bracket(alpha), critical),
+                    one.reads(region, alpha, strict),
                 )
             )
         return tuple(result)

@@ -1,0 +1,112 @@
+"""Cheap evidence at one point of a theorem's regime."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recall_claims.declare.cell import Cell
+from recall_claims.declare.claim import Claim
+from recall_claims.declare.registration import registration
+from recall_claims.evidence.ledger import BlockKey
+from recall_claims.evidence.simulate import Task, find, simulate, versions
+from recall_claims.judge.region import Verdict, judge
+from recall_claims.judge.rules import Sample
+
+TIER = "hunt"
+LEVEL = 1e-4
+"""At which a probe takes a point for a violation, and at which it lets one go."""
+BLOCK, DOUBLINGS = 16, 7
+SECONDS = 4.0
+"""After which a probe draws no more."""
+
+
+def alone(claim: Claim, point: Cell) -> Claim:
+    """The claim at one point of its regime, without controls.
+
+    Raises:
+        ClaimError: its rule judges cells together, or is impossible there.
+        ValueError: its theory gives no number there.
+    """
+    cells = claim.rule.alone(point, claim.predict)
+    claim.rule.check(cells, claim.predict)
+    most = max(claim.replicates.get(tier, 0) for tier in ("smoke", "standard"))
+    looks = max(claim.looks.get(tier, 0) for tier in ("smoke", "standard"))
+    return replace(
+        claim,
+        cells={TIER: cells},
+        replicates={TIER: most},
+        looks={TIER: looks + 1},
+        controls=(),
+    )
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What cheap evidence says of a point.
+
+    Attributes:
+        point: its parameters.
+        key: names the claim at this point as it is declared and predicted now.
+        discrepancy: distance of the estimate from the region, in units of the region; negative
+            inside.
+        verdict: REFUTED where the point is taken for a violation.
+        seconds: that it took.
+    """
+
+    point: dict[str, Any]
+    key: str
+    discrepancy: float
+    verdict: Verdict
+    seconds: float
+
+
+def probe(claim: Claim, point: Cell, *, seed: int, device: str) -> Probe:
+    """Draw until the point is clear at LEVEL, or time or replicates are spent.
+
+    The draws follow from the seed, the claim and the point alone.
+
+    Raises:
+        ClaimError, ValueError: as of `alone`.
+        SimulationError: as of `simulate`.
+    """
+    begin = time.perf_counter()
+    one = alone(claim, point)
+    cells = one.cells[TIER]
+    collected: dict[str, list[Any]] = {cell.id: [] for cell in cells}
+    verdict, discrepancy, done = Verdict.INCONCLUSIVE, 0.0, 0
+    for doubling in range(DOUBLINGS):
+        for cell in cells:
+            for block in range(done, 2**doubling):
+                task = _task(claim, cell, block, seed, device)
+                collected[cell.id].append(simulate(task).observations)
+        done = 2**doubling
+        evidence = [Sample.joined(cell, collected[cell.id]) for cell in cells]
+        discrepancy = one.rule.discrepancy(evidence, one.predict)
+        verdict = judge(one.rule.components(evidence, one.predict, LEVEL))
+        if verdict is not Verdict.INCONCLUSIVE or time.perf_counter() - begin > SECONDS:
+            break
+    return Probe(
+        dict(point),
+        registration(one, TIER),
+        discrepancy,
+        verdict,
+        time.perf_counter() - begin,
+    )
+
+
+def _task(claim: Claim, cell: Cell, block: int, seed: int, device: str) -> Task:
+    key = BlockKey(
+        claim=claim.id,
+        registration=TIER,
+        cell=cell.id,
+        seed=seed,
+        block=block,
+        replicates=BLOCK,
+        dtype=claim.dtype,
+        device=device.partition(":")[0],
+        code=find(claim.module, claim.id)[1],
+        versions=versions(),
+    )
+    return Task(module=claim.module, cell=cell, device=device, key=key)
