@@ -9,12 +9,15 @@ from recall_claims import (
     Exponents,
     MeanRatio,
     Plot,
+    Regime,
     Region,
     Source,
     at,
     claim,
     grid,
+    log_integers,
     on,
+    one_of,
     power,
     times,
 )
@@ -25,6 +28,13 @@ from theory.attention.problem import Problem
 LOADS = grid(
     trigger_in_values=(False, True), length=(8, 16), samples=(64, 256, 1024), vocab_size=64, dim=32
 )
+SIZES = {
+    "vocab_size": log_integers(16, 512),
+    "length": log_integers(4, 128),
+    "samples": log_integers(16, 4096),
+    "dim": log_integers(8, 256),
+    "trigger_in_values": one_of(False, True),
+}
 BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(64, 256))
 
 
@@ -33,7 +43,12 @@ BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(6
     "The mean trigger score, with its excess at finite N",
     source=Source("A", "A3", "A9"),
     predict=on(Problem, signal.trigger_signal),
-    regime="any sizes: the mean is exact; N from V to 16 V, so that the excess matters",
+    regime=Regime(
+        "any sizes: the mean is exact; on the grid N is from V to 16 V, so that the excess matters",
+        SIZES,
+        size=lambda cell: cell["samples"] * (cell["length"] + cell["dim"]),
+        largest=1e6,
+    ),
     cells={"smoke": [c for c in LOADS if c["length"] == 8], "standard": LOADS},
     replicates=256,
     looks=5,

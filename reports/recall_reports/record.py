@@ -152,6 +152,39 @@ class Blocks(BlockCount, kw_only=True):
     kept: Kept | None = None
 
 
+class Point(Struct, kw_only=True):
+    """A point of a regime that was tried; `discrepancy` is told in units of the region.
+
+    Negative: cheap evidence does not show it outside the region. None: it says nothing.
+    """
+
+    params: Parameters
+    discrepancy: Finite | None = None
+
+
+class Confirmed(Struct, kw_only=True):
+    """A violation, judged on fresh evidence: the `number`-th that the ledger ever confirmed."""
+
+    params: Parameters
+    number: Annotated[int, Meta(ge=1)]
+    alpha: Probability
+
+
+class Hunt(Struct, kw_only=True):
+    """A search of the claim's regime. `points` are those nearest to a violation, worst first.
+
+    `why_not` says why there was none. `refused` points had no prediction or no simulation.
+    """
+
+    why_not: str = ""
+    seconds: Seconds = 0.0
+    tried: Count = 0
+    exhausted: bool = False
+    refused: Count = 0
+    points: list[Point] = []
+    confirmed: Confirmed | None = None
+
+
 class Claim(Struct, kw_only=True):
     """One claim and its outcome.
 
@@ -201,6 +234,7 @@ class Claim(Struct, kw_only=True):
     seconds: Seconds = 0.0
     blocks: Blocks = msgspec.field(default_factory=Blocks)
     cells: list[Cell] = []
+    hunt: Hunt | None = None
 
     def __post_init__(self) -> None:
         if self.state != "DECIDED":

@@ -7,7 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from recall_reports import phrases, summary
+from recall_reports import hunted, phrases, summary
 from recall_reports.record import Claim, Record
 
 STYLES = {
@@ -68,6 +68,7 @@ def verdict_table(
             parts.append(_fit(Text(f"  replay: {claim.replay}", style="dim"), unicode))
     for claim in filter(phrases.divided, record.claims):
         parts.append(_fit(Text(f"{claim.id}: {phrases.divided(claim)}", style="dim"), unicode))
+    parts += [_fit(Text(line), unicode) for line in hunted.lines(record)]
     budget = record.suite.error_budget
     spent = (
         f"Error budget of this run {phrases.number(budget.probability)}, "

@@ -17,7 +17,7 @@ import json
 import sqlite3
 import time
 import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -217,6 +217,17 @@ class Ledger:
                 if wanted and all(map(self._has, wanted)):
                     return str(name)
         return None
+
+    def ask(self, sql: str, values: Sequence[Any] = (), *, action: str = "read") -> list[Any]:
+        """Rows that a statement about further tables of this file gives.
+
+        Args:
+            sql: the statement.
+            values: of its question marks.
+            action: "read" or "write", for errors.
+        """
+        with self._explained(action):
+            return self._database.execute(sql, values).fetchall()
 
     def _has(self, digest: str) -> bool:
         found = self._database.execute("SELECT 1 FROM blocks WHERE key = ?", (digest,))

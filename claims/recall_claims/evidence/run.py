@@ -205,6 +205,7 @@ def run(
     executor: Executor | None,
     progress: Progress | None = None,
     prefetched: Prefetched | None = None,
+    alpha: float | None = None,
 ) -> Outcome:
     """Run a claim to its verdict.
 
@@ -220,6 +221,7 @@ def run(
             which the ledger has all blocks.
         progress: told after every block.
         prefetched: what `prefetch` has made ready.
+        alpha: the claim's error probability; if it is not given, its slot of the error budget.
 
     Raises:
         SimulationError: the simulation returned no numbers, the wrong shape, or NaN; a worker has
@@ -237,7 +239,9 @@ def run(
         executor = None
     registrations = ledger.register(claim.id, tier, ready.registration)
     points, looks = claim.cells[tier], claim.looks[tier]
-    alpha = claim.rule.alpha_of_look(settings.budget.per_claim(_paper(claim)), looks)
+    if alpha is None:
+        alpha = settings.budget.per_claim(_paper(claim))
+    alpha = claim.rule.alpha_of_look(alpha, looks)
     collected: dict[BlockIndex, BlockResult] = {}
     drawn = {cell.id: 0 for cell in points}
     why: Counter[str] = Counter()

@@ -16,9 +16,11 @@ from recall_claims.judge.rules import Sample
 
 TIER = "hunt"
 LEVEL = 1e-4
-"""At which a probe takes a point for a violation, and at which it lets one go."""
-BLOCK, DOUBLINGS = 16, 7
-SECONDS = 4.0
+"""At which a probe takes a point for a violation."""
+DOUBT = 0.16
+"""Level of the bounds that a point has to fail for more to be drawn there: a standard error."""
+BLOCK, DOUBLINGS = 16, 9
+SECONDS = 3.0
 """After which a probe draws no more."""
 
 
@@ -49,8 +51,8 @@ class Probe:
     Attributes:
         point: its parameters.
         key: names the claim at this point as it is declared and predicted now.
-        discrepancy: distance of the estimate from the region, in units of the region; negative
-            inside.
+        discrepancy: by how much bounds at the level DOUBT are outside the region, in units of the
+            region; negative where they are not.
         verdict: REFUTED where the point is taken for a violation.
         seconds: that it took.
     """
@@ -63,7 +65,7 @@ class Probe:
 
 
 def probe(claim: Claim, point: Cell, *, seed: int, device: str) -> Probe:
-    """Draw until the point is clear at LEVEL, or time or replicates are spent.
+    """Draw until the point fails at LEVEL, is no longer in doubt, or time or replicates are spent.
 
     The draws follow from the seed, the claim and the point alone.
 
@@ -83,9 +85,10 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str) -> Probe:
                 collected[cell.id].append(simulate(task).observations)
         done = 2**doubling
         evidence = [Sample.joined(cell, collected[cell.id]) for cell in cells]
-        discrepancy = one.rule.discrepancy(evidence, one.predict)
+        discrepancy = one.rule.discrepancy(evidence, one.predict, DOUBT)
         verdict = judge(one.rule.components(evidence, one.predict, LEVEL))
-        if verdict is not Verdict.INCONCLUSIVE or time.perf_counter() - begin > SECONDS:
+        spent = time.perf_counter() - begin > SECONDS
+        if verdict is Verdict.REFUTED or discrepancy < 0 or spent:
             break
     return Probe(
         dict(point),

@@ -141,6 +141,16 @@ class Component:
         return room / size
 
     @property
+    def gap(self) -> float:
+        """By how much the bounds miss the region, in units of its size; negative if they overlap.
+
+        Minus infinity where the bounds say nothing.
+        """
+        outside = max(self.region.low - self.bounds.high, self.bounds.low - self.region.high)
+        size = self.region.high - self.region.low
+        return outside / size if math.isfinite(size) else outside
+
+    @property
     def distance(self) -> float:
         """How far the estimate is outside the region, in units of its size; negative inside.
 

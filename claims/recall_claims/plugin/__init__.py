@@ -160,12 +160,26 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Stop the workers and write the report."""
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:
+    """Hunt if that is asked for, stop the workers and write the report."""
     state = session.config.stash[SESSION]
+    if state.hunt and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        _hunt(session, state)
     state.close()
     if not state.is_worker and state.report.records and not state.report.write():
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+
+def _hunt(session: pytest.Session, state: ClaimSession) -> None:
+    from recall_claims.plugin.hunting import run_hunt  # hypothesis is slow to import
+
+    if state.progress is not None:
+        state.progress.close()
+        state.progress = None
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    console = Console(quiet=reporter is None or not reporter.isatty)
+    if run_hunt(state, session.items, state.hunt, console):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -1,5 +1,6 @@
 """Options of `pytest claims/`, and how their values are read."""
 
+import re
 import secrets
 
 import pytest
@@ -70,6 +71,12 @@ def add(parser: pytest.Parser) -> None:
         "reports/baseline.json)",
     )
     group.addoption(
+        "--hunt",
+        metavar="TIME",
+        help="after the verdicts, search the regimes of the claims for violations for so long: "
+        "90s, 10m, 1h",
+    )
+    group.addoption(
         "--dry-run",
         action="store_true",
         help="print cells, replicates planned and needed, looks and expected seconds of each "
@@ -106,3 +113,11 @@ def device(text: str, *, local: bool) -> str:
             "--device cpu, or install a CUDA build of torch and a driver"
         )
     return text
+
+
+def duration(text: str) -> float:
+    """Seconds of a text such as 90s, 10m or 1h."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    if found is None or float(found[1]) == 0:
+        raise ValueError(f"--hunt takes a time such as 90s, 10m or 1h, got {text!r}")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]

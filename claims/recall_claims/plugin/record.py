@@ -70,7 +70,7 @@ def _judged(outcome: Outcome, file: str) -> record.Claim:
     found = _declared(claim, outcome.settings, file)
     found.registration = outcome.registration
     found.registrations = outcome.registrations
-    found.components = [_component(part) for part in decision.components]
+    found.components = [component(part) for part in decision.components]
     found.headline = decision.components.index(decision.headline)
     found.controls = [_control(c, decision.controls[c.id]) for c in claim.controls]
     found.alpha = outcome.alpha
@@ -279,7 +279,7 @@ def _cell(claim: Claim, sample: Sample, alpha: float) -> record.Cell:
     )
 
 
-def _component(component: Component) -> record.Component:
+def component(component: Component) -> record.Component:
     return record.Component(
         name=component.name,
         params=dict(component.params),

@@ -43,6 +43,11 @@ class ClaimSession:
         spread = self.is_worker or bool(getattr(config.option, "numprocesses", None))
         if self.dry_run and spread:
             raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
+        self.hunt = options.duration(option("--hunt")) if option("--hunt") else 0.0
+        if self.hunt and (self.dry_run or spread):
+            raise ValueError(
+                "--hunt spreads its own searches over all cores: leave out -n and --dry-run"
+            )
         executor = executors.resolve(option("--executor"), self.settings.device, nested=spread)
         self.store = EvidenceStore(root / Path(option("--ledger")), executor)
         revision = option("--changed-since")

@@ -127,19 +127,25 @@ class Rule(ABC):
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
         """The cells whose evidence judges one point of a theorem's regime by itself.
 
+        A mean over a group of cells is that of the point alone: what a theorem says of a group, it
+        says of each of its cells.
+
         Raises:
             ClaimError: the rule judges cells together; the message says how.
         """
-        if getattr(self, "by", None) is not None:
-            raise ClaimError("it averages over groups of cells")
         return (point,)
 
-    def discrepancy(self, evidence: Evidence, predict: Predict | None) -> float:
-        """How far the evidence is outside the region, in units of its size; negative inside.
+    def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
+        """How far outside its region a component is shown to be, in units of the region's size.
 
-        The largest of the components; a search for a violation climbs it.
+        Negative where none is: then by how far its interval reaches into the region. A search for
+        a violation climbs this.
+
+        Args:
+            evidence, predict: as for `components`.
+            alpha: level of the bounds.
         """
-        return max(part.distance for part in self.components(evidence, predict, 0.1))
+        return max(part.gap for part in self.components(evidence, predict, alpha))
 
     def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
         """The rule about exponents that are off by these, if it names its exponents itself."""

@@ -21,7 +21,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy import optimize
 
-from recall_claims.declare.cell import Cell, ladder
+from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Betting, Method
 from recall_claims.judge.region import Component, Interval, Region, Scale
@@ -227,29 +227,30 @@ class CriticalLocation(_LadderRule):
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
         """Rungs at the region's edges, and one beyond where there is but one edge."""
         critical = number(predict, point)
-        ends = {factor for factor in (self.region.low, self.region.high) if 0 < factor < math.inf}
+        ends = [factor for factor in (self.region.low, self.region.high) if 0 < factor < math.inf]
         if len(ends) == 1:
-            ends |= {2 * ends.copy().pop()}
-        inside = math.sqrt(min(ends) * max(ends)) * critical
-        rungs = ladder(
-            [point], self.scan, lambda _: inside, sorted(e * critical / inside for e in ends)
-        )
-        if len(rungs) < 2:
+            ends.append(2 * ends[0])
+        low = math.ceil(min(ends) * critical * (1 - HAIR))
+        high = math.floor(max(ends) * critical * (1 + HAIR))
+        if not 0 < low < high:
             raise ClaimError(f"no two whole numbers of {self.scan} lie in the region at {point.id}")
-        return rungs
+        return tuple(point.replace(**{self.scan: rung}) for rung in (low, high))
 
-    def discrepancy(self, evidence: Evidence, predict: Predict | None) -> float:
-        """By how much a rung's rate is on the wrong side of the target, over the target."""
+    def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
+        """By how much a rung's rate is shown on the wrong side of the target, over the target.
+
+        The rates tell more than the bracket, which is open until a rung is decided.
+        """
         worst = -math.inf
         for one in self.ladders(evidence):
             region = self._scaled(number(predict, one.samples[0].cell), one.rungs)
-            sign = 1 if self.rising else -1
             for sample, rung in zip(one.samples, one.rungs, strict=True):
-                excess = sign * (float(sample[self.observable].mean()) - self.target) / self.target
+                rate = self.method.bounds(sample[self.observable], alpha)
+                above, below = rate.low / self.target - 1, 1 - rate.high / self.target
                 if rung <= region.low:  # the crossing is to be above
-                    worst = max(worst, excess)
+                    worst = max(worst, above if self.rising else below)
                 elif rung >= region.high:
-                    worst = max(worst, -excess)
+                    worst = max(worst, below if self.rising else above)
         return worst
 
     def components(

@@ -1,0 +1,228 @@
+"""Share a hunt's time among claims, and confirm what the searches bring home."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+
+from recall_claims.declare.cell import Cell
+from recall_claims.declare.claim import Claim
+from recall_claims.declare.registration import registration
+from recall_claims.errors import ClaimError
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Outcome, Prefetched, Settings, remembering, run
+from recall_claims.evidence.simulate import find
+from recall_claims.hunt.memory import HuntMemory, alpha_of
+from recall_claims.hunt.probe import TIER, Probe, alone
+from recall_claims.hunt.search import Catch, Hunt, search
+from recall_claims.judge.region import Verdict
+
+TURN = 12.0
+"""Seconds that a worker searches one claim at a stretch."""
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """A violation, judged on fresh evidence at an error probability of its own.
+
+    Attributes:
+        number: of the confirmation, over all claims and runs of the ledger.
+        probe: of the shrunk point.
+        outcome: of judging it; None if an earlier run did.
+    """
+
+    number: int
+    probe: Probe
+    outcome: Outcome | None = None
+
+
+@dataclass
+class Trail:
+    """What hunting one claim has come to.
+
+    Attributes:
+        claim: the claim.
+        why_not: why it cannot be hunted, or "".
+        probes: all that are known, by key.
+        confirmation: of the violation that was found, if one was.
+        turns: how often it was searched.
+        seconds: that it was searched for.
+        exhausted: whether every point of its regime has been tried.
+        refused: points without a prediction or a simulation, by what was said.
+    """
+
+    claim: Claim
+    why_not: str = ""
+    probes: dict[str, Probe] = field(default_factory=dict)
+    confirmation: Confirmation | None = None
+    turns: int = 0
+    seconds: float = 0.0
+    exhausted: bool = False
+    refused: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def worst(self) -> Probe | None:
+        """The point with the largest discrepancy."""
+        return max(self.probes.values(), key=lambda probe: probe.discrepancy, default=None)
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to search."""
+        return bool(self.why_not) or self.confirmation is not None or self.exhausted
+
+
+Watch = Callable[[Sequence[Trail], float], None]
+"""Told the trails and the seconds left after every turn."""
+
+
+def why_not_hunted(claim: Claim) -> str:
+    """Why a claim cannot be hunted, or ""."""
+    if claim.domain is None:
+        return "its regime is stated in words alone"
+    if claim.expected == "REFUTED":
+        return "it is expected to be refuted"
+    first = Cell(**{name: values.steps[0] for name, values in claim.domain.ranges.items()})
+    try:
+        claim.rule.alone(first, lambda _: 1000.0)
+    except ClaimError as error:
+        return f"{type(claim.rule).__name__}: {error}"
+    return ""
+
+
+def hunt(
+    claims: Sequence[Claim],
+    settings: Settings,
+    ledger: Ledger,
+    executor: Executor,
+    seconds: float,
+    watch: Watch | None = None,
+    workers: int = 1,
+) -> list[Trail]:
+    """Search the regimes of claims in turns until the time is up.
+
+    A violation that a search has found and shrunk is confirmed at once. The searches cost no error
+    probability; the j-th confirmation of the ledger has `memory.alpha_of(j)`.
+
+    Args:
+        claims: those to hunt; one that cannot be has a trail that says why.
+        settings: of the run.
+        ledger: where probes, examples and confirmations are kept.
+        executor: where searches run.
+        seconds: to hunt for; a turn that has begun is finished.
+        watch: told after every turn.
+        workers: turns at a time.
+    """
+    end = time.monotonic() + seconds
+    memory = HuntMemory(ledger, settings.seed)
+    trails = [_trail(claim, memory) for claim in claims]
+    flying: dict[Future[Catch], tuple[Trail, float]] = {}
+    workers = 1 if isinstance(executor, SerialExecutor) else workers
+    try:
+        while True:
+            busy = {id(trail) for trail, _ in flying.values()}
+            idle = [t for t in trails if not t.over and id(t) not in busy]
+            idle.sort(key=lambda trail: trail.seconds)
+            while idle and len(flying) < workers and time.monotonic() < end:
+                trail = idle.pop(0)
+                allowed = min(TURN, max(end - time.monotonic(), 0.1))
+                future = executor.submit(search, _turn(trail, settings, memory, allowed))
+                flying[future] = trail, time.monotonic()
+            if not flying:
+                return trails
+            for done in wait(flying, return_when=FIRST_COMPLETED).done:
+                trail, began = flying.pop(done)
+                _take(trail, done.result(), time.monotonic() - began, memory)
+                if trail.confirmation is None:
+                    _confirm(trail, done.result(), settings, ledger, executor, memory)
+                if watch is not None:
+                    watch(trails, max(end - time.monotonic(), 0.0))
+    finally:
+        for future in flying:
+            future.cancel()
+
+
+def _trail(claim: Claim, memory: HuntMemory) -> Trail:
+    """What is known of a claim as it is declared and predicted now."""
+    trail = Trail(claim, why_not_hunted(claim))
+    if trail.why_not:
+        return trail
+    kept = memory.probes(claim.id, _code(claim))
+    trail.probes = {key: probe for key, probe in kept.items() if _key(claim, probe) == key}
+    for key, (number, verdict) in memory.confirmed(claim.id, trail.probes).items():
+        if verdict is Verdict.REFUTED:
+            trail.confirmation = Confirmation(number, trail.probes[key])
+    return trail
+
+
+def _key(claim: Claim, probe: Probe) -> str:
+    try:
+        return registration(alone(claim, Cell(**probe.point)), TIER)
+    except (ClaimError, ArithmeticError, ValueError):
+        return ""
+
+
+def _turn(trail: Trail, settings: Settings, memory: HuntMemory, seconds: float) -> Hunt:
+    claim = trail.claim
+    return Hunt(
+        module=claim.module,
+        claim=claim.id,
+        seed=settings.seed,
+        device=settings.device,
+        seconds=seconds,
+        turn=len(trail.probes),  # a hunt that goes on draws other points
+        examples=memory.examples(claim.id),
+        known=trail.probes,
+    )
+
+
+def _take(trail: Trail, catch: Catch, seconds: float, memory: HuntMemory) -> None:
+    claim, code = trail.claim, _code(trail.claim)
+    for probe in catch.probes:
+        trail.probes[probe.key] = probe
+        memory.keep(claim.id, code, probe)
+    memory.keep_examples(claim.id, catch.examples)
+    for text, count in catch.refused.items():
+        trail.refused[text] = trail.refused.get(text, 0) + count
+    trail.turns += 1
+    trail.seconds += seconds
+    trail.exhausted = catch.exhausted
+
+
+def _confirm(
+    trail: Trail,
+    catch: Catch,
+    settings: Settings,
+    ledger: Ledger,
+    executor: Executor,
+    memory: HuntMemory,
+) -> None:
+    """Judge a violation that is shrunk; where it does not stand, the search takes it as settled."""
+    probe = catch.violation
+    if probe is None or not catch.shrunk:
+        return
+    claim = trail.claim
+    one = remembering(alone(claim, Cell(**probe.point)))
+    number = memory.begin_confirmation(claim.id, probe)
+    outcome = run(
+        one,
+        Settings(TIER, settings.seed, settings.device, settings.budget),
+        ledger,
+        executor,
+        prefetched=Prefetched(one, f"hunt {number} {probe.key}", {}),
+        alpha=alpha_of(number),
+    )
+    verdict = outcome.decision.verdict
+    memory.end_confirmation(number, verdict)
+    if verdict is Verdict.REFUTED:
+        trail.confirmation = Confirmation(number, probe, outcome)
+        return
+    settled = Probe(probe.point, probe.key, probe.discrepancy, verdict, probe.seconds)
+    trail.probes[probe.key] = settled
+    memory.keep(claim.id, _code(claim), settled)
+
+
+def _code(claim: Claim) -> str:
+    return find(claim.module, claim.id)[1]

@@ -1,0 +1,136 @@
+"""What hunts leave in the ledger: probes, Hypothesis's examples, and confirmations.
+
+Confirmations are counted over all claims and runs of a ledger: the j-th has the error probability
+1e-3 * 6 / (pi^2 j^2), and these add up to 1e-3.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+
+from recall_claims.declare.cell import Cell
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.hunt.probe import Probe
+from recall_claims.hunt.search import Example
+from recall_claims.judge.region import Verdict
+
+BUDGET = 1e-3
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS probes (
+        claim TEXT NOT NULL, seed TEXT NOT NULL, code TEXT NOT NULL, key TEXT NOT NULL,
+        point TEXT NOT NULL, discrepancy REAL NOT NULL, verdict TEXT NOT NULL,
+        seconds REAL NOT NULL, PRIMARY KEY (claim, seed, code, key)
+    ) STRICT""",
+    """CREATE TABLE IF NOT EXISTS examples (
+        claim TEXT NOT NULL, name BLOB NOT NULL, value BLOB NOT NULL,
+        PRIMARY KEY (claim, name, value)
+    ) STRICT""",
+    """CREATE TABLE IF NOT EXISTS confirmations (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, claim TEXT NOT NULL, point TEXT NOT NULL,
+        key TEXT NOT NULL, verdict TEXT
+    ) STRICT""",
+)
+
+
+def alpha_of(number: int) -> float:
+    """Error probability of the confirmation of this number, from 1.
+
+    >>> math.isclose(sum(alpha_of(j) for j in range(1, 100_000)), 1e-3, rel_tol=1e-4)
+    True
+    """
+    return BUDGET * 6 / (math.pi * number) ** 2
+
+
+class HuntMemory:
+    """The part of a ledger that hunts write.
+
+    Args:
+        ledger: open.
+        seed: of the probes.
+    """
+
+    def __init__(self, ledger: Ledger, seed: int) -> None:
+        self._ledger, self._seed = ledger, str(seed)
+        for table in _TABLES:
+            ledger.ask(table, action="write")
+
+    def probes(self, claim: str, code: str) -> dict[str, Probe]:
+        """Probes of a claim by key, made by simulation code of this fingerprint."""
+        rows = self._ledger.ask(
+            "SELECT key, point, discrepancy, verdict, seconds FROM probes "
+            "WHERE claim = ? AND seed = ? AND code = ?",
+            (claim, self._seed, code),
+        )
+        return {
+            key: Probe(json.loads(point), key, discrepancy, Verdict(verdict), seconds)
+            for key, point, discrepancy, verdict, seconds in rows
+        }
+
+    def keep(self, claim: str, code: str, probe: Probe) -> None:
+        """Keep a probe, in place of an earlier one of the same key."""
+        self._ledger.ask(
+            "INSERT OR REPLACE INTO probes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                claim,
+                self._seed,
+                code,
+                probe.key,
+                json.dumps(probe.point),
+                probe.discrepancy,
+                str(probe.verdict),
+                probe.seconds,
+            ),
+            action="write",
+        )
+
+    def examples(self, claim: str) -> tuple[Example, ...]:
+        """What Hypothesis keeps of a claim."""
+        return tuple(
+            (name, value)
+            for name, value in self._ledger.ask(
+                "SELECT name, value FROM examples WHERE claim = ?", (claim,)
+            )
+        )
+
+    def keep_examples(self, claim: str, examples: tuple[Example, ...]) -> None:
+        """Keep these in place of the earlier ones."""
+        self._ledger.ask("DELETE FROM examples WHERE claim = ?", (claim,), action="write")
+        for name, value in examples:
+            self._ledger.ask(
+                "INSERT OR IGNORE INTO examples VALUES (?, ?, ?)",
+                (claim, name, value),
+                action="write",
+            )
+
+    def begin_confirmation(self, claim: str, probe: Probe) -> int:
+        """Count a confirmation before its evidence is drawn; its number."""
+        [(number,)] = self._ledger.ask(
+            "INSERT INTO confirmations (claim, point, key) VALUES (?, ?, ?) RETURNING number",
+            (claim, json.dumps(probe.point), probe.key),
+            action="write",
+        )
+        return int(number)
+
+    def end_confirmation(self, number: int, verdict: Verdict) -> None:
+        """Keep its verdict."""
+        self._ledger.ask(
+            "UPDATE confirmations SET verdict = ? WHERE number = ?",
+            (str(verdict), number),
+            action="write",
+        )
+
+    def confirmed(self, claim: str, keys: Mapping[str, object]) -> dict[str, tuple[int, Verdict]]:
+        """Number and verdict of the confirmations of a claim, by those of these keys it has."""
+        rows = self._ledger.ask(
+            "SELECT key, number, verdict FROM confirmations "
+            "WHERE claim = ? AND verdict IS NOT NULL ORDER BY number",
+            (claim,),
+        )
+        return {key: (number, Verdict(verdict)) for key, number, verdict in rows if key in keys}
+
+
+def point_of(probe: Probe) -> Cell:
+    """The point of a probe."""
+    return Cell(**probe.point)

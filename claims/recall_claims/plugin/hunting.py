@@ -1,0 +1,113 @@
+"""`--hunt`: after the verdicts, search the regimes of the claims for violations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from rich.console import Console
+from rich.status import Status
+
+from recall_claims.evidence.executors import SerialExecutor, cores
+from recall_claims.hunt.campaign import Trail, hunt
+from recall_claims.hunt.memory import alpha_of
+from recall_claims.hunt.probe import Probe
+from recall_claims.plugin import record
+from recall_claims.plugin.item import ClaimItem
+from recall_claims.plugin.session import ClaimSession
+from recall_reports import record as reports
+
+SHOWN = 400
+"""Points of a claim that the record keeps: the nearest to a violation."""
+
+
+def run_hunt(
+    session: ClaimSession, items: Sequence[pytest.Item], seconds: float, console: Console
+) -> int:
+    """Hunt the claims of these items that did not fail, and put what was found into their records.
+
+    Returns:
+        How many claims a confirmed violation has refuted.
+    """
+    found = {entry.id: entry for entry in session.report.records}
+    able = [i.claim for i in items if isinstance(i, ClaimItem) and i.claim.id in found]
+    hunted = [claim for claim in able if found[claim.id].outcome == "passed"]
+    executor = session.store.executor
+    workers = 1 if isinstance(executor, SerialExecutor) else cores()
+    with Status("hunting", console=console) as line:
+
+        def watch(trails: Sequence[Trail], left: float) -> None:
+            line.update(progress(trails, left))
+
+        trails = hunt(
+            hunted,
+            session.settings,
+            session.store.ledger,
+            executor,
+            seconds,
+            watch if console.is_terminal else None,
+            workers,
+        )
+    refuted = 0
+    for trail in trails:
+        entry = found[trail.claim.id]
+        entry.hunt = recorded(trail)
+        refuted += _overturned(entry, trail)
+    return refuted
+
+
+def progress(trails: Sequence[Trail], left: float) -> str:
+    """The live line: points tried, the worst so far, the time left."""
+    tried = sum(len(trail.probes) for trail in trails)
+    worst = max(
+        (trail for trail in trails if trail.worst is not None),
+        key=lambda trail: trail.worst.discrepancy if trail.worst else -math.inf,
+        default=None,
+    )
+    text = f"hunting: {tried} points, "
+    if worst is not None and worst.worst is not None:
+        text += f"worst {worst.claim.id} {worst.worst.discrepancy:+.2f} regions, "
+    return text + f"{left:.0f} s left"
+
+
+def recorded(trail: Trail) -> reports.Hunt:
+    """What the record keeps of a trail."""
+    probes = sorted(trail.probes.values(), key=lambda probe: -probe.discrepancy)
+    confirmation = trail.confirmation
+    return reports.Hunt(
+        why_not=trail.why_not,
+        seconds=trail.seconds,
+        tried=len(probes),
+        exhausted=trail.exhausted,
+        refused=sum(trail.refused.values()),
+        points=[_point(probe) for probe in probes[:SHOWN]],
+        confirmed=None
+        if confirmation is None
+        else reports.Confirmed(
+            params=confirmation.probe.point,
+            number=confirmation.number,
+            alpha=alpha_of(confirmation.number),
+        ),
+    )
+
+
+def _point(probe: Probe) -> reports.Point:
+    finite = math.isfinite(probe.discrepancy)
+    return reports.Point(params=probe.point, discrepancy=probe.discrepancy if finite else None)
+
+
+def _overturned(entry: reports.Claim, trail: Trail) -> bool:
+    """Make a claim REFUTED that a confirmed violation refutes; whether it is."""
+    confirmation = trail.confirmation
+    if confirmation is None:
+        return False
+    if confirmation.outcome is not None:
+        parts = confirmation.outcome.decision.components
+        entry.components = [*map(record.component, parts), *entry.components]
+    else:
+        entry.reason = "a violation was confirmed by an earlier hunt"
+    entry.headline = 0
+    entry.verdict = "BREAKS" if trail.claim.exploratory else "REFUTED"
+    entry.outcome = "passed" if trail.claim.exploratory else "failed"
+    return not trail.claim.exploratory

@@ -1,0 +1,49 @@
+"""What a search of the regimes found, in words."""
+
+from collections.abc import Iterator
+
+from recall_reports import phrases
+from recall_reports.record import Claim, Parameters, Record
+
+
+def lines(record: Record) -> Iterator[str]:
+    """A line for each claim that was hunted, confirmed violations first, and one for the rest."""
+    hunted = [claim for claim in record.claims if claim.hunt is not None]
+    searched = [claim for claim in hunted if claim.hunt and not claim.hunt.why_not]
+    for claim in sorted(searched, key=lambda claim: violation(claim) == ""):
+        yield f"hunt {claim.id}: {violation(claim) or summary(claim)}"
+    left = len(hunted) - len(searched)
+    if left:
+        yield f"hunt: {left} claims were not searched; their records say why"
+
+
+def violation(claim: Claim) -> str:
+    """The confirmed violation of a claim, or ""."""
+    found = claim.hunt.confirmed if claim.hunt else None
+    if found is None:
+        return ""
+    return (
+        f"violated at {at(claim, found.params)}, confirmed on fresh evidence with error "
+        f"probability {phrases.number(found.alpha, 2)} (confirmation {found.number} of the ledger)"
+    )
+
+
+def summary(claim: Claim) -> str:
+    """How much of the regime was searched, and the point nearest to a violation."""
+    hunt = claim.hunt
+    if hunt is None or hunt.why_not:
+        return f"not searched: {hunt.why_not}" if hunt else "not searched"
+    text = f"no violation in {hunt.tried} points of its regime"
+    if hunt.exhausted:
+        text += ", all that there are"
+    if hunt.refused:
+        text += f"; {hunt.refused} points had no prediction"
+    worst = hunt.points[0] if hunt.points else None
+    if worst is not None and worst.discrepancy is not None:
+        text += f"; nearest at {at(claim, worst.params)}, {worst.discrepancy:+.2f} regions"
+    return text
+
+
+def at(claim: Claim, params: Parameters) -> str:
+    """A point in the paper's letters."""
+    return phrases.parameters(params, claim.symbols)

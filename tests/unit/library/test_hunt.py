@@ -1,0 +1,203 @@
+"""A search of a regime finds violations, shrinks them, and confirms them on fresh evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recall_claims import (
+    Block,
+    Cell,
+    Claim,
+    CriticalLocation,
+    Exponents,
+    MeanRatio,
+    Regime,
+    Region,
+    Source,
+    Verdict,
+    claim,
+    grid,
+    integers,
+    log_integers,
+    one_of,
+)
+from recall_claims.declare.check import check
+from recall_claims.errors import ClaimError
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Settings
+from recall_claims.hunt import campaign
+from recall_claims.hunt.memory import HuntMemory, alpha_of
+from recall_claims.hunt.probe import alone, probe
+from recall_claims.judge.methods import Array
+
+SIZES = {"dim": log_integers(8, 512), "length": log_integers(4, 256), "tied": one_of(False, True)}
+REGIME = Regime("any sizes", SIZES, holds=lambda cell: cell["length"] <= 4 * cell["dim"])
+
+
+def normal(block: Block, mean: float, deviation: float = 0.2) -> Array:
+    return np.array([rng.normal(mean, deviation * mean) for rng in block.rngs])
+
+
+def declared(id: str, regime: Regime = REGIME) -> Claim:
+    """The claim that the mean is the dimension; it is wrong for tied cells with long sequences."""
+
+    @claim(
+        id,
+        "The mean is the dimension",
+        source=Source("A", "A3", provenance="derived", reference="nowhere"),
+        regime=regime,
+        cells=grid(dim=(16, 64), length=(8, 16)),
+        replicates=64,
+        looks=5,
+        rule=MeanRatio(Region(0.9, 1.1)),
+        why="a test",
+        predict=lambda cell: cell.number("dim"),
+    )
+    def mean(cell: Cell, block: Block) -> Array:
+        """The mean is the dimension."""
+        wrong = id == "T.wrong" and cell.get("tied") and cell["length"] > 2 * cell["dim"]
+        return normal(block, cell["dim"] * (1.5 if wrong else 1.0))
+
+    return mean
+
+
+FEW = Regime("two sizes", {"dim": one_of(16, 64), "length": one_of(8, 16)})
+right, wrong, few = declared("T.right"), declared("T.wrong"), declared("T.few", FEW)
+
+
+@claim(
+    "T.critical",
+    "Half of the trials succeed from twice the dimension on",
+    source=Source("A", "A3", provenance="derived", reference="nowhere"),
+    regime=Regime("any dimension", {"dim": integers(5, 60)}),
+    cells=grid(dim=10, samples=(18, 22)),
+    replicates=64,
+    looks=5,
+    rule=CriticalLocation(Region(0.9, 1.1)),
+    why="a test",
+    predict=lambda cell: 2 * cell.number("dim"),
+)
+def critical(cell: Cell, block: Block) -> Array:
+    """Half of the trials succeed from twice the dimension on, but where the dimension is large."""
+    middle = cell["dim"] * (2 if cell["dim"] < 40 else 3)
+    return np.array([float(rng.normal(cell["samples"], 1.0) > middle) for rng in block.rngs])
+
+
+def hunted(one: Claim, path: Path, seconds: float, seed: int = 0) -> campaign.Trail:
+    with Ledger(path) as ledger:
+        [trail] = campaign.hunt([one], Settings(seed=seed), ledger, SerialExecutor(), seconds)
+    return trail
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Iterator[Path]:
+    return tmp_path / "ledger.sqlite"
+
+
+def test_a_violation_is_found_shrunk_and_confirmed(path: Path) -> None:
+    trail = hunted(wrong, path, 60)
+    assert trail.confirmation is not None
+    point = trail.confirmation.probe.point
+    # No parameter can go one step lower: the shortest sequence, the smallest dimension.
+    assert point["tied"] is True
+    assert point["dim"] == 8
+    lengths = SIZES["length"].steps
+    assert point["length"] == next(length for length in lengths if length > 16)
+    assert trail.confirmation.outcome is not None
+    assert trail.confirmation.outcome.alpha <= alpha_of(1)
+    [part] = trail.confirmation.outcome.decision.components
+    assert part.estimate == pytest.approx(1.5, abs=0.1)
+
+
+def test_a_hunt_goes_on_where_it_ended(path: Path) -> None:
+    first = hunted(wrong, path, 60)
+    again = hunted(wrong, path, 60)
+    assert first.confirmation is not None
+    assert again.confirmation is not None
+    assert again.confirmation.number == first.confirmation.number  # no second error probability
+    assert again.confirmation.probe.point == first.confirmation.probe.point
+    assert again.turns == 0
+
+
+def test_a_true_theorem_is_not_confirmed_wrong(path: Path) -> None:
+    trail = hunted(right, path, 5)
+    assert trail.confirmation is None
+    assert len(trail.probes) > 20
+    assert all(REGIME.searchable(Cell(**probe.point)) for probe in trail.probes.values())
+
+
+def test_a_probe_replays(path: Path) -> None:
+    point = Cell(dim=16, length=8, tied=True)
+    assert probe(right, point, seed=0, device="cpu").discrepancy == (
+        probe(right, point, seed=0, device="cpu").discrepancy
+    )
+    assert probe(right, point, seed=0, device="cpu").discrepancy != (
+        probe(right, point, seed=1, device="cpu").discrepancy
+    )
+
+
+def test_critical_values_are_hunted_by_rungs_at_the_edges(path: Path) -> None:
+    assert [c["samples"] for c in alone(critical, Cell(dim=10)).cells["hunt"]] == [18, 22]
+    trail = hunted(critical, path, 60)
+    assert trail.confirmation is not None
+    assert trail.confirmation.probe.point == {"dim": 40}
+
+
+def test_a_small_regime_is_exhausted(path: Path) -> None:
+    trail = hunted(few, path, 60)
+    assert trail.exhausted
+    assert len(trail.probes) == 4
+
+
+def test_what_cannot_be_hunted_says_why(path: Path) -> None:
+    assert campaign.why_not_hunted(right) == ""
+    in_words = replace(right, domain=None)
+    assert campaign.why_not_hunted(in_words) == "its regime is stated in words alone"
+    assert hunted(in_words, path, 60).turns == 0
+
+
+def test_an_exponent_cannot_be_hunted() -> None:
+    with pytest.raises(ClaimError, match="several cells"):
+        Exponents({"dim": 1.0}, half_width=0.1).alone(Cell(dim=2), None)
+
+
+def test_the_grid_has_to_lie_in_the_regime() -> None:
+    narrow = Regime("small", SIZES | {"dim": log_integers(8, 32)})
+    with pytest.raises(ClaimError, match=r"excludes cell dim=64,length=8: dim=64 is out"):
+        check(declared("T.right", narrow), ["standard"])
+    nameless = Regime("small", {"dim": SIZES["dim"]})
+    with pytest.raises(ClaimError, match="it has no range for length"):
+        check(declared("T.right", nameless), ["standard"])
+    together = Regime("small", SIZES, holds=lambda cell: cell["length"] < cell["dim"])
+    with pytest.raises(ClaimError, match="its condition does not hold there"):
+        check(declared("T.right", together), ["standard"])
+
+
+def test_confirmations_share_one_error_probability(path: Path) -> None:
+    assert math.fsum(alpha_of(j) for j in range(1, 100_000)) == pytest.approx(1e-3, rel=1e-4)
+    tried = probe(right, Cell(dim=16, length=8, tied=False), seed=0, device="cpu")
+    with Ledger(path) as ledger:
+        memory = HuntMemory(ledger, 0)
+        assert [memory.begin_confirmation("T.right", tried) for _ in range(3)] == [1, 2, 3]
+        memory.end_confirmation(2, Verdict.INCONCLUSIVE)
+    with Ledger(path) as ledger:
+        assert HuntMemory(ledger, 7).begin_confirmation("T.wrong", tried) == 4
+
+
+def test_ranges() -> None:
+    assert log_integers(8, 32, per_octave=1).steps == (8, 16, 32)
+    assert 20 in log_integers(8, 32)
+    assert 33 not in log_integers(8, 32)
+    assert "sphere" in one_of("sphere", "orthonormal")
+    assert 1 not in one_of(0, 2)
+    with pytest.raises(ClaimError, match="two positive ends"):
+        log_integers(8, 8)
+    with pytest.raises(ClaimError, match="at least one parameter"):
+        Regime("nothing", {})
