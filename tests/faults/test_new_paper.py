@@ -16,8 +16,8 @@ from recall_claims.__main__ import main
 from recall_claims.declare import papers
 from tests.faults.conftest import LIBRARY, REPOSITORY, Result
 
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-LOAD = "[pytest]\naddopts = -p recall_claims.plugin\n"  # as the README has it
+GUIDE = (REPOSITORY / ".github/docs/new-paper.md").read_text(encoding="utf-8")
+LOAD = "[pytest]\naddopts = -p recall_claims.plugin\n"  # as the guide has it
 
 
 def judge(folder: Path, *arguments: str) -> Result:
@@ -83,7 +83,7 @@ def test_papers_below_the_root(
     for name in ("below_one", "below_two"):
         assert main(["new", name]) == 0
 
-    assert LOAD in README
+    assert LOAD in GUIDE
     late = run(capsys)
     assert late.status == pytest.ExitCode.INTERRUPTED, late.text
     assert late.text.count("too late for their options and report") == 2
@@ -96,10 +96,10 @@ def test_papers_below_the_root(
         assert "2 of 2 claims run in tier standard on cpu" in result.text
 
 
-def test_readme_shows_what_is_written(tmp_path: Path) -> None:
+def test_guide_shows_what_is_written(tmp_path: Path) -> None:
     assert main(["new", "hopfield", "--to", str(tmp_path)]) == 0
     files = [path.read_text(encoding="utf-8") for path in (tmp_path / "hopfield").iterdir()]
-    blocks = [block.split("```")[0] for block in README.split("```python\n")[1:]]
+    blocks = [block.split("```")[0] for block in GUIDE.split("```python\n")[1:]]
     assert len(blocks) == 3
     for block in blocks:
         assert any(block in text for text in files), block
@@ -109,7 +109,7 @@ def test_readme_shows_what_is_written(tmp_path: Path) -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if line
     ]
-    assert f"Its {len(code)} lines of Python" in README
+    assert f"Its {len(code)} lines of Python" in GUIDE
 
 
 @pytest.mark.parametrize(
