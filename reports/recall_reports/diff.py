@@ -5,12 +5,19 @@ gives it, so the interval of a difference, from the new lower end less the old u
 upper end less the old lower end, misses with at most twice that, however the two runs depend on
 each other. A difference whose interval leaves out 0 is beyond chance. Two runs with one seed and
 tier see the same random numbers for a claim that was registered once for both: any difference
-there comes from code or versions. A claim whose registration differs was declared anew, and draws
-anew.
+there comes from code or versions, or is the rounding of another processor. A claim whose
+registration differs was declared anew, and draws anew.
+
+Rounding is no change. It moves an estimate by less than a small share of its distance to the ends
+of its interval, and the error of an identity by less than a small share of what the claim allows.
+Training amplifies it, so where both runs are of one commit and of the same versions that share is
+a tenth. Nor is a slower processor a change: a claim is slower if it takes longer than the median
+claim of the run would have it, by more than the spread of the claims' ratios.
 """
 
 import math
-from collections.abc import Iterator
+import statistics
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,11 +27,20 @@ from rich.table import Table
 
 from recall_reports import phrases
 from recall_reports.markdown import escaped
-from recall_reports.record import Claim, Range, Record
+from recall_reports.record import Claim, Component, Range, Record, Scale, Suite
 
 COARSER = 1.25
 SLOWER = 1.5
 SLOWER_SECONDS = 5.0
+TIMED_SECONDS = 0.5
+"""Shorter claims say little about the pace of a run."""
+FEWEST_TIMED = 3
+ROUNDED = 1e-4
+"""Share of the distance to an interval's ends; between AVX-512 and SSE it was 4e-7 at most."""
+ROUNDED_SAME_CODE = 0.1
+"""The same where code and versions are the same; models trained there moved by 0.08."""
+ROUNDED_ERROR = 1e-2
+"""Share of the error that an identity is allowed."""
 
 Kind = Literal["lost", "gained", "verdict", "anew", "moved", "coarser", "slower", "new", "gone"]
 HEADINGS: dict[Kind, str] = {
@@ -61,6 +77,9 @@ def changes(old: Record, new: Record) -> list[Change]:
     after = {claim.id: claim for claim in new.claims}
     same_tier = old.suite.tier == new.suite.tier
     same_draws = same_tier and old.suite.seed == new.suite.seed
+    rounded = ROUNDED_SAME_CODE if _same_code(old.suite, new.suite) else ROUNDED
+    both = [(before[name], after[name]) for name in before if name in after]
+    pace = _pace(both) if same_tier else None
     found = []
     for name in [*before, *(name for name in after if name not in before)]:
         was, now = before.get(name), after.get(name)
@@ -72,7 +91,7 @@ def changes(old: Record, new: Record) -> list[Change]:
                 label = "–" if now is None else phrases.label(now)
                 found.append(Change("gone", name, phrases.label(was), label))
         elif was.state != "NOT RUN":
-            found += _changes(was, now, same_tier, same_draws)
+            found += _changes(was, now, same_tier, same_draws, rounded, pace)
         elif same_tier:
             found.append(Change("new", name, phrases.label(was), phrases.label(now)))
     order = list(HEADINGS)
@@ -84,7 +103,42 @@ def lost(found: list[Change]) -> bool:
     return any(change.kind in ("lost", "gone") for change in found)
 
 
-def _changes(was: Claim, now: Claim, same_tier: bool, same_draws: bool) -> Iterator[Change]:
+def _same_code(old: Suite, new: Suite) -> bool:
+    """Whether both runs are of one commit, without edits, and of the same versions."""
+    commit = old.commit
+    known = commit is not None and not commit.endswith("+")
+    return known and commit == new.commit and old.versions == new.versions
+
+
+@dataclass(frozen=True)
+class _Pace:
+    """What a run takes of an earlier one's time: the claims' median ratio, and beyond the spread.
+
+    The spread is three standard deviations of log ratios as the median absolute deviation has
+    them, for processors differ in more than their clock.
+    """
+
+    median: float
+    slow: float
+
+
+def _pace(both: Sequence[tuple[Claim, Claim]]) -> _Pace | None:
+    """The pace of claims that were simulated anew; None if they are too few to know it."""
+    ratios = [
+        math.log(now.seconds / was.seconds)
+        for was, now in both
+        if min(was.seconds, now.seconds) >= TIMED_SECONDS and now.blocks.kept is None
+    ]
+    if len(ratios) < FEWEST_TIMED:
+        return None
+    median = statistics.median(ratios)
+    spread = 3 * 1.4826 * statistics.median(abs(ratio - median) for ratio in ratios)
+    return _Pace(math.exp(median), math.exp(median + max(math.log(SLOWER), spread)))
+
+
+def _changes(
+    was: Claim, now: Claim, same_tier: bool, same_draws: bool, rounded: float, pace: _Pace | None
+) -> Iterator[Change]:
     name = now.id
     if phrases.label(was) != phrases.label(now):
         passed = was.outcome == "passed", now.outcome == "passed"
@@ -94,7 +148,7 @@ def _changes(was: Claim, now: Claim, same_tier: bool, same_draws: bool) -> Itera
     registered = was.registration == now.registration
     if same_tier and not registered:
         yield Change("anew", name, was.registration or "–", now.registration or "–")
-    moved = _moved(was, now, same_draws and registered)
+    moved = _moved(was, now, same_draws and registered, rounded)
     if moved is not None:
         yield moved
     if not same_tier:
@@ -102,11 +156,15 @@ def _changes(was: Claim, now: Claim, same_tier: bool, same_draws: bool) -> Itera
     before, after = was.resolution, now.resolution
     if before is not None and after is not None and after > COARSER * before:
         yield Change("coarser", name, phrases.resolution(was), phrases.resolution(now))
-    if now.seconds > max(SLOWER * was.seconds, was.seconds + SLOWER_SECONDS):
-        yield Change("slower", name, phrases.seconds(was.seconds), phrases.seconds(now.seconds))
+    if pace is not None and now.seconds > max(
+        pace.slow * was.seconds, pace.median * was.seconds + SLOWER_SECONDS
+    ):
+        note = f"the median claim takes {phrases.number(pace.median)} times as long as before"
+        times = phrases.seconds(was.seconds), phrases.seconds(now.seconds)
+        yield Change("slower", name, *times, note)
 
 
-def _moved(was: Claim, now: Claim, same_draws: bool) -> Change | None:
+def _moved(was: Claim, now: Claim, same_draws: bool, rounded: float) -> Change | None:
     """The component whose estimate moved most, in units of its old interval, if one did."""
     before = {component.name: component for component in was.components}
     worst, size = None, 0.0
@@ -115,9 +173,11 @@ def _moved(was: Claim, now: Claim, same_draws: bool) -> Change | None:
         if earlier is None or earlier.estimate is None or component.estimate is None:
             continue
         step = component.estimate - earlier.estimate
+        if abs(step) <= _rounding(now.rule.scale, earlier, rounded):
+            continue
         low, high = _difference(earlier.interval, component.interval)
         beyond = low > 0 or high < 0
-        if not beyond and not (same_draws and not math.isclose(step, 0, abs_tol=1e-9)):
+        if not beyond and not same_draws:
             continue
         scale = (_width(earlier.interval) + _width(component.interval)) or abs(step)
         if abs(step) / scale >= size:
@@ -134,6 +194,17 @@ def _moved(was: Claim, now: Claim, same_draws: bool) -> Change | None:
                 note,
             )
     return worst
+
+
+def _rounding(scale: Scale, component: Component, share: float) -> float:
+    """What rounding alone may move its estimate by."""
+    if scale == "error":
+        edges = (component.region.low, component.region.high)
+        return ROUNDED_ERROR * max((abs(edge) for edge in edges if edge is not None), default=0.0)
+    estimate, ends = component.estimate, (component.interval.low, component.interval.high)
+    assert estimate is not None
+    reach = max((abs(estimate - end) for end in ends if end is not None), default=0.0)
+    return max(share * reach, 1e-9)
 
 
 def _difference(old: Range, new: Range) -> tuple[float, float]:
@@ -154,7 +225,7 @@ def _finite(value: float) -> float | None:
 def sentence(found: list[Change]) -> str:
     """The outcome in one sentence."""
     if not found:
-        return "Nothing changed."
+        return "Nothing changed beyond rounding."
     counts = {kind: sum(change.kind == kind for change in found) for kind in HEADINGS}
     parts = [f"{count} {HEADINGS[kind]}" for kind, count in counts.items() if count]
     return f"{'; '.join(parts)}."

@@ -51,7 +51,7 @@ def render(record: Record) -> str:
             bars={**_each_on_its_own_scale(claims), **_all_on_one_scale(beyond)},
             groups=summary.groups(claims),
             beyond=beyond,
-            sentence=summary.sentence(record),
+            headline=summary.headline(record),
             kinds=summary.kinds(record),
             present={phrases.state(claim) for claim in record.claims},
             attention=summary.attention(record),

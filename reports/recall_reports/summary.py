@@ -1,17 +1,22 @@
 """What a run amounts to: one sentence, what needs attention, the state of each statement."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from recall_reports import phrases
-from recall_reports.record import Claim, Paper, Record, Statement
+from recall_reports.record import Claim, Paper, Record, Scale, Statement
 
 AS_DECLARED = "REFUTED as declared"
 WORST_FIRST = (
     *("ERROR", "REFUTED", "INCONCLUSIVE", "SUPPORTED"),
     *(AS_DECLARED, "EXPLORED", "NOT RUN"),
+)
+SHARPEST: tuple[Scale, ...] = (
+    *("ratio", "exponent", "probability", "share"),
+    *("difference", "error"),
 )
 LEFT = {"NOT RUN": "not run", "EXPLORED": "explored"}
 ORDER = (
@@ -81,15 +86,49 @@ def sentence(record: Record) -> str:
     return " ".join(sentences)
 
 
+def headline(record: Record) -> str:
+    """The outcome in a line: of the claims on theorems, or of exploratory ones alone."""
+    claims, _ = split(record)
+    outcomes = {claim.outcome for claim in claims}
+    if outcomes == {"passed", "skipped"}:
+        return f"No claim fails: {list_states(claims)}."
+    return _outcome(claims) if claims else sentence(record)
+
+
 def kinds(record: Record) -> list[Kind]:
     """The claims on theorems by provenance; those whose region only reproduces a pilot apart.
 
     Each claim is in one of these, and none is empty.
     """
-    found: dict[str, list[Claim]] = {}
-    for claim in split(record)[0]:
-        found.setdefault("pilot" if claim.from_pilot else claim.source.provenance, []).append(claim)
+    found = evidence(split(record)[0])
     return [Kind(words, found[name]) for name, words in KINDS.items() if name in found]
+
+
+def evidence(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
+    """The claims by what they test: their provenance, or that they only reproduce a pilot run."""
+    found: dict[str, list[Claim]] = {}
+    for claim in claims:
+        found.setdefault("pilot" if claim.from_pilot else claim.source.provenance, []).append(claim)
+    return found
+
+
+def telling(claims: Sequence[Claim]) -> Claim | None:
+    """The claim that says most about what all of them test; None where none was judged.
+
+    One that failed comes before all; else one on a theorem, and of these the one whose data would
+    have refuted the smallest error in a constant, or else in an exponent, a probability and so on.
+    """
+
+    def rank(claim: Claim) -> tuple[bool, bool, bool, int, float]:
+        return (
+            claim.outcome != "failed",
+            claim.exploratory,
+            phrases.declared(claim),
+            SHARPEST.index(claim.rule.scale),
+            math.inf if claim.resolution is None else claim.resolution,
+        )
+
+    return min((claim for claim in claims if claim.head is not None), key=rank, default=None)
 
 
 def split(record: Record) -> tuple[list[Claim], list[Claim]]:

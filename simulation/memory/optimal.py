@@ -179,13 +179,38 @@ def _newton_step(pairs: Pairs, current: torch.Tensor) -> tuple[torch.Tensor, tor
     # The Hessian is a sum of Kronecker products, covariance of the outputs with e_i e_i^T.
     hessian = (covariance.flatten(2).mT @ _squares(inputs)).view(-1, dim, dim, dim, dim)
     hessian = hessian.transpose(2, 3).reshape(-1, dim**2, dim**2)
-    # Where the outputs or the inputs do not span the space, the gradient has no part outside.
-    diagonal = hessian.diagonal(dim1=1, dim2=2)
-    diagonal += _RIDGE * diagonal.mean(1, keepdim=True)
     gradient = ((mean - _targets(pairs)).mT @ inputs).flatten(1)
-    factor = torch.linalg.cholesky(hessian)
-    step = -torch.cholesky_solve(gradient[..., None], factor)[..., 0]
-    return step.view(-1, dim, dim), -(step * gradient).sum(1)
+    step, decrement = _damped_step(hessian, gradient, 2 * _loss(current))
+    return step.view(-1, dim, dim), decrement
+
+
+def _damped_step(
+    hessian: torch.Tensor, gradient: torch.Tensor, most: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Newton steps (R, d^2) with as small a ridge as each needs, and their decrements (R,).
+
+    Where the outputs or the inputs do not span the space, the gradient has no part outside. Where
+    only saturated pairs are left to store, the loss bends too little for a quadratic model: a ridge
+    is too small if the decrement exceeds ``most``, for then the model promises a negative loss.
+
+    Raises RuntimeError where no ridge helps.
+    """
+    step, decrement = torch.zeros_like(gradient), torch.zeros_like(most)
+    left = torch.arange(len(gradient), device=gradient.device)
+    scale = hessian.diagonal(dim1=1, dim2=2).mean(1).clamp(min=1e-100)
+    for power in range(60):
+        ridged = hessian[left] if power else hessian
+        ridge = _RIDGE * 100.0**power * scale[left]
+        ridged.diagonal(dim1=1, dim2=2).add_(ridge[:, None])
+        factor, failed = torch.linalg.cholesky_ex(ridged)
+        tried = -torch.cholesky_solve(gradient[left, :, None], factor)[..., 0]
+        promised = -(tried * gradient[left]).sum(1)
+        good = (failed == 0) & (promised <= most[left])
+        step[left[good]], decrement[left[good]] = tried[good], promised[good]
+        left = left[~good]
+        if not len(left):
+            return step, decrement
+    raise RuntimeError(f"no Newton step for {len(left)} sets of pairs")
 
 
 def _squares(vectors: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""The exit status says how a run ended; the README and `pytest claims/ --help` have the list.
+"""The exit status says how a run ended; `options.md` and `pytest claims/ --help` have the list.
 
 Statuses 2 and 4 are also in test_claims_written_wrongly.py and test_options.py, 3 in
 test_report_folder.py.

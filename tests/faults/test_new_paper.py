@@ -16,8 +16,8 @@ from recall_claims.__main__ import main
 from recall_claims.declare import papers
 from tests.faults.conftest import LIBRARY, REPOSITORY, Result
 
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-LOAD = "[pytest]\naddopts = -p recall_claims.plugin\n"  # as the README has it
+GUIDE = (REPOSITORY / ".github/docs/new-paper.md").read_text(encoding="utf-8")
+LOAD = "[pytest]\naddopts = -p recall_claims.plugin\n"  # as the guide has it
 
 
 def judge(folder: Path, *arguments: str) -> Result:
@@ -39,15 +39,15 @@ def report(folder: Path) -> dict[str, Any]:
 
 
 def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
-    assert main(["new", "own", "--to", str(tmp_path)]) == 0
-    first = judge(tmp_path, "own")
+    assert main(["new", "hebb", "--to", str(tmp_path)]) == 0
+    first = judge(tmp_path, "hebb")
     assert first.status == 0, first.text
-    assert [paper["key"] for paper in report(tmp_path)["papers"]] == ["own"]
+    assert [paper["key"] for paper in report(tmp_path)["papers"]] == ["hebb"]
     assert [claim["source"]["statements"] for claim in report(tmp_path)["claims"]] == [["1"]]
 
     # In a repository that loads the plugin, from its root without naming the folder.
     (tmp_path / "pytest.ini").write_text(LOAD)
-    theory = tmp_path / "own" / "theory.py"
+    theory = tmp_path / "hebb" / "theory.py"
     theory.write_text(theory.read_text().replace("return float(", "return 1.3 * float("))
     second = judge(tmp_path, "--tier", "smoke")
     [claim] = report(tmp_path)["claims"]
@@ -58,10 +58,10 @@ def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
     assert set(claim["blocks"]["recomputed"]) == {"registration changed"}
 
     # From another folder.
-    simulation = tmp_path / "own" / "simulation.py"
+    simulation = tmp_path / "hebb" / "simulation.py"
     simulation.write_text(simulation.read_text().replace("* first < 0", "* first < 100"))
     (tmp_path / "elsewhere").mkdir()
-    judge(tmp_path / "elsewhere", "../own")
+    judge(tmp_path / "elsewhere", "../hebb")
     [claim] = report(tmp_path)["claims"]
     assert claim["blocks"]["reused"] == 0
 
@@ -83,7 +83,7 @@ def test_papers_below_the_root(
     for name in ("below_one", "below_two"):
         assert main(["new", name]) == 0
 
-    assert LOAD in README
+    assert LOAD in GUIDE
     late = run(capsys)
     assert late.status == pytest.ExitCode.INTERRUPTED, late.text
     assert late.text.count("too late for their options and report") == 2
@@ -96,10 +96,10 @@ def test_papers_below_the_root(
         assert "2 of 2 claims run in tier standard on cpu" in result.text
 
 
-def test_readme_shows_what_is_written(tmp_path: Path) -> None:
+def test_guide_shows_what_is_written(tmp_path: Path) -> None:
     assert main(["new", "hopfield", "--to", str(tmp_path)]) == 0
     files = [path.read_text(encoding="utf-8") for path in (tmp_path / "hopfield").iterdir()]
-    blocks = [block.split("```")[0] for block in README.split("```python\n")[1:]]
+    blocks = [block.split("```")[0] for block in GUIDE.split("```python\n")[1:]]
     assert len(blocks) == 3
     for block in blocks:
         assert any(block in text for text in files), block
@@ -109,7 +109,7 @@ def test_readme_shows_what_is_written(tmp_path: Path) -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if line
     ]
-    assert f"Its {len(code)} lines of Python" in README
+    assert f"Its {len(code)} lines of Python" in GUIDE
 
 
 @pytest.mark.parametrize(
@@ -134,10 +134,10 @@ def test_senseless_name(
 def test_folder_that_exists_is_left_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "own").mkdir()
-    assert main(["new", "own", "--to", str(tmp_path)]) == 2
-    assert "own exists; choose another name" in capsys.readouterr().err
-    assert list((tmp_path / "own").iterdir()) == []
+    (tmp_path / "hebb").mkdir()
+    assert main(["new", "hebb", "--to", str(tmp_path)]) == 2
+    assert "hebb exists; choose another name" in capsys.readouterr().err
+    assert list((tmp_path / "hebb").iterdir()) == []
 
 
 @pytest.mark.parametrize(

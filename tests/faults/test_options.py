@@ -22,6 +22,7 @@ from tests.faults.conftest import Suite
         ("--executor", "processes:none", "processes:K needs a positive number"),
         ("--executor", "nowhere:make", "nowhere"),
         ("--inconclusive", "bogus", "invalid choice: 'bogus'"),
+        ("--baseline", "nowhere.json", "--baseline nowhere.json: no such file"),
     ],
 )
 def test_senseless_option(suite: Suite, option: str, value: str, says: str) -> None:

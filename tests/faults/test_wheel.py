@@ -64,7 +64,7 @@ def test_the_wheel_holds_the_library_and_nothing_else(wheel: Path) -> None:
 
 
 def test_a_repository_with_packages_of_the_suites_names(wheel: Path, tmp_path: Path) -> None:
-    """The walk-through of the README, twice, on the wheel."""
+    """The walk-through of `.github/docs/new-paper.md`, twice, on the wheel."""
     library, folder = tmp_path / "library", tmp_path / "stranger"
     installed = run(tmp_path, *PIP, "install", "--no-deps", "--target", str(library), str(wheel))
     assert installed.status == 0, installed.text

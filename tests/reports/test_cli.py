@@ -45,7 +45,7 @@ def test_default_file(
 
 def test_diff(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", str(file), str(file)]) == 0
-    assert capsys.readouterr().out == "Nothing changed.\n"
+    assert capsys.readouterr().out == "Nothing changed beyond rounding.\n"
     worse = files.load(file)
     [claim] = [claim for claim in worse.claims if claim.id == "A.trigger-signal"]
     claim.verdict, claim.outcome = "REFUTED", "failed"
@@ -54,6 +54,15 @@ def test_diff(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "lost verdict" in capsys.readouterr().out
     assert main(["diff", str(file), str(tmp_path / "worse.json"), "--markdown"]) == 1
     assert "| lost verdict | `A.trigger-signal` | ✓ SUPPORTED |" in capsys.readouterr().out
+
+
+def test_diff_of_a_file_that_is_not_there(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = str(tmp_path / "nowhere.json")
+    for arguments in ([nowhere, str(file)], [str(file), nowhere]):
+        assert main(["diff", *arguments]) == 2
+        assert f"{nowhere}: no such file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [[], ["paint"], ["render"], ["show", "a", "b"]])

@@ -12,6 +12,7 @@ from recall_reports import diff, summary
 from recall_reports.diff import Change
 from recall_reports.files import load
 from recall_reports.record import Claim, Range, Record
+from tests.reports import builders
 
 CLAIM = "A.trigger-signal"
 Edit = Callable[[Claim], object]
@@ -87,6 +88,59 @@ def test_small_move_is_chance_under_another_seed_only(report: Record) -> None:
     [change] = diff.changes(report, edited(report, small))
     assert change.kind == "moved"
     assert "same seed, so not chance" in change.note
+
+
+@pytest.mark.parametrize("share", [1e-7, 4e-5])
+def test_rounding_is_no_move(report: Record, share: float) -> None:
+    report.suite.commit = "abcdef0123"
+    new = edited(report, lambda claim: move(claim, share))
+    new.suite.commit = "0123abcdef"
+    assert diff.changes(report, new) == []
+    assert kinds(diff.changes(report, edited(new, lambda claim: move(claim, 1e-3)))) == ["moved"]
+
+
+def test_an_identity_is_as_exact_as_it_was(report: Record) -> None:
+    def violated(size: float) -> Edit:
+        def edit(claim: Claim) -> None:
+            claim.rule.scale = "error"
+            [part] = claim.components = claim.components[:1]
+            part.estimate, part.interval = size, Range(size, size)
+            part.region, part.one_sided = Range(None, 1e-12), Range(size, size)
+
+        return edit
+
+    was = edited(report, violated(8.7e-16))
+    assert diff.changes(was, edited(report, violated(1.0e-15))) == []
+    [change] = diff.changes(was, edited(report, violated(3e-14)))
+    assert (change.kind, change.old, change.new) == ("moved", "8.7e-16", "3e-14")
+
+
+def test_training_amplifies_rounding_where_nothing_else_differs(report: Record) -> None:
+    new = edited(report, lambda claim: move(claim, 0.04))
+    assert diff.changes(report, new) == []
+    assert kinds(diff.changes(report, edited(new, lambda claim: move(claim, 0.04)))) == ["moved"]
+    new.suite.versions["torch"] = "9.9"
+    assert kinds(diff.changes(report, new)) == ["moved"]
+    new.suite.versions = report.suite.versions
+    new.suite.commit = report.suite.commit = "0123456789+"
+    assert kinds(diff.changes(report, new)) == ["moved"]
+
+
+def test_a_slower_processor_is_no_news(report: Record) -> None:
+    new = copy.deepcopy(report)
+    for index, claim in enumerate(new.claims):
+        claim.seconds *= 2.2 * (1 + 0.1 * builders.wobble(index))
+    assert diff.changes(report, new) == []
+
+    def slow(claim: Claim) -> None:
+        claim.seconds *= 2
+
+    [change] = diff.changes(report, edited(new, slow))
+    assert (change.kind, change.claim) == ("slower", CLAIM)
+    assert "the median claim takes 2." in change.note
+    for record in (report, new):  # too few to tell a slow claim from a slow processor
+        record.claims = [claim for claim in record.claims if claim.id == CLAIM]
+    assert diff.changes(report, edited(new, slow)) == []
 
 
 def test_large_move_is_beyond_chance_under_any_seed(report: Record) -> None:

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from msgspec.structs import replace
 
-from recall_reports import html, phrases
+from recall_reports import html, phrases, summary
 from recall_reports.record import Claim, Range, Record, validated
 from tests.reports import builders, sample
 
@@ -140,11 +140,46 @@ def test_worst_components_are_in_full_view(report: Record) -> None:
 def test_what_did_not_pass_is_said_with_its_reason_before_the_verdicts(
     report: Record, page: str
 ) -> None:
-    opening = page[page.index("<main>") : page.index('id="verdicts"')]
+    opening = page[page.index("<main>") : page.index('id="statements"')]
     for claim in report.claims:
         listed = f'href="#{claim.id}"' in opening
         assert listed == (claim.outcome != "passed")
         assert not listed or phrases.reason(claim) in opening
+
+
+def test_first_comes_what_failed_then_statement_by_statement(page: str, bare: Record) -> None:
+    order = [page.index(f'id="{name}"') for name in ("attention-heading", "statements", "verdicts")]
+    assert order == sorted(order)
+    bare.claims = [claim for claim in bare.claims if claim.outcome != "failed"]
+    without = html.render(bare)
+    assert without.index('id="statements"') < without.index('id="attention-heading"')
+
+
+def test_a_statement_says_whether_it_holds_how_sharply_and_on_what_evidence(
+    report: Record, page: str
+) -> None:
+    section = _section(page, "statements")
+    for entry in summary.statements(report)["A"]:
+        start = section.index(f'id="statement-{entry.name}"')
+        row = section[start : section.index("</tr>", start)]
+        telling = summary.telling(entry.claims)
+        if telling is None:
+            assert "no claim in this run" in row
+            continue
+        for state, number in summary.count(entry.claims).items():
+            assert f"{number}&nbsp;{state.removesuffix(' as declared')}" in row
+        assert phrases.finding(telling.head) in row
+        assert '<svg class="bar' in row
+        for kind, found in summary.evidence(entry.claims).items():
+            assert f"{len(found)}&nbsp;{kind}" in row
+        assert all(f'href="#{claim.id}"' in row for claim in entry.claims)
+
+
+def test_claims_are_laid_out_when_they_are_near(page: str) -> None:
+    sheet = page[page.index("<style>") : page.index("</style>")]
+    screen, _, printed = sheet.partition("@media print")
+    assert "content-visibility: auto" in screen
+    assert "content-visibility: visible" in printed
 
 
 def test_explored_is_a_state_of_its_own_and_no_verdict(page: str, bare: Record) -> None:
@@ -161,8 +196,8 @@ def test_explored_is_a_state_of_its_own_and_no_verdict(page: str, bare: Record) 
     assert phrases.EXPLORED not in without[: without.index("<main>")]
 
 
-def test_opens_with_what_claims_test_and_counts_pilots_apart(page: str) -> None:
-    opening = page[: page.index("<main>")]
+def test_verdicts_open_with_what_claims_test_and_counts_pilots_apart(page: str) -> None:
+    opening = _section(page, "verdicts")
     assert "<li>Statements as published: 1 claim, 1 SUPPORTED.</li>" in opening
     assert "<li>Our own derivations: 14 claims, 8 SUPPORTED, " in opening
     assert "<li>Regions that only reproduce a pilot run, counted here alone: 1 claim" in opening
@@ -184,7 +219,7 @@ def test_exploratory_claims_stand_apart(page: str) -> None:
         assert f"A.beyond-{verdict}" not in verdicts
         assert f"A.beyond-{verdict}" in beyond
     assert "Exploratory: it asks" in _section(page, "A.beyond-breaks")
-    assert "Beyond the theorems: 1 SURVIVES, 1 BREAKS and 1 INCONCLUSIVE." in page
+    assert "<p>1 SURVIVES, 1 BREAKS and 1 INCONCLUSIVE. " in beyond
 
 
 def test_no_section_for_exploratory_claims_without_any(bare: Record) -> None:

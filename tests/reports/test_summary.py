@@ -68,6 +68,35 @@ def test_sentence(states: str, sentence: str) -> None:
     assert summary.sentence(_report(*states)) == sentence
 
 
+@pytest.mark.parametrize(
+    ("states", "headline"),
+    [
+        ("ss", "All 2 claims pass: 2 SUPPORTED."),
+        ("srB", "1 of 2 claims fails: 1 SUPPORTED and 1 REFUTED."),
+        ("sdnB", "No claim fails: 1 SUPPORTED, 1 REFUTED as declared and 1 NOT RUN."),
+        ("nn", "No claim was decided: 2 NOT RUN."),
+        ("I", "Beyond the theorems: 1 INCONCLUSIVE."),
+        ("", "No claim was selected."),
+    ],
+)
+def test_headline_is_one_line(states: str, headline: str) -> None:
+    assert summary.headline(_report(*states)) == headline
+
+
+def test_the_most_telling_claim() -> None:
+    """What failed, then theorems; of these constants before exponents, and the sharpest."""
+    claims = _report(*"nBdsssr").claims
+    claims[3].rule.scale = "exponent"
+    for claim, resolution in zip(claims[3:6], (0.01, 0.2, 0.05), strict=True):
+        claim.resolution = resolution
+    claims[0].components = []
+    order = []
+    while (found := summary.telling(claims)) is not None:
+        order.append(found.id)
+        claims.remove(found)
+    assert order == ["6", "5", "4", "3", "2", "1"]
+
+
 def test_attention_puts_failures_first_and_leaves_out_what_passed() -> None:
     found = summary.attention(_report(*"snrdknee"))
     names = ["".join(claim.id for claim in entry) for entry in found]

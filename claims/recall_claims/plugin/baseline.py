@@ -24,7 +24,23 @@ from recall_reports.files import load
 from recall_reports.record import Claim as ClaimRecord
 from recall_reports.record import Kept, Record
 
+DEFAULT = "reports/baseline.json"
 LIBRARIES = ("numpy", "scipy", "torch")
+
+
+def file(named: str | None, root: Path) -> Path:
+    """The file of the baseline: the one that was named, or the default of the repository at `root`.
+
+    Raises:
+        ValueError: the one that was named is not there. The default need not be.
+    """
+    path = root / (named or DEFAULT)
+    if named is not None and not path.is_file():
+        raise ValueError(
+            f"--baseline {named}: no such file; name the report.json of an earlier run, or leave "
+            f"the option out for {DEFAULT}"
+        )
+    return path
 
 
 class Baseline:

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from recall_claims.declare.claim import Claim
+from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError, ExecutorError, LedgerError, SimulationError
 from recall_claims.judge.region import Verdict
 from recall_claims.plugin import record
 from recall_claims.plugin.session import SESSION
-from recall_reports import phrases
+from recall_reports import failure, phrases
 from recall_reports.record import Claim as ClaimRecord
 
 
@@ -50,11 +51,12 @@ class ClaimItem(pytest.Item):
         verdict = outcome.decision.verdict
         if record.passes(claim, verdict):
             return
-        message = f"{verdict} (expected {claim.expected}): {phrases.reason(self.record)}"
         if verdict is Verdict.INCONCLUSIVE and session.inconclusive == "skip":
             self.record.outcome = "skipped"
-            pytest.skip(message)
-        raise ClaimFailed(f"{message}\nreplay: {self.record.replay}")
+            pytest.skip(f"{verdict} (expected {claim.expected}): {phrases.reason(self.record)}")
+        budget = session.settings.budget
+        share = budget.per_claim(papers()[claim.source.paper])
+        raise ClaimFailed(failure.message(self.record, share, budget.probability))
 
     def will_run(self) -> bool:
         """Whether the claim can run in this tier and on this device, and has to be judged anew."""

@@ -9,6 +9,7 @@ import torch
 from recall_claims.declare.claim import TIERS
 from recall_claims.evidence import executors
 from recall_claims.judge.budget import DEFAULT, Budget
+from recall_claims.plugin import baseline
 
 ABOUT = """claims, theory verified by experiment
   SUPPORTED     passed: the interval is inside the region, and every control is refuted
@@ -65,10 +66,9 @@ def add(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--baseline",
-        default="reports/baseline.json",
         metavar="FILE",
         help="earlier report for --changed-since, --dry-run and the time left (default "
-        "reports/baseline.json)",
+        f"{baseline.DEFAULT}, if it is there)",
     )
     group.addoption(
         "--hunt",

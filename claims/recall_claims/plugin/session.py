@@ -9,7 +9,7 @@ from recall_claims.declare.claim import Claim
 from recall_claims.evidence import executors
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.evidence.store import EvidenceStore
-from recall_claims.plugin import options, record
+from recall_claims.plugin import baseline, options, record
 from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.changes import Changes
 from recall_claims.plugin.progress import ProgressLine
@@ -52,7 +52,8 @@ class ClaimSession:
         self.store = EvidenceStore(root / Path(option("--ledger")), executor)
         revision = option("--changed-since")
         changes = Changes.since(revision, root) if revision else None
-        self.baseline = Baseline(root / Path(option("--baseline")), self.settings, changes, root)
+        earlier = baseline.file(option("--baseline"), root)
+        self.baseline = Baseline(earlier, self.settings, changes, root)
         if revision or self.dry_run:
             # One that cannot be read, or is of nobody knows what code, ends the run here.
             self.baseline.records, self.baseline.since  # noqa: B018

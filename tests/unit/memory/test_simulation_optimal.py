@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy import optimize
 
+from recall_claims.evidence.seeds import replicate_generators
 from simulation.memory import optimal as memory
 
 
@@ -40,6 +41,14 @@ def test_separability_is_that_of_the_linear_programme(
     expected = [possible(pairs, r) for r in range(40)]
     assert memory.separable(pairs).tolist() == expected
     assert all(expected) or len(set(expected)) == 2, "the case should tell the methods apart"
+
+
+def test_pairs_that_can_only_just_be_stored_are_decided() -> None:
+    # On the way all pairs but one are saturated, and a Newton step without a large ridge leads
+    # nowhere: met in block 0 of a claim under seed 2001.
+    name = ("C.optimal-capacity", "2de43383474e8064", "associations=96,dim=20")
+    hard = replicate_generators(2001, *name, 0, 32)[6:7]
+    assert memory.separable(memory.draw(hard, associations=96, dim=20)).tolist() == [True]
 
 
 @pytest.mark.parametrize("own_competitors", [False, True])

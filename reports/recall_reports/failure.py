@@ -1,0 +1,128 @@
+"""Why a claim failed, line by line: what pytest prints of it."""
+
+from recall_reports import phrases
+from recall_reports.record import Cell, Claim, Component, Control
+
+GAP = {
+    "ratio": "{:.2%} of the prediction",
+    "probability": "{:.3g} in probability",
+    "exponent": "{:.3g} in the exponent",
+    "share": "{:.1%} of the points",
+}
+NO_SAMPLING = "error"
+"""The scale of identities, which spend nothing of the error budget."""
+
+
+def message(claim: Claim, share: float, budget: float) -> str:
+    """What the theorem says, what the data say, by how much it is off, and how sure that is.
+
+    Args:
+        claim: decided, with a verdict that is not the expected one.
+        share: what the claim owns of the error budget, its alpha.
+        budget: the probability that the run refutes any true claim.
+    """
+    why = f": {claim.explanation}" if claim.explanation else ""
+    lines = {
+        "theorem": _theorem(claim),
+        "data": _data(claim),
+        "off by": _off_by(claim),
+        "error": _error(claim, share, budget),
+        "controls": _controls(claim),
+        "replay": claim.replay,
+    }
+    body = [f"  {name:<9} {text}" for name, text in lines.items()]
+    return "\n".join([f"{claim.verdict} (expected {claim.expected}{why})", *body])
+
+
+def _theorem(claim: Claim) -> str:
+    source, head = claim.source, claim.head
+    says = f"{phrases.title(claim)} ({source.paper} {', '.join(source.statements)})"
+    if head is None:
+        return phrases.sentence(says)
+    estimand = claim.rule.method.partition(". ")[0]
+    place = phrases.component_name(claim, head, head.params)
+    predicted = _predicted(claim, head)
+    predicts = "" if predicted is None else f"{phrases.setting(predicted)} predicted, "
+    return f"{says}. At {place}: {predicts}region {phrases.bounds(head.region)} ({estimand})."
+
+
+def _predicted(claim: Claim, component: Component) -> float | str | None:
+    """What is predicted for the cell that a component is about, if it is about one alone."""
+    cells: list[Cell] = [cell for cell in claim.cells if cell.params == component.params]
+    return cells[0].predicted if len(cells) == 1 else None
+
+
+def _data(claim: Claim) -> str:
+    found = phrases.finding(claim.head)
+    verdicts = [component.verdict for component in claim.components]
+    if len(verdicts) > 1:
+        places = [
+            f"{verdicts.count(verdict)} {place}"
+            for verdict, place in phrases.PLACES.items()
+            if verdict in verdicts
+        ]
+        found += f", the worst of {len(verdicts)} components ({', '.join(places)})"
+    looks = f"look {claim.looks} of {claim.looks_planned}"
+    return f"{found}; replicates: {phrases.replicates(claim)}; {looks}."
+
+
+def _off_by(claim: Claim) -> str:
+    """How far the component that speaks for all is beyond an edge, or may be."""
+    head = claim.head
+    if head is None or head.verdict == "SUPPORTED":
+        return "nothing: the bounds lie inside the region."
+    refuted, found = head.verdict == "REFUTED", []
+    for edge, sign, name in ((head.region.low, -1, "lower"), (head.region.high, 1, "upper")):
+        if edge is None:
+            continue
+        ends = head.interval if refuted else head.one_sided
+        near, far = (ends.low, ends.high) if sign > 0 else (ends.high, ends.low)
+        end = near if refuted else far
+        if end is None:
+            if not refuted:
+                found.append(f"the data give no bound beyond the {name} edge")
+        elif sign * (end - edge) > 0:
+            beyond = f"{_gap(claim, sign * (end - edge))} beyond the {name} edge"
+            estimate = _of_the_estimate(claim, head, sign, edge)
+            found.append(f"{'at least' if refuted else 'bounds reach'} {beyond}{estimate}")
+    return f"{', '.join(found)}." if found else "nothing that can be said."
+
+
+def _of_the_estimate(claim: Claim, component: Component, sign: int, edge: float) -> str:
+    if component.estimate is None:
+        return ""
+    beyond = sign * (component.estimate - edge)
+    return f" (the estimate is {_gap(claim, abs(beyond))} {'beyond' if beyond > 0 else 'inside'})"
+
+
+def _gap(claim: Claim, size: float) -> str:
+    form = GAP.get(claim.rule.scale)
+    return phrases.number(size) if form is None else form.format(size)
+
+
+def _error(claim: Claim, share: float, budget: float) -> str:
+    if claim.rule.scale == NO_SAMPLING:
+        return "none from sampling: an identity spends nothing of the error budget."
+    what = "refutes" if claim.verdict == "REFUTED" else "decided"
+    exact = "at most" if claim.rule.exact else "nominally"
+    spent = (
+        f"{what} wrongly with probability {exact} {phrases.number(share)}, its share of the "
+        f"error budget {phrases.number(budget)}"
+    )
+    notes = [spent, phrases.certificate(claim), phrases.registrations(claim)]
+    return f"{'; '.join(filter(None, notes))}."
+
+
+def _controls(claim: Claim) -> str:
+    if not claim.controls:
+        return "none declared."
+    refuted = [control.id for control in claim.controls if control.verdict == "REFUTED"]
+    standing = [_standing(entry) for entry in claim.controls if entry.verdict != "REFUTED"]
+    if not standing:
+        return f"none stands; the data refute {', '.join(refuted)}."
+    also = f"; the data refute {', '.join(refuted)}" if refuted else ""
+    return f"not refuted: {', '.join(standing)}{also}."
+
+
+def _standing(control: Control) -> str:
+    return f"{control.id} {phrases.finding(control)} against {phrases.region(control)}"
