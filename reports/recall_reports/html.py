@@ -8,7 +8,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from recall_reports import credibility, formula, graph, phrases, plots, summary
+from recall_reports import credibility, formula, graph, hunted, phrases, plots, summary
 from recall_reports.bars import Bar, bars, overshoot
 from recall_reports.record import Claim, Component, Record
 
@@ -79,6 +79,7 @@ def environment() -> Environment:
         summary=summary,
         credibility=credibility,
         draw=_draw,
+        hunted=hunted,
         include_raw=_include_raw,
     )
     environment.filters.update(mathml=formula.mathml, prose=formula.prose, inline=formula.inline)

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from recall_reports.plots import collapse, curve, parity, phase_map
+from recall_reports.plots import collapse, curve, parity, phase_map, regime
 from recall_reports.plots.panel import Painter, Panel, Styles, draw
 from recall_reports.plots.series import is_number
 from recall_reports.record import Cell, Claim, Plot
@@ -17,6 +17,15 @@ def panels(claim: Claim, styles: Styles | None = None) -> list[Panel]:
 
     `styles` are the classes of the page, to which those of the panels are added.
     """
+    styles = {} if styles is None else styles
+    found = _of_cells(claim, styles)
+    if regime.drawable(claim):
+        plot = Plot(kind="parity")  # it says nothing of this panel
+        found.append(draw(regime.paint, claim, plot, name=f"{claim.id}-regime", styles=styles))
+    return found
+
+
+def _of_cells(claim: Claim, styles: Styles) -> list[Panel]:
     plot = claim.plot
     if plot is None:
         return []
@@ -26,7 +35,6 @@ def panels(claim: Claim, styles: Styles | None = None) -> list[Panel]:
     painters: list[Painter] = [PAINTERS[plot.kind]]
     if plot.collapse and plot.kind == "curve":
         painters += collapse.painters(claim)
-    styles = {} if styles is None else styles
     return [
         draw(paint, claim, plot, name=f"{claim.id}-{index}", styles=styles)
         for index, paint in enumerate(painters)

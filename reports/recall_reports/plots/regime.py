@@ -1,0 +1,72 @@
+"""The points of a regime that a hunt has tried, over the two parameters that tell most."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from recall_reports import phrases
+from recall_reports.plots.panel import COLOURS, INK, MUTED
+from recall_reports.plots.series import is_number, scale_axis
+from recall_reports.record import Claim, Plot, Point
+
+WIDE = 8
+"""Ratio of the ends from which an axis is logarithmic."""
+
+
+def telling(points: list[Point]) -> tuple[str, ...]:
+    """The two numeric parameters that rank the discrepancy best; fewer if no more vary."""
+    known = [point for point in points if point.discrepancy is not None]
+    found: dict[str, float] = {}
+    for name in known[0].params if known else ():
+        values = [point.params[name] for point in known]
+        if all(map(is_number, values)) and len(set(values)) > 1:
+            found[name] = abs(_rank_correlation(values, [point.discrepancy for point in known]))
+    return tuple(sorted(found, key=lambda name: -found[name])[:2])
+
+
+def _rank_correlation(one: Sequence[Any], other: Sequence[Any]) -> float:
+    ranks = [np.unique(values, return_inverse=True)[1] for values in (one, other)]
+    if any(rank.max() == 0 for rank in ranks):
+        return 0.0
+    return float(np.corrcoef(*ranks)[0, 1])
+
+
+def drawable(claim: Claim) -> bool:
+    """Whether a hunt has tried points that differ in two numbers."""
+    return claim.hunt is not None and len(telling(claim.hunt.points)) == 2
+
+
+def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
+    """Draw the points, those shown outside the region above the others; return the caption."""
+    assert claim.hunt is not None
+    points = claim.hunt.points
+    x, y = telling(points)
+    suspect = [p for p in points if p.discrepancy is not None and p.discrepancy > 0]
+    kinds = [
+        ([p for p in points if p not in suspect], "not shown outside", MUTED, "o", 3.0),
+        (suspect, "outside by a standard error", COLOURS[0], "^", 5.0),
+    ]
+    if claim.hunt.confirmed is not None:
+        violation = [Point(params=claim.hunt.confirmed.params)]
+        kinds.append((violation, "violation, confirmed", COLOURS[1], "*", 10.0))
+    for shown, label, colour, marker, size in kinds:
+        if shown:
+            places = [[p.params[name] for p in shown] for name in (x, y)]
+            axes.plot(
+                *places, linestyle="none", marker=marker, color=colour, markersize=size, label=label
+            )
+    for which, name in (("x", x), ("y", y)):
+        values = [float(p.params[name]) for p in points]
+        low, high = min(values), max(values)
+        log = low > 0 and high / low > WIDE
+        scale_axis(axes, which, (low, high), log=log)
+    axes.set_xlabel(phrases.axis(x, claim.symbols))
+    axes.set_ylabel(phrases.axis(y, claim.symbols))
+    axes.set_title("The regime", color=INK)
+    return (
+        f"{claim.hunt.tried} points of the regime that a hunt has tried"
+        f"{f', the {len(points)} nearest to a violation' if claim.hunt.tried > len(points) else ''}"
+        ", over the two parameters that rank them best."
+    )

@@ -1,0 +1,95 @@
+"""`--hunt` from the command line: what it finds, says, keeps and refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.faults.conftest import HEAD, Suite
+
+TEXT = (
+    HEAD
+    + '''
+from recall_claims import Regime, log_integers
+
+
+@claim(
+    id="tiny.mean",
+    title="A mean has its value",
+    source=SOURCE,
+    regime=Regime("everywhere", {"scale": log_integers(1, 64), "length": log_integers(2, 64)}),
+    cells=grid(scale=(1, 2), length=4),
+    replicates=64,
+    looks=3,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    why="wide enough",
+    predict=predict,
+    controls=[Control("double", "twice the value", predict=double)],
+)
+def mean(cell, block):
+    """The mean of the value is the cell's scale."""
+    wrong = 2 if cell["length"] > LONGEST else 1
+    return {"value": np.array([wrong * rng.normal(cell["scale"], 0.1) for rng in block.rngs])}
+'''
+)
+WRONG, RIGHT = (TEXT.replace("LONGEST", longest) for longest in ("30", "99"))
+
+
+def only_claim(suite: Suite) -> dict[str, Any]:
+    [claim] = suite.report()["claims"]
+    return dict(claim)
+
+
+def test_a_violation_off_the_grid_fails_the_run(suite: Suite) -> None:
+    suite.write_text(WRONG)
+    assert suite.run().status == 0
+    result = suite.run_apart("--hunt", "60s", "--executor", "serial")
+    assert result.status == 1
+    assert "violated at" in result.text
+    claim = only_claim(suite)
+    assert (claim["verdict"], claim["outcome"]) == ("REFUTED", "failed")
+    assert claim["hunt"]["confirmed"]["params"] == {"scale": 1, "length": 32}
+    assert claim["hunt"]["confirmed"]["number"] == 1
+    page = (suite.folder / "reports" / "latest" / "report.html").read_text(encoding="utf-8")
+    assert "violated at" in page
+    assert "violation, confirmed" in page
+    again = suite.run_apart("--hunt", "60s", "--executor", "serial")
+    assert again.status == 1
+    assert only_claim(suite)["hunt"]["confirmed"]["number"] == 1
+    # A plain run judges the grid alone.
+    assert suite.run().status == 0
+
+
+def test_a_true_theorem_survives_its_hunt(suite: Suite) -> None:
+    suite.write_text(RIGHT)
+    result = suite.run_apart("--hunt", "3s")
+    assert result.status == 0, result.text
+    claim = only_claim(suite)
+    assert claim["verdict"] == "SUPPORTED"
+    assert claim["hunt"]["confirmed"] is None
+    assert claim["hunt"]["tried"] > 0
+    assert "no violation in" in result.text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--hunt", "soon"), "--hunt takes a time such as 90s, 10m or 1h, got 'soon'"),
+        (("--hunt", "0s"), "--hunt takes a time such as"),
+        (("--hunt", "9s", "--dry-run"), "leave out -n and --dry-run"),
+        (("--hunt", "9s", "-n", "2"), "leave out -n and --dry-run"),
+    ],
+)
+def test_a_senseless_hunt_is_refused(suite: Suite, options: tuple[str, ...], said: str) -> None:
+    suite.write_text(RIGHT)
+    result = suite.run_apart(*options)
+    assert result.status == 4
+    assert said in result.text
+
+
+def test_a_cell_outside_of_the_regime_is_refused(suite: Suite) -> None:
+    suite.write_text(RIGHT.replace("log_integers(2, 64)", "log_integers(8, 64)"))
+    result = suite.run()
+    assert result.status == 2
+    assert "its regime excludes cell length=4,scale=1: length=4 is out of its range" in result.text
