@@ -1,10 +1,22 @@
 """What the gradients at initialisation are made of."""
 
+from dataclasses import replace
 from functools import partial
 
 from torch import Tensor
 
-from recall_claims import Block, Cell, Identity, Source, cells, claim, reads
+from recall_claims import (
+    Block,
+    Cell,
+    Identity,
+    Regime,
+    Source,
+    cells,
+    claim,
+    log_integers,
+    one_of,
+    reads,
+)
 from simulation.attention import gradient_structure, oracle, sampling
 
 FILE = "simulation/attention/gradient_structure.py"
@@ -14,6 +26,18 @@ CELLS = cells(
     {**sizes, "embeddings": law, "trigger_in_values": tau}
     for sizes, law in ((NARROW, "sphere"), (WIDE, "gaussian"), (WIDE, "orthonormal"))
     for tau in (False, True)
+)
+ANY = Regime(
+    "every embedding law, d below and above V, the trigger in the values or not",
+    {
+        "vocab_size": log_integers(3, 64),
+        "length": log_integers(2, 32),
+        "samples": log_integers(1, 256),
+        "dim": log_integers(2, 128),
+        "embeddings": one_of("sphere", "gaussian", "orthonormal"),
+        "trigger_in_values": one_of(False, True),
+    },
+    holds=lambda cell: cell["embeddings"] != "orthonormal" or cell["dim"] > cell["vocab_size"],
 )
 ROUNDING = Identity(1e-12)
 NO_CENTRING = reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
@@ -25,8 +49,7 @@ NO_CENTRING = reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
     source=Source("A", "A6", "A7", provenance="reported", reference=FILE),
     latex=r"\nabla_V \mathcal{L} = -\frac{1}{N} \sum_i U \left(e_{k_i} - \tfrac{1}{V} 1\right)"
     r"\bar{h}_i^\top",
-    regime="an identity at initialisation: every embedding law, d below and above V, the trigger "
-    "in the values or not",
+    regime=replace(ANY, text=f"an identity at initialisation: {ANY.text}"),
     cells=CELLS,
     replicates=12,
     looks=1,
@@ -65,8 +88,7 @@ def value_gradient(cell: Cell, block: Block) -> dict[str, Tensor]:
     source=Source("A", "A6", "A7", provenance="derived", reference=FILE),
     latex=r"w = \frac{1}{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar{h}_{i'},\quad "
     r"g_{ii'} = \delta_i^\top U^\top U \delta_{i'}",
-    regime="an identity to first order in eta at initialisation: every embedding law, d below and "
-    "above V, the trigger in the values or not",
+    regime=replace(ANY, text=f"an identity to first order in eta at initialisation: {ANY.text}"),
     cells=CELLS,
     replicates=12,
     looks=1,

@@ -11,12 +11,15 @@ from recall_claims import (
     Cell,
     Control,
     ProportionDifference,
+    Regime,
     Region,
     Source,
     at,
     claim,
     grid,
+    log_integers,
     on,
+    one_of,
 )
 from theory.attention import critical, localisation
 from theory.attention.problem import Problem
@@ -56,9 +59,21 @@ def one_distractor(problem: Problem) -> float:
     predict=on(Problem, localisation.probability),
     latex=r"P = E_{q,\nu,\zeta}\,G\left(\frac{q+\nu}{\sigma}\right),\quad "
     r"G(s) = \int f_d(t)\,F_d(t+s)^{L_{eff}}dt",
-    regime="""More tokens than dimensions (V >= 16 d), and sizes at which gradient noise, stored
-        context and mean bias (C, B, A) rule in turn; the numbers of samples cross the transition
-        from P near 0.2 to P near 0.85.""",
+    regime=Regime(
+        """V >= 8 d and d >= 12, as the formula states its error. On the grid sizes at which
+        gradient noise, stored context and mean bias (C, B, A) rule in turn; the numbers of samples
+        cross the transition from P near 0.2 to P near 0.85.""",
+        {
+            "vocab_size": log_integers(256, 2048),
+            "length": log_integers(8, 128),
+            "samples": log_integers(32, 8192),
+            "dim": log_integers(12, 256),
+            "trigger_in_values": one_of(False, True),
+        },
+        holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"],
+        size=lambda cell: cell["samples"] * cell["length"],
+        largest=2e5,
+    ),
     cells={"smoke": SHORT, "standard": SHORT + MEDIUM + DEEP + LONG},
     replicates=64,
     looks=8,

@@ -15,13 +15,16 @@ from recall_claims import (
     CriticalLocation,
     Plot,
     ProportionDifference,
+    Regime,
     Region,
     Source,
     Student,
     at,
     claim,
     ladder,
+    log_integers,
     on,
+    one_of,
     scan,
     times,
 )
@@ -91,8 +94,20 @@ STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,),
     "Recall accuracy across the transition",
     source=SOURCE,
     predict=on(RecallProblem, recall.recall_accuracy),
-    regime="""V >> d, d across the dimension at which half of the tokens are right, loads N/V from 2
-        to 16; the interference is a sum over V >= 256 tokens.""",
+    regime=Regime(
+        """V >= 256, so that the interference is a sum over many tokens, as the formula states its
+        error. On the grid d runs across the dimension at which half of the tokens are right, and
+        loads N/V from 2 to 16.""",
+        {
+            "vocab_size": log_integers(256, 2048),
+            "samples": log_integers(256, 32768),
+            "dim": log_integers(16, 512),
+            "trigger_in_values": one_of(False, True),
+        },
+        holds=lambda cell: cell["samples"] >= cell["vocab_size"],
+        size=lambda cell: cell["vocab_size"] ** 2,
+        largest=1e6,
+    ),
     cells={
         "smoke": across((256,), (2, 16), (0.75, 1.4)),
         "standard": STANDARD,

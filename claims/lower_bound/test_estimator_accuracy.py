@@ -4,11 +4,41 @@ import torch
 from torch import Tensor
 
 from claims.lower_bound.common import SOURCE, guessed
-from recall_claims import Block, Cell, Control, MeanDifference, Plot, Region, at, claim, on
+from recall_claims import (
+    Block,
+    Cell,
+    Control,
+    MeanDifference,
+    Plot,
+    Regime,
+    Region,
+    at,
+    claim,
+    log_integers,
+    on,
+)
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import matched_filter as matched_filter_estimator
 from theory.attention.problem import Problem
 from theory.lower_bound import linear_mmse, matched_filter
+
+RANGES = {
+    "vocab_size": log_integers(256, 512),
+    "length": log_integers(2, 256),
+    "samples": log_integers(2048, 65536),
+    "dim": log_integers(30, 254),
+}
+
+
+def searched(text: str) -> Regime:
+    """The regime of both accuracy formulas, as they state their errors, and that of the grid."""
+    return Regime(
+        f"V >= 256, d >= 30 and N >= 8 V. On the grid {text}",
+        RANGES,
+        holds=lambda cell: cell["samples"] >= 8 * cell["vocab_size"],
+        size=lambda cell: cell["samples"] * cell["length"],
+        largest=1e6,
+    )
 
 
 def sized(*sizes: tuple[int, int, int]) -> tuple[Cell, ...]:
@@ -33,8 +63,10 @@ PARITY = Plot("parity", y_label="share of labels guessed right")
     "Accuracy of the matched filter on the gradient at initialisation",
     source=SOURCE,
     predict=matched,
-    regime="""V = 256, N = 32V or 64V, L from 8 to V/2: interference, noise of the other tokens, or
-        fluctuating label counts (L = 128) limit the accuracy in turn.""",
+    regime=searched(
+        """V = 256, N = 32V or 64V, L from 8 to V/2: interference, noise of the other tokens, or
+        fluctuating label counts (L = 128) limit the accuracy in turn."""
+    ),
     cells={"smoke": MATCHED[:3:2], "standard": MATCHED},
     replicates=128,
     looks=1,
@@ -58,8 +90,10 @@ def matched_filter_accuracy(cell: Cell, block: Block) -> Tensor:
     "Accuracy of the linear MMSE estimate",
     source=SOURCE,
     predict=on(Problem, linear_mmse.linear_mmse_accuracy),
-    regime="""V = 256, N = 32V or 64V, d from 40 to 112 and L from 8 to V/2. A token and a label
-        meet by chance about twice or more often.""",
+    regime=searched(
+        """V = 256, N = 32V or 64V, d from 40 to 112 and L from 8 to V/2. A token and a label meet
+        by chance about twice or more often."""
+    ),
     cells={"smoke": LINEAR[:3:2], "standard": LINEAR},
     replicates=128,
     looks=1,
