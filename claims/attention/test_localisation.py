@@ -19,7 +19,6 @@ from recall_claims import (
     grid,
     log_integers,
     on,
-    one_of,
 )
 from theory.attention import critical, localisation
 from theory.attention.problem import Problem
@@ -68,7 +67,6 @@ def one_distractor(problem: Problem) -> float:
             "length": log_integers(8, 128),
             "samples": log_integers(32, 8192),
             "dim": log_integers(12, 256),
-            "trigger_in_values": one_of(False, True),
         },
         holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"],
         size=lambda cell: cell["samples"] * cell["length"],

@@ -37,7 +37,7 @@ def summary(claim: Claim) -> str:
     if hunt.exhausted:
         text += ", all that there are"
     if hunt.refused:
-        text += f"; {hunt.refused} points had no prediction"
+        text += f"; {sum(hunt.refused.values())} broke down, first with: {next(iter(hunt.refused))}"
     worst = hunt.points[0] if hunt.points else None
     if worst is not None and worst.discrepancy is not None:
         text += f"; nearest at {at(claim, worst.params)}, {worst.discrepancy:+.2f} regions"

@@ -173,14 +173,15 @@ class Confirmed(Struct, kw_only=True):
 class Hunt(Struct, kw_only=True):
     """A search of the claim's regime. `points` are those nearest to a violation, worst first.
 
-    `why_not` says why there was none. `refused` points had no prediction or no simulation.
+    `why_not` says why there was none. At `refused` points theory or simulation broke down, by what
+    was said there.
     """
 
     why_not: str = ""
     seconds: Seconds = 0.0
     tried: Count = 0
     exhausted: bool = False
-    refused: Count = 0
+    refused: dict[str, Count] = {}
     points: list[Point] = []
     confirmed: Confirmed | None = None
 

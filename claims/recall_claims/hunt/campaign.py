@@ -51,7 +51,7 @@ class Trail:
         turns: how often it was searched.
         seconds: that it was searched for.
         exhausted: whether every point of its regime has been tried.
-        refused: points without a prediction or a simulation, by what was said.
+        refused: points at which theory or simulation broke down, by what was said.
     """
 
     claim: Claim

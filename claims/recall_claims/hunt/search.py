@@ -22,7 +22,6 @@ from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.regime import Regime
 from recall_claims.declare.registration import registration
-from recall_claims.errors import ClaimError
 from recall_claims.evidence import simulate
 from recall_claims.hunt.probe import TIER, Probe, alone, probe
 from recall_claims.judge.region import Verdict
@@ -64,7 +63,7 @@ class Catch:
         violation: the smallest point that is taken for a violation, if there is one.
         shrunk: whether no parameter of it can be one step simpler.
         exhausted: whether every point of the regime has been tried.
-        refused: how many points had no prediction or no simulation, by what was said.
+        refused: at how many points theory or simulation broke down, by what was said.
         examples: for the next turn.
     """
 
@@ -81,11 +80,7 @@ class TimeIsUp(BaseException):
 
 
 def search(hunt: Hunt) -> Catch:
-    """Search until a violation is found and shrunk, the time is up, or no point is left.
-
-    Raises:
-        SimulationError: the worker's code is not that of the run.
-    """
+    """Search until a violation is found and shrunk, the time is up, or no point is left."""
     claim, _ = simulate.find(hunt.module, hunt.claim)
     searched = _Search(claim, hunt)
     database = _database(hunt.examples)
@@ -155,8 +150,8 @@ class _Search:
                 self.probes[key] = probe(
                     self.claim, point, seed=self.hunt.seed, device=self.hunt.device
                 )
-        except (ClaimError, ArithmeticError, ValueError) as error:
-            self.refused[str(error)] += 1
+        except Exception as error:  # of theory or simulation: the search goes on elsewhere
+            self.refused[f"{type(error).__name__}: {error}"] += 1
             reject()
         return self.probes[key]
 

@@ -20,6 +20,8 @@ from recall_reports import record as reports
 
 SHOWN = 400
 """Points of a claim that the record keeps: the nearest to a violation."""
+REFUSALS = 8
+"""Texts that it keeps of why points were refused, the most frequent first."""
 
 
 def run_hunt(
@@ -80,7 +82,7 @@ def recorded(trail: Trail) -> reports.Hunt:
         seconds=trail.seconds,
         tried=len(probes),
         exhausted=trail.exhausted,
-        refused=sum(trail.refused.values()),
+        refused=dict(sorted(trail.refused.items(), key=lambda entry: -entry[1])[:REFUSALS]),
         points=[_point(probe) for probe in probes[:SHOWN]],
         confirmed=None
         if confirmation is None
