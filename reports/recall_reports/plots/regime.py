@@ -27,10 +27,10 @@ def telling(points: list[Point]) -> tuple[str, ...]:
 
 
 def _rank_correlation(one: Sequence[Any], other: Sequence[Any]) -> float:
-    ranks = [np.unique(values, return_inverse=True)[1] for values in (one, other)]
-    if any(rank.max() == 0 for rank in ranks):
+    first, second = (np.unique(values, return_inverse=True)[1] for values in (one, other))
+    if first.max() == 0 or second.max() == 0:
         return 0.0
-    return float(np.corrcoef(*ranks)[0, 1])
+    return float(np.corrcoef(first, second)[0, 1])
 
 
 def drawable(claim: Claim) -> bool:

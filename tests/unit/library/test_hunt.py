@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,7 +96,7 @@ def hunted(one: Claim, path: Path, seconds: float, seed: int = 0) -> campaign.Tr
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Iterator[Path]:
+def path(tmp_path: Path) -> Path:
     return tmp_path / "ledger.sqlite"
 
 
@@ -109,7 +108,7 @@ def test_a_violation_is_found_shrunk_and_confirmed(path: Path) -> None:
     assert point["tied"] is True
     assert point["dim"] == 8
     lengths = SIZES["length"].steps
-    assert point["length"] == next(length for length in lengths if length > 16)
+    assert point["length"] == next(step for step in lengths if isinstance(step, int) and step > 16)
     assert trail.confirmation.outcome is not None
     assert trail.confirmation.outcome.alpha <= alpha_of(1)
     [part] = trail.confirmation.outcome.decision.components
