@@ -72,11 +72,28 @@ def test_a_true_theorem_survives_its_hunt(suite: Suite) -> None:
     assert "no violation in" in result.text
 
 
+def test_a_violation_that_is_kept_belongs_to_the_grid(suite: Suite) -> None:
+    suite.write_text(WRONG)
+    suite.run_apart("--hunt", "60s", "--executor", "serial", "--keep")
+    text = (suite.folder / "counterexamples.toml").read_text(encoding="utf-8")
+    assert "{ length = 32, scale = 1 }" in text or "{ scale = 1, length = 32 }" in text
+    result = suite.run_apart()
+    assert result.status == 1
+    claim = only_claim(suite)
+    assert claim["verdict"] == "REFUTED"
+    assert {"scale": 1, "length": 32} in [cell["params"] for cell in claim["cells"]]
+    (suite.folder / "counterexamples.toml").write_text("[tiny.mean]", encoding="utf-8")
+    result = suite.run_apart()
+    assert result.status == 2
+    assert "counterexamples.toml is damaged" in result.text
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--hunt", "soon"), "--hunt takes a time such as 90s, 10m or 1h, got 'soon'"),
         (("--hunt", "0s"), "--hunt takes a time such as"),
+        (("--keep",), "give --hunt TIME as well"),
         (("--hunt", "9s", "--dry-run"), "leave out -n and --dry-run"),
         (("--hunt", "9s", "-n", "2"), "leave out -n and --dry-run"),
     ],

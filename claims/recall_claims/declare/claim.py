@@ -6,6 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, TypeVar
 
+from recall_claims.declare import counterexamples
 from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.controls import Control
 from recall_claims.declare.plot import Plot
@@ -124,7 +125,7 @@ def claim(
             `--hunt`.
         cells: the grid, for all tiers or per tier, or a function that returns it, which is called
             at most once and by no worker; a tier without cells does not run the claim. "full" has
-            those of "standard" if it is not named.
+            those of "standard" if it is not named. The claim's counterexamples belong to it.
         replicates: replicates per cell at the first look, for all tiers or per tier; a tier that
             is not named has those of the tier before it.
         looks: how often the data may double, likewise.
@@ -149,9 +150,12 @@ def claim(
     """
     entry: Prediction | None = getattr(predict, "entry", None)
 
-    def grids() -> dict[str, tuple[Cell, ...]]:
+    def grids(more: Sequence[Cell]) -> dict[str, tuple[Cell, ...]]:
         given = cells if isinstance(cells, Sequence | Mapping) else cells()
-        found = {tier: tuple(points) for tier, points in _per_tier(given).items()}
+        found = {
+            tier: (*points, *(cell for cell in more if cell not in points)) if points else ()
+            for tier, points in _per_tier(given).items()
+        }
         return {"full": found["standard"], **found} if "standard" in found else found
 
     def decorate(observe: Observe) -> Claim:
@@ -163,7 +167,7 @@ def claim(
             latex=latex or (entry.latex if entry else ""),
             regime=" ".join((regime.text if isinstance(regime, Regime) else regime).split()),
             domain=regime if isinstance(regime, Regime) else None,
-            cells=Grids(grids),
+            cells=Grids(lambda: grids(counterexamples.kept(counterexamples.beside(observe), id))),
             replicates=_inherited(_per_tier(replicates)),
             looks=_inherited(_per_tier(looks)),
             rule=rule,

@@ -9,10 +9,12 @@ import pytest
 from rich.console import Console
 from rich.status import Status
 
+from recall_claims.declare import counterexamples
+from recall_claims.declare.cell import Cell
 from recall_claims.evidence.executors import SerialExecutor, cores
 from recall_claims.hunt.campaign import Trail, hunt
 from recall_claims.hunt.memory import alpha_of
-from recall_claims.hunt.probe import Probe
+from recall_claims.hunt.probe import TIER, Probe, alone
 from recall_claims.plugin import record
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.session import ClaimSession
@@ -56,6 +58,10 @@ def run_hunt(
         entry = found[trail.claim.id]
         entry.hunt = recorded(trail)
         refuted += _overturned(entry, trail)
+        if session.keep and trail.confirmation is not None:
+            one = alone(trail.claim, Cell(**trail.confirmation.probe.point))
+            file = counterexamples.beside(trail.claim.observe)
+            counterexamples.keep(file, trail.claim.id, one.cells[TIER])
     return refuted
 
 

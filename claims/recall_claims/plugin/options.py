@@ -77,6 +77,12 @@ def add(parser: pytest.Parser) -> None:
         "90s, 10m, 1h",
     )
     group.addoption(
+        "--keep",
+        action="store_true",
+        help="with --hunt: add confirmed violations to counterexamples.toml beside the claim's "
+        "file, whose points its grid has from then on",
+    )
+    group.addoption(
         "--dry-run",
         action="store_true",
         help="print cells, replicates planned and needed, looks and expected seconds of each "
