@@ -312,6 +312,17 @@ def _row_variance(problem: MlpProblem) -> float:
     return stored**2 * drift + both + linear**2 + 2 * square**2
 
 
+def bias_covariance(problem: MlpProblem) -> float:
+    r"""Covariance of $q$ and of the noise M0 that the trigger collects itself, units $s_0^2$.
+
+    With the trigger in the values both are multiples of its overlap with the mean row.
+    """
+    c, b = coefficients(problem), problem.local.derivatives
+    V, L, N, d, m = _sizes(problem)
+    rows = V * L / N * c.bias_square(d) + 2 * b[1] * b[2] / L * c.bias
+    return problem.trigger_in_values * L**2 * V / (N * d * m) * rows
+
+
 @prediction(
     latex=r"\frac{\mathrm{Var}_v\theta_v}{s_0^2} = "
     + sum_latex([*noise.TERMS, *LAYER_TERMS])
@@ -322,7 +333,12 @@ def _row_variance(problem: MlpProblem) -> float:
     provenance="derived",
 )
 def variance(problem: MlpProblem) -> float:
-    r"""Variance of the token scores over tokens, in units of $s_0^2$: the sum of `terms`."""
+    r"""Variance of the token scores over tokens, in units of $s_0^2$: the sum of `terms`.
+
+    Stated error: 12% for d >= 24, L >= 8, m >= 8, V >= 8 d and N >= V/3, both kinds of residuals
+    (96 random such settings with V up to 1500 and N up to 6 V: 0.95 to 1.10, at a standard error of
+    0.02). Activations are those of `activations.NAMES`; the degree of a polynomial counts over d.
+    """
     return sum(terms(problem).values())
 
 
