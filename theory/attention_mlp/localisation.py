@@ -42,10 +42,10 @@ def signal_to_noise(problem: MlpProblem, without: Collection[str] = ()) -> Signa
     provenance="derived",
 )
 def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
-    r"""Probability that attention localises a fresh sequence; as in `theory.attention.localisation`.
+    r"""Probability that attention localises a fresh sequence.
 
-    With the trigger in the values $q$ and $\nu$ are correlated: both hold its overlap with the mean
-    row of the layer (`noise.bias_covariance`).
+    As in `theory.attention.localisation`, but with the trigger in the values $q$ and $\nu$ are
+    correlated: both hold its overlap with the mean row of the layer (`noise.bias_covariance`).
 
     Stated error, where `noise.variance` states its own: 0.02, with the trigger in the values 0.04
     (37 random such settings: at most 0.02 and 0.04, at a standard error of 0.01).
