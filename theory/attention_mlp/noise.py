@@ -274,8 +274,9 @@ def terms(problem: MlpProblem) -> dict[str, float]:
 def coefficient_variance(problem: MlpProblem) -> float:
     r"""Data and weight variance of the trigger coefficient $q$, units $s_0^2$.
 
-    Parts of attention alone are rescaled, and the layer adds its own (noise.md). Observed over
-    predicted is 0.95 to 1.25; 1.5 for ReLU without the trigger in the values at N = V.
+    Parts of attention alone are rescaled, and the layer adds its own (noise.md). Stated error where
+    `variance` states its own: simulated over predicted is 0.8 to 1.5 (96 random settings: 0.84 to
+    1.44 at a standard error of 0.07, on average 1.08).
     """
     p, c, law = problem, coefficients(problem), problem.local
     b = law.derivatives
