@@ -276,7 +276,7 @@ def coefficient_variance(problem: MlpProblem) -> float:
 
     Parts of attention alone are rescaled, and the layer adds its own (noise.md). Stated error where
     `variance` states its own: simulated over predicted is 0.8 to 1.5 (96 random settings: 0.84 to
-    1.44 at a standard error of 0.07, on average 1.08).
+    1.44 at a standard error of 0.07).
     """
     p, c, law = problem, coefficients(problem), problem.local
     b = law.derivatives
