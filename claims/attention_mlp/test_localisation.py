@@ -113,8 +113,8 @@ CORNERS = tuple(cell for cell in BIAS if cell["width"] != 64)
     "A.mlp-weight-mean-bias",
     "An offset of the activation makes the mean weight row a bias: variance M0",
     source=SOURCE,
-    latex=r"M_0 = \frac{L^4t_3}{mN^2}\left[\psi^2+\frac{\psi\psi_1+\psi_1^2}{d}"
-    r"+\frac{\chi^2}{V}\right],\qquad\psi = E\phi\phi'",
+    latex=r"M_0 = \frac{L^4t_3}{mN^2}\left[\bar\psi^2+\frac{\bar\psi\bar\psi_1+\bar\psi_1^2}{d}"
+    r"+\frac{\chi^2}{V}\right],\qquad\bar\psi = E\phi\phi'+\frac NV\frac{b_1b_2}{L^2}",
     predict=score_variance,
     regime="phi(0) = -0.7, few samples and L of 16 and 32: M0 is 60 to 90% of the variance.",
     cells={"smoke": BIAS[::3], "standard": CORNERS},
@@ -138,7 +138,7 @@ def mlp_weight_mean_bias(cell: Cell, block: Block) -> Tensor:
 
 @claim(
     "A.mlp-bias-exponents",
-    "Where M0 dominates, the variance falls like m^-0.85 N^-1.8, towards its 1/(m N^2)",
+    "Where M0 dominates, the variance falls like m^-0.84 N^-1.8, towards its 1/(m N^2)",
     source=SOURCE,
     latex=r"\mathrm{Var}_v\theta_v\propto\frac{1}{mN^2}\cdot\frac{L^4}{L^4V^2}",
     predict=score_variance,
@@ -157,8 +157,8 @@ def mlp_weight_mean_bias(cell: Cell, block: Block) -> Tensor:
 )
 def mlp_bias_exponents(cell: Cell, block: Block) -> Tensor:
     """Where the mean weight row gives most of the noise, the variance of the token scores falls
-    with the width and with the samples by the exponents that the formulas have on this grid, -0.85
-    and -1.78; those of the bias M0 alone are -1 and -2."""
+    with the width and with the samples by the exponents that the formulas have on this grid, -0.84
+    and -1.79; those of the bias M0 alone are -1 and -2."""
     return mlp.token_scores(*block.draw(mlp.draw, cell)).theta.var(1)
 
 

@@ -2,7 +2,9 @@ r"""Critical number of samples: where localisation sets in, and its power law in
 
 `critical_samples_full` solves `localisation.probability` = P for N; `threshold` is the closed form
 
-$$ N_c = \kappa\,\sqrt{f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2} + \dots . $$
+$$ N_c \simeq \kappa\,\sqrt{S},\qquad S = f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2 , $$
+
+for $N_c \gg d$ without the trigger in the values, and else the root of a cubic.
 
 Derivation. The localisation probability is P where the signal-to-noise ratio is $s^*(P)$
 (`critical_snr`). Five noise terms matter there (`noise.TERMS`). T is a fixed share of the squared
@@ -11,7 +13,7 @@ So $N_c$ is where these four add up to $\kappa^{-2} = s^{*-2} - T$. The largest 
 the regime, and in each regime V, L and d enter as a product of powers. $T = 1/d$ and the $N_X$ are
 read from the declared terms: powers from `exponents`, the constant, 1, from the formula.
 
-The factors $f$ and the dots hold what the terms leave at finite size. The factors tend to 1, except
+The factors $f$ hold what the terms leave at finite size. The factors tend to 1, except
 that $f_E$ has a part with $\tau$; E then falls behind A, and this part behind C, as $1/L$. With
 $c = d/V$,
 
@@ -22,8 +24,20 @@ $$ f_C = \Big(1-\frac1L\Big)^{-1}(1+c)^2(1+2c),\qquad
 
 The root in $f_A$ is the median of A over its mean, since the median replicate meets a probability
 of 1/2. (A is proportional to $\chi^2_d$, from the mean embedding, times the square of another, from
-the label counts: relative variance $10/d$.) B grows by the factor $1 + d/N$; C, and what E has of
-$\tau$, by $1 + (1 - 2/L)d/N$. This adds up to $d/2$ to $N_c$.
+the label counts: relative variance $10/d$.)
+
+With few samples, $N\lesssim d$, noise that one sample makes by itself counts as well. B grows by
+the factor $1 + d/N$, C and what E has of $\tau$ by $1 + (1 - 2/L)d/N$, and the memory of a token
+that its own context reads adds $N_C^2d^2/(L^3N)$. The trigger in the values adds
+$M = \tau V(1+L/d)$ to N in the signal. So $N_c$ is the positive root of
+
+$$ N(N+M)^2 = \kappa^2(SN + F),\qquad
+   F = d\Big[f_BN_B^2+\Big(1-\frac2L\Big)\Big(f_CN_C^2+\tau N_E^2\frac V{L^2}\Big)
+   +\frac{d\,N_C^2}{L^2(L-1)}\Big] , $$
+
+of which there is one: the coefficients change sign once. For $M = 0$ and large N it is
+$\kappa\sqrt S + F/2S$. With the trigger in the values a few samples suffice where
+$M > \kappa\sqrt S$: the memorised trigger localises, against the noise of one sample, $F$.
 """
 
 import math
@@ -142,9 +156,7 @@ def regime(*, vocab_size: float, length: float, dim: float) -> str:
 
 
 @prediction(
-    latex=r"N_c = \left\{\kappa\sqrt{S} + \frac d2\,"
-    r"\frac{f_B N_B^2 + (1-2/L)(f_C N_C^2 + \tau N_E^2V/L^2)}{S}"
-    r"- \tau V\left(1 + \frac Ld\right)\right\}_+,\quad"
+    latex=r"N_c(N_c+M)^2 = \kappa^2(SN_c + F),\quad M = \tau V\left(1+\frac Ld\right),\quad"
     r"S = f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2",
     source=_SOURCE,
     provenance="derived",
@@ -159,14 +171,15 @@ def threshold(
 ) -> float:
     r"""Closed form of the critical number of samples, at real-valued sizes.
 
-    0 where the memorised trigger direction localises by itself ($\tau = 1$ and the brace not
-    positive), infinite where no number of samples suffices (`kappa`).
+    Below 1 where a single sample suffices, as it may with the trigger in the values ($\tau = 1$);
+    infinite where no number of samples does (`kappa`).
 
-    Stated error against `critical_samples_full` at P = 1/2 for d >= 12, L >= 8 and N_c >= 2 d: 6%
-    for V >= 16 d, 9% for V >= 8 d ($\tau = 0$), 12% ($\tau = 1$, where there is a threshold). With
-    fewer samples than dimensions it is too large, by 37% at N_c = d/2; at L = 4 it is up to a fifth
-    too small. For P close to 1 the spread between replicates, which the closed form leaves out,
-    makes it 1.5 to 2 times too small.
+    Stated error against `critical_samples_full` at P = 1/2, for d >= 12, L >= 8, V >= 8 d and
+    $\tau = 0$: 12%; where also N_c >= 2 d, 10%; where moreover V >= 16 d, 6%. With $\tau = 1$ it is
+    25% where N_c >= 2, mostly too large, and one sample below; the probability may then rise slowly
+    with N, at (V, L, d) = (2048, 128, 48) from 0.36 at N = 22 to 0.5 at 211. At L = 4 it is up to a
+    fifth too small. For P close to 1 the spread between replicates, which the closed form leaves
+    out, makes it 1.5 to 2 times too small.
     """
     trigger = 1.0 if trigger_in_values else 0.0
     needed = kappa(length=length, vocab_size=vocab_size, dim=dim, probability=probability)
@@ -182,9 +195,31 @@ def threshold(
     random = (1 + ratio) ** 2 * (1 + 2 * ratio) / rest * c
     mean_value, trigger_value = (1 + ratio) ** 2 / rest * e, trigger * vocab_size / length**2 * e
     total = bias + stored + random + mean_value + trigger_value
-    few = dim / 2 * (stored + (1 - 2 / length) * (random + trigger_value)) / total
-    memorised = trigger * vocab_size * (1 + length / dim)
-    return max(needed * math.sqrt(total) + few - memorised, 0.0)
+    own = dim / (length**2 * (length - 1)) * c
+    few = dim * (stored + (1 - 2 / length) * (random + trigger_value) + own)
+    return _positive_root(
+        trigger * vocab_size * (1 + length / dim), needed**2 * total, needed**2 * few
+    )
+
+
+def _positive_root(shift: float, square: float, cube: float) -> float:
+    r"""The $N > 0$ with $N(N + M)^2 = sN + c$, for ``shift`` M, ``square`` s, ``cube`` c; else 0.
+
+    >>> _positive_root(0, 0, 8), _positive_root(0, 4, 0), _positive_root(3, 4, 0)
+    (2.0, 2.0, 0.0)
+    """
+    if not cube:
+        return max(math.sqrt(square) - shift, 0.0)
+    # Newton falls monotonically from above the root, where the cubic is convex and positive.
+    found = math.sqrt(square) + math.cbrt(cube)
+    for _ in range(200):
+        value = found * ((found + shift) ** 2 - square) - cube
+        slope = (found + shift) * (3 * found + shift) - square
+        lower = found - value / slope
+        if not 0 < lower < found * (1 - 1e-14):
+            break
+        found = lower
+    return found
 
 
 @prediction(latex=r"N_c(V, L, d)\ \text{in closed form}", source=_SOURCE, provenance="derived")

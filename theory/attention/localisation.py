@@ -103,11 +103,13 @@ class SignalToNoise:
         snr: mean trigger score over the root of the mean variance of the token scores.
         shares: of that variance, by the covariance power of the noise terms; 0 is T alone.
         coefficient: $v_q$ in units of that variance.
+        covariance: that of $q$ and $\nu$, likewise; 0 without a random layer.
     """
 
     snr: float
     shares: Mapping[int, float]
     coefficient: float
+    covariance: float = 0.0
 
     @property
     def noise_shares(self) -> dict[int, float]:
@@ -206,9 +208,12 @@ def replicate_snr(
     zeta = np.exp(math.sqrt(log_variance) * gauss - log_variance / 2)[:, None, None]
     noise_part = (1 - direct) * zeta
     q = (signal_mean + math.sqrt(coefficient) * gauss)[None, :, None]
-    nu = np.sqrt(_trigger_share(problem, shares) * noise_part) * own[None, None, :]
+    shared = given.covariance / math.sqrt(coefficient)
+    rest = np.maximum(_trigger_share(problem, shares) * noise_part - shared**2, 0.0)
+    nu = shared * gauss[None, :, None] + np.sqrt(rest) * own[None, None, :]
     trigger = q + nu
-    mixed = (q**2 - signal_mean**2 - coefficient + 2 * q * nu) / dim
+    mean_square = signal_mean**2 + coefficient + 2 * given.covariance
+    mixed = (q**2 + 2 * q * nu - mean_square) / dim
     # Cauchy-Schwarz: no realised ratio can exceed sqrt(d).
     variance = np.maximum(direct + mixed + noise_part, trigger**2 / dim)
     weights = np.einsum("z,q,n->zqn", gauss_weights, gauss_weights, own_weights)

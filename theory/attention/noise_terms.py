@@ -46,16 +46,28 @@ def trigger_coefficient_variance(problem: Problem) -> float:
     In units of $s_0^2$, with $W = t_2(1 + h) + 3h + h^2$. The population value of $q$ is $s_0$ up
     to a relative fluctuation $2/d^2$ over embeddings, which is not part of $v_q$.
     """
+    return sum(trigger_coefficient_parts(problem).values())
+
+
+def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
+    r"""What $v_q$ adds up from, in units of $s_0^2$, by what the informative tokens read.
+
+    ``contexts``: contexts of other samples. ``own context``: that of the same sample.
+    ``tokens``: informative tokens. ``mean``: the mean embedding, stored with every label.
+    ``trigger``: the trigger, where it is in the values, and what it reads.
+    """
     V, L, N = float(problem.vocab_size), float(problem.length), float(problem.samples)
     r, overlap = problem.ratio, problem.overlap
     t2, _, _ = _moments(problem)
-    value = (L - 1) * t2 * (t2 * (1 + N / V) / N**2 + V / N**3)
-    value += 2 * V * (1 + V * overlap**2) / N**2 + 4 * V * overlap**2 / N
-    value += L**2 * r * count_noise(problem) / (N * V**2)
-    if problem.trigger_in_values:
-        h = V / N
-        value += (L - 1) * (t2 + h) * r / N**2 + (2 * t2 / V) * h**2 * (1 + L * overlap) ** 2
-    return value
+    h = V / N
+    trigger = (L - 1) * (t2 + h) * r / N**2 + (2 * t2 / V) * h**2 * (1 + L * overlap) ** 2
+    return {
+        "contexts": (L - 1) * t2**2 * (1 + N / V) / N**2,
+        "own context": (L - 1) * t2 * V / N**3,
+        "tokens": 2 * V * (1 + V * overlap**2) / N**2 + 4 * V * overlap**2 / N,
+        "mean": L**2 * r * count_noise(problem) / (N * V**2),
+        "trigger": problem.trigger_in_values * trigger,
+    }
 
 
 @noise_term(
@@ -200,8 +212,14 @@ def own_memory(problem: Problem) -> float:
     linear, square = 9 * (1 - 3 / V) + t2 - 1 + 2 * cross, 13 + t2 + cross
     counts = linear / (N * V) + square / N**2 + V / N**3 + (t2 + h) / (N**2 * (L - 1))
     counts += L**2 * problem.overlap * count_noise(problem) / (N * V**2)
-    contexts = (L - 1) * t2**2 * (1 + h) * problem.overlap / (N * V)
-    return t2 * counts + contexts - 6 * shared
+    return t2 * counts + trigger_reads_contexts(problem) - 6 * shared
+
+
+def trigger_reads_contexts(problem: Problem) -> float:
+    """The part of H that a trigger in the values reads of the stored contexts, units s_0^2."""
+    V, L, N, _ = _sizes(problem)
+    t2, _, _ = _moments(problem)
+    return (L - 1) * t2**2 * (1 + V / N) * problem.overlap / (N * V)
 
 
 @noise_term(

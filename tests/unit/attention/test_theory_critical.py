@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from theory.attention import critical, localisation, noise, rival_additive_law
@@ -131,9 +132,53 @@ def test_full_solution_inverts_the_probability(probability: float) -> None:
 
 def test_memorised_trigger_direction_needs_no_threshold() -> None:
     problem = _problem(1024, 8, 32, trigger_in_values=True)
-    assert critical.critical_samples(problem) == 0
+    assert 0 < critical.critical_samples(problem) < 1
     assert critical.critical_samples_full(problem) == 1
     assert critical.critical_samples(problem.replace(trigger_in_values=False)) > 50
+
+
+@pytest.mark.parametrize(
+    ("vocab_size", "length", "dim", "trigger_in_values", "error"),
+    [(1508, 7, 219, False, 0.15), (939, 70, 31, True, 0.25), (2048, 128, 48, True, 0.25)],
+)
+def test_closed_form_where_one_sample_s_own_noise_counts(
+    vocab_size: int, length: int, dim: int, trigger_in_values: bool, error: float
+) -> None:
+    """Fewer samples than dimensions, and a memorised trigger that does not quite suffice."""
+    problem = _problem(vocab_size, length, dim, trigger_in_values=trigger_in_values)
+    full = critical.critical_samples_full(problem)
+    assert critical.critical_samples(problem) == pytest.approx(full, rel=error)
+
+
+@pytest.mark.parametrize("trigger_in_values", [False, True])
+def test_closed_form_keeps_its_stated_error_at_random_points(trigger_in_values: bool) -> None:
+    rng = np.random.default_rng([14, trigger_in_values])
+    for _ in range(60):
+        dim = round(math.exp(rng.uniform(math.log(12), math.log(256))))
+        vocab_size = round(dim * math.exp(rng.uniform(math.log(8), math.log(64)))) + 1
+        length = round(math.exp(rng.uniform(math.log(8), math.log(256))))
+        problem = _problem(vocab_size, length, dim, trigger_in_values=trigger_in_values)
+        full = critical.critical_samples_full(problem)
+        closed = critical.critical_samples(problem)
+        if math.isinf(full):
+            assert math.isinf(closed), problem
+        elif trigger_in_values:
+            assert abs(closed - full) <= (0.25 * full if full >= 2 else 1), problem
+        else:
+            many = full >= 2 * dim
+            error = 0.12 if not many else 0.06 if vocab_size >= 16 * dim else 0.1
+            assert closed == pytest.approx(full, rel=error), problem
+
+
+def test_positive_root_solves_its_cubic() -> None:
+    for shift, square, cube in (
+        (0.0, 9.0, 1e-9),
+        (5.0, 4.0, 3.0),
+        (1e4, 1e8, 1e3),
+        (1.0, 1e6, 1e9),
+    ):
+        root = critical._positive_root(shift, square, cube)
+        assert root * (root + shift) ** 2 == pytest.approx(square * root + cube, rel=1e-9)
 
 
 def test_additive_law_is_right_somewhere_and_wrong_by_a_factor_at_the_corners() -> None:

@@ -54,6 +54,7 @@ def simulated(
         ({"dim": 50}, True),
         ({"embeddings": "gaussian"}, False),
         ({"samples": 16384, "dim": 120, "trigger_in_values": True}, False),
+        ({"samples": 8192, "dim": 250, "trigger_in_values": True}, False),
     ],
 )
 def test_accuracy_is_that_of_a_hebbian_memory(
