@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from recall_claims import prediction
-from theory.laws import crossing, sphere
+from theory.laws import crossing, multinomial, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B3 to B5; constants derived"
 
@@ -53,8 +53,7 @@ def _require(**sizes: float) -> None:
 def guess_by_relation(subjects: int, answers: int) -> float:
     r"""Accuracy of the best predictor that knows the relation but not the subject.
 
-    It names the relation's most frequent answer. Exact: the counts are independent Poisson
-    variables of mean $S/D$ given that their sum is S. The result exceeds the 1/D of a blind guess
+    It names the relation's most frequent answer. Exact. The result exceeds the 1/D of a blind guess
     within the block by about $\sqrt{2\ln D/(SD)}$.
 
     Raises:
@@ -62,13 +61,10 @@ def guess_by_relation(subjects: int, answers: int) -> float:
     """
     _require(subjects=subjects, answers=answers)
     counts = np.arange(subjects + 1)
-    expected = 0.0
-    for most in range(subjects):
-        each = np.where(counts <= most, stats.poisson.pmf(counts, subjects / answers), 0.0)
-        total = np.ones(1)
-        for _ in range(answers):
-            total = np.convolve(total, each)[: subjects + 1]
-        expected += 1 - total[-1] / stats.poisson.pmf(subjects, subjects)
+    expected = sum(
+        1 - multinomial.product_mean(np.where(counts <= most, 1.0, 0.0), answers, subjects)
+        for most in range(subjects)
+    )
     return float(expected / subjects)
 
 
