@@ -97,7 +97,7 @@ def of_bits(rngs: Generators) -> Tables:
         lambda: bits.bits_per_weight(rngs, construction="hebbian", dim=DIM, width=DIM),
     )
     # The search asks for the same tables many times.
-    different = {table.data_ptr(): table[:12] for table in tables}
+    different = {(index % 2, table.data_ptr()): table[:12] for index, table in enumerate(tables)}
     return tuple(different.values())
 
 
