@@ -7,7 +7,7 @@ import numpy as np
 from torch import Tensor
 
 from claims.factual.common import rungs, shapes
-from claims.factual.explicit_weights import each, recalled
+from claims.factual.explicit_weights import FREQUENCY, each, recalled
 from recall_claims import (
     Block,
     Cell,
@@ -28,7 +28,7 @@ from simulation.factual import constructions, task
 from theory.factual import constructions as theory
 
 WIDTH = on(theory.mlp_width)
-COMPRESSED_WIDTH = on(theory.compressed_width, frequency=constructions.FREQUENCY, target=0.75)
+COMPRESSED_WIDTH = on(theory.compressed_width, frequency=FREQUENCY, target=0.75)
 
 
 def all_by_mlp(cell: Cell, block: Block) -> Tensor:
@@ -117,7 +117,7 @@ def mlp_threshold(cell: Cell, block: Block) -> Tensor:
     "B.compressed-values",
     "With an MLP, fewer value dimensions than tokens suffice",
     source=Source("B", "B4", "B5"),
-    predict=on(theory.compressed_accuracy, frequency=constructions.FREQUENCY),
+    predict=on(theory.compressed_accuracy, frequency=FREQUENCY),
     regime="""S = R = 16 in 4 heads of 8 tokens; d_h from 2 to 4, so that H d_h is 8 to 16 where
         S + R = 32; attention is selective at d = 224.""",
     cells={

@@ -23,7 +23,8 @@ Tables = tuple[Tensor, ...]
 
 def seen_by(module: Any, name: str, arguments: slice, run: Callable[[], object]) -> Tables:
     """Tables that ``run`` gives to a function of ``module`` which it calls for each replicate."""
-    original, seen = getattr(module, name), []
+    original = getattr(module, name)
+    seen: list[Tensor] = []
 
     def spy(*given: Any, **options: Any) -> Any:
         seen.extend(given[arguments])

@@ -54,6 +54,11 @@ def test_replicate_snr_is_centred_on_the_mean_ratio_and_bounded() -> None:
     assert median == pytest.approx(localisation.snr(BASE), rel=0.15)
 
 
+def test_no_replicate_exceeds_the_largest_possible_ratio() -> None:
+    ratios, _ = localisation.replicate_snr(BASE.replace(length=4, dim=6))
+    assert 0.999 < ratios.max() / math.sqrt(6) <= 1 + 1e-12
+
+
 @pytest.mark.parametrize(("samples", "length"), [(200, 16), (900, 48)])
 def test_probability_is_the_mean_over_replicates_drawn_from_their_law(
     samples: int, length: int
