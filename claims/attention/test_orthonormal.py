@@ -40,8 +40,11 @@ LARGE = points(vocab_size=256, length=32, samples=(16, 32, 48), dim=258)
 VARIANCE = points(vocab_size=256, length=32, samples=96, dim=258, trigger_in_values=(False, True))
 DIMENSIONS = points(vocab_size=32, length=8, samples=(6, 9, 13), dim=(136, 272))
 SEEN = points(vocab_size=64, samples=(32, 128), dim=(66, 192))
-COVERED = SEEN + points(
-    vocab_size=64, samples=(32, 128, 256), dim=(66, 192), trigger_in_values=True
+# 60 and 300 are no powers of two: rounding must not decide where a token is tied with another.
+COVERED = (
+    SEEN
+    + points(vocab_size=64, samples=(32, 128, 256), dim=(66, 192), trigger_in_values=True)
+    + points(vocab_size=60, samples=300, dim=(66, 192), trigger_in_values=True)
 )
 FOUND = on(Problem, localisation.probability)
 RANDOM = "random embeddings of the same dimension"
@@ -158,13 +161,13 @@ def probability_at_any_dimension(cell: Cell, block: Block) -> dict[str, Tensor]:
     source=SOURCE,
     predict=on(RecallProblem, orthonormal.recall),
     latex=r"\mathrm{Acc} = 1-\left(1-\frac1V\right)^{N+1}\ (\tau=0)",
-    regime="Orthonormal, d from just above V to 3 V; N from V/2 to 4 V crosses full coverage.",
+    regime="Orthonormal, d from just above V to 3 V; N from V/2 to 5 V crosses full coverage.",
     cells={"smoke": SEEN, "standard": COVERED},
     replicates=64,
     looks=9,
-    rule=ProportionDifference(Region(-0.03, 0.03)),
-    why="""Exact without the trigger in the values. With it the counts of other tokens are
-        taken as independent, an error of order 1/V = 0.016.""",
+    rule=ProportionDifference(Region(-0.02, 0.02)),
+    why="""The formula is exact, and 2% is what the replicates can resolve in a minute. Ties broken
+        by rounding would cost up to 3%.""",
     controls=(
         Control(
             "interference",

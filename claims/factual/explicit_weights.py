@@ -13,6 +13,9 @@ from simulation.factual import constructions
 from simulation.factual import task as recall
 
 LENGTH = 32  # of prompts, as published
+FREQUENCY, MARGIN = 6.0, 0.85
+"""What predictions take as the features' frequency and the score of EOS. The construction has its
+own: were it another, evidence and prediction would part."""
 
 
 def each(

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from claims.factual.common import NAMES, rungs, shapes
-from claims.factual.explicit_weights import LENGTH, drawn, each, recalled
+from claims.factual.explicit_weights import LENGTH, MARGIN, drawn, each, recalled
 from recall_claims import (
     Betting,
     Block,
@@ -47,7 +47,7 @@ def selective_dim(cell: Cell) -> float:
     """The predicted dimension at which heads mistake no token; those of all tokens, if not told."""
     tokens, group = 2 * cell["subjects"], cell["group"]
     heads = cell.get("heads", tokens // group)
-    return theory.selective_dim(group, heads, 2 * tokens + 1, margin=constructions.MARGIN)
+    return theory.selective_dim(group, heads, 2 * tokens + 1, margin=MARGIN)
 
 
 FIRST = Cell(subjects=16, relations=8, answers=4)

@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 
 from recall_reports.errors import ReportError
-from recall_reports.record import Record, validated
+from recall_reports.record import Record
+from recall_reports.validate import validated
 
 
 def load(path: Path) -> Record:

@@ -10,15 +10,18 @@ from simulation.decoding import predict
 
 
 def localised_memory(facts: Facts) -> torch.Tensor:
-    r"""``V2 / gamma`` after step 3, at perfect localisation in training: (R, d, d).
+    r"""``N V V2 / gamma`` after step 3, at perfect localisation in training: (R, d, d).
 
-    .. math:: \frac1N \sum_v n_v\, U (e_{\pi(v)} - \tfrac1V \mathbf 1)\, a_v^\top
+    .. math:: \sum_v n_v\, U (V e_{\pi(v)} - \mathbf 1)\, a_v^\top
 
     with :math:`n_v` the counts and :math:`a_v` the value of token v at an informative position.
+    In these units everything is a whole number where embeddings are orthonormal: equal logits are
+    equal in every dtype, and since the first of them is a random token's label, ties are broken
+    evenly.
     """
     targets = facts.u.gather(1, facts.permutation[..., None].expand(facts.z.shape))
-    weights = facts.counts / facts.counts.sum(1, keepdim=True)
-    targets.sub_(facts.u.mean(1, keepdim=True)).mul_(weights[..., None])  # one more table, not two
+    # In place: one more table, not two.
+    targets.mul_(facts.vocab_size).sub_(facts.u.sum(1, keepdim=True)).mul_(facts.counts[..., None])
     return targets.mT @ facts.informative_values
 
 

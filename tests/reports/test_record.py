@@ -10,7 +10,8 @@ import pytest
 
 from recall_reports.errors import ReportError
 from recall_reports.files import dump, load
-from recall_reports.record import Record, validated
+from recall_reports.record import Record
+from recall_reports.validate import validated
 
 
 def test_sample_is_valid(report: Record) -> None:

@@ -34,13 +34,14 @@ from recall_claims import prediction
 from theory.attention import localisation as random_localisation
 from theory.attention import signal
 from theory.attention.problem import Problem
-from theory.laws import quadrature
+from theory.laws import multinomial, quadrature
 
 Array = NDArray[np.float64]
 
 _SOURCE = "paper A, arXiv 2603.15923, A12 (orthogonal regime: the factors separate); law derived"
 _NEGLIGIBLE = 1e-8
 _TIE_NODES = 31
+_SHARE_NODES = 16
 
 
 @dataclass(frozen=True)
@@ -249,22 +250,30 @@ def localisation(problem: Problem) -> float:
     source=_SOURCE,
     provenance="derived",
 )
+@lru_cache(maxsize=256)
 def recall(problem: Problem) -> float:
-    r"""Share of tokens recalled: the coverage, independent of length and dimension.
+    r"""Share of tokens recalled: the coverage, independent of length and dimension. Exact.
 
     Without the trigger in the values a token is recalled if it was seen, and otherwise guessed
     with probability $1/V$. With it all values share a direction, and token $v$ is recalled if no
-    other token was seen more than $2 n_v$ times (ties are broken evenly).
+    other token was seen more than $2 n_v$ times; of $T$ tokens seen exactly as often as that, it
+    beats all with probability $1/(T+1) = \int_0^1 s^T ds$: ties are broken evenly.
     """
     V, N = problem.vocab_size, problem.samples
     if not problem.trigger_in_values:
         return 1 - (1 - 1 / V) ** (N + 1)
-    n = np.arange(N + 1)
-    chance = stats.binom.pmf(n, N, 1 / V)
-    fewer = stats.binom.cdf(2 * n - 1, N, 1 / V)
-    equal = stats.binom.pmf(2 * n, N, 1 / V)
-    alone = np.exp((V - 1) * np.log(np.maximum(fewer, 1e-300)))
-    tied = equal > 1e-12
-    shared = ((fewer + equal) ** V - fewer**V)[tied] / (V * equal[tied])
-    alone[tied] = shared
-    return float(chance @ alone)
+    counts = np.arange(N + 1)
+    chance = stats.binom.pmf(counts, N, 1 / V)
+    node, node_weight = np.polynomial.legendre.leggauss(_SHARE_NODES)
+    total = 0.0
+    for own in counts[1:][chance[1:] > 1e-12].tolist():
+        others = counts[: N - own + 1]
+        fewer, equal = others < 2 * own, others == 2 * own
+        if not equal.any():
+            total += float(chance[own])
+            continue
+        shares = [
+            multinomial.product_mean(fewer + (1 + s) / 2 * equal, V - 1, N - own) for s in node
+        ]
+        total += float(chance[own] * (node_weight / 2 @ shares))
+    return total

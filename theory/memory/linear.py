@@ -13,8 +13,9 @@ $\kappa = d\,b\sqrt R/(B-b^2)$ and $b$ is the coefficient of the wrong output in
 below differ in the variance of the coefficients, $T^2$, and in isotropic noise of mean squared
 length $\tau^2$; $B=(n-1)T^2+\tau^2$. Derivation and asymptotics are in linear.md.
 
-Finite size: within 0.006 of simulations for $n\ge 30$, $d\ge 16$, and within 10% of the rate of
-failures where they are rare. The quadrature is good to 0.0015 for $n$ up to 131072.
+Finite size: within 0.006 of simulations for $n\ge 30$, $d\ge 24$, and 0.01 from $d = 12$ on, always
+high; within 10% of the rate of failures where they are rare. The quadrature is good to 0.0015 for
+$n$ up to 131072.
 """
 
 import math

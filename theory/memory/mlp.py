@@ -129,7 +129,7 @@ def mlp_memory_accuracy(
 ) -> float:
     """Mean share of the associations that the construction answers rightly.
 
-    Finite size: within 0.01 for the cosine with d >= 32 and M >= d; 0.015 low at M = d / 2, where
+    Finite size: within 0.005 + 0.8/M for the cosine with d >= 32 and M >= d / 2, mostly low, since
     competitors correlate less than the theory has it. Within 0.02 for ReLU features, whose overlaps
     are skewed where the quadratic part rules.
 

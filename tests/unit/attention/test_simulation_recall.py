@@ -37,7 +37,7 @@ def test_counts_give_the_memory_of_perfectly_localised_training(trigger_in_value
         trigger_in_values=trigger_in_values,
         counts=torch.stack([torch.bincount(row, minlength=20) for row in informative]).double(),
     )
-    memory = recall.localised_memory(facts)
+    memory = recall.localised_memory(facts) / (70 * 20)
     assert torch.allclose(memory, three_steps.trained_memory(batch, attended), atol=1e-15)
 
 
@@ -56,6 +56,29 @@ def test_orthonormal_embeddings_recall_exactly_the_tokens_seen() -> None:
     )
     assert recall.recalled_share(balanced).tolist() == [1.0, 1.0]
     assert recall.all_tokens(balanced).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_first_of_the_labels_with_the_largest_count_wins(dtype: torch.dtype) -> None:
+    facts = sampling.draw_facts(
+        generators(40),
+        vocab_size=60,
+        samples=300,
+        dim=62,
+        embeddings="orthonormal",
+        trigger_in_values=True,
+        dtype=dtype,
+    )
+    counts = facts.counts.long()
+    # With the trigger in the values the own label scores twice its count, every other its count.
+    scores = counts[:, None] + torch.diag_embed(counts)
+    own = scores.diagonal(dim1=1, dim2=2)
+    best = scores.amax(2)
+    assert ((scores == best[..., None]).sum(2)[own == best] > 1).any()
+    by_label = scores.gather(2, facts.permutation.argsort(1)[:, None].expand(scores.shape))
+    first = (by_label == best[..., None]).int().argmax(2)
+    correct = recall.correct(facts, recall.localised_memory(facts))
+    assert torch.equal(correct, first == facts.permutation)
 
 
 @pytest.mark.parametrize("tile", [1, 7, 50, 999, 4000])

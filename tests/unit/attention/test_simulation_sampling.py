@@ -47,6 +47,12 @@ def test_facts_depend_on_their_generator_alone() -> None:
     assert together.counts.sum(1).tolist() == [SIZES["samples"]] * 3
 
 
+def test_facts_count_beyond_a_byte() -> None:
+    facts = sampling.draw_facts(generators(2), vocab_size=3, samples=2000, dim=4)
+    assert facts.counts.sum(1).tolist() == [2000.0] * 2
+    assert bool(((facts.counts > 500) & (facts.counts < 850)).all())
+
+
 def test_shapes() -> None:
     batch = sampling.draw(generators(2), **SIZES)
     shapes = [tuple(getattr(batch, name).shape) for name in FIELDS]

@@ -54,6 +54,11 @@ def test_replicate_snr_is_centred_on_the_mean_ratio_and_bounded() -> None:
     assert median == pytest.approx(localisation.snr(BASE), rel=0.15)
 
 
+def test_no_replicate_exceeds_the_largest_possible_ratio() -> None:
+    ratios, _ = localisation.replicate_snr(BASE.replace(length=4, dim=6))
+    assert 0.999 < ratios.max() / math.sqrt(6) <= 1 + 1e-12
+
+
 @pytest.mark.parametrize(("samples", "length"), [(200, 16), (900, 48)])
 def test_probability_is_the_mean_over_replicates_drawn_from_their_law(
     samples: int, length: int
@@ -81,6 +86,59 @@ def test_probability_is_the_mean_over_replicates_drawn_from_their_law(
     distractors = localisation.distinct_distractors(length, problem.vocab_size)
     found = sphere.cdf(margin, marginal) ** distractors
     assert localisation.probability(problem) == pytest.approx(found.mean(), abs=4e-3)
+
+
+def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> NDArray[np.float64]:
+    vectors = rng.standard_normal((count, dim))
+    normalised: NDArray[np.float64] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return normalised
+
+
+SHARES = [
+    {1: 1.0, 2: 0.0, 3: 0.0},
+    {1: 0.0, 2: 1.0, 3: 0.0},
+    {1: 0.0, 2: 0.0, 3: 1.0},
+    {1: 0.2, 2: 0.3, 3: 0.5},
+]
+
+
+@pytest.mark.parametrize("shares", SHARES)
+def test_spread_is_that_of_random_embeddings_and_counts(shares: dict[int, float]) -> None:
+    rng, size, dim, sets, draws = np.random.default_rng(5), BASE.vocab_size, BASE.dim, 30, 2000
+    found = []
+    for _ in range(sets):
+        z, u = unit_vectors(rng, size, dim), unit_vectors(rng, size, dim)
+        covariance = dim / size * z.T @ z
+        g, n = rng.standard_normal((draws, dim)), rng.standard_normal((draws, size))
+        forms = {}
+        for power in shares:
+            matrix = np.linalg.matrix_power(covariance, power + 1)
+            forms[power] = np.einsum("ri,ij,rj->r", g, matrix, g) / np.trace(matrix)
+        read = n @ u
+        once = (read**2).sum(1) / size
+        twice = ((read @ u.T) ** 2).sum(1)
+        counts = shares[1] + shares[2] * once**2 / np.mean(once**2)
+        counts += shares[3] * twice / twice.mean()
+        found.append(np.var(sum(shares[p] * forms[p] for p in shares) * counts))
+    predicted = localisation._spread(BASE, shares)
+    # The moments are those of infinitely many tokens and dimensions.
+    error = 4 * np.std(found) / math.sqrt(sets)
+    assert abs(np.mean(found) - predicted) < 0.1 * predicted + error
+    assert error < 0.15 * predicted
+
+
+@pytest.mark.parametrize("shares", SHARES)
+def test_trigger_reads_less_of_the_noise_than_tokens_do(shares: dict[int, float]) -> None:
+    rng, size, dim = np.random.default_rng(6), BASE.vocab_size, BASE.dim
+    z = unit_vectors(rng, size, dim)
+    values, vectors = np.linalg.eigh(dim / size * z.T @ z)
+    total = 0.0
+    for power, share in shares.items():
+        noise = (vectors * values ** (power / 2)) @ rng.standard_normal((dim, 4000))
+        trigger = unit_vectors(rng, 4000, dim)
+        read = np.mean(np.einsum("ri,ir->r", trigger, noise) ** 2)
+        total += share * read / np.mean((z @ noise) ** 2)
+    assert localisation._trigger_share(BASE, shares) == pytest.approx(total, rel=0.1)
 
 
 def test_snr_is_the_signal_over_the_root_of_the_noise() -> None:

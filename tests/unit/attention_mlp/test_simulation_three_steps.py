@@ -61,6 +61,21 @@ def test_centring_matters_only_if_label_counts_differ() -> None:
     assert torch.allclose(plain, centred, rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("centred", [False, True])
+def test_memory_of_many_samples_a_label_is_that_of_its_definition(centred: bool) -> None:
+    batch, layer = mlp.draw(
+        rngs(1), vocab_size=3, length=4, samples=900, dim=5, width=7, activation="relu"
+    )
+    labels, (u, z) = batch.labels[0], (batch.u[0], batch.z[0])
+    counts = torch.tensor([(labels == k).sum() for k in range(3)], dtype=u.dtype)
+    assert float(counts.min()) > 256
+    guess = counts / 900 if centred else torch.full_like(counts, 1 / 3)
+    stored = torch.relu(z[batch.tokens[0]].mean(1) @ layer.weights[0].T)
+    expected = (u[labels] - guess @ u).T @ stored / (900 * 7**0.5)
+    found = mlp.value_memory(batch, layer, centred=centred)[0]
+    assert torch.allclose(found, expected, rtol=0, atol=1e-12)
+
+
 def test_outcomes_are_probabilities_and_a_hit_needs_both() -> None:
     outcome = mlp_end_to_end.run(*draw(4), centred=True)
     for values in (outcome.hit, outcome.localisation, outcome.recall):

@@ -50,6 +50,14 @@ def test_attention_is_a_plain_softmax_over_positions(
     assert torch.allclose(found, plain(weights, known, prompts), atol=1e-10)
 
 
+def test_long_prompts_hold_a_token_many_times(known: task.Facts) -> None:
+    prompts = task.prompts(np.random.default_rng(1), known, length=4000)
+    assert int(prompts[0].bincount().max()) > 256
+    weights = constructions.attention_only(known, head_dim=4, scale=5.0)
+    found = constructions.attend(weights, known, prompts)
+    assert torch.allclose(found, plain(weights, known, prompts), atol=1e-10)
+
+
 def test_focus_is_the_weight_of_the_subject(known: task.Facts, prompts: torch.Tensor) -> None:
     weights = constructions.attention_only(known, head_dim=2, margin=0.5, scale=4.0)
     scores = constructions.token_scores(weights, known)
@@ -91,6 +99,18 @@ def test_mlp_is_a_sum_of_outer_products(known: task.Facts) -> None:
     assert torch.allclose(mlp.outer, outer)
 
 
+def test_features_of_two_codes_overlap_as_their_kernel_says(known: task.Facts) -> None:
+    """The frequency is 6: codes further apart than 1/6 look unrelated."""
+    angle, width = 0.2, 100_000
+    codes = torch.zeros(12, known.dim, dtype=torch.float64)
+    codes[1, 0], codes[1, 1] = math.cos(angle), math.sin(angle)
+    codes[0, 0] = 1.0
+    mlp = constructions.hebbian_mlp(np.random.default_rng(2), known, codes, width=width)
+    first, second = mlp.features(codes[:2])
+    kernel = math.exp(-36 * (1 - math.cos(angle)))
+    assert float(first @ second) / width == pytest.approx(kernel, abs=5 / math.sqrt(width))
+
+
 def test_compressed_heads_output_unit_codes_in_few_dimensions() -> None:
     known, rng = facts(dim=128), np.random.default_rng(2)
     attention, _ = constructions.compressed_values(rng, known, group=4, head_dim=2, width=8)
@@ -109,6 +129,14 @@ def test_prompts_hold_their_fact_once_and_end_with_eos(known: task.Facts) -> Non
         assert (((prompts >= 8) & (prompts < 12)).sum(1) == 1).all()
         assert (prompts[:, -1] == known.vocab_size - 1).all()
         assert torch.equal(task.recovered(known, prompts), known.answers.flatten())
+
+
+def test_tokens_and_answers_are_counted_beyond_a_byte() -> None:
+    many = task.draw(np.random.default_rng(3), subjects=400, relations=2, answers=2, dim=2)
+    prompts = task.prompts(np.random.default_rng(4), many, length=5)
+    assert torch.equal(task.recovered(many, prompts), many.answers.flatten())
+    most = [np.bincount(column).max() for column in many.answers.T.numpy()]
+    assert task.best_guess(many, know="relation") == pytest.approx(np.mean(most) / 400)
 
 
 def test_guessing_by_hand() -> None:

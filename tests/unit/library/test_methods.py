@@ -55,7 +55,8 @@ def test_bounds_hold_the_mean_and_are_where_the_bets_win(values: list[float], al
         assert Betting().log_wealths(data, found.low)[0] >= math.log(1 / alpha) - 1e-9
         assert Betting().log_wealths(data, found.low * (1 + 1e-4))[0] < math.log(1 / alpha)
     if found.high < 1 - 1e-9:
-        assert Betting().log_wealths(data, found.high)[1] >= math.log(1 / alpha) - 1e-9
+        # 1 - high has lost digits where it is small: at 1e-7, 1e-9 of it, 40 times over.
+        assert Betting().log_wealths(data, found.high)[1] >= math.log(1 / alpha) - 1e-7
 
 
 @given(st.permutations([0.0, 0.1, 0.4, 0.9, 1.0, 1.0, 0.7]))

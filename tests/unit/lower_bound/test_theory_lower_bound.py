@@ -5,10 +5,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from theory.attention import recall
 from theory.attention.problem import Problem
 from theory.lower_bound import (
+    argmax_accuracy,
     ceiling,
     gradient_capacity,
     gradient_channel,
@@ -53,6 +55,14 @@ def test_whole_map_takes_log_factorial_nats() -> None:
     assert ceiling.exact_recovery(0.5 * needed, 20) < 0.55
 
 
+def test_recovery_bound_is_within_a_bit_of_a_channel_that_tells_all_or_nothing() -> None:
+    whole = math.lgamma(21)
+    for chance in (0.1, 0.25, 0.7):
+        reached = chance + (1 - chance) / math.factorial(20)
+        slack = ceiling.exact_recovery(chance * whole, 20) - reached
+        assert 0 <= slack <= math.log(2) / whole + 1e-12
+
+
 def test_critical_dim_is_where_the_ceiling_reaches_the_accuracy() -> None:
     dim = ceiling.critical_dim(PROBLEM, accuracy=0.7)
     nats = dim**2 * gradient_channel.entry_information(PROBLEM)
@@ -63,6 +73,28 @@ def test_information_counts_the_entries_of_the_gradient_up_to_full_rank() -> Non
     entry = gradient_channel.entry_information(PROBLEM)
     assert gradient_channel.information(PROBLEM) == pytest.approx(62**2 * entry)
     assert gradient_channel.information(PROBLEM.replace(dim=999)) == pytest.approx(255**2 * entry)
+
+
+def test_entry_information_is_that_of_a_gaussian_channel() -> None:
+    observed = stats.norm(scale=math.sqrt(1 + gradient_channel.snr(PROBLEM)))
+    told = observed.entropy() - stats.norm().entropy()
+    assert gradient_channel.entry_information(PROBLEM) == pytest.approx(float(told))
+
+
+@pytest.mark.parametrize("samples", [300, 8192])
+def test_counts_have_the_moments_of_the_binomial_law(samples: int) -> None:
+    law, exact = (
+        argmax_accuracy.counts(PROBLEM.replace(samples=samples)),
+        stats.binom(samples, 1 / 256),
+    )
+    load = samples / 256
+    assert law.weights.sum() == pytest.approx(1)
+    assert law.square == pytest.approx(exact.moment(2) / load**2)
+    assert law.kurtosis * law.square**2 == pytest.approx(exact.moment(4) / load**4)
+    # A label that was never seen is never guessed: how many these are must be right, too.
+    steep = float(law.weights @ np.exp(-law.shares))
+    counts = np.arange(samples + 1)
+    assert steep == pytest.approx(float(exact.pmf(counts) @ np.exp(-counts / load)), rel=1e-4)
 
 
 def test_signal_to_noise_ratio_is_that_of_the_second_moments() -> None:

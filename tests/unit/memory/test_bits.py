@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 
 from simulation.memory import bits as measured
 from theory.memory import bits as theory
@@ -31,6 +32,30 @@ def test_bounds_at_their_ends() -> None:
     assert theory.fano_bits(facts=3, outputs=8, accuracy=1.0) == pytest.approx(9)
     assert theory.fano_bits(facts=3, outputs=8, accuracy=1 / 8) == pytest.approx(0, abs=1e-12)
     assert theory.one_by_one(facts=4, outputs=2, bits=2) == 0.75
+
+
+def test_fano_is_the_information_of_the_symmetric_channel() -> None:
+    for facts, outputs, accuracy in ((4, 2, 0.8), (100, 64, 0.5), (7, 3, 0.4)):
+        others = [(1 - accuracy) / (outputs - 1)] * (outputs - 1)
+        channel = math.log2(outputs) - stats.entropy([accuracy, *others], base=2)
+        found = theory.fano_bits(facts=facts, outputs=outputs, accuracy=accuracy)
+        assert found == pytest.approx(facts * channel)
+
+
+def test_whole_facts_reach_the_floor() -> None:
+    # A table of some facts, the others guessed: a code whose loss is known, and the least.
+    for facts, outputs, whole in ((3, 2, 1), (4, 2, 3), (5, 4, 2), (100, 64, 37)):
+        reached = (facts - whole) / facts * math.log(outputs)
+        bits = whole * math.log2(outputs)
+        floor = theory.loss_floor(facts=facts, outputs=outputs, bits=bits)
+        assert floor == pytest.approx(reached)
+
+
+def test_search_reaches_the_floor() -> None:
+    for bits in range(4):
+        found = measured.searched_loss(generators(50), facts=3, outputs=2, bits=bits)
+        floor = theory.loss_floor(facts=3, outputs=2, bits=bits)
+        assert found.min().item() == pytest.approx(floor, abs=1e-12)
 
 
 def test_every_code_of_three_facts_by_hand() -> None:
@@ -63,6 +88,12 @@ def test_random_codes_have_the_predicted_mean() -> None:
     error = float(found.std()) / math.sqrt(600)
     assert abs(float(found.mean()) - theory.random_code_accuracy(**sizes)) < 4 * error
     assert theory.random_code_accuracy(facts=8, outputs=3, bits=0) == pytest.approx(1 / 3)
+
+
+def test_agreement_is_counted_beyond_a_byte() -> None:
+    found = measured.random_code_accuracy(generators(20), facts=600, outputs=2, bits=1)
+    expected = theory.random_code_accuracy(facts=600, outputs=2, bits=1)
+    assert float(found.mean()) == pytest.approx(expected, abs=4 * 0.02 / math.sqrt(20))
 
 
 def test_quantised_weights_take_few_values() -> None:

@@ -19,6 +19,8 @@ def test_outputs_are_used_equally_often() -> None:
     assert facts.u.shape == (2, 4, 5)
     assert facts.targets.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert draw(generators(1), associations=5, outputs=3, dim=2).targets.tolist() == [0, 0, 1, 1, 2]
+    many = draw(generators(1), associations=600, outputs=300, dim=2)
+    assert many.targets.tolist() == [output for output in range(300) for _ in range(2)]
     assert torch.allclose(facts.z.norm(dim=2), torch.ones(2, 12, dtype=torch.float64))
 
 

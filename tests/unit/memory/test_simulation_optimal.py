@@ -51,6 +51,14 @@ def test_pairs_that_can_only_just_be_stored_are_decided() -> None:
     assert memory.separable(memory.draw(hard, associations=96, dim=20)).tolist() == [True]
 
 
+def test_a_loss_that_is_nearly_least_is_not_least() -> None:
+    """Sets of pairs that can be stored, though the loss comes within 0.05 of a minimum before."""
+    close = [np.random.default_rng([3, index]) for index in (229, 296)]
+    pairs = memory.draw(close, dim=4, associations=9)
+    assert [possible(pairs, r) for r in range(2)] == [True, True]
+    assert memory.separable(pairs).tolist() == [True, True]
+
+
 @pytest.mark.parametrize("own_competitors", [False, True])
 def test_scores_and_stored_pairs_follow_their_definitions(own_competitors: bool) -> None:
     pairs = memory.draw(generators(2), dim=3, associations=5, own_competitors=own_competitors)

@@ -43,6 +43,14 @@ def test_no_sample_stores_little() -> None:
     assert float(errors.mean()) == pytest.approx(0.8 * (1 - (p**2).sum()), abs=0.05)
 
 
+def test_what_was_seen_often_is_stored() -> None:
+    setting = {"stored": 3, "labels": 3, "dim": 500, "alpha": 2.0}
+    seen = zipf.error(generators(20), **setting, samples=220)  # type: ignore[arg-type]
+    tail = 1 - zipf.frequencies(3, 2.0).sum()
+    # The first token is seen 134 times: more than a byte counts.
+    assert float(seen.mean()) == pytest.approx(2 / 3 * tail, abs=0.05)
+
+
 @pytest.mark.parametrize("more", [{}, {"samples": 60}, {"power": 0.5}])
 def test_averaging_exchangeable_tokens_changes_no_mean(more: dict[str, float]) -> None:
     setting = {"stored": 12, "labels": 3, "dim": 16, "alpha": 2.0} | more

@@ -25,9 +25,10 @@ def test_two_labels_have_the_error_of_one_difference() -> None:
     assert zipf.cutoff_error(2.0, 2, 50, 4) == pytest.approx(expected, abs=1e-6)
 
 
-def test_recall_is_the_integral_of_its_formula() -> None:
+@pytest.mark.parametrize("dim", [4, 6, 40])
+def test_recall_is_the_integral_of_its_formula(dim: int) -> None:
     # Three labels, three tokens: token x has nothing else under its label, and cross terms alone.
-    dim, p = 40, zipf.frequencies(3, 2.0)
+    p = zipf.frequencies(3, 2.0)
     own, rival = math.sqrt(1 / dim**2), math.sqrt(1 / dim + 1 / dim**2)
     right, _ = integrate.quad(
         lambda z: stats.norm.pdf(z) * stats.norm.cdf((1 + own * z) / rival) ** 2, -9, 9

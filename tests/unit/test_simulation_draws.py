@@ -1,0 +1,144 @@
+"""Every room's draws: outputs are other vectors than inputs, and every replicate has its own."""
+
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from simulation.attention import sampling
+from simulation.attention_mlp import three_steps
+from simulation.factual import task
+from simulation.factual import trained_transformer as transformer
+from simulation.lower_bound import gradient_channel
+from simulation.memory import bits, linear, mlp, optimal, zipf
+
+DIM = 64
+Generators = list[np.random.Generator]
+Tables = tuple[Tensor, ...]
+
+
+def seen_by(module: Any, name: str, arguments: slice, run: Callable[[], object]) -> Tables:
+    """Tables that ``run`` gives to a function of ``module`` which it calls for each replicate."""
+    original = getattr(module, name)
+    seen: list[Tensor] = []
+
+    def spy(*given: Any, **options: Any) -> Any:
+        seen.extend(given[arguments])
+        return original(*given, **options)
+
+    with patch.object(module, name, spy):
+        run()
+    return tuple(seen)
+
+
+def vocabulary(drawn: Any) -> Tables:
+    return drawn.z, drawn.u, drawn.trigger, drawn.query
+
+
+def of_batches(rngs: Generators) -> Tables:
+    return vocabulary(sampling.draw(rngs, vocab_size=12, length=3, samples=5, dim=DIM))
+
+
+def of_facts(rngs: Generators) -> Tables:
+    return vocabulary(sampling.draw_facts(rngs, vocab_size=12, samples=5, dim=DIM))
+
+
+def of_gradients(rngs: Generators) -> Tables:
+    seen = gradient_channel.gaussian(rngs, vocab_size=12, length=3, samples=5, dim=DIM).observation
+    return seen.z, seen.u
+
+
+def of_layers(rngs: Generators) -> Tables:
+    batch, layer = three_steps.draw(
+        rngs, vocab_size=12, length=3, samples=5, dim=DIM, width=9, activation="relu"
+    )
+    return *vocabulary(batch), layer.weights
+
+
+def of_pairs(rngs: Generators) -> Tables:
+    pairs = linear.draw(rngs, associations=12, dim=DIM)
+    return pairs.inputs, pairs.outputs
+
+
+def of_best_pairs(rngs: Generators) -> Tables:
+    pairs = optimal.draw(rngs, associations=12, dim=DIM)
+    return pairs.inputs, pairs.outputs
+
+
+def of_own_competitors(rngs: Generators) -> Tables:
+    pairs = optimal.draw(rngs, associations=5, dim=DIM, own_competitors=True)
+    return pairs.inputs, pairs.outputs
+
+
+def of_memories(rngs: Generators) -> Tables:
+    facts = mlp.draw(rngs, associations=12, outputs=6, dim=DIM)
+    cosine = [mlp.cosine_memory(facts.z[0], facts.z[0], rng, width=9).first for rng in rngs]
+    relu = [mlp.relu_memory(facts.z[0], facts.z[0], rng, width=DIM + 2).first for rng in rngs]
+    return facts.z, facts.u, *cosine, *relu
+
+
+def of_zipf(rngs: Generators) -> Tables:
+    return seen_by(
+        zipf,
+        "memory",
+        slice(2, 4),
+        lambda: zipf.error(rngs, stored=9, labels=4, dim=DIM, alpha=2.0),
+    )
+
+
+def of_bits(rngs: Generators) -> Tables:
+    tables = seen_by(
+        bits,
+        "_recalled",
+        slice(1, 3),
+        lambda: bits.bits_per_weight(rngs, construction="hebbian", dim=DIM, width=DIM),
+    )
+    # The search asks for the same tables many times.
+    different = {(index % 2, table.data_ptr()): table[:12] for index, table in enumerate(tables)}
+    return tuple(different.values())
+
+
+def of_tasks(rngs: Generators) -> Tables:
+    drawn = [task.draw(rng, subjects=4, relations=3, answers=2, dim=DIM) for rng in rngs]
+    return tuple(table for facts in drawn for table in (facts.tokens, facts.outputs))
+
+
+def of_transformers(rngs: Generators) -> Tables:
+    sizes = [
+        transformer.Sizes(subjects=4, relations=3, answers=2, heads=2, head_dim=2, width=5)
+        for _ in rngs
+    ]
+    shape = transformer.Shape.of(sizes, DIM)
+    drawn, _ = transformer._draw(rngs, sizes, shape, "cpu", torch.float64)
+    return drawn.inputs, drawn.outputs
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        of_batches,
+        of_facts,
+        of_gradients,
+        of_layers,
+        of_pairs,
+        of_best_pairs,
+        of_own_competitors,
+        of_memories,
+        of_zipf,
+        of_bits,
+        of_tasks,
+        of_transformers,
+    ],
+)
+def test_no_vector_is_drawn_twice(draw: Callable[[Generators], Tables]) -> None:
+    rngs = [np.random.default_rng([31, index]) for index in range(3)]
+    rows = torch.cat([table.reshape(-1, DIM) for table in draw(rngs)])
+    assert len(rows) >= 3 * 10
+    cosines = torch.nn.functional.normalize(rows, dim=1)
+    cosines = (cosines @ cosines.T).fill_diagonal_(0).abs()
+    # Random directions in 64 dimensions: the largest of some thousands is about 0.5.
+    assert float(cosines.max()) < 0.8

@@ -1,0 +1,28 @@
+"""Counts of things spread evenly and independently over cells."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import fft, stats
+
+Array = NDArray[np.float64]
+
+
+def product_mean(weight: Array, cells: int, total: int) -> float:
+    """E prod_c weight[n_c] over the even multinomial counts n_c of ``total`` things in ``cells``.
+
+    With 0 and 1 as weights the chance that every count is an allowed one.  Exact: the counts are
+    independent Poisson variables given their sum.
+
+    >>> round(product_mean(np.array([1.0, 1.0, 0.0]), 5, 2), 9)
+    0.8
+
+    Args:
+        weight: of the counts 0, ..., ``total``, between 0 and 1.
+        cells: number of cells.
+        total: number of things.
+    """
+    each = weight * stats.poisson.pmf(np.arange(total + 1), total / cells)
+    # Sums that wrap around on to ``total`` are as rare as five times as many things as the mean.
+    size = fft.next_fast_len(4 * total + 64, real=True)
+    sums = fft.irfft(fft.rfft(each, size) ** cells, size)
+    return float(sums[total] / stats.poisson.pmf(total, total))
