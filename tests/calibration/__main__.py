@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from recall_claims.declare.registration import registration
 from recall_claims.errors import SimulationError
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
@@ -39,6 +40,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=SEED, help=f"of the evidence ({SEED})")
     parser.add_argument("--ledger", type=Path, default=LEDGER, help=f"default {LEDGER}")
     parser.add_argument("-k", default="", metavar="TEXT", help="only claims whose id holds it")
+    parser.add_argument("--stale", action="store_true", help="only those whose certificate is")
     parser.add_argument("--json", type=Path, default=CERTIFICATES, metavar="FILE")
     options = parser.parse_args()
     settings = Settings(tier=options.tier, seed=options.seed)
@@ -47,6 +49,8 @@ def main() -> int:
         for name, claim in imported().items()
         if options.k in name and claim.why_not_run(options.tier, "cpu") is None
     ]
+    if options.stale:
+        names = [name for name in names if stale(name, options.tier, options.json)]
     draw(names, settings, options.ledger)
     tasks = [(name, settings, options.ledger) for name in names]
     with pool() as workers:
@@ -59,6 +63,14 @@ def main() -> int:
     for problem in problems:
         console.print(problem, style="red")
     return 1 if problems else 0
+
+
+def stale(name: str, tier: str, file: Path) -> bool:
+    """Whether a claim has no certificate for what it declares now."""
+    kept = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    if kept.get("tier") != tier or name not in kept["claims"]:
+        return True
+    return bool(kept["claims"][name]["registration"] != registration(imported()[name], tier))
 
 
 def draw(names: Iterable[str], settings: Settings, path: Path) -> None:
@@ -92,12 +104,12 @@ def json_written(found: dict[str, Certified], tier: str, file: Path) -> str:
         earlier = json.loads(file.read_text(encoding="utf-8"))
         kept = {n: c for n, c in earlier["claims"].items() if earlier["tier"] == tier}
         kept = {n: c for n, c in kept.items() if n in imported()}
-    for name, (registration, certificate) in found.items():
+    for name, (named, certificate) in found.items():
         rounded = {
             key: value if isinstance(value, str) else float(f"{value:.3g}")
             for key, value in asdict(certificate).items()
         }
-        kept[name] = {"registration": registration, **rounded}
+        kept[name] = {"registration": named, **rounded}
     text = json.dumps({"tier": tier, "claims": dict(sorted(kept.items()))}, indent=1)
     file.write_text(text + "\n", encoding="utf-8")
     return f"{len(kept)} certificates in {file}"
