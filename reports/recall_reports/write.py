@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from recall_reports import card, files, html, markdown
+from recall_reports.files import validated
 from recall_reports.record import Record
-from recall_reports.validate import validated
 
 
 def write(record: Record, directory: Path) -> dict[str, Path]:

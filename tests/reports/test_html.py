@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from recall_reports import html, phrases, summary
+from recall_reports.files import validated
 from recall_reports.record import Claim, Range, Record
-from recall_reports.validate import validated
 from tests.reports import builders, sample
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}

@@ -9,9 +9,8 @@ import msgspec
 import pytest
 
 from recall_reports.errors import ReportError
-from recall_reports.files import dump, load
+from recall_reports.files import dump, load, validated
 from recall_reports.record import Record
-from recall_reports.validate import validated
 
 
 def test_sample_is_valid(report: Record) -> None:
