@@ -110,9 +110,9 @@ def hebbian_whole(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     predict=on(memory.linear_memory_accuracy),
     regime=Regime(
-        "n >= 30 and d >= 16, as the formula states its error; on the grid n is from 128 to 512, "
+        "n >= 30 and d >= 12, as the formula states its error; on the grid n is from 128 to 512, "
         "and d from 0.8 to 1.4 times the dimension at which half are recalled.",
-        {"associations": log_integers(30, 1024), "dim": log_integers(16, 512)},
+        {"associations": log_integers(30, 1024), "dim": log_integers(12, 512)},
     ),
     cells=lambda: {"standard": across(128, 512), "full": across(128, 512, 1024)},
     rule=ProportionDifference(Region(-0.015, 0.015)),
@@ -137,7 +137,13 @@ def linear_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     "The dimension at which half of the associations are recalled",
     source=SOURCE,
     predict=on(memory.half_dim),
-    regime="n from 131 to 1024, d within 8% of the threshold.",
+    regime=Regime(
+        "n >= 128, where whole dimensions are finer than the region; on the grid d is within 8% of "
+        "the threshold.",
+        {"associations": log_integers(128, 4096)},
+        size=lambda cell: cell["associations"] ** 2,
+        largest=2e6,
+    ),
     cells=lambda: {
         "smoke": half(NEAR, 512),
         "standard": half(NEAR, 131, 419, 1024),
@@ -169,7 +175,12 @@ def linear_threshold(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     latex=r"0.9 < \frac{d_{1/2}}{\sqrt{2n\ln n}} < 1",
     predict=on(memory.half_dim_asymptotic),
-    regime="n from 128 to 1024, d from 0.84 to 1.06 times the limit.",
+    regime=Regime(
+        "every n from 30 on; on the grid d is from 0.84 to 1.06 times the limit.",
+        {"associations": log_integers(30, 8192)},
+        size=lambda cell: cell["associations"] ** 2,
+        largest=2e6,
+    ),
     cells=lambda: {"standard": limit(BELOW, 128, 1024), "full": limit(BELOW, 128, 1024, 8192)},
     rule=CriticalLocation(Region(0.9, 1.0), scan="dim"),
     why="""The limit is out of reach: by the finite-size theory d is 5% to 7% below it on this grid
@@ -254,7 +265,10 @@ def all_pairs(cell: Cell, block: Block) -> torch.Tensor:
     "The dimension at which all associations are recalled, at finite size",
     source=ALL_PAIRS,
     predict=on(memory.all_dim),
-    regime="n = 112 and 228, d within 8% of the threshold.",
+    regime=Regime(
+        "n >= 30; on the grid d is within 8% of the threshold.",
+        {"associations": log_integers(30, 1024)},
+    ),
     cells=lambda: {"smoke": alls(112), "standard": alls(112, 228), "full": alls(228, 1024)},
     rule=CriticalLocation(Region(0.97, 1.03), scan="dim"),
     why="""A rate of failures that is off by 10%, as the theory states, moves the threshold by 0.7%;
@@ -307,7 +321,12 @@ def eight_n_log_n(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     latex=r"P_{all}(n_{all}) = \frac12,\quad n_{all}\sim\frac{d^2}{8\ln d^2}",
     predict=on(memory.capacity),
-    regime="d from 21, where n_all = 0.86 d, to 96, where n_all = 2.2 d.",
+    regime=Regime(
+        "d >= 21; on the grid up to 96: n_all = 0.86 d at the one end, and 2.2 d at the other.",
+        {"dim": log_integers(21, 256)},
+        size=lambda cell: cell["dim"] ** 2,
+        largest=2e4,
+    ),
     cells=lambda: {"standard": capacities(21, 64, 96), "full": capacities(21, 64, 96, 256)},
     rule=CriticalLocation(Region(0.93, 1.07), scan="associations", rising=False),
     why="""The theory of all associations is right within 1.5% in d, which is 3% in n; whole numbers
