@@ -32,6 +32,7 @@ class Planted:
 
 JUDGE, RULES, RUN = "judge", "judge/rules", "evidence/run.py"
 STOPPING = f"{UNIT}/test_stopping.py"
+HUNT = f"{UNIT}/test_hunt.py"
 METHODS, LADDERS = f"{UNIT}/test_methods.py", f"{UNIT}/test_ladders.py"
 SIMULTANEOUS = f"{STOPPING}::test_bounds_are_simultaneous_for_refutation_and_single_for_support"
 EXACT = f"{METHODS}::test_betting_on_coins_errs_at_most_as_often_as_it_says_at_all_looks"
@@ -195,8 +196,8 @@ PLANTED = {
     # Runs.
     "a block counted twice": Planted(
         RUN,
-        "collected[cell.id, b].observations for b in",
-        "collected[cell.id, b // 2].observations for b in",
+        "collected[cell.id, block].observations for",
+        "collected[cell.id, block // 2].observations for",
         f"{STOPPING}::test_replicates_of_different_blocks_differ",
     ),
     "a component that is judged anew": Planted(
@@ -278,6 +279,31 @@ PLANTED = {
         "(*words, block)",
         "(*words, 0)",
         f"{STOPPING}::test_shared_streams_name_seed_claim_registration_cell_and_block",
+    ),
+    # Hunts.
+    "confirmations that all have one level": Planted(
+        "hunt/memory.py",
+        "(math.pi * number) ** 2",
+        "math.pi**2",
+        f"{HUNT}::test_confirmations_share_one_error_probability",
+    ),
+    "a confirmation at the claim's own level": Planted(
+        "hunt/campaign.py",
+        "        alpha=alpha_of(number),\n",
+        "",
+        f"{HUNT}::test_a_violation_is_found_shrunk_and_confirmed",
+    ),
+    "a confirmation on the same draws": Planted(
+        "hunt/campaign.py",
+        'f"hunt {number} {probe.key}"',
+        "TIER",
+        f"{HUNT}::test_a_confirmation_draws_afresh",
+    ),
+    "a regime that lets every cell in": Planted(
+        "declare/regime.py",
+        "        if value in self.steps:\n            return True\n",
+        "        return True\n",
+        f"{HUNT}::test_the_grid_has_to_lie_in_the_regime",
     ),
 }
 

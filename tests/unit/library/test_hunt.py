@@ -115,6 +115,14 @@ def test_a_violation_is_found_shrunk_and_confirmed(path: Path) -> None:
     assert part.estimate == pytest.approx(1.5, abs=0.1)
 
 
+def test_a_confirmation_draws_afresh(path: Path) -> None:
+    trail = hunted(wrong, path, 60)
+    with Ledger(path) as ledger:
+        streams = {name for (name,) in ledger.ask("SELECT DISTINCT registration FROM blocks")}
+    assert trail.confirmation is not None
+    assert streams == {f"hunt 1 {trail.confirmation.probe.key}"}
+
+
 def test_a_hunt_goes_on_where_it_ended(path: Path) -> None:
     first = hunted(wrong, path, 60)
     again = hunted(wrong, path, 60)
