@@ -88,6 +88,15 @@ def test_a_violation_that_is_kept_belongs_to_the_grid(suite: Suite) -> None:
     assert "counterexamples.toml is damaged" in result.text
 
 
+def test_a_hunt_that_breaks_off_costs_no_verdict(suite: Suite) -> None:
+    suite.write_text(WRONG)
+    (suite.folder / "counterexamples.tmp").mkdir()  # where what is kept is written first
+    result = suite.run_apart("--hunt", "60s", "--executor", "serial", "--keep")
+    assert result.status == 3
+    assert "the hunt broke off: cannot write" in result.text
+    assert only_claim(suite)["verdict"] == "REFUTED"
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

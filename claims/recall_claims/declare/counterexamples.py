@@ -61,8 +61,10 @@ def keep(file: Path, claim: str, cells: Iterable[Cell]) -> None:
     every = {**_all(file)}
     every[claim] = tuple(dict.fromkeys((*every.get(claim, ()), *cells)))
     tables = (f'\n["{name}"]\ncells = [\n{_rows(found)}]\n' for name, found in every.items())
+    whole = file.with_suffix(".tmp")  # a full disk must not cost what was kept before
     try:
-        file.write_text(_HEAD + "".join(tables), encoding="utf-8")
+        whole.write_text(_HEAD + "".join(tables), encoding="utf-8")
+        whole.replace(file)
     except OSError as error:
         raise ClaimError(f"cannot write {file}: {error.strerror or error}") from error
     _all.cache_clear()

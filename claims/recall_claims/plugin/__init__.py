@@ -8,6 +8,7 @@ report, so that pytest-xdist loses none.
 import os
 from collections import Counter
 from collections.abc import Generator
+from concurrent.futures import BrokenExecutor
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ from rich.console import Console
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
-from recall_claims.errors import ClaimError
+from recall_claims.errors import ClaimError, ExecutorError, LedgerError, SimulationError
 from recall_claims.plugin import options, record
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.plan import print_plan
@@ -178,8 +179,14 @@ def _hunt(session: pytest.Session, state: ClaimSession) -> None:
         state.progress = None
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     console = Console(quiet=reporter is None or not reporter.isatty)
-    if run_hunt(state, session.items, state.hunt, console):
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    try:
+        if run_hunt(state, session.items, state.hunt, console):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    except KeyboardInterrupt:  # the verdicts are there, and so is their report
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+    except (ClaimError, ExecutorError, LedgerError, SimulationError, BrokenExecutor) as error:
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        state.hunt_error = str(error)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -197,5 +204,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if verbosity >= 0:
         for kind, path in report.written.items():
             terminalreporter.write_line(f"{kind}: {path}")
+    hunt_error = terminalreporter.config.stash[SESSION].hunt_error
+    if hunt_error:
+        terminalreporter.write_line(f"the hunt broke off: {hunt_error}", red=True)
     if report.write_error:
         terminalreporter.write_line(f"no report was written: {report.write_error}", red=True)

@@ -18,7 +18,8 @@ ABOUT = """claims, theory verified by experiment
   EXPLORED      skipped: judged on evidence older than its declaration; see --reuse-evidence
   NOT RUN, ERROR are no verdicts: skipped, failed. SURVIVES and BREAKS (exploratory) always pass.
   exit status   0 all as expected, 1 a claim failed, 2 interrupted or a claim is written wrongly,
-                3 the report could not be written, 4 wrong usage, 5 no claim was selected
+                3 the report could not be written, or a hunt broke off, 4 wrong usage,
+                5 no claim was selected
 options of claims"""
 
 

@@ -44,6 +44,7 @@ class ClaimSession:
         if self.dry_run and spread:
             raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
         self.hunt = options.duration(option("--hunt")) if option("--hunt") else 0.0
+        self.hunt_error = ""
         self.keep: bool = option("--keep")
         if self.keep and not self.hunt:
             raise ValueError("--keep keeps what a hunt has found: give --hunt TIME as well")
