@@ -176,8 +176,8 @@ PLANTED = {
     ),
     "rungs tested without an order": Planted(
         f"{RULES}/critical.py",
-        "            if not shown:\n                break\n            high = rung",
-        "            if not shown:\n                continue\n            high = rung",
+        "            if not beyond[i]:\n                break\n            high = self.rungs[i]",
+        "            if not beyond[i]:\n                continue\n            high = self.rungs[i]",
         f"{LADDERS}::test_rungs_count_from_the_outermost_until_the_first_that_fails",
     ),
     "a falling rate taken for a rising one": Planted(

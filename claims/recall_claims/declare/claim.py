@@ -153,8 +153,9 @@ def claim(
     def grids(more: Sequence[Cell]) -> dict[str, tuple[Cell, ...]]:
         given = cells if isinstance(cells, Sequence | Mapping) else cells()
         found = {
-            tier: (*points, *(cell for cell in more if cell not in points)) if points else ()
+            tier: rule.completed((*points, *(c for c in more if c not in points)), predict)
             for tier, points in _per_tier(given).items()
+            if points
         }
         return {"full": found["standard"], **found} if "standard" in found else found
 

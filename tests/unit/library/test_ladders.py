@@ -96,7 +96,7 @@ def test_a_location_is_judged_by_its_edges() -> None:
     samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
     [found] = rule.components(samples, lambda _: 20.0, ALPHA)
     assert found.verdict is Verdict.INCONCLUSIVE  # 60 of 80 at 16 show nothing at this level
-    assert ends(found.bounds) == pytest.approx((8 / 20, 50 / 20))
+    assert ends(found.bounds) == (0.0, math.inf)
     more = evidence((400, 300, 200, 100, 0), 400, (8, 16, 20, 25, 50))
     [found] = rule.components(more, lambda _: 20.0, ALPHA)
     assert found.verdict is Verdict.SUPPORTED
@@ -105,18 +105,65 @@ def test_a_location_is_judged_by_its_edges() -> None:
     assert judge(rule.components(more, lambda _: 32.0, ALPHA)) is Verdict.REFUTED
 
 
-def test_a_rung_at_an_edge_passes_it_either_way() -> None:
-    # Of whole numbers in [0.85, 1.18] times 99, the least is 85 and the largest 116.
-    rule = CriticalLocation(Region(0.85, 1.18), scan="pairs", rising=False)
-    for counts, verdict in (
+@pytest.mark.parametrize(
+    ("counts", "verdict"),
+    [
         ((400, 400, 0, 0), Verdict.SUPPORTED),
-        ((400, 0, 0, 0), Verdict.REFUTED),
-        ((400, 400, 400, 0), Verdict.REFUTED),
-    ):
-        samples = evidence(counts, 400, (40, 85, 116, 200))
-        [found] = rule.components(samples, lambda _: 99.0, ALPHA)
+        ((400, 200, 0, 0), Verdict.INCONCLUSIVE),
+        ((400, 0, 0, 0), Verdict.INCONCLUSIVE),  # the crossing is at 84.15 or just below
+        ((0, 0, 0, 0), Verdict.REFUTED),
+        ((400, 400, 400, 0), Verdict.INCONCLUSIVE),
+        ((400, 400, 400, 400), Verdict.REFUTED),
+    ],
+)
+def test_whole_numbers_inside_an_edge_support_and_those_outside_refute(
+    counts: tuple[int, ...], verdict: Verdict
+) -> None:
+    # The region [0.85, 1.18] times 99 ends at 84.15 and 116.82.
+    rule = CriticalLocation(Region(0.85, 1.18), scan="pairs", rising=False)
+    cells = rule.completed(grid(pairs=(99, 116)), lambda _: 99.0)
+    assert sorted(cell["pairs"] for cell in cells) == [84, 85, 99, 116, 117]
+    samples = evidence(counts, 400, (84, 85, 116, 117))
+    [found] = rule.components(samples, lambda _: 99.0, ALPHA)
+    assert found.verdict is verdict
+
+
+def test_an_edge_that_is_a_whole_number_is_one_rung_for_both() -> None:
+    rule = CriticalLocation(Region(0.7, 1.1), scan="pairs", rising=False)
+    cells = rule.completed(grid(pairs=(9, 10)), lambda _: 10.0)
+    assert sorted(cell["pairs"] for cell in cells) == [7, 9, 10, 11]
+    for counts, verdict in (((400, 0), Verdict.SUPPORTED), ((400, 400), Verdict.REFUTED)):
+        [found] = rule.components(evidence(counts, 400, (7, 11)), lambda _: 10.0, ALPHA)
         assert found.verdict is verdict
-        assert ends(found.region) == pytest.approx((85 / 99, 116 / 99))
+
+
+def test_a_ladder_that_is_not_of_whole_numbers_is_left_as_it_is() -> None:
+    rule = CriticalLocation(Region(0.7, 1.1), scan="rate")
+    cells = grid(rate=(0.5, 1.5))
+    assert rule.completed(cells, lambda _: 1.0) == cells
+
+
+def test_a_region_is_supported_without_the_rungs_outside_of_it() -> None:
+    rule = CriticalLocation(Region(0.8, 1.25), scan="pairs", rising=False)
+    [found] = rule.components(evidence((3, 80, 0, 2), 80, (8, 16, 25, 50)), lambda _: 20.0, ALPHA)
+    assert found.verdict is Verdict.SUPPORTED
+    assert not found.reads
+
+
+def test_a_region_errs_no_more_often_than_one_test() -> None:
+    # Every outcome of four rungs with 10 coins each, at the edges of a region that the crossing
+    # lies just outside of, above or below; supporting it is then the error.
+    size, alpha = 10, 0.05
+    rule = CriticalLocation(Region(0.8, 1.25), scan="pairs", rising=False)
+    for rates in ((0.99, 0.5, 0.02, 0.01), (0.99, 0.98, 0.5, 0.02)):
+        laws = [stats.binom.pmf(np.arange(size + 1), size, rate) for rate in rates]
+        wrong = 0.0
+        for counts in itertools.product(range(size + 1), repeat=4):
+            samples = evidence(counts, size, (15, 16, 25, 26))
+            [found] = rule.components(samples, lambda _: 20.0, alpha)
+            if found.verdict is Verdict.SUPPORTED:
+                wrong += math.prod(law[k] for law, k in zip(laws, counts, strict=True))
+        assert 0 < wrong <= alpha
 
 
 def test_rungs_that_cannot_matter_are_not_read() -> None:

@@ -249,10 +249,10 @@ def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
         return found
 
     rule = CriticalLocation(Region(0.9, 1.1), scan="pairs")
-    [found, _] = rule.components(data(42), lambda _: 12.0, ALPHA)
+    [found, _] = rule.components(data(42), lambda _: 13.0, ALPHA)
     assert math.log(1 / ALPHA) < Betting().log_wealths(data(42)[1]["value"], 0.5)[0]
     assert Betting().log_wealths(data(42)[1]["value"], 0.5)[0] < math.log(4 / ALPHA)
-    assert found.bounds.high == pytest.approx(14 / 12)
+    assert found.bounds.high == pytest.approx(14 / 13)
     assert found.interval.high == math.inf
 
 

@@ -117,6 +117,10 @@ class Rule(ABC):
         if self.needs_prediction and predict is None:
             raise ClaimError(f"{type(self).__name__} compares with a prediction; give predict=")
 
+    def completed(self, cells: Sequence[Cell], predict: Predict | None) -> tuple[Cell, ...]:
+        """The cells, with those that the rule needs to decide about its region."""
+        return tuple(cells)
+
     def decidable(self, cells: Sequence[Cell], predict: Predict | None) -> None:  # noqa: B027
         """Refuse a grid on which no evidence could support the claim.
 

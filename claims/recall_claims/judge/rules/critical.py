@@ -2,16 +2,21 @@
 
 No curve is fitted. The success rate is monotone in the scanned parameter, so a rung of the ladder
 whose rate is shown to be above the target bounds the critical value on one side, and one whose rate
-is shown to be below it on the other. The rungs are tested from the outermost inwards until the
-first failure. The hypotheses are nested: if the critical value is beyond one rung, it is beyond
-every rung before it. So the first true hypothesis that is met decides, and the bracket that is
-found misses the critical value on either side with probability at most the level of one test,
-however many rungs there are. The rungs were fixed beforehand, and any region may be compared with
-the bracket: the claim's, a control's, a falsified theory's.
+is shown to be below it on the other. The rungs are tested in their order, away from where the test
+starts, until the first failure. The hypotheses are nested: if the critical value is beyond one
+rung, it is beyond every rung before it. So the first true hypothesis that is met decides, and the
+bracket that is found misses the critical value on either side with probability at most the level of
+one test, however many rungs there are. Rungs and regions were fixed beforehand, and so is where a
+test starts: at the rung just inside the region's edge. Any region may be judged so: the claim's, a
+control's, a falsified theory's.
+
+Of whole numbers, the one just inside an edge supports and the one just outside refutes, so that a
+crossing between the two does neither. The rule puts both on every ladder.
 """
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +35,8 @@ from recall_claims.judge.rules.least_squares import ExponentRule, functional
 
 HAIR = 1e-12
 """Relative; more than rounding makes of the quotient of a rung and a prediction."""
+
+EVERYWHERE = Region(0.0, math.inf)
 
 
 def ladders(cells: Sequence[Cell], scan: str) -> list[list[int]]:
@@ -90,17 +97,22 @@ class Ladder:
         """For each rung, whether the crossing is shown to lie below it."""
         return [wealth[not self.rising] >= math.log(1 / alpha) for wealth in self._wealths]
 
-    def bracket(self, alpha: float) -> Interval:
-        """Rungs between which the crossing lies; each misses it with probability <= alpha."""
+    def bracket(self, alpha: float, region: Region = EVERYWHERE) -> Interval:
+        """Rungs between which the crossing lies; each misses it with probability <= alpha.
+
+        The search for either starts just inside the region's edge on its side, and is without
+        result if that rung is not decided.
+        """
         low, high = 0.0, math.inf
-        for rung, shown in zip(self.rungs, self.before(alpha), strict=True):
-            if not shown:
+        before, beyond = self.before(alpha), self.beyond(alpha)
+        for i in self._from(region.low):
+            if not before[i]:
                 break
-            low = rung
-        for rung, shown in zip(reversed(self.rungs), reversed(self.beyond(alpha)), strict=True):
-            if not shown:
+            low = self.rungs[i]
+        for i in reversed(self._to(region.high)):
+            if not beyond[i]:
                 break
-            high = rung
+            high = self.rungs[i]
         # Both ends past each other: the rate is not monotone, or a rare error. Nothing is known.
         return Interval(low, high) if low <= high else Interval(0.0, math.inf)
 
@@ -128,33 +140,35 @@ class Ladder:
     def reads(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
         """Ids of the rungs of which more replicates may decide about a region for the crossing.
 
-        To support, these are the rungs just inside its edges, and those outside of them, which are
-        tested before. To refute, where the estimate is outside, these are the first rung on its
-        side at the region's edge or outside, and those that are tested before it.
+        To support, these are the rungs just inside its edges. To refute, where the estimate is
+        outside, these are the rungs from inside the one edge to the first outside the other.
 
         Args:
             region: of the crossing itself.
             alpha: level at which it is supported.
             strict: level at which it is refuted.
         """
+        rungs, above, below = self._from(region.low), self._from(region.high), self._to(region.low)
         wanted: set[int] = set()
-        rungs, every = self.rungs, range(len(self.rungs))
-        inside = [i for i in every if region.low <= rungs[i] <= region.high]
-        if inside:
-            first, last = range(inside[0] + 1), range(inside[-1], len(rungs))
-            before, beyond = self.before(alpha), self.beyond(alpha)
-            if not any(beyond[i] for i in first) and not any(before[i] for i in last):
-                wanted |= {*first, *last}.intersection(self.undecided(alpha))
+        inside = [i for i in rungs if i in self._to(region.high)]
+        if inside and not (self.beyond(alpha)[inside[0]] or self.before(alpha)[inside[-1]]):
+            wanted |= {inside[0], inside[-1]}.intersection(self.undecided(alpha))
         estimate = self.estimate()
-        above = [i for i in every if rungs[i] >= region.high]
-        below = [i for i in every if rungs[i] <= region.low]
         refute: set[int] = set()
         if above and not estimate <= region.high:  # or unknown
-            refute |= set(range(above[0] + 1))
+            refute |= set(range(rungs[0], above[0] + 1))
         if below and not estimate >= region.low:
-            refute |= set(range(below[-1], len(rungs)))
+            refute |= set(range(below[-1], self._to(region.high)[-1] + 1))
         wanted |= refute.intersection(self.undecided(strict))
         return tuple(self.samples[i].cell.id for i in sorted(wanted))
+
+    def _from(self, edge: float) -> range:
+        """Rungs at the edge or above."""
+        return range(bisect.bisect_left(self.rungs, edge * (1 - HAIR)), len(self.rungs))
+
+    def _to(self, edge: float) -> range:
+        """Rungs at the edge or below."""
+        return range(bisect.bisect_right(self.rungs, edge * (1 + HAIR)))
 
 
 class _LadderRule(Rule):
@@ -182,8 +196,7 @@ class CriticalLocation(_LadderRule):
 
     `CriticalLocation(Region(0.9, 1.1), scan="dim")`: at fixed other parameters, the success rate
     rises through one half at a dim within 10 per cent of the predicted one. `rising=False` if it
-    falls. On a ladder of whole numbers the region's edges are rounded inwards to whole numbers, so
-    that a rung at an edge can pass it either way.
+    falls. A ladder of whole numbers gets the two next to each edge of its region as rungs.
     """
 
     region: Region
@@ -194,7 +207,7 @@ class CriticalLocation(_LadderRule):
     scale: ClassVar[Scale] = "ratio"
     estimand: ClassVar[str] = (
         "Rungs between which a monotone success rate crosses the target, over the predicted "
-        "crossing; tested from the outermost rung inwards until the first failure."
+        "crossing; tested from just inside the region's edges on, until the first failure."
     )
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
@@ -209,32 +222,37 @@ class CriticalLocation(_LadderRule):
                     f"through {cells[members[0]].id}, got {min(values):g} to {max(values):g}"
                 )
 
+    def completed(self, cells: Sequence[Cell], predict: Predict | None) -> tuple[Cell, ...]:
+        found = list(cells)
+        for members in ladders(cells, self.scan):
+            first = cells[members[0]]
+            if all(isinstance(cells[i][self.scan], int) for i in members):
+                edges = self._edges(number(predict, first))
+                more = [first.replace(**{self.scan: rung}) for edge in edges for rung in edge]
+                found += [cell for cell in dict.fromkeys(more) if cell not in found]
+        return tuple(found)
+
     def decidable(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         for members in ladders(cells, self.scan):
-            critical = number(predict, cells[members[0]])
+            region = self._scaled(number(predict, cells[members[0]]))
             rungs = [cells[i].number(self.scan) for i in members]
-            region = self._scaled(critical, rungs)
-            low, high = region.low, region.high
+            low, high = region.low * (1 - HAIR), region.high * (1 + HAIR)
             inside = [rung for rung in rungs if low <= rung <= high]
             needed = 2 if math.isfinite(high) and low > 0 else 1
             if len(inside) < needed:
                 raise ClaimError(
                     f"the ladder of {self.scan} through {cells[members[0]].id} has {len(inside)} "
                     f"rungs in its region, {low:g} to {high:g} (it has {rungs}), so nothing could "
-                    "support the claim; give it rungs at the region's edges, rounded inwards"
+                    "support the claim; give it rungs at the region's edges, or just inside"
                 )
 
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
-        """Rungs at the region's edges, and one beyond where there is but one edge."""
-        critical = number(predict, point)
-        ends = [factor for factor in (self.region.low, self.region.high) if 0 < factor < math.inf]
-        if len(ends) == 1:
-            ends.append(2 * ends[0])
-        low = math.ceil(min(ends) * critical * (1 - HAIR))
-        high = math.floor(max(ends) * critical * (1 + HAIR))
-        if not 0 < low < high:
-            raise ClaimError(f"no two whole numbers of {self.scan} lie in the region at {point.id}")
-        return tuple(point.replace(**{self.scan: rung}) for rung in (low, high))
+        """Rungs just outside the region's edges, and one beyond where there is but one edge."""
+        ends = [end for pair in self._edges(number(predict, point)) for end in pair]
+        if not ends:
+            raise ClaimError(f"no whole number of {self.scan} lies below the region at {point.id}")
+        last = ends[-1] if ends[-1] > ends[0] else 2 * ends[0]
+        return tuple(point.replace(**{self.scan: rung}) for rung in (ends[0], last))
 
     def discrepancy(self, evidence: Evidence, predict: Predict | None, alpha: float) -> float:
         """By how much a rung's rate is shown on the wrong side of the target, over the target.
@@ -243,7 +261,7 @@ class CriticalLocation(_LadderRule):
         """
         worst = -math.inf
         for one in self.ladders(evidence):
-            region = self._scaled(number(predict, one.samples[0].cell), one.rungs)
+            region = self._scaled(number(predict, one.samples[0].cell))
             for sample, rung in zip(one.samples, one.rungs, strict=True):
                 rate = self.method.bounds(sample[self.observable], alpha)
                 above, below = rate.low / self.target - 1, 1 - rate.high / self.target
@@ -261,29 +279,34 @@ class CriticalLocation(_LadderRule):
         for one in found:
             cell = one.samples[0].cell
             critical = number(predict, cell)
-            params, region = cell.without(self.scan), self._scaled(critical, one.rungs)
+            params, region = cell.without(self.scan), self._scaled(critical)
             result.append(
                 Component(
                     ",".join(f"{k}={v}" for k, v in sorted(params.items())),
                     one.estimate() / critical,
-                    _over(one.bracket(strict), critical),
-                    Region(region.low / critical, region.high / critical),
+                    _over(one.bracket(strict, region), critical),
+                    self.region,
                     self.scale,
                     params,
-                    _over(one.bracket(alpha), critical),
+                    _over(one.bracket(alpha, region), critical),
                     one.reads(region, alpha, strict),
                 )
             )
         return tuple(result)
 
-    def _scaled(self, critical: float, rungs: Sequence[float]) -> Region:
+    def _scaled(self, critical: float) -> Region:
         """The region of the critical value itself."""
-        low, high = self.region.low * critical, self.region.high * critical
-        if all(rung.is_integer() for rung in rungs) and math.isfinite(low + high):
-            inside = math.ceil(low * (1 - HAIR)), math.floor(high * (1 + HAIR))
-            if inside[0] < inside[1]:
-                low, high = inside
-        return Region(low, high)
+        return Region(self.region.low * critical, self.region.high * critical)
+
+    def _edges(self, critical: float) -> list[tuple[int, int]]:
+        """For each edge of the region, the whole numbers next to it, from 1; once if it is one."""
+        region = self._scaled(critical)
+        found = [
+            (math.floor(edge * (1 + HAIR)), math.ceil(edge * (1 - HAIR)))
+            for edge in (region.low, region.high)
+            if 0 < edge < math.inf
+        ]
+        return [pair for pair in found if pair[0] > 0]
 
 
 def _over(bracket: Interval, critical: float) -> Interval:
