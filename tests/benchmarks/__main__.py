@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import torch
 from rich.console import Console
 
 from tests.benchmarks import (
+    gpu,
     growth,
     large_vocabulary,
     products,
@@ -18,11 +18,12 @@ from tests.benchmarks import (
     samples,
     suite,
     three_steps,
+    training,
 )
 from tests.benchmarks.table import Section, as_markdown, as_rich, notes
-from tests.benchmarks.timing import machine
+from tests.benchmarks.timing import available, machine
 
-Part = Callable[[argparse.Namespace], Section]
+Part = Callable[[argparse.Namespace], Section | list[Section]]
 
 PARTS: Mapping[str, Part] = {
     "three-steps": lambda given: three_steps.section(given.device, given.threads),
@@ -35,19 +36,21 @@ PARTS: Mapping[str, Part] = {
     ),
     "products": lambda given: products.section(given.device, given.threads),
     "growth": lambda given: growth.section(given.device, given.threads),
+    "training": lambda given: training.section(given.device, given.threads),
     "samples": lambda _: samples.section(),
     "suite": lambda given: suite.section(given.record, given.suite),
+    "gpu": lambda given: gpu.sections(given.device, given.threads, given.minutes),
 }
 
-ONLY_BY_NAME = ("language-model",)
-"""Takes minutes and 9 GB."""
+ONLY_BY_NAME = ("language-model", "gpu")
+"""The one takes minutes and 9 GB, the other as long as it is given."""
 
 HEAD = """# Benchmarks
 
     python -m tests.benchmarks --markdown
 
 prints this file but for `language-model`, which takes minutes and 9 GB and has to be named, as in
-`python -m tests.benchmarks language-model`. A factor above 1 is in favour of ours.
+`python -m tests.benchmarks language-model`, and `gpu`. A factor above 1 is in favour of ours.
 
 {machine}.
 """
@@ -61,13 +64,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(PARTS)}")
     if missing := [str(path) for path in given.record if not path.exists()]:
         options.error(f"no record {', '.join(missing)}; give the report.json of a run")
-    if given.device != "cpu" and not torch.cuda.is_available():
+    if not available(given.device):
         options.error(f"no device {given.device}: torch finds no CUDA; use --device cpu")
     err = Console(stderr=True)
     sections = []
     for name in given.names or (part for part in PARTS if part not in ONLY_BY_NAME):
         with err.status(f"benchmark: {name}"):
-            sections.append(PARTS[name](given))
+            made = PARTS[name](given)
+        sections += made if isinstance(made, list) else [made]
     measured_on = machine(given.device, given.threads)
     if given.markdown:
         print(HEAD.format(machine=measured_on))
@@ -98,6 +102,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="report.json of one more run of the suite, for its times",
     )
+    result.add_argument("--minutes", type=float, default=9.0, help="for gpu, in all (default 9)")
     result.add_argument("--suite", action="store_true", help="run the smoke tier for its times")
     return result
 

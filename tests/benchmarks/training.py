@@ -1,0 +1,224 @@
+"""Steps a second of trained transformers: many models in one batch against other ways.
+
+The others gather the embedding of every token of every prompt and use the optimiser of torch, as
+the released code of paper B does in JAX: one model at a time, or stacked by `torch.func.vmap`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from simulation.adam import adam
+from simulation.factual import trained_transformer
+from simulation.factual.trained_transformer import Sizes
+from tests.benchmarks.table import Row, Section, factor
+from tests.benchmarks.timing import Work, captured, in_turns, isolated
+
+LENGTH, RATE = 32, 1e-3
+
+NOTE = (
+    "steps a second, times models, of one-layer transformers on factual recall, float32, with the "
+    "draws of their prompts (`train`), or without (`step`). Ours counts tokens and holds all "
+    "models in one batch; the others gather every token's embedding and use `torch.optim.Adam` "
+    "one model at a time, or a stack of models by `torch.func.vmap`. Least of 3 runs, in turns."
+)
+
+
+@dataclass(frozen=True)
+class Load:
+    """`models` models of these sizes, `batch` prompts a step, `steps` steps a run."""
+
+    sizes: Sizes
+    dim: int
+    models: int
+    batch: int
+    steps: int
+
+
+SMALL = Load(
+    Sizes(subjects=16, relations=16, answers=8, heads=8, head_dim=2, width=32), 16, 8, 256, 16
+)
+PUBLISHED = Load(
+    Sizes(subjects=64, relations=32, answers=8, heads=8, head_dim=8, width=256), 64, 32, 1024, 32
+)
+TINY = Load(Sizes(subjects=4, relations=2, answers=2, heads=2, head_dim=2, width=4), 8, 2, 8, 2)
+
+
+class Gathered(torch.nn.Module):
+    """The model as it is written down: every token of every prompt is embedded."""
+
+    def __init__(self, load: Load, generator: torch.Generator) -> None:
+        super().__init__()
+        sizes, d = load.sizes, load.dim
+        columns, tokens = sizes.heads * sizes.head_dim, 2 * (sizes.subjects + sizes.relations) + 1
+
+        def normal(*shape: int, scale: float) -> Tensor:
+            return torch.randn(shape, generator=generator) * scale
+
+        self.heads = sizes.heads
+        self.register_buffer("inputs", normal(tokens, d, scale=d**-0.5))
+        self.register_buffer("outputs", normal(sizes.relations * sizes.answers, d, scale=d**-0.5))
+        narrow, wide = sizes.head_dim**-0.5, d**-0.5
+        self.q, self.k, self.v = (
+            torch.nn.Parameter(normal(d, columns, scale=narrow)) for _ in range(3)
+        )
+        self.o = torch.nn.Parameter(normal(columns, d, scale=wide))
+        self.w1 = torch.nn.Parameter(normal(d, sizes.width, scale=wide))
+        self.b = torch.nn.Parameter(torch.zeros(sizes.width))
+        self.w2 = torch.nn.Parameter(normal(sizes.width, d, scale=sizes.width**-0.5))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Logits (B, M) of prompts (B, T) of tokens, the last of them EOS."""
+        seen = self.inputs[tokens]  # type: ignore[index]
+        split = (*tokens.shape, self.heads, -1)
+        key, value = ((seen @ weight).view(split) for weight in (self.k, self.v))
+        query = (seen[:, -1] @ self.q).view(len(tokens), self.heads, -1)
+        scores = torch.einsum("bhi,bthi->bht", query, key) / math.sqrt(query.shape[-1])
+        mixed = torch.einsum("bht,bthi->bhi", scores.softmax(-1), value)
+        x = mixed.flatten(1) @ self.o
+        x = x + (x @ self.w1 + self.b).relu() @ self.w2
+        return x @ self.outputs.T  # type: ignore[operator]
+
+
+def prompts(load: Load, leading: tuple[int, ...], device: str) -> tuple[Tensor, Tensor]:
+    """Tokens (*leading, B, T) and labels (*leading, B), drawn on the device."""
+    sizes, shape = load.sizes, (*leading, load.batch, 1)
+    s, r = sizes.subjects, sizes.relations
+    subject = torch.randint(s, shape, device=device)
+    relation = torch.randint(r, shape, device=device)
+    noise = torch.randint(s + r, (*shape[:-1], LENGTH - 3), device=device) + s + r
+    eos = torch.full(shape, 2 * (s + r), device=device)
+    tokens = torch.cat([subject, relation + s, noise, eos], -1)
+    return tokens, relation[..., 0] * sizes.answers + subject[..., 0] % sizes.answers
+
+
+def batched(load: Load, device: str) -> Work:
+    """Ours, whole: draws on the CPU, all models in one batch."""
+
+    def run() -> None:
+        rngs = [np.random.default_rng(index) for index in range(load.models)]
+        trained_transformer.train(
+            rngs,
+            [load.sizes] * load.models,
+            dim=load.dim,
+            batch=load.batch,
+            steps=load.steps,
+            learning_rate=RATE,
+            target=2.0,  # never reached, so that no model leaves
+            test=1,
+            device=device,
+            dtype=torch.float32,
+        )
+
+    return run
+
+
+def one_by_one(load: Load, device: str) -> Work:
+    """A single model; the caller counts it as one."""
+    model = Gathered(load, torch.Generator().manual_seed(0)).to(device)
+    optimiser = torch.optim.Adam(model.parameters(), lr=RATE)
+
+    def run() -> None:
+        for _ in range(load.steps):
+            tokens, labels = prompts(load, (), device)
+            optimiser.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(tokens), labels)
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+
+    return run
+
+
+def stacked(load: Load, device: str) -> Work:
+    """All models at once by vmap, with the Adam that ours uses, on each tensor of weights."""
+    models = [
+        Gathered(load, torch.Generator().manual_seed(index)).to(device)
+        for index in range(load.models)
+    ]
+    weights, buffers = torch.func.stack_module_state(models)
+    weights = {name: weight.detach() for name, weight in weights.items()}
+    moments = {name: (torch.zeros_like(w), torch.zeros_like(w)) for name, w in weights.items()}
+
+    def loss(
+        weight: dict[str, Tensor], buffer: dict[str, Tensor], tokens: Tensor, labels: Tensor
+    ) -> Tensor:
+        found = torch.func.functional_call(models[0], (weight, buffer), (tokens,))
+        return torch.nn.functional.cross_entropy(found, labels)
+
+    gradients = torch.func.vmap(torch.func.grad(loss))
+
+    def run() -> None:
+        for step in range(load.steps):
+            found = gradients(weights, buffers, *prompts(load, (load.models,), device))
+            for name, weight in weights.items():
+                adam(weight, found[name], *moments[name], step + 1, RATE)
+
+    return run
+
+
+def bare_step(load: Load, device: str) -> Work:
+    """Ours without the draws: gradient and Adam on prompts that stay the same."""
+    rngs = [np.random.default_rng(index) for index in range(load.models)]
+    sizes = [load.sizes] * load.models
+    shape = trained_transformer.Shape.of(sizes, load.dim)
+    task, weights = trained_transformer._draw(rngs, sizes, shape, device, torch.float32)
+    scale = torch.full((load.models, 1, 1), load.sizes.head_dim**-0.5, device=device)
+    drawn = trained_transformer._tokens(rngs, sizes, shape, (load.batch,), LENGTH)
+    given = trained_transformer._prompts(drawn, task, shape)
+    mean, square = torch.zeros_like(weights), torch.zeros_like(weights)
+
+    def run() -> None:
+        gradient = trained_transformer._gradient(weights, given, task, shape, scale)
+        adam(weights, gradient, mean, square, 1, RATE)
+
+    return run
+
+
+def speeds(load: Load, device: str, rounds: int = 3) -> dict[str, float]:
+    """Model steps a second of each way; the bare step also compiled and as a graph on CUDA."""
+    bare = bare_step(load, device)
+    per_run = load.models * load.steps
+    ways: dict[str, tuple[Callable[[], object], int]] = {
+        "train, ours": (batched(load, device), per_run),
+        "train, one model at a time": (one_by_one(load, device), load.steps),
+        "train, vmap": (stacked(load, device), per_run),
+        "step, ours": (bare, load.models),
+    }
+    if torch.device(device).type == "cuda":
+        ways["step, torch.compile"] = (torch.compile(bare_step(load, device)), load.models)
+        ways["step, CUDA graph"] = (captured(bare, device), load.models)
+    works = [work for work, _ in ways.values()]
+    calls = [1 if name.startswith("train") else load.steps for name in ways]
+    found = in_turns(works, rounds, device, calls)
+    return {
+        name: steps / timing.wall
+        for (name, (_, steps)), timing in zip(ways.items(), found, strict=True)
+    }
+
+
+def section(device: str, threads: int, load: Load | None = None) -> Section:
+    """Every way against ours of its kind."""
+    load = load or (SMALL if torch.device(device).type == "cpu" else PUBLISHED)
+    found = isolated(threads, speeds, load, device)
+    case = (
+        f"{load.models} models of {load.sizes.parameters(load.dim)} parameters, d = {load.dim}, "
+        f"batch {load.batch}, {device}"
+    )
+    rows = [
+        Row(
+            f"{case}: {kind}",
+            f"{found[f'{kind}, ours']:.0f} steps/s",
+            way if way != "ours" else "–",
+            f"{speed:.0f} steps/s" if way != "ours" else "–",
+            factor(found[f"{kind}, ours"], speed) if way != "ours" else "–",
+        )
+        for (kind, way), speed in ((name.split(", "), speed) for name, speed in found.items())
+        if way != "ours" or sum(name.startswith(kind) for name in found) == 1
+    ]
+    return Section("training", tuple(rows), NOTE)
