@@ -80,6 +80,7 @@ def descended(cell: Cell, block: Block) -> Tensor:
     "A.beyond-soft-attention-sharp",
     "Soft attention, gamma eta large: 8 log L",
     cells={"standard": sharpened(8.0)},
+    relaxes=("hard attention: soft, 8 log L", "localisation"),
 )
 def soft_attention_sharp(cell: Cell, block: Block) -> Tensor:
     """With softmax attention in place of hard attention, at a trigger logit of 8 log L, the mean
@@ -91,6 +92,7 @@ def soft_attention_sharp(cell: Cell, block: Block) -> Tensor:
     "A.beyond-soft-attention-blunt",
     "Soft attention, gamma eta moderate: log L",
     cells={"standard": sharpened(1.0)},
+    relaxes=("hard attention: soft, log L", "localisation"),
 )
 def soft_attention_blunt(cell: Cell, block: Block) -> Tensor:
     """The same at a trigger logit of log L: the trigger alone outweighs L equal scores."""
@@ -104,6 +106,7 @@ def soft_attention_blunt(cell: Cell, block: Block) -> Tensor:
     rule=OneSided(lower=0.0, method=Betting(0, 1)),
     why="""New sequences carry none of the noise of those that the value step has stored. Pilots
         under other seeds had shown the sign.""",
+    relaxes=("one batch: a fresh one", "localisation"),
 )
 def fresh_batch(cell: Cell, block: Block) -> Tensor:
     """The attention step on new sequences, in place of those of the value step, localises at least
@@ -111,7 +114,13 @@ def fresh_batch(cell: Cell, block: Block) -> Tensor:
     return relaxed.fresh_per_step(drawn(cell, block), block.rngs)
 
 
-@beyond("A.beyond-gradient-descent", "Fifty steps of gradient descent", replicates=16, looks=7)
+@beyond(
+    "A.beyond-gradient-descent",
+    "Fifty steps of gradient descent",
+    replicates=16,
+    looks=7,
+    relaxes=("three steps: fifty", "localisation"),
+)
 def gradient_descent(cell: Cell, block: Block) -> Tensor:
     """Fifty steps of full-batch gradient descent on all parameters localise as often as three."""
     return descended(cell, block)
@@ -130,6 +139,7 @@ def gradient_descent(cell: Cell, block: Block) -> Tensor:
     rule=CriticalExponents({"length": 0.0}, 0.3, reference="prediction"),
     why="Narrow enough to tell the three-step law's exponent at these sizes, nearly 2, from 1.",
     plot=LOCALISATION,
+    relaxes=("three steps: fifty", "critical samples in L"),
 )
 def gradient_descent_length(cell: Cell, block: Block) -> Tensor:
     """The critical number of samples of fifty steps of gradient descent grows with L by the same
@@ -137,7 +147,13 @@ def gradient_descent_length(cell: Cell, block: Block) -> Tensor:
     return descended(cell, block)
 
 
-@beyond("A.beyond-adam", "A hundred steps of Adam", replicates=16, looks=7)
+@beyond(
+    "A.beyond-adam",
+    "A hundred steps of Adam",
+    replicates=16,
+    looks=7,
+    relaxes=("three steps: a hundred of Adam", "localisation"),
+)
 def adam(cell: Cell, block: Block) -> Tensor:
     """A hundred full-batch steps of Adam on all parameters localise as often as three gradient
     steps."""
@@ -145,13 +161,22 @@ def adam(cell: Cell, block: Block) -> Tensor:
     return relaxed.trained(batch, block.rngs, optimiser="Adam", steps=100, rate=0.01)
 
 
-@beyond("A.beyond-two-heads", "Two heads in place of one", replicates=64)
+@beyond(
+    "A.beyond-two-heads",
+    "Two heads in place of one",
+    replicates=64,
+    relaxes=("one head: two", "localisation"),
+)
 def two_heads(cell: Cell, block: Block) -> Tensor:
     """Each of two heads that start at zero localises as often as a single one."""
     return relaxed.two_heads(drawn(cell, block), block.rngs, eta=1e-3)
 
 
-@beyond("A.beyond-zipf-tokens", "Zipf tokens in place of uniform ones")
+@beyond(
+    "A.beyond-zipf-tokens",
+    "Zipf tokens in place of uniform ones",
+    relaxes=("uniform tokens: Zipf", "localisation"),
+)
 def zipf_tokens(cell: Cell, block: Block) -> Tensor:
     """With token frequencies proportional to 1/rank the localisation probability is that of
     uniform tokens."""
@@ -165,26 +190,39 @@ def zipf_tokens(cell: Cell, block: Block) -> Tensor:
     cells={"standard": LONG},
     replicates=32,
     looks=8,
+    relaxes=("L below V: L = V", "localisation"),
 )
 def long_sequences(cell: Cell, block: Block) -> Tensor:
     """The localisation probability holds for L = V, outside L = V^c with c < 1."""
     return relaxed.localised(drawn(cell, block), block.rngs)
 
 
-@beyond("A.beyond-correlated-embeddings", "Embeddings with mean overlap 0.1")
+@beyond(
+    "A.beyond-correlated-embeddings",
+    "Embeddings with mean overlap 0.1",
+    relaxes=("independent embeddings: overlap 0.1", "localisation"),
+)
 def correlated_embeddings(cell: Cell, block: Block) -> Tensor:
     """With input embeddings whose mean inner product is 0.1 the localisation probability is that
     of independent ones."""
     return relaxed.localised(relaxed.correlated(drawn(cell, block), overlap=0.1), block.rngs)
 
 
-@beyond("A.beyond-quiet-trigger", "A trigger of norm 1/2")
+@beyond(
+    "A.beyond-quiet-trigger",
+    "A trigger of norm 1/2",
+    relaxes=("trigger of norm 1: of norm 1/2", "localisation"),
+)
 def quiet_trigger(cell: Cell, block: Block) -> Tensor:
     """With a trigger embedding of half the norm the localisation probability is unchanged."""
     return relaxed.localised(relaxed.quieter(drawn(cell, block), norm=0.5), block.rngs)
 
 
-@beyond("A.beyond-no-trigger", "No trigger at all")
+@beyond(
+    "A.beyond-no-trigger",
+    "No trigger at all",
+    relaxes=("trigger of norm 1: none", "localisation"),
+)
 def no_trigger(cell: Cell, block: Block) -> Tensor:
     """Without a trigger embedding the informative token is still found as often."""
     return relaxed.localised(relaxed.quieter(drawn(cell, block), norm=0.0), block.rngs)

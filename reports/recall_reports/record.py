@@ -205,6 +205,7 @@ class Claim(Struct, kw_only=True):
     why: str
     from_pilot: bool = False
     exploratory: bool = False
+    relaxes: tuple[Text, Text] | None = None
     expected: Literal["SUPPORTED", "REFUTED"] = "SUPPORTED"
     explanation: str | None = None
     tiers: list[Text]

@@ -137,6 +137,25 @@ def split(record: Record) -> tuple[list[Claim], list[Claim]]:
     return claims, [claim for claim in record.claims if claim.exploratory]
 
 
+def assumptions(claims: Iterable[Claim]) -> dict[str, dict[str, dict[str, list[Claim]]]]:
+    """By paper, by assumption and by theorem: the claims that relax the one and ask for the other.
+
+    Every assumption of a paper has all of the paper's theorems, without claims where none asks.
+    """
+    found: dict[str, dict[str, dict[str, list[Claim]]]] = {}
+    relaxing = [(claim, claim.relaxes) for claim in claims if claim.relaxes]
+    theorems: dict[str, dict[str, None]] = {}
+    for claim, (_, theorem) in relaxing:
+        theorems.setdefault(claim.source.paper, {})[theorem] = None
+    for claim, (assumption, theorem) in relaxing:
+        paper = claim.source.paper
+        row = found.setdefault(paper, {}).setdefault(
+            assumption, {name: [] for name in theorems[paper]}
+        )
+        row[theorem].append(claim)
+    return found
+
+
 def by_paper(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
     """The claims by the key of their paper, in the order of the record."""
     found: dict[str, list[Claim]] = {}

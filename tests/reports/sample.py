@@ -386,6 +386,7 @@ def beyond() -> list[Claim]:
             [component("effect", effect, 0.05, (-0.12, 0.12))],
             rule=rule("ProportionDifference", "probability"),
             exploratory=True,
+            relaxes=(f"one head: {round(abs(effect) * 100)}", "localisation"),
             verdict=verdict,
             outcome="passed",
             file="claims/test_beyond_theorem.py",

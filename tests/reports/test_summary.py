@@ -112,6 +112,26 @@ def test_statements_carry_their_claims() -> None:
     assert entries["A12"].claims == []
 
 
+def test_assumptions_meet_theorems() -> None:
+    report = _report("B", "S", "B", "B", "s")
+    named = (
+        ("one head: two", "plateau"),
+        ("frozen: learned", "plateau"),
+        ("one head: two", "order"),
+    )
+    for claim, relaxes in zip(report.claims, named, strict=False):
+        claim.relaxes = relaxes
+    found = summary.assumptions(report.claims)["A"]
+    ids = {
+        row: {column: [claim.id for claim in claims] for column, claims in cells.items()}
+        for row, cells in found.items()
+    }
+    assert ids == {
+        "one head: two": {"plateau": ["0"], "order": ["2"]},
+        "frozen: learned": {"plateau": ["1"], "order": []},
+    }
+
+
 @pytest.mark.parametrize(
     ("states", "expected"),
     [

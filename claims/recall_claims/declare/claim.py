@@ -66,6 +66,7 @@ class Claim:
     dtype: Literal["float64", "float32"]
     critical: Callable[[Cell], float] | None
     exploratory: bool
+    relaxes: tuple[str, str] | None
     from_pilot: bool
     needs: Literal["cuda"] | None
     observe: Observe
@@ -106,6 +107,7 @@ def claim(
     dtype: Literal["float64", "float32"] = "float64",
     critical: Callable[[Cell], float] | None = None,
     exploratory: bool = False,
+    relaxes: tuple[str, str] | None = None,
     from_pilot: bool = False,
     needs: Literal["cuda"] | None = None,
 ) -> Callable[[Observe], Claim]:
@@ -142,6 +144,8 @@ def claim(
             given, the prediction of a rule that locates one.
         exploratory: asks whether a result outlives one of its assumptions. Judged by the same
             rules, but said as SURVIVES or BREAKS; it never fails a run, and needs no control.
+        relaxes: of an exploratory claim, the assumption and what replaces it, and the theorem in a
+            word or two: row and column of the report's table of assumptions.
         from_pilot: the region only reproduces what a pilot run showed, and tests no theory beyond
             that; the report counts such claims apart.
         needs: the only kind of device that can judge the claim; on others it is NOT RUN.
@@ -180,7 +184,8 @@ def claim(
             explanation=explanation,
             dtype=dtype,
             critical=critical or _located(rule, predict),
-            exploratory=exploratory,
+            exploratory=exploratory or relaxes is not None,
+            relaxes=relaxes,
             from_pilot=from_pilot,
             needs=needs,
             observe=observe,

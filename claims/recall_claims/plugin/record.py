@@ -223,6 +223,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
         why=claim.why,
         from_pilot=claim.from_pilot,
         exploratory=claim.exploratory,
+        relaxes=claim.relaxes,
         expected=claim.expected,
         explanation=claim.explanation,
         tiers=[tier for tier in TIERS if claim.cells.get(tier)],

@@ -1,0 +1,230 @@
+"""Factual recall with one assumption relaxed: attention, data, optimiser, embeddings or weights.
+
+In sequential learning prompts are counts of tokens, as in
+:mod:`simulation.factual.sequential_learning`, whose task and losses these are; gradients are by
+automatic differentiation. The tokens stand in the same order: S subjects, R relations, EOS, and one
+row for all noise tokens, which start equal and see the same mean gradient. That row stands for N_0
+tokens, each of which is in a prompt as often as it is on average, so that it moves by 1/N_0 of its
+own gradient.
+"""
+
+import copy
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from simulation.adam import adam
+from simulation.embeddings import unit_vectors
+from simulation.factual.constructions import Attention
+from simulation.factual.sequential_learning import FactPrompts, Losses
+from simulation.factual.task import Facts
+
+Parts = dict[str, Tensor]
+Logits = Callable[[Parts, Tensor], Tensor]
+"""Logits (B, P, answers) of trained tensors (B, ...) for counts (B or 1, P, tokens)."""
+
+
+def linear(parts: Parts, counts: Tensor) -> Tensor:
+    """Linear attention, that of the theorem: sum over tokens of count, weight and value."""
+    return (counts * parts["attention"][:, None]) @ parts["values"]
+
+
+def softmax(parts: Parts, counts: Tensor) -> Tensor:
+    """Softmax attention: the weights are scores."""
+    weights = counts * parts["attention"].exp()[:, None]
+    return weights @ parts["values"] / weights.sum(2, keepdim=True)
+
+
+def two_layers(parts: Parts, counts: Tensor) -> Tensor:
+    """What a first layer of linear attention writes is the query of the second."""
+    query = (counts * parts["attention"][:, None]) @ parts["keys"]
+    return (counts * query) @ parts["values"]
+
+
+def embedded(parts: Parts, counts: Tensor) -> Tensor:
+    """Linear attention to learned embeddings, from which weight and value of a token are read."""
+    weights = parts["embeddings"] @ parts["attention"][:, :, None]
+    return (counts * weights.mT) @ (parts["embeddings"] @ parts["values"])
+
+
+def start(task: FactPrompts, model: Logits, scale: float) -> Parts:
+    """Attention weights, keys, of this scale and values of zero: nothing is drawn.
+
+    Softmax attention starts at equal scores, learned embeddings at one-hot ones.
+    """
+    tokens, like = task.subjects + task.relations + 2, task.target
+    weights = like.new_full((task.replicates, tokens), 0.0 if model is softmax else scale)
+    parts = {
+        "attention": weights,
+        "values": like.new_zeros(task.replicates, tokens, task.target.shape[3]),
+    }
+    if model is two_layers:
+        parts["keys"] = like.new_full((task.replicates, tokens, tokens), scale)
+    if model is embedded:
+        parts["embeddings"] = torch.eye(tokens).to(like).expand(task.replicates, -1, -1)
+    return parts
+
+
+def all_pairs(task: FactPrompts) -> Tensor:
+    """Mean counts (1, S R, tokens) of the prompts with each subject and relation."""
+    s, r = task.subjects, task.relations
+    pairs = torch.cartesian_prod(torch.arange(s), torch.arange(r)).to(task.target.device)
+    one_hot = torch.nn.functional.one_hot
+    rest = task.target.new_tensor([1.0, task.noise_count]).expand(s * r, 2)
+    parts = [one_hot(pairs[:, 0], s), one_hot(pairs[:, 1], r), rest]
+    return torch.cat([part.to(task.target) for part in parts], 1)[None]
+
+
+def noisy_pairs(task: FactPrompts, rngs: Sequence[np.random.Generator], prompts: int) -> Tensor:
+    """Counts (B, S R prompts, tokens) where every noise token is a subject drawn at random.
+
+    Each pair has ``prompts`` prompts, one after the other.
+    """
+    pairs = all_pairs(task)[0].repeat_interleave(prompts, 0)
+    pairs[:, -1] = 0
+    equal = [1 / task.subjects] * task.subjects
+    drawn = [rng.multinomial(task.noise_count, equal, len(pairs)) for rng in rngs]
+    found = pairs.expand(len(rngs), -1, -1).clone()
+    found[:, :, : task.subjects] += torch.from_numpy(np.stack(drawn)).to(found)
+    return found
+
+
+def zipf(task: FactPrompts, exponent: float) -> Tensor:
+    """Frequencies (S R,) of pairs: of subjects i^-exponent, of relations equal."""
+    subjects = torch.arange(1, task.subjects + 1).to(task.target) ** -exponent
+    return (subjects / subjects.sum() / task.relations).repeat_interleave(task.relations)
+
+
+def answers_shared(task: FactPrompts, rngs: Sequence[np.random.Generator]) -> FactPrompts:
+    """The task with answers drawn anew, uniform among the same D for all relations."""
+    shape, answers = task.dictionary.shape[1:], task.target.shape[3] // task.relations
+    drawn = np.stack([rng.integers(answers, size=shape) for rng in rngs])
+    found = copy.copy(task)
+    found.dictionary = torch.from_numpy(drawn).to(task.dictionary)
+    found.target = torch.nn.functional.one_hot(found.dictionary, task.target.shape[3])
+    found.target = found.target.to(task.target)
+    return found
+
+
+def overlapping(facts: Facts, rng: np.random.Generator, overlap: float) -> Facts:
+    """The facts with embeddings that have a common component: of this mean product, of norm 1."""
+
+    def mixed(embeddings: Tensor) -> Tensor:
+        common = torch.as_tensor(unit_vectors(rng, 1, facts.dim)).to(embeddings)
+        found: Tensor = math.sqrt(1 - overlap) * embeddings + math.sqrt(overlap) * common
+        norm: Tensor = found.norm(dim=1, keepdim=True)
+        return found / norm
+
+    return replace(facts, tokens=mixed(facts.tokens), outputs=mixed(facts.outputs))
+
+
+def quantised(attention: Attention, bits: int) -> Attention:
+    """Weights rounded to 2^bits - 1 evenly spaced values, zero among them, tensor by tensor."""
+    levels = 2 ** (bits - 1) - 1
+
+    def rounded(weights: Tensor) -> Tensor:
+        unit: Tensor = weights.abs().max() / levels
+        found: Tensor = (weights / unit).round() * unit
+        return found
+
+    return Attention(**{name: rounded(part) for name, part in vars(attention).items()})
+
+
+def descended(
+    task: FactPrompts,
+    model: Logits,
+    parts: Parts,
+    counts: Tensor,
+    *,
+    rate: float,
+    until: float,
+    most: int,
+    optimiser: str = "gradient",
+    decay: float = 0.0,
+    frequencies: Tensor | None = None,
+) -> Losses:
+    """Losses, (steps + 1, B), along full-batch descent until all totals are below ``until``.
+
+    Args:
+        task: the facts.
+        model: the logits.
+        parts: where it starts.
+        counts: of the prompts, equally many for each pair.
+        rate: learning rate; gradient descent's steps are of the flow's time.
+        until: total loss, in nats, at which it stops.
+        most: steps at which it stops at the latest.
+        optimiser: "gradient" or "adam".
+        decay: weight decay, per unit of the rate.
+        frequencies: of the pairs, (S R,); equal if None. The losses have the same.
+
+    Raises:
+        ValueError: the optimiser is unknown.
+    """
+    if optimiser not in ("gradient", "adam"):
+        raise ValueError(f"no optimiser {optimiser!r}: take gradient or adam")
+    path = list(_path(task, model, parts, counts, rate, until, most, optimiser, decay, frequencies))
+    return Losses(
+        relation=torch.stack([point.relation for point in path]),
+        subject=torch.stack([point.subject for point in path]),
+    )
+
+
+def _path(
+    task: FactPrompts,
+    model: Logits,
+    parts: Parts,
+    counts: Tensor,
+    rate: float,
+    until: float,
+    most: int,
+    optimiser: str,
+    decay: float,
+    frequencies: Tensor | None,
+) -> Iterator[Losses]:
+    names, shapes = list(parts), [tensor.shape for tensor in parts.values()]
+    sizes = [math.prod(shape[1:]) for shape in shapes]
+    flat = torch.cat([tensor.flatten(1) for tensor in parts.values()], 1)
+    mean, square = torch.zeros_like(flat), torch.zeros_like(flat)
+    each = torch.cat([_share_of_noise(task, name, part) for name, part in parts.items()], 1)
+    copies = counts.shape[1] // (task.subjects * task.relations)
+    target = task.target.flatten(1, 2).repeat_interleave(copies, 1)
+    weights = task.target.new_full((target.shape[1],), 1 / target.shape[1])
+    if frequencies is not None:
+        weights = frequencies.repeat_interleave(copies) / copies
+    blocks = torch.arange(target.shape[1]).to(target.device) // copies % task.relations
+    for step in range(most + 1):
+        leaf = flat.detach().requires_grad_()
+        rows = torch.split_with_sizes(leaf, sizes, 1)
+        found = {
+            name: row.view(shape) for name, row, shape in zip(names, rows, shapes, strict=True)
+        }
+        logs = model(found, counts).log_softmax(2)
+        total = -((target * logs).sum(2) * weights).sum(1)
+        with torch.no_grad():
+            in_block = logs.view(*logs.shape[:2], task.relations, -1).logsumexp(3)
+            index = blocks[None, :, None].expand(len(logs), -1, 1)
+            relation = -(in_block.gather(2, index)[:, :, 0] * weights).sum(1)
+        now = total.detach()
+        yield Losses(relation=relation, subject=now - relation)
+        if step == most or bool((now < until).all()):
+            return
+        (gradient,) = torch.autograd.grad(total.sum(), leaf)
+        flat = flat * (1 - rate * decay)
+        if optimiser == "adam":
+            adam(flat, gradient, mean, square, step + 1, rate)
+        else:
+            flat = flat - rate * each * gradient
+
+
+def _share_of_noise(task: FactPrompts, name: str, part: Tensor) -> Tensor:
+    """1/N_0 where a part belongs to the row of noise tokens, else 1; flat, for one replicate."""
+    share = torch.ones_like(part[:1])
+    if part.shape[1] == task.subjects + task.relations + 2:
+        share[:, -1] /= task.noise
+    if name == "keys":
+        share[:, :, -1] /= task.noise
+    return share.flatten(1)

@@ -1,0 +1,197 @@
+"""simulation/factual/relaxed.py: against closed forms, loops over prompts, and counts by hand."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from simulation.factual import constructions, relaxed, task
+from simulation.factual import sequential_learning as learning
+
+S, R, D = 4, 3, 2
+
+
+def problem(replicates: int = 1, length: int = 8, noise: int = 5) -> learning.FactPrompts:
+    dictionaries = [learning.product_dictionary(S, R, D)] * replicates
+    return learning.FactPrompts(dictionaries, answers=D, length=length, noise=noise)
+
+
+def random(parts: relaxed.Parts) -> relaxed.Parts:
+    generator = torch.Generator().manual_seed(0)
+    return {
+        name: torch.randn(part.shape, generator=generator, dtype=part.dtype)
+        for name, part in parts.items()
+    }
+
+
+def test_linear_attention_is_the_theorems() -> None:
+    here = problem()
+    parts = random(relaxed.start(here, relaxed.linear, 0.1))
+    found = relaxed.linear(parts, relaxed.all_pairs(here)).view(1, S, R, R * D)
+    torch.testing.assert_close(found, here.logits(learning.Weights(**parts)))
+
+
+def test_steps_follow_the_closed_form_of_the_gradient() -> None:
+    # A start that is not symmetric, and unequal frequencies, so that noise tokens move as well.
+    here, rate = problem(), 0.3
+    parts = random(relaxed.start(here, relaxed.linear, 0.1))
+    frequencies = relaxed.zipf(here, 1.0)
+    path = relaxed.descended(
+        here,
+        relaxed.linear,
+        parts,
+        relaxed.all_pairs(here),
+        rate=rate,
+        until=0.0,
+        most=3,
+        frequencies=frequencies,
+    )
+    weights, each = learning.Weights(**parts), frequencies.view(1, S, R, 1)
+    for step in range(4):
+        p = here.logits(weights).softmax(3)
+        total = -((here.target * p).sum(3).log() * each[..., 0]).sum()
+        torch.testing.assert_close(path.total[step, 0], total)
+        weights = weights.moved(here.gradient(weights, each), rate)
+
+
+def test_losses_of_equal_pairs_are_the_tasks() -> None:
+    here = problem()
+    parts = random(relaxed.start(here, relaxed.linear, 0.1))
+    counts = relaxed.all_pairs(here)
+    path = relaxed.descended(here, relaxed.linear, parts, counts, rate=0.1, until=0.0, most=0)
+    losses = here.losses(learning.Weights(**parts))
+    torch.testing.assert_close(path.relation[0], losses.relation)
+    torch.testing.assert_close(path.subject[0], losses.subject)
+
+
+@pytest.mark.parametrize("model", [relaxed.softmax, relaxed.two_layers, relaxed.embedded])
+def test_models_are_sums_over_the_tokens_of_a_prompt(model: relaxed.Logits) -> None:
+    here = problem()
+    parts = random(relaxed.start(here, model, 0.1))
+    found = model(parts, relaxed.all_pairs(here))[0].view(S, R, R * D)
+    own = {name: part[0] for name, part in parts.items()}
+    for s, r in product(range(S), range(R)):
+        tokens = [s, S + r, S + R, *[S + R + 1] * 5]  # three of length 8 are no noise
+        if model is relaxed.softmax:
+            weights = own["attention"][tokens].softmax(0)
+            expected = weights @ own["values"][tokens]
+        elif model is relaxed.two_layers:
+            query = sum(own["attention"][t] * own["keys"][t] for t in tokens)
+            assert isinstance(query, torch.Tensor)
+            expected = query[tokens] @ own["values"][tokens]
+        else:
+            seen = own["embeddings"][tokens]
+            expected = (seen @ own["attention"]) @ (seen @ own["values"])
+        torch.testing.assert_close(found[s, r], expected)
+
+
+def test_a_start_is_small_and_symmetric() -> None:
+    here = problem()
+    for model in (relaxed.linear, relaxed.softmax, relaxed.two_layers, relaxed.embedded):
+        logits = model(relaxed.start(here, model, 1e-5), relaxed.all_pairs(here))
+        assert not logits.any()
+
+
+def test_the_row_of_noise_tokens_moves_as_each_of_them_does() -> None:
+    # Five tokens of their own rows, each a fifth of the noise, against one row for all.
+    here, rate = problem(), 0.3
+    parts = random(relaxed.start(here, relaxed.linear, 0.1))
+    apart = {
+        name: torch.cat([part, *[part[:, -1:]] * (here.noise - 1)], 1).requires_grad_()
+        for name, part in parts.items()
+    }
+    counts = relaxed.all_pairs(here)
+    spread = torch.cat([counts[..., :-1], *[counts[..., -1:] / here.noise] * here.noise], 2)
+    target = here.target.flatten(1, 2)
+
+    def loss(parts: relaxed.Parts, counts: torch.Tensor) -> torch.Tensor:
+        return -(target * relaxed.linear(parts, counts).log_softmax(2)).sum(2).mean()
+
+    gradients = torch.autograd.grad(loss(apart, spread), list(apart.values()))
+    after = {n: p - rate * g for (n, p), g in zip(apart.items(), gradients, strict=True)}
+    path = relaxed.descended(here, relaxed.linear, parts, counts, rate=rate, until=0.0, most=1)
+    torch.testing.assert_close(path.total[1, 0], loss(after, spread).detach())
+
+
+def test_noise_that_is_subjects_counts_as_many_tokens() -> None:
+    here = problem(replicates=2)
+    rngs = [np.random.default_rng(index) for index in range(2)]
+    counts = relaxed.noisy_pairs(here, rngs, 3)
+    assert counts.shape == (2, 3 * S * R, S + R + 2)
+    assert (counts.sum(2) == 8).all()
+    assert (counts[:, :, -1] == 0).all()
+    assert not torch.equal(counts[0], counts[1])
+
+
+def test_subjects_have_frequencies_by_rank() -> None:
+    found = relaxed.zipf(problem(), 1.0).view(S, R)
+    assert found.sum() == pytest.approx(1)
+    torch.testing.assert_close(found[0], 4 * found[3])
+
+
+def test_shared_answers_are_the_same_few_for_every_relation() -> None:
+    here = problem(replicates=2)
+    found = relaxed.answers_shared(here, [np.random.default_rng(index) for index in range(2)])
+    assert set(found.dictionary.flatten().tolist()) == set(range(D))
+    assert torch.equal(found.target.argmax(3), found.dictionary)
+    assert here.dictionary.max() == R * D - 1  # the task itself is as it was
+
+
+def test_adam_takes_steps_of_its_rate() -> None:
+    here = problem()
+    parts = relaxed.start(here, relaxed.linear, 1e-5)
+    counts = relaxed.all_pairs(here)
+    slow, fast = (
+        relaxed.descended(
+            here, relaxed.linear, parts, counts, rate=rate, until=0.5, most=2000, optimiser="adam"
+        )
+        for rate in (0.01, 0.02)
+    )
+    assert len(fast.total) < len(slow.total) < 2000
+    with pytest.raises(ValueError, match="no optimiser 'sgd'"):
+        relaxed.descended(
+            here, relaxed.linear, parts, counts, rate=0.1, until=0.5, most=1, optimiser="sgd"
+        )
+
+
+def test_weight_decay_shrinks_the_weights() -> None:
+    here = problem()
+    parts = {
+        name: part * 1e-3 for name, part in random(relaxed.start(here, relaxed.linear, 1)).items()
+    }
+    counts = relaxed.all_pairs(here)
+    free, decayed = (
+        relaxed.descended(
+            here, relaxed.linear, parts, counts, rate=0.5, until=0.0, most=400, decay=decay
+        )
+        for decay in (0.0, 0.05)
+    )
+    assert decayed.total[-1] > free.total[-1]
+
+
+def test_embeddings_overlap_as_much_as_asked() -> None:
+    rng = np.random.default_rng(0)
+    facts = task.draw(rng, subjects=40, relations=8, answers=4, dim=400)
+    found = relaxed.overlapping(facts, rng, 0.25)
+    for embeddings in (found.tokens, found.outputs):
+        torch.testing.assert_close(embeddings.norm(dim=1), torch.ones(len(embeddings)).double())
+        products = embeddings @ embeddings.T
+        count = len(products)
+        mean = (products.sum() - count) / (count * (count - 1))
+        assert float(mean) == pytest.approx(0.25, abs=0.02)  # 1/sqrt(400) is 0.05, over 32 tokens
+
+
+def test_quantised_weights_have_few_values() -> None:
+    facts = task.draw(np.random.default_rng(0), subjects=8, relations=4, answers=2, dim=96)
+    weights = constructions.attention_only(facts, head_dim=4)
+    for bits in (2, 4, 8):
+        found = relaxed.quantised(weights, bits)
+        for name, part in vars(found).items():
+            assert len(set(part.flatten().tolist())) <= 2**bits - 1
+            unit = float(getattr(weights, name).abs().max()) / (2 ** (bits - 1) - 1)
+            assert float((part - getattr(weights, name)).abs().max()) <= unit / 2 * (1 + 1e-9)
+    assert math.isclose(float(found.query.abs().max()), float(weights.query.abs().max()))
