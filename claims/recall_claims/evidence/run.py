@@ -133,11 +133,13 @@ def remembering(claim: Claim) -> Claim:
     def kept(predict: Predict | None) -> Predict | None:
         return None if predict is None else cache(predict)
 
+    right = replace(claim, predict=kept(claim.predict))
+
     def planted(control: Control) -> Control:
-        wrong = control.planted(claim)
+        wrong = control.planted(right)
         return Control(control.id, control.description, kept(wrong.predict), wrong.rule)
 
-    return replace(claim, predict=kept(claim.predict), controls=tuple(map(planted, claim.controls)))
+    return replace(right, controls=tuple(map(planted, claim.controls)))
 
 
 def decide(

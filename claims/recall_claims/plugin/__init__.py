@@ -6,6 +6,7 @@ report, so that pytest-xdist loses none.
 """
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Generator
 from concurrent.futures import BrokenExecutor
@@ -15,7 +16,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from recall_claims.declare.check import check
+from recall_claims.declare.check import check_text
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError, ExecutorError, LedgerError, SimulationError
@@ -61,7 +62,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     if not collector.config.pluginmanager.hasplugin(REPORT):
         raise collector.CollectError(LATE)
     try:
-        check(obj, [collector.config.stash[SESSION].settings.tier])
+        check_text(obj, collector.config.stash[SESSION].settings.tier)
     except ClaimError as error:
         raise collector.CollectError(str(error)) from error
     item: ClaimItem = ClaimItem.from_parent(collector, name=obj.id, claim=obj)
@@ -92,7 +93,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if not state.dry_run or session.testsfailed:
         return None
     claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
-    print_plan(claims, state.settings, state.baseline.records, Console())
+    try:
+        print_plan(claims, state.settings, state.baseline.records, Console())
+    except ClaimError as error:
+        raise session.Interrupted(str(error)) from error
     return True
 
 
@@ -139,7 +143,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     state = config.stash[SESSION]
     if reporter is None or not reporter.isatty or state.is_worker or state.dry_run:
         return
-    ahead = [i.claim.id for i in session.items if isinstance(i, ClaimItem) and i.will_run()]
+    ahead = [i.claim.id for i in session.items if isinstance(i, ClaimItem)]
     try:
         earlier = {claim: entry.seconds for claim, entry in state.baseline.records.items()}
     except ValueError as error:
@@ -169,6 +173,10 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
     state.close()
     if not state.is_worker and state.report.records and not state.report.write():
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+    idle = session.config.pluginmanager.get_plugin("hypothesispytest")
+    if idle is not None and "hypothesis" not in sys.modules:
+        # Its summary would import it, for a second, to say nothing.
+        session.config.pluginmanager.unregister(idle)
 
 
 def _hunt(session: pytest.Session, state: ClaimSession) -> None:

@@ -31,16 +31,17 @@ class ClaimItem(pytest.Item):
     def runtest(self) -> None:
         """Run the claim, unless it has nothing to run; pass, fail or skip by its verdict."""
         session, claim, file = self.config.stash[SESSION], self.claim, self.location[0]
-        self.record = session.record_without_run(claim, file)
-        if self.record is not None:
-            inherited = f"{self.record.verdict}, {phrases.evidence(self.record)}"
-            pytest.skip(inherited if self.record.verdict else f"NOT RUN: {self.record.reason}")
         try:
-            outcome = session.run(claim, self._following())
+            self.record = session.record_without_run(claim, file)
+            outcome = None if self.record else session.run(claim, self._following)
         except Exception as error:  # whatever broke is the claim's record, and pytest's to show
             reason = f"{type(error).__name__}: {error}"
             self.record = session.undecided(claim, file, "ERROR", reason, "failed")
             raise
+        if outcome is None:
+            session.left_out(claim)
+            inherited = f"{self.record.verdict}, {phrases.evidence(self.record)}"
+            pytest.skip(inherited if self.record.verdict else f"NOT RUN: {self.record.reason}")
         if outcome.explored:
             self.record = record.explored(outcome, file)
             pytest.skip(

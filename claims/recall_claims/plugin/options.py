@@ -17,7 +17,8 @@ ABOUT = """claims, theory verified by experiment
   INCONCLUSIVE  failed: neither, and the replicates are spent; see --inconclusive
   EXPLORED      skipped: judged on evidence older than its declaration; see --reuse-evidence
   NOT RUN, ERROR are no verdicts: skipped, failed. SURVIVES and BREAKS (exploratory) always pass.
-  exit status   0 all as expected, 1 a claim failed, 2 interrupted or a claim is written wrongly,
+  exit status   0 all as expected, 1 a claim failed, 2 interrupted or a claim is written wrongly
+                (1 where only its predictions show that),
                 3 the report could not be written, or a hunt broke off, 4 wrong usage,
                 5 no claim was selected
 options of claims"""

@@ -1,5 +1,6 @@
 """What the claims of one pytest process share."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -71,6 +72,11 @@ class ClaimSession:
             return self.baseline.inherited_record(claim)
         return self.undecided(claim, file, "NOT RUN", reason, "skipped")
 
+    def left_out(self, claim: Claim) -> None:
+        """Take note that a claim need not run."""
+        if self.progress is not None:
+            self.progress.finish(claim.id, 0.0)
+
     def undecided(
         self,
         claim: Claim,
@@ -84,7 +90,7 @@ class ClaimSession:
             claim, self.settings, file, state=state, reason=reason, outcome=outcome
         )
 
-    def run(self, claim: Claim, following: Claim | None) -> Outcome:
+    def run(self, claim: Claim, following: Callable[[], Claim | None]) -> Outcome:
         """Run a claim to its verdict; raises what `EvidenceStore.run` does."""
         simulated = 0.0
         try:
