@@ -20,6 +20,7 @@ from recall_claims.declare.papers import Paper, papers
 from recall_claims.declare.registration import registration
 from recall_claims.errors import SimulationError
 from recall_claims.evidence.executors import SerialExecutor, one_thread
+from recall_claims.evidence.fingerprints import parts
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 from recall_claims.evidence.simulate import Task, find, simulate, versions
 from recall_claims.judge.budget import Budget
@@ -240,6 +241,7 @@ def run(
     if explored:
         executor = None
     registrations = ledger.register(claim.id, tier, ready.registration)
+    ledger.remember_code(find(claim.module, claim.id)[1], lambda: parts(claim.module))
     points, looks = claim.cells[tier], claim.looks[tier]
     if alpha is None:
         alpha = settings.budget.per_claim(_paper(claim))

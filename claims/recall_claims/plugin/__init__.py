@@ -20,7 +20,7 @@ from recall_claims.declare.check import check_text
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError, ExecutorError, LedgerError, SimulationError
-from recall_claims.plugin import options, record
+from recall_claims.plugin import options, record, why
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.progress import ProgressLine
@@ -207,6 +207,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         width=terminalreporter._tw.fullwidth,
         force_terminal=terminalreporter.isatty,
     )
+    if terminalreporter.config.getoption("--why"):
+        terminalreporter.section("where the evidence came from")
+        for line in why.lines(report.whole()):
+            terminalreporter.write_line(line)
     verbosity = terminalreporter.config.get_verbosity()
     terminal.print_verdicts(report.whole(), console, verbosity)
     if verbosity >= 0:

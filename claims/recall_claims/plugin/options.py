@@ -53,6 +53,12 @@ def add(parser: pytest.Parser) -> None:
         help="judge an edited claim on the newest evidence of its earlier declarations, as "
         "EXPLORED and never as SUPPORTED, in place of drawing fresh evidence",
     )
+    group.addoption(
+        "--why",
+        action="store_true",
+        help="list for each claim how many blocks came from the ledger, and why the others were "
+        "simulated",
+    )
     group.addoption("--executor", default="auto", help=f"where blocks run: {executors.FORMS}")
     group.addoption(
         "--inconclusive",
