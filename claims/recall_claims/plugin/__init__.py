@@ -51,8 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Give every xdist worker the controller's seed (it may be fresh)."""
-    node.workerinput["claims_seed"] = node.config.stash[SESSION].settings.seed
+    """Give every xdist worker the controller's seed (it may be fresh) and deadline."""
+    settings = node.config.stash[SESSION].settings
+    node.workerinput["claims_seed"] = settings.seed
+    node.workerinput["claims_deadline"] = settings.limit and settings.limit.deadline
 
 
 def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimItem | None:
@@ -168,6 +170,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:
     """Hunt if that is asked for, stop the workers and write the report."""
     state = session.config.stash[SESSION]
+    state.hunt = min(state.hunt, max(0.0, state.left))
     if state.hunt and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         _hunt(session, state)
     state.close()

@@ -59,6 +59,12 @@ def add(parser: pytest.Parser) -> None:
         help="list for each claim how many blocks came from the ledger, and why the others were "
         "simulated",
     )
+    group.addoption(
+        "--time-limit",
+        metavar="TIME",
+        help="begin no block that is not expected to end within this time from the start: 9m, 2h; "
+        "claims that it cuts are NOT RUN, and the next run goes on from the ledger",
+    )
     group.addoption("--executor", default="auto", help=f"where blocks run: {executors.FORMS}")
     group.addoption(
         "--inconclusive",
@@ -129,9 +135,9 @@ def device(text: str, *, local: bool) -> str:
     return text
 
 
-def duration(text: str) -> float:
-    """Seconds of a text such as 90s, 10m or 1h."""
+def duration(text: str, option: str) -> float:
+    """Seconds of an option's value such as 90s, 10m or 1h."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
     if found is None or float(found[1]) == 0:
-        raise ValueError(f"--hunt takes a time such as 90s, 10m or 1h, got {text!r}")
+        raise ValueError(f"{option} takes a time such as 90s, 10m or 1h, got {text!r}")
     return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
