@@ -9,6 +9,10 @@ class SimulationError(RuntimeError):
     """A simulation returned something that cannot be evidence, such as NaN."""
 
 
+class OutOfTime(RuntimeError):
+    """A block was not begun, as it is not expected to end within the run's time limit."""
+
+
 class LedgerError(RuntimeError):
     """The ledger cannot be read or written; nothing in it was changed."""
 

@@ -21,7 +21,6 @@ GOOD = CLAIM.format(name="one", pause=0)
         ("    predict=predict,\n", "", "give predict="),
         ("replicates=16", "replicates=1", "at least 2 replicates"),
         ("cells=grid(scale=(1.0, 2.0, 5.0))", "cells={}", "no cells in any tier"),
-        ("scale=(1.0, 2.0, 5.0)", "scale=(0.0, 1.0)", "prediction is 0"),
         ("scale=(1.0, 2.0, 5.0)", "scale=(1.0, 1.0)", "a cell stands twice"),
         ("wide enough to be decided after some looks", "", "no why="),
         ("    regime=", "    title=", "keyword argument repeated"),
@@ -37,6 +36,62 @@ def test_wrong_claim(suite: Suite, old: str, new: str, says: str) -> None:
     assert result.status == 2, result.text
     assert says in result.text
     assert not (suite.folder / "reports").exists()
+
+
+PREDICTED = """
+
+def predict(cell):
+    Path("predicted").touch()
+    return cell.number("scale")
+"""
+LATER = "cells=lambda: grid(scale=(1.0, 2.0, 5.0))"
+
+
+@pytest.mark.parametrize("cells", ["cells=grid(scale=(1.0, 2.0, 5.0))", LATER])
+def test_collection_predicts_nothing(suite: Suite, cells: str) -> None:
+    body = GOOD.replace("cells=grid(scale=(1.0, 2.0, 5.0))", cells)
+    suite.write_text(HEAD + PREDICTED + body)
+
+    assert suite.run("--collect-only").status == 0
+    assert not (suite.folder / "predicted").exists()
+    assert suite.run("-k", "one").status == 0
+    assert (suite.folder / "predicted").exists()
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        ("cells=grid(scale=(0.0, 1.0))", "prediction is 0"),
+        ("cells=lambda: grid(scale=(1.0, 1.0))", "a cell stands twice"),
+        ("cells=lambda: {}", "no cells in any tier"),
+        ("cells=lambda: grid(scale=())", "has no values"),
+    ],
+)
+@pytest.mark.parametrize("executor", ["serial", "processes:1"])
+def test_what_a_prediction_shows_is_found_before_a_block_runs(
+    suite: Suite, cells: str, says: str, executor: str
+) -> None:
+    wrong = GOOD.replace("cells=grid(scale=(1.0, 2.0, 5.0))", cells)
+    ran = '    Path("ran").touch()\n    time.sleep(0)\n'
+    good = GOOD.replace("def one", "def ok").replace("tiny.one", "tiny.ok")
+    suite.write_text(HEAD + good + wrong.replace("    time.sleep(0)\n", ran))
+
+    result = suite.run("--executor", executor)
+
+    assert result.status == 1, result.text
+    assert says in result.text
+    assert not (suite.folder / "ran").exists()
+    states = {claim["id"]: claim["state"] for claim in suite.report()["claims"]}
+    assert states == {"tiny.ok": "DECIDED", "tiny.one": "ERROR"}
+
+
+def test_a_dry_run_finds_what_predictions_show(suite: Suite) -> None:
+    suite.write_text(HEAD + GOOD.replace("scale=(1.0, 2.0, 5.0)", "scale=(0.0, 1.0)"))
+
+    result = suite.run("--dry-run")
+
+    assert result.status == 2, result.text
+    assert "prediction is 0" in result.text
 
 
 def test_simulation_that_sees_the_prediction(suite: Suite) -> None:

@@ -22,6 +22,7 @@ from tests.faults.conftest import Suite
         ("--executor", "processes:none", "processes:K needs a positive number"),
         ("--executor", "nowhere:make", "nowhere"),
         ("--inconclusive", "bogus", "invalid choice: 'bogus'"),
+        ("--time-limit", "soon", "--time-limit takes a time such as 90s, 10m or 1h, got 'soon'"),
         ("--baseline", "nowhere.json", "--baseline nowhere.json: no such file"),
     ],
 )

@@ -1,15 +1,41 @@
-"""Refuse a claim that is written wrongly, before anything runs."""
+"""Refuse a claim that is written wrongly, before anything runs.
+
+Predictions and grids around them take seconds: collection checks what is known without them
+(`check_text`), and a claim that is about to run the rest (`check`).
+"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import TIERS, Claim
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError
 from recall_claims.evidence.fingerprints import visible_names
 
 
+class _Later(Exception):
+    """A check has come to a prediction."""
+
+
+def _later(_: Cell) -> float:
+    raise _Later
+
+
+def check_text(claim: Claim, tier: str) -> None:
+    """Refuse a claim for what can be known of a tier without any prediction.
+
+    A grid that is a function is not worked out, and a check of rule or control ends where it asks
+    for a prediction.
+
+    Raises:
+        ClaimError: as `check`.
+    """
+    _refuse(claim, [*_missing(claim), *_senseless(claim, [tier], predicting=False)])
+
+
 def check(claim: Claim, tiers: Sequence[str] = TIERS) -> None:
-    """Refuse a claim that is written wrongly, before anything runs.
+    """Refuse a claim that is written wrongly.
 
     Args:
         claim: the claim.
@@ -19,9 +45,12 @@ def check(claim: Claim, tiers: Sequence[str] = TIERS) -> None:
     Raises:
         ClaimError: names everything that is missing or impossible, and the remedy.
     """
-    problems = [*_missing(claim), *_impossible(claim, tiers)]
+    _refuse(claim, [*_missing(claim), *_senseless(claim, tiers, predicting=True)])
+
+
+def _refuse(claim: Claim, problems: Sequence[str]) -> None:
     if problems:
-        raise ClaimError(f"claim {claim.id}: " + "; ".join(problems))
+        raise ClaimError(f"claim {claim.id}: " + "; ".join(dict.fromkeys(problems)))
 
 
 def _missing(claim: Claim) -> list[str]:
@@ -63,36 +92,48 @@ def _missing(claim: Claim) -> list[str]:
     return problems
 
 
-def _impossible(claim: Claim, tiers: Sequence[str]) -> list[str]:
-    problems = []
-    strangers = [t for t in (*claim.cells, *claim.replicates, *claim.looks) if t not in TIERS]
+def _senseless(claim: Claim, tiers: Sequence[str], *, predicting: bool) -> list[str]:
+    theory = [name for name in visible_names(claim.observe) if "theory" in name.split(".")]
+    problems = [
+        f"its simulation sees the prediction ({', '.join(theory)}): use theory only in "
+        "predict, rule and cells"
+    ] * bool(theory)
+    named = [*claim.replicates, *claim.looks]
+    if predicting or getattr(claim.cells, "given", True):
+        named = [*claim.cells, *named]
+        if not any(claim.cells.values()):
+            problems.append("no cells in any tier")
+        for tier in claim.cells:
+            problems += _impossible(claim, tier, predicting=predicting if tier in tiers else None)
+    strangers = [tier for tier in named if tier not in TIERS]
     if strangers:
         problems.append(f"unknown tier {', '.join(strangers)}; tiers are {', '.join(TIERS)}")
-    if not any(claim.cells.values()):
-        problems.append("no cells in any tier")
-    theory = [name for name in visible_names(claim.observe) if "theory" in name.split(".")]
-    if theory:
-        problems.append(
-            f"its simulation sees the prediction ({', '.join(theory)}): use theory only in "
-            "predict, rule and cells"
-        )
-    for tier, points in claim.cells.items():
-        if len(set(points)) < len(points):
-            problems.append(f"a cell stands twice in the {tier} grid")
-        if claim.replicates.get(tier, 0) < 2 or claim.looks.get(tier, 0) < 1:
-            problems.append(f"the {tier} tier needs at least 2 replicates and 1 look")
-        if tier not in tiers:
+    return problems
+
+
+def _impossible(claim: Claim, tier: str, *, predicting: bool | None) -> list[str]:
+    """What is wrong with a tier; None for `predicting` tries its grid against nothing."""
+    points, problems = claim.cells[tier], []
+    if len(set(points)) < len(points):
+        problems.append(f"a cell stands twice in the {tier} grid")
+    if claim.replicates.get(tier, 0) < 2 or claim.looks.get(tier, 0) < 1:
+        problems.append(f"the {tier} tier needs at least 2 replicates and 1 look")
+    if predicting is None:
+        return problems
+    if claim.domain is not None:
+        scan = getattr(claim.rule, "scan", None)
+        outside = ((c.id, claim.domain.why_outside(c, ignoring=scan)) for c in points)
+        problems += [f"its regime excludes cell {name}: {why}" for name, why in outside if why]
+    for planted in (None, *claim.controls):
+        try:
+            judged = planted.planted(claim) if planted else claim
+            if not predicting and judged.predict is not None:
+                judged = replace(judged, predict=_later)
+            judged.rule.check(points, judged.predict)
+            if planted is None and claim.expected == "SUPPORTED" and not claim.exploratory:
+                judged.rule.decidable(points, judged.predict)
+        except _Later:
             continue
-        if claim.domain is not None:
-            scan = getattr(claim.rule, "scan", None)
-            outside = ((c.id, claim.domain.why_outside(c, ignoring=scan)) for c in points)
-            problems += [f"its regime excludes cell {name}: {why}" for name, why in outside if why]
-        for planted in (None, *claim.controls):
-            try:
-                judged = planted.planted(claim) if planted else claim
-                judged.rule.check(points, judged.predict)
-                if planted is None and claim.expected == "SUPPORTED" and not claim.exploratory:
-                    judged.rule.decidable(points, judged.predict)
-            except (ClaimError, ValueError, TypeError, KeyError) as error:
-                problems.append(f"impossible {tier} grid: {error}")
-    return list(dict.fromkeys(problems))
+        except (ClaimError, ValueError, TypeError, KeyError) as error:
+            problems.append(f"impossible {tier} grid: {error}")
+    return problems

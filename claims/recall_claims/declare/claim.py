@@ -26,11 +26,14 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
     """The cells of each tier, worked out when they are first asked for.
 
     Grids around a predicted threshold take seconds to work out. A worker process is told its cell,
-    and never asks.
+    and never asks; collection does not ask either, unless the cells were given as such.
     """
 
-    def __init__(self, work_out: Callable[[], Mapping[str, tuple[Cell, ...]]]) -> None:
+    def __init__(
+        self, work_out: Callable[[], Mapping[str, tuple[Cell, ...]]], *, given: bool
+    ) -> None:
         self._tiers = cache(work_out)
+        self.given = given
 
     def __getitem__(self, tier: str) -> tuple[Cell, ...]:
         return self._tiers()[tier]
@@ -78,10 +81,13 @@ class Claim:
         return getattr(self.predict, "entry", None)
 
     def why_not_run(self, tier: str, device: str) -> str | None:
-        """Why there is nothing to run in this tier on this device, or None if there is."""
-        if not self.cells.get(tier):
-            tiers = ", ".join(name for name, points in self.cells.items() if points)
-            return f"the claim has no cells in tier {tier} (only in {tiers})"
+        """Why there is nothing to run in this tier on this device, or None if there is.
+
+        A claim without any cells is written wrongly, which is told when it runs.
+        """
+        tiers = [name for name, points in self.cells.items() if points]
+        if tiers and tier not in tiers:
+            return f"the claim has no cells in tier {tier} (only in {', '.join(tiers)})"
         if self.needs is not None and not device.startswith(self.needs):
             return f"the claim needs --device {self.needs}, this run is on {device}"
         return None
@@ -172,7 +178,10 @@ def claim(
             latex=latex or (entry.latex if entry else ""),
             regime=" ".join((regime.text if isinstance(regime, Regime) else regime).split()),
             domain=regime if isinstance(regime, Regime) else None,
-            cells=Grids(lambda: grids(counterexamples.kept(counterexamples.beside(observe), id))),
+            cells=Grids(
+                lambda: grids(counterexamples.kept(counterexamples.beside(observe), id)),
+                given=isinstance(cells, Sequence | Mapping),
+            ),
             replicates=_inherited(_per_tier(replicates)),
             looks=_inherited(_per_tier(looks)),
             rule=rule,

@@ -77,11 +77,22 @@ def fingerprint(function: Callable[..., Any]) -> str:
     """
     name = function.__module__
     digest = hashlib.sha256(_claim_tree(name))
-    for module in sorted(upstream(name)):
-        parts = module.split(".")
-        if "theory" not in parts and parts[0] not in LIBRARY:
-            digest.update(b"\0" + module.encode() + b"\0" + _module_tree(module))
+    for module in _simulating(name):
+        digest.update(b"\0" + module.encode() + b"\0" + _module_tree(module))
     return digest.hexdigest()[:16]
+
+
+def parts(module: str) -> dict[str, str]:
+    """What the fingerprint of a claim file's functions is made of: a digest for each module."""
+    trees = {module: _claim_tree(module)}
+    trees |= {name: _module_tree(name) for name in _simulating(module)}
+    return {name: hashlib.sha256(tree).hexdigest()[:16] for name, tree in trees.items()}
+
+
+def _simulating(module: str) -> list[str]:
+    """What a module imports, directly or not, but theory and the library."""
+    split = {name: name.split(".") for name in upstream(module)}
+    return sorted(n for n, p in split.items() if "theory" not in p and p[0] not in LIBRARY)
 
 
 def _claim_tree(name: str) -> bytes:

@@ -17,7 +17,7 @@ import json
 import sqlite3
 import time
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -50,6 +50,9 @@ CREATE TABLE IF NOT EXISTS registrations (
     claim TEXT NOT NULL, tier TEXT NOT NULL, registration TEXT NOT NULL, first_used TEXT NOT NULL,
     PRIMARY KEY (claim, tier, registration)
 ) STRICT
+"""
+_CODES = """
+CREATE TABLE IF NOT EXISTS codes (code TEXT PRIMARY KEY, modules TEXT NOT NULL) STRICT
 """
 _INDEX = "CREATE INDEX IF NOT EXISTS place ON blocks (claim, cell, seed, block)"
 
@@ -183,6 +186,12 @@ class Ledger:
             ).fetchone()
         return int(count)
 
+    def remember_code(self, code: str, parts: Callable[[], Mapping[str, str]]) -> None:
+        """Keep of which modules a fingerprint is made, with a digest of each, for `why_missing`."""
+        if not self.ask("SELECT 1 FROM codes WHERE code = ?", (code,)):
+            row = (code, json.dumps(dict(parts()), sort_keys=True))
+            self.ask("INSERT OR IGNORE INTO codes VALUES (?, ?)", row, action="write")
+
     def newest(
         self,
         claim_id: str,
@@ -234,19 +243,32 @@ class Ledger:
         return found.fetchone() is not None
 
     def why_missing(self, key: BlockKey) -> str:
-        """Why a block has to be simulated: "new", or what differs from the one kept last there."""
-        fields = ("registration", "replicates", "dtype", "device", "code", "versions")
-        with self._explained("read"):
-            row = self._database.execute(
-                f"SELECT {', '.join(fields)} FROM blocks "
-                "WHERE claim = ? AND cell = ? AND seed = ? AND block = ? "
-                "ORDER BY rowid DESC LIMIT 1",
-                (key.claim, key.cell, str(key.seed), key.block),
-            ).fetchone()
-        if row is None:
+        """Why a block has to be simulated: "new", or what differs from the one kept last there.
+
+        If there is none under this seed, the last one under another is looked at. Of code, the
+        modules are named that changed, where both versions were remembered.
+        """
+        fields = ("registration", "seed", "replicates", "dtype", "device", "code", "versions")
+        rows = self.ask(
+            f"SELECT {', '.join(fields)} FROM blocks "
+            "WHERE claim = ? AND cell = ? AND block = ? ORDER BY seed = ? DESC, rowid DESC LIMIT 1",
+            (key.claim, key.cell, key.block, str(key.seed)),
+        )
+        if not rows:
             return "new"
-        changed = [name for name, old in zip(fields, row, strict=True) if getattr(key, name) != old]
-        return f"{' and '.join(changed)} changed"
+        found = dict(zip(fields, rows[0], strict=True))
+        changed = [name for name in fields if str(getattr(key, name)) != str(found[name])]
+        text = f"{' and '.join(changed)} changed"
+        modules = self._changed(found["code"], key.code) if "code" in changed else ""
+        return f"{text} ({modules})" if modules else text
+
+    def _changed(self, *codes: str) -> str:
+        """The modules in which two fingerprints differ, as far as both are remembered."""
+        rows = self.ask("SELECT modules FROM codes WHERE code IN (?, ?)", codes)
+        if len(rows) < 2:
+            return ""
+        (one, other) = (set(json.loads(text).items()) for (text,) in rows)
+        return ", ".join(sorted({module for module, _ in one ^ other}))
 
     def _prepare(self) -> None:
         execute = self._database.execute
@@ -279,6 +301,7 @@ class Ledger:
             execute(_UPGRADE)
         execute(_TABLE)
         execute(_REGISTRATIONS)
+        execute(_CODES)
         execute(_INDEX)
         if version < VERSION:
             execute(f"PRAGMA user_version = {VERSION}")

@@ -1,15 +1,8 @@
 """Run a claim: simulate look after look until the evidence decides or the looks are spent."""
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    wait,
-)
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -18,10 +11,12 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.controls import Control
 from recall_claims.declare.papers import Paper, papers
 from recall_claims.declare.registration import registration
-from recall_claims.errors import SimulationError
+from recall_claims.errors import OutOfTime, SimulationError
+from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.executors import SerialExecutor, one_thread
+from recall_claims.evidence.fingerprints import parts
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
-from recall_claims.evidence.simulate import Task, find, simulate, versions
+from recall_claims.evidence.simulate import Task, TimeLimit, completed, find, simulate, versions
 from recall_claims.judge.budget import Budget
 from recall_claims.judge.region import Component, Verdict, headline, judge
 from recall_claims.judge.resolution import Resolution, resolution
@@ -39,6 +34,8 @@ class Settings:
     """What a run has been asked for.
 
     `reuse_evidence`: judge evidence of an earlier declaration; that explores, and decides nothing.
+    `costs`: what blocks are expected to take, which learns from those that are done. `limit`: when
+    they must have ended.
     """
 
     tier: str = "standard"
@@ -46,6 +43,8 @@ class Settings:
     device: str = "cpu"
     budget: Budget = field(default_factory=Budget)
     reuse_evidence: bool = False
+    limit: TimeLimit | None = None
+    costs: Costs | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -133,11 +132,13 @@ def remembering(claim: Claim) -> Claim:
     def kept(predict: Predict | None) -> Predict | None:
         return None if predict is None else cache(predict)
 
+    right = replace(claim, predict=kept(claim.predict))
+
     def planted(control: Control) -> Control:
-        wrong = control.planted(claim)
+        wrong = control.planted(right)
         return Control(control.id, control.description, kept(wrong.predict), wrong.rule)
 
-    return replace(claim, predict=kept(claim.predict), controls=tuple(map(planted, claim.controls)))
+    return replace(right, controls=tuple(map(planted, claim.controls)))
 
 
 def decide(
@@ -194,6 +195,9 @@ def prefetch(
         return Prefetched(kept, named, {})
     tasks = [_task(claim, settings, named, cell, 0) for cell in claim.cells[settings.tier]]
     missing = [task for task in tasks if ledger.get(task.key) is None]
+    limit = settings.limit
+    if limit is not None:
+        missing = [limit.timed(task) for task in missing if limit.knows(task.key)]
     blocks = {task.key: executor.submit(simulate, task) for task in missing}
     return Prefetched(kept, named, blocks)
 
@@ -226,18 +230,21 @@ def run(
     Raises:
         SimulationError: the simulation returned no numbers, the wrong shape, or NaN; a worker has
             other code; or, without an executor, the ledger lacks a block of the first look.
+        OutOfTime: blocks of a look are not expected to end before the deadline; the others are
+            in the ledger.
         BrokenExecutor: the executor's workers or its scheduler are gone.
         LedgerError: the ledger cannot be read or written.
     """
     one_thread()
     ready = prefetched or prefetch(claim, settings, ledger, None)
-    named, tier = ready.registration, settings.tier
+    named, tier, limit = ready.registration, settings.tier, settings.limit
     if settings.reuse_evidence:
         named = _kept(claim, settings, ledger, named)
     explored = named != ready.registration
     if explored:
         executor = None
     registrations = ledger.register(claim.id, tier, ready.registration)
+    ledger.remember_code(find(claim.module, claim.id)[1], lambda: parts(claim.module))
     points, looks = claim.cells[tier], claim.looks[tier]
     if alpha is None:
         alpha = settings.budget.per_claim(_paper(claim))
@@ -270,11 +277,19 @@ def run(
         why.update(ledger.why_missing(task.key) for task in missing)
         drawn |= {cell: blocks for cell, blocks in wanted.items() if blocks}
         if executor is not None:
-            for key, result in _completed(missing, executor, ready.blocks):
+            late = 0
+            for key, result in completed(missing, executor, ready.blocks, limit):
+                if result is None:
+                    late += 1
+                    continue
                 ledger.put(key, result)
+                if settings.costs is not None:
+                    settings.costs.learn(key, result.seconds)
                 collected[key.cell, key.block] = result
                 if progress is not None:
                     progress(claim.id, look + 1, len(steps), len(collected), sum(drawn.values()))
+            if late:  # this look is not complete, and an earlier one has decided nothing
+                raise OutOfTime(f"{late} blocks of look {look + 1} of {claim.id} are left")
         evidence = _evidence(points, collected, drawn)
         decision = decide(ready.claim, evidence, alpha, decision)
         look += 1
@@ -321,40 +336,6 @@ def _kept(claim: Claim, settings: Settings, ledger: Ledger, named: str) -> str:
         replicates=keys[0].replicates,
     )
     return newest or named
-
-
-def _completed(
-    missing: Sequence[Task],
-    executor: Executor,
-    prefetched: Mapping[BlockKey, Future[BlockResult]],
-) -> Iterator[tuple[BlockKey, BlockResult]]:
-    """Blocks as they are done, so that a run killed at any point loses only those in flight."""
-    queue = deque(missing)
-    # A serial executor runs a block when it is submitted: one at a time, or none would be kept
-    # before the last is done.
-    window = 1 if isinstance(executor, SerialExecutor) else len(missing)
-    flying: dict[Future[BlockResult], BlockKey] = {}
-    try:
-        while queue or flying:
-            while queue and len(flying) < window:
-                task = queue.popleft()
-                future = prefetched.get(task.key) or executor.submit(simulate, task)
-                flying[future] = task.key
-            for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                yield flying.pop(future), _result(future)
-    finally:
-        for future in flying:
-            future.cancel()
-
-
-def _result(future: Future[BlockResult]) -> BlockResult:
-    try:
-        return future.result()
-    except CancelledError as error:
-        raise BrokenExecutor(
-            "the executor gave up its blocks; is its scheduler gone? Start it and run again: "
-            "finished blocks are kept"
-        ) from error
 
 
 def _task(claim: Claim, settings: Settings, named: str, cell: Cell, block: int) -> Task:

@@ -1,10 +1,19 @@
-"""Simulate a block: what a worker does, in this process or in another one."""
+"""Simulate a block: what a worker does, in this process or in another one, and who waits for it."""
 
 import importlib
 import platform
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -13,8 +22,9 @@ import torch
 
 from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import SimulationError
-from recall_claims.evidence.executors import one_thread
+from recall_claims.errors import OutOfTime, SimulationError
+from recall_claims.evidence.cost import Costs
+from recall_claims.evidence.executors import SerialExecutor, one_thread
 from recall_claims.evidence.fingerprints import fingerprint
 from recall_claims.evidence.ledger import BlockKey, BlockResult
 from recall_claims.evidence.memory import peak_memory
@@ -28,12 +38,39 @@ class Task:
 
     The key has the registration, which the process that judges has worked out: a worker predicts
     nothing.
+
+    `latest`: when it must have begun, in seconds since 1970, or it is not simulated.
     """
 
     module: str
     cell: Cell
     device: str
     key: BlockKey
+    latest: float | None = None
+
+
+@dataclass(frozen=True)
+class TimeLimit:
+    """When blocks must have ended.
+
+    Attributes:
+        deadline: in seconds since 1970.
+        costs: what they are expected to take.
+    """
+
+    deadline: float
+    costs: Costs
+
+    def timed(self, task: Task) -> Task:
+        """The task with the time when it must have begun."""
+        return replace(task, latest=self.deadline - (self._seconds(task.key) or 0.0))
+
+    def knows(self, key: BlockKey) -> bool:
+        """Whether anything is known of what the block takes."""
+        return self._seconds(key) is not None
+
+    def _seconds(self, key: BlockKey) -> float | None:
+        return self.costs.seconds(key.claim, key.cell, key.replicates)
 
 
 def simulate(task: Task) -> BlockResult:
@@ -44,11 +81,14 @@ def simulate(task: Task) -> BlockResult:
     product may round the last digit of another batch size differently.
 
     Raises:
+        OutOfTime: it is later than the task's `latest`.
         SimulationError: the worker's code or libraries are not those of the run, the claim's
             function returned something that cannot be evidence, or memory does not suffice for a
             single replicate.
     """
     key = task.key
+    if task.latest is not None and time.time() > task.latest:
+        raise OutOfTime(f"{_where(key)}: not expected to end in time")
     claim, code = find(task.module, key.claim)
     one_thread()
     full_precision()
@@ -77,6 +117,49 @@ def simulate(task: Task) -> BlockResult:
     seconds = time.perf_counter() - start
     observations = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return BlockResult(observations, seconds, peak_memory(), parts=len(parts))
+
+
+def completed(
+    missing: Sequence[Task],
+    executor: Executor,
+    prefetched: Mapping[BlockKey, Future[BlockResult]],
+    limit: TimeLimit | None,
+) -> Iterator[tuple[BlockKey, BlockResult | None]]:
+    """Blocks as they are done, so that a run killed at any point loses only those in flight.
+
+    None stands for one that was not begun, as it would not have ended in time. Where nothing is
+    known of that, one block is waited for, which tells.
+    """
+    queue = deque(missing)
+    # A serial executor runs a block when it is submitted: one at a time, or none would be kept
+    # before the last is done.
+    window = 1 if isinstance(executor, SerialExecutor) else len(missing)
+    flying: dict[Future[BlockResult], BlockKey] = {}
+    try:
+        while queue or flying:
+            while queue and len(flying) < window:
+                if limit is not None and flying and not limit.knows(queue[0].key):
+                    break
+                task = queue.popleft() if limit is None else limit.timed(queue.popleft())
+                future = prefetched.get(task.key) or executor.submit(simulate, task)
+                flying[future] = task.key
+            for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                yield flying.pop(future), _result(future)
+    finally:
+        for future in flying:
+            future.cancel()
+
+
+def _result(future: Future[BlockResult]) -> BlockResult | None:
+    try:
+        return future.result()
+    except OutOfTime:
+        return None
+    except CancelledError as error:
+        raise BrokenExecutor(
+            "the executor gave up its blocks; is its scheduler gone? Start it and run again: "
+            "finished blocks are kept"
+        ) from error
 
 
 def full_precision() -> None:

@@ -6,6 +6,7 @@ report, so that pytest-xdist loses none.
 """
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Generator
 from concurrent.futures import BrokenExecutor
@@ -15,11 +16,11 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from recall_claims.declare.check import check
+from recall_claims.declare.check import check_text
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError, ExecutorError, LedgerError, SimulationError
-from recall_claims.plugin import options, record
+from recall_claims.plugin import options, record, why
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.progress import ProgressLine
@@ -50,8 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Give every xdist worker the controller's seed (it may be fresh)."""
-    node.workerinput["claims_seed"] = node.config.stash[SESSION].settings.seed
+    """Give every xdist worker the controller's seed (it may be fresh) and deadline."""
+    settings = node.config.stash[SESSION].settings
+    node.workerinput["claims_seed"] = settings.seed
+    node.workerinput["claims_deadline"] = settings.limit and settings.limit.deadline
 
 
 def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimItem | None:
@@ -61,7 +64,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     if not collector.config.pluginmanager.hasplugin(REPORT):
         raise collector.CollectError(LATE)
     try:
-        check(obj, [collector.config.stash[SESSION].settings.tier])
+        check_text(obj, collector.config.stash[SESSION].settings.tier)
     except ClaimError as error:
         raise collector.CollectError(str(error)) from error
     item: ClaimItem = ClaimItem.from_parent(collector, name=obj.id, claim=obj)
@@ -92,7 +95,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if not state.dry_run or session.testsfailed:
         return None
     claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
-    print_plan(claims, state.settings, state.baseline.records, Console())
+    try:
+        print_plan(claims, state.settings, state.baseline.records, Console())
+    except ClaimError as error:
+        raise session.Interrupted(str(error)) from error
     return True
 
 
@@ -139,7 +145,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     state = config.stash[SESSION]
     if reporter is None or not reporter.isatty or state.is_worker or state.dry_run:
         return
-    ahead = [i.claim.id for i in session.items if isinstance(i, ClaimItem) and i.will_run()]
+    ahead = [i.claim.id for i in session.items if isinstance(i, ClaimItem)]
     try:
         earlier = {claim: entry.seconds for claim, entry in state.baseline.records.items()}
     except ValueError as error:
@@ -164,11 +170,16 @@ def pytest_report_header(config: pytest.Config) -> str:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:
     """Hunt if that is asked for, stop the workers and write the report."""
     state = session.config.stash[SESSION]
+    state.hunt = min(state.hunt, max(0.0, state.left))
     if state.hunt and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         _hunt(session, state)
     state.close()
     if not state.is_worker and state.report.records and not state.report.write():
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+    idle = session.config.pluginmanager.get_plugin("hypothesispytest")
+    if idle is not None and "hypothesis" not in sys.modules:
+        # Its summary would import it, for a second, to say nothing.
+        session.config.pluginmanager.unregister(idle)
 
 
 def _hunt(session: pytest.Session, state: ClaimSession) -> None:
@@ -199,6 +210,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         width=terminalreporter._tw.fullwidth,
         force_terminal=terminalreporter.isatty,
     )
+    if terminalreporter.config.getoption("--why"):
+        terminalreporter.section("where the evidence came from")
+        for line in why.lines(report.whole()):
+            terminalreporter.write_line(line)
     verbosity = terminalreporter.config.get_verbosity()
     terminal.print_verdicts(report.whole(), console, verbosity)
     if verbosity >= 0:

@@ -14,9 +14,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
+from recall_claims.evidence.cost import Spent, Total
 from recall_claims.evidence.run import Settings
 from recall_claims.plugin.changes import Changes
 from recall_reports.errors import ReportError
@@ -76,6 +78,26 @@ class Baseline:
         if self._report is None or self._report.suite.tier != self.settings.tier:
             return {}
         return {entry.id: entry for entry in self._report.claims if entry.state == "DECIDED"}
+
+    @cached_property
+    def decided(self) -> dict[str, ClaimRecord]:
+        """The decided records by claim, of whichever tier; none of a file that cannot be read."""
+        try:
+            found = self._report
+        except ValueError:
+            return {}
+        return {e.id: e for e in found.claims if e.state == "DECIDED"} if found else {}
+
+    @cached_property
+    def totals(self) -> dict[str, Total]:
+        """What its claims have taken."""
+        return {
+            name: Total(
+                entry.seconds,
+                tuple(Spent(Cell(**cell.params).id, cell.replicates) for cell in entry.cells),
+            )
+            for name, entry in self.decided.items()
+        }
 
     @cached_property
     def since(self) -> Changes | None:

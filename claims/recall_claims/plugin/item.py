@@ -8,7 +8,7 @@ import pytest
 
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
-from recall_claims.errors import ClaimError, ExecutorError, LedgerError, SimulationError
+from recall_claims.errors import ClaimError, ExecutorError, LedgerError, OutOfTime, SimulationError
 from recall_claims.judge.region import Verdict
 from recall_claims.plugin import record
 from recall_claims.plugin.session import SESSION
@@ -31,16 +31,23 @@ class ClaimItem(pytest.Item):
     def runtest(self) -> None:
         """Run the claim, unless it has nothing to run; pass, fail or skip by its verdict."""
         session, claim, file = self.config.stash[SESSION], self.claim, self.location[0]
-        self.record = session.record_without_run(claim, file)
-        if self.record is not None:
-            inherited = f"{self.record.verdict}, {phrases.evidence(self.record)}"
-            pytest.skip(inherited if self.record.verdict else f"NOT RUN: {self.record.reason}")
+        outcome = None
         try:
-            outcome = session.run(claim, self._following())
+            self.record = session.record_without_run(claim, file)
+            if self.record is None:
+                outcome = session.run(claim, self._following)
+        except OutOfTime:
+            self.record = session.cut(claim, file)
         except Exception as error:  # whatever broke is the claim's record, and pytest's to show
             reason = f"{type(error).__name__}: {error}"
             self.record = session.undecided(claim, file, "ERROR", reason, "failed")
             raise
+        finally:
+            session.finish(claim, outcome)
+        if outcome is None:
+            assert self.record is not None
+            inherited = f"{self.record.verdict}, {phrases.evidence(self.record)}"
+            pytest.skip(inherited if self.record.verdict else f"NOT RUN: {self.record.reason}")
         if outcome.explored:
             self.record = record.explored(outcome, file)
             pytest.skip(
@@ -61,6 +68,8 @@ class ClaimItem(pytest.Item):
     def will_run(self) -> bool:
         """Whether the claim can run in this tier and on this device, and has to be judged anew."""
         session = self.config.stash[SESSION]
+        if session.late:
+            return False
         return session.record_without_run(self.claim, self.location[0]) is None
 
     def _following(self) -> Claim | None:

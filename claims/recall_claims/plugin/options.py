@@ -17,7 +17,8 @@ ABOUT = """claims, theory verified by experiment
   INCONCLUSIVE  failed: neither, and the replicates are spent; see --inconclusive
   EXPLORED      skipped: judged on evidence older than its declaration; see --reuse-evidence
   NOT RUN, ERROR are no verdicts: skipped, failed. SURVIVES and BREAKS (exploratory) always pass.
-  exit status   0 all as expected, 1 a claim failed, 2 interrupted or a claim is written wrongly,
+  exit status   0 all as expected, 1 a claim failed, 2 interrupted or a claim is written wrongly
+                (1 where only its predictions show that),
                 3 the report could not be written, or a hunt broke off, 4 wrong usage,
                 5 no claim was selected
 options of claims"""
@@ -51,6 +52,18 @@ def add(parser: pytest.Parser) -> None:
         action="store_true",
         help="judge an edited claim on the newest evidence of its earlier declarations, as "
         "EXPLORED and never as SUPPORTED, in place of drawing fresh evidence",
+    )
+    group.addoption(
+        "--why",
+        action="store_true",
+        help="list for each claim how many blocks came from the ledger, and why the others were "
+        "simulated",
+    )
+    group.addoption(
+        "--time-limit",
+        metavar="TIME",
+        help="begin no block that is not expected to end within this time from the start: 9m, 2h; "
+        "claims that it cuts are NOT RUN, and the next run goes on from the ledger",
     )
     group.addoption("--executor", default="auto", help=f"where blocks run: {executors.FORMS}")
     group.addoption(
@@ -122,9 +135,9 @@ def device(text: str, *, local: bool) -> str:
     return text
 
 
-def duration(text: str) -> float:
-    """Seconds of a text such as 90s, 10m or 1h."""
+def duration(text: str, option: str) -> float:
+    """Seconds of an option's value such as 90s, 10m or 1h."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
     if found is None or float(found[1]) == 0:
-        raise ValueError(f"--hunt takes a time such as 90s, 10m or 1h, got {text!r}")
+        raise ValueError(f"{option} takes a time such as 90s, 10m or 1h, got {text!r}")
     return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]

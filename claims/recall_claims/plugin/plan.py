@@ -7,6 +7,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import ClaimError
 from recall_claims.evidence.run import Settings
@@ -28,6 +29,9 @@ def print_plan(
         settings: tier, seed, device and budget.
         baseline: earlier records of the same tier by claim id; time and resolution are theirs.
         console: where to print.
+
+    Raises:
+        ClaimError: a claim is written wrongly.
     """
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("claim", overflow="fold")
@@ -36,6 +40,7 @@ def print_plan(
     ready = [claim for claim in claims if not claim.why_not_run(settings.tier, settings.device)]
     known = 0.0
     for claim in ready:
+        check(claim, [settings.tier])
         looks, first = claim.looks[settings.tier], claim.replicates[settings.tier]
         earlier = baseline.get(claim.id)
         known += earlier.seconds if earlier else 0.0

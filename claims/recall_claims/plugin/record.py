@@ -226,7 +226,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
         relaxes=claim.relaxes,
         expected=claim.expected,
         explanation=claim.explanation,
-        tiers=[tier for tier in TIERS if claim.cells.get(tier)],
+        tiers=_tiers(claim),
         file=file,
         replay=f"pytest {file}::{claim.id} --tier {settings.tier} --seed {settings.seed}{device} "
         "--report-dir reports/replay",
@@ -244,6 +244,14 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
         controls=[record.Control(id=c.id, description=c.description) for c in claim.controls],
         looks_planned=len(claim.rule.looks_in_blocks(looks)) if looks else 0,
     )
+
+
+def _tiers(claim: Claim) -> list[str]:
+    """Tiers in which the claim has cells; none if they cannot be worked out."""
+    try:
+        return [tier for tier in TIERS if claim.cells.get(tier)]
+    except Exception:  # of a formula: it is why the claim is an ERROR
+        return []
 
 
 def _plot(plot: Plot | None) -> record.Plot | None:

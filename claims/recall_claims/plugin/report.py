@@ -15,7 +15,6 @@ from recall_claims.plugin.changes import commit
 from recall_reports.errors import ReportError
 from recall_reports.record import Claim as ClaimRecord
 from recall_reports.record import Record
-from recall_reports.write import write
 
 
 class RunReport:
@@ -47,6 +46,8 @@ class RunReport:
 
     def write(self) -> bool:
         """Write it; whether that worked. If not, `write_error` says why."""
+        from recall_reports.write import write  # matplotlib is slow to import
+
         try:
             self.written = write(self.whole(), self.folder)
         except ReportError as error:

@@ -1,17 +1,23 @@
 """What the claims of one pytest process share."""
 
+import math
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence import executors
+from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.simulate import TimeLimit
 from recall_claims.evidence.store import EvidenceStore
 from recall_claims.plugin import baseline, options, record
 from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.changes import Changes
+from recall_claims.plugin.forecast import Forecast
 from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.report import RunReport
 from recall_reports.record import Claim as ClaimRecord
@@ -32,43 +38,82 @@ class ClaimSession:
         self.is_worker = worker is not None
         self.dry_run: bool = option("--dry-run")
         self.inconclusive: str = option("--inconclusive")
+        spread = self.is_worker or bool(getattr(config.option, "numprocesses", None))
+        self._refuse(option, spread)
+        self.hunt = options.duration(option("--hunt"), "--hunt") if option("--hunt") else 0.0
+        self.hunt_error = ""
+        self.keep: bool = option("--keep")
+        self.limit: str | None = option("--time-limit")
         local = executors.is_local(option("--executor"))
+        device = options.device(option("--device"), local=local)
+        executor = executors.resolve(option("--executor"), device, nested=spread)
+        self.store = EvidenceStore(root / Path(option("--ledger")), executor)
+        self.costs = Costs(
+            lambda: self.store.ledger, device.partition(":")[0], lambda: self.baseline.totals
+        )
         self.settings = Settings(
             tier=option("--tier"),
             seed=(worker or {}).get("claims_seed", options.seed(option("--seed"))),
-            device=options.device(option("--device"), local=local),
+            device=device,
             budget=options.budget(option("--error-budget")),
             reuse_evidence=option("--reuse-evidence"),
+            limit=self._time_limit(worker),
+            costs=self.costs,
         )
-        spread = self.is_worker or bool(getattr(config.option, "numprocesses", None))
-        if self.dry_run and spread:
-            raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
-        self.hunt = options.duration(option("--hunt")) if option("--hunt") else 0.0
-        self.hunt_error = ""
-        self.keep: bool = option("--keep")
-        if self.keep and not self.hunt:
-            raise ValueError("--keep keeps what a hunt has found: give --hunt TIME as well")
-        if self.hunt and (self.dry_run or spread):
-            raise ValueError(
-                "--hunt spreads its own searches over all cores: leave out -n and --dry-run"
-            )
-        executor = executors.resolve(option("--executor"), self.settings.device, nested=spread)
-        self.store = EvidenceStore(root / Path(option("--ledger")), executor)
         revision = option("--changed-since")
         changes = Changes.since(revision, root) if revision else None
         earlier = baseline.file(option("--baseline"), root)
         self.baseline = Baseline(earlier, self.settings, changes, root)
+        self.forecast = Forecast(self.costs, self.settings, self.baseline)
         if revision or self.dry_run:
             # One that cannot be read, or is of nobody knows what code, ends the run here.
             self.baseline.records, self.baseline.since  # noqa: B018
         self.report = RunReport(root / Path(option("--report-dir")), root, self.settings, executor)
         self.progress: ProgressLine | None = None
 
+    def _time_limit(self, worker: Mapping[str, Any] | None) -> TimeLimit | None:
+        """The limit of --time-limit; a worker has the controller's."""
+        if not self.limit:
+            return None
+        seconds = options.duration(self.limit, "--time-limit")
+        deadline = time.time() + seconds if worker is None else worker["claims_deadline"]
+        return TimeLimit(deadline, self.costs)
+
+    @staticmethod
+    def _refuse(option: Callable[[str], Any], spread: bool) -> None:
+        """Refuse options that make no sense together."""
+        if option("--dry-run") and spread:
+            raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
+        if option("--keep") and not option("--hunt"):
+            raise ValueError("--keep keeps what a hunt has found: give --hunt TIME as well")
+        if option("--hunt") and (option("--dry-run") or spread):
+            raise ValueError(
+                "--hunt spreads its own searches over all cores: leave out -n and --dry-run"
+            )
+
     def record_without_run(self, claim: Claim, file: str) -> ClaimRecord | None:
         """The record of a claim that has nothing to run here, or need not; None if it runs."""
+        if self.late:
+            return self.cut(claim, file)  # without its predictions, which take time
         reason = claim.why_not_run(self.settings.tier, self.settings.device)
         if reason is None:
             return self.baseline.inherited_record(claim)
+        return self.undecided(claim, file, "NOT RUN", reason, "skipped")
+
+    @property
+    def late(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.left < 0
+
+    @property
+    def left(self) -> float:
+        """Seconds until the time limit."""
+        limit = self.settings.limit
+        return math.inf if limit is None else limit.deadline - time.time()
+
+    def cut(self, claim: Claim, file: str) -> ClaimRecord:
+        """The record of a claim that the time limit has cut: it has no verdict."""
+        reason = f"time: {self.limit} did not suffice; it takes {self.forecast.grade(claim)}"
         return self.undecided(claim, file, "NOT RUN", reason, "skipped")
 
     def undecided(
@@ -84,16 +129,15 @@ class ClaimSession:
             claim, self.settings, file, state=state, reason=reason, outcome=outcome
         )
 
-    def run(self, claim: Claim, following: Claim | None) -> Outcome:
+    def run(self, claim: Claim, following: Callable[[], Claim | None]) -> Outcome:
         """Run a claim to its verdict; raises what `EvidenceStore.run` does."""
-        simulated = 0.0
-        try:
-            outcome = self.store.run(claim, self.settings, self.progress, following)
-            simulated = 1 - outcome.reused / outcome.blocks
-        finally:
-            if self.progress is not None:
-                self.progress.finish(claim.id, simulated)
-        return outcome
+        return self.store.run(claim, self.settings, self.progress, following)
+
+    def finish(self, claim: Claim, outcome: Outcome | None) -> None:
+        """Take the live line away: the claim is done, or has come to no verdict."""
+        if self.progress is not None:
+            simulated = 1 - outcome.reused / outcome.blocks if outcome is not None else 0.0
+            self.progress.finish(claim.id, simulated)
 
     def close(self) -> None:
         """Stop workers, close ledger and terminal."""

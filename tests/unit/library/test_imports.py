@@ -37,6 +37,16 @@ def test_theory_loads_no_torch() -> None:
     assert "torch" not in loaded
 
 
+def test_collection_loads_no_plots_and_a_summary_no_search() -> None:
+    claim = "claims/attention/test_signal.py"
+    run = "import pytest; pytest.main(['-p', 'no:cacheprovider', '-q', '-n0', {}])"
+    collected = loaded_by(run.format(f"'{claim}', '--collect-only'"))
+    assert "recall_claims.plugin" in collected
+    assert not collected & {"matplotlib", "hypothesis"}
+    empty = "'claims/conftest.py'"  # its summary is that of any run
+    assert "hypothesis" not in loaded_by(run.format(empty))
+
+
 def test_an_unknown_name_of_the_library() -> None:
     with pytest.raises(ImportError, match="nothing_like_it"):
         from recall_claims import nothing_like_it  # type: ignore[attr-defined]  # noqa: F401

@@ -149,7 +149,7 @@ def test_a_block_of_any_other_key_is_no_evidence(tmp_path: Path, field: str) -> 
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         ledger.put(other, BlockResult({"value": np.ones(2)}, 0.1))
         assert ledger.get(KEY) is None
-        same_place = field not in ("claim", "cell", "seed", "block")
+        same_place = field not in ("claim", "cell", "block")
         assert ledger.why_missing(KEY) == (f"{field} changed" if same_place else "new")
 
 
@@ -158,6 +158,22 @@ def test_why_a_block_is_missing_tells_what_differs_from_the_newest(tmp_path: Pat
         ledger.put(replace(KEY, code="x", versions="y"), BlockResult({"value": np.ones(2)}, 0.1))
         ledger.put(replace(KEY, registration="z"), BlockResult({"value": np.ones(2)}, 0.1))
         assert ledger.why_missing(KEY) == "registration changed"
+
+
+def test_why_a_block_is_missing_names_the_modules_whose_code_changed(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        ledger.put(replace(KEY, code="old"), BlockResult({"value": np.ones(2)}, 0.1))
+        assert ledger.why_missing(KEY) == "code changed"
+        ledger.remember_code("old", lambda: {"same": "1", "edited": "2", "removed": "3"})
+        ledger.remember_code(KEY.code, lambda: {"same": "1", "edited": "4", "added": "5"})
+        assert ledger.why_missing(KEY) == "code changed (added, edited, removed)"
+
+
+def test_why_a_block_is_missing_prefers_its_own_seed(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        ledger.put(replace(KEY, device="cuda"), BlockResult({"value": np.ones(2)}, 0.1))
+        ledger.put(replace(KEY, seed=77), BlockResult({"value": np.ones(2)}, 0.1))
+        assert ledger.why_missing(KEY) == "device changed"
 
 
 def test_registrations_are_counted_by_claim_and_tier(tmp_path: Path) -> None:

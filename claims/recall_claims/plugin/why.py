@@ -1,0 +1,40 @@
+"""`--why`: which blocks came from the ledger, and why the others were simulated."""
+
+from collections.abc import Iterator
+
+from recall_reports import phrases
+from recall_reports.record import Claim, Record
+
+REASONS = {
+    "new": "no such evidence so far",
+    "registration": "another declaration or prediction",
+    "seed": "another seed",
+    "replicates": "another number of replicates a block",
+    "dtype": "another floating-point type",
+    "device": "another kind of device",
+    "code": "other simulation code",
+    "versions": "other versions of Python, numpy, scipy or torch",
+}
+
+
+def lines(record: Record) -> Iterator[str]:
+    """One line a claim, in the order of the report."""
+    for claim in record.claims:
+        yield f"{claim.id}: {_line(claim)}"
+
+
+def _line(claim: Claim) -> str:
+    blocks = claim.blocks
+    if blocks.kept is not None:
+        return f"not judged again, {phrases.evidence(claim)}"
+    if not blocks.total:
+        return f"no blocks, {claim.reason}" if claim.reason else "no blocks"
+    told = [f"{count} simulated: {in_words(why)}" for why, count in blocks.recomputed.items()]
+    return "; ".join([f"{blocks.total} blocks, {blocks.reused} from the ledger", *told])
+
+
+def in_words(why: str) -> str:
+    """A reason of the ledger, such as "seed and code changed (simulation.tokens)", in words."""
+    reasons, _, modules = why.partition(" (")
+    words = [REASONS[name] for name in reasons.removesuffix(" changed").split(" and ")]
+    return " and ".join(words) + (f" ({modules}" if modules else "")

@@ -1,0 +1,94 @@
+"""`--time-limit`: blocks that would end too late do not begin, and the next run goes on."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+
+import pytest
+
+from tests.faults.conftest import CLAIM, HEAD, Suite
+
+WAYS = {
+    "serial": ("--executor", "serial"),
+    "processes": ("--executor", "processes:2"),
+    "workers": ("-n", "2"),
+}
+
+
+def kept(suite: Suite, ledger: str) -> int:
+    if not (suite.folder / ledger).exists():
+        return 0
+    with closing(sqlite3.connect(suite.folder / ledger)) as database:
+        (count,) = database.execute("SELECT count(*) FROM blocks").fetchone()
+    return int(count)
+
+
+def states(suite: Suite) -> dict[str, str]:
+    return {claim["id"]: claim["state"] for claim in suite.report()["claims"]}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_slices_come_to_the_figures_of_one_run(suite: Suite, way: str) -> None:
+    suite.write("one", "two", pause=0.15)
+    assert suite.run("--ledger", "whole.sqlite").status == 0
+    whole, blocks = suite.figures(), suite.report()["suite"]["blocks"]["total"]
+
+    cut, found = 0, -1
+    for number in range(40):
+        limit = "2s" if way == "serial" else f"{12 * 2**number}s"  # it takes long to start workers
+        options = (*WAYS[way], "--ledger", "slices.sqlite", "--time-limit", limit)
+        result = suite.run(*options) if way == "serial" else suite.run_apart(*options)
+        assert result.status == 0, result.text
+        found, before = kept(suite, "slices.sqlite"), found
+        assert found > before or way != "serial", "no slice is in vain"
+        left = [claim for claim in suite.report()["claims"] if claim["state"] == "NOT RUN"]
+        if not left:
+            break
+        cut += 1
+        for claim in left:
+            assert claim["reason"].startswith(f"time: {limit} did not suffice"), claim["reason"]
+            assert claim["verdict"] is None
+            assert claim["components"] == []
+    assert suite.figures() == whole
+    assert found == blocks, "no block was drawn twice, and none too many"
+    assert cut or way != "serial"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_begins_when_no_time_is_left(suite: Suite, way: str) -> None:
+    suite.write("one", "two")
+
+    result = suite.run_apart(*WAYS[way], "--time-limit", "0.001s", "--ledger", "none.sqlite")
+
+    assert result.status == 0, result.text
+    assert states(suite) == {"tiny.one": "NOT RUN", "tiny.two": "NOT RUN"}
+    assert kept(suite, "none.sqlite") == 0
+
+
+def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> None:
+    suite.write_text(
+        HEAD + CLAIM.format(name="long", pause=2) + CLAIM.format(name="short", pause=0)
+    )
+
+    begin = time.monotonic()
+    result = suite.run("--time-limit", "3s", "--ledger", "short.sqlite")
+
+    assert result.status == 0, result.text
+    assert time.monotonic() - begin < 5
+    # The first block tells what the others would take; a claim of shorter ones still has time.
+    assert states(suite) == {"tiny.long": "NOT RUN", "tiny.short": "DECIDED"}
+    with closing(sqlite3.connect(suite.folder / "short.sqlite")) as database:
+        rows = database.execute("SELECT seconds FROM blocks WHERE claim = 'tiny.long'").fetchall()
+    assert len(rows) == 1
+
+
+def test_a_claim_of_the_ledger_needs_no_time(suite: Suite) -> None:
+    suite.write_text(HEAD + CLAIM.format(name="one", pause=0.3))
+    assert suite.run().status == 0
+
+    result = suite.run("--time-limit", "3s")  # a tenth of what its blocks have taken
+
+    assert result.status == 0, result.text
+    assert states(suite) == {"tiny.one": "DECIDED"}
