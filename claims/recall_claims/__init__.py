@@ -19,6 +19,8 @@ A claim file needs the names in `__all__` and nothing else:
   parameter may take; `--hunt` searches it.
 * `Plot` says how the report draws the cells.
 
+* `run` judges a claim without pytest; a notebook shows what it returns as the report does.
+
 The conftest.py of a folder of claims imports `pytest_addoption`, which makes pytest collect them.
 
 `python -m recall_claims new NAME` writes an example. A rule can be tried without pytest, on any
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
         Sample,
         WinnerShare,
     )
+    from recall_claims.notebook import Judged, run
     from recall_claims.predictions import prediction
 
 # In this order: a theory that wants `prediction` loads none of the others, hence no torch.
@@ -80,6 +83,7 @@ _HOMES = (
     "judge.methods",
     "judge.region",
     "judge.rules",
+    "notebook",
 )
 
 __all__ = [
@@ -96,6 +100,7 @@ __all__ = [
     "Exponents",
     "Identity",
     "Interval",
+    "Judged",
     "MeanDifference",
     "MeanRatio",
     "OneSided",
@@ -123,6 +128,7 @@ __all__ = [
     "prediction",
     "pytest_addoption",
     "reads",
+    "run",
     "scan",
     "times",
 ]

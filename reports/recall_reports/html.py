@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from recall_reports import credibility, formula, graph, hunted, phrases, plots, summary
 from recall_reports.bars import Bar, bars, overshoot
-from recall_reports.record import Claim, Component, Record
+from recall_reports.record import Claim, Component, Paper, Record
 
 IN_FULL_VIEW = 10  # components; the others fold away
 
@@ -62,6 +62,18 @@ def render(record: Record) -> str:
             tiers=list(dict.fromkeys(tier for claim in record.claims for tier in claim.tiers)),
         )
     )
+
+
+def framed(claim: Claim, paper: Paper) -> str:
+    """A claim's part of the page, as a frame for a page that has other styles."""
+    styles: plots.Styles = {}
+    views = {claim.id: _view(claim, styles)}
+    page = (
+        environment()
+        .get_template("single.html.j2")
+        .render(claim=claim, views=views, styles=styles, papers={paper.key: paper})
+    )
+    return f'<iframe srcdoc="{escape(page)}" style="width:100%;height:40rem;border:0"></iframe>'
 
 
 @cache

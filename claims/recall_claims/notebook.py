@@ -1,0 +1,92 @@
+"""Judge a claim from Python, for people who would rather look than type: no pytest."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recall_claims.declare.check import check
+from recall_claims.declare.claim import Claim
+from recall_claims.errors import ClaimError
+from recall_claims.evidence import executors
+from recall_claims.evidence import run as engine
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.plugin import record
+from recall_reports import html, phrases
+from recall_reports.record import Claim as Record
+from recall_reports.record import Paper
+
+LEDGER = Path(".recall-claims/ledger.sqlite")
+"""That of `pytest claims/`: what either has simulated, the other reads."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim's outcome; a notebook shows it as the report does, with its plot.
+
+    Attributes:
+        outcome: the decision with its evidence.
+        record: what the report says of it.
+    """
+
+    outcome: engine.Outcome
+    record: Record
+    _paper: Paper = field(repr=False)
+
+    @property
+    def verdict(self) -> str:
+        """SUPPORTED, REFUTED or INCONCLUSIVE; SURVIVES or BREAKS of an exploratory claim."""
+        return phrases.state(self.record)
+
+    def __str__(self) -> str:
+        """Verdict, estimate and reason in a line."""
+        return f"{self.record.id}: {self.verdict}, {phrases.reason(self.record)}"
+
+    def _repr_html_(self) -> str:
+        """The claim's part of the report, in a frame so that its styles stay there."""
+        return html.framed(self.record, self._paper)
+
+
+def run(
+    claim: Claim,
+    *,
+    tier: str = "standard",
+    seed: int = 0,
+    device: str = "cpu",
+    executor: str = "serial",
+    ledger: Path | str = LEDGER,
+) -> Judged:
+    """Simulate and judge one claim, as `pytest` does, and return what came of it.
+
+    Args:
+        claim: as it is imported from its file, such as
+            ``from claims.attention.test_signal import trigger_score``.
+        tier: "smoke", "standard" or "full".
+        seed: of the suite.
+        device: "cpu" or "cuda".
+        executor: as of `--executor`; "auto" takes a process per core.
+        ledger: where evidence is kept and looked for.
+
+    Raises:
+        ClaimError: the claim is written wrongly, does not run in the tier or on the device, or
+            stands in no file, such as one that is declared in a notebook.
+        SimulationError, LedgerError: as of a run of pytest.
+    """
+    if claim.module == "__main__":
+        raise ClaimError(
+            f"claim {claim.id} stands in no file, by which its evidence could be named; write it "
+            "to a .py file and import it"
+        )
+    check(claim)
+    reason = claim.why_not_run(tier, device)
+    if reason is not None:
+        raise ClaimError(f"{claim.id} does not run: {reason}")
+    settings = engine.Settings(tier=tier, seed=seed, device=device)
+    spec = executors.resolve(executor, device, nested=False)
+    with executors.make(spec) as workers, Ledger(Path(ledger)) as kept:
+        outcome = engine.run(claim, settings, kept, workers)
+    file = os.path.relpath(inspect.getfile(claim.observe))
+    entry = record.paper(claim, settings.budget)
+    return Judged(outcome, record.decided(outcome, file), entry.paper)

@@ -1,0 +1,59 @@
+"""`run` judges without pytest, and a notebook shows it."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import claims.papers  # noqa: F401  (adds the papers)
+from claims.memory.test_linear import linear_threshold
+from recall_claims import run
+from recall_claims.errors import ClaimError
+
+ROOT = Path(__file__).parents[3]
+LOOK = ROOT / ".github" / "docs" / "look.ipynb"
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("evidence") / "ledger.sqlite"
+
+
+def test_a_claim_is_judged_and_shown(ledger: Path) -> None:
+    first = run(linear_threshold, tier="smoke", ledger=ledger)
+    again = run(linear_threshold, tier="smoke", ledger=ledger)
+    assert first.verdict == again.verdict == "SUPPORTED"
+    assert str(first).startswith("B.linear-threshold: SUPPORTED, ")
+    assert (first.outcome.reused, again.outcome.reused) == (0, first.outcome.blocks)
+    frame = first._repr_html_()
+    page = html.unescape(re.fullmatch(r'<iframe srcdoc="([^"]*)".*</iframe>', frame, re.S)[1])  # type: ignore[index]
+    assert 'id="B.linear-threshold"' in page
+    assert "<figure><svg" in page
+    assert page.rstrip().endswith("</html>")
+
+
+def test_a_claim_that_cannot_be_judged_says_why(ledger: Path) -> None:
+    with pytest.raises(ClaimError, match="stands in no file"):
+        run(replace(linear_threshold, module="__main__"), ledger=ledger)
+    with pytest.raises(ClaimError, match="needs --device cuda"):
+        run(replace(linear_threshold, needs="cuda"), ledger=ledger)
+
+
+def test_the_notebook_of_the_docs_runs(tmp_path: Path) -> None:
+    text = LOOK.read_text(encoding="utf-8")
+    book = nbformat.reads(
+        text.replace('tier=\\"smoke\\"', f'tier=\\"smoke\\", ledger=\\"{tmp_path}/l\\"'), 4
+    )
+    NotebookClient(
+        book, kernel_name="python3", resources={"metadata": {"path": LOOK.parent}}
+    ).execute()
+    shown = [cell for cell in book.cells if cell.cell_type == "code"]
+    assert "iframe" in shown[0].outputs[-1]["data"]["text/html"]
+    assert "B.linear-threshold: SUPPORTED" in shown[1].outputs[0]["text"]
+    assert shown[2].outputs[0]["text"] == "SUPPORTED\n"
