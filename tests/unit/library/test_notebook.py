@@ -47,7 +47,7 @@ def test_a_claim_that_cannot_be_judged_says_why(ledger: Path) -> None:
 
 def test_the_notebook_of_the_docs_runs(tmp_path: Path) -> None:
     text = LOOK.read_text(encoding="utf-8")
-    book = nbformat.reads(
+    book = nbformat.reads(  # type: ignore[no-untyped-call]
         text.replace('tier=\\"smoke\\"', f'tier=\\"smoke\\", ledger=\\"{tmp_path}/l\\"'), 4
     )
     NotebookClient(
