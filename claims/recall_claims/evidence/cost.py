@@ -5,17 +5,19 @@ in the ledger; those of the claim's other cells, scaled by a power law; those of
 the same law, times the ratio of this machine's seconds to the baseline's where both are known. All
 but the first are scaled by how this run compares with them so far.
 
-The power law is in the cell's numbers. Its exponents are 1 each, as if the work were their product,
-as far as the known cells do not tell otherwise (ridge regression of the logarithms towards 1).
+The power law is in the cell's numbers. Its exponents are those that fit all claims of the ledger
+best, name by name, as far as the claim's own cells do not tell otherwise; where nothing tells, they
+are 1, as if the work were the product of the numbers (ridge regression of logarithms).
 """
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
@@ -67,96 +69,129 @@ def numbers(cell: str) -> dict[str, float]:
     return found
 
 
+Prior = Mapping[str, float]
+"""An exponent for each name of a number; 1 where there is none."""
+
+
+def ridge(x: np.ndarray, y: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Exponents of centred logarithms, by least squares, drawn to the prior's."""
+    matrix = x.T @ x + RIDGE * np.eye(len(prior))
+    return np.asarray(prior + np.linalg.solve(matrix, x.T @ (y - x @ prior)))
+
+
+def _each(spent: Spent) -> float:
+    """Logarithm of the seconds of a replicate."""
+    return math.log(max(spent.seconds or 0.0, 1e-6) / spent.replicates)
+
+
+def pooled(claims: Iterable[Sequence[Spent]]) -> Prior:
+    """The exponents that fit best where each claim has a constant factor of its own."""
+    rows: list[tuple[dict[str, float], float]] = []
+    for known in claims:
+        points, mean = [numbers(spent.cell) for spent in known], fmean(map(_each, known))
+        centre = {n: fmean(p.get(n, 0.0) for p in points) for n in set.union(*map(set, points))}
+        for spent, point in zip(known, points, strict=True):
+            rows.append(({n: point.get(n, c) - c for n, c in centre.items()}, _each(spent) - mean))
+    names = sorted(set().union(*(row for row, _ in rows)))
+    if not names:
+        return {}
+    x = np.array([[row.get(name, 0.0) for name in names] for row, _ in rows])
+    found = ridge(x, np.array([y for _, y in rows]), np.ones(len(names)))
+    return dict(zip(names, found.tolist(), strict=True))
+
+
 class PowerLaw:
     """Seconds of a replicate as a power law in the numbers of its cell.
 
     Args:
         known: cells with what they have taken; at least one.
+        prior: exponents, as far as these cells do not tell otherwise.
     """
 
-    def __init__(self, known: Sequence[Spent]) -> None:
+    def __init__(self, known: Sequence[Spent], prior: Prior) -> None:
         points = [numbers(spent.cell) for spent in known]
         self._names = sorted(set.intersection(*map(set, points)))
         x = np.array([[point[name] for name in self._names] for point in points])
-        y = np.log([max(spent.seconds or 0.0, 1e-6) / spent.replicates for spent in known])
+        y = np.array([_each(spent) for spent in known])
         self._centre, self._mean = x.mean(axis=0), float(y.mean())
-        x, y = x - self._centre, y - self._mean
-        matrix = x.T @ x + RIDGE * np.eye(len(self._names))
-        self.exponents = 1 + np.linalg.solve(matrix, x.T @ (y - x.sum(axis=1)))
+        before = np.array([prior.get(name, 1.0) for name in self._names])
+        self._exponents = ridge(x - self._centre, y - self._mean, before)
 
     def __call__(self, cell: str) -> float:
         """Seconds of one replicate."""
         point = numbers(cell)
         # A number that the cell lacks is what it was on the average.
         off = [point.get(name, c) - c for name, c in zip(self._names, self._centre, strict=True)]
-        return math.exp(min(self._mean + float(np.dot(off, self.exponents)), 500.0))
+        return math.exp(min(self._mean + float(np.dot(off, self._exponents)), 500.0))
 
 
-def misses(known: Sequence[Spent]) -> list[float]:
-    """By which factor, at least 1, the law is off at each cell, told only of the others."""
-    if len(known) < 2:
+def misses(known: Sequence[Spent], prior: Prior) -> list[float]:
+    """By which factor, at least 1, the law is off at the costlier half of the cells, told only of
+    the cheaper half."""
+    ordered = sorted(known, key=_each)
+    half = len(ordered) // 2
+    if not half:
         return []
-    found = []
-    for i, spent in enumerate(known):
-        law = PowerLaw([*known[:i], *known[i + 1 :]])
-        true = max(spent.seconds or 0.0, 1e-6) / spent.replicates
-        found.append(math.exp(abs(math.log(law(spent.cell) / true))))
-    return found
+    law = PowerLaw(ordered[:half], prior)
+    return [math.exp(abs(math.log(law(spent.cell)) - _each(spent))) for spent in ordered[half:]]
 
 
 class Costs:
     """Expected seconds of blocks in one run.
 
     Args:
-        ledger: gives the ledger when it is first needed.
+        ledger: gives the ledger when it is needed, if there is one.
         device: kind of device of the run, such as "cpu".
         baseline: gives earlier totals by claim, maybe from another machine.
     """
 
     def __init__(
         self,
-        ledger: Callable[[], Ledger],
+        ledger: Callable[[], Ledger | None],
         device: str,
         baseline: Callable[[], Mapping[str, Total]],
     ) -> None:
-        self._ledger, self._device, self._baseline = ledger, device, baseline
-        self._known: dict[str, list[Spent]] = {}
+        self.ledger, self.device, self._baseline = ledger, device, baseline
         self._laws: dict[str, PowerLaw] = {}
         self._seen: dict[tuple[str, str], Spent] = {}
         self._observed = self._expected = 0.0
+        self.machine: float | None = None
+        """Seconds here to a second of the baseline's machine, where the ledger tells."""
 
     def known(self, claim: str) -> list[Spent]:
         """The claim's cells in the ledger, with what their blocks have taken."""
-        if claim not in self._known:
-            rows = self._ledger().ask(
-                "SELECT cell, sum(replicates), sum(seconds) FROM blocks "
-                "WHERE claim = ? AND device = ? GROUP BY cell",
-                (claim, self._device),
-            )
-            self._known[claim] = [Spent(*row) for row in rows]
-        return self._known[claim]
+        return self._known.get(claim, [])
+
+    @cached_property
+    def _known(self) -> dict[str, list[Spent]]:
+        ledger, found = self.ledger(), defaultdict[str, list[Spent]](list)
+        sql = (
+            "SELECT claim, cell, sum(replicates), sum(seconds) FROM blocks WHERE device = ? "
+            "GROUP BY claim, cell"
+        )
+        for claim, *spent in [] if ledger is None else ledger.ask(sql, (self.device,)):
+            found[claim].append(Spent(*spent))
+        return dict(found)
+
+    @cached_property
+    def _prior(self) -> Prior:
+        return pooled(self._known.values())
 
     def compare(self, claims: Iterable[str]) -> None:
         """Compare this machine with the baseline's by these claims of the ledger."""
         here = there = 0.0
         for claim in claims:
-            law = self._of_baseline(claim)
+            law = self._totals.get(claim)
             if law is not None:
                 here += sum(spent.seconds or 0.0 for spent in self.known(claim))
                 there += sum(spent.replicates * law(spent.cell) for spent in self.known(claim))
-        self._machine = (here + STEADY) / (there + STEADY)
-
-    _machine = 1.0
+        if there > STEADY:
+            self.machine = here / there
 
     @property
     def factor(self) -> float:
         """Seconds here to a second of what was expected, by the blocks of this run."""
         return (self._observed + STEADY) / (self._expected + STEADY)
-
-    @property
-    def machine(self) -> float:
-        """Seconds here to a second of the baseline's machine, as far as that is known."""
-        return self._machine * self.factor
 
     def seconds(self, claim: str, cell: str, replicates: int) -> float | None:
         """Expected seconds of so many replicates in a cell, or None if nothing is known."""
@@ -183,16 +218,13 @@ class Costs:
                 return spent.seconds / spent.replicates
         if self.known(claim):
             if claim not in self._laws:
-                self._laws[claim] = PowerLaw(self.known(claim))
+                self._laws[claim] = PowerLaw(self.known(claim), self._prior)
             return self._laws[claim](cell)
         seen = [spent for (name, _), spent in self._seen.items() if name == claim]
         if seen:  # of a claim that nobody has run before
-            return PowerLaw(seen)(cell) / self.factor
-        law = self._of_baseline(claim)
-        return None if law is None else law(cell) * self._machine
-
-    def _of_baseline(self, claim: str) -> Callable[[str], float] | None:
-        return self._totals.get(claim)
+            return PowerLaw(seen, self._prior)(cell) / self.factor
+        law = self._totals.get(claim)
+        return None if law is None else law(cell) * (self.machine or 1.0)
 
     @cached_property
     def _totals(self) -> dict[str, Callable[[str], float]]:
@@ -204,10 +236,13 @@ class Costs:
         }
 
     def off(self, claims: Iterable[str]) -> tuple[float, float] | None:
-        """By which factor the power law is off at cells that the ledger knows, told of the
-        claim's other cells alone: the median and what nine in ten do not exceed; None if too few
-        are known."""
-        found = sorted(miss for claim in claims for miss in misses(self.known(claim)))
+        """By which factor the power law is off at the costlier half of the cells that the ledger
+        has of a claim, told only of the cheaper half.
+
+        Returns:
+            The median and what nine in ten do not exceed; None if too few cells are known.
+        """
+        found = sorted(off for claim in claims for off in misses(self.known(claim), self._prior))
         return (median(found), found[math.ceil(0.9 * len(found)) - 1]) if found else None
 
 

@@ -66,6 +66,12 @@ def resolve(spec: str, device: str, *, nested: bool) -> str:
     return "serial" if nested or device != "cpu" or cores() == 1 else f"processes:{cores()}"
 
 
+def count(spec: str) -> int:
+    """How many processes the executor of an option value has; 1 where only itself knows."""
+    kind, _, number = spec.partition(":")
+    return int(number) if kind == "processes" else 1
+
+
 def is_local(spec: str) -> bool:
     """Whether blocks run on this machine, so that its devices are those they can use."""
     return spec in ("auto", "serial") or spec.startswith("processes:")

@@ -22,6 +22,7 @@ from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError, ExecutorError, LedgerError, SimulationError
 from recall_claims.plugin import options, record, why
 from recall_claims.plugin.item import ClaimItem
+from recall_claims.plugin.outlook import Outlook
 from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.session import SESSION, ClaimSession
@@ -96,7 +97,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
     try:
-        print_plan(claims, state.settings, state.baseline.records, Console())
+        print_plan(claims, state.forecast, Console())
     except ClaimError as error:
         raise session.Interrupted(str(error)) from error
     return True
@@ -135,7 +136,10 @@ def _properties(entry: ClaimRecord) -> list[tuple[str, object]]:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Have the records collected, in the process that writes the report."""
     config = session.config
-    config.pluginmanager.register(config.stash[SESSION].report, REPORT)
+    state = config.stash[SESSION]
+    config.pluginmanager.register(state.report, REPORT)
+    if not state.is_worker:
+        config.pluginmanager.register(Outlook(state, config))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

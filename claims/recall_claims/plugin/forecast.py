@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from statistics import fmean
 
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.run import Settings
+from recall_claims.evidence.simulate import find, versions
 from recall_claims.plugin.baseline import Baseline
 from recall_reports import record
 
@@ -41,22 +43,67 @@ class Forecast:
     def blocks(self, claim: Claim) -> dict[str, int]:
         """Blocks of each cell that are expected until the verdict.
 
-        As many replicates as the cell had in the baseline's verdict, if it is of the same tier,
-        or else as many as its largest cell; all that the looks allow, if the baseline has none.
+        As many replicates as the cell had in the baseline's verdict, in whichever tier, or as its
+        cells had on the average; all that the looks allow, if the baseline has no verdict.
         """
         tier = self.settings.tier
         first, steps = claim.replicates[tier], claim.rule.looks_in_blocks(claim.looks[tier])
         earlier = self.baseline.decided.get(claim.id)
         if earlier is None:
             return self.most(claim)
-        same = self.baseline.records  # of the same tier
-        known = {_id(cell): cell.replicates for cell in earlier.cells if claim.id in same}
-        largest = max(cell.replicates for cell in earlier.cells)
-        wanted = {cell.id: known.get(cell.id, largest) for cell in claim.cells[tier]}
+        known = {_id(cell): cell.replicates for cell in earlier.cells}
+        usual = fmean(known.values())
+        wanted = {cell.id: known.get(cell.id, usual) for cell in claim.cells[tier]}
         return {
             cell: next((n for n in steps if n * first >= count), steps[-1])
             for cell, count in wanted.items()
         }
+
+    def whole(self, claim_id: str) -> float | None:
+        """Seconds of one core for what the baseline's verdict in this tier took, if it has one."""
+        earlier = self.baseline.records.get(claim_id)
+        if earlier is None:
+            return None
+        each = [self.costs.seconds(claim_id, _id(cell), cell.replicates) for cell in earlier.cells]
+        return math.fsum(seconds or 0.0 for seconds in each)
+
+    def ahead(self, claim_id: str) -> float | None:
+        """The same without the blocks that the ledger has under the baseline's registration.
+
+        Nothing is predicted for it: a declaration or code that changed since is not seen.
+        """
+        whole, earlier = self.whole(claim_id), self.baseline.records.get(claim_id)
+        if whole is None or earlier is None or not earlier.blocks.total:
+            return whole
+        there = sum(self.at_hand(claim_id, earlier.registration or "").values())
+        return whole * max(0.0, 1 - there / earlier.blocks.total)
+
+    def at_hand(self, claim_id: str, registration: str, code: str | None = None) -> dict[str, int]:
+        """Blocks of each cell that the ledger has for this run."""
+        settings = self.settings
+        ledger = self.costs.ledger()
+        if ledger is None:
+            return {}
+        values = [claim_id, registration, str(settings.seed), self.costs.device, versions()]
+        sql = (
+            "SELECT cell, count(*) FROM blocks WHERE claim = ? AND registration = ? AND seed = ? "
+            "AND device = ? AND versions = ?"
+        )
+        if code is not None:
+            sql, values = f"{sql} AND code = ?", [*values, code]
+        return dict(ledger.ask(f"{sql} GROUP BY cell", values))
+
+    def grounds(self) -> str:
+        """What the forecast rests on, in words."""
+        times = self.costs.machine
+        pace = f", 1 s there being {times:.2g} s here by the ledger" if times is not None else ""
+        return f"by {self.baseline.path.name}{pace}"
+
+    def left(self, claim: Claim, registration: str, blocks: Mapping[str, int]) -> dict[str, int]:
+        """Those of the blocks that the ledger lacks."""
+        code = find(claim.module, claim.id)[1]
+        there = self.at_hand(claim.id, registration, code)
+        return {cell: max(0, count - there.get(cell, 0)) for cell, count in blocks.items()}
 
     def most(self, claim: Claim) -> dict[str, int]:
         """Blocks of each cell if all looks are taken."""

@@ -99,8 +99,8 @@ def add(parser: pytest.Parser) -> None:
     group.addoption(
         "--dry-run",
         action="store_true",
-        help="print cells, replicates planned and needed, looks and expected seconds of each "
-        "claim; simulate nothing",
+        help="print cells, replicates planned and needed, looks, and the seconds expected on this "
+        "machine of each claim; simulate nothing",
     )
 
 

@@ -1,7 +1,8 @@
 """What a run would do, told without simulating: `pytest claims/ --dry-run`."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console
@@ -9,61 +10,117 @@ from rich.table import Table
 
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
+from recall_claims.declare.registration import registration
 from recall_claims.errors import ClaimError
-from recall_claims.evidence.run import Settings
+from recall_claims.evidence.run import remembering
 from recall_claims.judge.design import factor_to_decide
 from recall_claims.judge.region import Component, Interval, Region
+from recall_claims.plugin.forecast import Forecast
 from recall_reports import phrases, record
 
 
-def print_plan(
-    claims: Sequence[Claim],
-    settings: Settings,
-    baseline: Mapping[str, record.Claim],
-    console: Console,
-) -> None:
-    """A table of the claims with cells in the tier, and one sentence about the whole.
+@dataclass(frozen=True)
+class Plan:
+    """What one claim would take, in seconds of one core here; None if nobody knows.
+
+    Attributes:
+        seconds: until its verdict.
+        left: of these, what the ledger does not have.
+        most: if all looks are taken, less what the ledger has.
+    """
+
+    claim: Claim
+    seconds: float | None
+    left: float | None
+    most: float | None
+
+
+def plan(claims: Sequence[Claim], forecast: Forecast) -> list[Plan]:
+    """What these claims would take.
+
+    Raises:
+        ClaimError: a claim is written wrongly.
+    """
+    found = []
+    for claim in map(remembering, claims):
+        check(claim, [forecast.settings.tier])
+        named = registration(claim, forecast.settings.tier)
+        blocks, most = forecast.blocks(claim), forecast.most(claim)
+        ways = (blocks, forecast.left(claim, named, blocks), forecast.left(claim, named, most))
+        found.append(Plan(claim, *(forecast.seconds(claim, way) for way in ways)))
+    return found
+
+
+def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) -> None:
+    """A table of the claims with cells in the tier, and a few sentences about the whole.
 
     Args:
         claims: those selected.
-        settings: tier, seed, device and budget.
-        baseline: earlier records of the same tier by claim id; time and resolution are theirs.
+        forecast: says what they take.
         console: where to print.
 
     Raises:
         ClaimError: a claim is written wrongly.
     """
+    settings, baseline = forecast.settings, forecast.baseline.records
+    forecast.costs.compare([claim.id for claim in claims])
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("claim", overflow="fold")
-    for header in ("cells", "replicates", "needed", "looks", "seconds", "resolution"):
+    headers = ("cells", "replicates", "needed", "looks", "seconds", "left", "at most", "resolution")
+    for header in headers:
         table.add_column(header, justify="right", no_wrap=True)
     ready = [claim for claim in claims if not claim.why_not_run(settings.tier, settings.device)]
-    known = 0.0
-    for claim in ready:
-        check(claim, [settings.tier])
+    plans = plan(ready, forecast)
+    for entry in plans:
+        claim = entry.claim
         looks, first = claim.looks[settings.tier], claim.replicates[settings.tier]
         earlier = baseline.get(claim.id)
-        known += earlier.seconds if earlier else 0.0
         table.add_row(
             claim.id,
             str(len(claim.cells[settings.tier])),
             f"{first}-{first * 2 ** (looks - 1)}" if looks > 1 else str(first),
             _needed(earlier),
             str(looks),
-            f"{earlier.seconds:.0f}" if earlier else "–",
+            *("–" if s is None else f"{s:.0f}" for s in (entry.seconds, entry.left, entry.most)),
             _resolution(earlier),
         )
     console.print(table)
-    unknown = sum(claim.id not in baseline for claim in ready)
-    console.print(
-        f"{len(ready)} of {len(claims)} claims run in tier {settings.tier} on {settings.device}. "
+    console.print(" ".join(_sentences(plans, len(claims), forecast)), highlight=False)
+
+
+def _sentences(plans: Sequence[Plan], selected: int, forecast: Forecast) -> Iterator[str]:
+    settings, name = forecast.settings, forecast.baseline.path.name
+    yield (
+        f"{len(plans)} of {selected} claims run in tier {settings.tier} on {settings.device}. "
         "Replicates are of the largest cell, at the first and at the last look; those needed would "
-        "give the baseline's estimates intervals that their regions, the resolution wanted, "
-        "decide. Seconds of one core and the smallest error that was refuted are the baseline's, "
-        f"{phrases.seconds(known)} in all"
-        + (f"; it has no record of {unknown} of them." if unknown else "."),
-        highlight=False,
+        f"give the estimates of {name} intervals that their regions, the resolution wanted, "
+        "decide."
     )
+    known = [entry for entry in plans if entry.seconds is not None]
+    total, left, most = (
+        phrases.seconds(math.fsum(getattr(entry, what) or 0.0 for entry in known))
+        for what in ("seconds", "left", "most")
+    )
+    yield (
+        f"Seconds are expected ones of one core of this machine, {total} in all: {left} are left "
+        f"that the ledger does not have, and {most} at most, if every look is taken."
+    )
+    if len(known) < len(plans):
+        yield f"Nothing is known of {len(plans) - len(known)} claims."
+    pace = forecast.costs.machine
+    if pace is not None:
+        yield f"A second of {name} is {pace:.2g} s here, by the claims that the ledger has as well."
+    yield (
+        "A cell that was never run is scaled from its claim's others, by a power law in its numbers"
+    )
+    off = forecast.costs.off(entry.claim.id for entry in plans)
+    if off is None:
+        yield "(nobody knows how well: the ledger has no two cells of a claim)."
+    else:
+        yield (
+            "(told only of the cheaper half of a claim's cells in the ledger, this law is off by a "
+            f"factor of {off[0]:.2g} at half of the others, {off[1]:.2g} at most at nine in ten)."
+        )
 
 
 def _needed(earlier: record.Claim | None) -> str:

@@ -49,7 +49,9 @@ class ClaimSession:
         executor = executors.resolve(option("--executor"), device, nested=spread)
         self.store = EvidenceStore(root / Path(option("--ledger")), executor)
         self.costs = Costs(
-            lambda: self.store.ledger, device.partition(":")[0], lambda: self.baseline.totals
+            lambda: self.store.ledger if self.store.path.exists() else None,
+            device.partition(":")[0],
+            lambda: self.baseline.totals,
         )
         self.settings = Settings(
             tier=option("--tier"),

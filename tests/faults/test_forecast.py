@@ -1,0 +1,77 @@
+"""A run says how long it will take, and a dry run says it claim by claim."""
+
+from __future__ import annotations
+
+import json
+
+from tests.faults.conftest import Suite
+
+REPORT = "reports/latest/report.json"
+WHOLE = "simulation is expected to take about "
+
+
+def row(text: str, claim: str) -> list[str]:
+    [found] = [line.split() for line in text.splitlines() if line.startswith(claim)]
+    return found
+
+
+def test_a_run_says_at_its_start_how_long_it_will_take(suite: Suite) -> None:
+    suite.write("one", "two", pause=0.05)
+    first = suite.run()
+    assert WHOLE not in first.text, "nobody knows"
+    took = sum(claim["seconds"] for claim in suite.report()["claims"])
+
+    again = suite.run("--baseline", REPORT, "--seed", "1")
+    [line] = [line for line in again.text.splitlines() if line.startswith(WHOLE)]
+    said = float(line.removeprefix(WHOLE).split()[0])
+    assert abs(said - took) < 0.2 * took + 0.1
+    assert "by report.json" in line
+
+    there = suite.run("--baseline", REPORT, "--seed", "1", "-q")
+    assert WHOLE not in there.text
+    known = suite.run("--baseline", REPORT, "--seed", "1")
+    assert f"{WHOLE}0.0 s here" in known.text, "the ledger has it"
+
+
+def test_workers_share_what_is_left(suite: Suite) -> None:
+    suite.write("one", "two", pause=0.05)
+    suite.run("--ledger", "other.sqlite")
+    took = sum(claim["seconds"] for claim in suite.report()["claims"])
+    said = suite.run_apart("-n", "2", "--baseline", REPORT).text.split(WHOLE)[1]
+    assert abs(float(said.split()[0]) - took / 2) < 0.1 * took + 0.1
+    assert "of one core" in said
+
+
+def test_a_machine_that_turns_out_to_be_another_is_told(suite: Suite) -> None:
+    names = ("one", "two", "three")
+    suite.write(*names, pause=0.1)
+    assert suite.run("--ledger", "other.sqlite").status == 0
+    # The baseline says that each of them takes fifty times as long.
+    report = suite.report()
+    for claim in report["claims"]:
+        claim["seconds"] *= 50
+    (suite.folder / "earlier.json").write_text(json.dumps(report), encoding="utf-8")
+
+    told = suite.run("--baseline", "earlier.json").text
+
+    assert "claims so far took 0.02 times what was expected here: about" in told
+
+
+def test_a_dry_run_tells_seconds_here_and_what_is_left(suite: Suite) -> None:
+    suite.write("one", pause=0.05)
+    nothing = suite.run("--dry-run").text
+    assert row(nothing, "tiny.one")[5:8] == ["–", "–", "–"]
+    assert "Nothing is known of 1 claims." in " ".join(nothing.split())
+    assert not (suite.folder / ".recall-claims").exists()
+
+    suite.run()
+    took = suite.report()["claims"][0]["seconds"]
+    told = suite.run("--dry-run", "--baseline", REPORT).text
+    seconds, left, most = map(int, row(told, "tiny.one")[5:8])
+    assert abs(seconds - took) < 1
+    assert left == 0
+    assert most > seconds
+    assert "law is off by a factor of" in " ".join(told.split())
+
+    fresh = suite.run("--dry-run", "--baseline", REPORT, "--seed", "1", "--tier", "full").text
+    assert abs(int(row(fresh, "tiny.one")[6]) - took) < 1

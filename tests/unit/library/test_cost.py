@@ -1,0 +1,88 @@
+"""What blocks are expected to take."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recall_claims.evidence.cost import Costs, PowerLaw, Spent, Total, misses, pooled
+from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
+
+KEY = BlockKey("claim", "reg", "dim=8", 0, 0, 10, "float64", "cpu", "code", "versions")
+BASELINE = {"claim": Total(30.0, (Spent("dim=8", 100), Spent("dim=16", 100)))}
+
+
+def cell(dim: int, length: int) -> Spent:
+    """Two replicates of a cell, each of dim^2 length milliseconds."""
+    return Spent(f"dim={dim},length={length},kind=text", 2, 2e-3 * dim**2 * length)
+
+
+GRID = [cell(dim, length) for dim in (8, 64, 512) for length in (2, 32)]
+
+
+def test_a_power_law_follows_the_cells_that_are_known() -> None:
+    law = PowerLaw(GRID, {})
+    assert law("dim=64,length=32,kind=other") == pytest.approx(1e-3 * 64**2 * 32, rel=0.1)
+    assert law("dim=2048,length=8") == pytest.approx(1e-3 * 2048**2 * 8, rel=0.3)
+
+
+def test_one_cell_is_scaled_by_the_exponents_of_others() -> None:
+    prior = pooled([GRID, [Spent("dim=4", 1, 1.0)]])
+    assert prior["dim"] == pytest.approx(2, abs=0.1)
+    assert PowerLaw([Spent("dim=8", 1, 1.0)], prior)("dim=16") == pytest.approx(4, rel=0.1)
+    assert PowerLaw([Spent("dim=8", 1, 1.0)], {})("dim=16") == pytest.approx(2)
+
+
+def test_how_far_the_law_is_off_is_told_at_cells_that_it_does_not_know() -> None:
+    assert misses(GRID[:1], {}) == []
+    assert max(misses(GRID, {"dim": 2.0, "length": 1.0})) == pytest.approx(1)
+    jump = [replace(GRID[0], seconds=1.0), replace(GRID[0], seconds=8.0)]
+    assert misses(jump, {}) == pytest.approx([8.0])
+
+
+def costs(ledger: Ledger | None, device: str = "cpu") -> Costs:
+    return Costs(lambda: ledger, device, lambda: BASELINE)
+
+
+def test_the_baseline_is_spread_over_its_cells_in_proportion_to_their_numbers() -> None:
+    found = costs(None)
+    assert found.seconds("claim", "dim=8", 100) == pytest.approx(10)
+    assert found.seconds("claim", "dim=16", 100) == pytest.approx(20)
+    assert found.seconds("other", "dim=8", 100) is None
+
+
+def test_the_ledger_tells_more_than_the_baseline_and_this_run_more_than_both(
+    tmp_path: Path,
+) -> None:
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        ledger.put(KEY, BlockResult({"value": np.ones(10)}, 3.0))
+        found = costs(ledger)
+        assert found.seconds("claim", "dim=8", 20) == pytest.approx(6.0)
+        assert found.seconds("claim", "dim=16", 10) == pytest.approx(6.0)
+        assert costs(ledger, "cuda").seconds("claim", "dim=8", 100) == pytest.approx(10)
+
+        found.learn(KEY, 12.0)
+        assert found.seconds("claim", "dim=8", 10) == pytest.approx(12.0)
+        assert 6.0 < (found.seconds("claim", "dim=16", 10) or math.nan) < 24.0
+
+
+def test_machines_are_compared_where_both_are_known(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        found = costs(ledger)
+        found.compare(["claim"])
+        assert found.machine is None
+        ledger.put(replace(KEY, replicates=100), BlockResult({"value": np.ones(100)}, 25.0))
+        found = costs(ledger)
+        found.compare(["claim", "other"])
+        assert found.machine == pytest.approx(2.5)
+
+
+def test_a_claim_that_nobody_has_run_is_told_by_its_first_block() -> None:
+    found = costs(None)
+    found.learn(replace(KEY, claim="other"), 2.0)
+    assert found.seconds("other", "dim=8", 10) == pytest.approx(2.0)
+    assert found.seconds("other", "dim=16", 10) == pytest.approx(4.0)
