@@ -3,9 +3,11 @@
 Functions that simulate use no theory: a claim whose simulation reached it would be refused.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from recall_claims import Block, Cell, Source, cells
@@ -80,6 +82,20 @@ def path(
         level = cell.get("start", START)
         start = model.start(level, level)
     return flows.flow(model, start, cell["flow"], times)
+
+
+def disturbed(start: facts.Weights, size: float) -> facts.Weights:
+    """A start off the manifold: waves of this size, the same for all, added to W_OV."""
+    waves = torch.arange(start.ov[0].numel()).to(start.ov).cos().view_as(start.ov[0])
+    return facts.Weights(ov=start.ov + size * waves, kq=start.kq)
+
+
+def end(
+    cell: Cell, model: facts.Facts, times: Sequence[float], start: facts.Weights | None = None
+) -> facts.Weights:
+    """The last point of a path."""
+    (last,) = deque(path(cell, model, times, start), maxlen=1)
+    return last
 
 
 @dataclass(frozen=True)

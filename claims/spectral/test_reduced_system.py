@@ -5,12 +5,21 @@ says that this changes nothing.
 """
 
 import math
-from collections import deque
 
-import torch
 from torch import Tensor
 
-from claims.spectral.common import PARTS, REDUCED, START, Pair, each, path, sizes, task, time_of
+from claims.spectral.common import (
+    PARTS,
+    REDUCED,
+    START,
+    Pair,
+    disturbed,
+    each,
+    end,
+    sizes,
+    task,
+    time_of,
+)
 from recall_claims import (
     Block,
     Cell,
@@ -26,17 +35,11 @@ from recall_claims import (
     on,
     reads,
 )
-from simulation.spectral import facts, flows
+from simulation.spectral import flows
 from theory.spectral import flows as theory
 
 EMBEDDINGS = {"gradient": "random", "spectral": "random", "sign": "OOO"}
 STEPS = 120
-
-
-def end(cell: Cell, model: facts.Facts, start: facts.Weights | None = None) -> facts.Weights:
-    """The weights at the cell's time."""
-    (last,) = deque(path(cell, model, flows.clock(cell["time"], STEPS), start), maxlen=1)
-    return last
 
 
 def timed(*pairs: Pair, errors: tuple[float, ...], flow: str, **more: str) -> tuple[Cell, ...]:
@@ -97,13 +100,12 @@ def manifold(cell: Cell, block: Block) -> dict[str, Tensor]:
     """Along each flow W_OV and W_KQ are, all entries of them, a combination of two fixed matrices
     each, with one number for all subjects and one for all relations."""
     model = task(cell, block)
-    found = model.scalars(end(cell, model))
-    start = model.start(START, START)
-    waves = torch.arange(start.ov[0].numel()).to(start.ov).cos().view_as(start.ov[0])
-    disturbed = facts.Weights(ov=start.ov + 1e-3 * START * waves, kq=start.kq)
+    clock = flows.clock(cell["time"], STEPS)
+    found = model.scalars(end(cell, model, clock))
+    off = disturbed(model.start(START, START), 1e-3 * START)
     return {
         "error": each(block, found.rest),
-        "disturbed": each(block, model.scalars(end(cell, model, disturbed)).rest),
+        "disturbed": each(block, model.scalars(end(cell, model, clock, off)).rest),
         "difference": each(block, found.alpha_subject * found.beta_subject)
         - each(block, found.alpha_relation * found.beta_relation),
         "attention": each(block, found.beta_subject - START),
@@ -156,4 +158,6 @@ def trajectory(cell: Cell, block: Block) -> Tensor:
     """The odds that the answer names the right subject (relation) are those of one of four
     coordinates times another, each of which follows an equation of its own."""
     model = task(cell, block)
-    return each(block, getattr(model.odds(end(cell, model)), cell["part"]))
+    return each(
+        block, getattr(model.odds(end(cell, model, flows.clock(cell["time"], STEPS))), cell["part"])
+    )

@@ -261,7 +261,7 @@ def spectral_decay_rate(facts: Facts) -> float:
     return 1 / math.sqrt(2 * facts.subjects * facts.relations)
 
 
-def first(facts: Facts, *, flow: Flow, embeddings: str = "OOO", factor: float = 2.0) -> str:
+def first(facts: Facts, *, flow: Flow, embeddings: str = "OOO", factor: float) -> str:
     """What is learned first: "subject", "relation", or "together" if within a factor."""
     ratio = time_ratio(facts, flow=flow, embeddings=embeddings)
     if 1 / factor <= ratio <= factor:
