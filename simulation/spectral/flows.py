@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from simulation.adam import adam
 from simulation.spectral.facts import Facts, Odds, Weights
 
 NO_SINGULAR_VALUE, NO_ENTRY = 1e-6, 1e-10
@@ -52,6 +53,12 @@ def newton_schulz(matrix: Tensor) -> Tensor:
         gram = x @ x.mT
         x = 3.4445 * x + (-4.7750 * gram + 2.0315 * gram @ gram) @ x
     return x
+
+
+def muon(matrix: Tensor) -> Tensor:
+    """Muon's direction: `newton_schulz`, and longer for matrices with more rows than columns."""
+    rows, columns = matrix.shape[-2:]
+    return newton_schulz(matrix) * math.sqrt(max(1.0, rows / columns))
 
 
 def identity(matrix: Tensor) -> Tensor:
@@ -176,3 +183,16 @@ def one_step_at_a_time(
         ahead = mean.mapped(lambda old: momentum * old).moved(new, 1 - momentum)
         weights = weights.moved(ahead.mapped(direction), rate)
         yield weights
+
+
+def adam_steps(task: Facts, weights: Weights, *, rate: float, steps: int) -> Iterator[Weights]:
+    """Full-batch Adam with its usual constants: the weights at the start and after each step."""
+    now = weights.mapped(torch.clone)
+    means, squares = weights.mapped(torch.zeros_like), weights.mapped(torch.zeros_like)
+    yield weights
+    for step in range(1, steps + 1):
+        descent = task.gradient(now).mapped(torch.neg)
+        for name in ("ov", "kq"):
+            parts = (getattr(table, name) for table in (now, descent, means, squares))
+            adam(*parts, step, rate)
+        yield now.mapped(torch.clone)
