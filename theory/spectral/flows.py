@@ -70,7 +70,7 @@ def _level(facts: Facts, part: Part, error: float) -> float:
 
 
 def time_scale(facts: Facts, part: Part) -> float:
-    r"""$\kappa_S = \sqrt{S(S-1)R}$: twice the time in which gradient flow grows by e at first."""
+    r"""$\kappa_S = \sqrt{S(S-1)R}$, in which gradient flow measures its time."""
     own, other = facts.seen_from(part)
     return math.sqrt(own * (own - 1) * other)
 
@@ -224,7 +224,7 @@ def learning_time(
 def time_ratio(facts: Facts, *, flow: Flow, error: float = 0.1, embeddings: str = "OOO") -> float:
     r"""Learning time of the subjects over that of the relations.
 
-    Gradient flow: $\sqrt{(S-1)/(R-1)}$ times a ratio of logarithms. Arguments and errors as for
+    Gradient flow: $\frac SR\sqrt{\frac{R-1}{S-1}}$ times a ratio of logarithms. Arguments and errors as for
     `learning_time`.
     """
     subject, relation = (
