@@ -197,8 +197,9 @@ def decay_rate(cell: Cell, block: Block, rule: str) -> Tensor:
     """By how much the subjects' log odds grow per square of the time."""
     model, path = stepped(cell, block, rule)
     points = [model.odds(at).subject for at in path]
-    begin, end = cell["begin"], cell["duration"]
-    return (points[-1] - points[round(begin / cell["rate"])]) / (end**2 - begin**2)
+    begin, end = cell.number("begin"), cell.number("duration")
+    grown = points[-1] - points[round(begin / cell["rate"])]
+    return grown / ((end - begin) * (end + begin))
 
 
 decays = partial(

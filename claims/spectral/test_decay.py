@@ -119,7 +119,7 @@ LOGARITHM = tuple(
 )
 def gradient_decay_logarithm(cell: Cell, block: Block) -> Tensor:
     """Under gradient flow both errors decay as 1/(T log T) at fixed S and R."""
-    return late_error(cell, block) * cell["time"]
+    return late_error(cell, block) * cell.number("time")
 
 
 def falling(*pairs: Pair, errors: tuple[float, ...]) -> tuple[Cell, ...]:

@@ -1,6 +1,7 @@
 """Whether it matters how tokens are embedded: not to two flows, very much to sign flow (D4)."""
 
 import math
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -49,9 +50,9 @@ def moved(cell: Cell, block: Block, flow: str) -> Tensor:
     """
     s, r = cell["subjects"], cell["relations"]
     inputs, outputs = facts.rotated(block.rngs, s + r + 1), facts.rotated(block.rngs, s * r)
-    given = {"device": block.device, "dtype": block.dtype}
-    plain = facts.Facts(s, r, replicates=block.replicates, **given)
-    turned = facts.Facts(s, r, inputs=inputs, outputs=outputs, **given)
+    model = partial(facts.Facts, s, r, device=block.device, dtype=block.dtype)
+    plain = model(replicates=block.replicates)
+    turned = model(inputs=inputs, outputs=outputs)
     inputs, outputs = (x.to(block.device, block.dtype) for x in (inputs, outputs))
     start = disturbed(plain.start(START, START), START)
     begin = facts.Weights(ov=outputs.mT @ start.ov @ inputs, kq=inputs.mT @ start.kq @ inputs)

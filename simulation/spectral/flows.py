@@ -31,7 +31,8 @@ def polar(matrix: Tensor) -> Tensor:
     squares, vectors = torch.linalg.eigh(matrix.mT @ matrix)
     kept = squares > NO_SINGULAR_VALUE**2 * squares[..., -1:].clamp_min(1e-300)
     inverse = torch.where(kept, squares.clamp_min(1e-300).rsqrt(), 0)
-    return matrix @ (vectors * inverse[..., None, :]) @ vectors.mT
+    factor: Tensor = matrix @ (vectors * inverse[..., None, :]) @ vectors.mT
+    return factor
 
 
 def sign(matrix: Tensor) -> Tensor:
@@ -48,7 +49,7 @@ def newton_schulz(matrix: Tensor) -> Tensor:
     if matrix.shape[-2] > matrix.shape[-1]:
         across: Tensor = newton_schulz(matrix.mT).mT
         return across
-    x = matrix / (matrix.norm(dim=(-2, -1), keepdim=True) + 1e-7)
+    x: Tensor = matrix / (matrix.norm(dim=(-2, -1), keepdim=True) + 1e-7)
     for _ in range(5):
         gram = x @ x.mT
         x = 3.4445 * x + (-4.7750 * gram + 2.0315 * gram @ gram) @ x
@@ -192,7 +193,6 @@ def adam_steps(task: Facts, weights: Weights, *, rate: float, steps: int) -> Ite
     yield weights
     for step in range(1, steps + 1):
         descent = task.gradient(now).mapped(torch.neg)
-        for name in ("ov", "kq"):
-            parts = (getattr(table, name) for table in (now, descent, means, squares))
-            adam(*parts, step, rate)
+        adam(now.ov, descent.ov, means.ov, squares.ov, step, rate)
+        adam(now.kq, descent.kq, means.kq, squares.kq, step, rate)
         yield now.mapped(torch.clone)

@@ -224,8 +224,8 @@ def learning_time(
 def time_ratio(facts: Facts, *, flow: Flow, error: float = 0.1, embeddings: str = "OOO") -> float:
     r"""Learning time of the subjects over that of the relations.
 
-    Gradient flow: $\frac SR\sqrt{\frac{R-1}{S-1}}$ times a ratio of logarithms. Arguments and errors as for
-    `learning_time`.
+    Gradient flow: $\frac SR\sqrt{\frac{R-1}{S-1}}$ times a ratio of logarithms.
+    Arguments and errors as for `learning_time`.
     """
     subject, relation = (
         learning_time(facts, part, flow=flow, error=error, embeddings=embeddings)

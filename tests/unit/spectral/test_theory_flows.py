@@ -2,8 +2,10 @@
 
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import torch
 from scipy import integrate, special
@@ -14,10 +16,11 @@ from theory.spectral.flows import Facts, Flow, Part
 
 PARTS: tuple[Part, Part] = ("subject", "relation")
 Slopes = list[float]
+Array = npt.NDArray[np.float64]
 FLOWS: tuple[Flow, ...] = ("gradient", "spectral", "sign")
 
 
-def gradients(s: int, r: int, state: list[float]) -> tuple[np.ndarray, np.ndarray]:
+def gradients(s: int, r: int, state: list[float]) -> tuple[Array, Array]:
     """Minus the gradient of the loss in (values, scores) at these four coordinates.
 
     The loss is written down prompt by prompt; values are (S R, S + R), scores (S + R,).
@@ -39,26 +42,34 @@ def gradients(s: int, r: int, state: list[float]) -> tuple[np.ndarray, np.ndarra
     return -values.grad.numpy(), -scores.grad.numpy()
 
 
-def polar(matrix: np.ndarray) -> np.ndarray:
+def polar(matrix: Array) -> Array:
     left, sizes, right = np.linalg.svd(matrix, full_matrices=False)
-    return (left * (sizes > 1e-9 * sizes[0])) @ right
+    factor: Array = (left * (sizes > 1e-9 * sizes[0])) @ right
+    return factor
 
 
-def signs(matrix: np.ndarray) -> np.ndarray:
-    return np.sign(matrix) * (np.abs(matrix) > 1e-9 * np.abs(matrix).max())
+def signs(matrix: Array) -> Array:
+    found: Array = np.sign(matrix) * (np.abs(matrix) > 1e-9 * np.abs(matrix).max())
+    return found
 
 
 def slopes(s: int, r: int, state: list[float], flow: Flow, embeddings: str) -> Slopes:
-    """Derivatives of the four coordinates, of which the weights must be made of."""
+    """Derivatives of the four coordinates, which must be all that the weights are made of."""
 
-    def table(kind: str, size: int) -> np.ndarray:
-        return np.eye(size) if kind == "O" else hadamard(size) / math.sqrt(size)
+    def table(kind: str, size: int) -> Array:
+        found: Array = np.eye(size) if kind == "O" else hadamard(size) / math.sqrt(size)
+        return found
 
     inputs = np.zeros((s + r, s + r))
     inputs[:s, :s], inputs[s:, s:] = table(embeddings[0], s), table(embeddings[1], r)
     outputs = table(embeddings[2], s * r)
     values, scores = gradients(s, r, state)
-    rule = {"gradient": np.asarray, "spectral": polar, "sign": signs}[flow]
+    rules: dict[Flow, Callable[[Array], Array]] = {
+        "gradient": np.asarray,
+        "spectral": polar,
+        "sign": signs,
+    }
+    rule = rules[flow]
     values = outputs @ rule(outputs.T @ values @ inputs) @ inputs.T
     scores = inputs @ rule((inputs.T @ scores)[:, None])[:, 0]
     values = values - values.mean(0)
