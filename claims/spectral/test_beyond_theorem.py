@@ -198,7 +198,7 @@ def decay_rate(cell: Cell, block: Block, rule: str) -> Tensor:
     model, path = stepped(cell, block, rule)
     points = [model.odds(at).subject for at in path]
     begin, end = cell.number("begin"), cell.number("duration")
-    grown = points[-1] - points[round(begin / cell["rate"])]
+    grown: Tensor = points[-1] - points[round(begin / cell["rate"])]
     return grown / ((end - begin) * (end + begin))
 
 
