@@ -7,7 +7,7 @@ import math
 
 from torch import Tensor
 
-from claims.spectral.common import lasting, learning_times, ratio, sizes
+from claims.spectral.common import PARTS, lasting, learning_times, ratio, sizes, time_of
 from recall_claims import (
     Block,
     Cell,
@@ -22,6 +22,7 @@ from recall_claims import (
     power,
     times,
 )
+from theory.spectral import flows as theory
 
 PAIRS = ((8, 4), (16, 4), (32, 8), (64, 4), (64, 16), (8, 32))
 EXPONENT_PAIRS = ((16, 4), (64, 4), (64, 8), (64, 16))
@@ -35,6 +36,14 @@ def root(cell: Cell) -> float:
     return math.sqrt(cell["subjects"] / cell["relations"])
 
 
+def growth_only(cell: Cell) -> float:
+    """When x is log(9 (S - 1)) after exponential growth at the first rate of gradient flow."""
+    sizes_of = theory.Facts.of(cell)
+    own, other = sizes_of.seen_from(cell["part"])
+    rate = 2 * (own - 1) / own / theory.time_scale(sizes_of, cell["part"])
+    return math.log(math.log(9 * (own - 1)) * math.sqrt(other) / sizes_of.start**2) / rate
+
+
 def seen(cell: Cell) -> float:
     """The ratio if what is seen more often were learned earlier by as much."""
     return float(cell["subjects"] / cell["relations"])
@@ -44,6 +53,44 @@ def observed_ratio(cell: Cell, block: Block) -> Tensor:
     """Learning time of the subjects over that of the relations, of the whole matrices."""
     found = learning_times(cell, block)
     return found.subject / found.relation
+
+
+EITHER = tuple(
+    cell.replace(part=part)
+    for flow in ("gradient", "spectral")
+    for cell in lasting(sizes((16, 4), flow=flow))
+    for part in PARTS
+)
+
+
+@claim(
+    "D.learning-times",
+    "When subjects, and when relations, are learned",
+    source=Source("D", "D1", "D2", provenance="derived", reference=REFERENCE),
+    predict=lambda cell: time_of(cell, cell["part"]),
+    latex=r"T_S \simeq \frac S2\sqrt{\frac{SR}{S-1}}\Big[\log\frac{x\sqrt R}{\alpha_0^2}+"
+    r"\frac{E(x)}S\Big]\ \text{(gradient)}",
+    regime="from the manifold at 0.01, until both errors are 0.1; S = 16, R = 4",
+    cells={"smoke": EITHER[:1], "standard": EITHER},
+    replicates=2,
+    looks=1,
+    rule=MeanRatio(Region(0.999, 1.001), method=Deterministic()),
+    why="nothing is drawn; times are interpolated linearly between steps, to 1e-4",
+    controls=(
+        times(1.0025),
+        Control(
+            "growth-only",
+            "exponential growth from x_0 to x, and no saturation",
+            growth_only,
+        ),
+    ),
+    plot=Plot("parity", y_label="learning time", log="xy"),
+)
+def either_time(cell: Cell, block: Block) -> Tensor:
+    """Each part is learned after the time in which it grows from its start, and then saturates."""
+    steps = 300 if cell["flow"] == "gradient" else 120
+    found: Tensor = getattr(learning_times(cell, block, steps=steps), cell["part"])
+    return found
 
 
 @claim(
