@@ -31,7 +31,7 @@ from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.py"
 ROOT = Control("root", "sqrt(S/R)", lambda c: (c["subjects"] / c["relations"]) ** 0.5)
-STEPS = {"gradient": 150, "spectral": 30}
+STEPS = {"gradient": 150, "spectral": 20}
 
 
 def within(low: float, high: float) -> MeanRatio:
@@ -44,8 +44,8 @@ beyond = partial(
     source=Source("D", "D1", "D2", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=r"\rho_{relaxed} = T_S/T_R",
-    replicates=64,
-    looks=2,
+    replicates=32,
+    looks=3,
     rule=within(0.85, 1.15),
     why="narrow enough to tell the two flows apart, whose ratios are 1.71 and 1.02 here",
     exploratory=True,
@@ -81,6 +81,8 @@ def observed(cell: Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
     "Gaussian embeddings in twice as many dimensions as there are tokens and answers",
     regime="embeddings of mean square overlap 1/d, d twice their number",
     cells={"standard": SLOW},
+    replicates=64,
+    looks=2,
     rule=within(0.8, 1.2),
     why="narrow enough to tell the two flows apart, whose ratios are 1.71 and 1.02 here; in pilots "
     "0.90 for gradient flow, and 0.81 with half as many dimensions",
@@ -226,6 +228,7 @@ decays = partial(
     regime="polar factors of gradients of 64 pairs at a rate of 0.05, when the flow goes from an "
     "error of 1e-2 to one of 1e-4",
     cells={"standard": falling(0.05)},
+    replicates=64,
 )
 def batches_decay(cell: Cell, block: Block) -> Tensor:
     """On mini-batches errors fall as exp(-T^2/sqrt(2SR)): pairs that are missing from a batch, and

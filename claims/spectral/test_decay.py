@@ -147,7 +147,7 @@ FALL = falling((16, 4), (8, 8), errors=(1e-2, 1e-4, 1e-6))
     predict=RATE,
     regime="from an error of 1e-2 to one of 1e-4 and on to one of 1e-6, for subjects and for "
     "relations; four times as many subjects, and as many",
-    cells={"smoke": FALL[:1], "standard": FALL},
+    cells={"smoke": FALL[:2], "standard": FALL},
     replicates=2,
     looks=1,
     rule=MeanRatio(Region(0.98, 1.02), method=Deterministic()),

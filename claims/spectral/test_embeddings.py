@@ -98,11 +98,11 @@ def equivariance(cell: Cell, block: Block) -> dict[str, Tensor]:
     latex=r"W_{OV}(UZ_0)\ne U\,W_{OV}(Z_0)\,Z^\top",
     regime="as for the flows that are equivariant",
     cells={"smoke": sizes((4, 2)), "standard": sizes((8, 4), (4, 6))},
-    replicates=32,
-    looks=4,
-    rule=OneSided(lower=0.1, method=Betting(0, 1)),
-    why="a tenth of the largest entry is far above anything numerical; differences above 1 count "
-    "as 1",
+    replicates=24,
+    looks=3,
+    rule=OneSided(lower=0.5, method=Betting(0, 1)),
+    why="half of the largest entry is far above anything numerical; in pilots differences are 1 or "
+    "more, which count as 1",
     controls=(
         reads("gradient", "gradient flow does too", "gradient"),
         reads("spectral", "spectral flow does too", "spectral"),
@@ -192,7 +192,7 @@ APART = 2.3
 def sign_order(cell: Cell, block: Block) -> dict[str, Tensor]:
     """With orthonormal embeddings sign flow can show no separation of the two learning times, a
     large one, or the reverse order. (Compared: the speeds of the two, and 1.5 times their mean.)"""
-    found = learning_times(cell, block, steps=60)
+    found = learning_times(cell, block, steps=30)
     return {
         "subject": 1 / found.subject,
         "relation": 1 / found.relation,

@@ -83,7 +83,7 @@ TRAJECTORY = (
     r"W_{KQ} = (\beta_SZ_S1+\beta_RZ_R1)\,z_q^\top",
     regime="from the manifold, until the later part of subject and relation has an error of 0.02; "
     "random orthonormal embeddings, one-hot ones for sign flow, more subjects and more relations",
-    cells={"smoke": without_part(TRAJECTORY)[::2], "standard": without_part(TRAJECTORY)},
+    cells={"smoke": without_part(TRAJECTORY)[::3], "standard": without_part(TRAJECTORY)},
     replicates=2,
     looks=1,
     rule=Identity(1e-9),
