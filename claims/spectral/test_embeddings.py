@@ -69,7 +69,8 @@ def moved(cell: Cell, block: Block, flow: str) -> Tensor:
     "D.equivariance",
     "Gradient and spectral flow do the same in any orthonormal embeddings",
     source=Source("D", "D4", provenance="stated", reference=REFERENCE),
-    latex=r"W_{OV}(UZ_0)=U\,W_{OV}(Z_0)\,Z^\top",
+    latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\mapsto U\,W_{OV}(t)\,Z^\top,\ "
+    r"W_{KQ}(t)\mapsto Z\,W_{KQ}(t)\,Z^\top",
     regime="uniformly random orthonormal embeddings of tokens and of answers; a start off the "
     "manifold by as much as it is long, until about the time of learning",
     cells={
@@ -95,7 +96,7 @@ def equivariance(cell: Cell, block: Block) -> dict[str, Tensor]:
     "D.sign-flow-turns",
     "Sign flow learns other matrices in other orthonormal embeddings",
     source=Source("D", "D4", provenance="stated", reference=REFERENCE),
-    latex=r"W_{OV}(UZ_0)\ne U\,W_{OV}(Z_0)\,Z^\top",
+    latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\not\mapsto U\,W_{OV}(t)\,Z^\top",
     regime="as for the flows that are equivariant",
     cells={"smoke": sizes((4, 2)), "standard": sizes((8, 4), (4, 6))},
     replicates=24,

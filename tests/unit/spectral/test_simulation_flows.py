@@ -101,10 +101,10 @@ def test_clock_grows_by_a_twentieth() -> None:
 
 
 def test_learning_time_interpolates() -> None:
-    odds = torch.tensor([[-1.0, 0.0], [1.0, 0.0], [3.0, 4.0]], dtype=torch.float64)
+    odds = torch.tensor([[-1.0, 0.0], [1.0, 0.0], [3.0, 8.0]], dtype=torch.float64)
     times = [0.0, 10.0, 30.0]
     level = 1 / (1 + math.exp(2.0))
-    assert flows.learning_time(odds, times, level).tolist() == pytest.approx([20, 20])
+    assert flows.learning_time(odds, times, level).tolist() == pytest.approx([20, 15])
     for error in (0.001, 0.9):
         with pytest.raises(ValueError, match="train longer"):
             flows.learning_time(odds, times, error)
