@@ -36,9 +36,14 @@ def polar(matrix: Tensor) -> Tensor:
 
 
 def sign(matrix: Tensor) -> Tensor:
-    """The sign of each entry; 0 below `NO_ENTRY` of the largest of its matrix."""
+    """The sign of each entry; 0 where it is a rounding error."""
+    return unrounded(matrix).sign()
+
+
+def unrounded(matrix: Tensor) -> Tensor:
+    """The matrix with 0 below `NO_ENTRY` of its largest entry."""
     largest = matrix.abs().amax((-2, -1), keepdim=True)
-    return matrix.sign() * (matrix.abs() > NO_ENTRY * largest)
+    return matrix * (matrix.abs() > NO_ENTRY * largest)
 
 
 def newton_schulz(matrix: Tensor) -> Tensor:
@@ -187,12 +192,16 @@ def one_step_at_a_time(
 
 
 def adam_steps(task: Facts, weights: Weights, *, rate: float, steps: int) -> Iterator[Weights]:
-    """Full-batch Adam with its usual constants: the weights at the start and after each step."""
+    """Full-batch Adam with its usual constants: the weights at the start and after each step.
+
+    Rounding errors of a gradient count as zero: Adam would divide them by their own size, and turn
+    zeros into steps that are as large as any.
+    """
     now = weights.mapped(torch.clone)
     means, squares = weights.mapped(torch.zeros_like), weights.mapped(torch.zeros_like)
     yield weights
     for step in range(1, steps + 1):
-        descent = task.gradient(now).mapped(torch.neg)
+        descent = task.gradient(now).mapped(lambda gradient: -unrounded(gradient))
         adam(now.ov, descent.ov, means.ov, squares.ov, step, rate)
         adam(now.kq, descent.kq, means.kq, squares.kq, step, rate)
         yield now.mapped(torch.clone)

@@ -159,6 +159,14 @@ def test_large_batches_are_the_population() -> None:
     assert torch.allclose(ends[0], ends[1], atol=1e-3 * (ends[0] - start.ov).abs().max().item())
 
 
+def test_adam_leaves_alone_what_is_zero() -> None:
+    inputs, outputs = facts.hadamard_or_one_hot("HHH", 4, 2)
+    task = Facts(4, 2, inputs=inputs, outputs=outputs)
+    last = end(flows.adam_steps(task, task.start(0.2, 0.4), rate=0.1, steps=10))
+    assert task.scalars(last).rest.item() < 1e-12
+    assert task.scalars(last).alpha_subject.item() > 1
+
+
 def test_adam_is_that_of_torch() -> None:
     rngs = generators(1)
     inputs, outputs = facts.gaussian(rngs, 6, 6), facts.gaussian(rngs, 6, 6)
