@@ -42,6 +42,12 @@ SLOW = (
     "B.trained-reference-line-attention",
     "B.trained-trade-off",
     "B.trained-within-best",
+    "D.beyond-gaussian",
+    "D.beyond-muon-decay",
+    "D.gradient-exponents",
+    "D.gradient-limit",
+    "D.sign-flow-turns",
+    "D.spectral-order-one",
 )
 """Claims that train for long with code that others of their files run as well."""
 

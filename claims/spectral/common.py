@@ -1,0 +1,118 @@
+"""What claims about flows share: the whole model in a cell's embeddings, and how long it runs.
+
+Functions that simulate use no theory: a claim whose simulation reached it would be refused.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from recall_claims import Block, Cell, Source, cells
+from simulation.spectral import facts, flows
+from theory.spectral import flows as theory
+
+REFERENCE = "theory/spectral/flows.py"
+REDUCED = Source("D", "D5", provenance="derived", reference=REFERENCE)
+START = 0.01
+PARTS: tuple[theory.Part, theory.Part] = ("subject", "relation")
+Pair = tuple[int, int]
+
+
+def sizes(*pairs: Pair, **more: str | float) -> tuple[Cell, ...]:
+    """Cells of these S, R."""
+    return cells({"subjects": s, "relations": r, **more} for s, r in pairs)
+
+
+def tuple_of(cell: Cell) -> str:
+    """The cell's choice of one-hot and Hadamard embeddings, on which sign flow alone depends."""
+    return str(cell.get("embeddings", "OOO"))
+
+
+def time_of(cell: Cell, part: theory.Part, error: float = 0.1) -> float:
+    """When a part's error has fallen to this."""
+    return theory.learning_time(
+        theory.Facts.of(cell), part, flow=cell["flow"], error=error, embeddings=tuple_of(cell)
+    )
+
+
+def ratio(cell: Cell) -> float:
+    """Learning time of the subjects over that of the relations."""
+    return theory.time_ratio(theory.Facts.of(cell), flow=cell["flow"], embeddings=tuple_of(cell))
+
+
+def lasting(points: Iterable[Cell], past: float = 1.05) -> tuple[Cell, ...]:
+    """The cells with a duration of the flow: until both parts are learned."""
+    return tuple(
+        cell.replace(duration=float(f"{past * max(time_of(cell, part) for part in PARTS):.4g}"))
+        for cell in points
+    )
+
+
+def task(cell: Cell, block: Block) -> facts.Facts:
+    """The model in the cell's embeddings.
+
+    "random": orthonormal, for each replicate its own; of the answers only where these are few.
+    Otherwise the letters of `facts.hadamard_or_one_hot`, or one-hot ones; then there is nothing
+    random, and one replicate stands for all.
+    """
+    s, r = cell["subjects"], cell["relations"]
+    inputs = outputs = None
+    kinds = cell.get("embeddings", "one-hot")
+    if kinds == "random":
+        inputs = facts.rotated(block.rngs, s + r + 1)
+        outputs = facts.rotated(block.rngs, s * r) if s * r <= 128 else None
+    elif kinds != "one-hot":
+        inputs, outputs = facts.hadamard_or_one_hot(kinds, s, r)
+    return facts.Facts(s, r, inputs=inputs, outputs=outputs, device=block.device, dtype=block.dtype)
+
+
+def each(block: Block, values: Tensor) -> Tensor:
+    """One value for each replicate, where one stands for all."""
+    return values.expand(block.replicates)
+
+
+def path(
+    cell: Cell, model: facts.Facts, times: Sequence[float], start: facts.Weights | None = None
+) -> Iterator[facts.Weights]:
+    """The cell's flow of the whole matrices, from the manifold if no start is given."""
+    if start is None:
+        level = cell.get("start", START)
+        start = model.start(level, level)
+    return flows.flow(model, start, cell["flow"], times)
+
+
+def disturbed(start: facts.Weights, size: float) -> facts.Weights:
+    """A start off the manifold: waves of this size, the same for all, added to W_OV."""
+    waves = torch.arange(start.ov[0].numel()).to(start.ov).cos().view_as(start.ov[0])
+    return facts.Weights(ov=start.ov + size * waves, kq=start.kq)
+
+
+def end(
+    cell: Cell, model: facts.Facts, times: Sequence[float], start: facts.Weights | None = None
+) -> facts.Weights:
+    """The last point of a path."""
+    (last,) = deque(path(cell, model, times, start), maxlen=1)
+    return last
+
+
+@dataclass(frozen=True)
+class Times:
+    """When subjects and relations are learned, each (replicates,)."""
+
+    subject: Tensor
+    relation: Tensor
+
+
+def learning_times(cell: Cell, block: Block, *, steps: int = 300, error: float = 0.1) -> Times:
+    """When the whole matrices make the error for the first time, within the cell's duration."""
+    model, times = task(cell, block), flows.clock(cell["duration"], steps)
+    odds = flows.followed(model, path(cell, model, times))
+    return Times(
+        *(
+            each(block, flows.learning_time(getattr(odds, part), times, error))
+            for part in ("subject", "relation")
+        )
+    )

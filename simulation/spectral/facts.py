@@ -1,0 +1,248 @@
+"""A linear transformer that learns facts: its whole matrices, and the exact gradient of its loss.
+
+A prompt is a subject, a relation and a query token. With embeddings z of the tokens and u of the
+answers the logit of answer a is the sum over the prompt's tokens of
+
+    u_a^T W_OV z  *  z^T W_KQ z_query,
+
+and each of the S R pairs has an answer of its own, number s R + r. The loss is the cross-entropy
+over the answers, averaged over all pairs or over a batch of them.
+
+The logits of a pair are those of its subject plus those of its relation, plus the query's. So all
+sums over pairs are products of a (subjects, answers) and an (answers, relations) table: nothing is
+sampled, and nothing of the size (pairs, answers) is ever held. (If subject and relation disagree
+by a factor e^700, all of the products underflow, and the result is nan.)
+
+Tensors have the shape (replicates, ...), and tokens the order: S subjects, R relations, query.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.linalg import hadamard
+from torch import Tensor
+
+from simulation.embeddings import LAWS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """``ov``: (B, output dimension, input dimension).  ``kq``: (B, input, input)."""
+
+    ov: Tensor
+    kq: Tensor
+
+    def moved(self, direction: "Weights", step: float) -> "Weights":
+        """The weights after a step in a direction."""
+        return Weights(ov=self.ov + step * direction.ov, kq=self.kq + step * direction.kq)
+
+    def mapped(self, function: Callable[[Tensor], Tensor]) -> "Weights":
+        """What a function makes of each of the two matrices."""
+        return Weights(ov=function(self.ov), kq=function(self.kq))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scalars:
+    """Four coordinates of the weights, each (B,), and what they leave out.
+
+    ``alpha_*``: coefficient of the matrix that gives a subject's (relation's) answers one logit
+    and all others another, of mean zero and singular values 1.  ``beta_*``: mean attention score of
+    the subjects (relations).  ``rest``: (B,), the largest entry that these do not explain, in the
+    basis of the tokens and answers, up to logits that all answers have in common.
+    """
+
+    alpha_subject: Tensor
+    alpha_relation: Tensor
+    beta_subject: Tensor
+    beta_relation: Tensor
+    rest: Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Odds:
+    """Log odds, by the mean over pairs, that subject (relation) of the answer is right: (B,)."""
+
+    subject: Tensor
+    relation: Tensor
+
+
+class Facts:
+    """The model and its task.
+
+    Args:
+        subjects, relations: S and R.
+        inputs: embeddings of the tokens, (B, S + R + 1, dimension); None for one-hot ones.
+        outputs: embeddings of the answers, (B, S R, dimension); None for one-hot ones.
+        replicates: B, where neither says it.
+    """
+
+    def __init__(
+        self,
+        subjects: int,
+        relations: int,
+        *,
+        inputs: Tensor | None = None,
+        outputs: Tensor | None = None,
+        replicates: int = 1,
+        device: str | torch.device = "cpu",
+        dtype: torch.dtype = torch.float64,
+    ) -> None:
+        self.subjects, self.relations = subjects, relations
+        self.tokens, self.answers = subjects + relations + 1, subjects * relations
+        for given, count in ((inputs, self.tokens), (outputs, self.answers)):
+            if given is not None and given.shape[1] != count:
+                raise ValueError(f"{given.shape[1]} embeddings for {count} tokens or answers")
+        self.inputs = None if inputs is None else inputs.to(device, dtype)
+        self.outputs = None if outputs is None else outputs.to(device, dtype)
+        tables = [table for table in (inputs, outputs) if table is not None]
+        self.replicates = tables[0].shape[0] if tables else replicates
+        blank = torch.zeros((), device=device, dtype=dtype)
+        eye_s, eye_r = (torch.eye(n).to(blank) for n in (subjects, relations))
+        # (answers, subjects) and (answers, relations): which part each answer has.
+        self.has_subject = eye_s.repeat_interleave(relations, 0)
+        self.has_relation = eye_r.repeat(subjects, 1)
+        self.uniform = torch.full_like(blank, 1 / self.answers).expand(
+            self.replicates, subjects, relations
+        )
+
+    def directions(self) -> tuple[Tensor, Tensor]:
+        """The matrices, (answers, S) and (answers, R), whose coefficients are the alphas."""
+        s, r = self.subjects, self.relations
+        return (self.has_subject - 1 / s) / math.sqrt(r), (self.has_relation - 1 / r) / math.sqrt(s)
+
+    def start(self, alpha: float, beta: float) -> Weights:
+        """Weights with these coordinates, the same for subjects and relations, and nothing else."""
+        u_s, u_r = self.directions()
+        values = torch.cat([alpha * u_s, alpha * u_r, torch.zeros_like(u_s[:, :1])], 1)
+        scores = torch.full_like(values[0], beta)
+        scores[-1] = 0
+        shape = (self.replicates, *values.shape)
+        return self.embedded(values.expand(shape), scores.expand(shape[0], -1))
+
+    def embedded(self, values: Tensor, scores: Tensor) -> Weights:
+        """From the tokens' basis to that of the embeddings.
+
+        Args:
+            values: (B, answers, tokens).
+            scores: (B, tokens), of each token as a key to the query.
+        """
+        keys = scores[:, :, None]
+        if self.inputs is None:
+            ov, kq = values, torch.cat([keys.expand(-1, -1, self.tokens - 1) * 0, keys], 2)
+        else:
+            ov = values @ self.inputs
+            kq = (self.inputs.mT @ keys) @ self.inputs[:, -1:]
+        return Weights(ov=ov if self.outputs is None else self.outputs.mT @ ov, kq=kq)
+
+    def read(self, weights: Weights) -> tuple[Tensor, Tensor]:
+        """Value of each token for each answer, (B, answers, tokens), and score of each token."""
+        ov = weights.ov if self.outputs is None else self.outputs @ weights.ov
+        if self.inputs is None:
+            return ov, weights.kq[:, :, -1]
+        return ov @ self.inputs.mT, (self.inputs @ (weights.kq @ self.inputs[:, -1:].mT))[..., 0]
+
+    def _tables(self, values: Tensor, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """exp(logit), up to factors, by subject and by relation, and their sums (B, S, R)."""
+        s = self.subjects
+        logits = values * scores[:, None]
+        by_s, by_r = logits[..., :s], logits[..., s:-1] + logits[..., -1:]
+        by_s = (by_s - by_s.amax(1, keepdim=True)).exp()
+        by_r = (by_r - by_r.amax(1, keepdim=True)).exp()
+        return by_s, by_r, by_s.mT @ by_r
+
+    def gradient(self, weights: Weights, frequencies: Tensor | None = None) -> Weights:
+        """Minus the gradient of the loss, exact.
+
+        Args:
+            weights: at which.
+            frequencies: (B, S, R), how often each pair occurs; uniform if not given.
+        """
+        values, scores = self.read(weights)
+        by_s, by_r, total = self._tables(values, scores)
+        often = self.uniform if frequencies is None else frequencies
+        share = often / total
+        # Of each answer: how often it is right, less how likely it is held to be, token by token.
+        flat = often.reshape(self.replicates, self.answers, 1)
+        likely_s = by_s * (by_r @ share.mT)
+        residual = torch.cat(
+            [
+                flat * self.has_subject - likely_s,
+                flat * self.has_relation - by_r * (by_s @ share),
+                flat - likely_s.sum(2, keepdim=True),
+            ],
+            2,
+        )
+        return self.embedded(scores[:, None] * residual, (values * residual).sum(1))
+
+    def odds(self, weights: Weights) -> Odds:
+        """How surely the model names the right subject, and the right relation, in its answer."""
+        by_s, by_r, total = self._tables(*self.read(weights))
+        s, r = self.subjects, self.relations
+        # Answers (s, k) are likely under subject s; summed over k, or over subjects k.
+        own_s = (by_s * self.has_subject).sum(2).view(-1, s, r)
+        own_r = (by_r * self.has_relation).sum(2).view(-1, s, r)
+        subject = torch.einsum("bsk,bskr->bsr", own_s, by_r.view(-1, s, r, r)) / total
+        relation = torch.einsum("bkr,bkrs->bsr", own_r, by_s.view(-1, s, r, s)) / total
+        return Odds(subject=subject.mean((1, 2)).logit(), relation=relation.mean((1, 2)).logit())
+
+    def loss(self, weights: Weights) -> Tensor:
+        """Cross-entropy in nats, (B,), over all pairs."""
+        by_s, by_r, total = self._tables(*self.read(weights))
+        right = (by_s * self.has_subject).sum(2) * (by_r * self.has_relation).sum(2)
+        return -(right.view_as(total) / total).log().mean((1, 2))
+
+    def scalars(self, weights: Weights) -> Scalars:
+        """The four coordinates of the weights, and the largest part outside them."""
+        values, scores = self.read(weights)
+        other = weights.kq - self.embedded(values, scores).kq  # keys to what is no query
+        values = values - values.mean(1, keepdim=True)
+        s = self.subjects
+        by_token = [values[..., :s], values[..., s:-1], values[..., -1:]]
+        attended = [scores[:, :s], scores[:, s:-1], scores[:, -1:]]
+        coordinates: list[Tensor] = []
+        rest = [by_token[2], attended[2][:, None], other]
+        for u, part, score in zip(self.directions(), by_token, attended, strict=False):
+            alpha, beta = (u * part).sum((1, 2)) / u.square().sum(), score.mean(1)
+            rest += [part - alpha[:, None, None] * u, (score - beta[:, None])[:, None]]
+            coordinates += [alpha, beta]
+        return Scalars(
+            alpha_subject=coordinates[0],
+            beta_subject=coordinates[1],
+            alpha_relation=coordinates[2],
+            beta_relation=coordinates[3],
+            rest=torch.stack([part.abs().amax((1, 2)) for part in rest]).amax(0),
+        )
+
+
+def rotated(rngs: Sequence[np.random.Generator], count: int) -> Tensor:
+    """Uniformly random orthonormal embeddings, (B, count, count)."""
+    drawn = [np.linalg.qr(rng.standard_normal((count, count))) for rng in rngs]
+    return torch.from_numpy(np.stack([q * np.sign(np.diagonal(r)) for q, r in drawn]))
+
+
+def gaussian(rngs: Sequence[np.random.Generator], count: int, dim: int) -> Tensor:
+    """Embeddings N(0, I/dim), which are not orthogonal: (B, count, dim)."""
+    return torch.from_numpy(np.stack([LAWS["gaussian"](rng, 0, count, dim) for rng in rngs]))
+
+
+def hadamard_or_one_hot(kinds: str, subjects: int, relations: int) -> tuple[Tensor, Tensor]:
+    """Embeddings of the tokens, (1, S + R + 1, same), and of the answers, (1, S R, S R).
+
+    Args:
+        kinds: of subjects, relations and answers: O for one-hot, H for a normalised Hadamard
+            matrix. Subjects, relations and query have coordinates of their own.
+        subjects, relations: powers of 2 where they are H.
+    """
+
+    def table(kind: str, count: int) -> Tensor:
+        if kind == "O":
+            return torch.eye(count, dtype=torch.float64)
+        return torch.from_numpy(hadamard(count) / math.sqrt(count))
+
+    inputs = torch.eye(subjects + relations + 1, dtype=torch.float64)
+    inputs[:subjects, :subjects] = table(kinds[0], subjects)
+    inputs[subjects:-1, subjects:-1] = table(kinds[1], relations)
+    return inputs[None], table(kinds[2], subjects * relations)[None]

@@ -1,0 +1,207 @@
+"""Gradient, spectral and sign flow of the matrices of a transformer, and its optimisers.
+
+A flow moves each matrix as a rule says: along minus the gradient of the loss, along its polar
+factor, or along its sign.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from simulation.adam import adam
+from simulation.spectral.facts import Facts, Odds, Weights
+
+NO_SINGULAR_VALUE, NO_ENTRY = 1e-6, 1e-10
+"""What is less than this part of the largest counts as zero: far above rounding errors."""
+
+
+def polar(matrix: Tensor) -> Tensor:
+    """The polar factor U V^T of U diag(sigma) V^T, without singular values that are zero.
+
+    By the eigenvectors of the smaller Gram matrix; a singular value below
+    `NO_SINGULAR_VALUE` of the largest counts as zero.
+    """
+    if matrix.shape[-2] < matrix.shape[-1]:
+        across: Tensor = polar(matrix.mT).mT
+        return across
+    squares, vectors = torch.linalg.eigh(matrix.mT @ matrix)
+    kept = squares > NO_SINGULAR_VALUE**2 * squares[..., -1:].clamp_min(1e-300)
+    inverse = torch.where(kept, squares.clamp_min(1e-300).rsqrt(), 0)
+    factor: Tensor = matrix @ (vectors * inverse[..., None, :]) @ vectors.mT
+    return factor
+
+
+def sign(matrix: Tensor) -> Tensor:
+    """The sign of each entry; 0 where it is a rounding error."""
+    return unrounded(matrix).sign()
+
+
+def unrounded(matrix: Tensor) -> Tensor:
+    """The matrix with 0 below `NO_ENTRY` of its largest entry."""
+    largest = matrix.abs().amax((-2, -1), keepdim=True)
+    return matrix * (matrix.abs() > NO_ENTRY * largest)
+
+
+def newton_schulz(matrix: Tensor) -> Tensor:
+    """Five Newton-Schulz steps of the quintic that Muon uses: singular values to 0.7 to 1.2.
+
+    K. Jordan et al., "Muon: an optimizer for hidden layers in neural networks" (2024).
+    """
+    if matrix.shape[-2] > matrix.shape[-1]:
+        across: Tensor = newton_schulz(matrix.mT).mT
+        return across
+    x: Tensor = matrix / (matrix.norm(dim=(-2, -1), keepdim=True) + 1e-7)
+    for _ in range(5):
+        gram = x @ x.mT
+        x = 3.4445 * x + (-4.7750 * gram + 2.0315 * gram @ gram) @ x
+    return x
+
+
+def muon(matrix: Tensor) -> Tensor:
+    """Muon's direction: `newton_schulz`, and longer for matrices with more rows than columns."""
+    rows, columns = matrix.shape[-2:]
+    return newton_schulz(matrix) * math.sqrt(max(1.0, rows / columns))
+
+
+def identity(matrix: Tensor) -> Tensor:
+    """The matrix itself."""
+    return matrix
+
+
+RULES: dict[str, Callable[[Tensor], Tensor]] = {
+    "gradient": identity,
+    "spectral": polar,
+    "sign": sign,
+}
+"""What each flow makes of the gradient of a matrix."""
+
+
+def flow(task: Facts, weights: Weights, rule: str, times: Iterable[float]) -> Iterator[Weights]:
+    """The weights at these times, one classical Runge-Kutta step from each to the next.
+
+    Args:
+        task: whose population loss is descended.
+        weights: at the first of the times.
+        rule: "gradient", "spectral" or "sign".
+        times: rising.
+    """
+
+    def slope(at: Weights) -> Weights:
+        return task.gradient(at).mapped(RULES[rule])
+
+    yield weights
+    for before, after in pairwise(times):
+        h = after - before
+        first = slope(weights)
+        second = slope(weights.moved(first, h / 2))
+        third = slope(weights.moved(second, h / 2))
+        fourth = slope(weights.moved(third, h))
+        for part, share in ((first, 1 / 6), (second, 1 / 3), (third, 1 / 3), (fourth, 1 / 6)):
+            weights = weights.moved(part, share * h)
+        yield weights
+
+
+def clock(duration: float, steps: int, *, growing: float | None = None) -> list[float]:
+    """Times from 0 to a duration in equal steps; with ``growing``, on from there to that time.
+
+    The later steps are a twentieth of the time that has passed, as a flow that slows down allows.
+
+    >>> clock(2.0, 2)
+    [0.0, 1.0, 2.0]
+    >>> [round(t, 3) for t in clock(2.0, 1, growing=2.2)]
+    [0.0, 2.0, 2.098, 2.2]
+    """
+    times = [duration * step / steps for step in range(steps + 1)]
+    if growing is None:
+        return times
+    ratio = growing / duration
+    more = math.ceil(20 * math.log(ratio))
+    return times + [duration * ratio ** (step / more) for step in range(1, more + 1)]
+
+
+def followed(task: Facts, path: Iterable[Weights]) -> Odds:
+    """The odds along a path, (points, B)."""
+    points = [task.odds(weights) for weights in path]
+    return Odds(
+        subject=torch.stack([point.subject for point in points]),
+        relation=torch.stack([point.relation for point in points]),
+    )
+
+
+def learning_time(odds: Tensor, times: Sequence[float], error: float) -> Tensor:
+    """(B,): when the probability of being wrong first falls to ``error``, interpolated linearly.
+
+    Args:
+        odds: logarithms of the odds of being right, (points, B).
+        times: of the points.
+        error: in (0, 1).
+
+    Raises ValueError if it never does, or does at the first point.
+    """
+    level = math.log(1 / error - 1)
+    reached = odds >= level
+    if not reached.any(0).all() or reached[0].any():
+        raise ValueError(f"an error of {error} is not reached on the way: train longer")
+    after = reached.to(torch.int8).argmax(0, keepdim=True)
+    high, low = odds.gather(0, after)[0], odds.gather(0, after - 1)[0]
+    clocked = torch.tensor(times, device=odds.device, dtype=odds.dtype)
+    end, begin = clocked[after[0]], clocked[after[0] - 1]
+    return begin + (end - begin) * (level - low) / (high - low)
+
+
+def one_step_at_a_time(
+    task: Facts,
+    weights: Weights,
+    direction: Callable[[Tensor], Tensor],
+    *,
+    rate: float,
+    steps: int,
+    momentum: float = 0.0,
+    batch: int | None = None,
+    rngs: Sequence[np.random.Generator] = (),
+) -> Iterator[Weights]:
+    """Steps of an optimiser in place of a flow: the weights before the first and after each.
+
+    Args:
+        task: to be learned.
+        weights: at the start.
+        direction: what becomes of a (mean) gradient, such as `polar`.
+        rate: size of a step.
+        steps: how many.
+        momentum: share of the old mean of gradients in the new one, with Nesterov's look ahead.
+        batch: pairs drawn for a step, uniform; all pairs if not given.
+        rngs: of each replicate, for the batches.
+    """
+    pairs = task.answers
+    mean = weights.mapped(torch.zeros_like)
+    yield weights
+    for _ in range(steps):
+        often = None
+        if batch is not None:
+            drawn = np.stack([rng.multinomial(batch, [1 / pairs] * pairs) for rng in rngs])
+            often = torch.from_numpy(drawn / batch).to(task.uniform).view_as(task.uniform)
+        new = task.gradient(weights, often)
+        mean = mean.mapped(lambda old: momentum * old).moved(new, 1 - momentum)
+        ahead = mean.mapped(lambda old: momentum * old).moved(new, 1 - momentum)
+        weights = weights.moved(ahead.mapped(direction), rate)
+        yield weights
+
+
+def adam_steps(task: Facts, weights: Weights, *, rate: float, steps: int) -> Iterator[Weights]:
+    """Full-batch Adam with its usual constants: the weights at the start and after each step.
+
+    Rounding errors of a gradient count as zero: Adam would divide them by their own size, and turn
+    zeros into steps that are as large as any.
+    """
+    now = weights.mapped(torch.clone)
+    means, squares = weights.mapped(torch.zeros_like), weights.mapped(torch.zeros_like)
+    yield weights
+    for step in range(1, steps + 1):
+        descent = task.gradient(now).mapped(lambda gradient: -unrounded(gradient))
+        adam(now.ov, descent.ov, means.ov, squares.ov, step, rate)
+        adam(now.kq, descent.kq, means.kq, squares.kq, step, rate)
+        yield now.mapped(torch.clone)

@@ -1,0 +1,53 @@
+"""Flows on facts: gradients are those of the loss, and two flows do not know the embeddings."""
+
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulation.spectral import facts, flows
+from simulation.spectral.facts import Facts, Weights
+
+
+@st.composite
+def tasks(draw: st.DrawFn) -> tuple[Facts, Weights, Facts, Weights]:
+    """A task with a random start, one-hot and turned."""
+    s, r = draw(st.integers(2, 6)), draw(st.integers(2, 5))
+    rngs = [np.random.default_rng(draw(st.integers(0, 2**32 - 1)))]
+    inputs, outputs = facts.rotated(rngs, s + r + 1), facts.rotated(rngs, s * r)
+    plain = Facts(s, r)
+    turned = Facts(s, r, inputs=inputs, outputs=outputs)
+    size = draw(st.sampled_from([0.1, 1.0, 5.0]))
+    start = plain.start(0.0, 0.0).mapped(
+        lambda x: size * torch.from_numpy(rngs[0].standard_normal(x.shape))
+    )
+    moved = Weights(ov=outputs.mT @ start.ov @ inputs, kq=inputs.mT @ start.kq @ inputs)
+    return plain, start, turned, moved
+
+
+@given(tasks())
+@settings(deadline=None, max_examples=30)
+def test_gradient_is_the_slope_of_the_loss(given: tuple[Facts, Weights, Facts, Weights]) -> None:
+    _, _, task, at = given
+    gradient = task.gradient(at)
+    steps = [at.moved(gradient, sign * 1e-4 / _size(gradient)) for sign in (1, -1)]
+    slope = (task.loss(steps[1]) - task.loss(steps[0])).item() / (2e-4 / _size(gradient))
+    square = sum(float(x.square().sum()) for x in (gradient.ov, gradient.kq))
+    assert abs(slope - square) < 1e-5 * square + 1e-12
+
+
+@given(tasks())
+@settings(deadline=None, max_examples=30)
+def test_polar_factors_turn_along(given: tuple[Facts, Weights, Facts, Weights]) -> None:
+    plain, start, turned, moved = given
+    assert turned.inputs is not None
+    assert turned.outputs is not None
+    assert torch.allclose(plain.loss(start), turned.loss(moved))
+    for rule in (flows.identity, flows.polar):
+        here, there = (task.gradient(at).mapped(rule) for task, at in ((plain, start), given[2:]))
+        back = turned.outputs @ there.ov @ turned.inputs.mT
+        assert torch.allclose(back, here.ov, atol=1e-5)
+
+
+def _size(weights: Weights) -> float:
+    return max(float(x.norm()) for x in (weights.ov, weights.kq))

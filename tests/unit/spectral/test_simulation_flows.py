@@ -1,0 +1,187 @@
+"""simulation.spectral.flows against singular values, torch's Adam, and by hand."""
+
+import itertools
+import math
+from collections import deque
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from simulation.spectral import facts, flows
+from simulation.spectral.facts import Facts, Weights
+
+
+def generators(count: int) -> list[np.random.Generator]:
+    return [np.random.default_rng([6, index]) for index in range(count)]
+
+
+def end(path: Iterator[Weights]) -> Weights:
+    (last,) = deque(path, maxlen=1)
+    return last
+
+
+def random_matrix(*shape: int) -> Tensor:
+    return torch.from_numpy(np.random.default_rng(3).standard_normal(shape))
+
+
+@pytest.mark.parametrize("shape", [(2, 7, 4), (2, 4, 7), (1, 5, 5)])
+def test_polar_factor_has_the_vectors_and_no_values(shape: tuple[int, ...]) -> None:
+    matrix = random_matrix(*shape)
+    left, _, right = torch.linalg.svd(matrix, full_matrices=False)
+    assert torch.allclose(flows.polar(matrix), left @ right, atol=1e-10)
+
+
+def test_polar_factor_leaves_out_what_is_zero() -> None:
+    low = random_matrix(1, 6, 2) @ random_matrix(1, 2, 5)
+    left, _, right = torch.linalg.svd(low)
+    expected = left[..., :2] @ right[:, :2]
+    assert torch.allclose(flows.polar(low), expected, atol=1e-8)
+    assert torch.equal(flows.polar(torch.zeros(1, 3, 2)), torch.zeros(1, 3, 2))
+
+
+def test_sign_of_a_rounding_error_is_zero() -> None:
+    matrix = torch.tensor([[[2.0, -3.0, 1e-13, 0.0]]], dtype=torch.float64)
+    assert flows.sign(matrix).tolist() == [[[1.0, -1.0, 0.0, 0.0]]]
+
+
+def test_newton_schulz_brings_singular_values_near_one() -> None:
+    matrix = random_matrix(2, 12, 6)
+    left, before, right = torch.linalg.svd(matrix, full_matrices=False)
+    found = flows.newton_schulz(matrix)
+    after = (left.mT @ found @ right.mT).diagonal(dim1=1, dim2=2)
+    assert torch.allclose(left * after[:, None] @ right, found), "the vectors stay"
+    assert 0.6 < after.min() < after.max() < 1.3
+    x = before / before.norm(dim=1, keepdim=True)
+    for _ in range(5):
+        x = 3.4445 * x - 4.7750 * x**3 + 2.0315 * x**5
+    assert torch.allclose(after, x, atol=1e-5)
+    assert torch.allclose(flows.newton_schulz(matrix.mT), found.mT)
+    assert torch.allclose(flows.muon(matrix), math.sqrt(2) * found)
+    assert torch.allclose(flows.muon(matrix.mT), found.mT)
+
+
+@pytest.mark.parametrize(("rule", "ratio"), [("gradient", 16), ("spectral", 16)])
+def test_flow_is_of_fourth_order(rule: str, ratio: float) -> None:
+    task = Facts(4, 3)
+    start = task.start(0.2, 0.3)
+    duration = {"gradient": 30.0, "spectral": 4.0}[rule]
+    ends = [end(flows.flow(task, start, rule, flows.clock(duration, n))).kq for n in (10, 20, 160)]
+    coarse, fine = ((found - ends[2]).abs().max() for found in ends[:2])
+    assert 0.6 * ratio < coarse / fine < 1.6 * ratio
+
+
+def test_flows_descend_and_start_where_they_are_told() -> None:
+    task = Facts(4, 2)
+    start = task.start(0.1, 0.1)
+    for rule in flows.RULES:
+        path = [*flows.flow(task, start, rule, flows.clock(2.0, 10))]
+        assert torch.equal(path[0].ov, start.ov)
+        losses = [task.loss(weights).item() for weights in path]
+        assert all(a > b for a, b in itertools.pairwise(losses))
+
+
+def test_sign_flow_moves_by_the_time() -> None:
+    task = Facts(4, 2)
+    start = task.start(0.1, 0.1)
+    moved = end(flows.flow(task, start, "sign", [0.0, 0.25]))
+    assert {round(x, 12) for x in (moved.ov - start.ov).abs().ravel().tolist()} == {0, 0.25}
+    assert (moved.kq - start.kq)[0, :, -1].tolist() == pytest.approx([0.25] * 6 + [0])
+
+
+def test_clock_grows_by_a_twentieth() -> None:
+    times = flows.clock(3.0, 3, growing=300.0)
+    assert times[:4] == [0, 1, 2, 3]
+    assert times[-1] == pytest.approx(300)
+    steps = np.diff(np.log(times[3:]))
+    assert np.allclose(steps, steps[0])
+    assert 0.04 < steps[0] <= 0.05
+
+
+def test_learning_time_interpolates() -> None:
+    odds = torch.tensor([[-1.0, 0.0], [1.0, 0.0], [3.0, 8.0]], dtype=torch.float64)
+    times = [0.0, 10.0, 30.0]
+    level = 1 / (1 + math.exp(2.0))
+    assert flows.learning_time(odds, times, level).tolist() == pytest.approx([20, 15])
+    for error in (0.001, 0.9):
+        with pytest.raises(ValueError, match="train longer"):
+            flows.learning_time(odds, times, error)
+
+
+def test_a_step_of_descent_is_a_step_along_the_gradient() -> None:
+    task = Facts(3, 2)
+    start = task.start(0.2, 0.4)
+    first, second = flows.one_step_at_a_time(task, start, flows.identity, rate=0.5, steps=1)
+    assert torch.equal(first.ov, start.ov)
+    assert torch.allclose(second.ov, start.ov + 0.5 * task.gradient(start).ov)
+
+
+def test_momentum_looks_ahead() -> None:
+    task = Facts(3, 2)
+    start = task.start(0.2, 0.4)
+    path = [*flows.one_step_at_a_time(task, start, flows.identity, rate=0.5, steps=2, momentum=0.9)]
+    gradients = [task.gradient(weights).kq for weights in path]
+    mean = 0.1 * gradients[0]
+    one = start.kq + 0.5 * (0.1 * gradients[0] + 0.9 * mean)
+    mean = 0.9 * mean + 0.1 * gradients[1]
+    two = one + 0.5 * (0.1 * gradients[1] + 0.9 * mean)
+    assert torch.allclose(path[1].kq, one)
+    assert torch.allclose(path[2].kq, two)
+
+
+def test_batches_are_drawn_by_each_replicates_generator() -> None:
+    def trained(rngs: list[np.random.Generator]) -> Weights:
+        task = Facts(3, 2, replicates=len(rngs))
+        return end(
+            flows.one_step_at_a_time(
+                task, task.start(0.2, 0.4), flows.polar, rate=0.1, steps=5, batch=4, rngs=rngs
+            )
+        )
+
+    together = trained(generators(3))
+    assert torch.allclose(together.ov[2:], trained(generators(3)[2:]).ov)
+    assert not torch.allclose(together.ov[1], together.ov[2])
+
+
+def test_large_batches_are_the_population() -> None:
+    task = Facts(3, 2)
+    start = task.start(0.2, 0.4)
+    ends = [
+        end(
+            flows.one_step_at_a_time(
+                task, start, flows.identity, rate=0.5, steps=3, batch=batch, rngs=generators(1)
+            )
+        ).ov
+        for batch in (None, 10**8)
+    ]
+    assert torch.allclose(ends[0], ends[1], atol=1e-3 * (ends[0] - start.ov).abs().max().item())
+
+
+def test_adam_leaves_alone_what_is_zero() -> None:
+    inputs, outputs = facts.hadamard_or_one_hot("HHH", 4, 2)
+    task = Facts(4, 2, inputs=inputs, outputs=outputs)
+    last = end(flows.adam_steps(task, task.start(0.2, 0.4), rate=0.1, steps=10))
+    assert task.scalars(last).rest.item() < 1e-12
+    assert task.scalars(last).alpha_subject.item() > 1
+
+
+def test_adam_is_that_of_torch() -> None:
+    rngs = generators(1)
+    inputs, outputs = facts.gaussian(rngs, 6, 6), facts.gaussian(rngs, 6, 6)
+    task = Facts(3, 2, inputs=inputs, outputs=outputs)
+    start = task.start(0.2, 0.4)
+    tables = [start.ov.clone().requires_grad_(), start.kq.clone().requires_grad_()]
+    optimiser = torch.optim.Adam(tables, lr=0.03)
+    for _ in range(4):
+        optimiser.zero_grad()
+        gradient = task.gradient(Weights(ov=tables[0].detach(), kq=tables[1].detach()))
+        tables[0].grad, tables[1].grad = -gradient.ov, -gradient.kq
+        optimiser.step()
+    path = [*flows.adam_steps(task, start, rate=0.03, steps=4)]
+    assert torch.allclose(path[-1].ov, tables[0].detach())
+    assert torch.allclose(path[-1].kq, tables[1].detach())
+    assert torch.equal(path[0].ov, start.ov), "the start is left as it was"
+    assert len(path) == 5
+    assert not torch.equal(path[3].ov, path[4].ov)

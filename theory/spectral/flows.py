@@ -1,0 +1,269 @@
+r"""Gradient, spectral and sign flow on facts: a transformer's two matrices as four numbers.
+
+Derivation: flows.md. $S$ subjects and $R$ relations are uniform and independent, each pair has an
+answer of its own, token embeddings are orthonormal. From $\alpha_S=\alpha_R=\beta_S=\beta_R=
+\alpha_0$ the matrices $W_{OV}$, $W_{KQ}$ stay on a manifold of four coordinates. With
+
+$$ x_S = \alpha_S\beta_S/\sqrt R,\quad q_S = x_S - \log(S-1),\quad e_S = 1/(1+e^{q_S}), $$
+
+the probability that the answer names the right subject is $1-e_S$; likewise for relations, with
+$S$ and $R$ exchanged. The loss is $-\log(1-e_S) - \log(1-e_R)$.
+
+* gradient: $\alpha_S' = \beta_Se_S/((S-1)\sqrt R)$, $\beta_S' = \alpha_Se_S/(S\sqrt R)$;
+* spectral: $\alpha' = 1$, $\beta_S' = u_S/(\sqrt S|u|)$ with $u = (\alpha_Se_S, \alpha_Re_R)$;
+* sign: constant $\alpha'$ and $\beta'$, which depend on the embeddings.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from scipy import integrate, special
+
+from recall_claims import prediction
+from theory.laws import crossing
+
+_SOURCE = "paper D, arXiv 2610.02798, D5; derived"
+
+Flow = Literal["gradient", "spectral", "sign"]
+Part = Literal["subject", "relation"]
+EMBEDDINGS = ("OOO", "OOH", "OHO", "OHH", "HOO", "HOH", "HHO", "HHH")
+"""Of subjects, relations and answers: one-hot, or the columns of a normalised Hadamard matrix."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """Subjects, relations, and the four coordinates' value at the start.
+
+    Raises ValueError unless there are at least 2 subjects and relations, and the start is in
+    (0, 0.1].
+    """
+
+    subjects: int
+    relations: int
+    start: float = 0.01
+
+    def __post_init__(self) -> None:
+        if min(self.subjects, self.relations) < 2 or not 0 < self.start <= 0.1:
+            raise ValueError(f"{self}: at least 2 subjects and relations, and a start in (0, 0.1]")
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> "Facts":
+        """The sizes in a mapping that may hold other keys as well; those are ignored."""
+        names = ("subjects", "relations", "start")
+        return cls(**{name: parameters[name] for name in names if name in parameters})
+
+    def seen_from(self, part: Part) -> tuple[int, int]:
+        """How many there are of a part, and of the other."""
+        own, other = self.subjects, self.relations
+        return (own, other) if part == "subject" else (other, own)
+
+
+def _level(facts: Facts, part: Part, error: float) -> float:
+    """The x at which the probability of being wrong is this."""
+    if not 0 < error < 1:
+        raise ValueError(f"error {error} is not in (0, 1)")
+    own, _ = facts.seen_from(part)
+    return math.log(own - 1) + math.log1p(-error) - math.log(error)
+
+
+def time_scale(facts: Facts, part: Part) -> float:
+    r"""$\kappa_S = \sqrt{S(S-1)R}$, in which gradient flow measures its time."""
+    own, other = facts.seen_from(part)
+    return math.sqrt(own * (own - 1) * other)
+
+
+def _gradient_time(facts: Facts, part: Part, x: float) -> float:
+    """When x is this under gradient flow."""
+    own, other = facts.seen_from(part)
+    scale, first = time_scale(facts, part), facts.start**2 / math.sqrt(other)
+    if x <= first:
+        return 0.0
+    bend = facts.start**2 / (2 * scale)
+    growth = math.asinh(x / bend) - math.asinh(first / bend)
+    # Where the bend is felt, the exponential is still 1.
+    felt = growth - math.log(x / first)
+    saturation = special.expi(x) - special.expi(first) + felt
+    return float(scale / 2 * (growth + saturation / (own - 1)))
+
+
+def sign_rates(facts: Facts, part: Part, embeddings: str) -> tuple[float, float]:
+    r"""$(\alpha', \beta')$ of a part under sign flow.
+
+    Raises ValueError for unknown embeddings, and for Hadamard ones of sizes that are no powers
+    of 2.
+    """
+    if embeddings not in EMBEDDINGS:
+        raise ValueError(f"embeddings {embeddings!r} are none of {', '.join(EMBEDDINGS)}")
+    sizes = (facts.subjects, facts.relations, facts.subjects * facts.relations)
+    for kind, size in zip(embeddings, sizes, strict=True):
+        if kind == "H" and size & (size - 1):
+            raise ValueError(f"Hadamard embeddings of {size} tokens: not a power of 2")
+    own, other = facts.seen_from(part)
+    token, answer = embeddings[["subject", "relation"].index(part)], embeddings[2]
+    alpha = {
+        "OO": 2 * math.sqrt(other),
+        "OH": math.sqrt(own),
+        "HO": math.sqrt(own * other),
+        "HH": 1.0,
+    }[token + answer]
+    return alpha, 1.0 if token == "O" else 1 / math.sqrt(own)
+
+
+@lru_cache(maxsize=256)
+def _spectral(facts: Facts, duration: float) -> Any:
+    """alpha, beta_S and beta_R as a function of time, until then."""
+    s, r = facts.subjects, facts.relations
+
+    def slope(_: float, state: Any) -> list[float]:
+        alpha, beta_s, beta_r = state
+        # alpha is common to both and drops out of u; of the errors only the ratio counts.
+        log_s = special.log_expit(math.log(s - 1) - alpha * beta_s / math.sqrt(r))
+        log_r = special.log_expit(math.log(r - 1) - alpha * beta_r / math.sqrt(s))
+        u_s, u_r = (math.exp(x - max(log_s, log_r)) for x in (log_s, log_r))
+        size = math.hypot(u_s, u_r)
+        return [1.0, u_s / (size * math.sqrt(s)), u_r / (size * math.sqrt(r))]
+
+    found = integrate.solve_ivp(
+        slope,
+        (0.0, duration),
+        [facts.start] * 3,
+        method="LSODA",
+        rtol=1e-10,
+        atol=1e-12,
+        dense_output=True,
+    )
+    if not found.success:
+        raise ValueError(f"{facts}: the equations are not solved until {duration}")
+    return found.sol
+
+
+def _strength(facts: Facts, part: Part, time: float, flow: Flow, embeddings: str) -> float:
+    """x at a time."""
+    _, other = facts.seen_from(part)
+    if flow == "gradient":
+        first = facts.start**2 / math.sqrt(other)
+        return crossing.log_root(
+            lambda x: _gradient_time(facts, part, x), first, level=time, tolerance=1e-12
+        )
+    if flow == "spectral":
+        alpha, *betas = _spectral(facts, 2.0 ** math.ceil(math.log2(max(time, 1.0))))(time)
+        beta = betas[0 if part == "subject" else 1]
+    else:
+        rates = sign_rates(facts, part, embeddings)
+        alpha, beta = (facts.start + rate * time for rate in rates)
+    return float(alpha * beta / math.sqrt(other))
+
+
+@prediction(
+    latex=r"q_S = \frac{\alpha_S(t)\,\beta_S(t)}{\sqrt R} - \log(S-1)",
+    source=_SOURCE,
+    provenance="derived",
+)
+def log_odds(
+    facts: Facts, part: Part, time: float, *, flow: Flow, embeddings: str = "OOO"
+) -> float:
+    """Logarithm of the odds that the answer names the right subject, or relation, at a time.
+
+    Args:
+        facts: sizes and start.
+        part: subject or relation.
+        time: of the flow.
+        flow: which.
+        embeddings: of which sign flow depends.
+
+    Raises:
+        ValueError: sign flow, embeddings as for `sign_rates`.
+    """
+    own, _ = facts.seen_from(part)
+    return _strength(facts, part, time, flow, embeddings) - math.log(own - 1)
+
+
+@prediction(
+    latex=r"T_S(\delta):\ e_S(T_S)=\delta",
+    source=_SOURCE,
+    provenance="derived",
+)
+def learning_time(
+    facts: Facts, part: Part, *, flow: Flow, error: float = 0.1, embeddings: str = "OOO"
+) -> float:
+    r"""When the probability of a wrong subject, or relation, has fallen to an error.
+
+    Gradient flow in closed form, to 1e-5 of the time,
+    $$ T_S \simeq \frac{\kappa_S}2\left[\log\frac x{x_0} + \frac{\mathrm{Ei}(x)-
+       \mathrm{Ei}(x_0)}{S-1}\right], \quad x=\log\frac{(S-1)(1-\delta)}\delta,\quad
+       x_0=\frac{\alpha_0^2}{\sqrt R}; $$
+    sign flow by a quadratic equation; spectral flow by integration.
+
+    Raises:
+        ValueError: the error is not in (0, 1), or embeddings as for `sign_rates`.
+    """
+    level = _level(facts, part, error)
+    own, other = facts.seen_from(part)
+    if flow == "gradient":
+        return _gradient_time(facts, part, level)
+    if flow == "sign":
+        a, b = sign_rates(facts, part, embeddings)
+        half = facts.start * (a + b) / 2
+        missing = level * math.sqrt(other) - facts.start**2
+        return missing / (half + math.sqrt(half**2 + a * b * missing))
+    # Fewer than all tokens can take of the attention's norm: then x = t^2 / sqrt(own other).
+    longest = 4 * math.sqrt(level) * (own * other) ** 0.25 + 4
+    return crossing.log_root(
+        lambda time: _strength(facts, part, time, flow, embeddings),
+        1e-3,
+        longest,
+        level=level,
+        tolerance=1e-9,
+    )
+
+
+@prediction(latex=r"\rho = T_S/T_R", source=_SOURCE, provenance="derived")
+def time_ratio(facts: Facts, *, flow: Flow, error: float = 0.1, embeddings: str = "OOO") -> float:
+    r"""Learning time of the subjects over that of the relations.
+
+    Gradient flow: $\frac SR\sqrt{\frac{R-1}{S-1}}$ times a ratio of logarithms.
+    Arguments and errors as for `learning_time`.
+    """
+    subject, relation = (
+        learning_time(facts, part, flow=flow, error=error, embeddings=embeddings)
+        for part in ("subject", "relation")
+    )
+    return subject / relation
+
+
+@prediction(
+    latex=r"e_S \simeq \frac{\sqrt{S(S-1)R}}{2\,T\log T}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def gradient_error(facts: Facts, part: Part, time: float) -> float:
+    r"""Probability of a wrong subject, or relation, under gradient flow at a time.
+
+    $Te_S(q_S+\log(S-1)) \to \kappa_S/2$, and $q_S = \log T$ up to $\log\log T$.
+    """
+    return float(special.expit(-log_odds(facts, part, time, flow="gradient")))
+
+
+@prediction(
+    latex=r"\frac{dq_S}{d(T^2)} = \frac{dq_R}{d(T^2)} \to \frac1{\sqrt{2SR}}",
+    source=_SOURCE,
+    provenance="derived",
+)
+def spectral_decay_rate(facts: Facts) -> float:
+    r"""Rate at which both errors fall as exp(- rate T^2) under spectral flow, in the end.
+
+    Then the errors of subject and relation fall together, and attention is shared such that
+    $S\beta_S'^2 = R\beta_R'^2 = 1/2$.
+    """
+    return 1 / math.sqrt(2 * facts.subjects * facts.relations)
+
+
+def first(facts: Facts, *, flow: Flow, embeddings: str = "OOO", factor: float) -> str:
+    """What is learned first: "subject", "relation", or "together" if within a factor."""
+    ratio = time_ratio(facts, flow=flow, embeddings=embeddings)
+    if 1 / factor <= ratio <= factor:
+        return "together"
+    return "relation" if ratio > 1 else "subject"
