@@ -107,6 +107,34 @@ def one_step(
     return {step: torch.stack(counts).to(dtype) for step, counts in found.items()}
 
 
+def batch_and_population(
+    rngs: Sequence[np.random.Generator],
+    *,
+    dim: int,
+    items: int,
+    exponent: float,
+    batch: int,
+    steps: Sequence[str],
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> dict[str, torch.Tensor]:
+    """Items recalled after a step on a batch, and on the population, of the same embeddings.
+
+    Returns (R,) counts under the name of each step, and under that with "_all" for the population.
+    """
+    found: dict[str, list[torch.Tensor]] = {}
+    for rng in rngs:
+        inputs, outputs = _embeddings(rng, items, dim, device, dtype)
+        population = frequencies(items, exponent)
+        sampled = rng.multinomial(batch, population) / batch
+        for name, weights in (("", sampled), ("_all", population)):
+            p = torch.from_numpy(weights).to(device, dtype)
+            for step in steps:
+                count = recalled(_STEPS[step](p, inputs, outputs), inputs, outputs).sum()
+                found.setdefault(step + name, []).append(count)
+    return {name: torch.stack(counts).to(dtype) for name, counts in found.items()}
+
+
 def several_steps(
     rngs: Sequence[np.random.Generator],
     *,

@@ -3,7 +3,7 @@ r"""How many associations one step of an optimiser stores, from W = 0.
 Items $i\le N$ have frequencies $p_i\propto i^{-a}$ and embeddings $u_i, v_i\sim N(0,1_d/d)$. The
 cross-entropy of the scores $u_j^\top Wv_i$ has at W = 0 the gradient $-G$,
 
-$$ G = \sum_i p_i(u_i-\bar u)v_i^\top , \qquad\text{with a batch of B samples}\quad p_i\to n_i/B . $$
+$$ G = \sum_i p_i(u_i-\bar u)v_i^\top , \qquad\text{with B samples}\quad p_i\to n_i/B . $$
 
 Item i is recalled if its own score is the largest at $v_i$. The number recalled is a sum over items
 of a probability, that of a Gaussian own score to exceed its N - 1 Gaussian competitors:
