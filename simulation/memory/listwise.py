@@ -127,7 +127,7 @@ def _smoothed(current: torch.Tensor, top: int) -> tuple[torch.Tensor, torch.Tens
         excess, slope = near.sum(2) - top, (near * (1 - near)).sum(2)
         low, high = torch.where(excess > 0, level, low), torch.where(excess > 0, high, level)
         tried = level + excess / slope
-        inside = (tried > low) & (tried < high)
+        inside = (tried >= low) & (tried <= high)
         tried = torch.where(inside, tried, (low + high) / 2)
         settled = (tried - level).abs() <= _LEVEL * (1 + level.abs())
         level = tried
