@@ -194,16 +194,12 @@ def recalled_newton(dim: int, items: int, exponent: float) -> float:
     return total
 
 
-@prediction(
-    latex=r"C_a = \int_0^\infty\prod_{j\ge1}\Phi\left((j/x)^a\right)dx",
-    source=_SOURCE,
-    provenance="derived",
-)
 @lru_cache
 def gradient_constant(exponent: float) -> float:
-    """Limit of the number recalled after a gradient step over d^(1/(2a)).
+    r"""Limit of the number recalled after a gradient step over d^(1/(2a)).
 
-    No logarithm comes in: only the few items above i compete, each in half of the memories.
+    $C_a = \int_0^\infty\prod_{j\ge1}\Phi\left((j/x)^a\right)dx$. No logarithm comes in: only the few
+    items above i compete, each in half of the memories.
 
     Raises:
         ValueError: ``exponent`` is not above 1.
