@@ -172,19 +172,19 @@ def _newton_step(pairs: Pairs, current: torch.Tensor) -> tuple[torch.Tensor, tor
     p = torch.softmax(current, 2)
     mean = _average(pairs, p)
     if outputs.ndim == 3:
-        second = (p @ _squares(outputs)).view(-1, count, dim, dim)
+        second = (p @ squares(outputs)).view(-1, count, dim, dim)
     else:
         second = (outputs * p[..., None]).mT @ outputs
     covariance = second - mean[..., :, None] * mean[..., None, :]
     # The Hessian is a sum of Kronecker products, covariance of the outputs with e_i e_i^T.
-    hessian = (covariance.flatten(2).mT @ _squares(inputs)).view(-1, dim, dim, dim, dim)
+    hessian = (covariance.flatten(2).mT @ squares(inputs)).view(-1, dim, dim, dim, dim)
     hessian = hessian.transpose(2, 3).reshape(-1, dim**2, dim**2)
     gradient = ((mean - _targets(pairs)).mT @ inputs).flatten(1)
-    step, decrement = _damped_step(hessian, gradient, 2 * _loss(current))
+    step, decrement = damped_step(hessian, gradient, 2 * _loss(current))
     return step.view(-1, dim, dim), decrement
 
 
-def _damped_step(
+def damped_step(
     hessian: torch.Tensor, gradient: torch.Tensor, most: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Newton steps (R, d^2) with as small a ridge as each needs, and their decrements (R,).
@@ -213,7 +213,7 @@ def _damped_step(
     raise RuntimeError(f"no Newton step for {len(left)} sets of pairs")
 
 
-def _squares(vectors: torch.Tensor) -> torch.Tensor:
+def squares(vectors: torch.Tensor) -> torch.Tensor:
     """Products of all coordinates of each vector: (R, n, d^2)."""
     return (vectors[..., :, None] * vectors[..., None, :]).flatten(2)
 

@@ -1,0 +1,210 @@
+"""A linear memory of items of unequal frequency, after one step of an optimiser or a few.
+
+Item i = 1, ..., N has frequency p_i, a power law, and Gaussian embeddings u_i, v_i of mean square
+length 1.  The memory W answers v_i with the output of largest score ``u_j . W v_i``; item i is
+recalled if that is u_i.  Steps start from W = 0, where all softmax probabilities are 1/N and the
+cross-entropy has the gradient -G, ``G = sum_i p_i (u_i - ubar) v_i^T``.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from simulation import embeddings
+
+Floats = npt.NDArray[np.float64]
+
+_FIRST = 32
+"""Outputs that all scores are compared with first; what survives is compared with the others."""
+_RANK = 1e-10
+"""Singular values below this part of the largest are rounding."""
+
+
+def frequencies(items: int, exponent: float) -> Floats:
+    """Frequencies i^-exponent of the items, adding up to 1.
+
+    >>> frequencies(2, 2.0).tolist()
+    [0.8, 0.2]
+    """
+    values: Floats = np.arange(1.0, items + 1) ** -exponent
+    values /= values.sum()
+    return values
+
+
+def gradient(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
+    """Minus the gradient of the cross-entropy at W = 0, for items of these weights: (d, d).
+
+    >>> u = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> gradient(torch.tensor([1.0, 0.0]), u, u).tolist()
+    [[0.5, 0.0], [-0.5, 0.0]]
+    """
+    return ((outputs - outputs.mean(0)) * weights[:, None]).mT @ inputs
+
+
+def polar(matrix: torch.Tensor) -> torch.Tensor:
+    """U V^T of the singular value decomposition U S V^T, without the null space: (d, d).
+
+    >>> polar(torch.tensor([[0.0, 3.0], [-2.0, 0.0]])).tolist()
+    [[0.0, 1.0], [-1.0, 0.0]]
+    """
+    left, values, right = torch.linalg.svd(matrix)
+    return (left * (values > _RANK * values[0]).to(values.dtype)) @ right
+
+
+def newton(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
+    """Newton's step from W = 0: (d, d).
+
+    The Hessian there is the Kronecker product of the outputs' covariance, all N alike, and the
+    inputs' second moment under the weights.
+    """
+    centred = outputs - outputs.mean(0)
+    covariance = centred.mT @ centred / len(outputs)
+    moment = (inputs * weights[:, None]).mT @ inputs
+    half = torch.linalg.solve(covariance, gradient(weights, inputs, outputs))
+    return torch.linalg.solve(moment, half.mT).mT
+
+
+def recalled(memory: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
+    """Whether each input scores its own output above all others: (N,) bool."""
+    answers = inputs @ memory.mT
+    own = (answers * outputs).sum(1)
+    index = torch.arange(len(outputs), device=outputs.device)
+    found = _above(own, answers, outputs[:_FIRST], index)
+    left = torch.nonzero(found)[:, 0]
+    found[left] = _above(own[left], answers[left], outputs, index[left])
+    return found
+
+
+def one_step(
+    rngs: Sequence[np.random.Generator],
+    *,
+    dim: int,
+    items: int,
+    exponent: float,
+    steps: Sequence[str] = ("gradient", "spectral", "newton"),
+    batch: int | None = None,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> dict[str, torch.Tensor]:
+    """Number of items recalled after one step of each kind: (R,), by kind.
+
+    ``steps``: of "gradient", "spectral" (the polar factor of the gradient) and "newton".
+    ``batch``: samples that the gradient is an average over; None for the population. The embeddings
+    are drawn before the batch, so that they are the same with and without.
+    """
+    found: dict[str, list[torch.Tensor]] = {step: [] for step in steps}
+    for rng in rngs:
+        inputs, outputs = _embeddings(rng, items, dim, device, dtype)
+        weights = frequencies(items, exponent)
+        if batch is not None:
+            weights = rng.multinomial(batch, weights) / batch
+        p = torch.from_numpy(weights).to(device, dtype)
+        for step in steps:
+            memory = _STEPS[step](p, inputs, outputs)
+            found[step].append(recalled(memory, inputs, outputs).sum())
+    return {step: torch.stack(counts).to(dtype) for step, counts in found.items()}
+
+
+def batch_and_population(
+    rngs: Sequence[np.random.Generator],
+    *,
+    dim: int,
+    items: int,
+    exponent: float,
+    batch: int,
+    steps: Sequence[str],
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> dict[str, torch.Tensor]:
+    """Items recalled after a step on a batch, and on the population, of the same embeddings.
+
+    Returns (R,) counts under the name of each step, and under that with "_all" for the population.
+    """
+    found: dict[str, list[torch.Tensor]] = {}
+    for rng in rngs:
+        inputs, outputs = _embeddings(rng, items, dim, device, dtype)
+        population = frequencies(items, exponent)
+        sampled = rng.multinomial(batch, population) / batch
+        for name, weights in (("", sampled), ("_all", population)):
+            p = torch.from_numpy(weights).to(device, dtype)
+            for step in steps:
+                count = recalled(_STEPS[step](p, inputs, outputs), inputs, outputs).sum()
+                found.setdefault(step + name, []).append(count)
+    return {name: torch.stack(counts).to(dtype) for name, counts in found.items()}
+
+
+def several_steps(
+    rngs: Sequence[np.random.Generator],
+    *,
+    dim: int,
+    items: int,
+    exponent: float,
+    steps: int,
+    rule: str,
+    device: str | torch.device = "cpu",
+    dtype: torch.dtype = torch.float64,
+) -> torch.Tensor:
+    """Number of items recalled after each of several thresholded steps: (R, steps).
+
+    Each step takes the gradient at W = 0 of the items that are not yet recalled, as if these had
+    softmax probability 0 and all others 1.  ``rule``: the memory adds the polar factor of that
+    ("spectral"), or that over its largest singular value ("gradient"): a step of either rule has
+    spectral norm 1.
+    """
+    found = []
+    for rng in rngs:
+        inputs, outputs = _embeddings(rng, items, dim, device, dtype)
+        p = torch.from_numpy(frequencies(items, exponent)).to(device, dtype)
+        memory = torch.zeros(dim, dim, device=device, dtype=dtype)
+        known = torch.zeros(items, device=device, dtype=torch.bool)
+        counts = []
+        for _ in range(steps):
+            if not known.all():
+                missing = gradient(p * ~known, inputs, outputs)
+                memory = memory + _NORMALISED[rule](missing)
+                known = recalled(memory, inputs, outputs)
+            counts.append(known.sum())
+        found.append(torch.stack(counts))
+    return torch.stack(found).to(dtype)
+
+
+def _spectral(p: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
+    return polar(gradient(p, inputs, outputs))
+
+
+_STEPS: dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "gradient": gradient,
+    "spectral": _spectral,
+    "newton": newton,
+}
+_NORMALISED: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "gradient": lambda matrix: matrix / torch.linalg.matrix_norm(matrix, 2),
+    "spectral": polar,
+}
+
+
+def _above(
+    own: torch.Tensor, answers: torch.Tensor, outputs: torch.Tensor, index: torch.Tensor
+) -> torch.Tensor:
+    """Whether no output but number ``index`` scores at least ``own``: (n,) bool."""
+    scores = answers @ outputs.mT
+    inside = index < len(outputs)
+    scores[inside, index[inside]] = -torch.inf
+    return own > scores.amax(1)
+
+
+def _embeddings(
+    rng: np.random.Generator,
+    items: int,
+    dim: int,
+    device: str | torch.device,
+    dtype: torch.dtype,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Inputs and outputs, each (N, d), drawn in float64 on the CPU."""
+    tables = np.empty((2, items, dim))
+    for table in tables:
+        embeddings.embed(rng, table, "gaussian")
+    inputs, outputs = torch.from_numpy(tables).to(device, dtype)
+    return inputs, outputs

@@ -1,0 +1,81 @@
+r"""Listwise retrieval: each own score beats the average of its top competitors, not only the top.
+
+The score of pair i under W has to exceed the average of the share r of its n - 1 competitors that
+score highest. As $n\to\infty$ at $n = \alpha d^2$ the competitors' scores are normal with the
+variance $|We_i|^2/d$, whatever W does, so that their average is $k|We_i|/\sqrt d$ with
+$k = \varphi(\Phi^{-1}(1-r))/r$, and $We_i$ has to lie in a circular cone around $u_i$. A subspace
+of $d^2$ dimensions meets n such cones up to
+
+$$ n\,E\,\mathrm{dist}^2(g, C) = d^2 ,\qquad\text{hence}\quad
+   \alpha_c(r) = \frac1{E(k+z)_+^2} = \frac1{(1+k^2)\Phi(k)+k\varphi(k)} , $$
+
+z standard normal. The closed form is the reported one; the equation holds at finite d as well, with
+the cone's angle that of unit vectors: $\cos\beta = E[u_1\,|\,u_1>q]$, $P(u_1>q) = r$.
+
+What it leaves out: at finite n a memory finds directions in which the top competitors happen to
+score less. It stores more, the more so the fewer these are.
+"""
+
+import math
+
+import numpy as np
+from scipy import special, stats
+
+from recall_claims import prediction
+
+_NODES = 4000
+
+
+@prediction(
+    latex=r"\alpha_c(r) = \frac1{(1+k^2)\Phi(k)+k\varphi(k)},\quad"
+    r"k = \frac{\varphi(\Phi^{-1}(1-r))}r",
+    source="arXiv 2605.05189, C4",
+    provenance="reported",
+)
+def critical_load(share: float) -> float:
+    """Limit of n/d^2 up to which some linear memory retrieves all pairs listwise.
+
+    It tends to 2 for ``share`` to 1, Cover's capacity, and to 1/(2 log(1/share)) for small ones.
+
+    Raises:
+        ValueError: ``share`` is not between 0 and 1.
+
+    >>> [round(critical_load(share), 4) for share in (0.5, 0.1, 0.01)]
+    [0.6577, 0.2458, 0.1234]
+    """
+    _check_share(share)
+    k = float(stats.norm.pdf(stats.norm.isf(share))) / share
+    needed = (1 + k**2) * special.ndtr(k) + k * stats.norm.pdf(k)
+    return float(1 / needed)
+
+
+@prediction(
+    latex=r"n\,E\,\mathrm{dist}^2(g,C) = d^2,\quad C = \{w: u\cdot w\ge|w|\cos\beta\}",
+    source="arXiv 2605.05189, C4; derived",
+    provenance="derived",
+)
+def critical_associations(dim: int, share: float) -> float:
+    """Number of pairs of unit vectors up to which some memory retrieves all listwise.
+
+    Exact for circular cones but for 1/dim^2; real memories store more, by a few per cent where the
+    top competitors are many times ``dim``, and by 15% where they are hardly more than ``dim``.
+
+    Raises:
+        ValueError: ``share`` is not between 0 and 1, or ``dim`` is below 3.
+    """
+    _check_share(share)
+    if dim < 3:
+        raise ValueError(f"dim is {dim}: give at least 3")
+    half = (dim - 1) / 2
+    least = 2 * float(stats.beta.isf(share, half, half)) - 1
+    log_density = special.gammaln(dim / 2) - special.gammaln(half) - math.log(math.pi) / 2
+    average = math.exp(log_density + half * math.log1p(-(least**2))) / (2 * half * share)
+    angles = (np.arange(_NODES) + 0.5) * math.pi / _NODES
+    weights = np.sin(angles) ** (dim - 2)
+    off = np.clip(angles - math.acos(average), 0, math.pi / 2)
+    return float(dim / (weights @ np.sin(off) ** 2 / weights.sum()))
+
+
+def _check_share(share: float) -> None:
+    if not 0 < share < 1:
+        raise ValueError(f"share is {share}: give one between 0 and 1")
