@@ -79,6 +79,7 @@ def observed(cell: Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
 @beyond(
     "D.beyond-gaussian",
     "Gaussian embeddings in twice as many dimensions as there are tokens and answers",
+    relaxes=("orthonormal embeddings: Gaussian", "ratio of times"),
     regime="embeddings of mean square overlap 1/d, d twice their number",
     cells={"standard": SLOW},
     replicates=64,
@@ -102,6 +103,7 @@ def gaussian_embeddings(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "D.beyond-random-start",
     "A small random start of whole matrices in place of the manifold",
+    relaxes=("start on the manifold: random", "ratio of times"),
     regime="independent N(0, 0.01^2) entries of W_OV and W_KQ; the scale of the start on the "
     "manifold",
     cells={"standard": SLOW},
@@ -166,6 +168,7 @@ BATCHES = (
 @beyond(
     "D.beyond-batches",
     "Mini-batches in place of the population: a quarter of the pairs, or as many as there are",
+    relaxes=("population: mini-batches", "ratio of times"),
     regime="SGD of 16 pairs a step at a rate of 1, polar factors of gradients of 64 pairs at 0.1; "
     "the population has 64 pairs",
     cells={"standard": BATCHES},
@@ -179,6 +182,7 @@ def batches(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "D.beyond-muon",
     "Muon: Newton-Schulz in place of the polar factor, momentum, batches",
+    relaxes=("spectral flow: Muon", "ratio of times"),
     source=Source("D", "D2", provenance="derived", reference=REFERENCE),
     regime="five Newton-Schulz steps, Nesterov momentum 0.95, a rate of 0.02, batches of 64 pairs",
     cells={"standard": settled("spectral", past=1.8, batch=64, rate=0.02)},
@@ -225,6 +229,7 @@ decays = partial(
 @decays(
     "D.beyond-batches-decay",
     "The decay under spectral flow, on mini-batches without momentum",
+    relaxes=("population: mini-batches", "decay"),
     regime="polar factors of gradients of 64 pairs at a rate of 0.05, when the flow goes from an "
     "error of 1e-2 to one of 1e-4",
     cells={"standard": falling(0.05)},
@@ -239,6 +244,7 @@ def batches_decay(cell: Cell, block: Block) -> Tensor:
 @decays(
     "D.beyond-muon-decay",
     "The decay under Muon",
+    relaxes=("spectral flow: Muon", "decay"),
     regime="as used in practice, at a rate of 0.02 on batches of 64 pairs",
     cells={"standard": falling(0.02)},
 )
@@ -267,6 +273,7 @@ among them, keep their ratios with an assumption of sign flow relaxed."""
 @signs(
     "D.beyond-sign-start",
     "Sign flow from a start off the manifold by a thousandth of itself",
+    relaxes=("start on the manifold: a thousandth off", "sign flow's ratios"),
     regime="waves of 1e-5 added to W_OV, of which the start is 1e-2",
     why="narrow enough to tell the four from one another. In pilots the ratio of HOH was 2.44 from "
     "the manifold, 1.57 from a start off by a millionth, and 1.17 by a thousandth",
@@ -283,6 +290,7 @@ def sign_start(cell: Cell, block: Block) -> Tensor:
 @signs(
     "D.beyond-adam",
     "Adam with its usual constants in place of sign flow",
+    relaxes=("sign flow: Adam", "sign flow's ratios"),
     regime="full batches, a rate of 0.01, from the manifold; rounding errors of the gradient count "
     "as zero",
     why="narrow enough to tell the four from one another. In pilots rounding errors, where "
