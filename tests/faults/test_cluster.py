@@ -28,6 +28,26 @@ def workers(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalClus
         yield started
 
 
+def test_a_time_limit_holds_on_a_cluster(suite: Suite, workers: LocalCluster) -> None:
+    suite.write("one", "two", pause=0.3)
+    executor = ("--executor", f"dask:{workers.scheduler_address}")
+    states = []
+    for number in range(8):
+        result = suite.run(*executor, "--time-limit", f"{5 * 2**number}s")
+        assert result.status == 0, result.text
+        states.append({claim["state"] for claim in suite.report()["claims"]})
+        if states[-1] == {"DECIDED"}:
+            break
+    assert "NOT RUN" in states[0]
+    assert states[-1] == {"DECIDED"}
+    slices = suite.figures()
+    total = suite.report()["suite"]["blocks"]["total"]
+    assert len(places(suite, ".recall-claims/ledger.sqlite")) == total
+
+    assert suite.run("--ledger", "serial.sqlite", "--report-dir", "serial").status == 0
+    assert slices == suite.figures("serial")
+
+
 def test_a_killed_worker_changes_nothing(suite: Suite, workers: LocalCluster) -> None:
     suite.write("one", "two", pause=0.05)
     serial = suite.run("--ledger", "serial.sqlite", "--report-dir", "serial")

@@ -261,6 +261,19 @@ PLANTED = {
         f"{FAULTS}/test_exit_status.py"
         "::test_a_claim_expected_to_be_refuted_fails_while_it_is_undecided",
     ),
+    # Time limits.
+    "a look that time cut, judged as it is": Planted(
+        RUN,
+        "            if late:  #",
+        "            if late > 1:  #",
+        f"{UNIT}/test_run.py::test_a_block_that_would_end_too_late_does_not_begin",
+    ),
+    "a block begun too late": Planted(
+        "evidence/simulate.py",
+        "task.latest is not None and time.time() > task.latest",
+        "task.latest is None",
+        f"{UNIT}/test_run.py::test_a_block_that_would_end_too_late_does_not_begin",
+    ),
     # Streams and keys.
     "the seed left out of a stream": Planted(
         "evidence/seeds.py",

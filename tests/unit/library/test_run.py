@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -16,13 +17,14 @@ import torch
 from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Tier
-from recall_claims.errors import ClaimError, SimulationError
+from recall_claims.errors import ClaimError, OutOfTime, SimulationError
+from recall_claims.evidence.cost import Costs, Spent, Total
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.fingerprints import fingerprint
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings, prefetch, run
 from recall_claims.evidence.seeds import replicate_generators
-from recall_claims.evidence.simulate import Task, full_precision, simulate
+from recall_claims.evidence.simulate import Task, TimeLimit, full_precision, simulate
 from recall_claims.judge.region import Verdict
 from recall_claims.judge.rules import Exponents, OneSided, WinnerShare
 
@@ -239,6 +241,27 @@ def test_a_claim_is_judged_on_one_thread(ledger: Ledger) -> None:
     threadpoolctl.threadpool_limits(3)
     outcome = run(threads, SMOKE, ledger, None)
     assert outcome.decision.headline.estimate == 1.0
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_a_block_that_would_end_too_late_does_not_begin(ledger: Ledger, threads: int) -> None:
+    executor = ThreadPoolExecutor(threads) if threads else SerialExecutor()
+    costs = Costs(lambda: ledger, "cpu", dict)
+    deadline = time.time() + 1000
+
+    def limited(seconds: float) -> Settings:
+        known = Total(3 * seconds, tuple(Spent(cell.id, 16) for cell in CELLS))
+        told = Costs(lambda: None, "cpu", lambda: {mean_claim.id: known})
+        return replace(SMOKE, limit=TimeLimit(deadline, told))  # 1:2, by the cells' lengths
+
+    with executor:
+        with pytest.raises(OutOfTime, match="1 blocks of look 1 of T"):
+            run(mean_claim, limited(600), ledger, executor)
+        # The shorter one was begun, and is kept; the other is expected to take 1200 s.
+        assert [spent.cell for spent in costs.known(mean_claim.id)] == [CELLS[0].id]
+        outcome = run(mean_claim, limited(1), ledger, executor)
+    assert outcome.reused == 1
+    assert outcome.decision.verdict is Verdict.SUPPORTED
 
 
 def test_a_replicate_does_not_depend_on_its_block_mates() -> None:
