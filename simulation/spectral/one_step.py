@@ -40,7 +40,8 @@ def gradient(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor)
     >>> gradient(torch.tensor([1.0, 0.0]), u, u).tolist()
     [[0.5, 0.0], [-0.5, 0.0]]
     """
-    return ((outputs - outputs.mean(0)) * weights[:, None]).mT @ inputs
+    centred = outputs - outputs.mean(0)
+    return torch.mm((centred * weights[:, None]).mT, inputs)
 
 
 def polar(matrix: torch.Tensor) -> torch.Tensor:
@@ -50,7 +51,7 @@ def polar(matrix: torch.Tensor) -> torch.Tensor:
     [[0.0, 1.0], [-1.0, 0.0]]
     """
     left, values, right = torch.linalg.svd(matrix)
-    return (left * (values > _RANK * values[0]).to(values.dtype)) @ right
+    return torch.mm(left * (values > _RANK * values[0]).to(values.dtype), right)
 
 
 def newton(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 HOUSES = ("theory", "simulation", "claims", "tests/unit")
-SUBJECTS = {"attention", "attention_mlp", "lower_bound", "memory", "factual"}
+SUBJECTS = {"attention", "attention_mlp", "lower_bound", "memory", "factual", "spectral"}
 SOURCES = sorted(
     path
     for house in ("theory", "simulation", "claims", "reports")
