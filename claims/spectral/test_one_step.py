@@ -175,8 +175,8 @@ def far_more(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     rule=MeanRatio(Region(0.8, 1.25)),
     why="""Both counts grow as d^(1 + 1/(2a)) up to logarithms. The theory has 0.96 and 0.88 for
         their ratio at d = 64 and a = 1.5 and 2, and a slow drift through 1 beyond d = 100.""",
-    replicates=32,
-    looks=4,
+    replicates=128,
+    looks=3,
     controls=(
         times(0.6, "fewer", "three fifths as many"),
         times(1.5, "more", "half as many again"),

@@ -40,7 +40,8 @@ def gradient(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor)
     >>> gradient(torch.tensor([1.0, 0.0]), u, u).tolist()
     [[0.5, 0.0], [-0.5, 0.0]]
     """
-    return ((outputs - outputs.mean(0)) * weights[:, None]).mT @ inputs
+    centred = outputs - outputs.mean(0)
+    return torch.mm((centred * weights[:, None]).mT, inputs)
 
 
 def polar(matrix: torch.Tensor) -> torch.Tensor:
@@ -50,7 +51,8 @@ def polar(matrix: torch.Tensor) -> torch.Tensor:
     [[0.0, 1.0], [-1.0, 0.0]]
     """
     left, values, right = torch.linalg.svd(matrix)
-    return (left * (values > _RANK * values[0]).to(values.dtype)) @ right
+    kept = left * (values > _RANK * values[0])
+    return torch.mm(kept, right)
 
 
 def newton(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
@@ -63,7 +65,8 @@ def newton(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -
     covariance = centred.mT @ centred / len(outputs)
     moment = (inputs * weights[:, None]).mT @ inputs
     half = torch.linalg.solve(covariance, gradient(weights, inputs, outputs))
-    return torch.linalg.solve(moment, half.mT).mT
+    step: torch.Tensor = torch.linalg.solve(moment, half.mT).mT
+    return step
 
 
 def recalled(memory: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,110 @@
+"""simulation.memory.listwise against linear programming, sorting and automatic differentiation."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import optimize
+
+from simulation.memory import listwise, optimal
+
+
+def generators(count: int, seed: int = 11) -> list[np.random.Generator]:
+    return [np.random.default_rng([seed, index]) for index in range(count)]
+
+
+def possible(pairs: optimal.Pairs, replicate: int, share: float) -> bool:
+    """Whether the least margin of a bounded matrix can be positive, by a linear programme.
+
+    Variables: W, a level t_i and the excesses x_ij of every pair, and the least margin. The average
+    of the m largest scores is the least of t + sum of excesses over t / m.
+    """
+    e, u = pairs.inputs[replicate].numpy(), pairs.outputs[replicate].numpy()
+    count, dim = e.shape
+    top = listwise.competitors(count, share)
+    square = dim**2
+    size = square + count + count**2 + 1
+    rows, least = [], np.zeros(size)
+    least[-1] = 1
+    for i in range(count):
+        margin = least.copy()
+        margin[:square] -= np.outer(u[i], e[i]).ravel()
+        margin[square + i] = 1
+        for j in range(count):
+            if j != i:
+                excess = square + count + count * i + j
+                margin[excess] = 1 / top
+                over = np.zeros(size)
+                over[:square] = np.outer(u[j], e[i]).ravel()
+                over[square + i] = over[excess] = -1
+                rows.append(over)
+        rows.append(margin)
+    bounds = [(-1, 1)] * square + [(None, None)] * count + [(0, None)] * count**2 + [(None, 1)]
+    found = optimize.linprog(-least, A_ub=np.array(rows), b_ub=np.zeros(len(rows)), bounds=bounds)
+    return bool(-found.fun > 1e-7)
+
+
+@pytest.mark.parametrize(("dim", "associations", "share"), [(3, 7, 0.3), (3, 9, 0.6), (4, 12, 0.4)])
+def test_feasibility_is_that_of_the_linear_programme(
+    dim: int, associations: int, share: float
+) -> None:
+    pairs = optimal.draw(generators(16), dim=dim, associations=associations)
+    expected = [possible(pairs, r, share) for r in range(16)]
+    assert listwise.feasible(pairs, share).tolist() == expected
+    assert len(set(expected)) == 2, "the case should tell the methods apart"
+
+
+def test_one_competitor_is_top_one_recall() -> None:
+    pairs = optimal.draw(generators(24), dim=4, associations=9)
+    assert torch.equal(listwise.feasible(pairs, 0.1), optimal.separable(pairs))
+
+
+def test_margins_are_those_of_sorted_scores() -> None:
+    pairs = optimal.draw(generators(2), dim=3, associations=6)
+    memory = torch.from_numpy(np.random.default_rng(0).standard_normal((2, 3, 3)))
+    found = listwise.margins(pairs, memory, 0.4)
+    for r in range(2):
+        for i in range(6):
+            scores = (pairs.outputs[r] @ memory[r] @ pairs.inputs[r, i]).tolist()
+            own = scores.pop(i)
+            assert float(found[r, i]) == pytest.approx(own - np.mean(sorted(scores)[-2:]))
+
+
+def test_smoothed_average_is_the_least_over_levels_and_no_less() -> None:
+    current = torch.from_numpy(np.random.default_rng(3).standard_normal((1, 8, 8)) * 5)
+    weights, height = listwise._smoothed(current, 3)
+    np.testing.assert_allclose(weights.sum(2), 3, rtol=1e-10)
+    for i in range(8):
+        rivals = np.delete(current[0, i].numpy(), i)
+        found = optimize.minimize_scalar(lambda t, x=rivals: t + np.logaddexp(0, x - t).sum() / 3)
+        assert float(height[0, i]) == pytest.approx(found.fun)
+        assert float(height[0, i]) >= np.sort(rivals)[-3:].mean()
+
+
+def test_newton_step_is_that_of_the_differentiated_loss() -> None:
+    pairs = optimal.draw(generators(1), dim=3, associations=12)
+    memory = torch.from_numpy(np.random.default_rng(1).standard_normal((1, 3, 3)))
+    step, _ = listwise._newton_step(pairs, optimal.scores(pairs, memory), 4)
+
+    def loss(flat: np.ndarray) -> float:
+        given = torch.from_numpy(flat.reshape(1, 3, 3))
+        return float(listwise._loss(optimal.scores(pairs, given), 4))
+
+    flat, size, small = memory.numpy().ravel(), 9, 1e-4
+    each = np.eye(size) * small
+    slope = np.array([loss(flat + x) - loss(flat - x) for x in each]) / (2 * small)
+    bend = np.array(
+        [
+            [
+                loss(flat + x + y) - loss(flat + x - y) - loss(flat - x + y) + loss(flat - x - y)
+                for x in each
+            ]
+            for y in each
+        ]
+    ) / (4 * small**2)
+    np.testing.assert_allclose(step.numpy().ravel(), -np.linalg.solve(bend, slope), rtol=1e-3)
+
+
+def test_senseless_shares_are_refused() -> None:
+    for share in (0.0, 1.0, 0.95):
+        with pytest.raises(ValueError, match="share"):
+            listwise.competitors(11, share)

@@ -1,0 +1,141 @@
+"""theory.spectral.one_step against limits, identities and random matrices."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from theory.spectral import one_step
+
+LAWS = (one_step.recalled_gradient, one_step.recalled_spectral, one_step.recalled_newton)
+
+
+def weights(items: int, exponent: float) -> np.ndarray:
+    p = np.arange(1.0, items + 1) ** -exponent
+    return np.asarray(p / p.sum())
+
+
+def test_resolvent_is_that_of_a_random_matrix() -> None:
+    dim, items = 300, 4800
+    rng = np.random.default_rng(0)
+    u, v = rng.standard_normal((2, items, dim)) / math.sqrt(dim)
+    p = weights(items, 1.5)
+    values = np.linalg.svd((u * p[:, None]).T @ v, compute_uv=False)
+    w, number = one_step._items(dim, items, 1.5, None).pooled()
+    found = one_step._Resolvent.of(w, number, dim)
+    # Far from t = 0 and from the largest singular values, so that fluctuations are small.
+    for m in found.m[0][5:60:6]:
+        rank = float(number @ ((w * m) ** 2 / (1 + (w * m) ** 2))) / dim
+        t = (1 - rank) / m
+        assert m == pytest.approx(float((t / (values**2 + t**2)).mean()), rel=0.02)
+
+
+def test_a_polar_factor_is_orthogonal() -> None:
+    # Whatever the item, a rare competitor's score has the variance 1/d.
+    w, number = one_step._items(64, 1024, 2.0, None).pooled()
+    signal, own, rivals = one_step._Resolvent.of(w, number, 64).scores(w)
+    np.testing.assert_allclose(rivals, 1, atol=1e-3)
+    assert signal[0] == pytest.approx(1, abs=0.01)
+    assert signal[-1] / signal[-2] == pytest.approx(w[-1] / w[-2], rel=1e-3)
+    assert own[-1] == pytest.approx(1, abs=1e-2)
+
+
+def polar(u: np.ndarray, v: np.ndarray, p: np.ndarray) -> np.ndarray:
+    left, _, right = np.linalg.svd((u * p[:, None]).T @ v)
+    return np.asarray(left @ right)
+
+
+def test_signal_is_the_mean_own_score() -> None:
+    dim, items, replicates = 40, 400, 60
+    p = weights(items, 1.5)
+    scores = np.empty((replicates, items))
+    for r in range(replicates):
+        rng = np.random.default_rng([1, r])
+        u, v = rng.standard_normal((2, items, dim)) / math.sqrt(dim)
+        scores[r] = np.einsum("id,de,ie->i", u, polar(u, v, p), v)
+    w, number = one_step._items(dim, items, 1.5, None).pooled()
+    signal, _, _ = one_step._Resolvent.of(w, number, dim).scores(w)
+    for few in (slice(2, 12), slice(12, 24), slice(24, 40)):
+        mean = scores[:, few].mean(1)
+        assert abs(mean.mean() - signal[few].mean()) < 4 * stats.sem(mean) + 1 / dim
+
+
+def gradient(u: np.ndarray, v: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return np.asarray((u * p[:, None]).T @ v)
+
+
+@pytest.mark.parametrize(
+    ("law", "step", "stated"),
+    [(one_step.recalled_gradient, gradient, 0.04), (one_step.recalled_spectral, polar, 0.02)],
+)
+def test_number_recalled_is_that_of_a_plain_simulation(
+    law: Callable[..., float], step: Callable[..., np.ndarray], stated: float
+) -> None:
+    dim, items, replicates = 24, 300, 150
+    p, found = weights(items, 1.75), []
+    for r in range(replicates):
+        rng = np.random.default_rng([2, r])
+        u, v = rng.standard_normal((2, items, dim)) / math.sqrt(dim)
+        best = (u @ step(u, v, p) @ v.T).argmax(0)
+        found.append(float((best == np.arange(items)).sum()))
+    expected = law(dim, items, 1.75)
+    assert abs(np.mean(found) - expected) < 4 * stats.sem(found) + stated * expected
+
+
+def test_newton_fills_the_matrix() -> None:
+    # With hardly any competitor the matrix recalls what it holds, about d items.
+    assert 40 < one_step.recalled_newton(64, 130, 3.0) < 80
+    counts = [one_step.recalled_newton(dim, 16 * dim, 2.0) for dim in (512, 4096)]
+    slope = math.log(counts[1] / counts[0]) / math.log(8)
+    assert slope == pytest.approx(one_step.spectral_exponent(2.0), abs=0.1)
+
+
+@pytest.mark.parametrize("exponent", [1.5, 2.0])
+def test_gradient_step_tends_to_its_constant(exponent: float) -> None:
+    dim = 10**6
+    count = one_step.recalled_gradient(dim, 2 * dim, exponent)
+    limit = one_step.gradient_constant(exponent) * dim ** one_step.gradient_exponent(exponent)
+    assert count == pytest.approx(limit, rel=0.03)
+
+
+def test_gradient_constant_is_a_sum_over_items() -> None:
+    # By chance: competitor j beats item x with the probability that a normal exceeds (j/x)^a.
+    rng, x = np.random.default_rng(5), np.linspace(0.005, 12, 1200)
+    largest = (rng.standard_normal((20000, 60)) / np.arange(1.0, 61) ** 1.5).max(1)
+    survives = (largest[:, None] < x**-1.5).mean(0)
+    expected = float(survives.sum() * (x[1] - x[0]))
+    assert one_step.gradient_constant(1.5) == pytest.approx(expected, rel=0.02)
+
+
+def test_many_samples_are_the_population() -> None:
+    for law in (one_step.recalled_gradient, one_step.recalled_spectral):
+        assert law(32, 512, 2.0, 10**8) == pytest.approx(law(32, 512, 2.0), rel=2e-3)
+
+
+def test_few_samples_are_all_recalled_by_a_spectral_step() -> None:
+    p = weights(2048, 1.5)
+    different = float((1 - np.exp(-20 * p)).sum())
+    assert one_step.recalled_spectral(128, 2048, 1.5, 20) == pytest.approx(different, rel=0.05)
+
+
+def test_critical_batch_recalls_half() -> None:
+    batch = one_step.critical_batch(48, 768, 2.0)
+    found = one_step.recalled_spectral(48, 768, 2.0, round(batch))
+    assert found == pytest.approx(one_step.recalled_spectral(48, 768, 2.0) / 2, rel=0.02)
+
+
+def test_exponents() -> None:
+    assert one_step.gradient_exponent(2.0) == 0.25
+    assert one_step.spectral_exponent(1.5) == pytest.approx(4 / 3)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_senseless_sizes_are_refused(law: Callable[..., float]) -> None:
+    with pytest.raises(ValueError, match="exponent"):
+        law(8, 100, 1.0)
+    with pytest.raises(ValueError, match="dim"):
+        law(100, 100, 2.0)
+    with pytest.raises(ValueError, match="batch"):
+        one_step.recalled_spectral(8, 100, 2.0, 0)
