@@ -67,6 +67,19 @@ def test_nothing_begins_when_no_time_is_left(suite: Suite, way: str) -> None:
     assert kept(suite, "none.sqlite") == 0
 
 
+def test_no_grid_is_worked_out_when_time_is_over(suite: Suite) -> None:
+    grid = "grid(scale=(1.0, 2.0, 5.0))"
+    later = f'cells=lambda: Path("worked_out").touch() or {grid}'
+    suite.write_text(HEAD + CLAIM.format(name="one", pause=0).replace(f"cells={grid}", later))
+
+    assert suite.run("--time-limit", "0.001s").status == 0
+    [claim] = suite.report()["claims"]
+    assert claim["reason"].endswith("it takes a time that nobody knows yet")
+    assert not (suite.folder / "worked_out").exists()
+    assert suite.run().status == 0
+    assert (suite.folder / "worked_out").exists()
+
+
 def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> None:
     suite.write_text(
         HEAD + CLAIM.format(name="long", pause=2) + CLAIM.format(name="short", pause=0)

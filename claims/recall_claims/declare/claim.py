@@ -35,6 +35,11 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
         self._tiers = cache(work_out)
         self.given = given
 
+    @property
+    def known(self) -> bool:
+        """Whether to ask costs nothing."""
+        return self.given or self._tiers.cache_info().currsize > 0
+
     def __getitem__(self, tier: str) -> tuple[Cell, ...]:
         return self._tiers()[tier]
 

@@ -117,10 +117,18 @@ class Forecast:
             seconds = self.seconds(claim, self.blocks(claim))
         except Exception:  # of a formula: told when the claim runs
             seconds = None
-        if seconds is None:
-            return "a time that nobody knows yet"
-        words = (text for bound, text in GRADES.items() if seconds < bound)
-        return f"{next(words, 'more than an hour')} of one core"
+        return _grade(seconds)
+
+    def grade_of_baseline(self, claim_id: str) -> str:
+        """The same of what the baseline's verdict in this tier took, which needs no grid."""
+        return _grade(self.whole(claim_id))
+
+
+def _grade(seconds: float | None) -> str:
+    if seconds is None:
+        return "a time that nobody knows yet"
+    words = (text for bound, text in GRADES.items() if seconds < bound)
+    return f"{next(words, 'more than an hour')} of one core"
 
 
 def _id(cell: record.Cell) -> str:

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +22,9 @@ from recall_claims.plugin.forecast import Forecast
 from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.report import RunReport
 from recall_reports.record import Claim as ClaimRecord
+
+GRACE = 0.02
+"""Part of the time limit after which no grid is worked out that a report could do without."""
 
 SESSION = pytest.StashKey["ClaimSession"]()
 
@@ -115,7 +119,13 @@ class ClaimSession:
 
     def cut(self, claim: Claim, file: str) -> ClaimRecord:
         """The record of a claim that the time limit has cut: it has no verdict."""
-        reason = f"time: {self.limit} did not suffice; it takes {self.forecast.grade(claim)}"
+        assert self.limit is not None
+        grace = GRACE * options.duration(self.limit, "--time-limit")
+        if self.left < -grace and not getattr(claim.cells, "known", True):
+            takes, claim = self.forecast.grade_of_baseline(claim.id), replace(claim, cells={})
+        else:
+            takes = self.forecast.grade(claim)
+        reason = f"time: {self.limit} did not suffice; it takes {takes}"
         return self.undecided(claim, file, "NOT RUN", reason, "skipped")
 
     def undecided(
