@@ -24,7 +24,6 @@ from simulation.spectral import one_step as measured
 from theory.spectral import one_step as theory
 
 REFERENCE = "theory/spectral/one_step.py"
-STATED = Source("E", "E2", provenance="stated", reference=REFERENCE)
 DERIVED = Source("E", "E2", provenance="derived", reference=REFERENCE)
 RUNGS = (0.87, 0.93, 1.1, 1.2)
 AS_PLOTTED = Plot(x="batch", group=("dim", "exponent"), y_label="items recalled", log="xy")
@@ -158,7 +157,7 @@ def critical_batch(cell: Cell, block: Block) -> torch.Tensor:
 @claim(
     "E.batch-saturation",
     "A batch at which the gradient step has saturated leaves the spectral one far below",
-    source=STATED,
+    source=DERIVED,
     latex=r"\frac{N_{gradient}(B)}{N_{gradient}(\infty)}>\frac{N_{spectral}(B)}"
     r"{N_{spectral}(\infty)}+\frac12",
     regime="16 items a dimension, d = 32 and 64, at the batch where the gradient step saturates",
