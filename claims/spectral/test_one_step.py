@@ -147,7 +147,7 @@ def newton_step(cell: Cell, block: Block) -> torch.Tensor:
     regime=SETTING + "; d = 64, and 128 in the full tier",
     cells={"standard": sizes(64), "full": sizes(64, 128)},
     rule=Ordering(smaller="five_times", larger="spectral"),
-    why="""The paper states no factor; five is ours. The theory has 9 and 12 at d = 64, and growth as d
+    why="""The paper states no factor; five is ours. The theory has 9 and 12 at d = 64, growing as d
         up to logarithms.""",
     replicates=64,
     looks=3,
