@@ -19,7 +19,6 @@ from recall_claims import (
 )
 from simulation.spectral import one_step as measured
 
-STATED = Source("E", "E3", provenance="stated", reference="theory/spectral/one_step.md")
 DERIVED = Source("E", "E3", provenance="derived", reference="theory/spectral/one_step.md")
 PROTOCOL = """The paper's protocol is not public. Ours: every step takes the gradient at zero of the
     items that are not yet recalled, scaled to spectral norm 1 or replaced by its polar factor;"""
@@ -56,7 +55,7 @@ def alike(_: Cell) -> float:
 @claim(
     "E.several-steps-first",
     "After one, two and four thresholded steps the spectral rule is far ahead",
-    source=STATED,
+    source=DERIVED,
     latex=r"N_{spectral}(t) > \frac32N_{gradient}(t)",
     regime=f"{PROTOCOL} d = 32, and 256 items",
     cells={"smoke": START[:2], "standard": START},
@@ -81,7 +80,7 @@ def first_steps(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 @claim(
     "E.several-steps-end",
     "In the end both rules store as many items",
-    source=STATED,
+    source=DERIVED,
     latex=r"N_{gradient}(\infty) = N_{spectral}(\infty)",
     predict=alike,
     regime=f"{PROTOCOL} d = 24 and 32, d^2/4 items, 40 steps, of which the last 8 are averaged",

@@ -47,19 +47,23 @@ def polar(u: np.ndarray, v: np.ndarray, p: np.ndarray) -> np.ndarray:
     return np.asarray(left @ right)
 
 
-def test_signal_is_the_mean_own_score() -> None:
-    dim, items, replicates = 40, 400, 60
+def test_own_scores_have_the_mean_and_variance() -> None:
+    dim, items, replicates = 40, 400, 300
     p = weights(items, 1.5)
-    scores = np.empty((replicates, items))
+    scores, compared = np.empty((2, replicates, items))
     for r in range(replicates):
         rng = np.random.default_rng([1, r])
         u, v = rng.standard_normal((2, items, dim)) / math.sqrt(dim)
         scores[r] = np.einsum("id,de,ie->i", u, polar(u, v, p), v)
+        compared[r] = scores[r] / np.linalg.norm(v, axis=1)
     w, number = one_step._items(dim, items, 1.5, None).pooled()
-    signal, _, _ = one_step._Resolvent.of(w, number, dim).scores(w)
+    signal, own, _ = one_step._Resolvent.of(w, number, dim).scores(w)
     for few in (slice(2, 12), slice(12, 24), slice(24, 40)):
         mean = scores[:, few].mean(1)
         assert abs(mean.mean() - signal[few].mean()) < 4 * stats.sem(mean) + 1 / dim
+        variance = dim * float(compared[:, few].var(0, ddof=1).mean())
+        error = math.sqrt(2 / (replicates * (few.stop - few.start)))
+        assert variance == pytest.approx(float(own[few].mean()), rel=4 * error + 1 / dim)
 
 
 def gradient(u: np.ndarray, v: np.ndarray, p: np.ndarray) -> np.ndarray:
