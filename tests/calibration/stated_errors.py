@@ -6,7 +6,7 @@ replicates are drawn until the interval of the discrepancy lies inside the state
 it, or the looks are used up. Intervals are those of the library: exact by betting, or Student's t
 with the skewness corrected, at half their level.
 
-The rule is joint over the whole table: a point has the level 1e-3 / (number of points of all
+The rule is joint over the whole table: a point has the level 1e-3 / (40 points x 100 slots for
 entries), half of it for each side, and t intervals divide that by the number of looks. So the
 probability that any prediction is shown to break an error that it keeps is at most 1e-3.
 """
@@ -32,6 +32,8 @@ from tests.calibration.stated.entries import ENTRIES
 
 POINTS = 40
 FAMILY = 1e-3
+SLOTS = 100
+"""Entries that the level is divided by, more than there are: an added one changes no level."""
 NUMBERS_HELD = 4e6
 
 State = Literal["inside", "open", "beyond"]
@@ -196,24 +198,25 @@ def _evidence(stated: Stated, cell: Cell, seed: int) -> Iterator[np.ndarray]:
         yield seen
 
 
-def main(text: str, seed: int, page: Path | None) -> int:
+def main(text: str, seed: int, looks: int, page: Path | None) -> int:
     """Try every entry whose name holds `text`, print the table, keep it in `page` if one is given.
 
     Returns 1 if a stated error is shown to be broken. Rows of entries that were not tried are kept.
     """
     chosen = [entry for entry in ENTRIES if text in entry.name]
-    alpha = FAMILY / (POINTS * len(ENTRIES))
+    alpha = FAMILY / (POINTS * SLOTS)
     kept = rows_in(page.read_text(encoding="utf-8")) if page and page.exists() else {}
     names = {entry.name for entry in ENTRIES}
     rows = {name: line for name, line in kept.items() if name in names}
     broken = 0
     for entry in chosen:
-        result = tried(entry, seed=seed, points=POINTS, alpha=alpha)
+        fewer = replace(entry, looks=min(entry.looks, looks))
+        result = tried(fewer, seed=seed, points=POINTS, alpha=alpha)
         rows[entry.name] = row(result)
         broken += not result.holds
         print(rows[entry.name], flush=True)
         if page:
-            page.write_text(document(rows, seed), encoding="utf-8")
+            page.write_text(document(rows, seed, looks), encoding="utf-8")
     return 1 if broken else 0
 
 
@@ -227,7 +230,9 @@ def row(tried: Tried) -> str:
     """One row: entry, stated error, regime, worst point, what was found there, verdict, time."""
     stated, worst = tried.stated, tried.worst
     share = 100 if stated.relative or stated.scan else 1
-    error = f"{share * worst.allowed:.3g}{'%' if share == 100 else ''}" if worst.allowed else "exact"
+    error = (
+        f"{share * worst.allowed:.3g}{'%' if share == 100 else ''}" if worst.allowed else "exact"
+    )
     ends = worst.estimate, worst.interval.low, worst.interval.high
     if stated.scan:
         found = "rate {:.3f} [{:.3f}, {:.3f}]".format(*ends)
@@ -245,25 +250,35 @@ def _short(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def document(rows: Mapping[str, str], seed: int) -> str:
-    """The page that is kept: what was done, and the table."""
-    minutes = sum(float(line.split("|")[-2]) for line in rows.values()) / 60
-    fails = sum("FAILS" in line for line in rows.values())
-    table = "\n".join(rows[name] for name in sorted(rows))
-    return f"""# Stated errors at random points
+PAGE = """# Stated errors at random points
 
-`python -m tests.calibration --stated-errors --seed {seed} --markdown tests/calibration/STATED_ERRORS.md`
+`python -m tests.calibration --stated-errors {options} --markdown FILE`
 
-{len(rows)} entries at {POINTS} points each, {minutes:.0f} core minutes; failures: {fails}.
+{entries} entries at {points} points each, {minutes:.0f} core minutes; failures: {fails}.
 
-Points are drawn from the stated regime, uniformly in the logarithm of each size, up to the cost that `largest` in `stated/`
-allows. Intervals hold jointly: that any point of the table is shown to break an error that it keeps has a probability of at
-most {FAMILY:g}. "Shown at 30 of 40": at 30 points the interval of the discrepancy lies inside the stated error; at the others
-it reaches over it. Where a critical value is predicted, the rate of success is simulated at both edges of the stated error,
-where it must lie on the right side of its target; the worse edge is shown, by its rate. For what is exact, the interval says
-what would have been noticed. The worst point is the one whose estimate is the largest share of what is stated there.
+Points are drawn from the stated regime, uniformly in the logarithm of each size, up to the cost
+that `largest` in `stated/` allows. Intervals hold jointly: that any point of the table is shown to
+break an error that it keeps has a probability of at most {family:g}. "Shown at 30 of 40": at 30
+points the interval of the discrepancy lies inside the stated error; at the others it reaches over
+it. Where a critical value is predicted, the rate of success is simulated at both edges of the
+stated error, where it must lie on the right side of its target; the worse edge is shown, by its
+rate. For what is exact, the interval says what would have been noticed. The worst point is the one
+whose estimate is the largest share of what is stated there.
 
 | prediction | stated error | regime | worst point | discrepancy there | verdict | core s |
 |---|---|---|---|---|---|---|
 {table}
 """
+
+
+def document(rows: Mapping[str, str], seed: int, looks: int) -> str:
+    """The page that is kept: what was done, and the table."""
+    return PAGE.format(
+        options=f"--seed {seed} --looks {looks}",
+        entries=len(rows),
+        points=POINTS,
+        minutes=sum(float(line.split("|")[-2]) for line in rows.values()) / 60,
+        fails=sum("FAILS" in line for line in rows.values()),
+        family=FAMILY,
+        table="\n".join(rows[name] for name in sorted(rows)),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from torch import Tensor
 
@@ -89,6 +90,12 @@ def _without_dim(law: Law) -> Law:
     return lambda c: law(c.replace(dim=c["vocab_size"] + 2, embeddings="orthonormal"))
 
 
+def _closed_form_error(cell: Cell) -> float:
+    if FULL(cell.replace(samples=1)) < 2 * cell["dim"]:
+        return 0.12
+    return 0.1 if cell["vocab_size"] < 16 * cell["dim"] else 0.06
+
+
 SIZES = {
     "vocab_size": log_integers(128, 512),
     "length": log_integers(8, 64),
@@ -97,6 +104,7 @@ SIZES = {
     "trigger_in_values": EITHER,
 }
 TOKENS = 6e4
+EACH = "Stated error of each term and of $v_q$: 10%"
 
 
 def _sparse(cell: Cell) -> bool:
@@ -110,7 +118,7 @@ def _noise(
     quote: str,
     error: float,
     *,
-    replicates: int = 128,
+    replicates: int = 64,
     **ranges: Values,
 ) -> Stated:
     return Stated(
@@ -135,22 +143,38 @@ def _noise(
 
 def _term(symbol: str) -> Stated:
     name = noise_decomposition.PIECES[symbol]
-    return _noise(f"noise_terms.{name}", getattr(noise_terms, name), _piece(symbol), "10%", 0.1)
+    return _noise(f"noise_terms.{name}", getattr(noise_terms, name), _piece(symbol), EACH, 0.1)
 
 
 NOISE = (
-    _noise("noise.variance", noise.variance, _variance, "10%", 0.1, replicates=256),
+    _noise("noise.variance", noise.variance, _variance, "Stated error: 10%", 0.1, replicates=256),
     *(_term(symbol) for symbol in noise.TERMS),
-    _noise(
-        "noise_terms.count_covariance", noise_terms.count_covariance, _count_covariance, "10%", 0.1
+    replace(
+        _noise(
+            "noise_terms.count_covariance",
+            noise_terms.count_covariance,
+            _count_covariance,
+            "Stated error: 15% for V up to d^2/8",
+            0.15,
+        ),
+        regime=Regime(
+            "d from 32 to 128, 2 d <= V <= d^2/8, L >= 8, N >= V",
+            {**SIZES, "vocab_size": log_integers(64, 512), "dim": log_integers(32, 128)},
+            holds=lambda c: (
+                2 * c["dim"] <= c["vocab_size"] <= c["dim"] ** 2 / 8
+                and c["samples"] >= c["vocab_size"]
+            ),
+            size=tokens_seen,
+            largest=TOKENS,
+        ),
     ),
     _noise(
         "noise_terms.trigger_coefficient_variance",
         noise_terms.trigger_coefficient_variance,
         _trigger_noise,
-        "10%",
+        EACH,
         0.1,
-        replicates=128,
+        replicates=64,
         trigger_in_values=one_of(False),
     ),
 )
@@ -218,15 +242,15 @@ STATED = (
     Stated(
         name="attention.critical.critical_samples_full",
         function=critical.critical_samples_full,
-        quote="12%",
+        quote="Stated error: 12% for d >= 12, V >= 256 and V >= 8 d",
         error=0.12,
         predict=lambda c: FULL(c.replace(samples=1)),
         regime=Regime(
-            "d >= 12, V from 256 to 512, V >= 8 d, N_c from 32",
+            "d >= 12, V from 256 to 512, V >= 8 d, N_c from 32, trigger in the keys alone",
             {name: values for name, values in SIZES.items() if name != "samples"}
-            | {"vocab_size": log_integers(256, 512)},
+            | {"vocab_size": log_integers(256, 512), "trigger_in_values": one_of(False)},
             holds=lambda c: (
-                _sparse(c) and 32 <= (n := FULL(c.replace(samples=1))) and n * c["length"] <= TOKENS
+                _sparse(c) and (n := FULL(c.replace(samples=1))) >= 32 and n * c["length"] <= TOKENS
             ),
             size=tokens_seen,
         ),
@@ -239,13 +263,7 @@ STATED = (
         name="attention.critical.threshold",
         function=critical.threshold,
         quote="12%; where also N_c >= 2 d, 10%; where moreover V >= 16 d, 6%",
-        error=lambda c: (
-            0.12
-            if (n := FULL(c.replace(samples=1))) < 2 * c["dim"]
-            else 0.1
-            if c["vocab_size"] < 16 * c["dim"]
-            else 0.06
-        ),
+        error=_closed_form_error,
         relative=True,
         predict=on(critical.threshold),
         regime=Regime(
@@ -283,7 +301,7 @@ STATED = (
     Stated(
         name="attention.end_to_end.product",
         function=end_to_end.product,
-        quote="0.07",
+        quote="Stated error: 0.07",
         error=0.07,
         predict=PRODUCT,
         regime=Regime(
@@ -318,14 +336,14 @@ STATED = (
             size=lambda c: c["vocab_size"] ** 2,
         ),
         observe=_orthonormal(localised),
-        replicates=64,
+        replicates=32,
         looks=4,
         dtype="float64",
     ),
     Stated(
         name="attention.orthonormal.variance",
         function=orthonormal.variance,
-        quote="10%",
+        quote="Stated error: 10%",
         error=0.1,
         relative=True,
         predict=_without_dim(in_units(orthonormal.variance)),
@@ -337,13 +355,11 @@ STATED = (
                 "samples": log_integers(16, 256),
                 "trigger_in_values": EITHER,
             },
-            holds=lambda c: (
-                8 * c["length"] <= c["vocab_size"] and c["samples"] <= c["vocab_size"]
-            ),
+            holds=lambda c: 8 * c["length"] <= c["vocab_size"] and c["samples"] <= c["vocab_size"],
             size=lambda c: c["vocab_size"] ** 2,
         ),
         observe=_orthonormal(_variance),
-        replicates=64,
+        replicates=32,
         looks=4,
         dtype="float64",
     ),

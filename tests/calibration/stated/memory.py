@@ -57,7 +57,9 @@ SEPARABLE = on(optimal.separable_probability)
 PAIRS, DIMS = log_integers(30, 512), log_integers(12, 64)
 
 
-def _share(name: str, law: Law, observe: Observe, quote: str, error: float | Law, **more: Values) -> Stated:
+def _share(
+    name: str, law: Law, observe: Observe, quote: str, error: float | Law, **more: Values
+) -> Stated:
     return Stated(
         name=f"memory.linear.{name}",
         function=getattr(linear, name),
@@ -118,12 +120,19 @@ STATED = (
         r"within 0.006 of simulations for $n\ge 30$, $d\ge 24$, and 0.01 from $d = 12$ on",
         lambda c: 0.006 if c["dim"] >= 24 else 0.01,
     ),
-    _share("low_rank_accuracy", LOW_RANK, _stored, "0.01", 0.01, width=log_integers(12, 64)),
-    _share("one_bit_accuracy", ONE_BIT, _one_bit, "0.01", 0.01),
+    _share(
+        "low_rank_accuracy",
+        LOW_RANK,
+        _stored,
+        "Stated error: 0.01",
+        0.01,
+        width=log_integers(12, 64),
+    ),
+    _share("one_bit_accuracy", ONE_BIT, _one_bit, "Stated error: 0.015", 0.015),
     Stated(
         name="memory.linear.all_recalled",
         function=linear.all_recalled,
-        quote="0.04",
+        quote="Stated error: 0.04",
         error=0.04,
         predict=on(linear.all_recalled),
         regime=Regime(
@@ -139,7 +148,7 @@ STATED = (
     ),
     _critical(
         linear.half_dim,
-        "2%",
+        "Stated error: 2%",
         0.02,
         "n from 30 to 512",
         {"associations": PAIRS},
@@ -150,7 +159,7 @@ STATED = (
     ),
     _critical(
         linear.half_rank,
-        "3%",
+        "Stated error: 3%",
         0.03,
         "n from 30 to 512, d up to 96, ranks of at least 12",
         {"associations": PAIRS, "dim": log_integers(16, 96)},
@@ -162,7 +171,7 @@ STATED = (
     ),
     _critical(
         linear.all_dim,
-        "3%",
+        "Stated error: 3%",
         0.03,
         "n from 30 to 512",
         {"associations": PAIRS},
@@ -172,7 +181,7 @@ STATED = (
     ),
     _critical(
         linear.capacity,
-        "6%",
+        "Stated error: 6%",
         0.06,
         "d from 32 to 128",
         {"dim": log_integers(32, 128)},
@@ -183,7 +192,7 @@ STATED = (
     ),
     _critical(
         optimal.critical_associations,
-        "3%",
+        "competitors of its own: 3%",
         0.03,
         "d from 6 to 16",
         {"dim": log_integers(6, 16), "own_competitors": one_of(True)},
@@ -196,7 +205,7 @@ STATED = (
     Stated(
         name="memory.optimal.separable_probability",
         function=optimal.separable_probability,
-        quote="0.08",
+        quote="competitors of its own: 0.08",
         error=0.08,
         predict=SEPARABLE,
         regime=Regime(
@@ -229,9 +238,11 @@ STATED = (
                 "dim": log_integers(32, 160),
                 "width": log_integers(32, 512),
             },
-            holds=lambda c: (c["construction"] in ("cosine", "low-rank") or c["width"] == 32)
-            and (c["construction"] != "low-rank" or c["width"] <= c["dim"])
-            and 150 <= bits.capacity(**c) <= 600,
+            holds=lambda c: (
+                (c["construction"] in ("cosine", "low-rank") or c["width"] == 32)
+                and (c["construction"] != "low-rank" or c["width"] <= c["dim"])
+                and 150 <= bits.capacity(**c) <= 600
+            ),
             size=lambda c: 32 * c["dim"] * (c["dim"] + c["width"]),
         ),
         observe=_bits,

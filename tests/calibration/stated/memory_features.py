@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor
 
 from recall_claims import Block, Cell, Regime, integers, log_integers, on, one_of
 from recall_claims.declare.regime import Values
-from recall_claims.judge.methods import COIN
+from recall_claims.judge.methods import COIN, Deterministic
 from simulation.memory import mlp as measured_mlp
 from simulation.memory import zipf as measured_zipf
 from tests.calibration.stated import Stated, crossing
@@ -56,7 +57,32 @@ def _zipf(
 
 ALPHA, LABELS, WIDE = Values((1.5, 3.0)), integers(3, 8), log_integers(32, 160)
 
+
+def _unseen(cell: Cell, block: Block) -> Tensor:
+    """The probability itself, by its sum; beyond a million tokens none is seen."""
+    share = measured_zipf.frequencies(2**20, cell["alpha"])
+    unseen = share @ (1 - share) ** cell["samples"] + 1 - share.sum()
+    return torch.full((block.replicates,), unseen, dtype=block.dtype)
+
+
 STATED = (
+    Stated(
+        name="memory.zipf.unseen_mass",
+        function=zipf.unseen_mass,
+        quote="The relative error is below 1% from 64 samples on, at alpha = 2",
+        error=0.01,
+        relative=True,
+        predict=on(zipf.unseen_mass),
+        regime=Regime(
+            "alpha = 2, from 64 to 65536 samples",
+            {"alpha": one_of(2.0), "samples": log_integers(64, 65536)},
+        ),
+        observe=_unseen,
+        method=Deterministic(),
+        replicates=1,
+        looks=1,
+        dtype="float64",
+    ),
     Stated(
         name="memory.mlp.mlp_memory_accuracy",
         function=mlp.mlp_memory_accuracy,
@@ -72,7 +98,8 @@ STATED = (
                 "width": log_integers(16, 1024),
             },
             holds=lambda c: (
-                c["dim"] / 2 <= c["outputs"] <= c["associations"] and crossing(ACCURACY, 0.05, 0.97)(c)
+                c["dim"] / 2 <= c["outputs"] <= c["associations"]
+                and crossing(ACCURACY, 0.05, 0.97)(c)
             ),
             size=_features,
             largest=3e5,
@@ -126,7 +153,7 @@ STATED = (
         scan="width",
         method=COIN,
         replicates=64,
-        looks=6,
+        looks=5,
     ),
     Stated(
         name="memory.mlp.capacity",
@@ -142,7 +169,9 @@ STATED = (
                 "features": one_of("cosine", "relu"),
             },
             holds=lambda c: (
-                c["width"] >= 2 * c["dim"] and c["width"] < c["dim"] ** 2 / 1.53 and CAPACITY(c) > 64
+                c["width"] >= 2 * c["dim"]
+                and c["width"] < c["dim"] ** 2 / 1.53
+                and CAPACITY(c) > 64
             ),
             size=_features,
             largest=1.5e5,
@@ -152,7 +181,7 @@ STATED = (
         rising=False,
         method=COIN,
         replicates=64,
-        looks=6,
+        looks=5,
     ),
     _zipf(
         "cutoff_error",
