@@ -141,7 +141,8 @@ def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) ->
     $q$ is the chance to get logit 2 out of both codes, at
     $|y_s+y_r|^2 \simeq \frac{Rd}{d-R}+\frac{Dd}{d-D}+\frac{2d^2}{(d-R)(d-D)}$.
 
-    Stated error: 0.01 where attention has focus, d of at least 1.4 `selective_dim`.
+    Stated error where attention has focus, d of at least 1.4 `selective_dim`: 0.01 for accuracies
+    from 0.9 on, 0.05 from 0.5 on, mostly too low there: a code's rivals are correlated.
 
     Raises:
         ValueError: a size below 1, or no more dimensions than a code has answers.
@@ -203,8 +204,9 @@ def mlp_width(
     r"""Hidden units with which the MLP recalls every fact, with probability 1/2; inputs ideal.
 
     $n$ and $n'$ are binomial, $c$ is a coordinate of the sphere. Finite size: within 6% for
-    $d\ge16$ and 50 hidden units or more; with fewer the noise is far from Gaussian, and the result
-    high by up to 15%.
+    $d\ge16$ and 50 hidden units or more where attention has focus, d of at least 1.4
+    `selective_dim`, as inputs are else not ideal (too small at (8, 10, 5; d = 25)); with fewer the
+    noise is far from Gaussian, and the result high by up to 15%.
 
     Args:
         subjects: S.
