@@ -1,11 +1,12 @@
 """B4, B5, B8: how many facts a transformer recalls once it is trained by gradient descent.
 
 The standard tier trains on a CPU and differs from the published runs: batches of 128 prompts in
-place of 1024, 512 to 3072 steps in place of 16384, d of 16 to 32. Less training stores fewer facts, so that a success here is a success there;
-a failure is one within this budget, and the text of each claim says what is known beyond it.
-Where a claim is about a published line it takes, as published, the best of three learning rates;
-the others, and the published boundary, for which that would cost minutes, take the largest rate.
-The full tier has the published batches, steps and rates and is meant for a GPU.
+place of 1024, 512 to 3072 steps in place of 16384, d of 16 to 32. Less training stores fewer facts,
+so that a success here is a success there; a failure is one within this budget, and the text of
+each claim says what is known beyond it. Where a claim is about a published line it takes, as
+published, the best of three learning rates; the others, and the published boundary, for which that
+would cost minutes, take the largest rate. The full tier has the published batches, steps and rates
+and is meant for a GPU.
 """
 
 import math
@@ -51,9 +52,7 @@ def trained(cell: Cell, block: Block, target: float = 0.99, *, line: bool = Fals
     rates = RATES if line or cell["batch"] == PUBLISHED["batch"] else RATES[:1]
     run = {name: cell[name] for name in ("dim", "batch", "steps")}
     models = [sizes(cell)] * block.replicates
-    return block.draw(
-        train_best, run, sizes=models, learning_rates=rates, target=target
-    ).accuracy
+    return block.draw(train_best, run, sizes=models, learning_rates=rates, target=target).accuracy
 
 
 def within(cell: Cell, capacity: float) -> float:

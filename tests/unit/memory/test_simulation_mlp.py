@@ -129,7 +129,7 @@ def test_training_stops_when_it_is_good_enough() -> None:
 
 
 def test_initial_weights_are_truncated_normal() -> None:
-    weights = lecun_normal(*generators(1), (16, 4000))
+    weights = lecun_normal(generators(1)[0], (16, 4000))
     assert weights.var() * 16 == pytest.approx(1, abs=0.03)
     assert abs(weights).max() < 2 / 0.879 / 4
     assert abs(weights).max() > 1.9 / 0.88 / 4
