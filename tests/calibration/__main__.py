@@ -47,7 +47,7 @@ def main() -> int:
     parser.add_argument("--stale", action="store_true", help="only those whose certificate is")
     parser.add_argument("--json", type=Path, default=CERTIFICATES, metavar="FILE")
     parser.add_argument("--stated-errors", action="store_true", help="try these instead")
-    parser.add_argument("--looks", type=int, default=99, help="at most: one less halves the time")
+    parser.add_argument("--looks", type=int, default=99, help="at most (stated errors)")
     parser.add_argument("--markdown", type=Path, help="the table of stated errors, written anew")
     options = parser.parse_args()
     if options.stated_errors:

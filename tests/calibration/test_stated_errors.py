@@ -80,6 +80,11 @@ def test_points_are_the_same_again_lie_in_the_regime_and_differ_between_seeds() 
     assert all(SHARE.regime.searchable(cell) for cell in cells)
 
 
+def test_a_changed_statement_draws_fresh_points() -> None:
+    changed = replace(SHARE, restated=1)
+    assert stated_errors.drawn(SHARE, 7, 5) != stated_errors.drawn(changed, 7, 5)
+
+
 def test_points_are_uniform_in_the_logarithm() -> None:
     regime = Regime("any", {"dim": log_integers(4, 1024)})
     cells = stated_errors.drawn(replace(SHARE, regime=regime), 1, 400)
@@ -152,7 +157,7 @@ def test_what_is_exact_fails_where_the_interval_leaves_it_out() -> None:
 
 def test_the_page_keeps_rows_and_counts_failures() -> None:
     rows = {name: stated_errors.row(named(name)) for name in ("b", "a")}
-    page = stated_errors.document(rows, 3, 4)
+    page = stated_errors.document(rows, 3)
     assert list(stated_errors.rows_in(page)) == ["a", "b"]
     assert "2 entries" in page
     assert "failures: 0" in page

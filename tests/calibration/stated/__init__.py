@@ -26,7 +26,7 @@ class Stated:
     """One prediction, its stated error, and what it is held against.
 
     Attributes:
-        name: stable; it names the points and the random streams.
+        name: stable; it names the random streams of points and evidence.
         function: the registered prediction, whose docstring, or that of its module, holds `quote`.
         quote: the words that state the error; blanks count as one.
         error: the same as a number, or what a cell makes of it; 0 says that it is exact.
@@ -42,6 +42,7 @@ class Stated:
         replicates: at the first of the looks.
         looks: each but the first doubles the replicates.
         dtype: of the simulation.
+        restated: how often the statement was changed after a trial: each change draws fresh points.
     """
 
     name: str
@@ -59,6 +60,12 @@ class Stated:
     replicates: int = 32
     looks: int = 4
     dtype: str = "float32"
+    restated: int = 0
+
+    @property
+    def stream(self) -> str:
+        """The name of its random streams."""
+        return f"{self.name}, restated {self.restated}" if self.restated else self.name
 
     def allowed(self, cell: Cell) -> float:
         """The stated error in a cell."""

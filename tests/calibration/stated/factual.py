@@ -151,6 +151,7 @@ def stated(
     replicates: int = 32,
     looks: int = 4,
     dtype: str = "float32",
+    restated: int = 0,
 ) -> Stated:
     """An entry of a function of `theory/factual/`."""
     room = function.__module__.rpartition(".")[2]
@@ -168,6 +169,7 @@ def stated(
         replicates=replicates,
         looks=looks,
         dtype=dtype,
+        restated=restated,
     )
 
 
@@ -187,6 +189,7 @@ STATED = (
             and _focused(c, c["dim"])
             and crossing(ATTENTION, 0.5, 0.99)(c)
         ),
+        restated=1,
     ),
     stated(
         "attention_dim",
@@ -215,6 +218,7 @@ STATED = (
         scan="width",
         method=COIN,
         replicates=64,
+        restated=1,
     ),
     stated(
         "compressed_accuracy",
