@@ -203,7 +203,7 @@ def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> flo
     A token is recalled if its own score, $s_n + \sigma_A t$, exceeds $V - 1$ independent
     competitors of standard deviation $\sigma_B$. $n$ is binomial, or $n = \lambda$ if ``balanced``.
 
-    Stated error: 0.06 for V >= 256, mostly too high: competitors are correlated.
+    Stated error: 0.07 for V >= 256, mostly too high: competitors are correlated.
 
     Raises:
         ValueError: the embeddings are orthonormal.

@@ -76,6 +76,7 @@ def _accuracy(
     function: Callable[..., float] = recall.recall_accuracy,
     *,
     replicates: int = 64,
+    restated: int = 0,
     **ranges: Values,
 ) -> Stated:
     return Stated(
@@ -94,6 +95,7 @@ def _accuracy(
         observe=_recalled,
         replicates=replicates,
         looks=4,
+        restated=restated,
     )
 
 
@@ -160,11 +162,12 @@ STATED = (
     ),
     _accuracy(
         "recall_accuracy_gaussian",
-        "Stated error: 0.06",
-        0.06,
+        "Stated error: 0.07",
+        0.07,
         "trigger in the keys",
         GAUSSIAN,
         recall.recall_accuracy_gaussian,
+        restated=1,
     ),
     _threshold(
         "recall.half_dim_refined",
