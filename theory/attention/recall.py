@@ -281,8 +281,9 @@ def half_dim(problem: Problem) -> float:
     problem's own ``dim`` plays no part.
 
     Finite size: competitors' scores are correlated, which lowers the true value by about
-    $\beta^2/d$: 7% at V = 128, 5% at 256, 2% at 1024, for loads of at least 2. With the trigger in the values the formula
-    holds where the threshold is below V (2% at V = 256, load 64), and is 30% low above it.
+    $\beta^2/d$: 7% at V = 128, 5% at 256, 2% at 1024, for loads of at least 2. With the trigger in
+    the values the formula holds where the threshold is below V (2% at V = 256, load 64), and is 30%
+    low above it.
     """
     size, load, tau = problem.vocab_size, problem.load, float(problem.trigger_in_values)
     median = float(special.ndtri(2 ** (-1 / (size - 1))))
