@@ -109,7 +109,8 @@ def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float
     ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
     $\frac n\lambda(q - \kappa_0)$.
 
-    Domain: within 0.03 for V >= 128, m >= 32 and activations of Hermite order up to 2. With He3,
+    Domain: within 0.03 for V >= 128, m >= 64 and activations of Hermite order up to 2, 0.04 from
+    m = 32 on (He2 at V = 296, d = 92, m = 41: 0.034 too high). With He3,
     whose moments are dominated by rare neurons, it is low by up to 0.1 until m is several times
     the kurtosis of the features (93).
     """
