@@ -338,11 +338,11 @@ def bias_covariance(problem: MlpProblem) -> float:
 def variance(problem: MlpProblem) -> float:
     r"""Variance of the token scores over tokens, in units of $s_0^2$: the sum of `terms`.
 
-    Stated error: 12% for d >= 24, L >= 8, m >= 8, V >= 8 d and N >= V/3, both kinds of residuals;
-    not for He2 with centred ones: an even activation has no slope, so that all leading terms vanish
-    and what is left out counts. There it is 1.2 to 1.65 times too small, at any width
+    Stated error: 12% for d >= 24, L >= 8, m >= 8, V >= 8 d and N >= V/3, both kinds of residuals
     (96 random such settings with V up to 1500 and N up to 6 V: 0.95 to 1.10, at a standard error of
     0.02). Activations are those of `activations.NAMES`; the degree of a polynomial counts over d.
+    Not for He2 with centred residuals: an even activation has no slope, all leading terms vanish,
+    and what is left out counts; there the sum is 1.2 to 1.65 times too small, at any width.
     """
     return sum(terms(problem).values())
 

@@ -212,8 +212,8 @@ STATED = (
     Stated(
         name="attention_mlp.recall.mlp_recall_accuracy",
         function=recall.mlp_recall_accuracy,
-        quote="within 0.03 for V >= 128, m >= 64 and activations of Hermite order up to 2, 0.04 from "
-        "m = 32 on",
+        quote="within 0.03 for V >= 128, m >= 64 and activations of Hermite order up to 2, 0.04 "
+        "from m = 32 on",
         error=lambda c: 0.03 if c["width"] >= 64 else 0.04,
         predict=ACCURACY,
         regime=Regime(
