@@ -234,7 +234,8 @@ def localisation(problem: Problem) -> float:
 
     $\theta_u$ and the distractors' scores follow the token law $F$, independently of
     $\theta_{trig}$. The problem's ``dim`` and ``embeddings`` play no part. Finite size: within
-    0.04 for V >= 128, L <= V/4 and N >= 4; with fewer samples exact ties decide.
+    0.04 for V >= 128, L <= V/4 and N >= 12; with fewer samples exact ties decide, and it may be
+    0.09(1) too high (V = 143, L = 9, N = 7).
     """
     values, weights = _token_law(_sizes(problem))
     cumulative = np.concatenate([[0.0], np.cumsum(weights)])

@@ -318,15 +318,15 @@ STATED = (
     Stated(
         name="attention.orthonormal.localisation",
         function=orthonormal.localisation,
-        quote="within 0.04 for V >= 128, L <= V/4 and N >= 4",
+        quote="within 0.04 for V >= 128, L <= V/4 and N >= 12",
         error=0.04,
         predict=_without_dim(on(Problem, orthonormal.localisation)),
         regime=Regime(
-            "V from 128 to 256, L <= V/4, N >= 4; probabilities 0.05 to 0.95",
+            "V from 128 to 256, L <= V/4, N >= 12; probabilities 0.05 to 0.95",
             {
                 "vocab_size": log_integers(128, 256),
                 "length": log_integers(4, 64),
-                "samples": log_integers(4, 256),
+                "samples": log_integers(12, 256),
                 "trigger_in_values": EITHER,
             },
             holds=lambda c: (
@@ -339,6 +339,7 @@ STATED = (
         replicates=32,
         looks=4,
         dtype="float64",
+        restated=1,
     ),
     Stated(
         name="attention.orthonormal.variance",
