@@ -109,8 +109,8 @@ def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float
     ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
     $\frac n\lambda(q - \kappa_0)$.
 
-    Domain: within 0.03 for V >= 128, m >= 64 and activations of Hermite order up to 2, 0.04 from
-    m = 32 on (He2 at V = 296, d = 92, m = 41: 0.034 too high). With He3,
+    Domain: within 0.03 for V >= 128, m >= 32 and activations with a slope, 0.07 for He2 (0.065 too
+    high at V = 300, d = 128, m = 32, 0.037 too low at V = 165, d = 24, m = 180). With He3,
     whose moments are dominated by rare neurons, it is low by up to 0.1 until m is several times
     the kurtosis of the features (93).
     """
