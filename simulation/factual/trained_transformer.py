@@ -23,9 +23,11 @@ gradient and stay zero. A model that has reached its target leaves the batch.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +35,7 @@ import torch
 from torch import Tensor
 
 from simulation.adam import adam
+from simulation.initial_weights import lecun_normal
 
 Integers = npt.NDArray[np.int64]
 
@@ -216,8 +219,9 @@ def train(
 
     Cross-entropy, no weight decay, constant learning rate. Every ``check_every`` steps the model
     is tested on ``test`` prompts that stay the same, and stops once its accuracy is at least
-    ``target``. Initial weights: Q, K, V of variance 1/d_h, O and W_1 of variance 1/d, W_2 of
-    variance 1/m, normal; b = 0.
+    ``target``. Initial weights, as released: Q, K, V of variance 1/d_h and O of variance 1/d,
+    normal; W_1 of variance 1/d and W_2 of variance 1/m, normal and cut at two standard deviations;
+    b = 0.
 
     All draws of a model come from its own generator, on the CPU: it is the same model on every
     device and in every company, up to rounding.
@@ -262,6 +266,42 @@ def train(
     return Trained(accuracy=best, steps=taken)
 
 
+def train_best(
+    rngs: Sequence[np.random.Generator],
+    sizes: Sequence[Sizes],
+    *,
+    learning_rates: Sequence[float],
+    target: float = 0.99,
+    **run: Any,
+) -> Trained:
+    """The best of one training per learning rate, as published; ``run`` as for `train`.
+
+    All trainings of a model have the same facts, prompts and initial weights. A model that has
+    reached ``target`` is not trained again: no rate could make it more than right.
+
+    Raises ValueError for no learning rate, and as `train`.
+    """
+    if not learning_rates:
+        raise ValueError("no learning rate given: pass at least one")
+    first, *others = learning_rates
+    best = train(copy.deepcopy(rngs), sizes, learning_rate=first, target=target, **run)
+    for rate in others:
+        short = (best.accuracy < target).nonzero()[:, 0]
+        if not len(short):
+            break
+        again = train(
+            [copy.deepcopy(rngs[i]) for i in short.tolist()],
+            [sizes[i] for i in short.tolist()],
+            learning_rate=rate,
+            target=target,
+            **run,
+        )
+        better = again.accuracy > best.accuracy[short]
+        best.accuracy[short[better]] = again.accuracy[better]
+        best.steps[short[better]] = again.steps[better]
+    return best
+
+
 def _gradient(
     weights: Tensor, prompts: Prompts, task: EmbeddedFacts, shape: Shape, scale: Tensor
 ) -> Tensor:
@@ -304,8 +344,8 @@ def _draw(
         for name in ("q", "k", "v"):
             weights[name][g, :, :h, :i] = rng.standard_normal((dim, h, i)) / np.sqrt(i)
         weights["o"][g, :h, :i] = rng.standard_normal((h, i, dim)) / np.sqrt(dim)
-        weights["w1"][g, :, :m] = rng.standard_normal((dim, m)) / np.sqrt(dim)
-        weights["w2"][g, :m] = rng.standard_normal((m, dim)) / np.sqrt(max(m, 1))
+        weights["w1"][g, :, :m] = lecun_normal(rng, (dim, m))
+        weights["w2"][g, :m] = lecun_normal(rng, (m, dim))
     task = EmbeddedFacts(
         inputs=torch.from_numpy(inputs).to(device, dtype),
         outputs=torch.from_numpy(outputs).to(device, dtype),

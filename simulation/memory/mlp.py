@@ -15,6 +15,7 @@ import torch
 from simulation import decoding
 from simulation.adam import adam
 from simulation.embeddings import unit_vectors
+from simulation.initial_weights import lecun_normal
 
 CHECK_EVERY = 256
 """Steps of training between two looks at the accuracy, as in the released code."""
@@ -247,8 +248,10 @@ def trained_accuracy(
     The replicates are trained in one batch; those that are done leave it.
     """
     width_in, width_out = facts.z.shape[2], facts.u.shape[2]
-    first = _truncated_normal(rngs, (width_in, width), facts.z)
-    second = _truncated_normal(rngs, (width, width_out), facts.z)
+    first, second = (
+        torch.from_numpy(np.stack([lecun_normal(rng, shape) for rng in rngs])).to(facts.z)
+        for shape in ((width_in, width), (width, width_out))
+    )
     network = _Network(facts, first, second)
     best = facts.z.new_zeros(len(rngs))
     active = torch.arange(len(rngs), device=best.device)
@@ -264,16 +267,6 @@ def trained_accuracy(
                     break
                 network.keep(going)
     return best
-
-
-def _truncated_normal(
-    rngs: Sequence[np.random.Generator], shape: tuple[int, int], like: torch.Tensor
-) -> torch.Tensor:
-    """Normal variables cut at two standard deviations, scaled to variance 1 / shape[0]."""
-    low, high = math.erf(-math.sqrt(2)), math.erf(math.sqrt(2))
-    uniform = np.stack([rng.uniform(low, high, shape) for rng in rngs])
-    cut = math.sqrt(2) * torch.erfinv(torch.from_numpy(uniform))
-    return (cut / (0.87962566103423978 * math.sqrt(shape[0]))).to(like)
 
 
 class _Network:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from simulation.initial_weights import lecun_normal
 from simulation.tiles import TILE_ELEMENTS
 
 _ITERATIONS = 200
@@ -35,11 +36,13 @@ class Pairs:
     """R sets of n pairs to store, on the unit sphere in d dimensions.
 
     ``inputs``: (R, n, d).  ``outputs``: (R, n, d), or (R, n, n, d) where every input has
-    competitors of its own; the output of input i is number i.
+    competitors of its own; the output of input i is number i.  ``start``: (R, d, d), the memory
+    that training starts from; zero if None.
     """
 
     inputs: torch.Tensor
     outputs: torch.Tensor
+    start: torch.Tensor | None = None
 
     @property
     def replicates(self) -> int:
@@ -47,7 +50,8 @@ class Pairs:
 
     def __getitem__(self, which: torch.Tensor | slice) -> "Pairs":
         """The replicates ``which``."""
-        return Pairs(inputs=self.inputs[which], outputs=self.outputs[which])
+        start = None if self.start is None else self.start[which]
+        return Pairs(inputs=self.inputs[which], outputs=self.outputs[which], start=start)
 
 
 def draw(
@@ -59,7 +63,8 @@ def draw(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Pairs:
-    """Draw one set of pairs from each generator, inputs first, in float64 on the CPU.
+    """Draw one set of pairs from each generator, inputs first, in float64 on the CPU; the start of
+    a training last, as released.
 
     Raises ValueError for no generator, ``dim`` below 1 or ``associations`` below 2.
     """
@@ -76,7 +81,9 @@ def draw(
         torch.nn.functional.normalize(torch.from_numpy(np.stack(arrays)), dim=-1)
         for arrays in zip(*drawn, strict=True)
     )
-    return Pairs(inputs=e.to(device, dtype), outputs=u.to(device, dtype))
+    start = torch.from_numpy(np.stack([lecun_normal(rng, (dim, dim)) for rng in rngs]))
+    parts = {"inputs": e, "outputs": u, "start": start}
+    return Pairs(**{name: part.to(device, dtype) for name, part in parts.items()})
 
 
 def scores(pairs: Pairs, memory: torch.Tensor) -> torch.Tensor:
@@ -121,14 +128,18 @@ def train(
     enough: float,
     every: int = 32,
 ) -> torch.Tensor:
-    """Memories trained from zero by full-batch Adam on the mean cross-entropy: (R, d, d).
+    """Memories trained by full-batch Adam on the mean cross-entropy: (R, d, d).
 
-    Adam has its usual constants and no weight decay.  Every ``every`` steps, a memory whose share
-    of stored pairs is at least ``enough`` is left as it is.
+    Adam has its usual constants and no weight decay.  As released, the share of stored pairs is
+    looked at after step 1 and every ``every`` steps from there: the best memory seen is returned,
+    and one whose share is at least ``enough`` is trained no further.
     """
     memory = torch.zeros_like(hebbian(pairs))
     active = torch.arange(pairs.replicates, device=memory.device)
+    best = torch.full((pairs.replicates,), -1.0, device=memory.device, dtype=torch.float64)
     trained, first, second = (torch.zeros_like(memory) for _ in range(3))
+    if pairs.start is not None:
+        trained += pairs.start
     for step in range(1, steps + 1):
         residual = torch.softmax(scores(pairs, trained), 2)
         residual.diagonal(dim1=1, dim2=2).sub_(1)
@@ -137,9 +148,11 @@ def train(
         second.lerp_(gradient.square(), 0.001)
         spread = (second / (1 - 0.999**step)).sqrt() + 1e-8
         trained -= rate / (1 - 0.9**step) * first / spread
-        if step % every == 0 or step == steps:
-            memory[active] = trained
-            going = stored(pairs, trained).double().mean(1) < enough
+        if (step - 1) % every == 0:
+            share = stored(pairs, trained).double().mean(1)
+            better = share > best[active]
+            memory[active[better]], best[active[better]] = trained[better], share[better]
+            going = share < enough
             active, pairs = active[going], pairs[going]
             trained, first, second = trained[going], first[going], second[going]
             if not len(active):

@@ -3,6 +3,9 @@
 `python -m tests.calibration` draws evidence under a seed that is not that of the record (or takes
 it from the ledger), prints a table, and writes the certificates that the report shows. It fails if
 a claim errs more often than its alpha says, or if all together may refute more than the budget.
+
+With `--stated-errors` it tries instead whether predictions keep the errors that they state, at
+random points of their regimes, and fails if one does not (`stated_errors.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from recall_claims.errors import SimulationError
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings, run
+from tests.calibration import stated_errors
 from tests.calibration.certify import Certified, certified
 from tests.calibration.pools import pool
 from tests.every_claim import imported
@@ -37,13 +41,18 @@ def main() -> int:
     """Certify, print, keep; 1 if a promise is not kept."""
     parser = argparse.ArgumentParser(prog="python -m tests.calibration", description=__doc__)
     parser.add_argument("--tier", default="standard", choices=("smoke", "standard", "full"))
-    parser.add_argument("--seed", type=int, default=SEED, help=f"of the evidence ({SEED})")
+    parser.add_argument("--seed", type=int, help=f"of the evidence ({SEED}; stated errors: 0)")
     parser.add_argument("--ledger", type=Path, default=LEDGER, help=f"default {LEDGER}")
-    parser.add_argument("-k", default="", metavar="TEXT", help="only claims whose id holds it")
+    parser.add_argument("-k", default="", metavar="TEXT", help="only those whose name holds it")
     parser.add_argument("--stale", action="store_true", help="only those whose certificate is")
     parser.add_argument("--json", type=Path, default=CERTIFICATES, metavar="FILE")
+    parser.add_argument("--stated-errors", action="store_true", help="try these instead")
+    parser.add_argument("--looks", type=int, default=99, help="at most (stated errors)")
+    parser.add_argument("--markdown", type=Path, help="the table of stated errors, written anew")
     options = parser.parse_args()
-    settings = Settings(tier=options.tier, seed=options.seed)
+    if options.stated_errors:
+        return stated_errors.main(options.k, options.seed or 0, options.looks, options.markdown)
+    settings = Settings(tier=options.tier, seed=SEED if options.seed is None else options.seed)
     names = [
         name
         for name, claim in imported().items()

@@ -240,6 +240,10 @@ def critical_samples_full(problem: Problem, *, probability: float = 0.5) -> floa
 
     1 if a single sample suffices, infinite if none below $2^{40}$ does.
 
+    Stated error: 12% for d >= 12, V >= 256 and V >= 8 d, with the trigger in the keys alone.
+    With it in the values the probability rises slowly with N: there only the probability is
+    stated.
+
     Raises:
         ValueError: ``probability`` is not inside (0, 1), or the embeddings are orthonormal.
     """

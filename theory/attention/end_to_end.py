@@ -83,6 +83,8 @@ def product(problem: Problem) -> float:
     Against `end_to_end_accuracy`, two effects of the tokens that training misses nearly cancel: the
     memory lacks them, which lowers recall, but fresh sequences miss the same tokens.
 
+    Stated error: 0.07 for d >= 12, V >= 128 and V >= 8 d.
+
     Raises:
         ValueError: the embeddings are orthonormal.
     """

@@ -13,6 +13,8 @@ $(Gp)_a/V$ and once more through $p_a$ itself.
 noise.md derives every term, with the size of what is left out. Means are over data and unit-sphere
 embeddings (exact moments). Norms of Gaussian embeddings fluctuate, which adds relative terms of
 order $1/d$, and of order $d/V$ to the terms A, F and H.
+
+Stated error of each term and of $v_q$: 10% for d >= 16, L >= 8, V >= 8 d and N >= V/3.
 """
 
 from recall_claims import prediction
@@ -271,7 +273,12 @@ def population_floor(problem: Problem) -> float:
     provenance="derived",
 )
 def count_covariance(problem: Problem) -> float:
-    """Twice the covariance of D and H, which share the label counts; limit 4 L V/(N d^3)."""
+    """Twice the covariance of D and H, which share the label counts; limit 4 L V/(N d^3).
+
+    Stated error: 15% for V up to d^2/8. What one token reads of another is left out: a share of
+    about $(V/2d^2)(1+h)/(1+2h)$ (noise.md), which makes the rest 2.8 times too small at V =
+    296, d = 16; there it is a thousandth of `noise.variance`.
+    """
     V, L, N, _ = _sizes(problem)
     t2, t3, t4 = _moments(problem)
     own = 4 * (1 + 2 * V / N) * (t3 - t4 * (t2 + 1) / (2 * V))

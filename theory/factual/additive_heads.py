@@ -42,6 +42,8 @@ def subject_dim(relations: int, answers: int) -> float:
 
     An average over draws from a fixed stream, within 0.5%.
 
+    Stated error against the code that is sought: 8% from 10 dimensions on.
+
     Raises:
         ValueError: no relation, or fewer than two answers.
     """
@@ -58,6 +60,8 @@ def relation_dim(relations: int, answers: int) -> float:
     """Dimension from which a relation's code can exist, all its answers above all others.
 
     An average over draws from a fixed stream, within 0.5%.
+
+    Stated error against the code that is sought: 8% from 10 dimensions on.
 
     Raises:
         ValueError: fewer than two relations, or fewer than two answers.

@@ -78,7 +78,10 @@ class Sizes:
     provenance="derived",
 )
 def relation_rate(sizes: Sizes) -> float:
-    """Growth rate of a relation's weight, per unit of time, in a product dictionary."""
+    """Growth rate of a relation's weight, per unit of time, in a product dictionary.
+
+    Exact.
+    """
     return math.sqrt((1 - 1 / sizes.relations) / sizes.answers) / sizes.relations
 
 
@@ -88,7 +91,10 @@ def relation_rate(sizes: Sizes) -> float:
     provenance="derived",
 )
 def random_relation_square_rate(sizes: Sizes) -> float:
-    """Mean square growth rate of a relation's weight over random dictionaries."""
+    """Mean square growth rate of a relation's weight over random dictionaries.
+
+    Exact.
+    """
     share = 1 / sizes.answers
     concentration = share + (1 - share) / sizes.subjects  # E |p(.|r)|^2
     return (concentration - share / sizes.relations) / sizes.relations**2
@@ -100,13 +106,18 @@ def random_relation_square_rate(sizes: Sizes) -> float:
     provenance="derived",
 )
 def subject_rate(sizes: Sizes) -> float:
-    """Growth rate of a subject's weight, whatever the dictionary."""
+    """Growth rate of a subject's weight, whatever the dictionary.
+
+    Exact.
+    """
     return math.sqrt((1 - 1 / sizes.answers) / sizes.relations) / sizes.subjects
 
 
 @prediction(latex=r"\lambda_z^2 = E[n_z]^2\,\frac{1-1/D}{SR}", source=_SOURCE, provenance="derived")
 def background_square_rate(sizes: Sizes, *, count: float = 1.0) -> float:
     """Mean square growth rate, over random dictionaries, of a token that tells nothing.
+
+    Exact.
 
     Args:
         sizes: of the task.
@@ -182,6 +193,8 @@ def _time_of(sizes: Sizes, stage: Stage, logit: float, scale: float) -> float:
 def loss(sizes: Sizes, time: float, *, scale: float) -> float:
     """Cross-entropy in nats at a time, for a product dictionary.
 
+    Stated error: 0.001 for starts of 1e-5.
+
     Args:
         sizes: of the task.
         time: of the gradient flow; steps times the learning rate.
@@ -213,6 +226,8 @@ def half_time(sizes: Sizes, stage: Stage, *, scale: float) -> float:
     """Time at which half of a stage's loss is gone, for a product dictionary.
 
     Arguments and errors as for `loss`.
+
+    Stated error: 0.2% for starts of 1e-5.
     """
     _check(scale)
     return _time_of(sizes, stage, math.log(1 + math.sqrt(choices(sizes, stage))), scale)
@@ -247,6 +262,9 @@ def plateau(sizes: Sizes) -> float:
 
     The flow is nearest to it between the two half times, where the first stage still has a
     remainder of order 1/t of its own loss.
+
+    Stated error: 0.05 for starts of 1e-5 and stages whose times differ by more than a factor of
+    2.
     """
     return math.log(sizes.answers if first(sizes) == "relation" else sizes.relations)
 
@@ -261,6 +279,8 @@ def random_plateau(sizes: Sizes) -> float:
     """Mean height of the plateau over random dictionaries, the relation being first, in nats.
 
     The conditional entropy of the answer given the relation, about log D - (D - 1)/(2S).
+
+    Exact.
     """
     counts = np.arange(1, sizes.subjects + 1)
     shares = counts / sizes.subjects

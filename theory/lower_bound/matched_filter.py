@@ -63,5 +63,8 @@ def matched_filter_accuracy(problem: Problem) -> float:
 
 @prediction(latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12", source=_SOURCE, provenance="derived")
 def critical_samples(problem: Problem) -> float:
-    """N at which the matched filter guesses half of the labels; infinite if none below 2^30."""
+    """N at which the matched filter guesses half of the labels; infinite if none below 2^30.
+
+    Stated error: 8% for V >= 256, d >= 30 and N >= 8 V.
+    """
     return argmax_accuracy.half_samples(matched_filter_accuracy, problem)

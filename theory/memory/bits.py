@@ -98,6 +98,8 @@ def loss_floor(*, facts: int, outputs: int, bits: float) -> float:
 def random_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
     """Mean accuracy of a memory that stores which of 2^bits random codewords agrees best.
 
+    Exact.
+
     Raises:
         ValueError: senseless sizes.
     """

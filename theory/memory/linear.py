@@ -126,6 +126,8 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
     The signal is $q=e_i^\top\Pi e_i$ and $b_k=e_k^\top\Pi e_i$ is $\sqrt q$ times a coordinate of
     the sphere: relative to the signal $T^2=1/(qd)\simeq1/m$. Hence $d^2$ becomes $md$.
 
+    Stated error: 0.01 for n >= 30 and ranks of at least 12.
+
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`, or a rank outside (0, d].
     """
@@ -152,6 +154,8 @@ def one_bit_accuracy(associations: float, dim: float) -> float:
     the signal the rest adds an isotropic vector of squared length $(\pi/2-1)\,n/d$. To leading
     order the noise grows by $\pi/2$, but the terms of order $1/d$ do not.
 
+    Stated error: 0.015 for n >= 30 and d >= 12, mostly too low; 0.007 from n = 60 on.
+
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.
     """
@@ -168,6 +172,8 @@ def one_bit_accuracy(associations: float, dim: float) -> float:
 def all_recalled(associations: float, dim: float) -> float:
     """Probability that every association is recalled: the few failures are nearly Poisson.
 
+    Stated error: 0.04 for n >= 30.
+
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.
     """
@@ -179,6 +185,8 @@ def all_recalled(associations: float, dim: float) -> float:
 def half_dim(associations: float) -> float:
     """Dimension at which half of the associations are recalled, a real number; 0 if below 4.
 
+    Stated error: 2% for n >= 30.
+
     Raises:
         ValueError: fewer than 3 associations.
     """
@@ -189,6 +197,8 @@ def half_dim(associations: float) -> float:
 @lru_cache(maxsize=4096)
 def all_dim(associations: float) -> float:
     """Dimension at which all are recalled with probability 1/2, a real number; 0 if below 4.
+
+    Stated error: 3% for n >= 30.
 
     Raises:
         ValueError: fewer than 3 associations.
@@ -203,6 +213,8 @@ def all_dim(associations: float) -> float:
 def half_rank(associations: float, dim: float) -> float:
     """Rank at which half of the associations are recalled: real, infinite above d, 0 below 2.
 
+    Stated error: 3% for n >= 30 and ranks of at least 12.
+
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.
     """
@@ -216,6 +228,8 @@ def half_rank(associations: float, dim: float) -> float:
 @lru_cache(maxsize=4096)
 def capacity(dim: float) -> float:
     """Number of associations all recalled with probability 1/2, a real number; 0 if below 3.
+
+    Stated error: 6% for d >= 32.
 
     Raises:
         ValueError: fewer than 4 dimensions.

@@ -110,6 +110,45 @@ def test_training_learns_the_facts_and_too_small_a_model_does_not() -> None:
     assert found.steps[1] == 400
 
 
+def test_weights_of_the_mlp_are_cut_at_two_standard_deviations() -> None:
+    size = Sizes(subjects=3, relations=2, answers=2, heads=2, head_dim=2, width=400)
+    shape = Shape.of([size], 50)
+    part = shape.split(tt._draw(generators(3), [size], shape, "cpu", torch.float64)[1])
+    for name, fan_in in (("w1", 50), ("w2", 400)):
+        deviations = part[name][0] * fan_in**0.5
+        assert deviations.std() == pytest.approx(1, abs=0.03)
+        assert 2.2 < deviations.abs().max() < 2.28  # 2 / 0.8796
+
+
+def best(seeds: list[int], rates: list[float], **changes: float) -> tt.Trained:
+    options = {"dim": 8, "batch": 16, "steps": 40, "check_every": 20, "test": 64, **changes}
+    sizes = [SMALL] * len(seeds)
+    return tt.train_best(generators(*seeds), sizes, learning_rates=rates, **options)
+
+
+def test_best_of_several_rates_is_the_best_of_each_from_the_same_start() -> None:
+    rates, seeds = [1e-4, 0.1, 0.01], [1, 2, 3, 4]
+    each = torch.stack([run(seeds, [SMALL] * 4, learning_rate=r).accuracy for r in rates])
+    found = best(seeds, rates)
+    assert torch.equal(found.accuracy, each.amax(0))
+    assert not torch.equal(found.accuracy, each[0])
+    assert torch.equal(best(seeds, rates[:1]).accuracy, each[0])
+
+
+def test_a_model_that_is_right_is_not_trained_again() -> None:
+    seeds, target = [1, 2, 3, 4], 0.3
+    first = run(seeds, [SMALL] * 4, learning_rate=0.1, target=target)
+    reached = first.accuracy >= target
+    assert reached.any()
+    found = best(seeds, [0.1, 1e-9], target=target)
+    assert torch.equal(found.steps[reached], first.steps[reached])
+
+
+def test_no_rate_is_refused() -> None:
+    with pytest.raises(ValueError, match="no learning rate"):
+        best([1], [])
+
+
 def test_sizes() -> None:
     assert LARGE.facts == 12
     assert LARGE.noise_tokens == 7

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from simulation.initial_weights import lecun_normal
 from simulation.memory import mlp
 from simulation.memory.mlp import cosine_memory, draw, relu_memory, trained_accuracy
 
@@ -80,8 +81,10 @@ def test_all_is_where_nothing_is_wrong() -> None:
 def network(replicates: int) -> tuple[mlp._Network, mlp.Associations]:
     rngs = generators(replicates)
     facts = draw(rngs, associations=10, outputs=5, dim=4)
-    first = mlp._truncated_normal(rngs, (4, 7), facts.z)
-    second = mlp._truncated_normal(rngs, (7, 4), facts.z)
+    first, second = (
+        torch.from_numpy(np.stack([lecun_normal(rng, shape) for rng in rngs]))
+        for shape in ((4, 7), (7, 4))
+    )
     return mlp._Network(facts, first, second), facts
 
 
@@ -126,10 +129,10 @@ def test_training_stops_when_it_is_good_enough() -> None:
 
 
 def test_initial_weights_are_truncated_normal() -> None:
-    weights = mlp._truncated_normal(generators(1), (16, 4000), torch.zeros(1).double())
+    weights = lecun_normal(generators(1)[0], (16, 4000))
     assert weights.var() * 16 == pytest.approx(1, abs=0.03)
-    assert weights.abs().max() < 2 / 0.879 / 4
-    assert weights.abs().max() > 1.9 / 0.88 / 4
+    assert abs(weights).max() < 2 / 0.879 / 4
+    assert abs(weights).max() > 1.9 / 0.88 / 4
 
 
 @pytest.mark.parametrize(

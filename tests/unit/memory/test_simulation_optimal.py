@@ -90,14 +90,36 @@ def test_newton_step_is_that_of_automatic_differentiation(own_competitors: bool)
 @pytest.mark.parametrize("own_competitors", [False, True])
 def test_training_is_that_of_torch(own_competitors: bool) -> None:
     pairs = memory.draw(generators(3), dim=4, associations=9, own_competitors=own_competitors)
-    trained = memory.train(pairs, steps=40, rate=0.3, enough=2.0)
-    weights = torch.zeros(3, 4, 4, dtype=torch.float64, requires_grad=True)
+    trained = memory.train(pairs, steps=40, rate=0.3, enough=2.0, every=39)
+    assert pairs.start is not None
+    weights = pairs.start.clone().requires_grad_()
     adam = torch.optim.Adam([weights], lr=0.3)
     for _ in range(40):
         loss = memory._loss(memory.scores(pairs, weights)).sum() / 9
         (weights.grad,) = torch.autograd.grad(loss, weights)
         adam.step()
     assert torch.allclose(trained, weights.detach(), rtol=1e-9, atol=1e-9)
+
+
+def test_training_returns_the_best_of_what_it_looked_at() -> None:
+    pairs = memory.draw(generators(5), dim=6, associations=24)
+    looks = [
+        memory.stored(
+            pairs, memory.train(pairs, steps=steps, rate=1.0, enough=2.0, every=steps - 1)
+        )
+        for steps in (9, 17, 25)
+    ]
+    shares = torch.stack([look.double().mean(1) for look in looks])
+    best = memory.train(pairs, steps=32, rate=1.0, enough=2.0, every=8)  # after 1, 9, 17 and 25
+    assert torch.equal(memory.stored(pairs, best).double().mean(1), shares.amax(0))
+    assert bool((shares.amax(0) > shares[-1]).any())  # the last is not always the best
+
+
+def test_training_starts_from_small_random_weights() -> None:
+    start = memory.draw(generators(40), dim=8, associations=3).start
+    assert start is not None
+    assert start.var() * 8 == pytest.approx(1, abs=0.06)
+    assert start.abs().max() < 2.28 / 8**0.5
 
 
 def test_training_stops_where_enough_is_stored() -> None:
