@@ -65,8 +65,8 @@ PLANTED = {
     ),
     "no average over stakes": Planted(
         f"{JUDGE}/methods.py",
-        "special.logsumexp(logs) - math.log(STAKES.size)",
-        "special.logsumexp(logs)",
+        "float(np.exp(logs - top).mean())",
+        "float(np.exp(logs - top).sum())",
         f"{METHODS}::test_wealth_is_an_average_over_stakes_of_products",
     ),
     "bets against the mean from the wrong side": Planted(

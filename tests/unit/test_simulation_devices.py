@@ -34,6 +34,7 @@ SLOW = (
     "B.flow-time-ratio",
     "B.linear-memory-line",
     "B.published-boundaries",
+    "B.recall-law-large-rank",
     "B.sgd-half-steps",
     "B.trained-capacity-exponent",
     "B.trained-capacity-growth",

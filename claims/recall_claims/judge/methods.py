@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, special, stats
+from scipy import optimize, stats
 
 from recall_claims.errors import ClaimError
 from recall_claims.judge.region import EVERYTHING, Interval
@@ -201,7 +201,8 @@ def log_wealth(values: Array, mean: float, counts: Array) -> float:
         counts: how often each was seen.
     """
     logs = np.log1p(STAKES[:, None] * (values / mean - 1)) @ counts
-    return float(special.logsumexp(logs) - math.log(STAKES.size))
+    top = float(logs.max())  # scipy's logsumexp takes six times as long
+    return top + math.log(float(np.exp(logs - top).mean()))
 
 
 @lru_cache(maxsize=4096)

@@ -150,10 +150,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if reporter is None or not reporter.isatty or state.is_worker or state.dry_run:
         return
     ahead = [i.claim.id for i in session.items if isinstance(i, ClaimItem)]
-    try:
-        earlier = {claim: entry.seconds for claim, entry in state.baseline.records.items()}
-    except ValueError as error:
-        raise pytest.UsageError(str(error)) from error
+    earlier = {claim: entry.seconds for claim, entry in state.baseline.records.items()}
     # While a claim runs, pytest's capture has the descriptor; a copy of it still is the terminal.
     terminal = os.fdopen(os.dup(reporter._tw._file.fileno()), "w", encoding="utf-8")
     console = Console(file=terminal, width=reporter._tw.fullwidth)

@@ -68,25 +68,32 @@ class Baseline:
         except ReportError as error:
             raise ValueError(f"--baseline: {error}") from error
 
-    @cached_property
-    def records(self) -> dict[str, ClaimRecord]:
-        """The decided records by claim.
+    def require(self) -> None:
+        """Refuse a file that cannot be read, or is of nobody knows what code.
 
         Raises:
-            ValueError: the file cannot be read.
+            ValueError: it is one.
         """
-        if self._report is None or self._report.suite.tier != self.settings.tier:
-            return {}
-        return {entry.id: entry for entry in self._report.claims if entry.state == "DECIDED"}
+        self._report, self.since  # noqa: B018
+
+    @cached_property
+    def records(self) -> dict[str, ClaimRecord]:
+        """The decided records of the run's tier by claim; none of a file that cannot be read."""
+        return self.decided if self._tier == self.settings.tier else {}
 
     @cached_property
     def decided(self) -> dict[str, ClaimRecord]:
         """The decided records by claim, of whichever tier; none of a file that cannot be read."""
-        try:
-            found = self._report
-        except ValueError:
+        if self._tier is None or self._report is None:
             return {}
-        return {e.id: e for e in found.claims if e.state == "DECIDED"} if found else {}
+        return {entry.id: entry for entry in self._report.claims if entry.state == "DECIDED"}
+
+    @cached_property
+    def _tier(self) -> str | None:
+        try:
+            return self._report.suite.tier if self._report else None
+        except ValueError:
+            return None
 
     @cached_property
     def totals(self) -> dict[str, Total]:

@@ -72,8 +72,7 @@ class ClaimSession:
         self.baseline = Baseline(earlier, self.settings, changes, root)
         self.forecast = Forecast(self.costs, self.settings, self.baseline)
         if revision or self.dry_run:
-            # One that cannot be read, or is of nobody knows what code, ends the run here.
-            self.baseline.records, self.baseline.since  # noqa: B018
+            self.baseline.require()
         self.report = RunReport(root / Path(option("--report-dir")), root, self.settings, executor)
         self.progress: ProgressLine | None = None
 

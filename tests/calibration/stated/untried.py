@@ -5,6 +5,8 @@ BOUND = "a bound; claims are one-sided, and tight where they say so"
 EXPONENT = "an exponent; claims judge it over a lever"
 PART = "a part of a prediction that is tried"
 INVERSE = "the exact inverse of a prediction that is tried; unit tests compare them"
+CLAIMED = "within 1e-4 but for the size of the steps; the claims of its file hold it to that"
+SEVERAL = "stated by claims: replicates of several sizes, which these hold to a few per cent"
 PUBLISHED = "a published line, taken over; claims judge it"
 
 UNTRIED = {
@@ -40,9 +42,20 @@ UNTRIED = {
     "memory.bits.loss_floor": BOUND,
     "memory.linear.all_dim_asymptotic": LIMIT,
     "memory.linear.half_dim_asymptotic": LIMIT,
+    "memory.listwise.critical_associations": SEVERAL,
+    "memory.listwise.critical_load": LIMIT,
     "memory.mlp.asymptotic_width": LIMIT,
     "memory.zipf.cutoff_exponent": EXPONENT,
     "memory.zipf.power_exponent": EXPONENT,
     "memory.zipf.samples_exponent": EXPONENT,
+    "spectral.flows.gradient_error": CLAIMED,
+    "spectral.flows.learning_time": CLAIMED,
+    "spectral.flows.log_odds": CLAIMED,
+    "spectral.flows.spectral_decay_rate": LIMIT,
+    "spectral.flows.time_ratio": CLAIMED,
+    "spectral.one_step.critical_batch": SEVERAL,
+    "spectral.one_step.recalled_gradient": SEVERAL,
+    "spectral.one_step.recalled_newton": SEVERAL,
+    "spectral.one_step.recalled_spectral": SEVERAL,
 }
 """By module and name below `theory`."""
