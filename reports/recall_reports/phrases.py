@@ -37,11 +37,11 @@ PROVENANCE = {
 }
 
 RESOLUTION = {
-    "ratio": "a constant off by {:.1%}",
+    "ratio": "a constant off by {}",
     "difference": "a value off by {:.3g}",
     "probability": "a probability off by {:.3g}",
     "exponent": "an exponent off by {:.2g}",
-    "share": "a map wrong on {:.1%} more of its points",
+    "share": "a map wrong on {} more of its points",
     "error": "an identity violated by {:.1e}",
 }
 
@@ -169,7 +169,9 @@ def bounds(ends: Range) -> str:
         return f"≤ {number(ends.high, 4)}"
     if ends.high is None:
         return f"≥ {number(ends.low, 4)}"
-    return f"[{number(ends.low, 4)}, {number(ends.high, 4)}]"
+    largest, width = max(abs(ends.low), abs(ends.high)), ends.high - ends.low
+    digits = max(4, 2 + math.ceil(math.log10(largest / width))) if width > 0 else 4
+    return f"[{number(ends.low, digits)}, {number(ends.high, digits)}]"
 
 
 def seconds(value: float) -> str:
@@ -256,7 +258,9 @@ def resolution(claim: Claim) -> str:
         return "–"
     if claim.resolution is None:
         return "no finite error would have been refuted"
-    return RESOLUTION[claim.rule.scale].format(claim.resolution)
+    scale, value = claim.rule.scale, claim.resolution
+    percent = f"{value:.1%}" if value >= 1e-3 else f"{100 * value:.2g}%"
+    return RESOLUTION[scale].format(percent if scale in ("ratio", "share") else value)
 
 
 def certificate(claim: Claim) -> str:

@@ -209,3 +209,17 @@ def test_a_region_from_a_pilot_is_in_the_title() -> None:
     assert phrases.title(claim) == f"{claim.title} (region from a pilot)"
     claim.from_pilot = False
     assert phrases.title(claim) == claim.title
+
+
+def test_narrow_regions_are_told_from_a_point() -> None:
+    assert phrases.bounds(Range(0.9998, 1.0002)) == "[0.9998, 1.0002]"
+    assert phrases.bounds(Range(0.97, 1.03)) == "[0.97, 1.03]"
+    assert phrases.bounds(Range(-1e-6, 1e-6)) == "[-1e-6, 1e-6]"
+
+
+def test_small_resolutions_are_no_zero() -> None:
+    claim = builders.claim("A.x", "x", [builders.component("c", 1.0, 0.1, (0.9, 1.1))])
+    claim.resolution = 2.4e-4
+    assert phrases.resolution(claim) == "a constant off by 0.024%"
+    claim.resolution = 0.053
+    assert phrases.resolution(claim) == "a constant off by 5.3%"
