@@ -121,18 +121,20 @@ def _smoothed(current: torch.Tensor, top: int) -> tuple[torch.Tensor, torch.Tens
     rivals.diagonal(dim1=1, dim2=2).fill_(math.inf)
     low = rivals.amin(2) + offset
     rivals.diagonal(dim1=1, dim2=2).fill_(-math.inf)
-    level = (low + high) / 2
+    level, moved = (low + high) / 2, (high - low) / 2
+    settled = torch.zeros_like(level, dtype=torch.bool)
     for _ in range(_HALVINGS):
         near = torch.sigmoid(rivals - level[..., None])
         excess, slope = near.sum(2) - top, (near * (1 - near)).sum(2)
         low, high = torch.where(excess > 0, level, low), torch.where(excess > 0, high, level)
         tried = level + excess / slope
-        inside = (tried >= low) & (tried <= high)
-        tried = torch.where(inside, tried, (low + high) / 2)
-        settled = (tried - level).abs() <= _LEVEL * (1 + level.abs())
-        level = tried
+        settled |= (tried - level).abs() <= _LEVEL * (1 + level.abs())
         if settled.all():
             break
+        # Newton's steps may creep, or go round in a circle: each has to be half of the last.
+        fast = (tried >= low) & (tried <= high) & ((tried - level).abs() <= moved / 2)
+        tried = torch.where(settled, level, torch.where(fast, tried, (low + high) / 2))
+        level, moved = tried, (tried - level).abs()
     level = level[..., None]
     over = torch.nn.functional.softplus(rivals - level).sum(2) / top
     return torch.sigmoid(rivals - level), level[..., 0] + over

@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy import optimize
 
+from recall_claims.evidence.seeds import replicate_generators
 from simulation.memory import listwise, optimal
 
 
@@ -108,3 +109,11 @@ def test_senseless_shares_are_refused() -> None:
     for share in (0.0, 1.0, 0.95):
         with pytest.raises(ValueError, match="share"):
             listwise.competitors(11, share)
+
+
+def test_levels_are_found_where_newtons_method_goes_round_in_a_circle() -> None:
+    # Of these 70 pairs one has scores at which Newton's steps for the level never settle.
+    cell = "associations=70,dim=8,share=0.75"
+    rngs = replicate_generators(0, "C.listwise-capacity", "85dddde3e4f9d21c", cell, 0, 3)
+    pairs = optimal.draw(rngs[2:], dim=8, associations=70)
+    assert not listwise.feasible(pairs, 0.75)
