@@ -74,7 +74,7 @@ class Baseline:
         Raises:
             ValueError: it is one.
         """
-        self._report, self.since  # noqa: B018
+        self._report, self.since  # noqa: B018  (reading them refuses)
 
     @cached_property
     def records(self) -> dict[str, ClaimRecord]:

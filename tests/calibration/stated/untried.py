@@ -6,7 +6,7 @@ EXPONENT = "an exponent; claims judge it over a lever"
 PART = "a part of a prediction that is tried"
 INVERSE = "the exact inverse of a prediction that is tried; unit tests compare them"
 CLAIMED = "within 1e-4 but for the size of the steps; the claims of its file hold it to that"
-SEVERAL = "stated by claims: replicates of several sizes, which these hold to a few per cent"
+SEVERAL = "its docstring or its claims say how far off it is; claims hold it to their regions"
 PUBLISHED = "a published line, taken over; claims judge it"
 
 UNTRIED = {

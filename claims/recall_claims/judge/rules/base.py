@@ -121,7 +121,7 @@ class Rule(ABC):
         """The cells, with those that the rule needs to decide about its region."""
         return tuple(cells)
 
-    def decidable(self, cells: Sequence[Cell], predict: Predict | None) -> None:  # noqa: B027
+    def decidable(self, cells: Sequence[Cell], predict: Predict | None) -> None:  # noqa: B027  (optional)
         """Refuse a grid on which no evidence could support the claim.
 
         Raises:
