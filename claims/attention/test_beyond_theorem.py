@@ -20,7 +20,7 @@ from recall_claims import (
     grid,
     on,
 )
-from simulation.attention import relaxed, sampling
+from simulation.attention import relaxed, sampling, two_layers
 from theory.attention import critical, localisation, signal
 from theory.attention.problem import Problem
 
@@ -170,6 +170,61 @@ def adam(cell: Cell, block: Block) -> Tensor:
 def two_heads(cell: Cell, block: Block) -> Tensor:
     """Each of two heads that start at zero localises as often as a single one."""
     return relaxed.two_heads(drawn(cell, block), block.rngs, eta=1e-3)
+
+
+def second_layer(cell: Cell, block: Block, written: float) -> Tensor:
+    """Localisation by the second of two layers."""
+    return two_layers.localised(drawn(cell, block), block.rngs, written=written)[1]
+
+
+@beyond(
+    "A.beyond-two-layers",
+    "Two layers with residual connections, small value step",
+    replicates=64,
+    relaxes=("one layer: two, small value step", "localisation"),
+)
+def two_small_layers(cell: Cell, block: Block) -> Tensor:
+    """The second of two layers localises as often as a single one, where the value step writes
+    vectors a tenth as long as embeddings."""
+    return second_layer(cell, block, 0.1)
+
+
+@beyond(
+    "A.beyond-two-layers-large-step",
+    "Two layers with residual connections, value step of order one",
+    replicates=64,
+    relaxes=("one layer: two, large value step", "localisation"),
+)
+def two_large_layers(cell: Cell, block: Block) -> Tensor:
+    """The same where the value step writes vectors as long as embeddings, so that each layer reads
+    what the other has written."""
+    return second_layer(cell, block, 1.0)
+
+
+def learned(cell: Cell, block: Block, share: float) -> Tensor:
+    """Localisation where embeddings have moved by that share of their length."""
+    return relaxed.learned_embeddings(drawn(cell, block), block.rngs, share=share)
+
+
+@beyond(
+    "A.beyond-learned-embeddings",
+    "Embeddings that learn a little: by a twentieth of their length",
+    relaxes=("fixed embeddings: learned, by 1/20", "localisation"),
+)
+def slightly_learned_embeddings(cell: Cell, block: Block) -> Tensor:
+    """Where the embeddings of tokens and labels take a gradient step between the two, of a
+    twentieth of their length, the localisation probability is that of fixed ones."""
+    return learned(cell, block, 0.05)
+
+
+@beyond(
+    "A.beyond-learned-embeddings-much",
+    "Embeddings that learn much: by three tenths of their length",
+    relaxes=("fixed embeddings: learned, by 3/10", "localisation"),
+)
+def much_learned_embeddings(cell: Cell, block: Block) -> Tensor:
+    """The same for a step of three tenths of their length."""
+    return learned(cell, block, 0.3)
 
 
 @beyond(

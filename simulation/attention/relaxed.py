@@ -115,6 +115,28 @@ def two_heads(batch: Batch, rngs: Rngs, *, eta: float) -> torch.Tensor:
     return _found(sampling.fresh(batch, rngs, samples=FRESH), heads[0].scores(batch))
 
 
+def learned_embeddings(batch: Batch, rngs: Rngs, *, share: float) -> torch.Tensor:
+    """Share localised where embeddings have :func:`moved` between value and attention step."""
+    learned = moved(batch, share=share)
+    scores = three_steps.token_scores(learned, memory=three_steps.value_memory(batch))
+    return _found(sampling.fresh(learned, rngs, samples=FRESH), scores)
+
+
+def moved(batch: Batch, *, share: float) -> Batch:
+    """The embeddings of tokens and labels after a gradient step that follows the value step.
+
+    ``share``: mean length of the moves over the mean norm of the embeddings before.
+    """
+    head, z, u = _Head(batch), batch.z.clone().requires_grad_(), batch.u.clone().requires_grad_()
+    head.value = 1e-3 * three_steps.value_memory(batch)
+    moves = torch.autograd.grad(_loss(replace(batch, z=z, u=u), [head]), [z, u])
+    z, u = (
+        old - share * (_length(old) / _length(move)) * move
+        for old, move in zip((batch.z, batch.u), moves, strict=True)
+    )
+    return replace(batch, z=z, u=u)
+
+
 class _Head:
     """The parameters of one head, from zero: ``value`` (R, d, d), ``direction`` (R, d)."""
 
@@ -144,6 +166,12 @@ class _Head:
             trigger=(batch.trigger * direction).sum(1),
             rounding=direction.new_zeros(batch.replicates),
         )
+
+
+def _length(vectors: torch.Tensor) -> torch.Tensor:
+    """Mean norm of (R, n, d) vectors: (R, 1, 1)."""
+    length: torch.Tensor = vectors.norm(dim=2).mean(1)
+    return length[:, None, None]
 
 
 def _loss(batch: Batch, heads: Sequence[_Head]) -> torch.Tensor:
