@@ -9,6 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self, get_args
 
+from recall_claims import Regime, log_integers, one_of
+
+SIZES = Regime(
+    "",
+    {
+        "vocab_size": log_integers(128, 32768),
+        "length": log_integers(8, 1024),
+        "samples": log_integers(12, 65536),
+        "dim": log_integers(12, 1024),
+        "trigger_in_values": one_of(False, True),
+    },
+)
+"""Sizes and options of a problem, of which each formula says where it holds."""
+
 Embeddings = Literal["sphere", "gaussian", "orthonormal"]
 
 
