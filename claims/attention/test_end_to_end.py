@@ -48,8 +48,8 @@ CONTROLS = (
     predict=on(Problem, end_to_end.end_to_end_accuracy),
     regime=end_to_end.DENSER.searched(
         REGIME,
-        size=lambda cell: cell["samples"] * (cell["length"] + cell["vocab_size"]),
-        largest=1e6,
+        size=lambda cell: cell["samples"] * cell["length"] + cell["vocab_size"] ** 2,
+        largest=3e5,
     ),
     cells={"smoke": SMOKE, "standard": STANDARD, "full": STANDARD + LARGE},
     replicates=32,
@@ -73,8 +73,8 @@ def accuracy(cell: Cell, block: Block) -> Tensor:
     predict=on(Problem, end_to_end.product),
     regime=end_to_end.DENSER.searched(
         REGIME,
-        size=lambda cell: cell["samples"] * (cell["length"] + cell["vocab_size"]),
-        largest=1e6,
+        size=lambda cell: cell["samples"] * cell["length"] + cell["vocab_size"] ** 2,
+        largest=3e5,
     ),
     cells={
         "standard": SMOKE + settings(SIZES, (256, 32, 48, 256), (256, 64, 96, 384)),

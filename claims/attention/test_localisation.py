@@ -102,8 +102,6 @@ def probability(cell: Cell, block: Block) -> Tensor:
     latex=r"\frac{E\theta_{trig}}{s_0} \simeq 1 + \tau\frac VN\left(1+\frac Ld\right)",
     regime=localisation.SPARSE.searched(
         "on the grid lengths at which the memorised trigger direction is not yet enough by itself",
-        size=lambda cell: cell["samples"] * cell["length"],
-        largest=2e5,
         trigger_in_values=(True,),
     ),
     cells={"standard": IN_VALUES},

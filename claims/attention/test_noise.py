@@ -94,7 +94,6 @@ def leading(problem: Problem) -> float:
                 )
             )
         ),
-        size=lambda cell: cell["samples"] * cell["length"] + cell["vocab_size"] * cell["dim"],
         largest=6e4,
         term=(*noise.TERMS, "2 Cov(D,H)"),
     ),
@@ -128,8 +127,6 @@ def isolated_variance(cell: Cell, block: Block) -> Tensor:
     regime=noise.MANY_TOKENS.searched(
         "V >= 4 d; on the grid A, B, C or T is the largest term or several share the variance",
         holds=lambda cell: cell["vocab_size"] >= 4 * cell["dim"],
-        size=lambda cell: cell["samples"] * cell["length"] + cell["vocab_size"] * cell["dim"],
-        largest=2e5,
     ),
     cells={"smoke": MIXED[:4], "standard": MIXED},
     replicates={"smoke": 256, "full": 2048},
@@ -161,8 +158,6 @@ def total_variance(cell: Cell, block: Block) -> Tensor:
         "V >= 2 d; the coefficient of the trigger embedding, less its value at infinite N; trigger "
         "not in the values. On the grid N is from V/2 to 2 V",
         holds=lambda cell: cell["vocab_size"] >= 2 * cell["dim"],
-        size=lambda cell: cell["samples"] * cell["length"] + cell["vocab_size"] * cell["dim"],
-        largest=2e5,
         trigger_in_values=(False,),
     ),
     cells={"standard": FEW_SAMPLES},

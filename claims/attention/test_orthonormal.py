@@ -66,8 +66,6 @@ def random(predict: Callable[[Cell], float], **changes: int) -> Callable[[Cell],
     latex=r"\mathrm{Var}_v\theta_v = E\theta_v^2-(E\theta_v)^2",
     regime=orthonormal.VARIANCE.searched(
         "so that collisions and repeats are few and their Poisson law shows",
-        size=lambda cell: cell["vocab_size"] * cell["dim"],
-        largest=3e5,
     ),
     cells={"standard": VARIANCE},
     replicates=512,
@@ -99,8 +97,6 @@ def variance(cell: Cell, block: Block) -> Tensor:
         """N >= 11; on the grid d = V + 2, and N crosses sqrt(V), where two samples first share a
         label: the transition without the trigger in the values""",
         holds=lambda cell: cell["samples"] >= 11,
-        size=lambda cell: cell["vocab_size"] * cell["dim"] + cell["samples"] * cell["length"],
-        largest=3e5,
     ),
     cells={
         "smoke": points(vocab_size=128, length=32, samples=(22, 33), dim=130),
@@ -137,8 +133,6 @@ def probability(cell: Cell, block: Block) -> Tensor:
     latex=r"P(V, L, N, d) = P(V, L, N, V+2)\quad (d \ge V+2)",
     regime=orthonormal.ORTHONORMAL.searched(
         "on the grid 4 V and 8 V against d just above V, at one V and L; N crosses P = 1/2",
-        size=lambda cell: cell["vocab_size"] * cell["dim"] + cell["samples"] * cell["length"],
-        largest=2e5,
         trigger_in_values=(False, True),
     ),
     cells=DIMENSIONS,

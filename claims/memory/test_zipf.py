@@ -103,7 +103,11 @@ UNSEEN = cells(
     latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q(x)),\quad q = 1\{x\le P\},\quad"
     r"\sigma^2\simeq\frac{P}{Md}",
     predict=on(zipf.cutoff_error),
-    regime="5 labels, d from 32 to 128, P from half to four times d/log d.",
+    regime=zipf.CUTOFF.searched(
+        "on the grid 5 labels, d from 32 to 128, P from half to four times d/log d",
+        size=lambda cell: cell["stored"] * cell["dim"],
+        largest=1e5,
+    ),
     cells={
         "smoke": cutoffs(32, factors=(0.5, 3.0)),
         "standard": CUTOFFS,
@@ -167,7 +171,11 @@ def cutoff_exponent(cell: Cell, block: Block) -> torch.Tensor:
     "Error of storing tokens with weights p^rho",
     source=DERIVED,
     predict=on(zipf.power_error),
-    regime="alpha = 2, rho = 1/2 and 1, 5 labels, d = 32 and 128, 512 tokens stored.",
+    regime=zipf.POWER.searched(
+        "on the grid alpha = 2, rho = 1/2 and 1, 5 labels, d = 32 and 128, 512 tokens stored",
+        size=lambda cell: cell["stored"] * cell["dim"],
+        largest=1e5,
+    ),
     cells={"standard": weighted(32, 128, power=(0.5, 1.0))},
     rule=MeanRatio(Region(0.9, 1.1)),
     why="""The theory states 5% of the error, and more where the most frequent token is at risk, as
@@ -306,7 +314,13 @@ def own_labels_error(cell: Cell, block: Block) -> torch.Tensor:
     latex=r"E = \sum_xp(x)\left[\pi_xP(\mathrm{wrong}\mid q=1)+(1-\pi_x)P(\mathrm{wrong}\mid q=0)"
     r"\right]\asymp d^{1-\alpha}+T^{-1+1/\alpha}",
     predict=on(zipf.cutoff_error),
-    regime="alpha = 2, 5 labels, P = d/log d, d = 32 and 128, T from 32 to 512.",
+    regime=zipf.CUTOFF.searched(
+        "P up to d/log d, rounded; on the grid alpha = 2, 5 labels, d = 32 and 128, T from 32 to 512",
+        holds=lambda cell: cell["stored"] * math.log(cell["dim"]) <= 1.1 * cell["dim"],
+        samples=(32, 64, 128, 256, 512, 1024, 2048, 4096),
+        size=lambda cell: cell["stored"] * cell["dim"],
+        largest=1e5,
+    ),
     cells={"smoke": DATA[:3], "standard": DATA},
     rule=MeanRatio(Region(0.92, 1.08), method=Student(spent=0.1)),
     why="""The theory states 5% of the error; the rest is statistical. Where the most frequent

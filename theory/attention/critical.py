@@ -50,7 +50,7 @@ from theory.attention.problem import Problem
 from theory.laws import crossing, sphere
 
 REGIME = localisation.REGIME.searched(
-    "trigger in the keys alone", without=("samples",), trigger_in_values=(False,)
+    "trigger in the keys alone", samples=(1,), trigger_in_values=(False,)
 )
 """Where `critical_samples_full` states its error."""
 

@@ -20,8 +20,13 @@ SIZES = Regime(
         "dim": log_integers(12, 1024),
         "trigger_in_values": one_of(False, True),
     },
+    size=lambda cell: (
+        cell.get("samples", 1) * cell.get("length", 1) + cell["vocab_size"] * cell.get("dim", 1)
+    ),
+    largest=2e5,
 )
-"""Sizes and options of a problem, of which each formula says where it holds."""
+"""Sizes and options of a problem, of which each formula says where it holds; tokens and embeddings
+are what a replicate has."""
 
 Embeddings = Literal["sphere", "gaussian", "orthonormal"]
 

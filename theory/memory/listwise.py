@@ -21,9 +21,18 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from recall_claims import prediction
+from recall_claims import Regime, Values, integers, prediction
 
 _NODES = 4000
+
+REGIME = Regime(
+    "top competitors at least 3/2 times the dimension, d >= 8",
+    {"dim": integers(8, 64), "share": Values((0.5, 0.25, 0.75, 0.1, 0.9))},
+    holds=lambda cell: (
+        cell["share"] * critical_associations(cell["dim"], cell["share"]) >= 1.5 * cell["dim"]
+    ),
+)
+"""Where real memories store at most 15% more than `critical_associations`."""
 
 
 @prediction(

@@ -165,7 +165,8 @@ class Regime:
                 return f"it has no range for {name}"
             if value not in self.ranges[name]:
                 return f"{name}={value} is out of its range"
-        return None if self._together(cell) else "its condition does not hold there"
+        point = cell if ignoring is None else type(cell)(**cell.without(ignoring))
+        return None if self._together(point) else "its condition does not hold there"
 
     def searchable(self, cell: Cell) -> bool:
         """Whether a drawn cell lies in the regime and is small enough to be simulated."""
