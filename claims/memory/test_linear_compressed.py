@@ -122,7 +122,7 @@ def rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     regime=memory.RANK.searched(
         "on the grid n from 254 to 1024, d from 64 to 256, ranks from 26 to 107",
         size=lambda cell: cell["associations"] ** 2,
-        largest=2e6,
+        largest=1.2e6,
     ),
     cells=lambda: {
         "standard": ranks((254, 64), (512, 256), (1024, 128), (1016, 256)),

@@ -66,6 +66,7 @@ def beyond(*dims: int) -> tuple[Cell, ...]:
         quarters of the competitors, at d = 16, 12 and 8 (to 20 in full)""",
         size=lambda cell: critical(cell) ** 2 * cell["dim"],
         largest=2e5,
+        dim=range(8, 25),
     ),
     cells=lambda: {
         "smoke": rungs(SHARES[2]),
@@ -134,8 +135,8 @@ def reported_load(cell: Cell, block: Block) -> torch.Tensor:
     regime=optimal.ANY.searched(
         "any dimension; random unit vectors; on the grid d = 8, 12 and 16, n at that line and at 0.65 "
         "times as many pairs",
-        size=lambda cell: necessary(cell) ** 2 * cell["dim"],
-        largest=4e5,
+        size=lambda cell: cell["dim"] ** 4,
+        largest=2e5,
     ),
     cells=lambda: {"smoke": beyond(8), "standard": beyond(8, 12, 16), "full": beyond(8, 16, 24)},
     rule=CriticalLocation(Region(0.0, 1.0), scan="associations", rising=False),

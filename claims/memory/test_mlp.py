@@ -139,7 +139,7 @@ def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     predict=critical_width,
     regime=mlp.PAIRS.searched(
         "on the grid as many outputs as associations; N and d by factors of 4",
-        size=lambda cell: cell["associations"] * (critical_width(cell) + cell["outputs"]),
+        size=lambda cell: cell["associations"] * mlp.asymptotic_width(**cell),
         largest=1e6,
     ),
     cells=lambda: {
@@ -187,7 +187,7 @@ def memory_width(cell: Cell, block: Block) -> torch.Tensor:
     predict=critical_width,
     regime=mlp.PAIRS.searched(
         "on the grid M = N/4, twice d, and M = N/8, equal to d, so that both terms count",
-        size=lambda cell: cell["associations"] * (critical_width(cell) + cell["outputs"]),
+        size=lambda cell: cell["associations"] * mlp.asymptotic_width(**cell),
         largest=1e6,
     ),
     cells=lambda: {
@@ -229,8 +229,8 @@ def memory_few_outputs(cell: Cell, block: Block) -> torch.Tensor:
     predict=capacity,
     regime=mlp.STORED.searched(
         "on the grid m and d by factors of 4",
-        size=lambda cell: capacity(cell) * (capacity(cell) + cell["width"]),
-        largest=1e6,
+        size=lambda cell: cell["width"] * cell["dim"],
+        largest=6e4,
         features=("cosine",),
     ),
     cells=lambda: {"smoke": capacities(STORED[2:], 0.09), "standard": capacities(STORED, 0.09)},
@@ -305,8 +305,8 @@ def memory_asymptotic(cell: Cell, block: Block) -> torch.Tensor:
     predict=on(mlp.capacity),
     regime=mlp.STORED.searched(
         "on the grid widths from 8 d to 16 d, where neurons still count most",
-        size=lambda cell: capacity(cell) * (capacity(cell) + cell["width"]),
-        largest=1e6,
+        size=lambda cell: cell["width"] * cell["dim"],
+        largest=6e4,
         features=("relu",),
     ),
     cells=lambda: {

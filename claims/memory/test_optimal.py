@@ -100,8 +100,9 @@ def enough(cell: Cell, block: Block) -> torch.Tensor:
     regime=theory.SHARED.searched(
         "random unit vectors; on the grid d from 10 to 20, in full to 48, n within 10% of the "
         "threshold",
-        size=lambda cell: critical(cell) ** 2 * cell["dim"],
+        size=lambda cell: cell["dim"] ** 4,
         largest=2e5,
+        dim=range(10, 49),
     ),
     cells=lambda: {
         "smoke": rungs(EDGES, 16),
@@ -147,8 +148,9 @@ def capacity(cell: Cell, block: Block) -> torch.Tensor:
     predict=critical,
     regime=theory.OWN.searched(
         "the decoupled model: n outputs of its own for every input; on the grid d from 14 to 18",
-        size=lambda cell: critical(cell) ** 2 * cell["dim"],
+        size=lambda cell: cell["dim"] ** 4,
         largest=2e5,
+        dim=range(6, 33),
     ),
     cells=lambda: {
         "standard": rungs(SHARP, 14, 16, 18, own_competitors=True),

@@ -14,10 +14,10 @@ from recall_claims import Regime, log_integers, one_of
 SIZES = Regime(
     "",
     {
-        "vocab_size": log_integers(128, 32768),
-        "length": log_integers(8, 1024),
-        "samples": log_integers(12, 65536),
-        "dim": log_integers(12, 1024),
+        "vocab_size": log_integers(128, 4096),
+        "length": log_integers(8, 256),
+        "samples": log_integers(12, 16384),
+        "dim": log_integers(12, 512),
         "trigger_in_values": one_of(False, True),
     },
     size=lambda cell: (

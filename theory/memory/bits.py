@@ -42,8 +42,8 @@ CONSTRUCTIONS = Regime(
     "capacities of 150 to 1000 pairs",
     {
         "construction": one_of("hebbian", "one-bit", "low-rank", "cosine"),
-        "dim": log_integers(32, 512),
-        "width": log_integers(32, 2048),
+        "dim": log_integers(48, 256),
+        "width": log_integers(32, 512),
     },
     holds=lambda cell: (
         (cell["construction"] != "low-rank" or cell["width"] <= cell["dim"])

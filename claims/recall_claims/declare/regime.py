@@ -170,7 +170,8 @@ class Regime:
 
     def searchable(self, cell: Cell) -> bool:
         """Whether a drawn cell lies in the regime and is small enough to be simulated."""
-        return self._together(cell) and (self.size is None or self.size(cell) <= self.largest)
+        small = self.size is None or self.size(cell) <= self.largest  # this is often the cheaper
+        return small and self._together(cell)
 
     def _together(self, cell: Cell) -> bool:
         missing = {n: values.steps[0] for n, values in self.ranges.items() if n not in cell}
