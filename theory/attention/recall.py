@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recall_claims import prediction
+from recall_claims import log_integers, prediction
 from theory.attention.problem import SIZES, Problem
 from theory.laws import crossing, quadrature, spectra, sphere
 
@@ -28,6 +28,7 @@ SEEN = SIZES.searched(
     "N >= V",
     holds=lambda cell: cell["samples"] >= cell["vocab_size"],
     without=("length",),
+    samples=log_integers(128, 65536),
     embeddings=("sphere", "gaussian"),
 )
 REGIME = SEEN.searched("V >= 256", holds=lambda cell: cell["vocab_size"] >= 256)
