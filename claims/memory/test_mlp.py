@@ -139,8 +139,8 @@ def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     predict=critical_width,
     regime=mlp.PAIRS.searched(
         "on the grid as many outputs as associations; N and d by factors of 4",
-        size=lambda cell: cell["associations"] * mlp.asymptotic_width(**cell),
-        largest=1e6,
+        size=lambda cell: cell["associations"] ** 2 * (1 / cell["dim"] + 1 / cell["outputs"]),
+        largest=2e4,
     ),
     cells=lambda: {
         "smoke": widths(SQUARE[2:]),
@@ -187,8 +187,8 @@ def memory_width(cell: Cell, block: Block) -> torch.Tensor:
     predict=critical_width,
     regime=mlp.PAIRS.searched(
         "on the grid M = N/4, twice d, and M = N/8, equal to d, so that both terms count",
-        size=lambda cell: cell["associations"] * mlp.asymptotic_width(**cell),
-        largest=1e6,
+        size=lambda cell: cell["associations"] ** 2 * (1 / cell["dim"] + 1 / cell["outputs"]),
+        largest=2e4,
     ),
     cells=lambda: {
         "standard": widths(FEW_OUTPUTS),

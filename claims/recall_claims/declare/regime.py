@@ -96,8 +96,8 @@ class Regime:
         ranges: the values of each parameter. One that the grid does not name may be given: it is
             another dimension of the search, such as an option of the theory.
         holds: what must hold of the parameters together.
-        size: numbers that one replicate holds or works through, about; the search stays below
-            `largest`.
+        size: numbers that one replicate holds or works through, about, wherever the ranges allow;
+            the search stays below `largest`.
         largest: see `size`.
     """
 
