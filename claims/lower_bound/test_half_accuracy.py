@@ -160,8 +160,9 @@ SIZES = tuple(
     source=SOURCE,
     predict=HALF_DIM,
     regime=linear_mmse.REGIME.searched(
-        """linear MMSE, V = 256; on the grid N/(LV) of 1/4, 1 and 4: noise limits at first, then
-        interference""",
+        """linear MMSE, V = 256, N >= LV/4; on the grid N/(LV) of 1/4, 1 and 4: noise limits at
+        first, then interference""",
+        holds=lambda cell: 4 * cell["samples"] >= cell["length"] * cell["vocab_size"],
         size=lambda cell: cell["samples"] * cell["length"],
         largest=1e6,
         vocab_size=(256,),

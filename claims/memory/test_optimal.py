@@ -184,6 +184,7 @@ def decoupled_capacity(cell: Cell, block: Block) -> torch.Tensor:
         "on the grid across the transition, d = 6 and 8, and 12 in the full tier",
         size=lambda cell: cell["associations"] ** 2 * cell["dim"],
         largest=1e5,
+        dim=range(4, 25),
     ),
     cells={
         "smoke": points({6: TRANSITION[6]}, own_competitors=True),
@@ -355,6 +356,7 @@ def ordering(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
         "stored",
         size=lambda cell: cell["associations"] ** 2 * cell["dim"],
         largest=2e4,
+        dim=range(2, 17),
         associations=range(2, 65),
     ),
     cells={"standard": points({8: (24,), 11: (37,)})},

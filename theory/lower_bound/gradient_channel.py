@@ -24,7 +24,8 @@ from recall_claims import integers, log_integers, prediction
 from theory.attention.problem import SIZES, Problem
 
 EVERY_MAP = SIZES.searched(
-    "so few tokens that Bayes' rule can be summed over all maps",
+    "so few tokens that Bayes' rule can be summed over all maps, d < V",
+    holds=lambda cell: cell["dim"] < cell["vocab_size"],
     vocab_size=integers(3, 6),
     length=log_integers(2, 256),
     samples=log_integers(1, 256),

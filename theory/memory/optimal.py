@@ -50,8 +50,8 @@ OWN = ANY.searched(
 )
 """Where `critical_associations` states its error."""
 TRANSITION = ANY.searched(
-    "competitors of each pair's own, d >= 4",
-    holds=lambda cell: cell["dim"] >= 4,
+    "competitors of each pair's own, d >= 4, more pairs than dimensions",
+    holds=lambda cell: 4 <= cell["dim"] < cell["associations"],
     associations=log_integers(4, 4096),
     own_competitors=(True,),
 )
