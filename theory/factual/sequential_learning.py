@@ -52,6 +52,7 @@ _SOURCE = "paper B, arXiv 2412.06538, B6; derived"
 Stage = Literal["relation", "subject"]
 
 
+_STAGES: tuple[Stage, Stage] = ("relation", "subject")
 START = 1e-5
 """Weights at the start for which errors are stated."""
 ANY = task_sizes.ANY
@@ -74,10 +75,16 @@ PRODUCT = ANY.searched(
     answers=(2, 3, 4, 6, 8),
 )
 EARLY, EARLY_RANDOM = (
-    task.searched("starts of 1e-9", duration=log_numbers(2, 1024, per_octave=2))
+    task.searched(
+        "starts of 1e-9, while predictions are uniform: at most 8 e-folds of either stage",
+        holds=lambda cell: (
+            max(_rate(Sizes.of(cell), stage) for stage in _STAGES) * cell["duration"] <= 8
+        ),
+        duration=log_numbers(2, 1024, per_octave=2),
+    )
     for task in (PRODUCT, RANDOM)
 )
-"""Where growth rates are exact, while predictions are uniform."""
+"""Where growth rates are exact."""
 BOTH_STAGES = PRODUCT.searched(
     "starts of 1e-5, until both stages are over; their times within a factor of 8",
     holds=lambda cell: _until_learned(cell),
@@ -87,8 +94,7 @@ BOTH_STAGES = PRODUCT.searched(
 
 
 def _until_learned(cell: Mapping[str, Any]) -> bool:
-    stages: tuple[Stage, Stage] = ("relation", "subject")
-    times = [half_time(Sizes.of(cell), stage, scale=START) for stage in stages]
+    times = [half_time(Sizes.of(cell), stage, scale=START) for stage in _STAGES]
     return max(times) <= 8 * min(times) and 1.1 <= cell["duration"] / max(times) <= 1.6
 
 
