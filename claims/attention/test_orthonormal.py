@@ -97,6 +97,8 @@ def variance(cell: Cell, block: Block) -> Tensor:
         """N >= 11; on the grid d = V + 2, and N crosses sqrt(V), where two samples first share a
         label: the transition without the trigger in the values""",
         holds=lambda cell: cell["samples"] >= 11,
+        size=lambda cell: cell["samples"] ** 2 * cell["length"] + cell["vocab_size"] * cell["dim"],
+        largest=3e5,
     ),
     cells={
         "smoke": points(vocab_size=128, length=32, samples=(22, 33), dim=130),
