@@ -125,8 +125,8 @@ CORNERS = tuple(cell for cell in BIAS if cell["width"] != 64)
     r"+\frac{\chi^2}{V}\right],\qquad\bar\psi = E\phi\phi'+\frac NV\frac{b_1b_2}{L^2}",
     predict=score_variance,
     regime=noise.SPARSE.searched(
-        "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid few samples and L of 16 and 32: M0 is "
-        "60 to 90% of the variance",
+        "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid few samples and L of 16 and 32: M0 "
+        "is 60 to 90% of the variance",
         holds=lambda cell: (
             cell["dim"] >= 32 and cell["length"] >= 16 and cell["samples"] >= cell["vocab_size"]
         ),

@@ -133,8 +133,8 @@ def reported_load(cell: Cell, block: Block) -> torch.Tensor:
     latex=r"d^2 > \frac2\pi n\log n",
     predict=necessary,
     regime=optimal.ANY.searched(
-        "any dimension; random unit vectors; on the grid d = 8, 12 and 16, n at that line and at 0.65 "
-        "times as many pairs",
+        "any dimension; random unit vectors; on the grid d = 8, 12 and 16, n at that line and at "
+        "0.65 times as many pairs",
         size=lambda cell: cell["dim"] ** 4,
         largest=2e5,
     ),

@@ -315,7 +315,7 @@ def own_labels_error(cell: Cell, block: Block) -> torch.Tensor:
     r"\right]\asymp d^{1-\alpha}+T^{-1+1/\alpha}",
     predict=on(zipf.cutoff_error),
     regime=zipf.CUTOFF.searched(
-        "P up to d/log d, rounded; on the grid alpha = 2, 5 labels, d = 32 and 128, T from 32 to 512",
+        "P up to d/log d, rounded; on the grid alpha = 2, 5 labels, d = 32 and 128, T up to 512",
         holds=lambda cell: cell["stored"] * math.log(cell["dim"]) <= 1.1 * cell["dim"],
         samples=(32, 64, 128, 256, 512, 1024, 2048, 4096),
         size=lambda cell: cell["stored"] * cell["dim"],

@@ -40,17 +40,6 @@ PAIRS = Regime(
 """Where the shares that are recalled state their errors."""
 THRESHOLD = PAIRS.searched(without=("dim",))
 """Where a dimension that is found states its error."""
-LOW_RANK = PAIRS.searched(
-    "rank from 12 to d",
-    holds=lambda cell: cell["width"] <= cell["dim"],
-    width=log_integers(12, 1024),
-)
-"""Where `low_rank_accuracy` states its error."""
-RANK = PAIRS.searched(
-    "and half are recalled at a rank of 12 or more, below d",
-    holds=lambda cell: 12 <= half_rank(cell["associations"], cell["dim"]) <= 0.95 * cell["dim"],
-)
-"""Where `half_rank` states its error."""
 
 Array = NDArray[np.float64]
 
@@ -241,6 +230,19 @@ def half_rank(associations: float, dim: float) -> float:
         return math.inf
     largest = (1 - 1e-6) * dim
     return _threshold(lambda width: low_rank_accuracy(associations, dim, width), 2, largest)
+
+
+LOW_RANK = PAIRS.searched(
+    "rank from 12 to d",
+    holds=lambda cell: cell["width"] <= cell["dim"],
+    width=log_integers(12, 1024),
+)
+"""Where `low_rank_accuracy` states its error."""
+RANK = PAIRS.searched(
+    "and half are recalled at a rank of 12 or more, below d",
+    holds=lambda cell: 12 <= half_rank(cell["associations"], cell["dim"]) <= 0.95 * cell["dim"],
+)
+"""Where `half_rank` states its error."""
 
 
 @prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, provenance="derived")
