@@ -241,6 +241,8 @@ LOW_RANK = PAIRS.searched(
 RANK = PAIRS.searched(
     "and half are recalled at a rank of 12 or more, below d",
     holds=lambda cell: 12 <= half_rank(cell["associations"], cell["dim"]) <= 0.95 * cell["dim"],
+    associations=log_integers(30, 2048),
+    dim=log_integers(16, 512),
 )
 """Where `half_rank` states its error."""
 

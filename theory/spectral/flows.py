@@ -85,6 +85,7 @@ PATHS = FACTS.searched(
     flow=("gradient", "spectral", "sign"),
     embeddings=("random", "OOO", "OOH", "HOH", "HHH"),
     time=log_numbers(0.25, 1024, per_octave=2),
+    largest=1e5,
 )
 """Where the four coordinates tell all, and how surely the matrices answer."""
 

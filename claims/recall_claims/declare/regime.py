@@ -96,8 +96,8 @@ class Regime:
         ranges: the values of each parameter. One that the grid does not name may be given: it is
             another dimension of the search, such as an option of the theory.
         holds: what must hold of the parameters together.
-        size: numbers that one replicate holds or works through, about, wherever the ranges allow;
-            the search stays below `largest`.
+        size: numbers that one replicate holds or works through, about; the search stays below
+            `largest`.
         largest: see `size`.
     """
 
@@ -170,8 +170,7 @@ class Regime:
 
     def searchable(self, cell: Cell) -> bool:
         """Whether a drawn cell lies in the regime and is small enough to be simulated."""
-        small = self.size is None or self.size(cell) <= self.largest  # this is often the cheaper
-        return small and self._together(cell)
+        return self._together(cell) and (self.size is None or self.size(cell) <= self.largest)
 
     def _together(self, cell: Cell) -> bool:
         missing = {n: values.steps[0] for n, values in self.ranges.items() if n not in cell}
