@@ -114,23 +114,25 @@ class Regime:
     def searched(
         self,
         text: str = "",
+        ranges: Mapping[str, Values | Iterable[Scalar]] | None = None,
         *,
         holds: Callable[[Cell], bool] = _anywhere,
         size: Callable[[Cell], float] | None = None,
         largest: float | None = None,
         without: Iterable[str] = (),
-        **ranges: Values | Iterable[Scalar],
+        **more: Values | Iterable[Scalar],
     ) -> Regime:
         """This regime, as one claim or test of a theory's formula searches it.
 
         Args:
             text: what is added in words, such as where a grid lies.
+            ranges: other values of parameters, or of other parameters; an option's values may be
+                given as they are.
             holds: what has to hold besides.
             size: of one replicate of the simulation; with `largest`, in place of this one's.
             largest: see `size`.
             without: parameters that the cells do not have.
-            **ranges: other values of parameters, or of other parameters; an option's values may be
-                given as they are.
+            **more: as `ranges`.
 
         >>> sizes = Regime("d >= 12", {"dim": log_integers(12, 96), "samples": integers(1, 9)})
         >>> few = sizes.searched("few dimensions", holds=lambda c: c["dim"] < 20, part=("a", "b"))
@@ -139,7 +141,7 @@ class Regime:
         """
         own = {
             name: values if isinstance(values, Values) else one_of(*values)
-            for name, values in ranges.items()
+            for name, values in {**(ranges or {}), **more}.items()
         }
         kept = {name: v for name, v in self.ranges.items() if name not in {*without}}
         return replace(
