@@ -98,7 +98,7 @@ def variance(cell: Cell, block: Block) -> Tensor:
         label: the transition without the trigger in the values""",
         holds=lambda cell: cell["samples"] >= 11,
         size=lambda cell: cell["samples"] ** 2 * cell["length"] + cell["vocab_size"] * cell["dim"],
-        largest=3e5,
+        largest=1.5e5,
     ),
     cells={
         "smoke": points(vocab_size=128, length=32, samples=(22, 33), dim=130),

@@ -105,8 +105,6 @@ UNSEEN = cells(
     predict=on(zipf.cutoff_error),
     regime=zipf.CUTOFF.searched(
         "on the grid 5 labels, d from 32 to 128, P from half to four times d/log d",
-        size=lambda cell: cell["stored"] * cell["dim"],
-        largest=1e5,
     ),
     cells={
         "smoke": cutoffs(32, factors=(0.5, 3.0)),
@@ -173,8 +171,6 @@ def cutoff_exponent(cell: Cell, block: Block) -> torch.Tensor:
     predict=on(zipf.power_error),
     regime=zipf.POWER.searched(
         "on the grid alpha = 2, rho = 1/2 and 1, 5 labels, d = 32 and 128, 512 tokens stored",
-        size=lambda cell: cell["stored"] * cell["dim"],
-        largest=1e5,
     ),
     cells={"standard": weighted(32, 128, power=(0.5, 1.0))},
     rule=MeanRatio(Region(0.9, 1.1)),
@@ -273,8 +269,10 @@ def schemes(cell: Cell, block: Block) -> torch.Tensor:
     source=DERIVED,
     latex=r"E = \sum_{x>P}p(x)+\sum_{x\le P}p(x)P(\mathrm{wrong}),\quad\sigma^2\simeq\frac P{d^2}",
     predict=on(zipf.many_labels_error),
-    regime="""alpha = 2, 256 labels, P = d^2/(10 log d), d = 24 and 48: half of the error is tokens
-        that are stored and not recalled.""",
+    regime=zipf.MANY_LABELS.searched(
+        """on the grid alpha = 2, 256 labels, P = d^2/(10 log d), d = 24 and 48: half of the error
+        is tokens that are stored and not recalled"""
+    ),
     cells={
         "standard": own_labels(24, 48, fraction=10),
         "full": own_labels(24, 48, 64, fraction=10),
@@ -318,8 +316,6 @@ def own_labels_error(cell: Cell, block: Block) -> torch.Tensor:
         "P up to d/log d, rounded; on the grid alpha = 2, 5 labels, d = 32 and 128, T up to 512",
         holds=lambda cell: cell["stored"] * math.log(cell["dim"]) <= 1.1 * cell["dim"],
         samples=(32, 64, 128, 256, 512, 1024, 2048, 4096),
-        size=lambda cell: cell["stored"] * cell["dim"],
-        largest=1e5,
     ),
     cells={"smoke": DATA[:3], "standard": DATA},
     rule=MeanRatio(Region(0.92, 1.08), method=Student(spent=0.1)),
