@@ -114,9 +114,11 @@ HEAVY = tuple(
     r"6\ (\mathrm{ReLU})",
     predict=on(RecallProblem, recall.mlp_recall_accuracy),
     regime=recall.REGIME.searched(
-        "widths of at most three times the kurtosis of the features, accuracies from 0.1 to 0.9",
+        "d < V, widths of at most three times the kurtosis of the features, accuracies from 0.1 to "
+        "0.9",
         holds=lambda cell: (
-            cell["width"] <= 3 * 93
+            cell["dim"] < cell["vocab_size"]
+            and cell["width"] <= 3 * 93
             and 0.1 <= on(RecallProblem, recall.mlp_recall_accuracy)(cell) <= 0.9
         ),
         activation=("he3",),
