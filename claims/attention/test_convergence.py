@@ -62,8 +62,12 @@ def limit(cell: Cell, block: Block, *, sequences: int) -> Limit:
     source=REPORTED,
     predict=agreement,
     latex=r"\mathbf{P}(\hat{k}_{\eta,\gamma} \neq \hat{k}_{0,\infty}) \leq 0.02",
-    regime="eta 10^4 times below and gamma eta 10^4 times above its unit; accuracy 0.1 to 0.6 and "
-    "localisation 0.9 to 0.99, so that recall and attention could both be upset",
+    regime=early_phase.LIMIT.searched(
+        "on the grid accuracy is 0.1 to 0.6 and localisation 0.9 to 0.99, so that recall and "
+        "attention could both be upset",
+        size=lambda cell: cell["samples"] * cell["length"] * (cell["dim"] + cell["vocab_size"]),
+        largest=3e6,
+    ),
     cells={"smoke": STRONG[1:2], "standard": STRONG},
     replicates=128,
     looks=6,

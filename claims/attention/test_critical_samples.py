@@ -82,8 +82,12 @@ MIXED = settings(SIZES, (512, 32, 24))
     source=Source("A", "A3", "A9", "A11"),
     predict=FULL,
     latex=r"P(V, L, N_c, d) = \frac12",
-    regime="More tokens than dimensions (V >= 16 d); sizes at which gradient noise, stored context "
-    "and mean bias (C, B, A) have comparable parts.",
+    regime=critical.REGIME.searched(
+        "on the grid sizes at which gradient noise, stored context and mean bias (C, B, A) have "
+        "comparable parts",
+        size=lambda cell: critical.critical_samples(problem(cell)) * cell["length"],
+        largest=1e5,
+    ),
     cells=lambda: ladder(
         MIXED,
         "samples",

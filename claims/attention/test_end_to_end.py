@@ -46,7 +46,11 @@ CONTROLS = (
     "Accuracy on fresh sequences after the three steps",
     source=SOURCE,
     predict=on(Problem, end_to_end.end_to_end_accuracy),
-    regime=REGIME,
+    regime=end_to_end.DENSER.searched(
+        REGIME,
+        size=lambda cell: cell["samples"] * cell["length"] + cell["vocab_size"] ** 2,
+        largest=3e5,
+    ),
     cells={"smoke": SMOKE, "standard": STANDARD, "full": STANDARD + LARGE},
     replicates=32,
     looks=7,
@@ -67,7 +71,11 @@ def accuracy(cell: Cell, block: Block) -> Tensor:
     "Accuracy is localisation times recall",
     source=SOURCE,
     predict=on(Problem, end_to_end.product),
-    regime=REGIME,
+    regime=end_to_end.DENSER.searched(
+        REGIME,
+        size=lambda cell: cell["samples"] * cell["length"] + cell["vocab_size"] ** 2,
+        largest=3e5,
+    ),
     cells={
         "standard": SMOKE + settings(SIZES, (256, 32, 48, 256), (256, 64, 96, 384)),
         "full": STANDARD,

@@ -100,8 +100,10 @@ def probability(cell: Cell, block: Block) -> Tensor:
     source=Source("A", "A3", "A7", "A9"),
     predict=on(Problem, localisation.probability),
     latex=r"\frac{E\theta_{trig}}{s_0} \simeq 1 + \tau\frac VN\left(1+\frac Ld\right)",
-    regime="More tokens than dimensions, and lengths at which the memorised trigger direction is "
-    "not yet enough by itself.",
+    regime=localisation.SPARSE.searched(
+        "on the grid lengths at which the memorised trigger direction is not yet enough by itself",
+        trigger_in_values=(True,),
+    ),
     cells={"standard": IN_VALUES},
     replicates=64,
     looks=8,

@@ -80,8 +80,23 @@ def leading(problem: Problem) -> float:
     source=SOURCE,
     predict=term,
     latex=SUM,
-    regime="each term isolated by the exact split, so that no term needs to dominate; V >= 2 d, "
-    "V/d^2 <= 1/16, N from 2 V to 8 V",
+    regime=noise.MANY_TOKENS.searched(
+        "each term isolated by the exact split, so that no term needs to dominate; V >= 2 d; "
+        "Cov(D,H) for V <= d^2/8 and N >= V. On the grid V/d^2 <= 1/16, and N is from 2 V to 8 V",
+        holds=lambda cell: (
+            cell["vocab_size"] >= 2 * cell["dim"]
+            and (
+                cell["term"] in noise.TERMS
+                or (
+                    8 * cell["vocab_size"] <= cell["dim"] ** 2
+                    and cell["samples"] >= cell["vocab_size"]
+                    and not cell["trigger_in_values"]
+                )
+            )
+        ),
+        largest=6e4,
+        term=(*noise.TERMS, "2 Cov(D,H)"),
+    ),
     cells={"standard": ISOLATED},
     replicates={"standard": 256, "full": 2048},
     looks={"standard": 5, "full": 2},
@@ -109,7 +124,10 @@ def isolated_variance(cell: Cell, block: Block) -> Tensor:
     source=SOURCE,
     predict=in_score_units(noise.variance),
     latex=SUM,
-    regime="points where A, B, C or T is the largest term or several share the variance; V >= 4 d",
+    regime=noise.MANY_TOKENS.searched(
+        "V >= 4 d; on the grid A, B, C or T is the largest term or several share the variance",
+        holds=lambda cell: cell["vocab_size"] >= 4 * cell["dim"],
+    ),
     cells={"smoke": MIXED[:4], "standard": MIXED},
     replicates={"smoke": 256, "full": 2048},
     looks={"smoke": 4, "full": 2},
@@ -136,8 +154,12 @@ def total_variance(cell: Cell, block: Block) -> Tensor:
     predict=in_score_units(noise_terms.trigger_coefficient_variance),
     latex=r"v_q=\frac{(L-1)t_2^2(1+N/V)}{N^2}+\frac{(L-1)t_2V}{N^3}+\frac{2V(1+V/d^2)}{N^2}"
     r"+\frac{4V}{d^2N}+\frac{L^2rW}{NV^2}",
-    regime="the coefficient of the trigger embedding, less its value at infinite N; N from V/2 to "
-    "2 V; trigger not in the values",
+    regime=noise.MANY_TOKENS.searched(
+        "V >= 2 d; the coefficient of the trigger embedding, less its value at infinite N; trigger "
+        "not in the values. On the grid N is from V/2 to 2 V",
+        holds=lambda cell: cell["vocab_size"] >= 2 * cell["dim"],
+        trigger_in_values=(False,),
+    ),
     cells={"standard": FEW_SAMPLES},
     replicates=512,
     looks=4,

@@ -64,8 +64,9 @@ def random(predict: Callable[[Cell], float], **changes: int) -> Callable[[Cell],
     source=SOURCE,
     predict=in_score_units(orthonormal.variance),
     latex=r"\mathrm{Var}_v\theta_v = E\theta_v^2-(E\theta_v)^2",
-    regime="""Orthonormal, d = V + 2, L << V; N < V, so that collisions and repeats are few and
-        their Poisson law shows.""",
+    regime=orthonormal.VARIANCE.searched(
+        "so that collisions and repeats are few and their Poisson law shows",
+    ),
     cells={"standard": VARIANCE},
     replicates=512,
     looks=4,
@@ -92,8 +93,13 @@ def variance(cell: Cell, block: Block) -> Tensor:
     "Orthonormal embeddings: localisation follows the Poisson law of collisions",
     source=SOURCE,
     predict=on(Problem, orthonormal.localisation),
-    regime="""Orthonormal, d = V + 2. N crosses sqrt(V), where two samples first share a label: the
-        transition without the trigger in the values.""",
+    regime=orthonormal.LOCALISED.searched(
+        """N >= 11; on the grid d = V + 2, and N crosses sqrt(V), where two samples first share a
+        label: the transition without the trigger in the values""",
+        holds=lambda cell: cell["samples"] >= 11,
+        size=lambda cell: cell["samples"] ** 2 * cell["length"] + cell["vocab_size"] * cell["dim"],
+        largest=1.5e5,
+    ),
     cells={
         "smoke": points(vocab_size=128, length=32, samples=(22, 33), dim=130),
         "standard": LOCALISATION,
@@ -127,7 +133,10 @@ def probability(cell: Cell, block: Block) -> Tensor:
     "Orthonormal embeddings: localisation does not depend on d",
     source=SOURCE,
     latex=r"P(V, L, N, d) = P(V, L, N, V+2)\quad (d \ge V+2)",
-    regime="Orthonormal, 4 V and 8 V against d just above V, at one V and L; N crosses P = 1/2.",
+    regime=orthonormal.ORTHONORMAL.searched(
+        "on the grid 4 V and 8 V against d just above V, at one V and L; N crosses P = 1/2",
+        trigger_in_values=(False, True),
+    ),
     cells=DIMENSIONS,
     replicates=64,
     looks=1,

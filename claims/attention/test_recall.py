@@ -139,7 +139,7 @@ def accuracy(cell: Cell, block: Block) -> Tensor:
     source=SOURCE,
     predict=on(RecallProblem, recall.recall_accuracy),
     latex=r"\kappa_{wv} = (z_w+\tau z_{trig})^\top(z_v+\tau z_{trig})",
-    regime="V >> d; V = 256 and 512, loads from 16 to 64, d across the transition.",
+    regime=recall.REGIME.searched("on the grid loads of 16 and 64, d across the transition"),
     cells=across((256,), (16,), (0.75, 1.4), embeddings="gaussian")
     + across((256,), (64,), (0.6, 1.0), trigger_in_values=True),
     replicates=64,
@@ -196,7 +196,7 @@ def gaussian(cell: Cell, block: Block) -> Tensor:
     "The dimension at which half of the tokens are recalled",
     source=SOURCE,
     predict=REFINED,
-    regime="V >> d; V = 256 and 1024, loads 2 and 16; d within 8% of the threshold.",
+    regime=recall.THRESHOLD.searched("on the grid loads 2 and 16, d within 8% of the threshold"),
     cells=lambda: {
         "smoke": near(REFINED, (256,), (2,), rungs(0.04)),
         "standard": near(REFINED, (256, 1024), (2, 16), rungs(0.04)),
@@ -223,8 +223,9 @@ def threshold(cell: Cell, block: Block) -> Tensor:
     latex=r"d_{1/2} = \frac{B+\sqrt{B^2+4V(1+1/\lambda)/\beta^2}}{2/\beta^2},\quad "
     r"B = 2+\frac1\lambda,\quad \Phi(\beta_0)^{V-1} = \frac12,\quad \beta = \frac{\beta_0}"
     r"{1-\delta}",
-    regime="""V >> d; V = 256 and 1024, loads 2 and 16, d within 16% of the threshold; and the
-        trigger in the values at load 64, where a threshold exists.""",
+    regime=recall.CLOSED_FORM.searched(
+        "on the grid loads 2 and 16; and the trigger in the values at 64, where a threshold exists"
+    ),
     cells={
         "smoke": near(CLOSED, (256,), (2,), rungs(0.08)),
         "standard": near(CLOSED, (256, 1024), (2, 16), rungs(0.08))
@@ -250,8 +251,10 @@ def threshold_closed_form(cell: Cell, block: Block) -> Tensor:
     "The threshold of recall follows d^2 = 2 V log V (1 + 1/lambda)",
     source=SOURCE,
     predict=ASYMPTOTIC,
-    regime="""V >> d; V = 256 and 1024 (to 4096 in the full tier) at loads 4 and 16; d within 24%
-        of the threshold.""",
+    regime=recall.THRESHOLD.searched(
+        "N >= 4 V; on the grid loads 4 and 16, d within 24% of the threshold",
+        holds=lambda cell: cell["samples"] >= 4 * cell["vocab_size"],
+    ),
     cells={
         "smoke": near(ASYMPTOTIC, (256,), (16,), rungs(0.12)),
         "standard": near(ASYMPTOTIC, (256, 1024), (4, 16), rungs(0.12)),
@@ -339,7 +342,7 @@ ALL_TOKENS = on(RecallProblem, recall.all_tokens_dim)
     ),
     predict=all_tokens_half_dim,
     latex=r"P_{all} = e^{-V(1-\mathrm{Acc})},\quad P_{all}(d_c) = \frac12",
-    regime="Balanced data, one sample a token; V = 128 and 256; d within 8% of the threshold.",
+    regime=recall.BALANCED.searched("on the grid one sample a token, V = 128 and 256"),
     cells=lambda: {
         "smoke": near(all_tokens_half_dim, (128,), (1,), rungs(0.04), balanced=True),
         "standard": near(all_tokens_half_dim, (128, 256), (1,), rungs(0.04), balanced=True),
@@ -373,7 +376,7 @@ def all_tokens(cell: Cell, block: Block) -> Tensor:
     "All tokens are recalled from d^2 = 8 V log V",
     source=SOURCE,
     predict=ALL_TOKENS,
-    regime="Balanced data, one sample a token; d within 20% of the threshold, V = 128 and 512.",
+    regime=recall.BALANCED.searched("on the grid one sample a token, V = 128 and 512"),
     cells={
         "smoke": near(ALL_TOKENS, (128,), (1,), rungs(0.1), balanced=True),
         "standard": near(ALL_TOKENS, (128, 512), (1,), rungs(0.1), balanced=True),

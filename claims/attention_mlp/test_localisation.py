@@ -71,8 +71,16 @@ SIGNAL = grid(
     latex=r"\frac{E\theta_{trig}}{s_0}\approx b_1^2+\tau\frac{V}{N}\chi\left(1+\frac Ld\right),"
     r"\qquad b_1 = E\,\phi'(\varepsilon g),\quad\varepsilon^2\approx\frac1L",
     predict=on(MlpProblem, noise.trigger_signal),
-    regime="Four samples a token and V = 4 d, so that neither 1/N nor 1/V matters; activations "
-    "whose slope at 0 is 1/2 (ReLU, GELU), 1 (tanh) and -1.2 (He3).",
+    regime=noise.LAYER.searched(
+        "m >= 8, V >= 4 d, N >= V/3; on the grid four samples a token, so that neither 1/N nor 1/V "
+        "matters; activations whose slope at 0 is 1/2 (ReLU, GELU), 1 (tanh) and -1.2 (He3)",
+        holds=lambda cell: (
+            cell["width"] >= 8
+            and cell["vocab_size"] >= 4 * cell["dim"]
+            and 3 * cell["samples"] >= cell["vocab_size"]
+        ),
+        activation=("relu", "gelu", "tanh", "he3"),
+    ),
     cells={"smoke": (SIGNAL[0], SIGNAL[10], SIGNAL[12]), "standard": SIGNAL},
     replicates={"smoke": 256, "standard": 128, "full": 1024},
     looks={"smoke": 3, "standard": 4},
@@ -116,7 +124,18 @@ CORNERS = tuple(cell for cell in BIAS if cell["width"] != 64)
     latex=r"M_0 = \frac{L^4t_3}{mN^2}\left[\bar\psi^2+\frac{\bar\psi\bar\psi_1+\bar\psi_1^2}{d}"
     r"+\frac{\chi^2}{V}\right],\qquad\bar\psi = E\phi\phi'+\frac NV\frac{b_1b_2}{L^2}",
     predict=score_variance,
-    regime="phi(0) = -0.7, few samples and L of 16 and 32: M0 is 60 to 90% of the variance.",
+    regime=noise.SPARSE.searched(
+        "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid few samples and L of 16 and 32: M0 "
+        "is 60 to 90% of the variance",
+        holds=lambda cell: (
+            cell["dim"] >= 32 and cell["length"] >= 16 and cell["samples"] >= cell["vocab_size"]
+        ),
+        vocab_size=range(256, 1025, 64),
+        length=range(16, 65, 8),
+        dim=range(32, 97, 8),
+        activation=("0.3he1+he2+he3",),
+        trigger_in_values=(False,),
+    ),
     cells={"smoke": BIAS[::3], "standard": CORNERS},
     replicates={"smoke": 256, "full": 1024},
     looks={"smoke": 3},
@@ -176,8 +195,22 @@ NARROW = tuple(
     latex=r"M_C = \frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2qq'}{m}+\frac{Vt_2E\phi^2\phi'^2}{mN}"
     r"\right],\qquad M_B = \frac{L^4t_2t_3}{VmN^2}(qq'+\psi^2)",
     predict=score_variance,
-    regime="Odd activations have no bias M0 at leading order; widths far below d and at most one "
-    "sample a token, where MC and MB together are about half of the variance.",
+    regime=noise.LAYER.searched(
+        "m >= 4, d >= 48, L >= 16, V >= 8 d, N >= V/2; odd activations have no bias M0 at leading "
+        "order. On the grid widths far below d and at most one sample a token, where MC and MB "
+        "together are about half of the variance",
+        holds=lambda cell: (
+            cell["dim"] >= 48
+            and cell["length"] >= 16
+            and cell["vocab_size"] >= 8 * cell["dim"]
+            and 2 * cell["samples"] >= cell["vocab_size"]
+        ),
+        vocab_size=range(384, 1025, 64),
+        length=range(16, 65, 8),
+        dim=range(48, 129, 8),
+        activation=("tanh", "he3"),
+        trigger_in_values=(False,),
+    ),
     cells={"smoke": NARROW[1:4:2], "standard": NARROW},
     replicates={"smoke": 256, "full": 1024},
     looks=4,
@@ -218,7 +251,13 @@ def across(settings: Sequence[Cell]) -> tuple[Cell, ...]:
     "Critical number of samples of the Attention-MLP",
     source=SOURCE,
     predict=critical_samples,
-    regime="V is 8 times d; M0 (ReLU), A (tanh) or MC (He3) is the largest term.",
+    regime=noise.SPARSE.searched(
+        "N_c >= V/3; on the grid M0 (ReLU), A (tanh) or MC (He3) is the largest term",
+        holds=lambda cell: cell["vocab_size"] / 3 <= critical_samples(cell) <= 4096,
+        samples=(1,),
+        activation=("relu", "gelu", "tanh", "he3"),
+        trigger_in_values=(False,),
+    ),
     cells=lambda: {"standard": across(LARGEST_TERM)},
     from_pilot=True,
     replicates={"standard": 128, "full": 512},

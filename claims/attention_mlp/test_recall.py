@@ -70,7 +70,14 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     "Recall through a random layer follows the kernel formula F2",
     source=SOURCE,
     predict=on(RecallProblem, recall.mlp_recall_accuracy),
-    regime="V is five times d; widths on both sides of each activation's crossover; N/V of 2, 32.",
+    regime=recall.REGIME.searched(
+        "activations with a slope, and He2 at V = 256 and d = 48; on the grid widths on both sides "
+        "of each activation's crossover; N/V of 2, 32",
+        holds=lambda cell: (
+            cell["activation"] != "he2" or (cell["vocab_size"] == 256 and cell["dim"] == 48)
+        ),
+        activation=("relu", "gelu", "tanh", "he2"),
+    ),
     cells={"smoke": ACCURACY[::5], "standard": ACCURACY},
     replicates={"smoke": 96, "full": 768},
     looks={"smoke": 2, "standard": 3},
@@ -106,7 +113,16 @@ HEAVY = tuple(
     latex=r"\frac{E\phi^4}{(E\phi^2)^2} = 93\ (\mathrm{He}_3),\quad 15\ (\mathrm{He}_2),\quad "
     r"6\ (\mathrm{ReLU})",
     predict=on(RecallProblem, recall.mlp_recall_accuracy),
-    regime="Widths of at most three times the kurtosis of the features.",
+    regime=recall.REGIME.searched(
+        "d < V, widths of at most three times the kurtosis of the features, accuracies from 0.1 to "
+        "0.9",
+        holds=lambda cell: (
+            cell["dim"] < cell["vocab_size"]
+            and cell["width"] <= 3 * 93
+            and 0.1 <= on(RecallProblem, recall.mlp_recall_accuracy)(cell) <= 0.9
+        ),
+        activation=("he3",),
+    ),
     cells={"standard": HEAVY},
     replicates={"standard": 32, "full": 128},
     looks=5,
@@ -141,9 +157,10 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[Cell, ...]
     latex=r"V\log V\approx\frac d2\left[\sum_{k\ge1}\frac{a_k^4}{\tau_\phi^4}\mathrm{Var}(\rho^k)"
     r"+\frac{q}{\tau_\phi^2m}\right]^{-1}",
     predict=capacity,
-    regime="""Widths from d to 16 d. ReLU and tanh have a first Hermite coefficient, so their
-        crossover is at m of order d; He2 has none: m of order d^2. Tokens are seen equally
-        often.""",
+    regime=recall.CAPACITY.searched(
+        """ReLU and tanh have a first Hermite coefficient, so their crossover is at m of order d;
+        He2 has none: m of order d^2. On the grid widths from d to 16 d"""
+    ),
     cells=lambda: {
         "smoke": around_capacity("relu", 48, 768),
         "standard": around_capacity("relu", 48, 48, 768)

@@ -45,7 +45,11 @@ RELATIONS = ((4, 32), (8, 16))
     source=Source("B", "B4"),
     predict=SUBJECT_DIM,
     latex=r"d = R\,\delta_0(D),\quad \delta_0 = E\,\mathrm{dist}^2(g,\{x: x_1\ge x_j\})",
-    regime="the statistical dimension is sharp for d of 40 and more; D from 2 to 16",
+    regime=additive_heads.SUBJECTS.searched(
+        "on the grid 40 and more, where the statistical dimension is sharp; D from 2 to 16",
+        size=lambda cell: cell["relations"] ** 2 * cell["answers"],
+        largest=2e4,
+    ),
     cells=lambda: {
         "smoke": around(SUBJECT_DIM, (80, 2)),
         "standard": around(SUBJECT_DIM, *SUBJECTS),
@@ -78,7 +82,11 @@ def subject_code(cell: Cell, block: Block) -> Tensor:
     "A relation's code exists from its statistical dimension on",
     source=Source("B", "B4"),
     predict=RELATION_DIM,
-    regime="the statistical dimension is sharp for d of 37 and more; D of 16 and 32",
+    regime=additive_heads.RELATIONS.searched(
+        "on the grid 37 and more, where the statistical dimension is sharp; D of 16 and 32",
+        size=lambda cell: cell["relations"] * cell["answers"],
+        largest=400,
+    ),
     cells=lambda: {
         "standard": around(RELATION_DIM, *RELATIONS),
         "full": around(RELATION_DIM, *RELATIONS, (16, 16), (16, 32), (64, 8)),

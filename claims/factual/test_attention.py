@@ -66,7 +66,7 @@ SELECTIVE = grid(subjects=32, group=(2, 8))
     predict=selective_dim,
     latex=r"\big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad d\approx (g+\tau^2)"
     r"\Big(1+\frac{2\ln VH}{\tau^2}\Big)",
-    regime="S = R = 32, groups of 2 and 8 tokens, as many noise tokens as others",
+    regime=theory.SELECTIVE.searched("on the grid S = R = 32, groups of 2 and 8 tokens"),
     cells=lambda: {
         "smoke": rungs("dim", selective_dim, 0.07, *SELECTIVE[:1]),
         "standard": rungs("dim", selective_dim, 0.07, *SELECTIVE),
@@ -104,7 +104,9 @@ def selective(cell: Cell, block: Block) -> Tensor:
     "How much attention the subject gets, and when length matters",
     source=Source("B", "B3", "B4"),
     predict=on(theory.focus, margin=0.5),
-    regime="soft scores, beta = 8 and 10, so that 512 tokens take a visible share; tau = 1/2",
+    regime=theory.SOFT.searched(
+        "soft scores, so that 512 tokens take a visible share; on the grid beta = 8 and 10"
+    ),
     cells={"smoke": SOFT[:2], "standard": SOFT},
     replicates=64,
     looks=2,
@@ -172,8 +174,12 @@ def attention_length(cell: Cell, block: Block) -> dict[str, Tensor]:
     predict=ACCURACY,
     latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}(1-q)^{(R-1)(D-1)},\quad"
     r"h_n^2\sim\mathrm{Beta}\Big(\frac{d-n+1}2,\frac{(n-1)(d-1)}2\Big)",
-    regime="d at 60% of the threshold, where 2 to 4% of the facts fail; R and D dominate in turn; "
-    "focus is perfect",
+    regime=theory.ACCURATE.searched(
+        "on the grid d at 60% of the threshold, where 2 to 4% of the facts fail; R and D dominate "
+        "in turn; focus is perfect",
+        size=lambda cell: cell["subjects"] * cell["relations"] * cell["dim"],
+        largest=3e5,
+    ),
     cells=lambda: {
         "smoke": scan(ACCURATE[:1], "dim", DIM, (0.6,)),
         "standard": scan(ACCURATE, "dim", DIM, (0.6,)),
@@ -213,8 +219,12 @@ def accuracy_of_attention(cell: Cell, block: Block) -> Tensor:
     predict=DIM,
     latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu}=\frac12,\quad"
     r"K = D\big(1-(1-1/D)^S\big)",
-    regime="""softmax attention over prompts of 32 tokens, 64 to 1024 facts, 4 (S+R) d parameters;
-        R and D dominate in turn; focus is perfect at these dimensions.""",
+    regime=theory.STORED.searched(
+        """softmax attention over prompts of 32 tokens, 4 (S+R) d parameters; on the grid 256 to
+        1024 facts, R and D dominate in turn; focus is perfect at these dimensions""",
+        size=lambda cell: cell["subjects"] * cell["relations"],
+        largest=1100,
+    ),
     cells=lambda: {
         "standard": rungs("dim", DIM, 0.07, *STORED),
         "full": rungs("dim", DIM, 0.07, *STORED, *LARGE),
@@ -248,7 +258,11 @@ def attention_threshold(cell: Cell, block: Block) -> Tensor:
     source=Source("B", "B3", "B4"),
     predict=DIM,
     latex=r"d^*\propto S^{0}R^{1}\ \text{up to logs},\quad 4Hd_hd^* = 4(S+R)d^*",
-    regime="D = 4 below R, S by a factor of 4 and R by 3",
+    regime=theory.STORED.searched(
+        "on the grid D = 4 below R, S by a factor of 4 and R by 3",
+        size=lambda cell: cell["subjects"] * cell["relations"],
+        largest=1e3,
+    ),
     cells=lambda: {
         "smoke": rungs("dim", DIM, 0.1, *CORNERS[1:2]),
         "standard": rungs("dim", DIM, 0.1, *CORNERS),

@@ -78,8 +78,12 @@ def facts_to(power: float) -> Callable[[Cell], float]:
     source=Source("B", "B3", "B4"),
     predict=WIDTH,
     latex=r"\Big(E_ne^{-n\Lambda(n)}\Big)^M=\frac12,\quad md\sim4N\ln(NM)\Big(1+\frac dM\Big)",
-    regime="""d = 128, S and R by factors of 4, D = 8; and few answers at d = 48; a head for every
-        token, random codes, cosine features; attention is selective at these dimensions.""",
+    regime=theory.BY_MLP.searched(
+        """a head for every token, random codes, cosine features; on the grid d = 128, S and R by
+        factors of 4, D = 8; and few answers at d = 48""",
+        size=lambda cell: cell["subjects"] * cell["relations"],
+        largest=1e3,
+    ),
     cells=lambda: {
         "smoke": widths(*CORNERS[2:]),
         "standard": widths(*CORNERS, *SMALL),
@@ -118,8 +122,11 @@ def mlp_threshold(cell: Cell, block: Block) -> Tensor:
     "With an MLP, fewer value dimensions than tokens suffice",
     source=Source("B", "B4", "B5"),
     predict=on(theory.compressed_accuracy, frequency=FREQUENCY),
-    regime="""S = R = 16 in 4 heads of 8 tokens; d_h from 2 to 4, so that H d_h is 8 to 16 where
-        S + R = 32; attention is selective at d = 224.""",
+    regime=theory.COMPRESSED.searched(
+        """accuracies from 0.3 on; on the grid d_h from 2 to 4, so that H d_h is 8 to 16 where
+        S + R = 32; attention is selective at d = 224""",
+        holds=lambda cell: theory.compressed_accuracy(**cell, frequency=FREQUENCY) >= 0.3,
+    ),
     cells={
         "standard": COMPRESSED,
         "full": (*grid(**NARROW, head_dim=(2, 3, 4), width=(100, 400)), WIDE),

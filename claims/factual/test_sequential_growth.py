@@ -34,8 +34,12 @@ CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
     "Each token conserves its square attention less the square norm of its values",
     source=SEQUENTIAL,
     latex=r"\frac{d}{dt}\left(w_z^2-|V_z|^2\right) = 0",
-    regime="the whole flow, from a random start of order 0.1 until the facts are learned; random "
-    "dictionaries, so that noise and EOS move too",
+    regime=theory.RANDOM.searched(
+        "the whole flow, from a random start of order 0.1 until the facts are learned; random "
+        "dictionaries, so that noise and EOS move too",
+        largest=600,
+        duration=(100.0, 50.0, 25.0),
+    ),
     cells={"smoke": CONSERVED[:1], "standard": CONSERVED},
     replicates=4,
     looks=1,
@@ -113,7 +117,11 @@ def no_uniform_part(cell: Cell) -> float:
     predict=square_rate,
     latex=r"w_z = w_0\cosh\lambda_zt,\quad \lambda_r=\frac1R\sqrt{\frac{1-1/R}D},\quad "
     r"\lambda_s=\frac1S\sqrt{\frac{1-1/D}R}",
-    regime="a start of 1e-9, until lambda t = 2, when predictions are still uniform to 1e-10",
+    regime=theory.EARLY.searched(
+        "until lambda t = 2 or less, when predictions are still uniform to 1e-10",
+        holds=lambda cell: 1 <= cell["duration"] * math.sqrt(square_rate(cell)) <= 2.01,
+        token=EVEN,
+    ),
     cells={
         "smoke": growing(EVEN, (16, 4, 8)),
         "standard": growing(EVEN, (16, 4, 8), (8, 2, 4), (4, 16, 4)),
@@ -151,7 +159,12 @@ def even_dictionary(cell: Cell) -> float:
     predict=square_rate,
     latex=r"\lambda_z^2 = E[n_z]^2\frac{1-1/D}{SR},\quad \lambda_r^2 = \frac1{R^2}\left(\frac1D+"
     r"\frac{1-1/D}S-\frac1{RD}\right)",
-    regime="a start of 1e-9, until lambda t = 2, when predictions are still uniform",
+    regime=theory.EARLY_RANDOM.searched(
+        "until lambda t = 2 or less, when predictions are still uniform",
+        holds=lambda cell: 1 <= cell["duration"] * math.sqrt(square_rate(cell)) <= 2.01,
+        largest=2e3,
+        token=RANDOM,
+    ),
     cells={
         "smoke": growing(RANDOM, (8, 2, 4), dictionary="random"),
         "standard": growing(RANDOM[:1], (8, 2, 4), (12, 4, 3), dictionary="random")
@@ -185,8 +198,10 @@ def early_growth_random(cell: Cell, block: Block) -> Tensor:
     "In a product dictionary noise tokens and EOS learn nothing",
     source=SEQUENTIAL,
     latex=r"G_z = E[n_z]\left(p(a)-E\hat p_a\right) = 0",
-    regime="product dictionaries, in which every answer is as frequent as any other, until the "
-    "facts are learned",
+    regime=theory.BOTH_STAGES.searched(
+        "every answer is as frequent as any other, until the facts are learned",
+        largest=5e3,
+    ),
     cells={"standard": timed(shapes((16, 4, 8), (4, 16, 4))), "full": timed(shapes((16, 4, 8)))},
     replicates=2,
     looks=1,

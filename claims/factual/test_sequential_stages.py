@@ -113,7 +113,7 @@ def growth_only(cell: Cell) -> float:
     predict=half_time,
     latex=r"t_{1/2}=\frac1{2\lambda}\left[\mathrm{arsinh}\frac{2\sqrt c\,q_{1/2}}b+"
     r"\frac{\mathrm{Ei}(q_{1/2})-\log q_{1/2}-\gamma}K\right]",
-    regime="product dictionaries, a start of 1e-5",
+    regime=theory.BOTH_STAGES.searched(largest=5e3, stage=STAGES),
     cells={
         "standard": timed(cell.replace(stage=stage) for stage in STAGES for cell in BOTH_ORDERS)
     },
@@ -143,7 +143,7 @@ TIME_RATIO = on(theory.Sizes, theory.time_ratio)
     "The stages are as far apart as their growth rates",
     source=Source("B", "B6"),
     predict=TIME_RATIO,
-    regime="product dictionaries, a start of 1e-5; ratios from 0.5 to 8",
+    regime=theory.BOTH_STAGES.searched(largest=5e3),
     cells={"smoke": timed(shapes((8, 2, 4))), "standard": timed(BOTH_ORDERS)},
     replicates=2,
     looks=1,

@@ -63,8 +63,10 @@ BAYES = cells(
     "A.bayes-ceiling",
     "Not even Bayes' rule exceeds the ceiling",
     latex=r"\alpha\le\frac1V\frac{I_B-1}{W_0((I_B-1)/e)}",
-    regime="""The Gaussian-equivalent channel for which the ceiling is a theorem, at V = 6, where
-        the best of all estimators can be computed by summing over all maps.""",
+    regime=channel.EVERY_MAP.searched(
+        """the Gaussian-equivalent channel, for which the ceiling is a theorem and Bayes' rule is
+        the best of all estimators; on the grid V = 6"""
+    ),
     cells={
         "smoke": BAYES[2:],
         "standard": BAYES,

@@ -128,8 +128,13 @@ LARGE_VOCABULARIES = (
     "One-step decoding at large vocabularies; in the full tier those of a language model",
     source=SOURCE,
     predict=matched,
-    regime="""V of 1024 and 4096; 16384, and 131072 with d = 4096, in the full tier; N = 16V or 8V,
-        L such that the formula's accuracy is between 0.3 and 0.6.""",
+    regime=matched_filter.REGIME.searched(
+        """on the grid V of 1024 and 4096; 16384, and 131072 with d = 4096, in the full tier;
+        N = 16V or 8V, L such that the formula's accuracy is between 0.3 and 0.6""",
+        size=lambda cell: cell["samples"] * cell["length"] + 2048 * cell["vocab_size"],
+        largest=2e6,
+        length=log_integers(2, 64),
+    ),
     cells={
         "smoke": LARGE_VOCABULARIES[:1],
         "standard": LARGE_VOCABULARIES[:2],

@@ -46,7 +46,14 @@ PRODUCT = on(Problem, gradient_capacity.half_samples)
     source=derived("argmax_accuracy.py"),
     latex=r"\mathrm{Acc}(V,L,N_c,d)=\frac12",
     predict=critical,
-    regime="V = 256; N_c from 11V to 28V: short sequences to long ones, few dimensions to many.",
+    regime=matched_filter.THRESHOLD.searched(
+        "on the grid V = 256 and N_c from 11V to 28V: short sequences to long ones, few dimensions "
+        "to many",
+        holds=lambda cell: critical(cell) >= 8 * cell["vocab_size"],
+        size=lambda cell: PRODUCT(cell) * cell["length"],
+        largest=1e6,
+        estimator=("matched filter", "linear MMSE"),
+    ),
     cells=lambda: {
         "smoke": critical_rungs(SETTINGS[:1], "samples", critical, TENTH),
         "standard": critical_rungs(SETTINGS, "samples", critical, TENTH),
@@ -101,8 +108,20 @@ def additive(cell: Cell) -> float:
     "N, d, L and V enter as a product: N d^2 = 2 L V^2 log V",
     source=SOURCE,
     predict=PRODUCT,
-    regime="""Linear MMSE, N_c << LV, so that noise and not interference limits; L >= V/5, so that
-        N_c is large against V; d/V of 0.4 and 0.6. L grows by 4, V and d by 2, d by 1.5.""",
+    regime=linear_mmse.THRESHOLD.searched(
+        """linear MMSE, N_c << LV, so that noise and not interference limits; V from 192 to 512;
+        L >= V/5, so that N_c is large against V; d/V from 0.4 to 0.6. On the grid L grows by 4, V
+        and d by 2, d by 1.5""",
+        holds=lambda cell: (
+            5 * cell["length"] >= cell["vocab_size"]
+            and 0.4 <= cell["dim"] / cell["vocab_size"] <= 0.6
+        ),
+        size=lambda cell: PRODUCT(cell) * cell["length"],
+        largest=2e6,
+        vocab_size=range(192, 513, 32),
+        length=range(40, 161, 8),
+        dim=range(77, 308),
+    ),
     cells={"standard": critical_rungs(CORNERS, "samples", PRODUCT, FINITE)},
     replicates=16,
     looks=7,
@@ -140,8 +159,15 @@ SIZES = tuple(
     "The closed form for the dimension that half accuracy needs",
     source=SOURCE,
     predict=HALF_DIM,
-    regime="""Linear MMSE, V = 256, N/(LV) of 1/4, 1 and 4: noise limits at first, then
-        interference.""",
+    regime=linear_mmse.REGIME.searched(
+        """linear MMSE, V = 256, N >= LV/4; on the grid N/(LV) of 1/4, 1 and 4: noise limits at
+        first, then interference""",
+        holds=lambda cell: 4 * cell["samples"] >= cell["length"] * cell["vocab_size"],
+        size=lambda cell: cell["samples"] * cell["length"],
+        largest=1e6,
+        vocab_size=(256,),
+        dim=(64,),
+    ),
     cells={
         "smoke": critical_rungs(SIZES[:1], "dim", HALF_DIM, FINITE_DIM),
         "standard": critical_rungs(SIZES, "dim", HALF_DIM, FINITE_DIM),

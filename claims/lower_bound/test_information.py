@@ -44,8 +44,15 @@ def revealed(cell: Cell) -> float:
     "The gradient tells at most (d^2/2) log(1 + snr) about the map, and nearly that",
     source=SOURCE,
     predict=on(Problem, channel.information),
-    regime="""The Gaussian-equivalent channel of the theorem, at V = 5 and 6, where Bayes' rule
-        can be summed over all maps; at most about 1 nat, where the bound is nearly attained.""",
+    regime=channel.EVERY_MAP.searched(
+        """the Gaussian-equivalent channel of the theorem; V = 5 and 6, N from 4 V, and 0.3 to 0.6
+        nats, where the bound is nearly attained""",
+        holds=lambda cell: (
+            cell["samples"] >= 4 * cell["vocab_size"]
+            and 0.3 <= channel.information(Problem.of(cell)) <= 0.6
+        ),
+        vocab_size=(5, 6),
+    ),
     cells={"smoke": NEARLY_TIGHT[:1], "standard": NEARLY_TIGHT},
     replicates=1024,
     looks=6,
@@ -75,7 +82,12 @@ def gradient_information(cell: Cell, block: Block) -> Tensor:
     "One sequence tells log(V/L) nats, and a little more where tokens repeat",
     source=SOURCE,
     predict=on(Problem, channel.sample_information),
-    regime="Exact for uniform tokens; V = 5 to 7, where Bayes' rule can be summed over all maps.",
+    regime=channel.EVERY_MAP.searched(
+        "exact for uniform tokens, one sequence",
+        vocab_size=(3, 4, 5, 6, 7),
+        samples=(1,),
+        dim=(2,),
+    ),
     cells={
         "smoke": grid(vocab_size=6, length=(2, 4), samples=1, dim=2),
         "standard": grid(vocab_size=(5, 7), length=(2, 4), samples=1, dim=2),
@@ -106,8 +118,11 @@ def sample_information(cell: Cell, block: Block) -> Tensor:
     source=derived("ceiling.py"),
     latex=r"\alpha\le\frac1V\frac{I-1}{W_0((I-1)/e)}",
     predict=lambda cell: ceiling.largest_accuracy(revealed(cell), cell["vocab_size"]),
-    regime="""A channel built to come close: it reveals the whole map with some chance. The
-        inequality knows nothing of the channel but its information.""",
+    regime=ceiling.REVEALED.searched(
+        """built to come close: the inequality knows nothing of the channel but its information;
+        V >= 256, chances of 0.6 and more""",
+        holds=lambda cell: cell["vocab_size"] >= 256 and cell["chance"] >= 0.6,
+    ),
     cells={
         "smoke": grid(vocab_size=1024, chance=0.7),
         "standard": grid(vocab_size=(256, 1024), chance=(0.6, 0.7)),
@@ -135,8 +150,11 @@ def accuracy_from_information(cell: Cell, block: Block) -> Tensor:
     source=derived("ceiling.py"),
     latex=r"P(\hat\pi=\pi)\le\frac{I+\log 2}{\log V!}",
     predict=lambda cell: ceiling.exact_recovery(revealed(cell), cell["vocab_size"]),
-    regime="""The channel that reveals the whole map with some chance, for which Fano's inequality
-        is an equality but for log 2.""",
+    regime=ceiling.REVEALED.searched(
+        """Fano's inequality is an equality there but for log 2, a share of 12% at 6 nats; 6 nats or
+        more""",
+        holds=lambda cell: revealed(cell) >= 6,
+    ),
     cells={
         "smoke": grid(vocab_size=12, chance=0.75),
         "standard": grid(vocab_size=(10, 12), chance=(0.6, 0.75)),

@@ -67,7 +67,16 @@ def of_weights(law: Callable[..., float]) -> Callable[[Cell], float]:
     source=SOURCE,
     latex=r"B \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
     predict=on(theory.accuracy_ceiling),
-    regime="any sizes: here four facts of one bit, where every code can be tried",
+    regime=theory.CODES.searched(
+        "no more codewords than functions; on the grid four facts of one bit, where every code can "
+        "be tried",
+        holds=lambda cell: 2 ** cell["bits"] <= cell["outputs"] ** cell["facts"],
+        size=lambda cell: (1 if cell["bits"] < 2 else 64) * cell["outputs"] ** cell["facts"],
+        largest=1024,
+        facts=range(1, 7),
+        outputs=range(2, 9),
+        bits=range(5),
+    ),
     cells=TINY,
     rule=OneSided(upper=ROUNDING, method=Deterministic()),
     why="the bound is exact; nothing is random, and replicates agree",
@@ -89,7 +98,16 @@ def best_code(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     latex=r"\mathrm{CE} \ge \log M-\frac{B\log2}N",
     predict=on(theory.loss_floor),
-    regime="any sizes: here three and four facts, codes searched from random codewords",
+    regime=theory.CODES.searched(
+        "no more codewords than functions; on the grid three and four facts, codes searched from "
+        "random codewords",
+        holds=lambda cell: 2 ** cell["bits"] <= cell["outputs"] ** cell["facts"],
+        size=lambda cell: 2 ** cell["bits"] * cell["outputs"] ** cell["facts"],
+        largest=1e5,
+        facts=range(1, 10),
+        outputs=range(2, 17),
+        bits=range(13),
+    ),
     cells={"smoke": TINY, "standard": SEARCHED},
     rule=OneSided(lower=-ROUNDING, method=Deterministic()),
     why="""the bound holds for every code, so that the best code found is judged; with no bit, or a
@@ -110,7 +128,11 @@ def searched_loss(cell: Cell, block: Block) -> torch.Tensor:
     "The accuracy of the best of 2^B random codewords",
     source=SOURCE,
     predict=on(theory.random_code_accuracy),
-    regime="half a bit per bit of the facts; any sizes, the mean is exact",
+    regime=theory.CODES.searched(
+        "the mean is exact; on the grid half a bit per bit of the facts",
+        size=lambda cell: 2 ** cell["bits"] * cell["facts"],
+        largest=1e6,
+    ),
     cells={"smoke": CODES[:2], "standard": CODES},
     rule=MeanRatio(Region(0.98, 1.02), method=Betting(0, 1)),
     why="the formula is exact; 2% is what the replicates resolve",
@@ -156,8 +178,16 @@ def fano_tight(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     latex=r"kd^2 \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
     predict=of_weights(theory.accuracy_ceiling),
-    regime="""sums of outer products with weights rounded to 1, 2 and 4 bits, with as many facts as
-        their bits could hold, or up to three times more""",
+    regime=theory.CODES.searched(
+        """sums of outer products with rounded weights; on the grid to 1, 2 and 4 bits, with as many
+        facts as their bits could hold, or up to three times more""",
+        size=lambda cell: cell["facts"] * cell["outputs"] + cell["dim"] ** 2,
+        largest=3e5,
+        without=("bits",),
+        facts=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048),
+        dim=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128),
+        weight_bits=range(1, 9),
+    ),
     cells={"smoke": OVERLOADED[:3:2], "standard": OVERLOADED},
     rule=OneSided(upper=0.0, method=SHARE),
     why="a bound",
@@ -185,7 +215,17 @@ def quantised_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     latex=r"\mathrm{CE} \ge \log M-\frac{kd^2\log2}N",
     predict=of_weights(theory.loss_floor),
-    regime="as for the accuracy; probabilities are the softmax at its best temperature",
+    regime=theory.CODES.searched(
+        """as for the accuracy; probabilities are the softmax at its best temperature, among up to
+        100 outputs, for losses below 5""",
+        holds=lambda cell: cell["outputs"] <= 100,
+        size=lambda cell: 25 * cell["facts"] * cell["outputs"] + cell["dim"] ** 2,
+        largest=2e6,
+        without=("bits",),
+        facts=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048),
+        dim=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128),
+        weight_bits=range(1, 9),
+    ),
     cells={"smoke": OVERLOADED[:3:2], "standard": OVERLOADED},
     rule=OneSided(lower=0.0, method=LOSS),
     why="""a bound; the loss is between 0 and log 64 = 4.2, but for what the softmax at the highest
@@ -215,8 +255,12 @@ def quantised_loss(cell: Cell, block: Block) -> torch.Tensor:
     "Bits per weight that each construction stores at its 99% capacity",
     source=SOURCE,
     predict=on(theory.bits_per_parameter),
-    regime="""permutations of 150 to 500 pairs, in the full tier up to 975, unit embeddings; as many
-        pairs as each construction recalls to 99%""",
+    regime=theory.CONSTRUCTIONS.searched(
+        """permutations and unit embeddings; on the grid 150 to 500 pairs, in the full tier up to
+        975, as many as each construction recalls to 99%""",
+        size=lambda cell: 32 * cell["dim"] * (cell["dim"] + cell["width"]),
+        largest=1e6,
+    ),
     cells={"smoke": MEMORIES[1:2], "standard": MEMORIES, "full": MEMORIES + LARGE},
     rule=MeanRatio(Region(0.88, 1.12), method=Student(spent=0.05)),
     why="the theory states 6% for the capacity, from the few errors allowed; the rest is sampling",

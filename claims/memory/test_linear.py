@@ -208,7 +208,11 @@ def linear_threshold_asymptotic(cell: Cell, block: Block) -> torch.Tensor:
     "Orthonormal embeddings store d associations without error",
     source=SOURCE,
     latex=r"e_i^\top e_k = \delta_{ik} \Rightarrow We_i = u_i",
-    regime="Any size: the statement is exact.",
+    regime=Regime(
+        "n <= d, any size: the statement is exact.",
+        {"associations": log_integers(1, 512), "dim": log_integers(1, 512)},
+        holds=lambda cell: cell["associations"] <= cell["dim"],
+    ),
     cells=grid(associations=16, dim=(16, 32)),
     rule=Identity(1e-12),
     why="An identity; the tolerance is rounding.",
@@ -237,7 +241,11 @@ def orthonormal_exact(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     "Probability that every association is recalled",
     source=ALL_PAIRS,
     predict=on(memory.all_recalled),
-    regime="n = 64 and 128, d within 10% of sqrt(8 n log n).",
+    regime=memory.PAIRS.searched(
+        "on the grid n = 64 and 128, d within 10% of sqrt(8 n log n)",
+        size=lambda cell: cell["associations"] ** 2,
+        largest=2e6,
+    ),
     cells={"standard": whole(64, 128), "full": whole(64, 128, 512)},
     rule=ProportionDifference(Region(-0.08, 0.08)),
     why="""The rate of rare failures is right within 10%, which moves a probability near 1/2 by
@@ -293,7 +301,13 @@ def all_pairs_threshold(cell: Cell, block: Block) -> torch.Tensor:
     "The Hebbian memory recalls all n pairs from d^2 = 8 n log n",
     source=ALL_PAIRS,
     predict=on(memory.all_dim_asymptotic),
-    regime="n = 128 and 256, and up to 2048 in the full tier; d within 12% of the threshold.",
+    regime=memory.THRESHOLD.searched(
+        """from 100 pairs on; on the grid n = 128 and 256, and up to 2048 in the full tier, d within
+        12% of the threshold""",
+        holds=lambda cell: cell["associations"] >= 100,
+        size=lambda cell: cell["associations"] ** 2,
+        largest=2e6,
+    ),
     cells={"standard": sharp(128, 256), "full": sharp(128, 512, 2048)},
     rule=CriticalLocation(Region(0.94, 1.06), scan="dim"),
     why="""The finite-size theory puts d at 1.02 of the limit for n = 128, 1.00 for 256, 0.96 for

@@ -84,7 +84,11 @@ def one_by_one(cell: Cell, block: Block) -> torch.Tensor:
     "Accuracy of a memory of rank m",
     source=SOURCE,
     predict=on(memory.low_rank_accuracy),
-    regime="n from 100 to 400, rank d/4 and d/2, accuracies from 0.5 to 0.86.",
+    regime=memory.LOW_RANK.searched(
+        "on the grid n from 100 to 400, rank d/4 and d/2, accuracies from 0.5 to 0.86",
+        size=lambda cell: cell["associations"] ** 2,
+        largest=1e6,
+    ),
     cells={"standard": sizes((100, 64, 32), (200, 64, 32), (256, 128, 32), (400, 128, 64))},
     rule=ProportionDifference(Region(-0.015, 0.015)),
     why="""The theory states 0.006 for the full rank, and as much for the projector's; the rest is
@@ -115,7 +119,11 @@ def rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     "The rank at which half of the associations are recalled",
     source=SOURCE,
     predict=on(memory.half_rank),
-    regime="n from 254 to 1024, d from 64 to 256, ranks from 26 to 107.",
+    regime=memory.RANK.searched(
+        "on the grid n from 254 to 1024, d from 64 to 256, ranks from 26 to 107",
+        size=lambda cell: cell["associations"] ** 2,
+        largest=1.2e6,
+    ),
     cells=lambda: {
         "standard": ranks((254, 64), (512, 256), (1024, 128), (1016, 256)),
         "full": ranks((254, 64), (512, 256), (1024, 128), (1016, 256), (2048, 512)),
@@ -149,7 +157,11 @@ def rank_threshold(cell: Cell, block: Block) -> torch.Tensor:
     "Accuracy of a memory with one bit a parameter",
     source=SOURCE,
     predict=on(memory.one_bit_accuracy),
-    regime="n/d from 2 to 6, so that an entry of W is a sum of many terms; d = 64 and 128.",
+    regime=memory.PAIRS.searched(
+        "on the grid n/d from 2 to 6, so that an entry of W is a sum of many terms; d = 64 and 128",
+        size=lambda cell: cell["associations"] ** 2,
+        largest=1e6,
+    ),
     cells={"standard": sizes((120, 64), (200, 64), (800, 128))},
     rule=ProportionDifference(Region(-0.015, 0.015)),
     why="""The entries of W are normal up to 1/n, which together with the error of the

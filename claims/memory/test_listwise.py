@@ -61,8 +61,13 @@ def beyond(*dims: int) -> tuple[Cell, ...]:
     "The number of pairs that some linear memory retrieves listwise",
     source=Source("C", "C4"),
     predict=critical,
-    regime="""Random unit vectors; the averages are over the top quarter, half and three quarters
-        of the competitors, at d = 16, 12 and 8 (to 20 in full).""",
+    regime=theory.REGIME.searched(
+        """random unit vectors; on the grid the averages are over the top quarter, half and three
+        quarters of the competitors, at d = 16, 12 and 8 (to 20 in full)""",
+        size=lambda cell: critical(cell) ** 2 * cell["dim"],
+        largest=2e5,
+        dim=range(8, 25),
+    ),
     cells=lambda: {
         "smoke": rungs(SHARES[2]),
         "standard": rungs(*SHARES),
@@ -127,7 +132,12 @@ def reported_load(cell: Cell, block: Block) -> torch.Tensor:
     source=Source("C", "C4", provenance="reported", reference="theory/memory/optimal.py"),
     latex=r"d^2 > \frac2\pi n\log n",
     predict=necessary,
-    regime="random unit vectors; d = 8, 12 and 16, n at that line and at 0.65 times as many pairs",
+    regime=optimal.ANY.searched(
+        "any dimension; random unit vectors; on the grid d = 8, 12 and 16, n at that line and at "
+        "0.65 times as many pairs",
+        size=lambda cell: cell["dim"] ** 4,
+        largest=2e5,
+    ),
     cells=lambda: {"smoke": beyond(8), "standard": beyond(8, 12, 16), "full": beyond(8, 16, 24)},
     rule=CriticalLocation(Region(0.0, 1.0), scan="associations", rising=False),
     why="""One-sided, as the statement is. The best memory's own constant is 0.85 at d = 8 and 0.94

@@ -103,7 +103,7 @@ def n_log_n(cell: Cell) -> float:
     "Accuracy of the cosine memory across its transition",
     source=SOURCE,
     predict=on(mlp.mlp_memory_accuracy),
-    regime="d >= 32 and M >= d, widths 1/4 and 1/2 of the critical one: accuracy 0.55 to 0.95",
+    regime=mlp.COSINE.searched("on the grid M >= d, widths 1/4 and 1/2 of the critical one"),
     cells=lambda: {
         "smoke": middle(0.25)[1:2],
         "standard": middle(0.25) + middle(0.5)[:1],
@@ -133,7 +133,7 @@ def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     "The width at which the cosine memory recalls everything",
     source=SOURCE,
     predict=critical_width,
-    regime="d >= 32, as many outputs as associations; N and d by factors of 4",
+    regime=mlp.PAIRS.searched("on the grid as many outputs as pairs; N and d by factors of 4"),
     cells=lambda: {
         "smoke": widths(SQUARE[2:]),
         "standard": widths(SQUARE),
@@ -177,7 +177,7 @@ def memory_width(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     latex=r"m_* \propto \frac Nd + \frac NM",
     predict=critical_width,
-    regime="M = N/4, twice d, and M = N/8, equal to d, so that both terms count",
+    regime=mlp.PAIRS.searched("on the grid M = N/4, twice d, and M = N/8: both terms count"),
     cells=lambda: {
         "standard": widths(FEW_OUTPUTS),
         "full": widths(FEW_OUTPUTS + grid(associations=2048, dim=128, outputs=256)),
@@ -215,7 +215,7 @@ def memory_few_outputs(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     latex=r"N_*\log N_* \propto m\,d",
     predict=capacity,
-    regime="""N = M, m and d by factors of 4""",
+    regime=mlp.STORED.searched("on the grid m and d by factors of 4", features=("cosine",)),
     cells=lambda: {"smoke": capacities(STORED[2:], 0.09), "standard": capacities(STORED, 0.09)},
     rule=CriticalLocation(Region(0.91, 1.09), scan="associations", rising=False),
     why="the theory states an error of 3%; the rest is what the replicates can tell",
@@ -286,7 +286,9 @@ def memory_asymptotic(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     latex=r"T^2 = \frac{1}{m-d-1} + T_\infty^2,\quad T_\infty^2\approx\frac{1.53}{d^2}",
     predict=on(mlp.capacity),
-    regime="widths from 8 d to 16 d, below d^2/1.53, where neurons still count most; N = M",
+    regime=mlp.STORED.searched(
+        "on the grid widths from 8 d to 16 d, where neurons still count most", features=("relu",)
+    ),
     cells=lambda: {
         "smoke": capacities(RELU[:1], 0.08),
         "standard": capacities(RELU, 0.08),
@@ -323,8 +325,10 @@ def relu_capacity(cell: Cell, block: Block) -> torch.Tensor:
     source=SOURCE,
     latex=r"T^2 \to T_\infty^2 = \mathrm{Var}\,k \approx\frac{2}{(\pi-2)^2d^2}",
     predict=on(mlp.mlp_memory_accuracy),
-    regime="""width 4096, 4 and 7 times d^2, so that the quadratic part is 6 to 11 times the
-        neurons' share of the interference""",
+    regime=mlp.RELU.searched(
+        """on the grid width 4096, 4 and 7 times d^2, so that the quadratic part is 6 to 11 times
+        the neurons' share of the interference"""
+    ),
     cells={"standard": RELU_WIDE},
     rule=MeanDifference(Region(-0.03, 0.03)),
     why="""overlaps of quadratic features are skewed, not normal, which the theory neglects: it

@@ -97,7 +97,13 @@ def enough(cell: Cell, block: Block) -> torch.Tensor:
     "The number of pairs that the best linear memory stores",
     source=Source("C", "C1"),
     predict=critical,
-    regime="Random unit vectors; d from 10 to 20, in full to 48; n within 10% of the threshold.",
+    regime=theory.SHARED.searched(
+        "random unit vectors; on the grid d from 10 to 20, in full to 48, n within 10% of the "
+        "threshold",
+        size=lambda cell: cell["dim"] ** 4,
+        largest=2e5,
+        dim=range(10, 49),
+    ),
     cells=lambda: {
         "smoke": rungs(EDGES, 16),
         "standard": rungs(EDGES, *SMALL, *LARGE),
@@ -140,7 +146,12 @@ def capacity(cell: Cell, block: Block) -> torch.Tensor:
     "With competitors of its own for every input, capacity is the same",
     source=Source("C", "C2"),
     predict=critical,
-    regime="the decoupled model: n outputs of its own for every input; d from 14 to 18",
+    regime=theory.OWN.searched(
+        "the decoupled model: n outputs of its own for every input; on the grid d from 14 to 18",
+        size=lambda cell: cell["dim"] ** 4,
+        largest=2e5,
+        dim=range(6, 33),
+    ),
     cells=lambda: {
         "standard": rungs(SHARP, 14, 16, 18, own_competitors=True),
         "full": rungs(SHARP, 14, 16, 18, 20, own_competitors=True),
@@ -169,7 +180,12 @@ def decoupled_capacity(cell: Cell, block: Block) -> torch.Tensor:
     "How sharply the pairs become too many",
     source=Source("C", "C2"),
     predict=on(theory.separable_probability),
-    regime="the decoupled model across its transition; d = 6 and 8, and 12 in the full tier",
+    regime=theory.TRANSITION.searched(
+        "on the grid across the transition, d = 6 and 8, and 12 in the full tier",
+        size=lambda cell: cell["associations"] ** 2 * cell["dim"],
+        largest=1e5,
+        dim=range(4, 25),
+    ),
     cells={
         "smoke": points({6: TRANSITION[6]}, own_competitors=True),
         "standard": points(TRANSITION, own_competitors=True),
@@ -335,7 +351,14 @@ def ordering(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     "Training stores nothing that the exact test calls impossible",
     source=DERIVED,
     latex=r"\mathrm{trained} \Rightarrow \mathrm{separable}",
-    regime="d = 8 and 11 at the threshold, where about half of the sets can be stored",
+    regime=theory.ANY.searched(
+        "any sizes; on the grid d = 8 and 11 at the threshold, where about half of the sets can be "
+        "stored",
+        size=lambda cell: cell["associations"] ** 2 * cell["dim"],
+        largest=2e4,
+        dim=range(2, 17),
+        associations=range(2, 65),
+    ),
     cells={"standard": points({8: (24,), 11: (37,)})},
     rule=Identity(0.5),
     why="a set of pairs is stored, and hence can be, or it is not",

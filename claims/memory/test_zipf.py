@@ -103,7 +103,9 @@ UNSEEN = cells(
     latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q(x)),\quad q = 1\{x\le P\},\quad"
     r"\sigma^2\simeq\frac{P}{Md}",
     predict=on(zipf.cutoff_error),
-    regime="5 labels, d from 32 to 128, P from half to four times d/log d.",
+    regime=zipf.CUTOFF.searched(
+        "on the grid 5 labels, d from 32 to 128, P from half to four times d/log d",
+    ),
     cells={
         "smoke": cutoffs(32, factors=(0.5, 3.0)),
         "standard": CUTOFFS,
@@ -167,7 +169,9 @@ def cutoff_exponent(cell: Cell, block: Block) -> torch.Tensor:
     "Error of storing tokens with weights p^rho",
     source=DERIVED,
     predict=on(zipf.power_error),
-    regime="alpha = 2, rho = 1/2 and 1, 5 labels, d = 32 and 128, 512 tokens stored.",
+    regime=zipf.POWER.searched(
+        "on the grid alpha = 2, rho = 1/2 and 1, 5 labels, d = 32 and 128, 512 tokens stored",
+    ),
     cells={"standard": weighted(32, 128, power=(0.5, 1.0))},
     rule=MeanRatio(Region(0.9, 1.1)),
     why="""The theory states 5% of the error, and more where the most frequent token is at risk, as
@@ -265,8 +269,10 @@ def schemes(cell: Cell, block: Block) -> torch.Tensor:
     source=DERIVED,
     latex=r"E = \sum_{x>P}p(x)+\sum_{x\le P}p(x)P(\mathrm{wrong}),\quad\sigma^2\simeq\frac P{d^2}",
     predict=on(zipf.many_labels_error),
-    regime="""alpha = 2, 256 labels, P = d^2/(10 log d), d = 24 and 48: half of the error is tokens
-        that are stored and not recalled.""",
+    regime=zipf.MANY_LABELS.searched(
+        """on the grid alpha = 2, 256 labels, P = d^2/(10 log d), d = 24 and 48: half of the error
+        is tokens that are stored and not recalled"""
+    ),
     cells={
         "standard": own_labels(24, 48, fraction=10),
         "full": own_labels(24, 48, 64, fraction=10),
@@ -306,7 +312,11 @@ def own_labels_error(cell: Cell, block: Block) -> torch.Tensor:
     latex=r"E = \sum_xp(x)\left[\pi_xP(\mathrm{wrong}\mid q=1)+(1-\pi_x)P(\mathrm{wrong}\mid q=0)"
     r"\right]\asymp d^{1-\alpha}+T^{-1+1/\alpha}",
     predict=on(zipf.cutoff_error),
-    regime="alpha = 2, 5 labels, P = d/log d, d = 32 and 128, T from 32 to 512.",
+    regime=zipf.CUTOFF.searched(
+        "P up to d/log d, rounded; on the grid alpha = 2, 5 labels, d = 32 and 128, T up to 512",
+        holds=lambda cell: cell["stored"] * math.log(cell["dim"]) <= 1.1 * cell["dim"],
+        samples=(32, 64, 128, 256, 512, 1024, 2048, 4096),
+    ),
     cells={"smoke": DATA[:3], "standard": DATA},
     rule=MeanRatio(Region(0.92, 1.08), method=Student(spent=0.1)),
     why="""The theory states 5% of the error; the rest is statistical. Where the most frequent

@@ -15,8 +15,8 @@ A claim file needs the names in `__all__` and nothing else:
 * `Betting(low, high)`, `Student()` and `Deterministic()` are ways in which a rule may bound means.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
-* `Regime` states where a theorem holds, by the `integers`, `log_integers` or `one_of` that a
-  parameter may take; `--hunt` searches it.
+* `Regime` states where a theorem holds, by the `Values` that a parameter may take: `integers`,
+  `log_integers`, `log_numbers` or `one_of` several; `--hunt` searches it.
 * `Plot` says how the report draws the cells.
 
 * `run` judges a claim without pytest; a notebook shows what it returns as the report does.
@@ -46,7 +46,14 @@ if TYPE_CHECKING:
     from recall_claims.declare.controls import Control, at, power, reads, times
     from recall_claims.declare.papers import add_paper
     from recall_claims.declare.plot import Plot
-    from recall_claims.declare.regime import Regime, integers, log_integers, one_of
+    from recall_claims.declare.regime import (
+        Regime,
+        Values,
+        integers,
+        log_integers,
+        log_numbers,
+        one_of,
+    )
     from recall_claims.declare.source import Source, on
     from recall_claims.hook import pytest_addoption
     from recall_claims.judge.budget import Budget
@@ -68,16 +75,17 @@ if TYPE_CHECKING:
     from recall_claims.notebook import Judged, run
     from recall_claims.predictions import prediction
 
-# In this order: a theory that wants `prediction` loads none of the others, hence no torch.
+# In this order: a theory that wants `prediction` or `Regime` loads none of the others, hence no
+# torch.
 _HOMES = (
     "predictions",
+    "declare.regime",
     "hook",
     "declare.cell",
     "declare.claim",
     "declare.controls",
     "declare.papers",
     "declare.plot",
-    "declare.regime",
     "declare.source",
     "judge.budget",
     "judge.methods",
@@ -112,6 +120,7 @@ __all__ = [
     "Sample",
     "Source",
     "Student",
+    "Values",
     "Verdict",
     "WinnerShare",
     "add_paper",
@@ -122,6 +131,7 @@ __all__ = [
     "integers",
     "ladder",
     "log_integers",
+    "log_numbers",
     "on",
     "one_of",
     "power",

@@ -73,7 +73,7 @@ DECAY = decaying((16, 4), (8, 16), until=(FIRST, 1e5, 1e6))
     source=Source("D", "D3", provenance="derived", reference=REFERENCE),
     predict=GRADIENT_ERROR,
     latex=r"e_S \simeq \frac{\sqrt{S(S-1)R}}{2\,T\,(q_S+\log(S-1))}",
-    regime="fixed sizes, 10 to 10,000 times the time in which the facts are learned",
+    regime=theory.DECAYING.searched("on the grid up to 10,000 times"),
     cells={"smoke": DECAY[1:2], "standard": DECAY},
     replicates=2,
     looks=1,

@@ -71,8 +71,11 @@ def moved(cell: Cell, block: Block, flow: str) -> Tensor:
     source=Source("D", "D4", provenance="stated", reference=REFERENCE),
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\mapsto U\,W_{OV}(t)\,Z^\top,\ "
     r"W_{KQ}(t)\mapsto Z\,W_{KQ}(t)\,Z^\top",
-    regime="uniformly random orthonormal embeddings of tokens and of answers; a start off the "
-    "manifold by as much as it is long, until about the time of learning",
+    regime=theory.FACTS.searched(
+        "uniformly random orthonormal embeddings of tokens and of answers; a start off the "
+        "manifold by as much as it is long, until about the time of learning",
+        largest=3e4,
+    ),
     cells={
         "smoke": sizes((4, 2), flow="gradient"),
         "standard": tuple(
@@ -97,7 +100,9 @@ def equivariance(cell: Cell, block: Block) -> dict[str, Tensor]:
     "Sign flow learns other matrices in other orthonormal embeddings",
     source=Source("D", "D4", provenance="stated", reference=REFERENCE),
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\not\mapsto U\,W_{OV}(t)\,Z^\top",
-    regime="as for the flows that are equivariant",
+    regime=theory.FACTS.searched(
+        "as for the flows that are equivariant", largest=3e4, without=("flow",)
+    ),
     cells={"smoke": sizes((4, 2)), "standard": sizes((8, 4), (4, 6))},
     replicates=24,
     looks=3,
@@ -137,8 +142,10 @@ REVERSED = tuples((4, 16))
     predict=ratio,
     latex=r"\frac{(\alpha_0+\alpha_S'T_S)(\alpha_0+\beta_S'T_S)}{\sqrt R} = "
     r"\log\frac{(S-1)(1-\delta)}\delta",
-    regime="one-hot (O) or Hadamard (H) embeddings of subjects, relations and answers; powers of "
-    "2, more subjects than relations and fewer",
+    regime=theory.SIGN.searched(
+        "one-hot (O) or Hadamard (H) embeddings of subjects, relations and answers; more subjects "
+        "than relations and fewer"
+    ),
     cells={"smoke": EIGHT[1::5], "standard": EIGHT + REVERSED},
     replicates=2,
     looks=1,

@@ -70,7 +70,7 @@ EITHER = tuple(
     predict=lambda cell: time_of(cell, cell["part"]),
     latex=r"T_S \simeq \frac S2\sqrt{\frac{SR}{S-1}}\Big[\log\frac{x\sqrt R}{\alpha_0^2}+"
     r"\frac{E(x)}S\Big]\ \text{(gradient)}",
-    regime="from the manifold at 0.01, until both errors are 0.1; S = 16, R = 4",
+    regime=theory.LEARNED.searched("on the grid S = 16, R = 4", part=PARTS),
     cells={"smoke": EITHER[:1], "standard": EITHER},
     replicates=2,
     looks=1,
@@ -100,7 +100,7 @@ def either_time(cell: Cell, block: Block) -> Tensor:
     predict=ratio,
     latex=RATIO + r",\quad T_S = \frac{\sqrt{S(S-1)R}}2\left[\log\frac x{x_0}+"
     r"\frac{\mathrm{Ei}(x)-\mathrm{Ei}(x_0)}{S-1}\right]",
-    regime="S/R from 1/4 to 16, from the manifold at 0.01, until both errors are 0.1",
+    regime=theory.LEARNED.searched("on the grid S/R from 1/4 to 16", flow=("gradient",)),
     cells={
         "smoke": lasting(sizes(PAIRS[1], flow="gradient")),
         "standard": lasting(sizes(*PAIRS, flow="gradient")),
@@ -189,7 +189,7 @@ SPECTRAL = lasting(sizes((8, 4), (16, 4), (64, 4), (8, 32), flow="spectral"))
     source=Source("D", "D2", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=RATIO + r",\quad \alpha'=1,\ \beta_S' = u_S/(\sqrt S|u|),\ u = (e_S, e_R)",
-    regime="S/R from 1/4 to 16, from the manifold at 0.01, until both errors are 0.1",
+    regime=theory.SPECTRAL.searched("on the grid S/R from 1/4 to 16"),
     cells={
         "smoke": SPECTRAL[:1],
         "standard": SPECTRAL,
@@ -223,7 +223,10 @@ def spectral_ratio(cell: Cell, block: Block) -> Tensor:
     source=Source("D", "D2", provenance="stated", reference="theory/spectral/flows.md"),
     predict=lambda cell: 1.0,
     latex=r"\rho \sim 1",
-    regime="S/R from 1/4 to 16, from the manifold at 0.01, until both errors are 0.1",
+    regime=theory.SPECTRAL.searched(
+        "S/R up to 16, and on the grid from 1/4",
+        holds=lambda cell: cell["subjects"] <= 16 * cell["relations"],
+    ),
     cells={"smoke": SPECTRAL[:1], "standard": SPECTRAL},
     replicates=2,
     looks=1,

@@ -57,7 +57,9 @@ def alike(_: Cell) -> float:
     "The number of items recalled after one gradient step",
     source=DERIVED,
     predict=on(theory.recalled_gradient),
-    regime=SETTING + "; d = 32 and 64, where 4 to 7 items are recalled",
+    regime=theory.STEP.searched(
+        f"on the grid {SETTING}; d = 32 and 64, where 4 to 7 items are recalled"
+    ),
     cells={"smoke": sizes(32), "standard": sizes(32, 64), "full": sizes(32, 64, 128)},
     rule=MeanRatio(Region(0.92, 1.08)),
     why="""The theory states 4%: competitors' scores are taken as independent. The rest is
@@ -92,7 +94,7 @@ def gradient_step(cell: Cell, block: Block) -> torch.Tensor:
     "The number of items recalled after one spectral step",
     source=DERIVED,
     predict=on(theory.recalled_spectral),
-    regime=SETTING + "; d from 32 to 128",
+    regime=theory.STEP.searched(f"on the grid {SETTING}; d from 32 to 128", largest=5e6),
     cells={"smoke": sizes(32), "standard": sizes(32, 64, 128)},
     rule=MeanRatio(Region(0.96, 1.04)),
     why="""The resolvent of the gradient is that of large d, and pilots with other seeds find its
@@ -119,7 +121,10 @@ def spectral_step(cell: Cell, block: Block) -> torch.Tensor:
     "The number of items recalled after one Newton step",
     source=DERIVED,
     predict=on(theory.recalled_newton),
-    regime=SETTING + "; d = 64, and 128 in the full tier",
+    regime=theory.STEP.searched(
+        f"d >= 48; on the grid {SETTING}; d = 64, and 128 in the full tier",
+        holds=lambda cell: cell["dim"] >= 48,
+    ),
     cells={"smoke": sizes(64, exponents=(2.0,)), "standard": sizes(64), "full": sizes(64, 128)},
     rule=MeanRatio(Region(0.94, 1.07)),
     why="""The theory leaves out how much the noise differs from input to input, of order 1/d: in

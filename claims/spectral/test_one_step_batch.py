@@ -76,7 +76,10 @@ BEST = batches({(64, 1.5): (32,)})
     source=DERIVED,
     latex=r"\sum_iE_n\prod_{j\ne i}E_{n_j}\Phi\left(\frac{n_iX}{n_j/\sqrt d}\right)",
     predict=on(theory.recalled_gradient),
-    regime="16 items a dimension, d = 32 and 64, batches from 8 samples to saturation",
+    regime=theory.BATCH.searched(
+        "on the grid 16 items a dimension, d = 32 and 64, batches from 8 samples to saturation",
+        largest=1e6,
+    ),
     cells={"smoke": GRADIENT_BATCHES[1:2], "standard": GRADIENT_BATCHES},
     rule=MeanRatio(Region(0.91, 1.11)),
     why="""Counts are taken as Poisson and competitors as independent: pilots with other seeds put
@@ -103,7 +106,11 @@ def gradient_batch(cell: Cell, block: Block) -> torch.Tensor:
     source=DERIVED,
     latex=r"\sum_iE_n\,P\left(s(n_i/B) > \max_{j\ne i}\ldots\right)",
     predict=on(theory.recalled_spectral),
-    regime="16 items a dimension, d from 32 to 96, batches from half of saturation to beyond it",
+    regime=theory.BATCH.searched(
+        "on the grid 16 items a dimension, d from 32 to 96, batches from half of saturation to "
+        "beyond it",
+        largest=2.5e6,
+    ),
     cells={"smoke": SPECTRAL_BATCHES[:1], "standard": SPECTRAL_BATCHES},
     rule=MeanRatio(Region(0.93, 1.07)),
     why="""The number of different items in a batch is taken at its mean; pilots with other seeds
@@ -129,7 +136,11 @@ def spectral_batch(cell: Cell, block: Block) -> torch.Tensor:
     "The batch at which a spectral step recalls half of what it recalls of the population",
     source=DERIVED,
     predict=critical,
-    regime="16 items a dimension, a = 1.5 and 2, d = 48 and 64, batches near it",
+    regime=theory.STEP.searched(
+        "d >= 48, a = 1.5 and 2; on the grid 16 items a dimension, d = 48 and 64, batches near it",
+        holds=lambda cell: cell["dim"] >= 48,
+        exponent=(1.5, 2.0),
+    ),
     cells=lambda: {"standard": rungs(48, 64), "full": rungs(48, 96)},
     rule=CriticalLocation(Region(0.87, 1.2), scan="batch"),
     why="""A count that the theory has wrong by 3% moves the crossing by 5%, and the next

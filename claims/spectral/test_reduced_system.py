@@ -81,8 +81,9 @@ TRAJECTORY = (
     source=Source("D", "D5", provenance="reported", reference="theory/spectral/flows.md"),
     latex=r"W_{OV} = \alpha_SU_SZ_S^\top+\alpha_RU_RZ_R^\top,\quad "
     r"W_{KQ} = (\beta_SZ_S1+\beta_RZ_R1)\,z_q^\top",
-    regime="from the manifold, until the later part of subject and relation has an error of 0.02; "
-    "random orthonormal embeddings, one-hot ones for sign flow, more subjects and more relations",
+    regime=theory.PATHS.searched(
+        "random orthonormal embeddings for the other flows; more subjects and more relations"
+    ),
     cells={"smoke": without_part(TRAJECTORY)[::3], "standard": without_part(TRAJECTORY)},
     replicates=2,
     looks=1,
@@ -136,8 +137,10 @@ def exchanged(cell: Cell) -> float:
     source=REDUCED,
     predict=LOG_ODDS,
     latex=r"q_S = \frac{\alpha_S(t)\,\beta_S(t)}{\sqrt R} - \log(S-1)",
-    regime="from the manifold, until an error of 0.02; random orthonormal embeddings, one-hot or "
-    "Hadamard ones for sign flow, more subjects than relations and fewer",
+    regime=theory.PATHS.searched(
+        "random orthonormal embeddings for the other flows; more subjects than relations and fewer",
+        part=PARTS,
+    ),
     cells={"smoke": TRAJECTORY[1::6], "standard": TRAJECTORY},
     replicates=2,
     looks=1,

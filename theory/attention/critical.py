@@ -49,6 +49,11 @@ from theory.attention import localisation, noise
 from theory.attention.problem import Problem
 from theory.laws import crossing, sphere
 
+REGIME = localisation.REGIME.searched(
+    "trigger in the keys alone", samples=(1,), trigger_in_values=(False,)
+)
+"""Where `critical_samples_full` states its error."""
+
 _SOURCE = "paper A, arXiv 2603.15923, A3 (N, d and L enter as a product); constants derived"
 
 

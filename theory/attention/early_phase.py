@@ -10,6 +10,27 @@ the mean distance falls as $1/\gamma$. It would fall exponentially if every sequ
 by a margin, that is without gaps near zero.
 """
 
+from recall_claims import log_integers, log_numbers
+from theory.attention.problem import SIZES, Problem
+from theory.attention.signal import signal_unit
+
+_EVERY = SIZES.searched(
+    vocab_size=log_integers(8, 256),
+    length=log_integers(4, 64),
+    samples=log_integers(8, 2048),
+    dim=log_integers(8, 128),
+    eta=log_numbers(1e-4, 64),
+    gamma=log_numbers(256, 1e12, per_octave=1),
+)
+LIMIT = _EVERY.searched(
+    "eta 10^4 times below and gamma eta 10^4 times above its unit",
+    holds=lambda cell: (
+        cell["eta"] * 1e4 <= cell["vocab_size"] * cell["length"]
+        and cell["gamma"] * cell["eta"] * signal_unit(Problem.of(cell)) >= 1e4
+    ),
+)
+"""Where labels are those of the limit."""
+
 EXPONENTS = {"eta": 1.0, "gamma": -1.0}
 """Exponent of the relative error of the attention step in eta, and of the mean distance between
 soft and hard attended values in gamma (at fixed eta)."""

@@ -19,8 +19,18 @@ from scipy.interpolate import CubicSpline
 
 from recall_claims import prediction
 from theory.attention import localisation, recall
-from theory.attention.problem import Problem
+from theory.attention.problem import SIZES, Problem
 from theory.laws import quadrature, sphere
+
+REGIME = localisation.SPARSE
+"""Where both formulas state their errors."""
+DENSER = SIZES.searched(
+    "d >= 12, L >= 8, V >= 2 d and L <= V/4",
+    holds=lambda cell: (
+        cell["vocab_size"] >= 2 * cell["dim"] and 4 * cell["length"] <= cell["vocab_size"]
+    ),
+)
+"""Where claims hold them to half as much again."""
 
 Array = NDArray[np.float64]
 

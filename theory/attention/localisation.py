@@ -43,8 +43,15 @@ from scipy.interpolate import CubicSpline
 
 from recall_claims import prediction
 from theory.attention import noise, noise_terms, signal
-from theory.attention.problem import Problem
+from theory.attention.problem import SIZES, Problem
 from theory.laws import quadrature, spectra, sphere
+
+SPARSE = SIZES.searched(
+    "d >= 12, L >= 8 and V >= 8 d", holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"]
+)
+"""Where `probability` states its errors, for 128 tokens and more."""
+REGIME = SPARSE.searched("V >= 256", holds=lambda cell: cell["vocab_size"] >= 256)
+"""Where it states the smaller one."""
 
 FloatArray = NDArray[np.float64]
 

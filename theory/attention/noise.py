@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from recall_claims import prediction
 from theory.attention import noise_terms
 from theory.attention.noise_declaration import SOURCE, NoiseTerm, declared, sum_latex
-from theory.attention.problem import Problem
+from theory.attention.problem import SIZES, Problem
+
+MANY_TOKENS = SIZES.searched(
+    "d >= 16, L >= 8 and N >= V/3",
+    holds=lambda cell: cell["dim"] >= 16 and 3 * cell["samples"] >= cell["vocab_size"],
+)
+REGIME = MANY_TOKENS.searched("V >= 8 d", holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"])
+"""Where `variance` states its error, and `noise_terms` those of its terms."""
 
 TERMS: dict[str, NoiseTerm] = declared
 """Every noise term by its symbol."""

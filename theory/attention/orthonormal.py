@@ -30,11 +30,40 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from recall_claims import prediction
+from recall_claims import log_integers, prediction
 from theory.attention import localisation as random_localisation
 from theory.attention import signal
-from theory.attention.problem import Problem
+from theory.attention.problem import SIZES, Problem
 from theory.laws import multinomial, quadrature
+
+ORTHONORMAL = SIZES.searched(
+    "orthonormal embeddings, d > V + 1",
+    holds=lambda cell: cell["dim"] >= cell["vocab_size"] + 2,
+    vocab_size=log_integers(16, 512),
+    length=log_integers(4, 128),
+    samples=log_integers(4, 1024),
+    dim=log_integers(18, 2048),
+    embeddings=("orthonormal",),
+)
+LOCALISED = ORTHONORMAL.searched(
+    "V >= 128, L <= V/4",
+    holds=lambda cell: cell["vocab_size"] >= 128 and 4 * cell["length"] <= cell["vocab_size"],
+    vocab_size=log_integers(128, 1024),
+    dim=log_integers(130, 2048),
+)
+"""Where `localisation` states its error, with 12 samples or more."""
+VARIANCE = ORTHONORMAL.searched(
+    "V >= 128, L from 16 to V/8, N from 16 to V",
+    holds=lambda cell: (
+        cell["vocab_size"] >= 128
+        and 16 <= cell["length"] <= cell["vocab_size"] / 8
+        and 16 <= cell["samples"] <= cell["vocab_size"]
+    ),
+    vocab_size=log_integers(128, 1024),
+    length=log_integers(16, 128),
+    dim=log_integers(130, 2048),
+)
+"""Where `variance` states its error."""
 
 Array = NDArray[np.float64]
 

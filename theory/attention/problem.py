@@ -9,6 +9,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self, get_args
 
+from recall_claims import Regime, log_integers, one_of
+
+SIZES = Regime(
+    "",
+    {
+        "vocab_size": log_integers(128, 4096),
+        "length": log_integers(8, 256),
+        "samples": log_integers(12, 16384),
+        "dim": log_integers(12, 512),
+        "trigger_in_values": one_of(False, True),
+    },
+    size=lambda cell: (
+        cell.get("samples", 1) * cell.get("length", 1) + cell["vocab_size"] * cell.get("dim", 1)
+    ),
+    largest=2e5,
+)
+"""Sizes and options of a problem, of which each formula says where it holds; tokens and embeddings
+are what a replicate has."""
+
 Embeddings = Literal["sphere", "gaussian", "orthonormal"]
 
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recall_claims import prediction
-from theory.attention.problem import Problem
+from recall_claims import log_integers, prediction
+from theory.attention.problem import SIZES, Problem
 from theory.laws import crossing, quadrature, spectra, sphere
 
 _SOURCE = "paper A, arXiv 2603.15923, A3 and A9 (storage capacity); constants derived"
@@ -359,3 +359,42 @@ def all_tokens_dim(problem: Problem) -> float:
     """
     size = problem.vocab_size
     return math.sqrt(8 * size * math.log(size))
+
+
+SEEN = SIZES.searched(
+    "N >= V",
+    holds=lambda cell: cell["samples"] >= cell["vocab_size"],
+    size=lambda cell: cell["vocab_size"] ** 2,
+    largest=1.2e6,
+    without=("length",),
+    samples=log_integers(128, 65536),
+    embeddings=("sphere", "gaussian"),
+)
+REGIME = SEEN.searched("V >= 256", holds=lambda cell: cell["vocab_size"] >= 256)
+"""Where `recall_accuracy` states its errors, and likewise `half_dim_refined`:"""
+THRESHOLD = REGIME.searched(
+    "trigger in the keys, unit-sphere embeddings",
+    without=("dim", "embeddings"),
+    trigger_in_values=(False,),
+)
+CLOSED_FORM = SEEN.searched(
+    "N >= 2 V, unit-sphere embeddings; with the trigger in the values, thresholds below V",
+    holds=lambda cell: (
+        cell["samples"] >= 2 * cell["vocab_size"]
+        and (
+            not cell["trigger_in_values"]
+            or half_dim(Problem.of({**cell, "length": 2, "dim": 2})) <= cell["vocab_size"]
+        )
+    ),
+    without=("dim", "embeddings"),
+)
+"""Where `half_dim` states its error."""
+BALANCED = SEEN.searched(
+    "balanced data: as many samples of each token; unit-sphere embeddings, trigger in the keys",
+    vocab_size=[2**k for k in range(6, 13)],
+    samples=[2**k for k in range(6, 15)],
+    without=("dim", "embeddings"),
+    trigger_in_values=(False,),
+    balanced=(True,),
+)
+"""Where `all_tokens_probability` states its error."""

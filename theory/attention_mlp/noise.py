@@ -22,11 +22,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from recall_claims import prediction
+from recall_claims import log_integers, prediction
 from theory.attention import noise, noise_terms, signal
 from theory.attention.noise_declaration import sum_latex
+from theory.attention.problem import SIZES
 from theory.attention_mlp.problem import MlpProblem
 from theory.laws import spectra
+
+LAYER = SIZES.searched(
+    "d >= 24, L >= 8",
+    size=lambda c: c["samples"] * (c["length"] + c["width"]) + c["vocab_size"] * c["dim"],
+    largest=3e5,
+    length=log_integers(8, 128),
+    samples=log_integers(48, 8192),
+    dim=log_integers(24, 256),
+    width=log_integers(4, 1024),
+    activation=("relu", "gelu", "tanh"),
+)
+SPARSE = LAYER.searched(
+    "m >= 8, V >= 8 d", holds=lambda c: c["width"] >= 8 and c["vocab_size"] >= 8 * c["dim"]
+)
+"""Where `variance` and `trigger_signal` state their errors, for N >= V/3."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A6, A9 and A10 (MLP noise); formula derived"
 

@@ -19,11 +19,23 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_claims import prediction
+from recall_claims import Regime, log_integers, one_of, prediction
 from theory.attention import recall
+from theory.attention.problem import SIZES
 from theory.attention_mlp import activations
 from theory.attention_mlp.problem import MlpProblem
 from theory.laws import crossing, quadrature, spectra, sphere
+
+REGIME = SIZES.searched(
+    "V >= 128, m >= 32, d >= 16, N >= V",
+    holds=lambda cell: cell["dim"] >= 16 and cell["samples"] >= cell["vocab_size"],
+    size=lambda cell: cell["vocab_size"] * (cell["vocab_size"] + cell["width"]),
+    samples=log_integers(128, 65536),
+    width=log_integers(32, 4096),
+    activation=("relu", "gelu", "tanh"),
+    without=("length", "trigger_in_values"),
+)
+"""Where `mlp_recall_accuracy` states its errors, the smaller one for activations with a slope."""
 
 Array = NDArray[np.float64]
 
@@ -242,3 +254,17 @@ def critical_width(problem: MlpProblem) -> float:
     wide = _excess(size, dim, math.inf, values, inverse_load, offset)
     slope = _excess(size, dim, 1.0, values, inverse_load, offset) - wide
     return slope / (1 - wide) if wide < 1 else math.inf
+
+
+CAPACITY = Regime(
+    "balanced data, m >= 32, d >= 24, capacities from 64 to 512",
+    {
+        "dim": log_integers(24, 256),
+        "width": log_integers(32, 4096),
+        "activation": one_of("relu", "gelu", "tanh", "he2"),
+    },
+    holds=lambda cell: 64 <= capacity(**cell) <= 512,
+    size=lambda cell: cell["width"] * cell["dim"],
+    largest=6e4,
+)
+"""Where `capacity` states its error."""

@@ -25,10 +25,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_claims import prediction
+from recall_claims import Regime, log_integers, prediction
 from theory.laws import crossing
 from theory.laws.quadrature import Array
 
+SHAPES = Regime("", {"relations": log_integers(2, 128), "answers": log_integers(2, 64)})
 _SOURCE = "paper B, arXiv 2412.06538, B4; derived with the statistical dimension of convex cones"
 
 
@@ -68,6 +69,17 @@ def relation_dim(relations: int, answers: int) -> float:
     """
     _require(relations - 1, answers)
     return _distance(answers, (relations - 1) * answers, fixed=False)
+
+
+SUBJECTS = SHAPES.searched(
+    "10 dimensions and more",
+    holds=lambda cell: subject_dim(cell["relations"], cell["answers"]) >= 10,
+)
+RELATIONS = SHAPES.searched(
+    "10 dimensions and more",
+    holds=lambda cell: relation_dim(cell["relations"], cell["answers"]) >= 10,
+)
+"""Where each of the two formulas states its error."""
 
 
 def _require(relations: int, answers: int) -> None:

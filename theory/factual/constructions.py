@@ -25,18 +25,21 @@ The derivation, and leading orders, are in constructions.md.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from recall_claims import prediction
+from recall_claims import log_integers, prediction
+from theory.factual import sizes
 from theory.laws import crossing, multinomial, quadrature, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B3 to B5; constants derived"
 
+_MARGIN = 0.85  # of the construction
 _COUNT_NODES, _OWN_NODES, _COSINE_NODES = 7, 24, 80
 
 Array = NDArray[np.float64]
@@ -363,3 +366,30 @@ def _twice(relations: int, answers: int, dim: float) -> float:
     subject, relation = 1 / (1 - relations / dim), 1 / (1 - answers / dim)
     length = relations * subject + answers * relation + 2 * subject * relation
     return -math.expm1(float(_log_below(np.asarray(2 / math.sqrt(length)), dim)))
+
+
+ACCURATE = sizes.PAIRED.searched(
+    "with focus, d of at least 1.4 `selective_dim`; accuracies of 0.9 and more",
+    holds=lambda cell: (
+        cell["dim"] > max(cell["relations"], cell["answers"])
+        and _focused(cell, cell["dim"], 2)
+        and attention_accuracy(**cell) >= 0.9
+    ),
+    dim=log_integers(16, 512),
+)
+STORED = sizes.PAIRED.searched(
+    "with focus", holds=lambda cell: _focused(cell, attention_dim(**cell), 2)
+)
+BY_MLP = sizes.ANY.searched(
+    "with focus, d >= 16, 50 hidden units and more",
+    holds=lambda cell: _focused(cell, cell["dim"], 1) and mlp_width(**cell) >= 50,
+    dim=log_integers(16, 512),
+)
+"""Where `attention_accuracy` states its smaller error, `attention_dim` and `mlp_width` theirs."""
+SELECTIVE, SOFT, COMPRESSED = sizes.SELECTIVE, sizes.SOFT, sizes.COMPRESSED
+"""Where `selective_dim`, `focus` and `compressed_accuracy` state theirs."""
+
+
+def _focused(cell: Mapping[str, Any], dim: float, group: int) -> bool:
+    tokens = cell["subjects"] + cell["relations"]
+    return dim >= 1.4 * selective_dim(group, tokens // group, 2 * tokens + 1, margin=_MARGIN)

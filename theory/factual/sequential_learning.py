@@ -43,12 +43,59 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special, stats
 
-from recall_claims import prediction
+from recall_claims import log_integers, log_numbers, prediction
+from theory.factual import sizes as task_sizes
 from theory.laws import crossing
 
 _SOURCE = "paper B, arXiv 2412.06538, B6; derived"
 
 Stage = Literal["relation", "subject"]
+
+
+_STAGES: tuple[Stage, Stage] = ("relation", "subject")
+START = 1e-5
+"""Weights at the start for which errors are stated."""
+ANY = task_sizes.ANY
+RANDOM = ANY.searched(
+    "random dictionaries",
+    size=lambda cell: cell["subjects"] * cell["relations"] ** 2 * cell["answers"],
+    largest=2e4,
+    subjects=log_integers(2, 64),
+    relations=log_integers(2, 16),
+    answers=range(2, 9),
+    dictionary=("random",),
+)
+PRODUCT = ANY.searched(
+    "product dictionaries, with as many subjects for each answer",
+    holds=lambda cell: cell["subjects"] % cell["answers"] == 0,
+    size=lambda cell: cell["subjects"] * cell["relations"] ** 2 * cell["answers"],
+    largest=1e4,
+    subjects=(4, 8, 12, 16, 24, 32, 48, 64),
+    relations=(2, 3, 4, 6, 8, 12, 16, 24, 64),
+    answers=(2, 3, 4, 6, 8),
+)
+EARLY, EARLY_RANDOM = (
+    task.searched(
+        "starts of 1e-9, while predictions are uniform: at most 8 e-folds of either stage",
+        holds=lambda cell: (
+            max(_rate(Sizes.of(cell), stage) for stage in _STAGES) * cell["duration"] <= 8
+        ),
+        duration=log_numbers(2, 1024, per_octave=2),
+    )
+    for task in (PRODUCT, RANDOM)
+)
+"""Where growth rates are exact."""
+BOTH_STAGES = PRODUCT.searched(
+    "starts of 1e-5, until both stages are over; their times within a factor of 8",
+    holds=lambda cell: _until_learned(cell),
+    duration=log_integers(96, 3072, per_octave=3),
+)
+"""Where `half_time` and `time_ratio` state their errors."""
+
+
+def _until_learned(cell: Mapping[str, Any]) -> bool:
+    times = [half_time(Sizes.of(cell), stage, scale=START) for stage in _STAGES]
+    return max(times) <= 8 * min(times) and 1.1 <= cell["duration"] / max(times) <= 1.6
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,12 +6,36 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.attention.problem import Problem
+from recall_claims import log_integers
+from theory.attention.problem import SIZES, Problem
 from theory.laws import crossing, quadrature, sphere
 
 Array = NDArray[np.float64]
 
 _COUNT_NODES = 10
+REGIME = SIZES.searched(
+    "V >= 256, d from 30 to V - 2 and N >= 8 V",
+    holds=lambda cell: (
+        30 <= cell["dim"] <= cell["vocab_size"] - 2 and cell["samples"] >= 8 * cell["vocab_size"]
+    ),
+    vocab_size=log_integers(256, 131072),
+    length=log_integers(2, 256),
+    samples=log_integers(2048, 1048576),
+    dim=log_integers(30, 4096),
+    without=("trigger_in_values",),
+)
+"""Where both accuracies state their errors."""
+THRESHOLD = SIZES.searched(
+    "V >= 256, d from 30 to V - 2, half of the labels from 8 V samples on",
+    holds=lambda cell: 30 <= cell["dim"] <= cell["vocab_size"] - 2,
+    vocab_size=log_integers(256, 1024),
+    length=log_integers(2, 256),
+    samples=(1,),
+    dim=log_integers(30, 512),
+    without=("trigger_in_values",),
+)
+"""Where both critical numbers of samples state theirs."""
+
 _SCORE_NODES = 24
 _SCALE_NODES = 5
 

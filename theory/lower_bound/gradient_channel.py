@@ -20,8 +20,18 @@ import math
 
 from scipy import stats
 
-from recall_claims import prediction
-from theory.attention.problem import Problem
+from recall_claims import integers, log_integers, prediction
+from theory.attention.problem import SIZES, Problem
+
+EVERY_MAP = SIZES.searched(
+    "so few tokens that Bayes' rule can be summed over all maps, d < V",
+    holds=lambda cell: cell["dim"] < cell["vocab_size"],
+    vocab_size=integers(3, 6),
+    length=log_integers(2, 256),
+    samples=log_integers(1, 256),
+    dim=integers(2, 6),
+    without=("trigger_in_values",),
+)
 
 _SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and constants derived"
 

@@ -16,6 +16,8 @@ from theory.attention.problem import Problem
 from theory.laws import quadrature
 from theory.lower_bound import argmax_accuracy
 
+REGIME, THRESHOLD = argmax_accuracy.REGIME, argmax_accuracy.THRESHOLD
+
 _SOURCE = "paper A, arXiv 2603.15923, A3, A4 and A13; constants derived"
 _MEETING_NODES = 8
 

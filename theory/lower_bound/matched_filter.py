@@ -15,6 +15,8 @@ from theory.attention.problem import Problem
 from theory.laws import quadrature, spectra
 from theory.lower_bound import argmax_accuracy
 
+REGIME, THRESHOLD = argmax_accuracy.REGIME, argmax_accuracy.THRESHOLD
+
 _SOURCE = "paper A, arXiv 2603.15923, A3, A4 and A13; constants derived"
 _BIAS_NODES = 9
 

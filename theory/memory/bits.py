@@ -27,11 +27,30 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from recall_claims import prediction
+from recall_claims import Regime, integers, log_integers, one_of, prediction
 from theory.laws import crossing
 from theory.memory import linear, mlp
 
 _SOURCE = "paper B, arXiv 2412.06538, B7; derived"
+
+CODES = Regime(
+    "any sizes",
+    {"facts": log_integers(1, 256), "outputs": log_integers(2, 256), "bits": integers(0, 40)},
+)
+"""Where the bounds hold, and `random_code_accuracy` is exact."""
+CONSTRUCTIONS = Regime(
+    "capacities of 150 to 1000 pairs",
+    {
+        "construction": one_of("hebbian", "one-bit", "low-rank", "cosine"),
+        "dim": log_integers(48, 256),
+        "width": log_integers(32, 512),
+    },
+    holds=lambda cell: (
+        (cell["construction"] != "low-rank" or cell["width"] <= cell["dim"])
+        and 150 <= capacity(**cell) <= 1000
+    ),
+)
+"""Where `bits_per_parameter` states its error."""
 
 
 def fano_bits(*, facts: float, outputs: int, accuracy: float) -> float:

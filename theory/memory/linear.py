@@ -26,12 +26,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recall_claims import prediction
+from recall_claims import Regime, log_integers, prediction
 from theory.laws import crossing, quadrature, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B1; constants derived"
 _SHARP = "arXiv 2605.05189, C1; finite-size form derived"
 _SCORE_NODES, _COSINE_NODES, _COEFFICIENT_NODES, _LENGTH_NODES, _GAIN_NODES = 60, 24, 12, 5, 15
+
+PAIRS = Regime(
+    "n >= 30, d >= 12",
+    {"associations": log_integers(30, 16384), "dim": log_integers(12, 1024)},
+)
+"""Where the shares that are recalled state their errors."""
+THRESHOLD = PAIRS.searched(without=("dim",))
+"""Where a dimension that is found states its error."""
 
 Array = NDArray[np.float64]
 
@@ -222,6 +230,21 @@ def half_rank(associations: float, dim: float) -> float:
         return math.inf
     largest = (1 - 1e-6) * dim
     return _threshold(lambda width: low_rank_accuracy(associations, dim, width), 2, largest)
+
+
+LOW_RANK = PAIRS.searched(
+    "rank from 12 to d",
+    holds=lambda cell: cell["width"] <= cell["dim"],
+    width=log_integers(12, 1024),
+)
+"""Where `low_rank_accuracy` states its error."""
+RANK = PAIRS.searched(
+    "and half are recalled at a rank of 12 or more, below d",
+    holds=lambda cell: 12 <= half_rank(cell["associations"], cell["dim"]) <= 0.95 * cell["dim"],
+    associations=log_integers(30, 2048),
+    dim=log_integers(16, 512),
+)
+"""Where `half_rank` states its error."""
 
 
 @prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, provenance="derived")

@@ -25,10 +25,42 @@ from functools import lru_cache
 
 import numpy as np
 
-from recall_claims import prediction
+from recall_claims import Regime, log_integers, one_of, prediction
 from theory.laws import crossing, quadrature, spectra, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B2; constants derived"
+
+PAIRS = Regime(
+    "d >= 32, M >= 64 outputs, at least d/2 and at most as many as pairs",
+    {
+        "associations": log_integers(64, 4096),
+        "dim": log_integers(32, 512),
+        "outputs": log_integers(64, 4096),
+    },
+    holds=lambda cell: cell["dim"] / 2 <= cell["outputs"] <= cell["associations"],
+    size=lambda cell: cell["associations"] ** 2 * (1 / cell["dim"] + 1 / cell["outputs"]),
+    largest=2e4,
+)
+"""Where `critical_width` states its error for the cosine."""
+COSINE = PAIRS.searched(
+    width=log_integers(16, 16384),
+    size=lambda cell: cell["associations"] * (cell["width"] + cell["outputs"]),
+    largest=1e6,
+)
+"""Where `mlp_memory_accuracy` states 0.018 and less for the cosine."""
+RELU = Regime(
+    "ReLU, d >= 24, widths of 2 d and more, as many outputs as pairs",
+    {
+        "associations": log_integers(32, 4096),
+        "dim": log_integers(24, 512),
+        "width": log_integers(48, 16384),
+        "features": one_of("relu"),
+    },
+    holds=lambda cell: cell["width"] >= 2 * cell["dim"],
+    size=lambda cell: cell["associations"] * (cell["width"] + cell["associations"]),
+    largest=2e6,
+)
+"""Where `mlp_memory_accuracy` states its error for ReLU."""
 _SCALE_NODES, _SCORE_NODES = 5, 120
 _WIDEST = 1e9
 
@@ -222,6 +254,26 @@ def capacity(
     if found < least:
         raise ValueError(f"width is {width}: that stores not even {least} associations")
     return found
+
+
+STORED = Regime(
+    "as many outputs as pairs, 64 or more; ReLU up to m = d^2/1.53",
+    {
+        "dim": log_integers(32, 512),
+        "width": log_integers(64, 16384),
+        "features": one_of("cosine", "relu"),
+    },
+    holds=lambda cell: (
+        (
+            cell["features"] == "cosine"
+            or 2 * cell["dim"] <= cell["width"] <= cell["dim"] ** 2 / 1.53
+        )
+        and capacity(**cell) >= 64
+    ),
+    size=lambda cell: cell["width"] * cell["dim"],
+    largest=6e4,
+)
+"""Where `capacity` states an error of 3%."""
 
 
 def _log_mean_failures(

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, optimize, special, stats
 
-from recall_claims import prediction
+from recall_claims import Regime, integers, log_integers, prediction
 from theory.laws import crossing, sphere
 
 _SOURCE = "arXiv 2605.05189, C1; arXiv 2605.10795, C2; paper B, arXiv 2412.06538, B1; derived"
@@ -38,6 +38,24 @@ _LARGEST = 128
 """Dimension beyond which the integrals lose their digits."""
 
 Array = NDArray[np.float64]
+
+ANY = Regime("", {"dim": integers(2, _LARGEST)})
+"""Any dimension."""
+SHARED = ANY.searched("d >= 10", holds=lambda cell: cell["dim"] >= 10)
+"""Where `critical_associations` is within 5% for competitors that the pairs share."""
+OWN = ANY.searched(
+    "competitors of each pair's own, d >= 6",
+    holds=lambda cell: cell["dim"] >= 6,
+    own_competitors=(True,),
+)
+"""Where `critical_associations` states its error."""
+TRANSITION = ANY.searched(
+    "competitors of each pair's own, d >= 4, more pairs than dimensions",
+    holds=lambda cell: 4 <= cell["dim"] < cell["associations"],
+    associations=log_integers(4, 4096),
+    own_competitors=(True,),
+)
+"""Where `separable_probability` states its error."""
 
 
 @prediction(latex=r"n\,E\,\mathrm{dist}^2(g, C_1) = d^2", source=_SOURCE, provenance="derived")

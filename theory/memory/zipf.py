@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recall_claims import prediction
+from recall_claims import Regime, Values, integers, log_integers, prediction
 from theory.laws import quadrature
 from theory.memory import linear
 
@@ -32,6 +32,36 @@ _SOURCE = "arXiv 2310.02984, C3; finite-size form derived"
 _NODES = 40
 
 Array = NDArray[np.float64]
+
+ZIPF = Regime(
+    "alpha from 1.5 to 3",
+    {
+        "alpha": Values((2.0, 1.5, 2.5, 3.0)),
+        "labels": integers(3, 8),
+        "dim": log_integers(32, 1024),
+        "stored": log_integers(3, 1024),
+    },
+    size=lambda cell: cell["stored"] * cell["dim"],
+    largest=1e5,
+)
+CUTOFF = ZIPF.searched(
+    "d >= 32, a few labels, at most 2 d tokens stored",
+    holds=lambda cell: cell["stored"] <= 2 * cell["dim"],
+)
+"""Where `cutoff_error` states its error."""
+POWER = ZIPF.searched(
+    "d >= 32, a few labels, powers with 2 rho alpha > 1",
+    holds=lambda cell: 2 * cell["power"] * cell["alpha"] > 1,
+    power=Values((1.0, 0.75, 0.5, 0.25)),
+)
+"""Where `power_error` states its error."""
+MANY_LABELS = ZIPF.searched(
+    "d >= 24, at most a token a label, and d^2/8 tokens, stored",
+    holds=lambda cell: 8 <= cell["stored"] <= min(cell["labels"], cell["dim"] ** 2 / 8),
+    labels=log_integers(32, 4096),
+    dim=log_integers(24, 1024),
+)
+"""Where `many_labels_error` states its error."""
 
 
 def _check(alpha: float, dim: float, stored: int) -> None:

@@ -22,15 +22,82 @@ from typing import Any, Literal
 
 from scipy import integrate, special
 
-from recall_claims import prediction
+from recall_claims import Regime, Values, log_integers, log_numbers, one_of, prediction
 from theory.laws import crossing
 
 _SOURCE = "paper D, arXiv 2610.02798, D5; derived"
 
 Flow = Literal["gradient", "spectral", "sign"]
 Part = Literal["subject", "relation"]
+PARTS: tuple[Part, Part] = ("subject", "relation")
 EMBEDDINGS = ("OOO", "OOH", "OHO", "OHH", "HOO", "HOH", "HHO", "HHH")
 """Of subjects, relations and answers: one-hot, or the columns of a normalised Hadamard matrix."""
+
+
+FACTS = Regime(
+    "",
+    {
+        "subjects": log_integers(2, 256),
+        "relations": log_integers(2, 64),
+        "flow": one_of("gradient", "spectral"),
+    },
+    size=lambda cell: (
+        (cell["subjects"] * cell["relations"]) ** 2 * (cell["subjects"] + cell["relations"])
+    ),
+    largest=1e6,
+)
+"""Any number of facts; the size is that of facts times answers times tokens."""
+LEARNED = FACTS.searched(
+    "from the manifold, until both errors are 0.1; S/R from 1/8 to 32",
+    holds=lambda cell: (
+        cell["relations"] <= 8 * cell["subjects"] <= 256 * cell["relations"]
+        and 1.02 <= cell["duration"] / _latest(cell, 0.1, cell.get("embeddings", "OOO")) <= 1.4
+    ),
+    duration=log_numbers(2, 8192),
+)
+"""Where learning times are right to the steps of an integrator, as are their ratios."""
+SPECTRAL = LEARNED.searched(flow=("spectral",), duration=log_numbers(2, 32))
+SIGN = LEARNED.searched(
+    "powers of 2",
+    subjects=[2**k for k in range(1, 7)],
+    relations=[2**k for k in range(1, 6)],
+    flow=("sign",),
+    embeddings=EMBEDDINGS,
+    duration=log_numbers(0.5, 8),
+)
+DECAYING = FACTS.searched(
+    "10 times the time of learning and more",
+    holds=lambda cell: (
+        1 <= cell["duration"] / _latest(cell, 0.1) <= 2 and cell["time"] >= 10 * cell["duration"]
+    ),
+    flow=("gradient",),
+    duration=log_numbers(16, 4096, per_octave=2),
+    time=log_numbers(256, 1e7, per_octave=1),
+    log_time=Values((1.0, 50.0)),  # told to a plot
+    part=PARTS,
+)
+PATHS = FACTS.searched(
+    "from the manifold, until an error of 0.02",
+    holds=lambda cell: (
+        (cell["flow"] == "sign") is (cell["embeddings"] != "random")
+        and cell["time"] <= 1.001 * _latest(cell, 0.02, cell["embeddings"])
+    ),
+    flow=("gradient", "spectral", "sign"),
+    embeddings=("random", "OOO", "OOH", "HOH", "HHH"),
+    time=log_numbers(0.25, 1024, per_octave=2),
+    largest=1e5,
+)
+"""Where the four coordinates tell all, and how surely the matrices answer."""
+
+
+def _latest(cell: Mapping[str, Any], error: float, embeddings: str = "OOO") -> float:
+    """When both errors have fallen to this; 0 where there are no such embeddings."""
+    facts = Facts.of(cell)
+    flow = {"flow": cell["flow"], "embeddings": "OOO" if embeddings == "random" else embeddings}
+    try:
+        return max(learning_time(facts, part, error=error, **flow) for part in PARTS)
+    except ValueError:
+        return 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

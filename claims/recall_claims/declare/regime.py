@@ -3,17 +3,22 @@
 A theorem claims a regime; a grid is a few points of it. A `Regime` states which values each
 parameter of a cell may take, and what else must hold of them together. Every cell of a claim's grid
 has to lie inside, and `pytest --hunt` searches the rest for a violation.
+
+A theory states with its formula where that holds, as a `Regime`, and a claim searches it
+(`Regime.searched`). So this module is free of torch, as `recall_claims.predictions` is.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from recall_claims.declare.cell import Cell, Scalar
 from recall_claims.errors import ClaimError
+
+if TYPE_CHECKING:
+    from recall_claims.declare.cell import Cell, Scalar
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,19 @@ def log_integers(low: int, high: int, *, per_octave: int = 4) -> Values:
     count = math.ceil(math.log2(high / low) * per_octave - 1e-9)
     drawn = (round(low * 2 ** (i / per_octave)) for i in range(count))
     return Values(tuple(dict.fromkeys((*drawn, high))))
+
+
+def log_numbers(low: float, high: float, *, per_octave: int = 4) -> Values:
+    """Numbers from `low` to `high`, in equal steps of the logarithm and of three digits or so.
+
+    >>> log_numbers(0.5, 2, per_octave=2).steps
+    (0.5, 0.707, 1.0, 1.41, 2.0)
+    """
+    if not 0 < low < high:
+        raise ClaimError(f"a range needs two positive ends in order, got {low} and {high}")
+    count = math.ceil(math.log2(high / low) * per_octave - 1e-9)
+    drawn = (float(f"{low * 2 ** (i / per_octave):.3g}") for i in range(1, count))
+    return Values((float(low), *drawn, float(high)))
 
 
 def integers(low: int, high: int) -> Values:
@@ -93,6 +111,48 @@ class Regime:
         if not self.ranges:
             raise ClaimError("a regime needs the range of at least one parameter")
 
+    def searched(
+        self,
+        text: str = "",
+        ranges: Mapping[str, Values | Iterable[Scalar]] | None = None,
+        *,
+        holds: Callable[[Cell], bool] = _anywhere,
+        size: Callable[[Cell], float] | None = None,
+        largest: float | None = None,
+        without: Iterable[str] = (),
+        **more: Values | Iterable[Scalar],
+    ) -> Regime:
+        """This regime, as one claim or test of a theory's formula searches it.
+
+        Args:
+            text: what is added in words, such as where a grid lies.
+            ranges: other values of parameters, or of other parameters; an option's values may be
+                given as they are.
+            holds: what has to hold besides.
+            size: of one replicate of the simulation; with `largest`, in place of this one's.
+            largest: see `size`.
+            without: parameters that the cells do not have.
+            **more: as `ranges`.
+
+        >>> sizes = Regime("d >= 12", {"dim": log_integers(12, 96), "samples": integers(1, 9)})
+        >>> few = sizes.searched("few dimensions", holds=lambda c: c["dim"] < 20, part=("a", "b"))
+        >>> few.text, [*few.ranges]
+        ('d >= 12; few dimensions', ['dim', 'samples', 'part'])
+        """
+        own = {
+            name: values if isinstance(values, Values) else one_of(*values)
+            for name, values in {**(ranges or {}), **more}.items()
+        }
+        kept = {name: v for name, v in self.ranges.items() if name not in {*without}}
+        return replace(
+            self,
+            text="; ".join(filter(None, (self.text, text))),
+            ranges=kept | own,
+            holds=lambda cell: self.holds(cell) and holds(cell),
+            size=size or self.size,
+            largest=self.largest if largest is None else largest,
+        )
+
     def why_outside(self, cell: Cell, ignoring: str | None = None) -> str | None:
         """Why a cell of the grid is not in the regime, or None.
 
@@ -107,12 +167,13 @@ class Regime:
                 return f"it has no range for {name}"
             if value not in self.ranges[name]:
                 return f"{name}={value} is out of its range"
-        return None if self._together(cell) else "its condition does not hold there"
+        point = cell if ignoring is None else type(cell)(**cell.without(ignoring))
+        return None if self._together(point) else "its condition does not hold there"
 
     def searchable(self, cell: Cell) -> bool:
         """Whether a drawn cell lies in the regime and is small enough to be simulated."""
         return self._together(cell) and (self.size is None or self.size(cell) <= self.largest)
 
     def _together(self, cell: Cell) -> bool:
-        given: dict[str, Any] = {name: values.steps[0] for name, values in self.ranges.items()}
-        return self.holds(Cell(**{**given, **dict(cell)}))
+        missing = {n: values.steps[0] for n, values in self.ranges.items() if n not in cell}
+        return self.holds(cell.replace(**missing))

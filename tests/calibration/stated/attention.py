@@ -128,12 +128,8 @@ def _noise(
         error=error,
         relative=True,
         predict=in_units(function),
-        regime=Regime(
-            "d >= 16, L >= 8, V >= 8 d, N >= V/3",
-            {**SIZES, "dim": log_integers(16, 64), **ranges},
-            holds=lambda c: _sparse(c) and 3 * c["samples"] >= c["vocab_size"],
-            size=tokens_seen,
-            largest=TOKENS,
+        regime=noise.REGIME.searched(
+            "d to 64", {**SIZES, "dim": log_integers(16, 64), **ranges}, largest=TOKENS
         ),
         observe=observe,
         replicates=replicates,
@@ -211,11 +207,10 @@ STATED = (
         quote="Stated error: 0.02 for d >= 12, V >= 256 and V >= 8 d",
         error=0.02,
         predict=PROBABILITY,
-        regime=Regime(
-            "d >= 12, V from 256 to 512, V >= 8 d; probabilities 0.05 to 0.95",
+        regime=localisation.REGIME.searched(
+            "V to 512; probabilities 0.05 to 0.95",
             {**SIZES, "vocab_size": log_integers(256, 512)},
-            holds=lambda c: _sparse(c) and crossing(PROBABILITY)(c),
-            size=tokens_seen,
+            holds=crossing(PROBABILITY),
             largest=TOKENS,
         ),
         observe=localised,
@@ -228,11 +223,10 @@ STATED = (
         quote="0.04 for 128 tokens",
         error=0.04,
         predict=PROBABILITY,
-        regime=Regime(
-            "d >= 12, V from 128 to 255, V >= 8 d; probabilities 0.05 to 0.95",
+        regime=localisation.SPARSE.searched(
+            "V from 128 to 255; probabilities 0.05 to 0.95",
             {**SIZES, "vocab_size": log_integers(128, 255)},
-            holds=lambda c: _sparse(c) and crossing(PROBABILITY)(c),
-            size=tokens_seen,
+            holds=crossing(PROBABILITY),
             largest=TOKENS,
         ),
         observe=localised,
@@ -245,14 +239,11 @@ STATED = (
         quote="Stated error: 12% for d >= 12, V >= 256 and V >= 8 d",
         error=0.12,
         predict=lambda c: FULL(c.replace(samples=1)),
-        regime=Regime(
-            "d >= 12, V from 256 to 512, V >= 8 d, N_c from 32, trigger in the keys alone",
-            {name: values for name, values in SIZES.items() if name != "samples"}
-            | {"vocab_size": log_integers(256, 512), "trigger_in_values": one_of(False)},
-            holds=lambda c: (
-                _sparse(c) and (n := FULL(c.replace(samples=1))) >= 32 and n * c["length"] <= TOKENS
-            ),
-            size=tokens_seen,
+        regime=critical.REGIME.searched(
+            "V to 512, N_c from 32",
+            {"vocab_size": log_integers(256, 512), "length": SIZES["length"], "dim": SIZES["dim"]},
+            holds=lambda c: (n := FULL(c.replace(samples=1))) >= 32 and n * c["length"] <= TOKENS,
+            without=("samples",),
         ),
         observe=localised,
         scan="samples",
@@ -287,12 +278,8 @@ STATED = (
         quote="within 0.04, as `localisation.probability`",
         error=0.04,
         predict=ACCURACY,
-        regime=Regime(
-            "d >= 12, V from 128 to 512, V >= 8 d; accuracies 0.05 to 0.95",
-            SIZES,
-            holds=lambda c: _sparse(c) and crossing(ACCURACY)(c),
-            size=tokens_seen,
-            largest=TOKENS,
+        regime=end_to_end.REGIME.searched(
+            "V to 512; accuracies 0.05 to 0.95", SIZES, holds=crossing(ACCURACY), largest=TOKENS
         ),
         observe=_end_to_end,
         replicates=32,
@@ -304,12 +291,8 @@ STATED = (
         quote="Stated error: 0.07",
         error=0.07,
         predict=PRODUCT,
-        regime=Regime(
-            "d >= 12, V from 128 to 512, V >= 8 d; accuracies 0.05 to 0.95",
-            SIZES,
-            holds=lambda c: _sparse(c) and crossing(PRODUCT)(c),
-            size=tokens_seen,
-            largest=TOKENS,
+        regime=end_to_end.REGIME.searched(
+            "V to 512; accuracies 0.05 to 0.95", SIZES, holds=crossing(PRODUCT), largest=TOKENS
         ),
         observe=_end_to_end,
         replicates=32,

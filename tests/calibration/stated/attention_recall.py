@@ -85,12 +85,12 @@ def _accuracy(
         quote=quote,
         error=error,
         predict=law,
-        regime=Regime(
-            f"{text}; V from 256 to 512, N from V; accuracies 0.05 to 0.95",
+        regime=recall.REGIME.searched(
+            f"{text}; V to 512; accuracies 0.05 to 0.95",
             {**SIZES, **ranges},
-            holds=lambda c: _seen(c) and crossing(law)(c),
-            size=_table,
+            holds=crossing(law),
             largest=TABLE,
+            without=("trigger_in_values", "embeddings"),
         ),
         observe=_recalled,
         replicates=replicates,

@@ -27,10 +27,6 @@ def _tokens(cell: Cell) -> float:
     return float(cell["samples"] * cell["length"])
 
 
-def _regime(cell: Cell) -> bool:
-    return bool(cell["samples"] >= 8 * cell["vocab_size"])
-
-
 def _guessed(estimator: str) -> Observe:
     def share(cell: Cell, block: Block) -> Tensor:
         return measured.estimator_accuracy(block.draw(measured.discrete, cell), named(estimator))
@@ -46,10 +42,10 @@ def _accuracy(function: Callable[[Problem], float], estimator: str, quote: str) 
         quote=quote,
         error=0.015,
         predict=law,
-        regime=Regime(
-            "V from 256 to 320, d from 30, N of at least 8V; accuracies 0.05 to 0.95",
+        regime=linear_mmse.REGIME.searched(
+            "V to 320; accuracies 0.05 to 0.95",
             SIZES,
-            holds=lambda c: _regime(c) and c["dim"] <= c["vocab_size"] - 2 and crossing(law)(c),
+            holds=crossing(law),
             size=_tokens,
             largest=TOKENS,
         ),

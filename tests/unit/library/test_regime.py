@@ -1,0 +1,51 @@
+"""Where a theorem holds: values, conditions, and what a claim makes of a theory's regime."""
+
+from __future__ import annotations
+
+import pytest
+
+from recall_claims import Cell, Regime, integers, log_integers, log_numbers, one_of
+from recall_claims.errors import ClaimError
+
+WIDE = Regime(
+    "V >= 8 d",
+    {"vocab_size": log_integers(64, 512), "dim": log_integers(4, 64), "samples": one_of(1)},
+    holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"],
+    size=lambda cell: cell["vocab_size"] * cell["dim"],
+    largest=4096,
+)
+
+
+def test_numbers_in_equal_steps_of_the_logarithm() -> None:
+    assert log_numbers(0.1, 10, per_octave=1).steps[:3] == (0.1, 0.2, 0.4)
+    assert log_numbers(0.1, 10).steps[-1] == 10.0
+    with pytest.raises(ClaimError, match="in order"):
+        log_numbers(0, 1)
+
+
+def test_a_claim_narrows_the_regime_of_a_formula() -> None:
+    narrow = WIDE.searched("d >= 16", holds=lambda cell: cell["dim"] >= 16)
+    assert narrow.text == "V >= 8 d; d >= 16"
+    inside, sparse, dense = (Cell(vocab_size=v, dim=d) for v, d in ((128, 16), (64, 4), (64, 16)))
+    assert narrow.why_outside(inside) is None
+    assert narrow.why_outside(sparse)
+    assert WIDE.why_outside(sparse) is None
+    assert narrow.why_outside(dense)
+
+
+def test_its_parameters_and_sizes_may_be_others() -> None:
+    other = WIDE.searched(
+        "", {"dim": integers(2, 8)}, without=("samples",), law=("sphere", "gaussian"), largest=1e9
+    )
+    assert [*other.ranges] == ["vocab_size", "dim", "law"]
+    assert 8 in other.ranges["dim"]
+    assert "gaussian" in other.ranges["law"]
+    assert other.searchable(Cell(vocab_size=512, dim=64, law="sphere"))
+    assert not WIDE.searchable(Cell(vocab_size=512, dim=64, samples=1))
+    assert other.text == WIDE.text
+
+
+def test_a_scanned_parameter_is_as_a_search_has_it() -> None:
+    few = WIDE.searched(holds=lambda cell: cell["samples"] == 1)
+    assert few.why_outside(Cell(vocab_size=128, dim=8, samples=300), ignoring="samples") is None
+    assert few.why_outside(Cell(vocab_size=128, dim=8, samples=300))
