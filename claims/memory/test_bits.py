@@ -89,7 +89,7 @@ def best_code(cell: Cell, block: Block) -> torch.Tensor:
     """Of all ways to encode four facts in B bits and to decode them, none exceeds the accuracy that
     Fano's inequality allows; the best beat a table, and with no bit or a bit per fact they reach
     the bound."""
-    return torch.full((block.replicates,), measured.best_code_accuracy(**cell))
+    return torch.full((block.replicates,), measured.best_code_accuracy(**cell), dtype=block.dtype)
 
 
 @claim(
