@@ -5,8 +5,8 @@ $P = 4Hd_hd + 2md$ trained weights. The theorem (B4) promises $SR \propto P$ up 
 constants were never derived. They were read off figures, and are kept here as what they are:
 
 1. The line through the capacities (at least 99% accuracy, best of the learning rates 0.001, 0.003
-   and 0.01, found by bisection over $S = R$) of models of $d = 8$ to $181$, $H = 8$, $D = 8$ answers
-   per relation, for 25 splits of the weights:
+   and 0.01, found by bisection over $S = R$) of models of $d = 8$ to $181$, $H = 8$, $D = 8$
+   answers per relation, for 25 splits of the weights:
 
 $$ SR = 0.15\,P, \qquad 800 \le P \le 10^5 . $$
 
