@@ -129,9 +129,9 @@ OUTSIDE = [sloping_point(heads, 0.8) for heads in (3, 5)] + [scaled(2, m) for m 
     predict=lambda cell: within(cell, traded(cell)),
     latex=r"SR=\min\{\tfrac{1024}{1280}Hd_hd,\ \tfrac{1024}{2300}(md+\tfrac12Hd_hd)\}",
     regime="""Standard: 256 facts, d = 32, d_h = 4, the boundary scaled down by 4; along both of
-        its parts, four points at twice it or 2.4 times and four at 0.8; recall is 99%. Outside, runs of
-        16384 steps stayed below it, too: two at batch 128 at the first point and at the last
-        (at most 0.78 and 0.98), two at batch 512 at (2, 32) (0.85 and 0.55).
+        its parts, four points at twice it or 2.4 times and four at 0.8; recall is 99%. Outside,
+        runs of 16384 steps stayed below it, too: two at batch 128 at the first point and at the
+        last (at most 0.78 and 0.98), two at batch 512 at (2, 32) (0.85 and 0.55).
         Full: 1024 facts as published, every second row and column of the grid, without points
         within 30% of the boundary. The learning rate is 1e-2, as in the release for this figure,
         which was drawn for 100%""",
