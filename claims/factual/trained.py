@@ -1,0 +1,61 @@
+"""What claims about trained transformers share: sizes, budgets, the published way to train.
+
+The released code of paper B trains with batches of 1024 prompts for 16384 steps, tests after every
+128, and takes the best of three learning rates. The figure of the boundary between attention and
+MLP has one, 1e-2.
+
+A CPU affords fewer prompts. In pilots at d = 16, with 1536 weights, the published training reached
+99% of 12^2 and 13^2 facts in 6 of 8 runs of one rate each, of 14^2 to 16^2 in none of 12. The short
+one below, with a sixty-fourth of the prompts, did of 11^2 in 4 of 4 at the rate 1e-2, of 12^2 in 3
+of 4, of 14^2 in none of 5.
+"""
+
+import math
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from recall_claims import Block, Cell, ProportionDifference, Region
+from simulation.factual.trained_transformer import Sizes, train_best
+
+SHORT = {"answers": 8, "batch": 64, "steps": 2**12}
+PUBLISHED = {"answers": 8, "batch": 1024, "steps": 2**14}
+RATES = (1e-2, 3e-3, 1e-3)
+"""The published ones; the largest is best in a short training, so that it comes first."""
+
+MOST = ProportionDifference(Region(-0.5, 0.5))
+"""More than half of the runs where 1 is predicted, fewer where 0 is."""
+
+
+def sizes(cell: Cell) -> Sizes:
+    """The sizes of a cell's model, at S = R.
+
+    Raises ValueError for a number of facts that is no square.
+    """
+    side = math.isqrt(cell["facts"])
+    if side**2 != cell["facts"]:
+        raise ValueError(f"{cell['facts']} facts are no square: S = R has none of that number")
+    model = {name: cell[name] for name in ("answers", "heads", "head_dim", "width")}
+    return Sizes(subjects=side, relations=side, **model)
+
+
+def within(cell: Cell, capacity: float) -> float:
+    """1 if the cell's facts are within a capacity, else 0."""
+    return float(cell["facts"] <= capacity)
+
+
+def trained(
+    cell: Cell, block: Block, target: float = 0.99, rates: Sequence[float] = RATES
+) -> Tensor:
+    """Accuracy of a cell's model, trained anew in every replicate until it reaches the target;
+    the best of several rates, of which those after the first cost nothing where it is reached."""
+    run = {name: cell[name] for name in ("dim", "batch", "steps")}
+    models = [sizes(cell)] * block.replicates
+    return block.draw(train_best, run, sizes=models, learning_rates=rates, target=target).accuracy
+
+
+def split(side: int, dim: int = 16, alpha: int = 1, beta: float = 1, **run: int) -> Cell:
+    """H d_h = alpha d in eight heads, m = beta d, and side^2 facts."""
+    return Cell(
+        **run, dim=dim, heads=8, head_dim=alpha * dim // 8, width=int(beta * dim), facts=side**2
+    )
