@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.faults.conftest import Suite
 
 REPORT = "reports/latest/report.json"
@@ -33,6 +35,7 @@ def test_a_run_says_at_its_start_how_long_it_will_take(suite: Suite) -> None:
     assert f"{WHOLE}0.0 s here" in known.text, "the ledger has it"
 
 
+@pytest.mark.thorough
 def test_workers_share_what_is_left(suite: Suite) -> None:
     suite.write("one", "two", pause=0.05)
     suite.run("--ledger", "other.sqlite")
