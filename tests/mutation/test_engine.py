@@ -328,7 +328,7 @@ def copy(tmp_path: Path) -> Path:
     return Path(shutil.copytree(LIBRARY, tmp_path / "recall_claims", ignore=ignored))
 
 
-def tested(copy: Path, test: str) -> Result:
+def outcome(copy: Path, test: str) -> Result:
     """How a test ends on a copy of the library."""
     paths = [str(copy.parent), str(ROOT / "reports"), str(ROOT)]
     options = ("-x", "-q", "-p", "no:cacheprovider", "-n0", test)
@@ -342,11 +342,11 @@ def test_an_error_in_the_engine_is_noticed(name: str, copy: Path) -> None:
     text = file.read_text(encoding="utf-8")
     assert text.count(planted.right) == 1, f"{planted.file} has no such line any more"
     file.write_text(text.replace(planted.right, planted.wrong), encoding="utf-8")
-    done = tested(copy, planted.test)
+    done = outcome(copy, planted.test)
     assert done.status == 1, f"{planted.test} noticed nothing:\n{done.text[-2000:]}"
     assert "1 failed" in done.text, done.text[-2000:]
 
 
 def test_no_error_is_seen_in_a_faithful_copy(copy: Path) -> None:
-    done = tested(copy, f"{METHODS}::test_t_bounds_run_at_half_their_level")
+    done = outcome(copy, f"{METHODS}::test_t_bounds_run_at_half_their_level")
     assert done.status == 0, done.text
