@@ -27,7 +27,7 @@ NOTE = (
 )
 
 
-def section(runs: int = 5) -> Section:
+def section(runs: int = 3) -> Section:
     """Bare imports against collection, and against one file judged from the ledger.
 
     Args:
