@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tests.benchmarks import (
+    collection,
     gpu,
     growth,
     large_vocabulary,
@@ -38,6 +39,7 @@ PARTS: Mapping[str, Part] = {
     "growth": lambda given: growth.section(given.device, given.threads),
     "training": lambda given: training.section(given.device, given.threads),
     "samples": lambda _: samples.section(),
+    "collection": lambda _: collection.section(),
     "suite": lambda given: suite.section(given.record, given.suite),
     "gpu": lambda given: gpu.sections(given.device, given.threads, given.minutes),
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 import recall_claims
 import recall_reports
 from recall_claims.declare import papers
+from tests.apart import Result, run_pytest
 
 REPOSITORY = Path(__file__).parents[2]
 LIBRARY = os.pathsep.join(
@@ -23,6 +23,9 @@ LIBRARY = os.pathsep.join(
 )
 """The library as this process has it: the mutation test of the engine runs faults on a copy."""
 HOOKS = ("-p", "recall_claims.plugin", "-p", "no:cacheprovider")
+OUTER = ("-p", "no:faulthandler", "-p", "no:unraisableexception")
+"""What the outer pytest does for an inner one in its process, which would switch the one off, and
+collect the garbage of all of torch with the other."""
 
 PAPER = """
 id = "tiny"
@@ -84,14 +87,6 @@ NUMBERS = itertools.count()
 
 
 @dataclass(frozen=True)
-class Result:
-    """How a run ended and what it printed."""
-
-    status: int
-    text: str
-
-
-@dataclass(frozen=True)
 class Suite:
     """A folder with claims in it."""
 
@@ -106,17 +101,22 @@ class Suite:
 
     def write_text(self, text: str) -> None:
         """Put this text into the claim file."""
-        (self.folder / self.file).write_text(text, encoding="utf-8")
+        path = self.folder / self.file
+        path.write_text(text, encoding="utf-8")
+        # Python takes bytecode for that of a file by whole seconds and length.
+        os.utime(path, (next(NUMBERS), next(NUMBERS)))
 
     def run(self, *options: str) -> Result:
         """Run it in this process, which spares a start of torch."""
-        serial = () if "--executor" in options else ("--executor", "serial")
         self.capture.readouterr()
-        # The fault handler is the outer pytest's; an inner one would switch it off.
-        command = [*HOOKS, "-p", "no:faulthandler", self.file, *serial, *options]
-        status = pytest.main(command)
+        status = pytest.main([*HOOKS, *OUTER, *self.arguments(*options)])
         captured = self.capture.readouterr()
         return Result(int(status), captured.out + captured.err)
+
+    def arguments(self, *options: str) -> list[str]:
+        """Serial unless they say otherwise, since workers have to load torch."""
+        chosen = {"--executor", "-n"}.intersection(options)
+        return [self.file, *(() if chosen else ("--executor", "serial")), *options]
 
     def command(self, *options: str) -> list[str]:
         """The command line that runs the suite."""
@@ -128,17 +128,8 @@ class Suite:
         return {**inherited, "PYTHONPATH": LIBRARY, "COLUMNS": "200"}
 
     def run_apart(self, *options: str) -> Result:
-        """Run it in a process of its own, which may start others."""
-        result = subprocess.run(
-            self.command(*options),
-            cwd=self.folder,
-            env=self.environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        return Result(result.returncode, result.stdout + result.stderr)
+        """Run it in a process of its own, which knows of no earlier file and may start others."""
+        return run_pytest(self.folder, (*HOOKS, *self.arguments(*options)), self.environment())
 
     def report(self, folder: str = "reports/latest") -> dict[str, Any]:
         """The report that was written."""

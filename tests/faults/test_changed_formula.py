@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from tests.faults.conftest import REPOSITORY, Result
+from tests.apart import Result, run_pytest
+from tests.faults.conftest import REPOSITORY
 
 CLAIMS = ("attention/test_signal.py", "lower_bound/test_width_information.py")
 BASELINE = ("reports", "baseline.json")
@@ -23,17 +25,8 @@ def run(folder: Path, *command: str) -> Result:
 
 
 def judge(folder: Path, *options: str) -> Result:
-    command = (
-        "pytest",
-        "claims/",
-        "--tier",
-        "smoke",
-        "--executor",
-        "serial",
-        "-p",
-        "no:cacheprovider",
-    )
-    return run(folder, sys.executable, "-m", *command, *options)
+    command = ("claims/", "--tier", "smoke", "--executor", "serial", "-p", "no:cacheprovider")
+    return run_pytest(folder, (*command, *options), os.environ)
 
 
 def commit(folder: Path) -> None:

@@ -58,18 +58,29 @@ def test_collection_predicts_nothing(suite: Suite, cells: str) -> None:
     assert (suite.folder / "predicted").exists()
 
 
+SHOWN = {
+    "cells=grid(scale=(0.0, 1.0))": "prediction is 0",
+    "cells=lambda: grid(scale=(1.0, 1.0))": "a cell stands twice",
+    "cells=lambda: {}": "no cells in any tier",
+    "cells=lambda: grid(scale=())": "has no values",
+}
+FIRST = next(iter(SHOWN))
+
+
 @pytest.mark.parametrize(
-    ("cells", "says"),
+    ("cells", "executor"),
     [
-        ("cells=grid(scale=(0.0, 1.0))", "prediction is 0"),
-        ("cells=lambda: grid(scale=(1.0, 1.0))", "a cell stands twice"),
-        ("cells=lambda: {}", "no cells in any tier"),
-        ("cells=lambda: grid(scale=())", "has no values"),
+        *((cells, "serial") for cells in SHOWN),
+        (FIRST, "processes:1"),
+        *(
+            pytest.param(cells, "processes:1", marks=pytest.mark.thorough)
+            for cells in SHOWN
+            if cells != FIRST
+        ),
     ],
 )
-@pytest.mark.parametrize("executor", ["serial", "processes:1"])
 def test_what_a_prediction_shows_is_found_before_a_block_runs(
-    suite: Suite, cells: str, says: str, executor: str
+    suite: Suite, cells: str, executor: str
 ) -> None:
     wrong = GOOD.replace("cells=grid(scale=(1.0, 2.0, 5.0))", cells)
     ran = '    Path("ran").touch()\n    time.sleep(0)\n'
@@ -79,7 +90,7 @@ def test_what_a_prediction_shows_is_found_before_a_block_runs(
     result = suite.run("--executor", executor)
 
     assert result.status == 1, result.text
-    assert says in result.text
+    assert SHOWN[cells] in result.text
     assert not (suite.folder / "ran").exists()
     states = {claim["id"]: claim["state"] for claim in suite.report()["claims"]}
     assert states == {"tiny.ok": "DECIDED", "tiny.one": "ERROR"}

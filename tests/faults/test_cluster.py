@@ -28,6 +28,7 @@ def workers(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalClus
         yield started
 
 
+@pytest.mark.thorough
 def test_a_time_limit_holds_on_a_cluster(suite: Suite, workers: LocalCluster) -> None:
     suite.write("one", "two", pause=0.3)
     executor = ("--executor", f"dask:{workers.scheduler_address}")

@@ -9,7 +9,7 @@ import pytest
 from tests.faults.conftest import CLAIM, HEAD, Suite
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["alone", "xdist"])
 def test_figures_are_properties_of_the_test_case(suite: Suite, options: tuple[str, ...]) -> None:
     one, two = (CLAIM.format(name=name, pause=0) for name in ("one", "two"))
     suite.write_text(HEAD + one + two.replace("cells=grid", "needs='cuda',\n    cells=grid"))

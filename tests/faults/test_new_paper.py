@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +12,16 @@ import pytest
 from recall_claims import add_paper
 from recall_claims.__main__ import main
 from recall_claims.declare import papers
-from tests.faults.conftest import LIBRARY, REPOSITORY, Result
+from tests.apart import Result, run_pytest
+from tests.faults.conftest import LIBRARY, OUTER, REPOSITORY
 
 GUIDE = (REPOSITORY / ".github/docs/new-paper.md").read_text(encoding="utf-8")
 LOAD = "[pytest]\naddopts = -p recall_claims.plugin\n"  # as the guide has it
 
 
 def judge(folder: Path, *arguments: str) -> Result:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--executor", "serial", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": LIBRARY},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return Result(done.returncode, done.stdout + done.stderr)
+    environment = {**os.environ, "PYTHONPATH": LIBRARY}
+    return run_pytest(folder, ("--executor", "serial", *arguments), environment)
 
 
 def report(folder: Path) -> dict[str, Any]:
@@ -69,7 +60,7 @@ def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Result:
     """Run pytest in this process, which spares a start of torch."""
     capsys.readouterr()
-    status = pytest.main(["-p", "no:faulthandler", "-p", "no:cacheprovider", *arguments])
+    status = pytest.main([*OUTER, "-p", "no:cacheprovider", *arguments])
     captured = capsys.readouterr()
     return Result(int(status), captured.out + captured.err)
 

@@ -15,6 +15,7 @@ WAYS = {
     "processes": ("--executor", "processes:2"),
     "workers": ("-n", "2"),
 }
+TRIED = [pytest.param(way, marks=() if way == "serial" else pytest.mark.thorough) for way in WAYS]
 
 
 def kept(suite: Suite, ledger: str) -> int:
@@ -29,9 +30,9 @@ def states(suite: Suite) -> dict[str, str]:
     return {claim["id"]: claim["state"] for claim in suite.report()["claims"]}
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", TRIED)
 def test_slices_come_to_the_figures_of_one_run(suite: Suite, way: str) -> None:
-    suite.write("one", "two", pause=0.15)
+    suite.write("one", "two", pause=0.1)
     assert suite.run("--ledger", "whole.sqlite").status == 0
     whole, blocks = suite.figures(), suite.report()["suite"]["blocks"]["total"]
 
@@ -39,7 +40,7 @@ def test_slices_come_to_the_figures_of_one_run(suite: Suite, way: str) -> None:
     for number in range(40):
         limit = "2s" if way == "serial" else f"{12 * 2**number}s"  # it takes long to start workers
         options = (*WAYS[way], "--ledger", "slices.sqlite", "--time-limit", limit)
-        result = suite.run(*options) if way == "serial" else suite.run_apart(*options)
+        result = suite.run_apart(*options) if way == "workers" else suite.run(*options)
         assert result.status == 0, result.text
         found, before = kept(suite, "slices.sqlite"), found
         assert found > before or way != "serial", "no slice is in vain"
@@ -56,11 +57,12 @@ def test_slices_come_to_the_figures_of_one_run(suite: Suite, way: str) -> None:
     assert cut or way != "serial"
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", TRIED)
 def test_nothing_begins_when_no_time_is_left(suite: Suite, way: str) -> None:
     suite.write("one", "two")
 
-    result = suite.run_apart(*WAYS[way], "--time-limit", "0.001s", "--ledger", "none.sqlite")
+    run = suite.run_apart if way == "workers" else suite.run
+    result = run(*WAYS[way], "--time-limit", "0.001s", "--ledger", "none.sqlite")
 
     assert result.status == 0, result.text
     assert states(suite) == {"tiny.one": "NOT RUN", "tiny.two": "NOT RUN"}

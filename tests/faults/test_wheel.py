@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import REPOSITORY, Result
+from tests.apart import Result, run_pytest
+from tests.faults.conftest import REPOSITORY
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 
@@ -78,7 +79,8 @@ def test_a_repository_with_packages_of_the_suites_names(wheel: Path, tmp_path: P
     new = run(folder, *python, "recall_claims", "new", "hopfield", path=library)
     assert new.status == 0, new.text
     for _ in range(2):
-        judged = run(folder, *python, "pytest", "hopfield/", "--executor", "serial", path=library)
+        environment = {**os.environ, "PYTHONPATH": str(library)}
+        judged = run_pytest(folder, ("hopfield/", "--executor", "serial"), environment)
         assert judged.status == 0, judged.text
         assert "1 SUPPORTED" in judged.text
     suite = json.loads((folder / "reports/latest/report.json").read_text())["suite"]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.apart import Result, run_pytest
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / "claims" / "recall_claims"
@@ -321,22 +321,32 @@ PLANTED = {
 }
 
 
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The library, to be falsified."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    return Path(shutil.copytree(LIBRARY, tmp_path / "recall_claims", ignore=ignored))
+
+
+def outcome(copy: Path, test: str) -> Result:
+    """How a test ends on a copy of the library."""
+    paths = [str(copy.parent), str(ROOT / "reports"), str(ROOT)]
+    options = ("-x", "-q", "-p", "no:cacheprovider", "-n0", test)
+    return run_pytest(ROOT, options, {**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
+
+
 @pytest.mark.parametrize("name", PLANTED)
-def test_an_error_in_the_engine_is_noticed(name: str, tmp_path: Path) -> None:
+def test_an_error_in_the_engine_is_noticed(name: str, copy: Path) -> None:
     planted = PLANTED[name]
-    copy = tmp_path / "recall_claims"
-    shutil.copytree(LIBRARY, copy, ignore=shutil.ignore_patterns("__pycache__"))
     file = copy / planted.file
     text = file.read_text(encoding="utf-8")
     assert text.count(planted.right) == 1, f"{planted.file} has no such line any more"
     file.write_text(text.replace(planted.right, planted.wrong), encoding="utf-8")
-    paths = [str(tmp_path), str(ROOT / "reports"), str(ROOT)]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-n0", planted.test],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1, f"{planted.test} noticed nothing:\n{done.stdout[-2000:]}"
+    done = outcome(copy, planted.test)
+    assert done.status == 1, f"{planted.test} noticed nothing:\n{done.text[-2000:]}"
+    assert "1 failed" in done.text, done.text[-2000:]
+
+
+def test_no_error_is_seen_in_a_faithful_copy(copy: Path) -> None:
+    done = outcome(copy, f"{METHODS}::test_t_bounds_run_at_half_their_level")
+    assert done.status == 0, done.text

@@ -19,10 +19,14 @@ from torch.utils._pytree import tree_flatten
 from recall_claims import Block, Claim
 from recall_claims.declare.claim import TIERS
 from recall_claims.evidence.seeds import replicate_generators
-from tests.every_claim import FILES
+from tests.every_claim import FILES, imported
 
 SLOW = (
     "A.beyond-gradient-descent",
+    "B.beyond-adam-order",
+    "B.beyond-softmax-order",
+    "B.beyond-weight-decay-order",
+    "B.beyond-zipf-subjects-order",
     "B.flow-background",
     "B.flow-conservation",
     "B.flow-half-times",
@@ -51,6 +55,14 @@ SLOW = (
     "D.spectral-order-one",
 )
 """Claims that train for long with code that others of their files run as well."""
+DEAR = (
+    "B.beyond-adam-plateau",
+    "B.beyond-noise-subjects",
+    "B.beyond-softmax-plateau",
+    "B.beyond-weight-decay-plateau",
+    "B.beyond-zipf-subjects-plateau",
+)
+"""Claims that train for long with code of their own."""
 
 
 def marked(tensor: torch.Tensor) -> bool:
@@ -124,8 +136,14 @@ def observe(claim: Claim) -> Any:
 @pytest.mark.parametrize("module", FILES)
 def test_simulations_keep_to_their_device(module: str) -> None:
     for claim in vars(importlib.import_module(module)).values():
-        if isinstance(claim, Claim) and claim.id not in SLOW:
+        if isinstance(claim, Claim) and claim.id not in (*SLOW, *DEAR):
             assert len(observe(claim)), claim.id
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", DEAR)
+def test_long_training_keeps_to_its_device(name: str) -> None:
+    assert len(observe(imported()[name]))
 
 
 def test_the_pretended_gpu_sees_what_is_mixed() -> None:

@@ -1,0 +1,86 @@
+"""A pytest in a process of its own that need not load torch: a server that has it forks one.
+
+The server loads what other projects wrote and nothing of ours, so that a test may give the new
+process another copy of the library, or files that were edited since.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+LOADED = (
+    *("torch", "scipy.optimize", "scipy.special", "scipy.stats", "msgspec", "pytest"),
+    *("rich.console", "rich.progress", "matplotlib.figure", "matplotlib.backends.backend_svg"),
+    *("jinja2", "latex2mathml.converter"),
+)
+if sys.platform == "win32":
+    _START = multiprocessing.get_context("spawn")  # which loads torch after all
+else:
+    _START = multiprocessing.get_context("forkserver")
+_START.set_forkserver_preload(list(LOADED))
+_BYTECODE = tempfile.TemporaryDirectory(prefix="bytecode-")
+"""What one process has compiled another need not, even where Python may write none beside files."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run ended and what it printed."""
+
+    status: int
+    text: str
+
+
+def run_pytest(
+    folder: Path, arguments: Sequence[str], environment: Mapping[str, str], seconds: float = 300
+) -> Result:
+    """What `python -m pytest` does in a folder.
+
+    Args:
+        folder: the current one of the new process.
+        arguments: of pytest.
+        environment: of the new process, whole; its PYTHONPATH is obeyed.
+        seconds: after which the process is killed.
+
+    Raises:
+        TimeoutError: it was killed; the message ends with what it printed.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        printed = Path(scratch) / "printed"
+        given = (str(folder), list(arguments), dict(environment), str(printed), _BYTECODE.name)
+        process = _START.Process(target=_pytest, args=given)
+        process.start()
+        process.join(seconds)
+        if process.is_alive():
+            process.kill()
+            process.join()
+            raise TimeoutError(printed.read_text(encoding="utf-8"))
+        text = printed.read_text(encoding="utf-8", errors="replace")
+        assert process.exitcode is not None
+        return Result(process.exitcode, text)
+
+
+def _pytest(
+    folder: str, arguments: list[str], environment: dict[str, str], printed: str, bytecode: str
+) -> None:
+    gc.freeze()  # what the server has loaded is no garbage: pytest would look through it
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    installed = [path for path in sys.path if path.startswith((sys.prefix, sys.base_prefix))]
+    sys.path[:] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+    sys.path += installed
+    sys.pycache_prefix, sys.dont_write_bytecode = bytecode, False
+    sys.argv = ["pytest", *arguments]
+    file = os.open(printed, os.O_WRONLY | os.O_CREAT)
+    for stream in (1, 2):
+        os.dup2(file, stream)
+    sys.exit(pytest.console_main())
