@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
@@ -20,8 +21,8 @@ from recall_claims.hunt.probe import TIER, Probe, alone
 from recall_claims.hunt.search import Catch, Hunt, search
 from recall_claims.judge.region import Verdict
 
-TURN = 12.0
-"""Seconds that a worker searches one claim at a stretch."""
+TURN, LEAST_TURN = 12.0, 2.0
+"""Seconds that a worker searches one claim at a stretch: less in a short hunt of many claims."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Trail:
         turns: how often it was searched.
         seconds: that it was searched for.
         exhausted: whether every point of its regime has been tried.
+        pressing: whether a violation was found that is not yet shrunk.
         refused: points at which theory or simulation broke down, by what was said.
     """
 
@@ -61,6 +63,7 @@ class Trail:
     turns: int = 0
     seconds: float = 0.0
     exhausted: bool = False
+    pressing: bool = False
     refused: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -122,13 +125,15 @@ def hunt(
     workers = 1 if isinstance(executor, SerialExecutor) else workers
     try:
         while True:
-            busy = {id(trail) for trail, _ in flying.values()}
-            idle = [t for t in trails if not t.over and id(t) not in busy]
-            idle.sort(key=lambda trail: trail.seconds)
-            while idle and len(flying) < workers and time.monotonic() < end:
-                trail = idle.pop(0)
-                allowed = min(TURN, max(end - time.monotonic(), 0.1))
-                future = executor.submit(search, _turn(trail, settings, memory, allowed))
+            while len(flying) < workers and time.monotonic() < end:
+                engines = Counter(id(trail) for trail, _ in flying.values())
+                able = [t for t in trails if not t.over]
+                if not able:
+                    break
+                trail = min(able, key=lambda t: (engines[id(t)], not t.pressing, t.seconds))
+                engine = engines[id(trail)]
+                allowed = _allowed(end - time.monotonic(), able, workers)
+                future = executor.submit(search, _turn(trail, engine, settings, memory, allowed))
                 flying[future] = trail, time.monotonic()
             if not flying:
                 return trails
@@ -164,7 +169,16 @@ def _key(claim: Claim, probe: Probe) -> str:
         return ""
 
 
-def _turn(trail: Trail, settings: Settings, memory: HuntMemory, seconds: float) -> Hunt:
+def _allowed(left: float, able: Sequence[Trail], workers: int) -> float:
+    """Seconds of a turn, such that every claim has one."""
+    waiting = sum(not trail.turns for trail in able)
+    share = left * workers / waiting if waiting else TURN
+    return min(TURN, max(LEAST_TURN, share), max(left, 0.1))
+
+
+def _turn(
+    trail: Trail, engine: int, settings: Settings, memory: HuntMemory, seconds: float
+) -> Hunt:
     claim = trail.claim
     return Hunt(
         module=claim.module,
@@ -173,6 +187,7 @@ def _turn(trail: Trail, settings: Settings, memory: HuntMemory, seconds: float) 
         device=settings.device,
         seconds=seconds,
         turn=len(trail.probes),  # a hunt that goes on draws other points
+        engine=engine,
         examples=memory.examples(claim.id),
         known=trail.probes,
     )
@@ -189,6 +204,7 @@ def _take(trail: Trail, catch: Catch, seconds: float, memory: HuntMemory) -> Non
     trail.turns += 1
     trail.seconds += seconds
     trail.exhausted = catch.exhausted
+    trail.pressing = catch.violation is not None and not catch.shrunk
 
 
 def _confirm(

@@ -1,12 +1,16 @@
 """Search one claim's regime for a while: what a worker process does.
 
-Hypothesis draws points, keeps those that come closest to a violation, and varies them; once one is
-found it shrinks it, parameter by parameter, towards the first values of its ranges.
+A small regime is tried point by point. In a large one Hypothesis draws points, keeps those that
+come closest to a violation, and climbs from the best; half of the points of a round are drawn, for
+it climbs only then. Once a violation is found it is shrunk, parameter by parameter, towards the
+first values of its ranges.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -27,6 +31,10 @@ from recall_claims.hunt.probe import TIER, Probe, alone, probe
 from recall_claims.judge.region import Verdict
 
 Example = tuple[bytes, bytes]
+ROUND = 100
+"""Points that Hypothesis asks for at a time; it climbs when half of them are drawn."""
+SMALL = 512
+"""Points that a regime may have at most for all of them to be tried."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,8 @@ class Hunt:
         seed: of the evidence.
         device: where it is simulated.
         seconds: to search for.
-        turn: how often this claim was searched before; every turn draws other points.
+        turn: what is known of this claim; every turn draws other points.
+        engine: number of other searches of this claim that go on now.
         examples: of earlier turns, as Hypothesis keeps them.
         known: earlier probes, by key.
     """
@@ -50,6 +59,7 @@ class Hunt:
     device: str
     seconds: float
     turn: int = 0
+    engine: int = 0
     examples: tuple[Example, ...] = ()
     known: Mapping[str, Probe] = field(default_factory=dict)
 
@@ -84,23 +94,17 @@ def search(hunt: Hunt) -> Catch:
     claim, _ = simulate.find(hunt.module, hunt.claim)
     searched = _Search(claim, hunt)
     database = _database(hunt.examples)
+    random = Random(_named(hunt))
     shrunk = exhausted = False
     try:
-        find(
-            points(searched.regime),
-            searched.violates,
-            settings=settings(
-                max_examples=10**6,
-                database=database,
-                deadline=None,
-                phases=(Phase.reuse, Phase.generate, Phase.target, Phase.shrink),
-            ),
-            random=Random(_named(hunt)),
-            database_key=hunt.claim.encode(),
-        )
-        shrunk = True
-    except (NoSuchExample, Unsatisfiable):
-        exhausted = True
+        if math.prod(len(values.steps) for values in searched.regime.ranges.values()) <= SMALL:
+            exhausted = not searched.everywhere(random)
+        else:
+            while not _found(searched, database, random):
+                searched.leave_in_time()
+        if not exhausted:
+            searched.descend()
+            shrunk = True
     except TimeIsUp:
         pass
     return Catch(
@@ -111,6 +115,26 @@ def search(hunt: Hunt) -> Catch:
         searched.refused,
         tuple((key, value) for key, values in database.data.items() for value in values),
     )
+
+
+def _found(searched: _Search, database: InMemoryExampleDatabase, random: Random) -> bool:
+    """A round of Hypothesis; whether it found a violation, which it has shrunk."""
+    try:
+        find(
+            points(searched.regime),
+            searched.violates,
+            settings=settings(
+                max_examples=ROUND,
+                database=database,
+                deadline=None,
+                phases=(Phase.reuse, Phase.generate, Phase.target, Phase.shrink),
+            ),
+            random=random,
+            database_key=searched.claim.id.encode(),
+        )
+    except (NoSuchExample, Unsatisfiable):
+        return False
+    return True
 
 
 def points(regime: Regime) -> st.SearchStrategy[Cell]:
@@ -133,31 +157,70 @@ class _Search:
         if not self.regime.searchable(point):
             reject()
         found = self._probed(point)
+        if found is None:
+            reject()
         target(max(found.discrepancy, -1e6))
         if found.verdict is not Verdict.REFUTED:
             return False
         self.violation = found  # Hypothesis accepts only what is simpler than the last
         return True
 
-    def _probed(self, point: Cell) -> Probe:
+    def everywhere(self, random: Random) -> bool:
+        """Try every point, in a random order; whether a violation is found."""
+        ranges = self.regime.ranges
+        every = [
+            Cell(**dict(zip(ranges, values, strict=True)))
+            for values in itertools.product(*(values.steps for values in ranges.values()))
+        ]
+        random.shuffle(every)
+        return any(self._fails(point) for point in every)
+
+    def descend(self) -> None:
+        """Shrink until no parameter of the violation can be one step simpler."""
+        ranges = self.regime.ranges
+        lower = True
+        while lower:
+            assert self.violation is not None
+            at = Cell(**self.violation.point)
+            places = {name: values.steps.index(at[name]) for name, values in ranges.items()}
+            lower = any(
+                self._fails(at.replace(**{name: ranges[name].steps[place]}))
+                for name, now in places.items()
+                for place in dict.fromkeys((0, now // 2, now - 1))
+                if 0 <= place < now
+            )
+
+    def leave_in_time(self) -> None:
+        """Raises: TimeIsUp: it is."""
+        if time.monotonic() > self._end:
+            raise TimeIsUp
+
+    def _fails(self, point: Cell) -> bool:
+        found = self._probed(point) if self.regime.searchable(point) else None
+        if found is None or found.verdict is not Verdict.REFUTED:
+            return False
+        self.violation = found
+        return True
+
+    def _probed(self, point: Cell) -> Probe | None:
+        """Evidence at a point; None where theory or simulation breaks down."""
         try:
             key = registration(alone(self.claim, point), TIER)
             if key in self.hunt.known:
                 return self.hunt.known[key]
             if key not in self.probes:
-                if time.monotonic() > self._end:
-                    raise TimeIsUp
+                self.leave_in_time()
                 self.probes[key] = probe(
                     self.claim, point, seed=self.hunt.seed, device=self.hunt.device
                 )
-        except Exception as error:  # of theory or simulation: the search goes on elsewhere
+        except Exception as error:  # the search goes on elsewhere
             self.refused[f"{type(error).__name__}: {error}"] += 1
-            reject()
+            return None
         return self.probes[key]
 
 
 def _named(hunt: Hunt) -> int:
-    text = f"hunt\0{hunt.seed}\0{hunt.claim}\0{hunt.turn}"
+    text = f"hunt\0{hunt.seed}\0{hunt.claim}\0{hunt.turn}\0{hunt.engine}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
