@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
@@ -17,12 +17,14 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Prefetched, Settings, remembering, run
 from recall_claims.evidence.simulate import find
 from recall_claims.hunt.memory import HuntMemory, alpha_of
-from recall_claims.hunt.probe import TIER, Probe, alone
+from recall_claims.hunt.probe import SECONDS, TIER, Probe, alone
 from recall_claims.hunt.search import Catch, Hunt, search
 from recall_claims.judge.region import Verdict
 
 TURN, LEAST_TURN = 12.0, 2.0
 """Seconds that a worker searches one claim at a stretch: less in a short hunt of many claims."""
+PATIENCE = 1.0
+"""Seconds of the first probes of a claim: cheap points come first, dear ones after some turns."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,7 @@ def hunt(
     seconds: float,
     watch: Watch | None = None,
     workers: int = 1,
+    clock: Callable[[], float] = time.monotonic,
 ) -> list[Trail]:
     """Search the regimes of claims in turns until the time is up.
 
@@ -117,33 +120,34 @@ def hunt(
         seconds: to hunt for; a turn that has begun is finished.
         watch: told after every turn.
         workers: turns at a time.
+        clock: that the seconds are of; another one says what a shared machine gave.
     """
-    end = time.monotonic() + seconds
+    end = clock() + seconds
     memory = HuntMemory(ledger, settings.seed)
     trails = [_trail(claim, memory) for claim in claims]
     flying: dict[Future[Catch], tuple[Trail, float]] = {}
     workers = 1 if isinstance(executor, SerialExecutor) else workers
     try:
         while True:
-            while len(flying) < workers and time.monotonic() < end:
+            while len(flying) < workers and clock() < end:
                 engines = Counter(id(trail) for trail, _ in flying.values())
                 able = [t for t in trails if not t.over]
                 if not able:
                     break
                 trail = min(able, key=lambda t: (engines[id(t)], not t.pressing, t.seconds))
                 engine = engines[id(trail)]
-                allowed = _allowed(end - time.monotonic(), able, workers)
+                allowed = _allowed(end - clock(), able, workers)
                 future = executor.submit(search, _turn(trail, engine, settings, memory, allowed))
-                flying[future] = trail, time.monotonic()
+                flying[future] = trail, clock()
             if not flying:
                 return trails
             for done in wait(flying, return_when=FIRST_COMPLETED).done:
                 trail, began = flying.pop(done)
-                _take(trail, done.result(), time.monotonic() - began, memory)
+                _take(trail, done.result(), clock() - began, memory)
                 if trail.confirmation is None:
                     _confirm(trail, done.result(), settings, ledger, executor, memory)
                 if watch is not None:
-                    watch(trails, max(end - time.monotonic(), 0.0))
+                    watch(trails, max(end - clock(), 0.0))
     finally:
         for future in flying:
             future.cancel()
@@ -188,6 +192,7 @@ def _turn(
         seconds=seconds,
         turn=len(trail.probes),  # a hunt that goes on draws other points
         engine=engine,
+        patience=min(SECONDS, PATIENCE * 2 ** (trail.turns // 5)),
         examples=memory.examples(claim.id),
         known=trail.probes,
     )
@@ -235,7 +240,8 @@ def _confirm(
     if verdict is Verdict.REFUTED:
         trail.confirmation = Confirmation(number, probe, outcome)
         return
-    settled = Probe(probe.point, probe.key, probe.discrepancy, verdict, probe.seconds)
+    # Whatever the verdict, a search is not to ask there again.
+    settled = replace(probe, verdict=Verdict.SUPPORTED)
     trail.probes[probe.key] = settled
     memory.keep(claim.id, _code(claim), settled)
 

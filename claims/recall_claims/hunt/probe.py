@@ -25,7 +25,9 @@ DOUBT = 0.16
 """Level of the bounds that a search climbs by: an end a standard error away."""
 BLOCK, DOUBLINGS = 16, 10
 SECONDS = 3.0
-"""After which a probe draws no more."""
+"""Of processor time, after which a probe draws no more."""
+ERRORS = 4.9
+"""Standard errors from an edge at which LEVEL is passed."""
 
 
 def alone(claim: Claim, point: Cell) -> Claim:
@@ -59,7 +61,7 @@ class Probe:
             region; negative where they are not. Means of bounded observables are bounded by t
             here: tests by betting would ask for ten times as much before they say anything.
         verdict: REFUTED where the point is taken for a violation.
-        seconds: that it took.
+        seconds: of processor time that it took.
     """
 
     point: dict[str, Any]
@@ -69,8 +71,11 @@ class Probe:
     seconds: float
 
 
-def probe(claim: Claim, point: Cell, *, seed: int, device: str) -> Probe:
+def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float = SECONDS) -> Probe:
     """Draw until the point fails at LEVEL, its estimate is inside, or time or replicates are spent.
+
+    It gives up where the estimate, with a standard error more, is nearer to the region than what
+    could be told from chance in ``patience`` seconds.
 
     The draws follow from the seed, the claim and the point alone.
 
@@ -78,11 +83,10 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str) -> Probe:
         ClaimError, ValueError: as of `alone`.
         SimulationError: as of `simulate`.
     """
-    begin = time.perf_counter()
     one = alone(claim, point)
     cells = one.cells[TIER]
     collected: dict[str, list[Any]] = {cell.id: [] for cell in cells}
-    done = 0
+    done, begin = 0, time.process_time()
     for doubling in range(DOUBLINGS):
         for cell in cells:
             for block in range(done, 2**doubling):
@@ -92,18 +96,20 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str) -> Probe:
         evidence = [Sample.joined(cell, collected[cell.id]) for cell in cells]
         parts = one.rule.components(evidence, one.predict, LEVEL)
         verdict, outside = judge(parts), max(_outside(part) for part in parts)
-        spent = time.perf_counter() - begin > SECONDS
-        if verdict is Verdict.REFUTED or outside < 0 or spent:
+        discrepancy = _quick(one.rule).discrepancy(evidence, one.predict, DOUBT)
+        if discrepancy == -math.inf:  # values that do not vary
+            discrepancy = outside
+        error = max(outside - discrepancy, 0.0)
+        spent = time.process_time() - begin
+        told = ERRORS * error * math.sqrt(spent / patience)
+        if verdict is Verdict.REFUTED or outside < 0 or outside + error < told or spent > SECONDS:
             break
-    discrepancy = _quick(one.rule).discrepancy(evidence, one.predict, DOUBT)
-    if discrepancy == -math.inf:  # values that do not vary
-        discrepancy = outside
     return Probe(
         dict(point),
         registration(one, TIER),
         discrepancy,
         verdict,
-        time.perf_counter() - begin,
+        time.process_time() - begin,
     )
 
 

@@ -27,7 +27,7 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.regime import Regime
 from recall_claims.declare.registration import registration
 from recall_claims.evidence import simulate
-from recall_claims.hunt.probe import TIER, Probe, alone, probe
+from recall_claims.hunt.probe import SECONDS, TIER, Probe, alone, probe
 from recall_claims.judge.region import Verdict
 
 Example = tuple[bytes, bytes]
@@ -49,6 +49,7 @@ class Hunt:
         seconds: to search for.
         turn: what is known of this claim; every turn draws other points.
         engine: number of other searches of this claim that go on now.
+        patience: of a probe that looks for a violation, in seconds; one that shrinks it has all.
         examples: of earlier turns, as Hypothesis keeps them.
         known: earlier probes, by key.
     """
@@ -60,6 +61,7 @@ class Hunt:
     seconds: float
     turn: int = 0
     engine: int = 0
+    patience: float = SECONDS
     examples: tuple[Example, ...] = ()
     known: Mapping[str, Probe] = field(default_factory=dict)
 
@@ -150,6 +152,9 @@ class _Search:
         self.probes: dict[str, Probe] = {}
         self.refused: Counter[str] = Counter()
         self.violation: Probe | None = None
+        self._patient = False
+        """Whether points that were given up are asked again."""
+        self._asked: set[str] = set()
         self._end = time.monotonic() + hunt.seconds
 
     def violates(self, point: Cell) -> bool:
@@ -178,7 +183,7 @@ class _Search:
     def descend(self) -> None:
         """Shrink until no parameter of the violation can be one step simpler."""
         ranges = self.regime.ranges
-        lower = True
+        self._patient = lower = True
         while lower:
             assert self.violation is not None
             at = Cell(**self.violation.point)
@@ -206,17 +211,25 @@ class _Search:
         """Evidence at a point; None where theory or simulation breaks down."""
         try:
             key = registration(alone(self.claim, point), TIER)
-            if key in self.hunt.known:
-                return self.hunt.known[key]
-            if key not in self.probes:
-                self.leave_in_time()
-                self.probes[key] = probe(
-                    self.claim, point, seed=self.hunt.seed, device=self.hunt.device
-                )
+            known = self.probes.get(key, self.hunt.known.get(key))
+            given_up = known is not None and known.verdict is Verdict.INCONCLUSIVE
+            if known is not None and not (given_up and self._patient and key not in self._asked):
+                return known
+            self.leave_in_time()
+            found = probe(
+                self.claim,
+                point,
+                seed=self.hunt.seed,
+                device=self.hunt.device,
+                patience=SECONDS if self.violation else self.hunt.patience,
+            )
+            self.probes[key] = found
+            if self.violation:
+                self._asked.add(key)
         except Exception as error:  # the search goes on elsewhere
             self.refused[f"{type(error).__name__}: {error}"] += 1
             return None
-        return self.probes[key]
+        return found
 
 
 def _named(hunt: Hunt) -> int:
