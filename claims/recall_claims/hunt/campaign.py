@@ -55,6 +55,7 @@ class Trail:
         seconds: that it was searched for.
         exhausted: whether every point of its regime has been tried.
         pressing: whether a violation was found that is not yet shrunk.
+        asked: keys of probes that had all the patience there is.
         refused: points at which theory or simulation broke down, by what was said.
     """
 
@@ -66,6 +67,7 @@ class Trail:
     seconds: float = 0.0
     exhausted: bool = False
     pressing: bool = False
+    asked: frozenset[str] = frozenset()
     refused: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -137,8 +139,9 @@ def hunt(
                 trail = min(able, key=lambda t: (engines[id(t)], not t.pressing, t.seconds))
                 engine = engines[id(trail)]
                 allowed = _allowed(end - clock(), able, workers)
+                began = clock()
                 future = executor.submit(search, _turn(trail, engine, settings, memory, allowed))
-                flying[future] = trail, clock()
+                flying[future] = trail, began
             if not flying:
                 return trails
             for done in wait(flying, return_when=FIRST_COMPLETED).done:
@@ -193,6 +196,7 @@ def _turn(
         turn=len(trail.probes),  # a hunt that goes on draws other points
         engine=engine,
         patience=min(SECONDS, PATIENCE * 2 ** (trail.turns // 5)),
+        asked=trail.asked,
         examples=memory.examples(claim.id),
         known=trail.probes,
     )
@@ -204,6 +208,7 @@ def _take(trail: Trail, catch: Catch, seconds: float, memory: HuntMemory) -> Non
         trail.probes[probe.key] = probe
         memory.keep(claim.id, code, probe)
     memory.keep_examples(claim.id, catch.examples)
+    trail.asked |= catch.asked
     for text, count in catch.refused.items():
         trail.refused[text] = trail.refused.get(text, 0) + count
     trail.turns += 1

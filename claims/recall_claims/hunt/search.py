@@ -1,9 +1,9 @@
 """Search one claim's regime for a while: what a worker process does.
 
-A small regime is tried point by point. In a large one Hypothesis draws points, keeps those that
-come closest to a violation, and climbs from the best; half of the points of a round are drawn, for
-it climbs only then. Once a violation is found it is shrunk, parameter by parameter, towards the
-first values of its ranges.
+A small regime is tried point by point. In a large one Hypothesis draws points and climbs from the
+best of them, in rounds; half of the points of a round are drawn, for it climbs only then. Between
+rounds neighbours of the best points of all turns are tried. Once a violation is found it is shrunk,
+parameter by parameter, towards the first values of its ranges.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ from recall_claims.hunt.probe import SECONDS, TIER, Probe, alone, probe
 from recall_claims.judge.region import Verdict
 
 Example = tuple[bytes, bytes]
-ROUND = 100
+ROUND = 20
 """Points that Hypothesis asks for at a time; it climbs when half of them are drawn."""
+BEST, NEIGHBOURS = 8, 10
+"""Best points of all turns that are climbed from, and how many of their neighbours are tried after
+a round."""
 SMALL = 512
 """Points that a regime may have at most for all of them to be tried."""
 
@@ -50,6 +53,7 @@ class Hunt:
         turn: what is known of this claim; every turn draws other points.
         engine: number of other searches of this claim that go on now.
         patience: of a probe that looks for a violation, in seconds; one that shrinks it has all.
+        asked: keys of probes that had all.
         examples: of earlier turns, as Hypothesis keeps them.
         known: earlier probes, by key.
     """
@@ -62,6 +66,7 @@ class Hunt:
     turn: int = 0
     engine: int = 0
     patience: float = SECONDS
+    asked: frozenset[str] = frozenset()
     examples: tuple[Example, ...] = ()
     known: Mapping[str, Probe] = field(default_factory=dict)
 
@@ -76,6 +81,7 @@ class Catch:
         shrunk: whether no parameter of it can be one step simpler.
         exhausted: whether every point of the regime has been tried.
         refused: at how many points theory or simulation broke down, by what was said.
+        asked: keys of the probes so far that had all the patience there is.
         examples: for the next turn.
     """
 
@@ -84,6 +90,7 @@ class Catch:
     shrunk: bool
     exhausted: bool
     refused: Mapping[str, int]
+    asked: frozenset[str]
     examples: tuple[Example, ...]
 
 
@@ -99,10 +106,12 @@ def search(hunt: Hunt) -> Catch:
     random = Random(_named(hunt))
     shrunk = exhausted = False
     try:
-        if math.prod(len(values.steps) for values in searched.regime.ranges.values()) <= SMALL:
+        if searched.violation is not None:
+            pass  # of an earlier turn, to be shrunk
+        elif math.prod(len(values.steps) for values in searched.regime.ranges.values()) <= SMALL:
             exhausted = not searched.everywhere(random)
         else:
-            while not _found(searched, database, random):
+            while not (_found(searched, database, random) or searched.climb(random)):
                 searched.leave_in_time()
         if not exhausted:
             searched.descend()
@@ -115,12 +124,16 @@ def search(hunt: Hunt) -> Catch:
         shrunk,
         exhausted,
         searched.refused,
+        frozenset(searched.asked),
         tuple((key, value) for key, values in database.data.items() for value in values),
     )
 
 
 def _found(searched: _Search, database: InMemoryExampleDatabase, random: Random) -> bool:
-    """A round of Hypothesis; whether it found a violation, which it has shrunk."""
+    """A round of Hypothesis; whether it found a violation.
+
+    It is not Hypothesis that shrinks: it asks for far more points than `descend`, which are dear.
+    """
     try:
         find(
             points(searched.regime),
@@ -129,7 +142,7 @@ def _found(searched: _Search, database: InMemoryExampleDatabase, random: Random)
                 max_examples=ROUND,
                 database=database,
                 deadline=None,
-                phases=(Phase.reuse, Phase.generate, Phase.target, Phase.shrink),
+                phases=(Phase.reuse, Phase.generate, Phase.target),
             ),
             random=random,
             database_key=searched.claim.id.encode(),
@@ -151,11 +164,17 @@ class _Search:
         self.claim, self.hunt, self.regime = claim, hunt, claim.domain
         self.probes: dict[str, Probe] = {}
         self.refused: Counter[str] = Counter()
-        self.violation: Probe | None = None
+        refuted = [p for p in hunt.known.values() if p.verdict is Verdict.REFUTED]
+        self.violation = min(refuted, key=self._height, default=None)
         self._patient = False
         """Whether points that were given up are asked again."""
-        self._asked: set[str] = set()
+        self.asked = set(hunt.asked)
         self._end = time.monotonic() + hunt.seconds
+
+    def _height(self, one: Probe) -> float:
+        """How far its parameters are from the first values, of each range's length, in all."""
+        ranges = self.regime.ranges.items()
+        return sum(values.steps.index(one.point[n]) / len(values.steps) for n, values in ranges)
 
     def violates(self, point: Cell) -> bool:
         """Whether a point is taken for a violation; Hypothesis asks."""
@@ -167,7 +186,7 @@ class _Search:
         target(max(found.discrepancy, -1e6))
         if found.verdict is not Verdict.REFUTED:
             return False
-        self.violation = found  # Hypothesis accepts only what is simpler than the last
+        self.violation = found
         return True
 
     def everywhere(self, random: Random) -> bool:
@@ -179,6 +198,33 @@ class _Search:
         ]
         random.shuffle(every)
         return any(self._fails(point) for point in every)
+
+    def climb(self, random: Random) -> bool:
+        """Try neighbours of the best points; whether a violation is found.
+
+        Of the best, those whose evidence is scarce are asked for more first: luck puts them there.
+        """
+        ranges = self.regime.ranges
+        for _ in range(NEIGHBOURS):
+            every = {**self.hunt.known, **self.probes}.values()
+            unsettled = [p for p in every if p.verdict is Verdict.INCONCLUSIVE or p.discrepancy < 0]
+            best = sorted(unsettled, key=lambda p: -p.discrepancy)[:BEST]
+            if not best:
+                return False
+            chosen = random.choice(best)
+            point = Cell(**chosen.point)
+            scarce = chosen.discrepancy > 0 and chosen.seconds < SECONDS / 2
+            self._patient = scarce and chosen.key not in self.asked
+            if not self._patient:
+                for name in random.sample(list(ranges), random.choice((1, 1, min(2, len(ranges))))):
+                    steps = ranges[name].steps
+                    place = steps.index(point[name]) + random.choice((-4, -2, -1, 1, 2, 4))
+                    point = point.replace(**{name: steps[min(max(place, 0), len(steps) - 1)]})
+            found = self._fails(point)
+            self._patient = False
+            if found:
+                return True
+        return False
 
     def descend(self) -> None:
         """Shrink until no parameter of the violation can be one step simpler."""
@@ -213,7 +259,7 @@ class _Search:
             key = registration(alone(self.claim, point), TIER)
             known = self.probes.get(key, self.hunt.known.get(key))
             given_up = known is not None and known.verdict is Verdict.INCONCLUSIVE
-            if known is not None and not (given_up and self._patient and key not in self._asked):
+            if known is not None and not (given_up and self._patient and key not in self.asked):
                 return known
             self.leave_in_time()
             found = probe(
@@ -221,11 +267,11 @@ class _Search:
                 point,
                 seed=self.hunt.seed,
                 device=self.hunt.device,
-                patience=SECONDS if self.violation else self.hunt.patience,
+                patience=SECONDS if self.violation or self._patient else self.hunt.patience,
             )
             self.probes[key] = found
-            if self.violation:
-                self._asked.add(key)
+            if self.violation or self._patient:
+                self.asked.add(key)
         except Exception as error:  # the search goes on elsewhere
             self.refused[f"{type(error).__name__}: {error}"] += 1
             return None
