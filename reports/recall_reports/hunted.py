@@ -24,7 +24,8 @@ def violation(claim: Claim) -> str:
         return ""
     return (
         f"violated at {at(claim, found.params)}, confirmed on fresh evidence with error "
-        f"probability {phrases.number(found.alpha, 2)} (confirmation {found.number} of the ledger)"
+        f"probability {phrases.number(found.alpha, 2)} (confirmation {found.number} of the ledger, "
+        f"which shows it again: {claim.replay} --hunt 1s)"
     )
 
 

@@ -13,6 +13,7 @@ from tests.benchmarks import (
     collection,
     gpu,
     growth,
+    hunts,
     large_vocabulary,
     products,
     recall,
@@ -41,18 +42,20 @@ PARTS: Mapping[str, Part] = {
     "samples": lambda _: samples.section(),
     "collection": lambda _: collection.section(),
     "suite": lambda given: suite.section(given.record, given.suite),
-    "gpu": lambda given: gpu.sections(given.device, given.threads, given.minutes),
+    "hunt": lambda given: hunts.section(given.planted, given.true, given.minutes),
+    "gpu": lambda given: gpu.sections(given.device, given.threads, given.minutes or 9.0),
 }
 
-ONLY_BY_NAME = ("language-model", "gpu")
-"""The one takes minutes and 9 GB, the other as long as it is given."""
+ONLY_BY_NAME = ("language-model", "hunt", "gpu")
+"""The first takes minutes and 9 GB, the others as long as they are given."""
 
 HEAD = """# Benchmarks
 
     python -m tests.benchmarks --markdown
 
 prints this file but for `language-model`, which takes minutes and 9 GB and has to be named, as in
-`python -m tests.benchmarks language-model`, and `gpu`. A factor above 1 is in favour of ours.
+`python -m tests.benchmarks language-model`, `gpu`, and `hunt`, whose table
+is HUNTS.md. A factor above 1 is in favour of ours.
 
 {machine}.
 """
@@ -66,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(PARTS)}")
     if missing := [str(path) for path in given.record if not path.exists()]:
         options.error(f"no record {', '.join(missing)}; give the report.json of a run")
+    if wrong := [name for name in hunts.named(given.planted) if name not in hunts.PLANTED]:
+        options.error(f"no planted error {', '.join(wrong)}; there are {', '.join(hunts.PLANTED)}")
     if not available(given.device):
         options.error(f"no device {given.device}: torch finds no CUDA; use --device cpu")
     err = Console(stderr=True)
@@ -104,7 +109,21 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="report.json of one more run of the suite, for its times",
     )
-    result.add_argument("--minutes", type=float, default=9.0, help="for gpu, in all (default 9)")
+    result.add_argument(
+        "--minutes",
+        type=float,
+        help="for gpu, in all (default 9); for hunt, each (5 of an error, 1 of the right theory)",
+    )
+    result.add_argument(
+        "--planted",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="for hunt: an error of tests/mutation/planted.py, or tuning, or held-out",
+    )
+    result.add_argument(
+        "--true", type=int, default=0, metavar="N", help="for hunt: N more of the right theory"
+    )
     result.add_argument("--suite", action="store_true", help="run the smoke tier for its times")
     return result
 

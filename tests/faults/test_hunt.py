@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import pytest
@@ -54,7 +55,10 @@ def test_a_violation_off_the_grid_fails_the_run(suite: Suite) -> None:
     page = (suite.folder / "reports" / "latest" / "report.html").read_text(encoding="utf-8")
     assert "violated at" in page
     assert "violation, confirmed" in page
-    again = suite.run_apart("--hunt", "60s", "--executor", "serial")
+    _, node, *options = shlex.split(f"{claim['replay']} --hunt 1s")
+    assert f"{claim['replay']} --hunt 1s)" in " ".join(result.text.split())
+    assert node.endswith("::tiny.mean")
+    again = suite.run_apart(*options, "--report-dir", "reports/latest", "--executor", "serial")
     assert again.status == 1
     assert only_claim(suite)["hunt"]["confirmed"]["number"] == 1
     # A plain run judges the grid alone.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
@@ -16,12 +17,14 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Prefetched, Settings, remembering, run
 from recall_claims.evidence.simulate import find
 from recall_claims.hunt.memory import HuntMemory, alpha_of
-from recall_claims.hunt.probe import TIER, Probe, alone
+from recall_claims.hunt.probe import SECONDS, TIER, Probe, alone
 from recall_claims.hunt.search import Catch, Hunt, search
 from recall_claims.judge.region import Verdict
 
-TURN = 12.0
-"""Seconds that a worker searches one claim at a stretch."""
+TURN, LEAST_TURN = 12.0, 2.0
+"""Seconds that a worker searches one claim at a stretch: less in a short hunt of many claims."""
+PATIENCE = 1.0
+"""Seconds of the first probes of a claim: cheap points come first, dear ones after some turns."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Trail:
         turns: how often it was searched.
         seconds: that it was searched for.
         exhausted: whether every point of its regime has been tried.
+        pressing: whether a violation was found that is not yet shrunk.
+        asked: keys of probes that had all the patience there is.
         refused: points at which theory or simulation broke down, by what was said.
     """
 
@@ -61,6 +66,8 @@ class Trail:
     turns: int = 0
     seconds: float = 0.0
     exhausted: bool = False
+    pressing: bool = False
+    asked: frozenset[str] = frozenset()
     refused: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -100,6 +107,7 @@ def hunt(
     seconds: float,
     watch: Watch | None = None,
     workers: int = 1,
+    clock: Callable[[], float] = time.monotonic,
 ) -> list[Trail]:
     """Search the regimes of claims in turns until the time is up.
 
@@ -114,31 +122,35 @@ def hunt(
         seconds: to hunt for; a turn that has begun is finished.
         watch: told after every turn.
         workers: turns at a time.
+        clock: that the seconds are of; another one says what a shared machine gave.
     """
-    end = time.monotonic() + seconds
+    end = clock() + seconds
     memory = HuntMemory(ledger, settings.seed)
     trails = [_trail(claim, memory) for claim in claims]
     flying: dict[Future[Catch], tuple[Trail, float]] = {}
     workers = 1 if isinstance(executor, SerialExecutor) else workers
     try:
         while True:
-            busy = {id(trail) for trail, _ in flying.values()}
-            idle = [t for t in trails if not t.over and id(t) not in busy]
-            idle.sort(key=lambda trail: trail.seconds)
-            while idle and len(flying) < workers and time.monotonic() < end:
-                trail = idle.pop(0)
-                allowed = min(TURN, max(end - time.monotonic(), 0.1))
-                future = executor.submit(search, _turn(trail, settings, memory, allowed))
-                flying[future] = trail, time.monotonic()
+            while len(flying) < workers and clock() < end:
+                engines = Counter(id(trail) for trail, _ in flying.values())
+                able = [t for t in trails if not t.over]
+                if not able:
+                    break
+                trail = min(able, key=lambda t: (engines[id(t)], not t.pressing, t.seconds))
+                engine = engines[id(trail)]
+                allowed = _allowed(end - clock(), able, workers)
+                began = clock()
+                future = executor.submit(search, _turn(trail, engine, settings, memory, allowed))
+                flying[future] = trail, began
             if not flying:
                 return trails
             for done in wait(flying, return_when=FIRST_COMPLETED).done:
                 trail, began = flying.pop(done)
-                _take(trail, done.result(), time.monotonic() - began, memory)
+                _take(trail, done.result(), clock() - began, memory)
                 if trail.confirmation is None:
                     _confirm(trail, done.result(), settings, ledger, executor, memory)
                 if watch is not None:
-                    watch(trails, max(end - time.monotonic(), 0.0))
+                    watch(trails, max(end - clock(), 0.0))
     finally:
         for future in flying:
             future.cancel()
@@ -164,7 +176,16 @@ def _key(claim: Claim, probe: Probe) -> str:
         return ""
 
 
-def _turn(trail: Trail, settings: Settings, memory: HuntMemory, seconds: float) -> Hunt:
+def _allowed(left: float, able: Sequence[Trail], workers: int) -> float:
+    """Seconds of a turn, such that every claim has one."""
+    waiting = sum(not trail.turns for trail in able)
+    share = left * workers / waiting if waiting else TURN
+    return min(TURN, max(LEAST_TURN, share), max(left, 0.1))
+
+
+def _turn(
+    trail: Trail, engine: int, settings: Settings, memory: HuntMemory, seconds: float
+) -> Hunt:
     claim = trail.claim
     return Hunt(
         module=claim.module,
@@ -173,6 +194,9 @@ def _turn(trail: Trail, settings: Settings, memory: HuntMemory, seconds: float) 
         device=settings.device,
         seconds=seconds,
         turn=len(trail.probes),  # a hunt that goes on draws other points
+        engine=engine,
+        patience=min(SECONDS, PATIENCE * 2 ** (trail.turns // 5)),
+        asked=trail.asked,
         examples=memory.examples(claim.id),
         known=trail.probes,
     )
@@ -184,11 +208,13 @@ def _take(trail: Trail, catch: Catch, seconds: float, memory: HuntMemory) -> Non
         trail.probes[probe.key] = probe
         memory.keep(claim.id, code, probe)
     memory.keep_examples(claim.id, catch.examples)
+    trail.asked |= catch.asked
     for text, count in catch.refused.items():
         trail.refused[text] = trail.refused.get(text, 0) + count
     trail.turns += 1
     trail.seconds += seconds
     trail.exhausted = catch.exhausted
+    trail.pressing = catch.violation is not None and not catch.shrunk
 
 
 def _confirm(
@@ -219,7 +245,8 @@ def _confirm(
     if verdict is Verdict.REFUTED:
         trail.confirmation = Confirmation(number, probe, outcome)
         return
-    settled = Probe(probe.point, probe.key, probe.discrepancy, verdict, probe.seconds)
+    # Whatever the verdict, a search is not to ask there again.
+    settled = replace(probe, verdict=Verdict.SUPPORTED)
     trail.probes[probe.key] = settled
     memory.keep(claim.id, _code(claim), settled)
 

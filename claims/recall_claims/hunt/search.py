@@ -1,12 +1,16 @@
 """Search one claim's regime for a while: what a worker process does.
 
-Hypothesis draws points, keeps those that come closest to a violation, and varies them; once one is
-found it shrinks it, parameter by parameter, towards the first values of its ranges.
+A small regime is tried point by point. In a large one Hypothesis draws points and climbs from the
+best of them, in rounds; half of the points of a round are drawn, for it climbs only then. Between
+rounds neighbours of the best points of all turns are tried. Once a violation is found it is shrunk,
+parameter by parameter, towards the first values of its ranges.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -23,10 +27,17 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.regime import Regime
 from recall_claims.declare.registration import registration
 from recall_claims.evidence import simulate
-from recall_claims.hunt.probe import TIER, Probe, alone, probe
+from recall_claims.hunt.probe import SECONDS, TIER, Probe, alone, probe
 from recall_claims.judge.region import Verdict
 
 Example = tuple[bytes, bytes]
+ROUND = 20
+"""Points that Hypothesis asks for at a time; it climbs when half of them are drawn."""
+BEST, NEIGHBOURS = 8, 10
+"""Best points of all turns that are climbed from, and how many of their neighbours are tried after
+a round."""
+SMALL = 512
+"""Points that a regime may have at most for all of them to be tried."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,10 @@ class Hunt:
         seed: of the evidence.
         device: where it is simulated.
         seconds: to search for.
-        turn: how often this claim was searched before; every turn draws other points.
+        turn: what is known of this claim; every turn draws other points.
+        engine: number of other searches of this claim that go on now.
+        patience: of a probe that looks for a violation, in seconds; one that shrinks it has all.
+        asked: keys of probes that had all.
         examples: of earlier turns, as Hypothesis keeps them.
         known: earlier probes, by key.
     """
@@ -50,6 +64,9 @@ class Hunt:
     device: str
     seconds: float
     turn: int = 0
+    engine: int = 0
+    patience: float = SECONDS
+    asked: frozenset[str] = frozenset()
     examples: tuple[Example, ...] = ()
     known: Mapping[str, Probe] = field(default_factory=dict)
 
@@ -64,6 +81,7 @@ class Catch:
         shrunk: whether no parameter of it can be one step simpler.
         exhausted: whether every point of the regime has been tried.
         refused: at how many points theory or simulation broke down, by what was said.
+        asked: keys of the probes so far that had all the patience there is.
         examples: for the next turn.
     """
 
@@ -72,6 +90,7 @@ class Catch:
     shrunk: bool
     exhausted: bool
     refused: Mapping[str, int]
+    asked: frozenset[str]
     examples: tuple[Example, ...]
 
 
@@ -84,23 +103,19 @@ def search(hunt: Hunt) -> Catch:
     claim, _ = simulate.find(hunt.module, hunt.claim)
     searched = _Search(claim, hunt)
     database = _database(hunt.examples)
+    random = Random(_named(hunt))
     shrunk = exhausted = False
     try:
-        find(
-            points(searched.regime),
-            searched.violates,
-            settings=settings(
-                max_examples=10**6,
-                database=database,
-                deadline=None,
-                phases=(Phase.reuse, Phase.generate, Phase.target, Phase.shrink),
-            ),
-            random=Random(_named(hunt)),
-            database_key=hunt.claim.encode(),
-        )
-        shrunk = True
-    except (NoSuchExample, Unsatisfiable):
-        exhausted = True
+        if searched.violation is not None:
+            pass  # of an earlier turn, to be shrunk
+        elif math.prod(len(values.steps) for values in searched.regime.ranges.values()) <= SMALL:
+            exhausted = not searched.everywhere(random)
+        else:
+            while not (_found(searched, database, random) or searched.climb(random)):
+                searched.leave_in_time()
+        if not exhausted:
+            searched.descend()
+            shrunk = True
     except TimeIsUp:
         pass
     return Catch(
@@ -109,8 +124,32 @@ def search(hunt: Hunt) -> Catch:
         shrunk,
         exhausted,
         searched.refused,
+        frozenset(searched.asked),
         tuple((key, value) for key, values in database.data.items() for value in values),
     )
+
+
+def _found(searched: _Search, database: InMemoryExampleDatabase, random: Random) -> bool:
+    """A round of Hypothesis; whether it found a violation.
+
+    It is not Hypothesis that shrinks: it asks for far more points than `descend`, which are dear.
+    """
+    try:
+        find(
+            points(searched.regime),
+            searched.violates,
+            settings=settings(
+                max_examples=ROUND,
+                database=database,
+                deadline=None,
+                phases=(Phase.reuse, Phase.generate, Phase.target),
+            ),
+            random=random,
+            database_key=searched.claim.id.encode(),
+        )
+    except (NoSuchExample, Unsatisfiable):
+        return False
+    return True
 
 
 def points(regime: Regime) -> st.SearchStrategy[Cell]:
@@ -125,39 +164,122 @@ class _Search:
         self.claim, self.hunt, self.regime = claim, hunt, claim.domain
         self.probes: dict[str, Probe] = {}
         self.refused: Counter[str] = Counter()
-        self.violation: Probe | None = None
+        refuted = [p for p in hunt.known.values() if p.verdict is Verdict.REFUTED]
+        self.violation = min(refuted, key=self._height, default=None)
+        self._patient = False
+        """Whether points that were given up are asked again."""
+        self.asked = set(hunt.asked)
         self._end = time.monotonic() + hunt.seconds
+
+    def _height(self, one: Probe) -> float:
+        """How far its parameters are from the first values, of each range's length, in all."""
+        ranges = self.regime.ranges.items()
+        return sum(values.steps.index(one.point[n]) / len(values.steps) for n, values in ranges)
 
     def violates(self, point: Cell) -> bool:
         """Whether a point is taken for a violation; Hypothesis asks."""
         if not self.regime.searchable(point):
             reject()
         found = self._probed(point)
+        if found is None:
+            reject()
         target(max(found.discrepancy, -1e6))
         if found.verdict is not Verdict.REFUTED:
             return False
-        self.violation = found  # Hypothesis accepts only what is simpler than the last
+        self.violation = found
         return True
 
-    def _probed(self, point: Cell) -> Probe:
+    def everywhere(self, random: Random) -> bool:
+        """Try every point, in a random order; whether a violation is found."""
+        ranges = self.regime.ranges
+        every = [
+            Cell(**dict(zip(ranges, values, strict=True)))
+            for values in itertools.product(*(values.steps for values in ranges.values()))
+        ]
+        random.shuffle(every)
+        return any(self._fails(point) for point in every)
+
+    def climb(self, random: Random) -> bool:
+        """Try neighbours of the best points; whether a violation is found.
+
+        Of the best, those whose evidence is scarce are asked for more first: luck puts them there.
+        """
+        ranges = self.regime.ranges
+        for _ in range(NEIGHBOURS):
+            every = {**self.hunt.known, **self.probes}.values()
+            unsettled = [p for p in every if p.verdict is Verdict.INCONCLUSIVE or p.discrepancy < 0]
+            best = sorted(unsettled, key=lambda p: -p.discrepancy)[:BEST]
+            if not best:
+                return False
+            chosen = random.choice(best)
+            point = Cell(**chosen.point)
+            scarce = chosen.discrepancy > 0 and chosen.seconds < SECONDS / 2
+            self._patient = scarce and chosen.key not in self.asked
+            if not self._patient:
+                for name in random.sample(list(ranges), random.choice((1, 1, min(2, len(ranges))))):
+                    steps = ranges[name].steps
+                    place = steps.index(point[name]) + random.choice((-4, -2, -1, 1, 2, 4))
+                    point = point.replace(**{name: steps[min(max(place, 0), len(steps) - 1)]})
+            found = self._fails(point)
+            self._patient = False
+            if found:
+                return True
+        return False
+
+    def descend(self) -> None:
+        """Shrink until no parameter of the violation can be one step simpler."""
+        ranges = self.regime.ranges
+        self._patient = lower = True
+        while lower:
+            assert self.violation is not None
+            at = Cell(**self.violation.point)
+            places = {name: values.steps.index(at[name]) for name, values in ranges.items()}
+            lower = any(
+                self._fails(at.replace(**{name: ranges[name].steps[place]}))
+                for name, now in places.items()
+                for place in dict.fromkeys((0, now // 2, now - 1))
+                if 0 <= place < now
+            )
+
+    def leave_in_time(self) -> None:
+        """Raises: TimeIsUp: it is."""
+        if time.monotonic() > self._end:
+            raise TimeIsUp
+
+    def _fails(self, point: Cell) -> bool:
+        found = self._probed(point) if self.regime.searchable(point) else None
+        if found is None or found.verdict is not Verdict.REFUTED:
+            return False
+        self.violation = found
+        return True
+
+    def _probed(self, point: Cell) -> Probe | None:
+        """Evidence at a point; None where theory or simulation breaks down."""
         try:
             key = registration(alone(self.claim, point), TIER)
-            if key in self.hunt.known:
-                return self.hunt.known[key]
-            if key not in self.probes:
-                if time.monotonic() > self._end:
-                    raise TimeIsUp
-                self.probes[key] = probe(
-                    self.claim, point, seed=self.hunt.seed, device=self.hunt.device
-                )
-        except Exception as error:  # of theory or simulation: the search goes on elsewhere
+            known = self.probes.get(key, self.hunt.known.get(key))
+            given_up = known is not None and known.verdict is Verdict.INCONCLUSIVE
+            if known is not None and not (given_up and self._patient and key not in self.asked):
+                return known
+            self.leave_in_time()
+            found = probe(
+                self.claim,
+                point,
+                seed=self.hunt.seed,
+                device=self.hunt.device,
+                patience=SECONDS if self.violation or self._patient else self.hunt.patience,
+            )
+            self.probes[key] = found
+            if self.violation or self._patient:
+                self.asked.add(key)
+        except Exception as error:  # the search goes on elsewhere
             self.refused[f"{type(error).__name__}: {error}"] += 1
-            reject()
-        return self.probes[key]
+            return None
+        return found
 
 
 def _named(hunt: Hunt) -> int:
-    text = f"hunt\0{hunt.seed}\0{hunt.claim}\0{hunt.turn}"
+    text = f"hunt\0{hunt.seed}\0{hunt.claim}\0{hunt.turn}\0{hunt.engine}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 

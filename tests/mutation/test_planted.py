@@ -1,0 +1,135 @@
+"""Planted errors are invisible on the grids of the standard tier, and violations elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, wraps
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from recall_claims import Block, Cell, Claim
+from recall_claims.declare.registration import registration
+from tests.every_claim import imported
+from tests.mutation.judge import falsified
+from tests.mutation.mutants import forget
+from tests.mutation.planted import PLANTED, Planted
+
+LEAST = 1.5
+"""Half widths of its region by which the example of an error is wrong."""
+FORMULAS = [p for p in PLANTED.values() if p.changed.startswith("theory.")]
+IDENTITIES = [p for p in PLANTED.values() if p not in FORMULAS]
+
+
+def each(errors: Iterable[Planted]) -> list[Any]:
+    return [pytest.param(planted, id=planted.id) for planted in errors]
+
+
+def test_half_of_twenty_are_held_out() -> None:
+    assert len(PLANTED) == 20
+    assert sum(planted.held_out for planted in PLANTED.values()) == 10
+
+
+@pytest.mark.parametrize("planted", each(FORMULAS))
+def test_the_grids_of_its_claims_do_not_see_it(planted: Planted) -> None:
+    unchanged(planted, planted.claims)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("planted", each(FORMULAS))
+def test_no_grid_sees_it(planted: Planted) -> None:
+    users = [name for name, called in calls().items() if planted.changed in called]
+    assert set(planted.claims) <= set(users)
+    unchanged(planted, users)
+
+
+def unchanged(planted: Planted, names: Iterable[str]) -> None:
+    """Asserts that claims register the same in the standard tier with the error and without."""
+    with falsified(planted.mutant, *names) as claims:
+        wrong = {name: registration(claims[name], "standard") for name in names}
+    assert wrong == {name: registration(imported()[name], "standard") for name in names}
+
+
+@cache
+def calls() -> dict[str, set[str]]:
+    """Of each claim, the functions with an error that its registration calls."""
+    found = {}
+    for name, claim in imported().items():
+        if claim.cells.get("standard"):
+            with spied() as called, falsified(None, name) as claims:
+                registration(claims[name], "standard")
+            found[name] = called
+    return found
+
+
+@contextmanager
+def spied() -> Iterator[set[str]]:
+    """The names of the functions with an error that are called meanwhile."""
+    called: set[str] = set()
+
+    def spy(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def change(right: Callable[..., Any]) -> Callable[..., Any]:
+            @wraps(right)
+            def noted(*args: Any, **named: Any) -> Any:
+                called.add(name)
+                return right(*args, **named)
+
+            return noted
+
+        return change
+
+    with pytest.MonkeyPatch.context() as patch:
+        for planted in {p.changed: p for p in FORMULAS}.values():
+            replace(planted, change=spy(planted.changed)).plant(patch)
+        yield called
+    forget()
+
+
+@pytest.mark.parametrize("planted", each(FORMULAS))
+def test_its_example_is_wrong(planted: Planted) -> None:
+    name = planted.claims[0]
+    right = number(imported()[name], planted.example)
+    with falsified(planted.mutant, name) as claims:
+        wrong = number(claims[name], planted.example)
+    region = imported()[name].rule.region  # type: ignore[attr-defined]
+    off = wrong - right if region.low < 0 else right / wrong - 1
+    assert abs(off) >= LEAST * (region.high - region.low) / 2
+    in_regime(name, planted.example)
+
+
+def number(claim: Claim, cell: Cell) -> float:
+    assert claim.predict is not None
+    return float(claim.predict(cell))
+
+
+def in_regime(name: str, cell: Cell) -> None:
+    domain = imported()[name].domain
+    assert domain is not None
+    assert domain.searchable(cell)
+    assert all(cell[parameter] in values.steps for parameter, values in domain.ranges.items())
+
+
+@pytest.mark.parametrize("planted", each(IDENTITIES))
+def test_an_identity_breaks_at_its_example_alone(planted: Planted) -> None:
+    [name] = planted.claims
+    claim = imported()[name]
+    right = {cell: errors(claim, cell) for cell in claim.cells["standard"]}
+    with pytest.MonkeyPatch.context() as patch:
+        planted.plant(patch)
+        for cell, expected in right.items():
+            assert np.array_equal(errors(claim, cell), expected)
+        wrong = errors(claim, planted.example)
+    tolerance = claim.rule.tolerance  # type: ignore[attr-defined]
+    assert wrong.min() > LEAST * tolerance
+    assert errors(claim, planted.example).max() < tolerance
+    in_regime(name, planted.example)
+
+
+def errors(claim: Claim, cell: Cell) -> np.ndarray[Any, Any]:
+    block = Block((np.random.default_rng(7), np.random.default_rng(8)), "cpu", torch.float64)
+    found: torch.Tensor = claim.observe(cell, block)["error"]
+    return found.numpy()
