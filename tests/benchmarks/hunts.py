@@ -187,8 +187,8 @@ def hunted(planted: Planted | None, minutes: float, seed: int = SEED) -> Hunted:
     again = probe(claim, Cell(**violation.point), seed=seed, device="cpu")
     stands = again.verdict is not Verdict.REFUTED
     right, cell = _predicted(claim, violation), violation.point
-    more = (minimal, said, right, stands, int(confirmations), minutes)
-    return Hunted(claim.id, cell, *figures, *more)
+    ends = int(confirmations), minutes
+    return Hunted(claim.id, cell, *figures, minimal, said, right, stands, *ends)
 
 
 class _Over(Exception):

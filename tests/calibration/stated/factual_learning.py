@@ -36,7 +36,9 @@ def _half_time(cell: Cell, stage: sequential.Stage) -> float:
 def _flow(cell: Cell, block: Block) -> learning.Losses:
     problem = _prompts(cell, block, random=False)
     duration = 1.2 * max(_half_time(cell, "relation"), _half_time(cell, "subject"))
-    return learning.flow_losses(problem, problem.start(SCALE, SCALE), duration=duration, steps=STEPS)
+    return learning.flow_losses(
+        problem, problem.start(SCALE, SCALE), duration=duration, steps=STEPS
+    )
 
 
 def _observed_half_time(stage: sequential.Stage) -> Observe:
