@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,15 @@ if sys.platform == "win32":
 else:
     _START = multiprocessing.get_context("forkserver")
 _START.set_forkserver_preload(list(LOADED))
-_BYTECODE = tempfile.TemporaryDirectory(prefix="bytecode-")
-"""What one process has compiled another need not, even where Python may write none beside files."""
+
+
+@cache
+def _bytecode() -> tempfile.TemporaryDirectory[str]:
+    """What one process has compiled another need not, even where Python writes none beside files.
+
+    Only the process that starts the others makes it, and removes it when it ends.
+    """
+    return tempfile.TemporaryDirectory(prefix="bytecode-")
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,7 @@ def run_pytest(
     """
     with tempfile.TemporaryDirectory() as scratch:
         printed = Path(scratch) / "printed"
-        given = (str(folder), list(arguments), dict(environment), str(printed), _BYTECODE.name)
+        given = (str(folder), list(arguments), dict(environment), str(printed), _bytecode().name)
         process = _START.Process(target=_pytest, args=given)
         process.start()
         process.join(seconds)
