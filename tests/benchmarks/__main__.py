@@ -23,6 +23,7 @@ from tests.benchmarks import (
 )
 from tests.benchmarks.table import Section, as_markdown, as_rich, notes
 from tests.benchmarks.timing import available, machine
+from tests.mutation.planted import PLANTED
 
 Part = Callable[[argparse.Namespace], Section | list[Section]]
 
@@ -67,8 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(PARTS)}")
     if missing := [str(path) for path in given.record if not path.exists()]:
         options.error(f"no record {', '.join(missing)}; give the report.json of a run")
-    if wrong := [name for name in hunts.named(given.planted) if name not in hunts.PLANTED]:
-        options.error(f"no planted error {', '.join(wrong)}; there are {', '.join(hunts.PLANTED)}")
+    if wrong := [name for name in hunts.named(given.planted) if name not in PLANTED]:
+        options.error(f"no planted error {', '.join(wrong)}; there are {', '.join(PLANTED)}")
     if not available(given.device):
         options.error(f"no device {given.device}: torch finds no CUDA; use --device cpu")
     err = Console(stderr=True)
