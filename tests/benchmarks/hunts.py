@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -180,15 +180,38 @@ def hunted(planted: Planted | None, minutes: float, seed: int = SEED) -> Hunted:
         if confirmed is not None and confirmed.confirmation is not None:
             claim, violation = confirmed.claim, confirmed.confirmation.probe
             minimal, said = is_minimal(claim, violation, seed), _predicted(claim, violation)
-    tried = sum(len(trail.probes) for trail in trails)
-    figures = (round(spent[0], 1), round(spent[1], 1), tried)
+    result = Hunted(
+        claim="",
+        cell={},
+        seconds=round(spent[0], 1),
+        clock=round(spent[1], 1),
+        tried=sum(len(trail.probes) for trail in trails),
+        minimal=None,
+        wrong=None,
+        right=None,
+        right_stands=None,
+        confirmations=int(confirmations),
+        minutes=minutes,
+    )
     if confirmed is None:
-        return Hunted("", {}, *figures, None, None, None, None, int(confirmations), minutes)
+        return result
     again = probe(claim, Cell(**violation.point), seed=seed, device="cpu")
+<<<<<<< HEAD
     stands = again.verdict is not Verdict.REFUTED
     right, cell = _predicted(claim, violation), violation.point
     ends = int(confirmations), minutes
     return Hunted(claim.id, cell, *figures, minimal, said, right, stands, *ends)
+=======
+    return replace(
+        result,
+        claim=claim.id,
+        cell=violation.point,
+        minimal=minimal,
+        wrong=said,
+        right=_predicted(claim, violation),
+        right_stands=again.verdict is not Verdict.REFUTED,
+    )
+>>>>>>> hunt
 
 
 class _Over(Exception):

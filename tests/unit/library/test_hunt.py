@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,9 +32,11 @@ from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
+from recall_claims.evidence.simulate import Task, simulate
 from recall_claims.hunt import campaign
 from recall_claims.hunt.memory import HuntMemory, alpha_of
 from recall_claims.hunt.probe import alone, probe
+from recall_claims.hunt.search import Hunt, search
 from recall_claims.judge.methods import Array
 
 SIZES = {"dim": log_integers(8, 512), "length": log_integers(4, 256), "tied": one_of(False, True)}
@@ -65,6 +68,23 @@ def declared(id: str, regime: Regime = REGIME) -> Claim:
         return normal(block, cell["dim"] * (1.5 if wrong else 1.0))
 
     return mean
+
+
+@claim(
+    "T.noisy",
+    "The mean is the dimension, which replicates hardly tell",
+    source=Source("A", "A3", provenance="derived", reference="nowhere"),
+    regime=REGIME,
+    cells=grid(dim=(16, 64), length=(8, 16)),
+    replicates=64,
+    looks=5,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    why="a test",
+    predict=lambda cell: cell.number("dim"),
+)
+def noisy(cell: Cell, block: Block) -> Array:
+    """The mean is above the dimension by a quarter."""
+    return normal(block, 1.25 * cell["dim"], 2.0)
 
 
 FEW = Regime("two sizes", {"dim": one_of(16, 64), "length": one_of(8, 16)})
@@ -149,6 +169,43 @@ def test_a_probe_replays(path: Path) -> None:
     assert probe(right, point, seed=0, device="cpu").discrepancy != (
         probe(right, point, seed=1, device="cpu").discrepancy
     )
+
+
+def asked(claim: Claim, **more: Any) -> Hunt:
+    return Hunt(claim.module, claim.id, seed=0, device="cpu", seconds=60.0, **more)
+
+
+def test_a_violation_is_shrunk_before_another_is_looked_for() -> None:
+    large = probe(wrong, Cell(dim=32, length=128, tied=True), seed=0, device="cpu")
+    assert large.verdict is Verdict.REFUTED
+    catch = search(asked(wrong, known={large.key: large}))
+    assert catch.shrunk
+    assert catch.violation is not None
+    assert catch.violation.point["dim"] == 8
+    # Nothing but what is simpler than the violation was tried.
+    assert all(probe.point["dim"] <= 32 for probe in catch.probes)
+    assert all(probe.point["length"] <= 128 for probe in catch.probes)
+
+
+def test_two_searches_of_a_claim_draw_other_points() -> None:
+    one, other = (search(replace(asked(right, engine=k), seconds=1.0)) for k in (0, 1))
+    assert {p.key for p in one.probes} != {p.key for p in other.probes}
+
+
+def test_a_probe_gives_up_what_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks: list[object] = []
+
+    def counted(task: Task) -> object:
+        blocks.append(task)
+        return simulate(task)
+
+    monkeypatch.setattr("recall_claims.hunt.probe.simulate", counted)
+    drawn = []
+    for patience in (1e-6, 1e6):
+        probe(noisy, Cell(dim=16, length=8), seed=3, device="cpu", patience=patience)
+        drawn.append(len(blocks))
+    assert drawn[0] == 1
+    assert drawn[1] - drawn[0] > 1
 
 
 def test_critical_values_are_hunted_by_rungs_at_the_edges(path: Path) -> None:
