@@ -196,12 +196,6 @@ def hunted(planted: Planted | None, minutes: float, seed: int = SEED) -> Hunted:
     if confirmed is None:
         return result
     again = probe(claim, Cell(**violation.point), seed=seed, device="cpu")
-<<<<<<< HEAD
-    stands = again.verdict is not Verdict.REFUTED
-    right, cell = _predicted(claim, violation), violation.point
-    ends = int(confirmations), minutes
-    return Hunted(claim.id, cell, *figures, minimal, said, right, stands, *ends)
-=======
     return replace(
         result,
         claim=claim.id,
@@ -211,7 +205,6 @@ def hunted(planted: Planted | None, minutes: float, seed: int = SEED) -> Hunted:
         right=_predicted(claim, violation),
         right_stands=again.verdict is not Verdict.REFUTED,
     )
->>>>>>> hunt
 
 
 class _Over(Exception):
