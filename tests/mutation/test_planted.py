@@ -39,7 +39,7 @@ def test_the_grids_of_its_claims_do_not_see_it(planted: Planted) -> None:
     unchanged(planted, planted.claims)
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("planted", each(FORMULAS))
 def test_no_grid_sees_it(planted: Planted) -> None:
     users = [name for name, called in calls().items() if planted.changed in called]
