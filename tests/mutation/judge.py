@@ -124,13 +124,13 @@ class Evidence:
 
 @cache
 def _runs() -> tuple[Run, ...]:
-    """Of every claim, the lowest tier that has it, and the standard one."""
+    """Of every claim, the lowest tier that has it and the standard one; full tiers take hours."""
     found = []
     for name, claim in imported().items():
         if claim.needs is None:
-            lowest = next(tier for tier in TIERS if claim.cells.get(tier))
-            found += [(name, tier) for tier in dict.fromkeys((lowest, "standard"))]
-    return tuple(run for run in found if imported()[run[0]].cells.get(run[1]))
+            run = [tier for tier in TIERS if tier != "full" and claim.cells.get(tier)]
+            found += [(name, tier) for tier in dict.fromkeys((*run[:1], *run[-1:]))]
+    return tuple(found)
 
 
 def _caught(claim: Claim, verdict: Verdict) -> bool:

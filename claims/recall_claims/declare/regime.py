@@ -170,6 +170,13 @@ class Regime:
         point = cell if ignoring is None else type(cell)(**cell.without(ignoring))
         return None if self._together(point) else "its condition does not hold there"
 
+    def draws(self, cell: Cell) -> bool:
+        """Whether a search may draw a cell: of steps of the ranges, and searchable."""
+        if cell.keys() != self.ranges.keys():
+            return False
+        steps = all(cell[name] in values.steps for name, values in self.ranges.items())
+        return steps and self.searchable(cell)
+
     def searchable(self, cell: Cell) -> bool:
         """Whether a drawn cell lies in the regime and is small enough to be simulated."""
         return self._together(cell) and (self.size is None or self.size(cell) <= self.largest)

@@ -170,8 +170,11 @@ def _trail(claim: Claim, memory: HuntMemory) -> Trail:
 
 
 def _key(claim: Claim, probe: Probe) -> str:
+    """The probe's key, or "" where the regime, as it is now, draws no such point."""
+    assert claim.domain is not None
+    point = Cell(**probe.point)
     try:
-        return registration(alone(claim, Cell(**probe.point)), TIER)
+        return registration(alone(claim, point), TIER) if claim.domain.draws(point) else ""
     except (ClaimError, ArithmeticError, ValueError):
         return ""
 

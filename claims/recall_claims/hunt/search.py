@@ -178,8 +178,6 @@ class _Search:
 
     def violates(self, point: Cell) -> bool:
         """Whether a point is taken for a violation; Hypothesis asks."""
-        if not self.regime.searchable(point):
-            reject()
         found = self._probed(point)
         if found is None:
             reject()
@@ -247,15 +245,17 @@ class _Search:
             raise TimeIsUp
 
     def _fails(self, point: Cell) -> bool:
-        found = self._probed(point) if self.regime.searchable(point) else None
+        found = self._probed(point)
         if found is None or found.verdict is not Verdict.REFUTED:
             return False
         self.violation = found
         return True
 
     def _probed(self, point: Cell) -> Probe | None:
-        """Evidence at a point; None where theory or simulation breaks down."""
+        """Evidence at a point; None outside the regime and where something breaks down."""
         try:
+            if not self.regime.searchable(point):
+                return None
             key = registration(alone(self.claim, point), TIER)
             known = self.probes.get(key, self.hunt.known.get(key))
             given_up = known is not None and known.verdict is Verdict.INCONCLUSIVE

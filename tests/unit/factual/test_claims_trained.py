@@ -1,7 +1,5 @@
 """claims.factual.trained, and the points that claims about trained transformers stand on."""
 
-import math
-
 import pytest
 
 from claims.factual import test_trained_capacity as capacity
@@ -26,7 +24,8 @@ def test_points_lie_at_their_multiple_of_the_boundary(heads: int, factor: float)
 
 @pytest.mark.parametrize("dim", [16, 32, 64, 128])
 def test_edges_of_the_line_are_rungs_at_every_dimension(dim: int) -> None:
-    low, high = (cell["facts"] for cell in capacity.at_edges(dim, answers=8))
-    predicted = theory.capacity(6 * dim**2)
-    assert math.isclose(low, capacity.CONSTANT.region.low * predicted)
-    assert math.isclose(high, capacity.CONSTANT.region.high * predicted)
+    rungs = [cell["facts"] for cell in capacity.at_edges(dim, answers=8)]
+    assert rungs == [121 * (dim // 16) ** 2, 225 * (dim // 16) ** 2]
+    line = 0.15 * 6 * dim**2
+    region = capacity.CONSTANT.region
+    assert rungs == [pytest.approx(edge * line) for edge in (region.low, region.high)]

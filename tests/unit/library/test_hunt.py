@@ -37,7 +37,7 @@ from recall_claims.evidence.simulate import Task, simulate
 from recall_claims.hunt import campaign
 from recall_claims.hunt.memory import HuntMemory, alpha_of
 from recall_claims.hunt.probe import alone, probe
-from recall_claims.hunt.search import Hunt, search
+from recall_claims.hunt.search import Hunt, _Search, search
 from recall_claims.judge.methods import Array
 
 SIZES = {"dim": log_integers(8, 512), "length": log_integers(4, 256), "tied": one_of(False, True)}
@@ -161,6 +161,25 @@ def test_a_true_theorem_is_not_confirmed_wrong(path: Path) -> None:
     assert trail.confirmation is None
     assert len(trail.probes) > 20
     assert all(REGIME.searchable(Cell(**probe.point)) for probe in trail.probes.values())
+
+
+def test_what_a_regime_leaves_out_by_now_is_no_violation(path: Path) -> None:
+    assert hunted(wrong, path, 60).confirmation is not None
+    assert hunted(wrong, path, 0).confirmation is not None
+    short = replace(REGIME, holds=lambda cell: cell["length"] <= 2 * cell["dim"])
+    few = replace(REGIME, ranges={**SIZES, "tied": one_of(False)})
+    for narrower in (short, few):
+        assert hunted(replace(wrong, domain=narrower), path, 0).confirmation is None
+
+
+def test_a_condition_that_breaks_down_ends_no_search() -> None:
+    def holds(cell: Cell) -> bool:
+        return bool(cell["dim"] / (cell["length"] - 8))
+
+    broken = replace(REGIME, holds=holds, ranges={**SIZES, "length": integers(8, 12)})
+    search = _Search(replace(wrong, domain=broken), asked(wrong))
+    assert not search._fails(Cell(dim=16, length=8, tied=True))
+    assert search.refused == {"ZeroDivisionError: division by zero": 1}
 
 
 def test_a_probe_replays(path: Path) -> None:
