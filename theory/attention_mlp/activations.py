@@ -183,10 +183,12 @@ def moments(name: str, scale: float) -> Moments:
 
 
 @lru_cache(maxsize=4096)
-def shifted(name: str, offset: float) -> tuple[float, float, float]:
-    r"""$E\phi(\omega + g)$, $E\phi'(\omega + g)$, $E\phi(\omega + g)^2$."""
+def shifted(name: str, offset: float) -> tuple[float, float, float, float]:
+    r"""$E\phi$, $E\phi'$, $E\phi^2$ and $E\phi^3$ at $\omega + g$."""
     value, slope = _MAPS[name]
     # A Gaussian around -offset, so that the nodes still meet at the kink.
     weights = _WEIGHTS * np.exp(_NODES * offset - offset**2 / 2)
     phi = value(_NODES)
-    return float(weights @ phi), float(weights @ slope(_NODES)), float(weights @ phi**2)
+    means = phi, slope(_NODES), phi**2, phi**3
+    mean, prime, square, cube = (float(weights @ values) for values in means)
+    return mean, prime, square, cube
