@@ -80,7 +80,7 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     ),
     cells={"smoke": ACCURACY[::5], "standard": ACCURACY},
     replicates={"smoke": 96, "full": 768},
-    looks={"smoke": 2, "standard": 3},
+    looks={"smoke": 2, "standard": 4},
     rule=MeanDifference(Region(-0.03, 0.03), method=Student(spent=0.05)),
     why="The formula states an error of 0.03 for V >= 128, m >= 32 and activations of order up to "
     "2. Shares of V tokens vary by 0.04 between runs, too little for exact intervals to be as "

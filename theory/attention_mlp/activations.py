@@ -92,6 +92,7 @@ class Moments:
         gain: $\chi = E(\phi\phi')'$.
         fourth: $E\phi^4$.
         cube: $E\phi^3$.
+        fifth: $E\phi^5$.
         mixed: $E\phi^2\phi'^2$.
         mixed_centred: $E(\phi - b_0)^2\phi'^2$.
     """
@@ -106,6 +107,7 @@ class Moments:
     gain: float
     fourth: float
     cube: float
+    fifth: float
     mixed: float
     mixed_centred: float
 
@@ -177,6 +179,7 @@ def moments(name: str, scale: float) -> Moments:
         gain=float(w @ (product * x)) / scale,
         fourth=float(w @ phi**4),
         cube=float(w @ phi**3),
+        fifth=float(w @ phi**5),
         mixed=float(w @ product**2),
         mixed_centred=float(w @ ((phi - derivatives[0]) ** 2 * prime**2)),
     )

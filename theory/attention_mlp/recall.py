@@ -61,6 +61,7 @@ class Kernel:
         power: $\mathrm{Var}(\phi^2)/q^2$, over m the relative variance of $f_v^\top f_v$.
         leverage: slope of the overlap with the mean feature in $f_v^\top f_v / q$.
         third: $E_\omega\,E\phi^3\kappa_3(\phi)$, over $m^2$ the third cumulant of $f_w^\top f_v$.
+        growth: slope of its logarithm in $f_v^\top f_v / q$.
     """
 
     same: float
@@ -70,6 +71,7 @@ class Kernel:
     power: float
     leverage: float
     third: float
+    growth: float
 
     def spread(self, width: float) -> float:
         """$T^2$ at this width."""
@@ -102,6 +104,7 @@ def kernel(activation: str, dim: float, *, trigger_in_values: bool = False) -> K
         power=power,
         leverage=covariance / power if power > 0 else 0.0,
         third=third,
+        growth=(law.fifth / (law.cube * law.square) - 1) / power if third > 0 else 0.0,
     )
 
 
@@ -169,7 +172,8 @@ def _accuracy(problem: MlpProblem, balanced: bool) -> float:
     competitor = counts / load
     mean = 0.0 if problem.centred else (competitor - 1) * other
     deviation = np.sqrt(length / dim + competitor**2 * spread)
-    skewness = g * values.third / width**2 * (competitor / deviation) ** 3
+    third = values.third * np.maximum(1 + values.growth * (g - 1), 0.0) / width**2
+    skewness = third * (competitor / deviation) ** 3
     below = sphere.cdf(_unskewed((own - mean) / deviation, skewness), rank) @ weights
     right = below ** (size - 1) @ score_weights @ scale_weights @ power_weights
     return float(weights @ right)
