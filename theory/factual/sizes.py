@@ -18,7 +18,8 @@ PAIRED = ANY.searched(
     answers=log_integers(3, 64),
 )
 COMPRESSED = Regime(
-    "16 subjects and relations in heads of 8 tokens",
+    "16 subjects and relations in heads of 8 tokens, or 32 in heads of 16 at d of 384 and more, "
+    "where attention is selective; at most 4 facts a hidden unit",
     {
         "subjects": one_of(16, 32),
         "relations": one_of(16, 32),
@@ -28,7 +29,11 @@ COMPRESSED = Regime(
         "group": one_of(8, 16),
         "head_dim": one_of(2, 3, 4, 5, 6),
     },
-    holds=lambda cell: cell["subjects"] == cell["relations"] == 2 * cell["group"],
+    holds=lambda cell: (
+        cell["subjects"] == cell["relations"] == 2 * cell["group"]
+        and (cell["group"] == 8 or cell["dim"] >= 384)
+        and 4 * cell["width"] >= cell["subjects"] ** 2
+    ),
 )
 SELECTIVE = Regime(
     "heads of 2 to 8 tokens, as many noise tokens as others",
