@@ -30,7 +30,7 @@ from theory.memory import zipf
 
 REPORTED = Source("C", "C3", provenance="reported", reference="theory/memory/zipf.py")
 DERIVED = Source("C", "C3", provenance="derived", reference="theory/memory/zipf.py")
-LABELS, TOKENS = 5, 512
+LABELS, TOKENS, FRESH = 5, 512, 64
 SHARE = Betting(0, 1)
 
 
@@ -115,7 +115,7 @@ UNSEEN = cells(
     why="""The theory treats a label's score as normal and its overlaps to leading order, and states
         5% of the error for it. The rest is statistical; a t rule, because tests that are exact
         would ask for 2,500 replicates where the error is a twentieth.""",
-    replicates=1024,
+    replicates=512,
     looks=2,
     controls=(
         times(1.2, "fifth-more", "a fifth more error"),
@@ -132,7 +132,7 @@ UNSEEN = cells(
 def cutoff(cell: Cell, block: Block) -> torch.Tensor:
     """Tokens stored alike are recalled until their number P makes the noise P/(M d) of order one
     over a logarithm; the error has a minimum at a multiple of d/log d."""
-    return block.draw(error, cell)
+    return block.draw(error, cell, fresh=FRESH)
 
 
 @claim(
@@ -176,8 +176,8 @@ def cutoff_exponent(cell: Cell, block: Block) -> torch.Tensor:
     rule=MeanRatio(Region(0.9, 1.1)),
     why="""The theory states 5% of the error, and more where the most frequent token is at risk, as
         it alone makes much of the noise. The rest is statistical.""",
-    replicates=512,
-    looks=4,
+    replicates=128,
+    looks=3,
     controls=(
         times(1.2, "fifth-more", "a fifth more error"),
         SQUARE,
@@ -188,7 +188,7 @@ def cutoff_exponent(cell: Cell, block: Block) -> torch.Tensor:
 def power_weights(cell: Cell, block: Block) -> torch.Tensor:
     """Weights p^rho, as gradient steps give, store every token, the frequent ones so strongly that
     they drown the others: a token is recalled while its weight exceeds the common noise."""
-    return block.draw(error, cell)
+    return block.draw(error, cell, fresh=FRESH)
 
 
 @claim(
@@ -318,11 +318,11 @@ def own_labels_error(cell: Cell, block: Block) -> torch.Tensor:
         samples=(32, 64, 128, 256, 512, 1024, 2048, 4096),
     ),
     cells={"smoke": DATA[:3], "standard": DATA},
-    rule=MeanRatio(Region(0.92, 1.08), method=Student(spent=0.1)),
+    rule=MeanRatio(Region(0.92, 1.08), method=Student(spent=0.25)),
     why="""The theory states 5% of the error; the rest is statistical. Where the most frequent
-        tokens fail in few memories the error is skewed by 5: there a t interval spends a tenth of
-        its level to keep its promise.""",
-    replicates=2048,
+        tokens fail in few memories the error is skewed: a t interval spends a quarter of its level
+        there to keep its promise.""",
+    replicates=1024,
     looks=2,
     controls=(
         times(1.2, "fifth-more", "a fifth more error"),
@@ -339,7 +339,7 @@ def own_labels_error(cell: Cell, block: Block) -> torch.Tensor:
 def finite_data(cell: Cell, block: Block) -> torch.Tensor:
     """Tokens that training never showed and tokens that do not fit are both guessed. The error is
     between the larger of the two and their sum, and of the order of the sum."""
-    return block.draw(error, cell)
+    return block.draw(error, cell, fresh=FRESH)
 
 
 @claim(

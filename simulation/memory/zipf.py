@@ -65,6 +65,7 @@ def error(
     alpha: float,
     power: float = 0.0,
     samples: int | None = None,
+    fresh: int = 0,
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> torch.Tensor:
@@ -78,6 +79,12 @@ def error(
     equally many stored tokens under their label: these are exchangeable, so that the expected
     error is the same and its fluctuations are much smaller.
 
+    ``fresh``: if positive, a stored token is asked for under so many fresh embeddings in turn, the
+    other tokens keeping theirs, and what is not stored counts as guessed, wrong with probability
+    1 - 1/labels. The expected error is again the same. It takes tensors of stored x fresh x labels
+    numbers, and makes evidence of tokens that are frequent and rarely wrong, of which a few
+    thousand memories show no failure.
+
     Raises ValueError for fewer than 2 labels, or less than 1 stored token or dimension.
     """
     if labels < 2 or stored < 1 or dim < 1:
@@ -85,25 +92,48 @@ def error(
             f"labels={labels}, stored={stored}, dim={dim}: give at least 2 labels, 1 stored token "
             "and 1 dimension"
         )
-    mass = np.concatenate([frequencies(stored, alpha), np.zeros(PROBES)])
-    mass[stored:] = (1 - mass.sum()) / PROBES
-    label = np.arange(1, stored + PROBES + 1) % labels
-    scheme = np.concatenate([weights(stored, alpha, power=power), np.zeros(PROBES)])
+    probes = 0 if fresh else PROBES
+    mass = np.concatenate([frequencies(stored, alpha), np.zeros(probes)])
+    rest = 1 - mass.sum()
+    mass[stored:] = rest / PROBES
+    label = np.arange(1, stored + probes + 1) % labels
+    scheme = np.concatenate([weights(stored, alpha, power=power), np.zeros(probes)])
     errors = []
     for rng in rngs:
         inputs, outputs = unit_vectors(rng, mass.size, dim), unit_vectors(rng, labels, dim)
         weight = scheme
         if samples is not None:
-            counts = rng.multinomial(samples, np.append(mass[:stored], mass[stored:].sum()))
-            weight = scheme * np.append(counts[:stored] > 0, np.zeros(PROBES))
+            counts = rng.multinomial(samples, np.append(mass[:stored], rest))
+            weight = scheme * np.append(counts[:stored] > 0, np.zeros(probes))
         q, f, e, u = (
             torch.from_numpy(values).to(device, None if values is label else dtype)
             for values in (weight, label, inputs, outputs)
         )
-        wrong = (u @ memory(q, f, e, u) @ e.mT).argmax(0) != f
         share = torch.from_numpy(_averaged(mass, weight, label)).to(device, dtype)
-        errors.append(share @ wrong.to(dtype))
+        if fresh:
+            drawn = torch.from_numpy(unit_vectors(rng, fresh, dim)).to(device, dtype)
+            wrong = _failures(q, f, e, u, drawn)
+            errors.append(share @ wrong + rest * (1 - 1 / labels))
+        else:
+            wrong = (u @ memory(q, f, e, u) @ e.mT).argmax(0) != f
+            errors.append(share @ wrong.to(dtype))
     return torch.stack(errors)
+
+
+def _failures(
+    weight: torch.Tensor,
+    label: torch.Tensor,
+    inputs: torch.Tensor,
+    outputs: torch.Tensor,
+    fresh: torch.Tensor,
+) -> torch.Tensor:
+    """How often a token whose embedding is one of the fresh is answered wrongly: (tokens,)."""
+    own = torch.nn.functional.one_hot(label, len(outputs)).to(inputs)
+    overlaps = fresh @ inputs.mT * weight
+    # Axes: token, fresh embedding of it, label. The old embedding leaves, the fresh one enters.
+    swapped = (weight - overlaps).mT[..., None] * own[:, None]
+    answers = ((overlaps @ own + swapped) @ (outputs @ outputs.mT)).argmax(2)
+    return (answers != label[:, None]).to(inputs).mean(1)
 
 
 def _averaged(mass: Floats, weight: Floats, label: Integers) -> Floats:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from recall_claims import Block, Cell, Regime, integers, log_integers, on, one_of
 from recall_claims.declare.regime import Values
 from recall_claims.judge.methods import COIN, Deterministic
-from simulation.embeddings import unit_vectors
 from simulation.memory import mlp as measured_mlp
 from simulation.memory import zipf as measured_zipf
 from tests.calibration.stated import Observe, Stated, crossing
@@ -35,46 +33,7 @@ def _zipf_error(cell: Cell, block: Block) -> Tensor:
 
 
 def _few_labels_error(cell: Cell, block: Block) -> Tensor:
-    """The error, each token's own embedding drawn `FRESH` times.
-
-    A frequent token that is rarely wrong makes the error itself so skewed that a few thousand
-    replicates may see no such event, and an interval from them is no interval.
-    """
-    errors = [_resampled(rng, **cell) for rng in block.rngs]
-    return torch.tensor(errors, dtype=block.dtype)
-
-
-FRESH = 256
-
-
-def _resampled(
-    rng: np.random.Generator,
-    *,
-    alpha: float,
-    labels: int,
-    dim: int,
-    stored: int,
-    power: float = 0.0,
-    samples: int | None = None,
-) -> float:
-    mass = measured_zipf.frequencies(stored, alpha)
-    weight = measured_zipf.weights(stored, alpha, power=power)
-    if samples is not None:
-        counts = rng.multinomial(samples, np.append(mass, 1 - mass.sum()))[:-1]
-        weight = weight * (counts > 0)
-    label = np.arange(1, stored + 1) % labels
-    inputs, outputs = unit_vectors(rng, stored, dim), unit_vectors(rng, labels, dim)
-    fresh = unit_vectors(rng, FRESH, dim)
-    own = np.eye(labels)[label]
-    overlaps = fresh @ inputs.T * weight
-    # Axes: token, fresh embedding of it, label. The token's old embedding leaves, the fresh enters.
-    swapped = (weight - overlaps).T[:, :, None] * own[:, None]
-    answers = ((overlaps @ own + swapped) @ (outputs @ outputs.T)).argmax(2)
-    right = (answers == label[:, None]).mean(1)
-    kind = np.unique([weight, np.bincount(label, weight > 0)[label]], axis=1, return_inverse=True)
-    exchangeable = kind[1].ravel()
-    right = (np.bincount(exchangeable, right) / np.bincount(exchangeable))[exchangeable]
-    return float(1 - mass @ right - (1 - mass.sum()) / labels)
+    return block.draw(measured_zipf.error, cell, fresh=256)
 
 
 def _features(cell: Cell) -> float:

@@ -62,6 +62,23 @@ def test_averaging_exchangeable_tokens_changes_no_mean(more: dict[str, float]) -
     assert float(averaged.std()) <= float(plain.std()) + 1e-12
 
 
+@pytest.mark.parametrize("more", [{}, {"samples": 60}, {"power": 0.5}])
+def test_fresh_embeddings_change_no_mean(more: dict[str, float]) -> None:
+    setting = {"stored": 12, "labels": 3, "dim": 16, "alpha": 2.0} | more
+    plain = zipf.error(generators(1500), **setting)  # type: ignore[arg-type]
+    fresh = zipf.error(generators(1500, 23), **setting, fresh=32)  # type: ignore[arg-type]
+    deviation = float(plain.var() + fresh.var()) ** 0.5 / 1500**0.5
+    assert abs(float(fresh.mean() - plain.mean())) < 4 * deviation
+    assert float(fresh.std()) < 0.8 * float(plain.std())
+
+
+def test_fresh_embeddings_see_rare_failures() -> None:
+    setting = {"stored": 14, "labels": 3, "dim": 109, "alpha": 2.75}
+    errors = zipf.error(generators(100), **setting, fresh=256)  # type: ignore[arg-type]
+    tail = 2 / 3 * (1 - zipf.frequencies(14, 2.75).sum())
+    assert float((errors > tail + 1e-12).double().mean()) > 0.2
+
+
 def test_a_replicate_depends_on_its_own_generator_alone() -> None:
     setting = {"stored": 30, "labels": 5, "dim": 16, "alpha": 2.0, "samples": 50}
     together = zipf.error(generators(4), **setting)  # type: ignore[arg-type]
