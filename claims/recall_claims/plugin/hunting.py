@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import pytest
 from rich.console import Console
 from rich.status import Status
 
@@ -16,7 +15,6 @@ from recall_claims.hunt.campaign import Trail, hunt
 from recall_claims.hunt.memory import alpha_of
 from recall_claims.hunt.probe import TIER, Probe, alone
 from recall_claims.plugin import record
-from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.session import ClaimSession
 from recall_reports import record as reports
 
@@ -26,18 +24,15 @@ REFUSALS = 8
 """Texts that it keeps of why points were refused, the most frequent first."""
 
 
-def run_hunt(
-    session: ClaimSession, items: Sequence[pytest.Item], seconds: float, console: Console
-) -> int:
-    """Hunt the claims of these items that did not fail, and put what was found into their records.
+def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
+    """Hunt the claims that did not fail, and put what was found into their records.
 
     Returns:
         How many claims a confirmed violation has refuted.
     """
     found = {entry.id: entry for entry in session.report.records}
-    able = [i.claim for i in items if isinstance(i, ClaimItem) and i.claim.id in found]
-    hunted = [claim for claim in able if found[claim.id].outcome == "passed"]
-    executor = session.store.executor
+    hunted = [claim for claim in session.report.claims() if found[claim.id].outcome == "passed"]
+    executor = session.hunting.executor
     workers = 1 if isinstance(executor, SerialExecutor) else cores()
     with Status("hunting", console=console) as line:
 
