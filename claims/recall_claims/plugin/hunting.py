@@ -14,6 +14,7 @@ from recall_claims.evidence.executors import SerialExecutor, cores
 from recall_claims.hunt.campaign import Trail, hunt
 from recall_claims.hunt.memory import alpha_of
 from recall_claims.hunt.probe import TIER, Probe, alone
+from recall_claims.judge.region import Verdict
 from recall_claims.plugin import record
 from recall_claims.plugin.session import ClaimSession
 from recall_reports import record as reports
@@ -92,6 +93,15 @@ def recorded(trail: Trail) -> reports.Hunt:
             number=confirmation.number,
             alpha=alpha_of(confirmation.number),
         ),
+        beyond=[
+            reports.Beyond(
+                params=one.probe.point,
+                parameter=one.parameter,
+                edge=one.edge,
+                outside=one.probe.verdict is Verdict.REFUTED,
+            )
+            for one in trail.outside.values()
+        ],
     )
 
 
