@@ -26,9 +26,9 @@ TURN, LEAST_TURN = 12.0, 2.0
 """Seconds that a worker searches one claim at a stretch: less in a short hunt of many claims."""
 PATIENCE = 1.0
 """Seconds of the first probes of a claim: cheap points come first, dear ones after some turns."""
-SETTLED, BEYOND = 3, 0.1
-"""Turns after which a claim is also probed outside its regime, and the part of its time for that.
-"""
+SETTLED, BEYOND = 30, 0.1
+"""Points inside after which a claim is also probed outside its regime, and the part of its time
+for that."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Trail:
         asked: keys of probes that had all the patience there is.
         refused: points at which theory or simulation broke down, by what was said.
         outside: probes of points outside the regime, by their place.
-        roamed: seconds of those of this run.
+        roamed: seconds that those of this run took.
     """
 
     claim: Claim
@@ -200,7 +200,7 @@ def _turn(
     trail: Trail, engine: int, settings: Settings, memory: HuntMemory, seconds: float
 ) -> Hunt:
     claim = trail.claim
-    roams = trail.turns >= SETTLED and engine == 0
+    roams = len(trail.probes) >= SETTLED and engine == 0
     return Hunt(
         module=claim.module,
         claim=claim.id,
@@ -225,8 +225,8 @@ def _take(trail: Trail, catch: Catch, seconds: float, memory: HuntMemory) -> Non
         memory.keep(claim.id, code, probe)
     for one in catch.outside:
         trail.outside[one.place] = one
-        trail.roamed += one.probe.seconds
         memory.keep_outside(claim.id, code, one)
+    trail.roamed += catch.roamed
     memory.keep_examples(claim.id, catch.examples)
     trail.asked |= catch.asked
     for text, count in catch.refused.items():

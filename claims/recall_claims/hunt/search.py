@@ -89,6 +89,7 @@ class Catch:
         asked: keys of the probes so far that had all the patience there is.
         examples: for the next turn.
         outside: probes of points outside the regime that were not known.
+        roamed: seconds that these took, with all around them.
     """
 
     probes: tuple[Probe, ...]
@@ -99,6 +100,7 @@ class Catch:
     asked: frozenset[str]
     examples: tuple[Example, ...]
     outside: tuple[Outside, ...]
+    roamed: float
 
 
 class TimeIsUp(BaseException):
@@ -129,6 +131,8 @@ def search(hunt: Hunt) -> Catch:
             shrunk = True
     except TimeIsUp:
         pass
+    began = time.monotonic()
+    outside = () if searched.violation is not None else searched.outside(exhausted)
     return Catch(
         tuple(searched.probes.values()),
         searched.violation,
@@ -137,7 +141,8 @@ def search(hunt: Hunt) -> Catch:
         searched.refused,
         frozenset(searched.asked),
         tuple((key, value) for key, values in database.data.items() for value in values),
-        () if searched.violation is not None else searched.outside(exhausted),
+        outside,
+        time.monotonic() - began,
     )
 
 
