@@ -1,6 +1,7 @@
 """What a search of the regimes found, in words."""
 
 import math
+import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -40,11 +41,19 @@ def summary(claim: Claim) -> str:
     if hunt.exhausted:
         text += ", all that there are"
     if hunt.refused:
-        text += f"; {sum(hunt.refused.values())} broke down, first with: {next(iter(hunt.refused))}"
+        often = textwrap.shorten(next(iter(hunt.refused)), 120, placeholder=" …")
+        text += f"; {sum(hunt.refused.values())} could not be tried, most often by “{often}”"
     worst = hunt.points[0] if hunt.points else None
     if worst is not None and worst.discrepancy is not None:
-        text += f"; nearest at {at(claim, worst.params)}, {worst.discrepancy:+.2f} regions"
+        text += f"; nearest at {at(claim, worst.params)}, {_gap(claim, worst.discrepancy)}"
     return text
+
+
+def _gap(claim: Claim, discrepancy: float) -> str:
+    """A region with one edge has no size to measure by."""
+    if all(None not in (part.region.low, part.region.high) for part in claim.components):
+        return f"{discrepancy:+.2f} regions"
+    return f"{phrases.number(discrepancy, 2)} from the edge"
 
 
 def beyond(claim: Claim) -> str:

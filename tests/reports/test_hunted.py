@@ -72,6 +72,19 @@ def test_how_far_beyond_the_edge_is_told(points: tuple[Beyond, ...], said: str) 
     assert hunted.beyond(searched(*points)) == said
 
 
+def test_the_nearest_point_is_told_in_regions_where_they_have_a_size() -> None:
+    claim = searched()
+    assert claim.hunt is not None
+    claim.hunt.points = [Point(params={"dim": 8}, discrepancy=-2e-13)]
+    claim.hunt.refused = {"ValueError: " + "too long " * 99: 3}
+    said = hunted.summary(claim)
+    assert said.endswith("; nearest at d = 8, -0.00 regions")
+    assert "; 3 could not be tried, most often by “ValueError: too long too" in said
+    assert len(said) < 300
+    claim.components = [builders.component("", 1e-15, 0.0, (None, 1e-12))]
+    assert hunted.summary(claim).endswith("; nearest at d = 8, -2e-13 from the edge")
+
+
 def test_a_record_of_old_has_nothing_beyond_the_edge() -> None:
     plain = msgspec.to_builtins(searched(point("dim", 12, 6)))
     del plain["hunt"]["beyond"]
@@ -89,5 +102,6 @@ def test_the_panel_and_the_page_show_what_is_beyond_the_edge() -> None:
         assert "The regime" in page
         assert ("beyond the edge, nothing seen" in page) == (shown > 0)
         assert ("beyond the edge, outside" in page) == (shown > 1)
-        assert ("no verdict follows: " in page) == (shown > 0)
+        assert ("no verdict follows." in page) == (shown > 0)
+        assert ("Squares are beyond its edge" in page) == (shown > 0)
     assert "Outside the region at d = 4 (edge 16), not yet at 8." in pages[2]

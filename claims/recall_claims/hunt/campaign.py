@@ -26,7 +26,7 @@ TURN, LEAST_TURN = 12.0, 2.0
 """Seconds that a worker searches one claim at a stretch: less in a short hunt of many claims."""
 PATIENCE = 1.0
 """Seconds of the first probes of a claim: cheap points come first, dear ones after some turns."""
-SETTLED, BEYOND = 30, 0.1
+SETTLED, BEYOND = 20, 0.1
 """Points inside after which a claim is also probed outside its regime, and the part of its time
 for that."""
 

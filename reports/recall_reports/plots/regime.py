@@ -75,4 +75,5 @@ def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
         f"{claim.hunt.tried} points of the regime that a hunt has tried"
         f"{f', the {len(points)} nearest to a violation' if claim.hunt.tried > len(points) else ''}"
         ", over the two parameters that rank them best."
+        f"{' Squares are beyond its edge, by one parameter, shown or not.' if beyond else ''}"
     )
