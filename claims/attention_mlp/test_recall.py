@@ -39,7 +39,7 @@ ACCURACY = grid(
     samples=(512, 8192),
     vocab_size=256,
     dim=48,
-)
+) + grid(activation="gelu", width=32, samples=2048, vocab_size=128, dim=256)
 INFINITE_WIDTH = at("infinite-width", "the sampling noise of m neurons is left out", width=2**20)
 
 
@@ -72,7 +72,7 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     predict=on(RecallProblem, recall.mlp_recall_accuracy),
     regime=recall.REGIME.searched(
         "activations with a slope, and He2 at V = 256 and d = 48; on the grid widths on both sides "
-        "of each activation's crossover; N/V of 2, 32",
+        "of each activation's crossover; N/V of 2, 32; few neurons, of skewed noise, at d = 2 V",
         holds=lambda cell: (
             cell["activation"] != "he2" or (cell["vocab_size"] == 256 and cell["dim"] == 48)
         ),
@@ -80,7 +80,7 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     ),
     cells={"smoke": ACCURACY[::5], "standard": ACCURACY},
     replicates={"smoke": 96, "full": 768},
-    looks={"smoke": 2, "standard": 3},
+    looks={"smoke": 2, "standard": 4},
     rule=MeanDifference(Region(-0.03, 0.03), method=Student(spent=0.05)),
     why="The formula states an error of 0.03 for V >= 128, m >= 32 and activations of order up to "
     "2. Shares of V tokens vary by 0.04 between runs, too little for exact intervals to be as "

@@ -92,6 +92,7 @@ class Moments:
         gain: $\chi = E(\phi\phi')'$.
         fourth: $E\phi^4$.
         cube: $E\phi^3$.
+        fifth: $E\phi^5$.
         mixed: $E\phi^2\phi'^2$.
         mixed_centred: $E(\phi - b_0)^2\phi'^2$.
     """
@@ -106,6 +107,7 @@ class Moments:
     gain: float
     fourth: float
     cube: float
+    fifth: float
     mixed: float
     mixed_centred: float
 
@@ -177,16 +179,19 @@ def moments(name: str, scale: float) -> Moments:
         gain=float(w @ (product * x)) / scale,
         fourth=float(w @ phi**4),
         cube=float(w @ phi**3),
+        fifth=float(w @ phi**5),
         mixed=float(w @ product**2),
         mixed_centred=float(w @ ((phi - derivatives[0]) ** 2 * prime**2)),
     )
 
 
 @lru_cache(maxsize=4096)
-def shifted(name: str, offset: float) -> tuple[float, float, float]:
-    r"""$E\phi(\omega + g)$, $E\phi'(\omega + g)$, $E\phi(\omega + g)^2$."""
+def shifted(name: str, offset: float) -> tuple[float, float, float, float]:
+    r"""$E\phi$, $E\phi'$, $E\phi^2$ and $E\phi^3$ at $\omega + g$."""
     value, slope = _MAPS[name]
     # A Gaussian around -offset, so that the nodes still meet at the kink.
     weights = _WEIGHTS * np.exp(_NODES * offset - offset**2 / 2)
     phi = value(_NODES)
-    return float(weights @ phi), float(weights @ slope(_NODES)), float(weights @ phi**2)
+    means = phi, slope(_NODES), phi**2, phi**3
+    mean, prime, square, cube = (float(weights @ values) for values in means)
+    return mean, prime, square, cube

@@ -10,11 +10,16 @@ $$ T^2 = \Big(1-\frac1m\Big)K_d + \frac{q\,\tau_\phi^2}{m}, \qquad
 $\rho$ the overlap of two embeddings: $K_d$ is what a wide layer leaves, the rest the sampling noise
 of m neurons. Both hurt alike, so capacities add harmonically. With the trigger in the values all
 pre-activations share $\omega = w^\top z_{trig}$, and $\tau_\phi^2 = E_\omega\mathrm{Var}$.
+
+The noise of few neurons is skewed: given the weights, $f_w^\top f_v$ has the third cumulant
+$E_\omega\,E\phi^3\kappa_3(\phi)/m^2$, and the largest of V - 1 competitors feels it where
+nothing smooths it, for d of V and more.
 """
 
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +43,7 @@ REGIME = SIZES.searched(
 """Where `mlp_recall_accuracy` states its errors, the smaller one for activations with a slope."""
 
 Array = NDArray[np.float64]
+Number = TypeVar("Number", float, Array)
 
 _SOURCE = "paper A, arXiv 2603.15923, A6 and A9 (m d in place of d^2); formula derived"
 _POWER_NODES, _SCALE_NODES, _SCORE_NODES = 7, 5, 32
@@ -54,6 +60,8 @@ class Kernel:
         sampling: $E_\omega q(\omega)(q(\omega) - a_0(\omega)^2)$, over m the sampling noise.
         power: $\mathrm{Var}(\phi^2)/q^2$, over m the relative variance of $f_v^\top f_v$.
         leverage: slope of the overlap with the mean feature in $f_v^\top f_v / q$.
+        third: $E_\omega\,E\phi^3\kappa_3(\phi)$, over $m^2$ the third cumulant of $f_w^\top f_v$.
+        growth: slope of its logarithm in $f_v^\top f_v / q$.
     """
 
     same: float
@@ -62,6 +70,8 @@ class Kernel:
     sampling: float
     power: float
     leverage: float
+    third: float
+    growth: float
 
     def spread(self, width: float) -> float:
         """$T^2$ at this width."""
@@ -80,9 +90,9 @@ def kernel(activation: str, dim: float, *, trigger_in_values: bool = False) -> K
     wide = float(weights @ (overlaps - other) ** 2)
     powers = float(weights @ [law.squares(shared + (1 - shared) * x) for x in overlap])
     mean = law.derivatives[0]
-    biased = mean**2 * law.square
+    biased, third = mean**2 * law.square, law.cube * _third_cumulant(mean, law.square, law.cube)
     if trigger_in_values:
-        drift, biased = _trigger_terms(activation)
+        drift, biased, third = _trigger_terms(activation)
         wide += drift**2 / dim
     power = law.fourth / law.square**2 - 1
     covariance = mean * (law.cube - mean * law.square) / law.square
@@ -93,16 +103,23 @@ def kernel(activation: str, dim: float, *, trigger_in_values: bool = False) -> K
         sampling=powers - biased,
         power=power,
         leverage=covariance / power if power > 0 else 0.0,
+        third=third,
+        growth=(law.fifth / (law.cube * law.square) - 1) / power if third > 0 else 0.0,
     )
 
 
-def _trigger_terms(activation: str) -> tuple[float, float]:
-    r"""$E_\omega\,\omega a_0a_1$ and $E_\omega\,q a_0^2$, functions of $\omega$."""
+def _third_cumulant(mean: Number, square: Number, cube: Number) -> Number:
+    return cube - 3 * mean * square + 2 * mean**3
+
+
+def _trigger_terms(activation: str) -> tuple[float, float, float]:
+    r"""$E_\omega\,\omega a_0a_1$, $E_\omega\,q a_0^2$ and the third cumulant of the overlaps."""
     omega, weights = quadrature.normal(60)
     means = [activations.shifted(activation, float(x)) for x in omega]
-    offset, slope, square = (np.array(column) for column in zip(*means, strict=True))
+    offset, slope, square, cube = (np.array(column) for column in zip(*means, strict=True))
     drift = float(weights @ (omega * offset * slope))
-    return drift, float(weights @ (square * offset**2))
+    third = float(weights @ (cube * _third_cumulant(offset, square, cube)))
+    return drift, float(weights @ (square * offset**2)), third
 
 
 @prediction(
@@ -121,10 +138,9 @@ def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float
     ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
     $\frac n\lambda(q - \kappa_0)$.
 
-    Domain: within 0.03 for V >= 128, m >= 32 and activations with a slope, 0.07 for He2 (0.065 too
-    high at V = 300, d = 128, m = 32, 0.037 too low at V = 165, d = 24, m = 180). With He3,
-    whose moments are dominated by rare neurons, it is low by up to 0.1 until m is several times
-    the kurtosis of the features (93).
+    Domain: within 0.03 for V >= 128, m >= 32 and activations with a slope, 0.05 for He2 (0.037 too
+    low at V = 165, d = 24, m = 180). With He3, whose moments are dominated by rare neurons, it is
+    low by up to 0.1 until m is several times the kurtosis of the features (93).
     """
     return _accuracy(problem, balanced)
 
@@ -155,10 +171,24 @@ def _accuracy(problem: MlpProblem, balanced: bool) -> float:
     length = np.maximum(variance * (size - 2) + signal * (2 * own - signal), 0.0)
     competitor = counts / load
     mean = 0.0 if problem.centred else (competitor - 1) * other
-    margin = (own - mean) / np.sqrt(length / dim + competitor**2 * spread)
-    below = sphere.cdf(margin, rank) @ weights
+    deviation = np.sqrt(length / dim + competitor**2 * spread)
+    third = values.third * np.maximum(1 + values.growth * (g - 1), 0.0) / width**2
+    skewness = third * (competitor / deviation) ** 3
+    below = sphere.cdf(_unskewed((own - mean) / deviation, skewness), rank) @ weights
     right = below ** (size - 1) @ score_weights @ scale_weights @ power_weights
     return float(weights @ right)
+
+
+def _unskewed(score: Array, skewness: Array) -> Array:
+    """The standard score of the same probability, by the expansion of Cornish and Fisher.
+
+    x = z + (z^2 - 1) skewness / 6, solved for z.
+    """
+    small = np.abs(skewness) < 1e-6
+    third = np.where(small, 1.0, skewness / 3)
+    root = np.sqrt(np.maximum(1 + 2 * third * (score + third / 2), 0.0))
+    unskewed: Array = np.where(small, score, (root - 1) / third)
+    return unskewed
 
 
 def _beta_squared(size: float, dim: float) -> float:

@@ -1,19 +1,18 @@
 r"""The MLP associative memory $F(z) = V^\top\sigma(Wz + b)$: accuracy, critical width, capacity.
 
-N inputs, uniform on the unit sphere of $R^d$, go to M outputs, uniform there too, each used $N/M$
-times. m random features $\phi_x$ and the Hebbian $V\propto\sum_x\phi_xu_{f(x)}^\top$ have the
-overlaps $K_{xy} = \phi_x^\top\phi_y/E|\phi|^2$. $K_{xx}$ has mean 1 and variance $\rho/m$; for
-$y\ne x$, $K_{xy}$ has mean 0 and variance
+N inputs, uniform on the unit sphere of $R^d$, go to M outputs, uniform there too, output j used by
+$n_j$ of them, $N/M$ rounded down or up. m random features $\phi_x$ and the Hebbian
+$V\propto\sum_x\phi_xu_{f(x)}^\top$ have the overlaps $K_{xy} = \phi_x^\top\phi_y/E|\phi|^2$.
+$K_{xx}$ has mean 1 and variance $\rho/m$; for $y\ne x$, $K_{xy}$ has mean 0 and variance
 
 $$ T^2 = T_\infty^2 + \frac1{m_1} , $$
 
 $T_\infty^2$ that of infinitely many features, $m_1$ the neurons that count (`FeatureLaw`). Given
-$\kappa = K_{xx}$ and $B^2 = \kappa\frac NM T^2$, the input's own score and its competitors'
-variance are
+$\kappa = K_{xx}$, the score of an input's own output i and the variance of a competitor's, j, are
 
-$$ s = \kappa+\alpha+\eta,\quad \alpha\sim N\Big(0,\kappa\big(\tfrac NM-1\big)T^2\Big),\quad
-   \eta\sim N\Big(0,rB^2\frac{M-1}d\Big);\qquad \frac{|F|^2}d + B^2, $$
-$$ |F|^2 = (\kappa+\alpha)^2 + 2(\kappa+\alpha)\eta + rB^2(M-2) . $$
+$$ s = \kappa+\alpha+\eta,\quad \alpha\sim N\big(0,\kappa(n_i-1)T^2\big),\quad
+   \eta\sim N\Big(0,r\kappa T^2\frac{N-n_i}d\Big);\qquad \frac{|F|^2}d + \kappa n_jT^2, $$
+$$ |F|^2 = (\kappa+\alpha)^2 + 2(\kappa+\alpha)\eta + r\kappa T^2(N-n_i-n_j) . $$
 
 Competitors share the fluctuation r of $|F|^2$ and correlate like D random directions
 (`spectra.effective_rank`). The derivation is in mlp.md.
@@ -110,7 +109,6 @@ def _failures(
     associations: float, outputs: float, dim: int, width: float, law: FeatureLaw
 ) -> float:
     """Mean share of the associations that are answered wrongly; sizes need not be integers."""
-    load = associations / outputs
     neurons = width - law.lost
     spread = law.wide + 1 / neurons
     inverse_rank = 1 / spectra.effective_rank(outputs, dim)
@@ -120,18 +118,33 @@ def _failures(
 
     # Axes: r, kappa, the input's own score.
     r, kappa = scale.reshape(-1, 1, 1), norm.reshape(-1, 1)
-    coefficient = kappa * load * spread
-    within, between = load - 1, r * load * (outputs - 1) / dim
-    deviation = np.sqrt(kappa * spread * (within + between)) * score
-    own = kappa + deviation
-    eta = deviation * between / (within + between)
-    signal = own - eta
-    length = signal**2 + 2 * signal * eta + r * coefficient * (outputs - 2)
-    margin = own / np.sqrt(np.maximum(length, 0.0) / dim + coefficient)
-    below = sphere.cdf(margin, 1 / inverse_rank)
-    with np.errstate(divide="ignore"):
-        wrong = -np.expm1((outputs - 1) * np.log(below))
+    wrong = np.zeros((len(scale), len(norm), len(score)))
+    for load, count in _loads(associations, outputs):
+        within, between = load - 1, r * (associations - load) / dim
+        deviation = np.sqrt(kappa * spread * (within + between)) * score
+        own = kappa + deviation
+        eta = deviation * between / (within + between)
+        signal = own - eta
+        log_right = np.zeros_like(wrong)
+        for other, sharing in _loads(associations, outputs):
+            competitors = max(sharing - (other == load), 0.0)
+            if not competitors:
+                continue
+            length = signal**2 + 2 * signal * eta
+            length += r * kappa * spread * (associations - load - other)
+            margin = own / np.sqrt(np.maximum(length, 0.0) / dim + kappa * other * spread)
+            with np.errstate(divide="ignore"):
+                below = np.log(sphere.cdf(margin, 1 / inverse_rank))
+            log_right += competitors * below
+        wrong -= count * load / associations * np.expm1(log_right)
     return float(scale_weight @ (wrong @ score_weight) @ norm_weight)
+
+
+def _loads(associations: float, outputs: float) -> list[tuple[int, float]]:
+    """How many inputs share an output, N/M rounded down and up, and by how many outputs each."""
+    least = max(1, math.floor(associations / outputs))  # rounding may leave N a hair below M
+    more = associations - least * outputs
+    return [(n, count) for n, count in ((least, outputs - more), (least + 1, more)) if count > 0]
 
 
 def _check(associations: float, outputs: float, width: float, law: FeatureLaw) -> None:

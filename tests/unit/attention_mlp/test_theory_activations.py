@@ -62,9 +62,10 @@ def test_shifted_moments_match_sampling(name: str) -> None:
         + (draws**2 - 1) / math.sqrt(2)
         + (draws**3 - 3 * draws) / math.sqrt(6),
     }[name]
-    offset, _, square = activations.shifted(name, 0.7)
+    offset, _, square, cube = activations.shifted(name, 0.7)
     assert offset == pytest.approx(at_unit.mean(), abs=6 * at_unit.std() / 632)
     assert square == pytest.approx((at_unit**2).mean(), abs=6 * (at_unit**2).std() / 632)
+    assert cube == pytest.approx((at_unit**3).mean(), abs=6 * (at_unit**3).std() / 632)
 
 
 def test_errors_name_the_remedy() -> None:

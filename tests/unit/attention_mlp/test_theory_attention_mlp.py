@@ -4,7 +4,9 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from theory.attention import critical, noise, recall, signal
 from theory.attention.problem import Problem
@@ -28,6 +30,14 @@ def test_a_wide_linear_layer_is_no_layer(trigger_in_values: bool) -> None:
     plain = Problem(**SIZES, trigger_in_values=trigger_in_values)
     assert mlp_noise.trigger_signal(layer) == pytest.approx(signal.trigger_signal(plain), rel=1e-2)
     assert mlp_noise.variance(layer) == pytest.approx(noise.variance(plain), rel=1e-2)
+
+
+@pytest.mark.parametrize("skewness", [0.0, 0.1, 0.5])
+def test_skewed_scores_have_the_normal_ones_of_the_same_probability(skewness: float) -> None:
+    scores = np.linspace(-1, 4, 11)
+    law = stats.pearson3(skewness)
+    found = mlp_recall._unskewed(scores, np.full(11, skewness))
+    assert found == pytest.approx(stats.norm.ppf(law.cdf(scores)), abs=0.3 * skewness**2 + 1e-9)
 
 
 def test_a_wide_linear_layer_recalls_like_no_layer() -> None:

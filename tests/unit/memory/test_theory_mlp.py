@@ -67,6 +67,13 @@ def test_accuracy_is_that_of_a_hebbian_memory(
     assert abs(values.mean() - predicted) < stated + 4 * values.std(ddof=1) / math.sqrt(40)
 
 
+def test_inputs_that_share_an_output_fail_more_often() -> None:
+    values = 1 - simulated("cosine", 110, 82, 94, 61, 400)
+    failures = 110 * (1 - mlp_memory_accuracy(associations=110, outputs=82, dim=94, width=61))
+    assert abs(110 * values.mean() - failures) < 4 * 110 * values.std(ddof=1) / math.sqrt(400)
+    assert failures == pytest.approx(0.93, abs=0.005)  # 0.56 if each output had the mean load
+
+
 def test_few_outputs_cost_the_theory_its_third_digit() -> None:
     values = simulated("cosine", 256, 32, 32, 87, 400)
     found = values.mean() - mlp_memory_accuracy(associations=256, outputs=32, dim=32, width=87)
