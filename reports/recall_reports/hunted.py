@@ -38,6 +38,8 @@ def summary(claim: Claim) -> str:
     if hunt is None or hunt.why_not:
         return f"not searched: {hunt.why_not}" if hunt else "not searched"
     text = f"no violation in {hunt.tried} points of its regime"
+    if hunt.suspected:
+        text = f"a point of {hunt.tried} fails and is not yet shrunk: a longer hunt judges it"
     if hunt.exhausted:
         text += ", all that there are"
     if hunt.refused:
@@ -53,7 +55,8 @@ def _gap(claim: Claim, discrepancy: float) -> str:
     """A region with one edge has no size to measure by."""
     if all(None not in (part.region.low, part.region.high) for part in claim.components):
         return f"{discrepancy:+.2f} regions"
-    return f"{phrases.number(discrepancy, 2)} from the edge"
+    side = "beyond" if discrepancy > 0 else "within"
+    return f"{phrases.number(abs(discrepancy), 2)} {side} the edge"
 
 
 def beyond(claim: Claim) -> str:

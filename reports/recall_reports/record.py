@@ -181,14 +181,16 @@ class Beyond(Struct, kw_only=True):
 class Hunt(Struct, kw_only=True):
     """A search of the claim's regime. `points` are those nearest to a violation, worst first.
 
-    `why_not` says why there was none. At `refused` points theory or simulation broke down, by what
-    was said there. `beyond` are points outside the regime, from which no verdict follows.
+    `why_not` says why there was none. `suspected`: cheap evidence puts a point outside the region
+    that was not yet shrunk and judged. At `refused` points theory or simulation broke down, by
+    what was said there. `beyond` are points outside the regime, from which no verdict follows.
     """
 
     why_not: str = ""
     seconds: Seconds = 0.0
     tried: Count = 0
     exhausted: bool = False
+    suspected: bool = False
     refused: dict[str, Count] = {}
     points: list[Point] = []
     confirmed: Confirmed | None = None

@@ -82,7 +82,9 @@ def test_the_nearest_point_is_told_in_regions_where_they_have_a_size() -> None:
     assert "; 3 could not be tried, most often by “ValueError: too long too" in said
     assert len(said) < 300
     claim.components = [builders.component("", 1e-15, 0.0, (None, 1e-12))]
-    assert hunted.summary(claim).endswith("; nearest at d = 8, -2e-13 from the edge")
+    assert hunted.summary(claim).endswith("; nearest at d = 8, 2e-13 within the edge")
+    claim.hunt.suspected = True
+    assert "a point of 9 fails and is not yet shrunk" in hunted.summary(claim)
 
 
 def test_a_record_of_old_has_nothing_beyond_the_edge() -> None:

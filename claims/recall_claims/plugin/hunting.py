@@ -84,6 +84,7 @@ def recorded(trail: Trail) -> reports.Hunt:
         seconds=trail.seconds,
         tried=len(probes),
         exhausted=trail.exhausted,
+        suspected=not confirmation and any(p.verdict is Verdict.REFUTED for p in probes),
         refused=dict(sorted(trail.refused.items(), key=lambda entry: -entry[1])[:REFUSALS]),
         points=[_point(probe) for probe in probes[:SHOWN]],
         confirmed=None
