@@ -65,6 +65,24 @@ def test_a_violation_off_the_grid_fails_the_run(suite: Suite) -> None:
     assert suite.run().status == 0
 
 
+def test_a_hunt_after_workers_finds_the_same(suite: Suite) -> None:
+    suite.write_text(WRONG)
+    options = ("--hunt", "60s", "--keep", "--executor", "serial")
+    spread = suite.run_apart(*options, "-n", "1", "--ledger", "spread.sqlite")
+    assert spread.status == 1
+    assert spread.text.count("violated at") == 1
+    found, kept = only_claim(suite), suite.folder / "counterexamples.toml"
+    assert found["hunt"]["confirmed"]["number"] == 1
+    text = kept.read_text(encoding="utf-8")
+    kept.unlink()
+    assert suite.run_apart(*options).status == 1
+    assert kept.read_text(encoding="utf-8") == text
+    alone = only_claim(suite)
+    for name in ("verdict", "outcome", "components", "registration"):
+        assert found[name] == alone[name]
+    assert found["hunt"]["confirmed"] == alone["hunt"]["confirmed"]
+
+
 def test_a_true_theorem_survives_its_hunt(suite: Suite) -> None:
     suite.write_text(RIGHT)
     result = suite.run_apart("--hunt", "3s")
@@ -107,8 +125,7 @@ def test_a_hunt_that_breaks_off_costs_no_verdict(suite: Suite) -> None:
         (("--hunt", "soon"), "--hunt takes a time such as 90s, 10m or 1h, got 'soon'"),
         (("--hunt", "0s"), "--hunt takes a time such as"),
         (("--keep",), "give --hunt TIME as well"),
-        (("--hunt", "9s", "--dry-run"), "leave out -n and --dry-run"),
-        (("--hunt", "9s", "-n", "2"), "leave out -n and --dry-run"),
+        (("--hunt", "9s", "--dry-run"), "--hunt simulates, and --dry-run does not: leave out one"),
     ],
 )
 def test_a_senseless_hunt_is_refused(suite: Suite, options: tuple[str, ...], said: str) -> None:

@@ -16,6 +16,7 @@ from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Prefetched, Settings, remembering, run
 from recall_claims.evidence.simulate import find
+from recall_claims.hunt.beyond import Outside, stands
 from recall_claims.hunt.memory import HuntMemory, alpha_of
 from recall_claims.hunt.probe import SECONDS, TIER, Probe, alone
 from recall_claims.hunt.search import Catch, Hunt, search
@@ -25,6 +26,9 @@ TURN, LEAST_TURN = 12.0, 2.0
 """Seconds that a worker searches one claim at a stretch: less in a short hunt of many claims."""
 PATIENCE = 1.0
 """Seconds of the first probes of a claim: cheap points come first, dear ones after some turns."""
+SETTLED, BEYOND = 20, 0.1
+"""Points inside after which a claim is also probed outside its regime, and the part of its time
+for that."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class Trail:
         pressing: whether a violation was found that is not yet shrunk.
         asked: keys of probes that had all the patience there is.
         refused: points at which theory or simulation broke down, by what was said.
+        outside: probes of points outside the regime, by their place.
+        roamed: seconds that those of this run took.
     """
 
     claim: Claim
@@ -69,6 +75,8 @@ class Trail:
     pressing: bool = False
     asked: frozenset[str] = frozenset()
     refused: dict[str, int] = field(default_factory=dict)
+    outside: dict[tuple[str, str], Outside] = field(default_factory=dict)
+    roamed: float = 0.0
 
     @property
     def worst(self) -> Probe | None:
@@ -163,6 +171,8 @@ def _trail(claim: Claim, memory: HuntMemory) -> Trail:
         return trail
     kept = memory.probes(claim.id, _code(claim))
     trail.probes = {key: probe for key, probe in kept.items() if _key(claim, probe) == key}
+    beyond = memory.outside(claim.id, _code(claim))
+    trail.outside = {one.place: one for one in beyond if stands(claim, one)}
     for key, (number, verdict) in memory.confirmed(claim.id, trail.probes).items():
         if verdict is Verdict.REFUTED:
             trail.confirmation = Confirmation(number, trail.probes[key])
@@ -190,6 +200,7 @@ def _turn(
     trail: Trail, engine: int, settings: Settings, memory: HuntMemory, seconds: float
 ) -> Hunt:
     claim = trail.claim
+    roams = len(trail.probes) >= SETTLED and engine == 0
     return Hunt(
         module=claim.module,
         claim=claim.id,
@@ -202,6 +213,8 @@ def _turn(
         asked=trail.asked,
         examples=memory.examples(claim.id),
         known=trail.probes,
+        beyond=max(BEYOND * (trail.seconds + seconds) - trail.roamed, 0.0) if roams else 0.0,
+        outside=tuple(trail.outside.values()),
     )
 
 
@@ -210,6 +223,10 @@ def _take(trail: Trail, catch: Catch, seconds: float, memory: HuntMemory) -> Non
     for probe in catch.probes:
         trail.probes[probe.key] = probe
         memory.keep(claim.id, code, probe)
+    for one in catch.outside:
+        trail.outside[one.place] = one
+        memory.keep_outside(claim.id, code, one)
+    trail.roamed += catch.roamed
     memory.keep_examples(claim.id, catch.examples)
     trail.asked |= catch.asked
     for text, count in catch.refused.items():

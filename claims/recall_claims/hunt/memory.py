@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from recall_claims.declare.cell import Cell
 from recall_claims.evidence.ledger import Ledger
+from recall_claims.hunt.beyond import Outside
 from recall_claims.hunt.probe import Probe
 from recall_claims.hunt.search import Example
 from recall_claims.judge.region import Verdict
@@ -22,6 +23,12 @@ _TABLES = (
         claim TEXT NOT NULL, seed TEXT NOT NULL, code TEXT NOT NULL, key TEXT NOT NULL,
         point TEXT NOT NULL, discrepancy REAL NOT NULL, verdict TEXT NOT NULL,
         seconds REAL NOT NULL, PRIMARY KEY (claim, seed, code, key)
+    ) STRICT""",
+    """CREATE TABLE IF NOT EXISTS outside (
+        claim TEXT NOT NULL, seed TEXT NOT NULL, code TEXT NOT NULL, key TEXT NOT NULL,
+        point TEXT NOT NULL, discrepancy REAL NOT NULL, verdict TEXT NOT NULL,
+        seconds REAL NOT NULL, parameter TEXT NOT NULL, edge TEXT NOT NULL,
+        PRIMARY KEY (claim, seed, code, key, parameter)
     ) STRICT""",
     """CREATE TABLE IF NOT EXISTS examples (
         claim TEXT NOT NULL, name BLOB NOT NULL, value BLOB NOT NULL,
@@ -72,16 +79,36 @@ class HuntMemory:
         """Keep a probe, in place of an earlier one of the same key."""
         self._ledger.ask(
             "INSERT OR REPLACE INTO probes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                claim,
-                self._seed,
-                code,
-                probe.key,
-                json.dumps(probe.point),
-                probe.discrepancy,
-                str(probe.verdict),
-                probe.seconds,
-            ),
+            self._row(claim, code, probe),
+            action="write",
+        )
+
+    def _row(self, claim: str, code: str, probe: Probe) -> tuple[object, ...]:
+        point, verdict = json.dumps(probe.point), str(probe.verdict)
+        told = (point, probe.discrepancy, verdict, probe.seconds)
+        return (claim, self._seed, code, probe.key, *told)
+
+    def outside(self, claim: str, code: str) -> list[Outside]:
+        """Probes of points outside a claim's regime, in the order in which they were made."""
+        rows = self._ledger.ask(
+            "SELECT key, point, discrepancy, verdict, seconds, parameter, edge FROM outside "
+            "WHERE claim = ? AND seed = ? AND code = ? ORDER BY rowid",
+            (claim, self._seed, code),
+        )
+        return [
+            Outside(
+                Probe(json.loads(point), key, discrepancy, Verdict(verdict), seconds),
+                parameter,
+                json.loads(edge),
+            )
+            for key, point, discrepancy, verdict, seconds, parameter, edge in rows
+        ]
+
+    def keep_outside(self, claim: str, code: str, one: Outside) -> None:
+        """Keep a probe of a point outside, in place of an earlier one of the same key."""
+        self._ledger.ask(
+            "INSERT OR REPLACE INTO outside VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*self._row(claim, code, one.probe), one.parameter, json.dumps(one.edge)),
             action="write",
         )
 

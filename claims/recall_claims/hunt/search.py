@@ -27,6 +27,7 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.regime import Regime
 from recall_claims.declare.registration import registration
 from recall_claims.evidence import simulate
+from recall_claims.hunt.beyond import Outside, explore
 from recall_claims.hunt.probe import SECONDS, TIER, Probe, alone, probe
 from recall_claims.judge.region import Verdict
 
@@ -56,6 +57,8 @@ class Hunt:
         asked: keys of probes that had all.
         examples: of earlier turns, as Hypothesis keeps them.
         known: earlier probes, by key.
+        beyond: seconds for points outside the regime, once the search inside is over.
+        outside: earlier probes there.
     """
 
     module: str
@@ -69,6 +72,8 @@ class Hunt:
     asked: frozenset[str] = frozenset()
     examples: tuple[Example, ...] = ()
     known: Mapping[str, Probe] = field(default_factory=dict)
+    beyond: float = 0.0
+    outside: tuple[Outside, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,8 @@ class Catch:
         refused: at how many points theory or simulation broke down, by what was said.
         asked: keys of the probes so far that had all the patience there is.
         examples: for the next turn.
+        outside: probes of points outside the regime that were not known.
+        roamed: seconds that these took, with all around them.
     """
 
     probes: tuple[Probe, ...]
@@ -92,6 +99,8 @@ class Catch:
     refused: Mapping[str, int]
     asked: frozenset[str]
     examples: tuple[Example, ...]
+    outside: tuple[Outside, ...]
+    roamed: float
 
 
 class TimeIsUp(BaseException):
@@ -99,7 +108,11 @@ class TimeIsUp(BaseException):
 
 
 def search(hunt: Hunt) -> Catch:
-    """Search until a violation is found and shrunk, the time is up, or no point is left."""
+    """Search until a violation is found and shrunk, the time is up, or no point is left.
+
+    Where there is none, points outside the regime come after that. A regime that has been tried
+    point by point leaves the rest of its time to them.
+    """
     claim, _ = simulate.find(hunt.module, hunt.claim)
     searched = _Search(claim, hunt)
     database = _database(hunt.examples)
@@ -118,6 +131,8 @@ def search(hunt: Hunt) -> Catch:
             shrunk = True
     except TimeIsUp:
         pass
+    began = time.monotonic()
+    outside = () if searched.violation is not None else searched.outside(exhausted)
     return Catch(
         tuple(searched.probes.values()),
         searched.violation,
@@ -126,6 +141,8 @@ def search(hunt: Hunt) -> Catch:
         searched.refused,
         frozenset(searched.asked),
         tuple((key, value) for key, values in database.data.items() for value in values),
+        outside,
+        time.monotonic() - began,
     )
 
 
@@ -238,6 +255,22 @@ class _Search:
                 for place in dict.fromkeys((0, now // 2, now - 1))
                 if 0 <= place < now
             )
+
+    def outside(self, exhausted: bool) -> tuple[Outside, ...]:
+        """Probes outside the regime."""
+        until = time.monotonic() + self.hunt.beyond
+        until = max(until, self._end) if exhausted else until
+        found = explore(
+            self.claim,
+            [*self.hunt.known.values(), *self.probes.values()],
+            self.hunt.outside,
+            seed=self.hunt.seed,
+            device=self.hunt.device,
+            patience=self.hunt.patience,
+            random=Random(_named(self.hunt) + 1),
+            until=until,
+        )
+        return tuple(found) if exhausted or self.hunt.beyond else ()
 
     def leave_in_time(self) -> None:
         """Raises: TimeIsUp: it is."""

@@ -118,6 +118,7 @@ def pytest_runtest_makereport(
         # What travels between xdist's processes must be plain types, and the report must be the
         # same with and without it.
         report.__dict__["claim_record"] = msgspec.to_builtins(item.record)
+        report.__dict__["claim_origin"] = item.origin()
         budget = item.config.stash[SESSION].settings.budget
         report.__dict__["paper_record"] = msgspec.to_builtins(record.paper(item.claim, budget))
     return report
@@ -192,7 +193,7 @@ def _hunt(session: pytest.Session, state: ClaimSession) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     console = Console(quiet=reporter is None or not reporter.isatty)
     try:
-        if run_hunt(state, session.items, state.hunt, console):
+        if run_hunt(state, state.hunt, console):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
     except KeyboardInterrupt:  # the verdicts are there, and so is their report
         session.exitstatus = pytest.ExitCode.INTERRUPTED

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import pytest
 from rich.console import Console
 from rich.status import Status
 
@@ -15,8 +14,8 @@ from recall_claims.evidence.executors import SerialExecutor, cores
 from recall_claims.hunt.campaign import Trail, hunt
 from recall_claims.hunt.memory import alpha_of
 from recall_claims.hunt.probe import TIER, Probe, alone
+from recall_claims.judge.region import Verdict
 from recall_claims.plugin import record
-from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.session import ClaimSession
 from recall_reports import record as reports
 
@@ -26,18 +25,15 @@ REFUSALS = 8
 """Texts that it keeps of why points were refused, the most frequent first."""
 
 
-def run_hunt(
-    session: ClaimSession, items: Sequence[pytest.Item], seconds: float, console: Console
-) -> int:
-    """Hunt the claims of these items that did not fail, and put what was found into their records.
+def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
+    """Hunt the claims that did not fail, and put what was found into their records.
 
     Returns:
         How many claims a confirmed violation has refuted.
     """
     found = {entry.id: entry for entry in session.report.records}
-    able = [i.claim for i in items if isinstance(i, ClaimItem) and i.claim.id in found]
-    hunted = [claim for claim in able if found[claim.id].outcome == "passed"]
-    executor = session.store.executor
+    hunted = [claim for claim in session.report.claims() if found[claim.id].outcome == "passed"]
+    executor = session.hunting.executor
     workers = 1 if isinstance(executor, SerialExecutor) else cores()
     with Status("hunting", console=console) as line:
 
@@ -88,6 +84,7 @@ def recorded(trail: Trail) -> reports.Hunt:
         seconds=trail.seconds,
         tried=len(probes),
         exhausted=trail.exhausted,
+        suspected=not confirmation and any(p.verdict is Verdict.REFUTED for p in probes),
         refused=dict(sorted(trail.refused.items(), key=lambda entry: -entry[1])[:REFUSALS]),
         points=[_point(probe) for probe in probes[:SHOWN]],
         confirmed=None
@@ -97,6 +94,15 @@ def recorded(trail: Trail) -> reports.Hunt:
             number=confirmation.number,
             alpha=alpha_of(confirmation.number),
         ),
+        beyond=[
+            reports.Beyond(
+                params=one.probe.point,
+                parameter=one.parameter,
+                edge=one.edge,
+                outside=one.probe.verdict is Verdict.REFUTED,
+            )
+            for one in trail.outside.values()
+        ],
     )
 
 

@@ -72,6 +72,12 @@ class ClaimItem(pytest.Item):
             return False
         return session.record_without_run(self.claim, self.location[0]) is None
 
+    def origin(self) -> tuple[int, str, str]:
+        """Its place among all items, its module, and the folder that this is imported from."""
+        module = self.claim.module
+        place = self.session.items.index(self)
+        return place, module, str(self.path.parents[module.count(".")])
+
     def _following(self) -> Claim | None:
         """The next claim that will be run."""
         items = self.session.items

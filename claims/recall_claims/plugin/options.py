@@ -88,7 +88,7 @@ def add(parser: pytest.Parser) -> None:
         "--hunt",
         metavar="TIME",
         help="after the verdicts, search the regimes of the claims for violations for so long: "
-        "90s, 10m, 1h",
+        "90s, 10m, 1h (on all cores, whatever -n was)",
     )
     group.addoption(
         "--keep",

@@ -9,7 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from recall_claims.declare.claim import Claim
 from recall_claims.evidence.run import Settings
+from recall_claims.evidence.simulate import find
 from recall_claims.plugin import record
 from recall_claims.plugin.changes import commit
 from recall_reports.errors import ReportError
@@ -30,6 +32,7 @@ class RunReport:
     def __init__(self, folder: Path, root: Path, settings: Settings, executor: str) -> None:
         self.folder, self.root, self.settings, self.executor = folder, root, settings, executor
         self.records: list[ClaimRecord] = []
+        self._origins: list[tuple[int, str, str, str]] = []
         self._papers: dict[str, record.PaperEntry] = {}
         self.written: dict[str, Path] = {}
         self.write_error = ""
@@ -43,6 +46,22 @@ class RunReport:
             self.records.append(msgspec.convert(entry, ClaimRecord))
             found = msgspec.convert(report.__dict__["paper_record"], record.PaperEntry)
             self._papers[found.paper.key] = found
+            self._origins.append((*report.__dict__["claim_origin"], self.records[-1].id))
+
+    def claims(self) -> list[Claim]:
+        """The claims of the records, in the order of collection.
+
+        The process that xdist's workers report to has collected nothing: it imports them now.
+
+        Raises:
+            SimulationError: a module cannot be imported.
+        """
+        found = []
+        for _, module, folder, claim in sorted(self._origins):
+            if module not in sys.modules and folder not in sys.path:
+                sys.path.insert(0, folder)  # as pytest does
+            found.append(find(module, claim)[0])
+        return found
 
     def write(self) -> bool:
         """Write it; whether that worked. If not, `write_error` says why."""

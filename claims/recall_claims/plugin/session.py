@@ -44,7 +44,8 @@ class ClaimSession:
         self.inconclusive: str = option("--inconclusive")
         spread = self.is_worker or bool(getattr(config.option, "numprocesses", None))
         self._refuse(option, spread)
-        self.hunt = options.duration(option("--hunt"), "--hunt") if option("--hunt") else 0.0
+        hunts = option("--hunt") and not self.is_worker  # the controller does, for all workers
+        self.hunt = options.duration(option("--hunt"), "--hunt") if hunts else 0.0
         self.hunt_error = ""
         self.keep: bool = option("--keep")
         self.limit: str | None = option("--time-limit")
@@ -52,6 +53,9 @@ class ClaimSession:
         device = options.device(option("--device"), local=local)
         executor = executors.resolve(option("--executor"), device, nested=spread)
         self.store = EvidenceStore(root / Path(option("--ledger")), executor)
+        # xdist's workers have ended when a hunt begins: all cores are its own.
+        everywhere = executors.resolve(option("--executor"), device, nested=False)
+        self.hunting = EvidenceStore(self.store.path, everywhere) if spread else self.store
         self.costs = Costs(
             lambda: self.store.ledger if self.store.path.exists() else None,
             device.partition(":")[0],
@@ -91,10 +95,8 @@ class ClaimSession:
             raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
         if option("--keep") and not option("--hunt"):
             raise ValueError("--keep keeps what a hunt has found: give --hunt TIME as well")
-        if option("--hunt") and (option("--dry-run") or spread):
-            raise ValueError(
-                "--hunt spreads its own searches over all cores: leave out -n and --dry-run"
-            )
+        if option("--hunt") and option("--dry-run"):
+            raise ValueError("--hunt simulates, and --dry-run does not: leave out one of them")
 
     def record_without_run(self, claim: Claim, file: str) -> ClaimRecord | None:
         """The record of a claim that has nothing to run here, or need not; None if it runs."""
@@ -154,4 +156,5 @@ class ClaimSession:
         """Stop workers, close ledger and terminal."""
         if self.progress is not None:
             self.progress.close()
+        self.hunting.close()
         self.store.close()

@@ -97,7 +97,7 @@ def draw(paint: Painter, claim: Claim, plot: Plot, *, name: str, styles: Styles)
     """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, HEIGHT))
-        axes = figure.add_axes((0.165, 0.165, 0.815, 0.735))
+        axes = figure.add_axes((0.165, 0.165, 0.785, 0.735))  # half a label of 10,000 at the right
         caption = paint(axes, claim, plot)
         _legend_below(figure, axes)
         target = io.StringIO()

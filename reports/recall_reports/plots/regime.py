@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from recall_reports import phrases
 from recall_reports.plots.panel import COLOURS, INK, MUTED
 from recall_reports.plots.series import is_number, scale_axis
-from recall_reports.record import Claim, Plot, Point
+from recall_reports.record import Beyond, Claim, Plot, Point
 
 WIDE = 8
 """Ratio of the ends from which an axis is logarithmic."""
@@ -43,10 +43,16 @@ def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
     assert claim.hunt is not None
     points = claim.hunt.points
     x, y = telling(points)
+    kinds: list[tuple[Sequence[Point | Beyond], str, str, str, float]]
     suspect = [p for p in points if p.discrepancy is not None and p.discrepancy > 0]
     kinds = [
         ([p for p in points if p not in suspect], "not shown outside", MUTED, "o", 3.0),
         (suspect, "outside by a standard error", COLOURS[0], "^", 5.0),
+    ]
+    beyond = claim.hunt.beyond
+    kinds += [
+        ([p for p in beyond if not p.outside], "beyond the edge, nothing seen", COLOURS[2], "s", 3),
+        ([p for p in beyond if p.outside], "beyond the edge, outside", COLOURS[3], "s", 5),
     ]
     if claim.hunt.confirmed is not None:
         violation = [Point(params=claim.hunt.confirmed.params)]
@@ -58,7 +64,7 @@ def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
                 *places, linestyle="none", marker=marker, color=colour, markersize=size, label=label
             )
     for which, name in (("x", x), ("y", y)):
-        values = [float(p.params[name]) for p in points]
+        values = [float(p.params[name]) for p in (*points, *beyond)]
         low, high = min(values), max(values)
         log = low > 0 and high / low > WIDE
         scale_axis(axes, which, (low, high), log=log)
@@ -69,4 +75,5 @@ def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
         f"{claim.hunt.tried} points of the regime that a hunt has tried"
         f"{f', the {len(points)} nearest to a violation' if claim.hunt.tried > len(points) else ''}"
         ", over the two parameters that rank them best."
+        f"{' Squares are beyond its edge, by one parameter, shown or not.' if beyond else ''}"
     )

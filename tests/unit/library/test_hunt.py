@@ -110,6 +110,45 @@ def critical(cell: Cell, block: Block) -> Array:
     return np.array([float(rng.normal(cell["samples"], 1.0) > middle) for rng in block.rngs])
 
 
+def edged(id: str, **size: Any) -> Claim:
+    """Sequences as long as the dimension, tied only from 32 on; it holds up to twice as long."""
+    powers = {
+        "dim": log_integers(16, 128, per_octave=1),
+        "length": log_integers(16, 128, per_octave=1),
+    }
+    regime = Regime(
+        "L <= d",
+        {**powers, "tied": one_of(False, True)},
+        holds=lambda cell: cell["length"] <= cell["dim"] and cell["dim"] >= 32 * cell["tied"],
+        **size,
+    )
+
+    @claim(
+        id,
+        "The mean is the dimension",
+        source=Source("A", "A3", provenance="derived", reference="nowhere"),
+        regime=regime,
+        cells=grid(dim=(32, 64), length=16, tied=True),
+        replicates=64,
+        looks=5,
+        rule=MeanRatio(Region(0.9, 1.1)),
+        why="a test",
+        predict=lambda cell: cell.number("dim"),
+    )
+    def mean(cell: Cell, block: Block) -> Array:
+        """The mean is the dimension."""
+        if id == "T.raises" and cell["length"] > cell["dim"]:
+            raise ValueError("too long")
+        wrong = cell["length"] > 2 * cell["dim"] or (cell["tied"] and cell["dim"] < 32)
+        return normal(block, cell["dim"] * (1.5 if wrong else 1.0))
+
+    return mean
+
+
+SIZE: dict[str, Any] = {"size": lambda cell: cell["dim"] * cell["length"], "largest": 2**16}
+edge, raises, unsized = edged("T.edge", **SIZE), edged("T.raises", **SIZE), edged("T.unsized")
+
+
 def hunted(one: Claim, path: Path, seconds: float, seed: int = 0) -> campaign.Trail:
     with Ledger(path) as ledger:
         given = [one], Settings(seed=seed), ledger, SerialExecutor(), seconds
@@ -240,6 +279,52 @@ def test_a_small_regime_is_exhausted(path: Path) -> None:
     trail = hunted(few, path, 60)
     assert trail.exhausted
     assert len(trail.probes) == 4
+
+
+def test_how_far_beyond_its_edge_a_formula_holds(path: Path) -> None:
+    trail = hunted(edge, path, 60)
+    assert trail.confirmation is None
+    told: dict[object, set[bool]] = {}
+    assert edge.domain is not None
+    for one in trail.outside.values():
+        cell = Cell(**one.probe.point)
+        assert edge.domain.why_outside(cell)
+        assert not edge.domain.why_outside(one.inside)
+        assert cell["dim"] * cell["length"] <= 2**16
+        value = (
+            "tied" if one.parameter == "tied" else cell[one.parameter] / one.inside[one.parameter]
+        )
+        told.setdefault((one.parameter, value), set()).add(one.probe.verdict is Verdict.REFUTED)
+    wanted = {("length", 2.0): False, ("length", 4.0): True, ("tied", "tied"): True}
+    assert {place: told.get(place) for place in wanted} == {p: {v} for p, v in wanted.items()}
+    assert ("length", 8.0) not in told  # it has failed before
+    assert told["dim", 8.0] == {False}
+    assert hunted(edge, path, 60).outside == trail.outside  # with the seconds that they took
+
+
+def test_what_breaks_down_beyond_the_edge_ends_nothing(path: Path) -> None:
+    trail = hunted(raises, path, 60)
+    assert trail.exhausted
+    assert not trail.refused
+    assert {one.parameter for one in trail.outside.values()} == {"dim", "length", "tied"}
+    assert all(
+        one.probe.point["length"] <= one.probe.point["dim"] for one in trail.outside.values()
+    )
+
+
+def test_without_a_size_nothing_grows_beyond_the_ranges(path: Path) -> None:
+    points = [one.probe.point for one in hunted(unsized, path, 60).outside.values()]
+    assert any(point["length"] > point["dim"] for point in points)
+    assert max(max(point["length"], point["dim"]) for point in points) == 128
+
+
+def test_points_outside_take_their_time_after_the_search(path: Path) -> None:
+    assert search(replace(asked(right), seconds=0.5)).outside == ()
+    assert search(replace(asked(right), seconds=0.5, beyond=1.0)).outside != ()
+    large = probe(wrong, Cell(dim=32, length=128, tied=True), seed=0, device="cpu")
+    found = search(asked(wrong, known={large.key: large}, beyond=1.0))
+    assert found.violation is not None
+    assert found.outside == ()
 
 
 def test_what_cannot_be_hunted_says_why(path: Path) -> None:
