@@ -80,10 +80,9 @@ def error(
     error is the same and its fluctuations are much smaller.
 
     ``fresh``: if positive, a stored token is asked for under so many fresh embeddings in turn, the
-    other tokens keeping theirs, and what is not stored counts as guessed, wrong with probability
-    1 - 1/labels. The expected error is again the same. It takes tensors of stored x fresh x labels
-    numbers, and makes evidence of tokens that are frequent and rarely wrong, of which a few
-    thousand memories show no failure.
+    other tokens keeping theirs. The expected error is again the same. It takes tensors of stored x
+    fresh x labels numbers, and makes evidence of tokens that are frequent and rarely wrong, of
+    which a few thousand memories show no failure.
 
     Raises ValueError for fewer than 2 labels, or less than 1 stored token or dimension.
     """
@@ -92,31 +91,27 @@ def error(
             f"labels={labels}, stored={stored}, dim={dim}: give at least 2 labels, 1 stored token "
             "and 1 dimension"
         )
-    probes = 0 if fresh else PROBES
-    mass = np.concatenate([frequencies(stored, alpha), np.zeros(probes)])
-    rest = 1 - mass.sum()
-    mass[stored:] = rest / PROBES
-    label = np.arange(1, stored + probes + 1) % labels
-    scheme = np.concatenate([weights(stored, alpha, power=power), np.zeros(probes)])
+    mass = np.concatenate([frequencies(stored, alpha), np.zeros(PROBES)])
+    mass[stored:] = (1 - mass.sum()) / PROBES
+    label = np.arange(1, stored + PROBES + 1) % labels
+    scheme = np.concatenate([weights(stored, alpha, power=power), np.zeros(PROBES)])
     errors = []
     for rng in rngs:
         inputs, outputs = unit_vectors(rng, mass.size, dim), unit_vectors(rng, labels, dim)
         weight = scheme
         if samples is not None:
-            counts = rng.multinomial(samples, np.append(mass[:stored], rest))
-            weight = scheme * np.append(counts[:stored] > 0, np.zeros(probes))
+            counts = rng.multinomial(samples, np.append(mass[:stored], mass[stored:].sum()))
+            weight = scheme * np.append(counts[:stored] > 0, np.zeros(PROBES))
         q, f, e, u = (
             torch.from_numpy(values).to(device, None if values is label else dtype)
             for values in (weight, label, inputs, outputs)
         )
-        share = torch.from_numpy(_averaged(mass, weight, label)).to(device, dtype)
+        wrong = ((u @ memory(q, f, e, u) @ e.mT).argmax(0) != f).to(dtype)
         if fresh:
             drawn = torch.from_numpy(unit_vectors(rng, fresh, dim)).to(device, dtype)
-            wrong = _failures(q, f, e, u, drawn)
-            errors.append(share @ wrong + rest * (1 - 1 / labels))
-        else:
-            wrong = (u @ memory(q, f, e, u) @ e.mT).argmax(0) != f
-            errors.append(share @ wrong.to(dtype))
+            wrong[:stored] = _failures(q[:stored], f[:stored], e[:stored], u, drawn)
+        share = torch.from_numpy(_averaged(mass, weight, label)).to(device, dtype)
+        errors.append(share @ wrong)
     return torch.stack(errors)
 
 
