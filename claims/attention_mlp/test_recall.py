@@ -114,10 +114,10 @@ HEAVY = tuple(
     r"6\ (\mathrm{ReLU})",
     predict=on(RecallProblem, recall.mlp_recall_accuracy),
     regime=recall.REGIME.searched(
-        "d < V, widths of at most three times the kurtosis of the features, accuracies from 0.1 to "
-        "0.9",
+        "d < V, V up to 512 and 6 m, widths of at most three times the kurtosis of the features, "
+        "accuracies from 0.1 to 0.9",
         holds=lambda cell: (
-            cell["dim"] < cell["vocab_size"]
+            cell["dim"] < cell["vocab_size"] <= min(512, 6 * cell["width"])
             and cell["width"] <= 3 * 93
             and 0.1 <= on(RecallProblem, recall.mlp_recall_accuracy)(cell) <= 0.9
         ),
@@ -136,8 +136,9 @@ HEAVY = tuple(
     plot=Plot(x="width", group=("samples",), y_label="recall"),
 )
 def mlp_recall_heavy_tails(cell: Cell, block: Block) -> Tensor:
-    """Where the width is below a few times the kurtosis of the features, the kernel formula for
-    recall is pessimistic: its moments belong to rare neurons, not to the typical token."""
+    """Where the width is below a few times the kurtosis of the features, but no less than a sixth
+    of the tokens, the kernel formula for recall is pessimistic: its moments belong to rare neurons,
+    not to the typical token."""
     return recalled(cell, block, balanced=False)
 
 

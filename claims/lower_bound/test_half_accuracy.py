@@ -49,7 +49,7 @@ PRODUCT = on(Problem, gradient_capacity.half_samples)
     regime=matched_filter.THRESHOLD.searched(
         "on the grid V = 256 and N_c from 11V to 28V: short sequences to long ones, few dimensions "
         "to many",
-        holds=lambda cell: critical(cell) >= 8 * cell["vocab_size"],
+        holds=lambda cell: 8 * cell["vocab_size"] <= critical(cell) < float("inf"),
         size=lambda cell: PRODUCT(cell) * cell["length"],
         largest=1e6,
         estimator=("matched filter", "linear MMSE"),

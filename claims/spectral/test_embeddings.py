@@ -84,9 +84,9 @@ def moved(cell: Cell, block: Block, flow: str) -> Tensor:
     },
     replicates=8,
     looks=1,
-    rule=Identity(1e-6),
+    rule=Identity(1e-9),
     why="rounding, which the polar factor of a gradient with small singular values enlarges: in "
-    "pilots to 1e-8, from 1e-14 under gradient flow",
+    "pilots to 1e-12, from 1e-14 under gradient flow",
     controls=(reads("sign-flow", "so does sign flow", "sign"),),
 )
 def equivariance(cell: Cell, block: Block) -> dict[str, Tensor]:

@@ -19,19 +19,17 @@ NO_SINGULAR_VALUE, NO_ENTRY = 1e-6, 1e-10
 """What is less than this part of the largest counts as zero: far above rounding errors."""
 
 
-def polar(matrix: Tensor) -> Tensor:
-    """The polar factor U V^T of U diag(sigma) V^T, without singular values that are zero.
+def polar(matrix: Tensor, least: float = NO_SINGULAR_VALUE) -> Tensor:
+    """U V^T of the singular value decomposition U S V^T, for each matrix of a batch.
 
-    By the eigenvectors of the smaller Gram matrix; a singular value below
-    `NO_SINGULAR_VALUE` of the largest counts as zero.
+    Singular values below ``least`` of the largest count as zero and are left out.
+
+    >>> polar(torch.tensor([[0.0, 3.0], [-2.0, 0.0]])).tolist()
+    [[0.0, 1.0], [-1.0, 0.0]]
     """
-    if matrix.shape[-2] < matrix.shape[-1]:
-        across: Tensor = polar(matrix.mT).mT
-        return across
-    squares, vectors = torch.linalg.eigh(matrix.mT @ matrix)
-    kept = squares > NO_SINGULAR_VALUE**2 * squares[..., -1:].clamp_min(1e-300)
-    inverse = torch.where(kept, squares.clamp_min(1e-300).rsqrt(), 0)
-    factor: Tensor = matrix @ (vectors * inverse[..., None, :]) @ vectors.mT
+    left, values, right = torch.linalg.svd(matrix, full_matrices=False)
+    kept = left * (values > least * values[..., :1])[..., None, :]
+    factor: Tensor = kept @ right
     return factor
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import torch
 
 from simulation import embeddings
+from simulation.spectral.flows import polar
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,17 +43,6 @@ def gradient(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor)
     """
     centred = outputs - outputs.mean(0)
     return torch.mm((centred * weights[:, None]).mT, inputs)
-
-
-def polar(matrix: torch.Tensor) -> torch.Tensor:
-    """U V^T of the singular value decomposition U S V^T, without the null space: (d, d).
-
-    >>> polar(torch.tensor([[0.0, 3.0], [-2.0, 0.0]])).tolist()
-    [[0.0, 1.0], [-1.0, 0.0]]
-    """
-    left, values, right = torch.linalg.svd(matrix)
-    kept = left * (values > _RANK * values[0])
-    return torch.mm(kept, right)
 
 
 def newton(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
@@ -174,7 +164,7 @@ def several_steps(
 
 
 def _spectral(p: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
-    return polar(gradient(p, inputs, outputs))
+    return polar(gradient(p, inputs, outputs), _RANK)
 
 
 _STEPS: dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]] = {
@@ -184,7 +174,7 @@ _STEPS: dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Ten
 }
 _NORMALISED: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "gradient": lambda matrix: matrix / torch.linalg.matrix_norm(matrix, 2),
-    "spectral": polar,
+    "spectral": lambda matrix: polar(matrix, _RANK),
 }
 
 

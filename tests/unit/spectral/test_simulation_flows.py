@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import torch
+from scipy import linalg
 from torch import Tensor
 
 from simulation.spectral import facts, flows
@@ -28,9 +29,15 @@ def random_matrix(*shape: int) -> Tensor:
 
 
 @pytest.mark.parametrize("shape", [(2, 7, 4), (2, 4, 7), (1, 5, 5)])
-def test_polar_factor_has_the_vectors_and_no_values(shape: tuple[int, ...]) -> None:
+def test_polar_factor_is_scipys(shape: tuple[int, ...]) -> None:
     matrix = random_matrix(*shape)
-    left, _, right = torch.linalg.svd(matrix, full_matrices=False)
+    for found, one in zip(flows.polar(matrix).numpy(), matrix.numpy(), strict=True):
+        np.testing.assert_allclose(found, linalg.polar(one)[0], atol=1e-12)
+
+
+def test_polar_factor_is_right_where_singular_values_differ_widely() -> None:
+    left, right = torch.linalg.qr(random_matrix(2, 5, 5)).Q
+    matrix = left @ torch.diag(torch.logspace(0, -5, 5, dtype=torch.float64)) @ right
     assert torch.allclose(flows.polar(matrix), left @ right, atol=1e-10)
 
 

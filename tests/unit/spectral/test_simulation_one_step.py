@@ -74,19 +74,6 @@ def test_newton_step_is_that_of_the_differentiated_hessian() -> None:
     torch.testing.assert_close(one_step.newton(p, inputs, outputs), expected)
 
 
-@pytest.mark.parametrize("dim", [2, 5])
-def test_polar_factor_is_scipys(dim: int) -> None:
-    matrix = np.random.default_rng(dim).standard_normal((dim, dim))
-    np.testing.assert_allclose(
-        one_step.polar(torch.from_numpy(matrix)).numpy(), linalg.polar(matrix)[0], atol=1e-12
-    )
-
-
-def test_polar_factor_leaves_the_null_space_out() -> None:
-    u, v = torch.tensor([[3.0, 4.0]]).double(), torch.tensor([[0.0, 2.0]]).double()
-    torch.testing.assert_close(one_step.polar(u.mT @ v), u.mT @ v / 10)
-
-
 @pytest.mark.parametrize("first", [1, 4, 32])
 def test_recall_is_that_of_loops(first: int) -> None:
     _, inputs, outputs = drawn(3, 12, 4)
