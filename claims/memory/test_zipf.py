@@ -280,7 +280,7 @@ def schemes(cell: Cell, block: Block) -> torch.Tensor:
     rule=MeanRatio(Region(0.9, 1.1)),
     why="""The theory of the linear memory is off by up to 10% in a rare failure, and failures are
         half of the error. The rest is statistical.""",
-    replicates=1024,
+    replicates=256,
     looks=4,
     controls=(
         times(1.2, "fifth-more", "a fifth more error"),
@@ -302,7 +302,7 @@ def own_labels_error(cell: Cell, block: Block) -> torch.Tensor:
     """With as many labels as tokens the interference spreads over d^2 directions, which hold a
     multiple of d^2/log d tokens: from d = 24 to 48 the error falls to less than a third. The stated
     rate d^(1 - alpha) is that of a few labels, here only an upper bound."""
-    return block.draw(error, cell)
+    return block.draw(error, cell, fresh=max(1, 1024 // cell["stored"]))
 
 
 @claim(

@@ -96,11 +96,15 @@ def quantise(weights: torch.Tensor, bits: int) -> torch.Tensor:
     """Each weight rounded to one of 2^bits values, evenly spaced over three standard deviations;
     its sign, if there is one bit.
 
+    Raises ValueError for a single weight of several bits, which has no standard deviation.
+
     >>> quantise(torch.tensor([-3.0, -0.1, 0.2, 5.0]), 1).tolist()
     [-1.0, -1.0, 1.0, 1.0]
     """
     if bits == 1:
         return torch.where(weights < 0, -1.0, 1.0).to(weights)
+    if weights.numel() == 1:
+        raise ValueError("a single weight has no standard deviation: give 1 bit, or more weights")
     limit = 1 << (bits - 1)
     step = 3 * float(weights.std()) / limit
     return (weights / step).floor().clamp(-limit, limit - 1) + 0.5

@@ -123,12 +123,11 @@ def _failures(
     fresh: torch.Tensor,
 ) -> torch.Tensor:
     """How often a token whose embedding is one of the fresh is answered wrongly: (tokens,)."""
-    own = torch.nn.functional.one_hot(label, len(outputs)).to(inputs)
-    overlaps = fresh @ inputs.mT * weight
+    kept = outputs @ memory(weight, label, inputs, outputs) @ fresh.mT
     # Axes: token, fresh embedding of it, label. The old embedding leaves, the fresh one enters.
-    swapped = (weight - overlaps).mT[..., None] * own[:, None]
-    answers = ((overlaps @ own + swapped) @ (outputs @ outputs.mT)).argmax(2)
-    return (answers != label[:, None]).to(inputs).mean(1)
+    swapped = weight[:, None] * (1 - inputs @ fresh.mT)
+    scores = kept.mT + swapped[..., None] * (outputs @ outputs.mT)[label][:, None]
+    return (scores.argmax(2) != label[:, None]).to(inputs).mean(1)
 
 
 def _averaged(mass: Floats, weight: Floats, label: Integers) -> Floats:

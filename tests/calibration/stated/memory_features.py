@@ -12,7 +12,7 @@ from recall_claims.declare.regime import Values
 from recall_claims.judge.methods import COIN, Deterministic
 from simulation.memory import mlp as measured_mlp
 from simulation.memory import zipf as measured_zipf
-from tests.calibration.stated import Observe, Stated, crossing
+from tests.calibration.stated import Stated, crossing
 from theory.memory import mlp, zipf
 
 ACCURACY = on(mlp.mlp_memory_accuracy)
@@ -29,11 +29,7 @@ def _all(cell: Cell, block: Block) -> Tensor:
 
 
 def _zipf_error(cell: Cell, block: Block) -> Tensor:
-    return block.draw(measured_zipf.error, cell)
-
-
-def _few_labels_error(cell: Cell, block: Block) -> Tensor:
-    return block.draw(measured_zipf.error, cell, fresh=256)
+    return block.draw(measured_zipf.error, cell, fresh=max(1, 4096 // cell["stored"]))
 
 
 def _features(cell: Cell) -> float:
@@ -47,8 +43,6 @@ def _zipf(
     law: Callable[..., float],
     holds: Callable[[Cell], bool],
     text: str,
-    observe: Observe = _few_labels_error,
-    restated: int = 1,
     **ranges: Values,
 ) -> Stated:
     return Stated(
@@ -59,10 +53,10 @@ def _zipf(
         relative=True,
         predict=on(law),
         regime=Regime(text, ranges, holds=holds, size=lambda c: c["stored"] * c["dim"]),
-        observe=observe,
+        observe=_zipf_error,
         replicates=256,
         looks=4,
-        restated=restated,
+        restated=1,
     )
 
 
@@ -233,8 +227,6 @@ STATED = (
         zipf.many_labels_error,
         lambda c: 8 <= c["stored"] <= min(c["labels"], c["dim"] ** 2 / 8),
         "d from 32 to 160, alpha from 1.5 to 3, 32 to 512 labels, up to d^2/8 tokens stored",
-        _zipf_error,
-        restated=0,
         alpha=ALPHA,
         labels=log_integers(32, 512),
         dim=WIDE,
