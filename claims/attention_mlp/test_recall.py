@@ -114,11 +114,12 @@ HEAVY = tuple(
     r"6\ (\mathrm{ReLU})",
     predict=on(RecallProblem, recall.mlp_recall_accuracy),
     regime=recall.REGIME.searched(
-        "d < V, V up to 512 and 6 m, widths of at most three times the kurtosis of the features, "
-        "accuracies from 0.1 to 0.9",
+        "V up to 256, d up to V/4, N from 4 V, widths from V/6 to three times the kurtosis of the "
+        "features, accuracies from 0.1 to 0.9",
         holds=lambda cell: (
-            cell["dim"] < cell["vocab_size"] <= min(512, 6 * cell["width"])
-            and cell["width"] <= 3 * 93
+            4 * cell["dim"] <= cell["vocab_size"] <= 256
+            and 4 * cell["vocab_size"] <= cell["samples"]
+            and cell["vocab_size"] / 6 <= cell["width"] <= 3 * 93
             and 0.1 <= on(RecallProblem, recall.mlp_recall_accuracy)(cell) <= 0.9
         ),
         activation=("he3",),
@@ -136,9 +137,9 @@ HEAVY = tuple(
     plot=Plot(x="width", group=("samples",), y_label="recall"),
 )
 def mlp_recall_heavy_tails(cell: Cell, block: Block) -> Tensor:
-    """Where the width is below a few times the kurtosis of the features, but no less than a sixth
-    of the tokens, the kernel formula for recall is pessimistic: its moments belong to rare neurons,
-    not to the typical token."""
+    """Where the width is below a few times the kurtosis of the features the kernel formula for
+    recall is pessimistic: its moments belong to rare neurons, not to the typical token. With many
+    more tokens, or few samples, rare tokens cost more than that."""
     return recalled(cell, block, balanced=False)
 
 

@@ -91,8 +91,8 @@ def explore(
     found = {one.place: one for one in known}
     clean = [p for p in inside if p.verdict is Verdict.SUPPORTED or p.discrepancy <= 0]
     begun: dict[Way, list[Cell]] = {way: [] for way in _ways(regime)}
-    for one in known:
-        begun[_way(regime, one)].append(one.inside)
+    for earlier in known:
+        begun[_way(regime, earlier)].append(earlier.inside)
     ways = random.sample(list(begun), len(begun))
     for number in range(RAYS):
         for way in ways:

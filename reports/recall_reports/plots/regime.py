@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from recall_reports import phrases
 from recall_reports.plots.panel import COLOURS, INK, MUTED
 from recall_reports.plots.series import is_number, scale_axis
-from recall_reports.record import Beyond, Claim, Plot, Point
+from recall_reports.record import Claim, Plot, Point
 
 WIDE = 8
 """Ratio of the ends from which an axis is logarithmic."""
@@ -43,28 +43,26 @@ def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
     assert claim.hunt is not None
     points = claim.hunt.points
     x, y = telling(points)
-    kinds: list[tuple[Sequence[Point | Beyond], str, str, str, float]]
     suspect = [p for p in points if p.discrepancy is not None and p.discrepancy > 0]
-    kinds = [
-        ([p for p in points if p not in suspect], "not shown outside", MUTED, "o", 3.0),
-        (suspect, "outside by a standard error", COLOURS[0], "^", 5.0),
-    ]
+    clean = [p for p in points if p not in suspect]
     beyond = claim.hunt.beyond
-    kinds += [
-        ([p for p in beyond if not p.outside], "beyond the edge, nothing seen", COLOURS[2], "s", 3),
-        ([p for p in beyond if p.outside], "beyond the edge, outside", COLOURS[3], "s", 5),
-    ]
-    if claim.hunt.confirmed is not None:
-        violation = [Point(params=claim.hunt.confirmed.params)]
-        kinds.append((violation, "violation, confirmed", COLOURS[1], "*", 10.0))
-    for shown, label, colour, marker, size in kinds:
+    seen, outside = [p for p in beyond if not p.outside], [p for p in beyond if p.outside]
+    violation = claim.hunt.confirmed
+    for shown, label, colour, marker, size in (
+        ([p.params for p in clean], "not shown outside", MUTED, "o", 3),
+        ([p.params for p in suspect], "outside by a standard error", COLOURS[0], "^", 5),
+        ([p.params for p in seen], "beyond the edge, nothing seen", COLOURS[2], "s", 3),
+        ([p.params for p in outside], "beyond the edge, outside", COLOURS[3], "s", 5),
+        ([violation.params] if violation else [], "violation, confirmed", COLOURS[1], "*", 10),
+    ):
         if shown:
-            places = [[p.params[name] for p in shown] for name in (x, y)]
+            places = [[params[name] for params in shown] for name in (x, y)]
             axes.plot(
                 *places, linestyle="none", marker=marker, color=colour, markersize=size, label=label
             )
     for which, name in (("x", x), ("y", y)):
-        values = [float(p.params[name]) for p in (*points, *beyond)]
+        everywhere = [p.params for p in points] + [p.params for p in beyond]
+        values = [float(params[name]) for params in everywhere]
         low, high = min(values), max(values)
         log = low > 0 and high / low > WIDE
         scale_axis(axes, which, (low, high), log=log)
