@@ -158,9 +158,8 @@ def _check(associations: float, outputs: float, width: float, law: FeatureLaw) -
 
 
 @prediction(
-    latex=r"\mathrm{Acc} = E_{\kappa,r,t}\left[F_D\left(\frac{\kappa+\alpha+\eta}"
-    r"{\sqrt{|F|^2/d+B^2}}\right)\right]^{M-1},\quad B^2=\kappa\frac NM T^2,\quad"
-    r"T^2=T_\infty^2+\frac1{m_1}",
+    latex=r"\mathrm{Acc} = E_{i,\kappa,r,t}\prod_{j\ne i}F_D\left(\frac{\kappa+\alpha+\eta}"
+    r"{\sqrt{|F|^2/d+\kappa n_jT^2}}\right),\quad T^2=T_\infty^2+\frac1{m_1}",
     source=_SOURCE,
     provenance="derived",
 )
