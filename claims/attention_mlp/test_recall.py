@@ -139,7 +139,7 @@ HEAVY = tuple(
 def mlp_recall_heavy_tails(cell: Cell, block: Block) -> Tensor:
     """Where the width is below a few times the kurtosis of the features the kernel formula for
     recall is pessimistic: its moments belong to rare neurons, not to the typical token. With many
-    more tokens, or few samples, rare tokens cost more than that."""
+    more tokens, or few samples, it need not be: why is open."""
     return recalled(cell, block, balanced=False)
 
 

@@ -206,7 +206,7 @@ def _holds(regime: Regime, point: Cell) -> bool:
     """Whether the condition holds; where it is not defined it does not."""
     try:
         return bool(regime.holds(point))
-    except Exception:
+    except Exception:  # a condition need not be defined beyond the regime
         return False
 
 
