@@ -10,11 +10,11 @@ from tests.benchmarks import collection
 
 
 def test_processor_time_of_a_process_counts_its_work(tmp_path: Path) -> None:
-    idle = collection.seconds(("-c", "import time; time.sleep(0.5)"), str(tmp_path))
+    idle = collection.seconds(("-c", "import time; time.sleep(1)"), str(tmp_path))
     busy = collection.seconds(
-        ("-c", "import time\nwhile time.process_time() < 0.5: pass"), str(tmp_path)
+        ("-c", "import time\nwhile time.process_time() < 1: pass"), str(tmp_path)
     )
-    assert idle < 0.5 <= busy
+    assert idle < 0.5 < busy  # half of the second: the system counts children in ticks
 
 
 def test_a_process_that_fails_is_not_measured(tmp_path: Path) -> None:
