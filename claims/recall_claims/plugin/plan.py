@@ -65,7 +65,7 @@ def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) ->
     settings, baseline = forecast.settings, forecast.baseline.records
     forecast.costs.compare([claim.id for claim in claims])
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("claim", overflow="fold")
+    table.add_column("claim", no_wrap=True)
     headers = ("cells", "replicates", "needed", "looks", "seconds", "left", "at most", "resolution")
     for header in headers:
         table.add_column(header, justify="right", no_wrap=True)
@@ -84,7 +84,8 @@ def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) ->
             *("–" if s is None else f"{s:.0f}" for s in (entry.seconds, entry.left, entry.most)),
             _resolution(earlier),
         )
-    console.print(table)
+    # A terminal too narrow for a row breaks it in one place; a table squeezed into it, everywhere.
+    Console(file=console.file, width=10_000).print(table)
     console.print(" ".join(_sentences(plans, len(claims), forecast)), highlight=False)
 
 
