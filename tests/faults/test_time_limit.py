@@ -94,6 +94,9 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
     assert time.monotonic() - begin < 8  # two blocks take that
     # The first block tells what the others would take; a claim of shorter ones still has time.
     assert states(suite) == {"tiny.long": "NOT RUN", "tiny.short": "DECIDED"}
+    [reason] = [c["reason"] for c in suite.report()["claims"] if c["id"] == "tiny.long"]
+    # 32 blocks a cell, of 4 s at the scale 1 and in proportion at 2 and 5: 17 minutes.
+    assert reason.endswith("it takes about 20 min of one core")
     with closing(sqlite3.connect(suite.folder / "short.sqlite")) as database:
         rows = database.execute("SELECT seconds FROM blocks WHERE claim = 'tiny.long'").fetchall()
     assert len(rows) == 1

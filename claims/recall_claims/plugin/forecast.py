@@ -14,8 +14,6 @@ from recall_claims.evidence.simulate import find, versions
 from recall_claims.plugin.baseline import Baseline
 from recall_reports import record
 
-GRADES = {60: "less than a minute", 600: "1 to 10 minutes", 3600: "10 to 60 minutes"}
-
 
 class Forecast:
     """What claims will take in a tier.
@@ -111,24 +109,26 @@ class Forecast:
         steps = claim.rule.looks_in_blocks(claim.looks[tier])
         return {cell.id: steps[-1] for cell in claim.cells[tier]}
 
-    def grade(self, claim: Claim) -> str:
-        """About what a claim takes, in words that many claims share."""
+    def about(self, claim: Claim) -> str:
+        """What a claim takes, to one digit: more is not known, and many claims share the words."""
         try:
             seconds = self.seconds(claim, self.blocks(claim))
         except Exception:  # of a formula: told when the claim runs
             seconds = None
-        return _grade(seconds)
+        return _about(seconds)
 
-    def grade_of_baseline(self, claim_id: str) -> str:
+    def about_baseline(self, claim_id: str) -> str:
         """The same of what the baseline's verdict in this tier took, which needs no grid."""
-        return _grade(self.whole(claim_id))
+        return _about(self.whole(claim_id))
 
 
-def _grade(seconds: float | None) -> str:
+def _about(seconds: float | None) -> str:
     if seconds is None:
         return "a time that nobody knows yet"
-    words = (text for bound, text in GRADES.items() if seconds < bound)
-    return f"{next(words, 'more than an hour')} of one core"
+    if seconds < 60:
+        return "less than a minute of one core"
+    unit, length = ("min", 60) if seconds < 3600 else ("h", 3600)
+    return f"about {float(f'{seconds / length:.1g}'):g} {unit} of one core"
 
 
 def _id(cell: record.Cell) -> str:

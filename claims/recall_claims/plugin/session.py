@@ -123,9 +123,9 @@ class ClaimSession:
         assert self.limit is not None
         grace = GRACE * options.duration(self.limit, "--time-limit")
         if self.left < -grace and not getattr(claim.cells, "known", True):
-            takes, claim = self.forecast.grade_of_baseline(claim.id), replace(claim, cells={})
+            takes, claim = self.forecast.about_baseline(claim.id), replace(claim, cells={})
         else:
-            takes = self.forecast.grade(claim)
+            takes = self.forecast.about(claim)
         reason = f"time: {self.limit} did not suffice; it takes {takes}"
         return self.undecided(claim, file, "NOT RUN", reason, "skipped")
 
