@@ -87,8 +87,8 @@ def test_replicates_do_not_mix(samples: int) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("samples", [20, 4000])
-def test_tiles_change_no_inner_product(
+@pytest.mark.parametrize("samples", [20, 4000])  # gathered, and counted
+def test_tiles_change_no_inner_product_and_no_sum(
     samples: int, sparse: bool, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contractions, "SPARSE", sparse and contractions.SPARSE)
@@ -101,39 +101,16 @@ def test_tiles_change_no_inner_product(
         dtype=dtype,
     )
     sequences = contractions.by_label(batch)
-    expected = (
-        batch.z.flatten(0, 1)[sequences.tokens] * batch.u.flatten(0, 1)[sequences.labels][:, None]
-    ).sum(2)
+    tokens = batch.z.flatten(0, 1)[sequences.tokens]
+    products = (tokens * batch.u.flatten(0, 1)[sequences.labels][:, None]).sum(2)
+    sums = torch.zeros(150, 10, dtype=dtype).index_add_(0, sequences.labels, tokens.sum(1))
     for tile in (1, 170, 5001, 2**18):
         with patch.dict(TILE_ELEMENTS, cpu=tile):
-            products = contractions.inner_products(batch.z, batch.u, sequences)
-        assert torch.allclose(products, expected, rtol=0, atol=45 * torch.finfo(dtype).eps)
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("samples", [20, 4000])  # gathered, and counted
-def test_tiles_change_no_sum(
-    samples: int, sparse: bool, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(contractions, "SPARSE", sparse and contractions.SPARSE)
-    batch = sampling.draw(
-        [np.random.default_rng([5, index]) for index in range(3)],
-        vocab_size=50,
-        length=6,
-        samples=samples,
-        dim=10,
-        dtype=dtype,
-    )
-    sequences = contractions.by_label(batch)
-    values = batch.z.flatten(0, 1)[sequences.tokens].sum(1)
-    expected = torch.zeros(150, 10, dtype=values.dtype).index_add_(0, sequences.labels, values)
-    for tile in (1, 170, 5001, 2**18):
-        with patch.dict(TILE_ELEMENTS, cpu=tile):
-            sums = contractions.sum_by_label(batch.z, sequences.tokens, sequences.counts)
-        assert torch.allclose(
-            sums.flatten(0, 1), expected, rtol=0, atol=4500 * torch.finfo(dtype).eps
-        )
+            product = contractions.inner_products(batch.z, batch.u, sequences)
+            total = contractions.sum_by_label(batch.z, sequences.tokens, sequences.counts)
+        eps = torch.finfo(dtype).eps
+        assert torch.allclose(product, products, rtol=0, atol=45 * eps)
+        assert torch.allclose(total.flatten(0, 1), sums, rtol=0, atol=4500 * eps)
 
 
 def test_sequences_come_sorted_by_label_with_their_own_tokens() -> None:

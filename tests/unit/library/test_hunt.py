@@ -48,8 +48,11 @@ def normal(block: Block, mean: float, deviation: float = 0.2) -> Array:
     return np.array([rng.normal(mean, deviation * mean) for rng in block.rngs])
 
 
-def declared(id: str, regime: Regime = REGIME) -> Claim:
-    """The claim that the mean is the dimension; it is wrong for tied cells with long sequences."""
+def declared(
+    id: str, regime: Regime = REGIME, factor: float = 1.0, deviation: float = 0.2
+) -> Claim:
+    """The claim that the mean is the dimension, while it is ``factor`` times as much; T.wrong is
+    wrong for tied cells with long sequences."""
 
     @claim(
         id,
@@ -66,30 +69,14 @@ def declared(id: str, regime: Regime = REGIME) -> Claim:
     def mean(cell: Cell, block: Block) -> Array:
         """The mean is the dimension."""
         wrong = id == "T.wrong" and cell.get("tied") and cell["length"] > 2 * cell["dim"]
-        return normal(block, cell["dim"] * (1.5 if wrong else 1.0))
+        return normal(block, cell["dim"] * (1.5 if wrong else factor), deviation)
 
     return mean
 
 
-@claim(
-    "T.noisy",
-    "The mean is the dimension, which replicates hardly tell",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime=REGIME,
-    cells=grid(dim=(16, 64), length=(8, 16)),
-    replicates=64,
-    looks=5,
-    rule=MeanRatio(Region(0.9, 1.1)),
-    why="a test",
-    predict=lambda cell: cell.number("dim"),
-)
-def noisy(cell: Cell, block: Block) -> Array:
-    """The mean is above the dimension by a quarter."""
-    return normal(block, 1.25 * cell["dim"], 2.0)
-
-
 FEW = Regime("two sizes", {"dim": one_of(16, 64), "length": one_of(8, 16)})
 right, wrong, few = declared("T.right"), declared("T.wrong"), declared("T.few", FEW)
+noisy = declared("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly tell
 
 
 @claim(
