@@ -13,6 +13,18 @@ class OutOfTime(RuntimeError):
     """A block was not begun, as it is not expected to end within the run's time limit."""
 
 
+class GivenUp(OutOfTime):
+    """A block was begun, and given up when the run's time limit had passed.
+
+    Attributes:
+        seconds: that it had taken.
+    """
+
+    def __init__(self, block: str, seconds: float) -> None:
+        super().__init__(block, seconds)  # both, so that a worker can send it
+        self.seconds = seconds
+
+
 class LedgerError(RuntimeError):
     """The ledger cannot be read or written; nothing in it was changed."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from contextlib import closing
@@ -100,6 +101,25 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
     with closing(sqlite3.connect(suite.folder / "short.sqlite")) as database:
         rows = database.execute("SELECT seconds FROM blocks WHERE claim = 'tiny.long'").fetchall()
     assert len(rows) == 1
+
+
+@pytest.mark.parametrize("way", TRIED)
+def test_a_block_that_nobody_knows_is_given_up(suite: Suite, way: str) -> None:
+    suite.write("one", pause=100)
+    run = suite.run_apart if way == "workers" else suite.run
+    limit = 2 if way == "serial" else 20  # it takes long to start workers
+
+    for reason in ("more than", "more than"):
+        begin = time.monotonic()
+        result = run(*WAYS[way], "--time-limit", f"{limit}s", "--ledger", "long.sqlite")
+        assert result.status == 0, result.text
+        [claim] = suite.report()["claims"]
+        assert re.search(rf"did not suffice; it takes {reason} \d+ ", claim["reason"])
+        assert kept(suite, "long.sqlite") == 0
+    # It began once; that it takes too long is known from then on.
+    assert time.monotonic() - begin < limit
+    told = suite.run("--dry-run", "--ledger", "long.sqlite").text
+    assert "A time limit gave up blocks of tiny.one" in " ".join(told.split())
 
 
 def test_a_claim_of_the_ledger_needs_no_time(suite: Suite) -> None:

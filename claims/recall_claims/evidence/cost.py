@@ -3,7 +3,8 @@
 The seconds of a replicate in a cell are, the first that is known: those of the cell in this run;
 in the ledger; those of the claim's other cells, scaled by a power law; those of the baseline, by
 the same law, times the ratio of this machine's seconds to the baseline's where both are known. All
-but the first are scaled by how this run compares with them so far.
+but the first are scaled by how this run compares with them so far. A block that a time limit gave
+up is expected to take as much again.
 
 The power law is in the cell's numbers. Its exponents are those that fit all claims of the ledger
 best, name by name, as far as the claim's own cells do not tell otherwise; where nothing tells, they
@@ -211,14 +212,40 @@ class Costs:
         new = Spent(key.cell, old.replicates + key.replicates, (old.seconds or 0.0) + seconds)
         self._seen[key.claim, key.cell] = new
 
+    def give_up(self, key: BlockKey, seconds: float) -> None:
+        """Keep that a block had taken so long when it was given up."""
+        ledger, values = self.ledger(), (key.claim, key.cell, self.device, key.replicates, seconds)
+        if ledger is not None:
+            sql = "INSERT OR REPLACE INTO given_up VALUES (?, ?, ?, ?, ?)"
+            ledger.ask(sql, values, action="write")
+        self._given_up.setdefault(key.claim, {})[key.cell] = _at_least(
+            key.cell, key.replicates, seconds
+        )
+        self._laws.pop(key.claim, None)
+
+    def bounded(self, claim: str) -> bool:
+        """Whether a block of the claim was given up, so that it takes more than is expected."""
+        return bool(self._given_up.get(claim))
+
+    @cached_property
+    def _given_up(self) -> dict[str, dict[str, Spent]]:
+        """By claim and cell, of cells of which the ledger has no block."""
+        ledger, found = self.ledger(), dict[str, dict[str, Spent]]()
+        sql = "SELECT claim, cell, replicates, seconds FROM given_up WHERE device = ?"
+        for claim, cell, *spent in [] if ledger is None else ledger.ask(sql, (self.device,)):
+            if all(known.cell != cell for known in self.known(claim)):
+                found.setdefault(claim, {})[cell] = _at_least(cell, *spent)
+        return found
+
     def _before(self, claim: str, cell: str) -> float | None:
         """Seconds of a replicate by what was known when the run began."""
-        for spent in self.known(claim):
+        known = [*self.known(claim), *self._given_up.get(claim, {}).values()]
+        for spent in known:
             if spent.cell == cell and spent.seconds is not None:
                 return spent.seconds / spent.replicates
-        if self.known(claim):
+        if known:
             if claim not in self._laws:
-                self._laws[claim] = PowerLaw(self.known(claim), self._prior)
+                self._laws[claim] = PowerLaw(known, self._prior)
             return self._laws[claim](cell)
         seen = [spent for (name, _), spent in self._seen.items() if name == claim]
         if seen:  # of a claim that nobody has run before
@@ -244,6 +271,11 @@ class Costs:
         """
         found = sorted(off for claim in claims for off in misses(self.known(claim), self._prior))
         return (median(found), found[math.ceil(0.9 * len(found)) - 1]) if found else None
+
+
+def _at_least(cell: str, replicates: int, seconds: float) -> Spent:
+    """What a block may take that was given up after so many seconds."""
+    return Spent(cell, replicates, 2 * seconds)
 
 
 def _spread(total: Total) -> Callable[[str], float]:

@@ -5,6 +5,8 @@ replicates, dtype, device kind, fingerprint of the code that made it, and librar
 that was killed finds its finished blocks here and loses at most those in flight. Payloads are numpy
 archives without pickles, with a checksum.
 
+Of blocks that a time limit gave up, it keeps how long they had taken, for `cost.py`.
+
 The ledger also keeps every registration under which a claim has been run: a claim that was edited
 T times has had T draws, which cost up to T times its alpha.
 """
@@ -53,6 +55,12 @@ CREATE TABLE IF NOT EXISTS registrations (
 """
 _CODES = """
 CREATE TABLE IF NOT EXISTS codes (code TEXT PRIMARY KEY, modules TEXT NOT NULL) STRICT
+"""
+_GIVEN_UP = """
+CREATE TABLE IF NOT EXISTS given_up (
+    claim TEXT NOT NULL, cell TEXT NOT NULL, device TEXT NOT NULL, replicates INTEGER NOT NULL,
+    seconds REAL NOT NULL, PRIMARY KEY (claim, cell, device)
+) STRICT
 """
 _INDEX = "CREATE INDEX IF NOT EXISTS place ON blocks (claim, cell, seed, block)"
 
@@ -302,6 +310,7 @@ class Ledger:
         execute(_TABLE)
         execute(_REGISTRATIONS)
         execute(_CODES)
+        execute(_GIVEN_UP)
         execute(_INDEX)
         if version < VERSION:
             execute(f"PRAGMA user_version = {VERSION}")

@@ -11,7 +11,7 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.controls import Control
 from recall_claims.declare.papers import Paper, papers
 from recall_claims.declare.registration import registration
-from recall_claims.errors import OutOfTime, SimulationError
+from recall_claims.errors import GivenUp, OutOfTime, SimulationError
 from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.executors import SerialExecutor, one_thread
 from recall_claims.evidence.fingerprints import parts
@@ -230,8 +230,8 @@ def run(
     Raises:
         SimulationError: the simulation returned no numbers, the wrong shape, or NaN; a worker has
             other code; or, without an executor, the ledger lacks a block of the first look.
-        OutOfTime: blocks of a look are not expected to end before the deadline; the others are
-            in the ledger.
+        OutOfTime: blocks of a look are not expected to end before the deadline, or did not; the
+            others are in the ledger.
         BrokenExecutor: the executor's workers or its scheduler are gone.
         LedgerError: the ledger cannot be read or written.
     """
@@ -279,8 +279,10 @@ def run(
         if executor is not None:
             late = 0
             for key, result in completed(missing, executor, ready.blocks, limit):
-                if result is None:
+                if isinstance(result, OutOfTime):
                     late += 1
+                    if isinstance(result, GivenUp) and settings.costs is not None:
+                        settings.costs.give_up(key, result.seconds)
                     continue
                 ledger.put(key, result)
                 if settings.costs is not None:

@@ -22,7 +22,8 @@ import torch
 
 from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import OutOfTime, SimulationError
+from recall_claims.errors import GivenUp, OutOfTime, SimulationError
+from recall_claims.evidence.alarm import Rung, alarm
 from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.executors import SerialExecutor, one_thread
 from recall_claims.evidence.fingerprints import fingerprint
@@ -39,7 +40,8 @@ class Task:
     The key has the registration, which the process that judges has worked out: a worker predicts
     nothing.
 
-    `latest`: when it must have begun, in seconds since 1970, or it is not simulated.
+    `latest`: when it must have begun, in seconds since 1970, or it is not simulated; `until`: when
+    it is given up.
     """
 
     module: str
@@ -47,6 +49,7 @@ class Task:
     device: str
     key: BlockKey
     latest: float | None = None
+    until: float | None = None
 
 
 @dataclass(frozen=True)
@@ -55,15 +58,18 @@ class TimeLimit:
 
     Attributes:
         deadline: in seconds since 1970.
+        patience: seconds after that until a block that takes longer than expected is given up.
         costs: what they are expected to take.
     """
 
     deadline: float
+    patience: float
     costs: Costs
 
     def timed(self, task: Task) -> Task:
-        """The task with the time when it must have begun."""
-        return replace(task, latest=self.deadline - (self._seconds(task.key) or 0.0))
+        """The task with the times when it must have begun and ended."""
+        latest = self.deadline - (self._seconds(task.key) or 0.0)
+        return replace(task, latest=latest, until=self.deadline + self.patience)
 
     def knows(self, key: BlockKey) -> bool:
         """Whether anything is known of what the block takes."""
@@ -82,6 +88,7 @@ def simulate(task: Task) -> BlockResult:
 
     Raises:
         OutOfTime: it is later than the task's `latest`.
+        GivenUp: it is later than the task's `until`.
         SimulationError: the worker's code or libraries are not those of the run, the claim's
             function returned something that cannot be evidence, or memory does not suffice for a
             single replicate.
@@ -99,6 +106,19 @@ def simulate(task: Task) -> BlockResult:
             "and start the workers anew"
         )
     start = time.perf_counter()
+    try:
+        with alarm(task.until):
+            parts = _parts(claim, task)
+    except Rung:
+        raise GivenUp(_where(key), time.perf_counter() - start) from None
+    seconds = time.perf_counter() - start
+    observations = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return BlockResult(observations, seconds, peak_memory(), parts=len(parts))
+
+
+def _parts(claim: Claim, task: Task) -> list[dict[str, Array]]:
+    """Observables of a block, in as many parts as memory asks for."""
+    key = task.key
     spans, parts = [slice(0, key.replicates)], []
     while spans:
         span = spans.pop()
@@ -114,9 +134,7 @@ def simulate(task: Task) -> BlockResult:
                 "free memory there, run fewer processes at a time (--executor serial), or take a "
                 "device with more"
             )
-    seconds = time.perf_counter() - start
-    observations = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return BlockResult(observations, seconds, peak_memory(), parts=len(parts))
+    return parts
 
 
 def completed(
@@ -124,10 +142,10 @@ def completed(
     executor: Executor,
     prefetched: Mapping[BlockKey, Future[BlockResult]],
     limit: TimeLimit | None,
-) -> Iterator[tuple[BlockKey, BlockResult | None]]:
+) -> Iterator[tuple[BlockKey, BlockResult | OutOfTime]]:
     """Blocks as they are done, so that a run killed at any point loses only those in flight.
 
-    None stands for one that was not begun, as it would not have ended in time. Where nothing is
+    An error stands for one that would not have ended, or did not end, in time. Where nothing is
     known of that, one block is waited for, which tells.
     """
     queue = deque(missing)
@@ -150,11 +168,11 @@ def completed(
             future.cancel()
 
 
-def _result(future: Future[BlockResult]) -> BlockResult | None:
+def _result(future: Future[BlockResult]) -> BlockResult | OutOfTime:
     try:
         return future.result()
-    except OutOfTime:
-        return None
+    except OutOfTime as error:
+        return error
     except CancelledError as error:
         raise BrokenExecutor(
             "the executor gave up its blocks; is its scheduler gone? Start it and run again: "

@@ -115,20 +115,20 @@ class Forecast:
             seconds = self.seconds(claim, self.blocks(claim))
         except Exception:  # of a formula: told when the claim runs
             seconds = None
-        return _about(seconds)
+        return _about(seconds, "more than" if self.costs.bounded(claim.id) else "about")
 
     def about_baseline(self, claim_id: str) -> str:
         """The same of what the baseline's verdict in this tier took, which needs no grid."""
         return _about(self.whole(claim_id))
 
 
-def _about(seconds: float | None) -> str:
+def _about(seconds: float | None, how: str = "about") -> str:
     if seconds is None:
         return "a time that nobody knows yet"
     if seconds < 60:
         return "less than a minute of one core"
     unit, length = ("min", 60) if seconds < 3600 else ("h", 3600)
-    return f"about {float(f'{seconds / length:.1g}'):g} {unit} of one core"
+    return f"{how} {float(f'{seconds / length:.1g}'):g} {unit} of one core"
 
 
 def _id(cell: record.Cell) -> str:

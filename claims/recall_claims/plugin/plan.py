@@ -108,6 +108,9 @@ def _sentences(plans: Sequence[Plan], selected: int, forecast: Forecast) -> Iter
     )
     if len(known) < len(plans):
         yield f"Nothing is known of {len(plans) - len(known)} claims."
+    longer = [entry.claim.id for entry in plans if forecast.costs.bounded(entry.claim.id)]
+    if longer:
+        yield f"A time limit gave up blocks of {', '.join(longer)}: they may take longer than this."
     pace = forecast.costs.machine
     if pace is not None:
         yield f"A second of {name} is {pace:.2g} s here, by the claims that the ledger has as well."

@@ -23,6 +23,8 @@ from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.report import RunReport
 from recall_reports.record import Claim as ClaimRecord
 
+PATIENCE = 0.1
+"""Part of the time limit by which a block may pass it."""
 GRACE = 0.02
 """Part of the time limit after which no grid is worked out that a report could do without."""
 
@@ -86,7 +88,7 @@ class ClaimSession:
             return None
         seconds = options.duration(self.limit, "--time-limit")
         deadline = time.time() + seconds if worker is None else worker["claims_deadline"]
-        return TimeLimit(deadline, self.costs)
+        return TimeLimit(deadline, PATIENCE * seconds, self.costs)
 
     @staticmethod
     def _refuse(option: Callable[[str], Any], spread: bool) -> None:

@@ -70,6 +70,25 @@ def test_the_ledger_tells_more_than_the_baseline_and_this_run_more_than_both(
         assert 6.0 < (found.seconds("claim", "dim=16", 10) or math.nan) < 24.0
 
 
+def test_a_block_that_was_given_up_may_take_as_much_again(tmp_path: Path) -> None:
+    given_up = replace(KEY, claim="other")
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        costs(ledger).give_up(given_up, 5.0)
+        found = costs(ledger)  # of a later run
+        assert found.bounded("other")
+        assert found.seconds("other", "dim=8", 10) == pytest.approx(10.0)
+        assert found.seconds("other", "dim=16", 10) == pytest.approx(20.0)
+        assert costs(ledger, "cuda").seconds("other", "dim=8", 10) is None
+
+        found.give_up(given_up, 20.0)
+        assert found.seconds("other", "dim=16", 10) == pytest.approx(80.0)
+
+        ledger.put(given_up, BlockResult({"value": np.ones(10)}, 30.0))
+        found = costs(ledger)
+        assert not found.bounded("other")
+        assert found.seconds("other", "dim=8", 10) == pytest.approx(30.0)
+
+
 def test_machines_are_compared_where_both_are_known(tmp_path: Path) -> None:
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         found = costs(ledger)

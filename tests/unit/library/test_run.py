@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import signal
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
@@ -17,7 +19,7 @@ import torch
 from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Tier
-from recall_claims.errors import ClaimError, OutOfTime, SimulationError
+from recall_claims.errors import ClaimError, GivenUp, OutOfTime, SimulationError
 from recall_claims.evidence.cost import Costs, Spent, Total
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.fingerprints import fingerprint
@@ -252,7 +254,7 @@ def test_a_block_that_would_end_too_late_does_not_begin(ledger: Ledger, threads:
     def limited(seconds: float) -> Settings:
         known = Total(3 * seconds, tuple(Spent(cell.id, 16) for cell in CELLS))
         told = Costs(lambda: None, "cpu", lambda: {mean_claim.id: known})
-        return replace(SMOKE, limit=TimeLimit(deadline, told))  # 1:2, by the cells' lengths
+        return replace(SMOKE, limit=TimeLimit(deadline, 0, told))  # 1:2, by the cells' lengths
 
     with executor:
         with pytest.raises(OutOfTime, match="1 blocks of look 1 of T"):
@@ -262,6 +264,27 @@ def test_a_block_that_would_end_too_late_does_not_begin(ledger: Ledger, threads:
         outcome = run(mean_claim, limited(1), ledger, executor)
     assert outcome.reused == 1
     assert outcome.decision.verdict is Verdict.SUPPORTED
+
+
+def test_a_block_is_given_up(ledger: Ledger) -> None:
+    recording = Recording()
+    run(threads, SMOKE, ledger, recording)
+    late = replace(recording.tasks[0], until=time.time() - 1)
+    ours = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(GivenUp) as caught:
+        simulate(late)
+    assert 0 <= pickle.loads(pickle.dumps(caught.value)).seconds < 1
+    assert signal.getsignal(signal.SIGALRM) is ours
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+    with ThreadPoolExecutor(1) as elsewhere:  # where no alarm is to be had
+        assert elsewhere.submit(simulate, late).result().observations
+    signal.setitimer(signal.ITIMER_REAL, 100)
+    try:  # nor where it is somebody else's
+        assert simulate(late).observations
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 90
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def test_a_replicate_does_not_depend_on_its_block_mates() -> None:
