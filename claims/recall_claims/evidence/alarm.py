@@ -18,13 +18,12 @@ def alarm(when: float | None) -> Iterator[None]:
     The system's timer does it, which only the main thread has, and not on Windows; elsewhere, or
     where somebody else has set it, the body runs as long as it takes.
     """
-    ours = (
-        when is not None
-        and hasattr(signal, "setitimer")
+    free = (
+        hasattr(signal, "setitimer")
         and threading.current_thread() is threading.main_thread()
         and signal.getitimer(signal.ITIMER_REAL)[0] == 0
     )
-    if when is None or not ours:
+    if when is None or not free:
         yield
         return
 
