@@ -22,6 +22,8 @@ components and claims. What is *not* in that bound:
   their verdict is worth is their numerical tolerance.
 * Several runs. Two seeds spend two budgets. A claim that was registered T times, because its
   declaration was edited and fresh evidence drawn, costs at most T times its alpha.
+* A budget, share or slots that were edited after the evidence was seen: they are no part of a
+  registration, so that the same evidence is judged again. The bound then holds under a fresh seed.
 """
 
 from dataclasses import dataclass
