@@ -1,9 +1,9 @@
 """B4, B5: which weights of a transformer store facts once it is trained by gradient descent.
 
 The standard tier trains on a CPU, with fewer prompts than the published runs. Less training stores
-fewer facts, so that a success here is a success there; a failure is one within this budget, and the
-text of each claim says what is known beyond it. The full tier has the published batches and steps
-and is meant for a GPU.
+fewer facts, so that what is recalled here is recalled there; a failure is one within this budget,
+and the text of each claim says what is known beyond it. The full tier has the published batches and
+steps and is meant for a GPU.
 """
 
 import math
@@ -44,8 +44,14 @@ def no_gain(weights: str) -> OneSided:
     source=Source("B", "B4", provenance="stated", reference=REFERENCE),
     latex=r"SR\lesssim Hd_hd\quad\text{or}\quad SR\lesssim md",
     regime="""64 facts, d = 16; the small model has 8 heads of dimension 1 and one hidden neuron,
-        544 weights, and gains some 4000 weights, all in the attention or all in the MLP""",
-    cells={"smoke": EITHER, "standard": EITHER, "full": grid(**SMALL, **PUBLISHED)},
+        544 weights, and gains some 4000 weights, all in the attention or all in the MLP. Trained as
+        published, the small model recalls 64 facts by itself, so the full tier has 144: in pilots
+        it recalled 25% to 42% of these, and either larger one at least 99%""",
+    cells={
+        "smoke": EITHER,
+        "standard": EITHER,
+        "full": grid(**{**SMALL, "facts": 144}, **PUBLISHED),
+    },
     replicates=13,
     looks=4,
     rule=OneSided(lower=0.5, observable="both_gain", method=Betting()),

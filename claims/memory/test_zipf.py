@@ -116,7 +116,7 @@ UNSEEN = cells(
         5% of the error for it. The rest is statistical; a t rule, because tests that are exact
         would ask for 2,500 replicates where the error is a twentieth.""",
     replicates=512,
-    looks=2,
+    looks={"smoke": 2, "full": 4},
     controls=(
         times(1.2, "fifth-more", "a fifth more error"),
         SQUARE,
