@@ -25,7 +25,8 @@ def run(folder: Path, *command: str) -> Result:
 
 
 def judge(folder: Path, *options: str) -> Result:
-    command = ("claims/", "--tier", "smoke", "--executor", "serial", "-p", "no:cacheprovider")
+    plugins = ("-p", "no:cacheprovider", "-p", "no:unraisableexception")
+    command = ("claims/", "--tier", "smoke", "--executor", "serial", *plugins)
     return run_pytest(folder, (*command, *options), os.environ)
 
 
