@@ -46,6 +46,7 @@ class ClusterExecutor(ClientExecutor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the connection; the cluster goes on. What is not done is cancelled, unless `wait`."""
+        # Again without types.
         super().shutdown(wait=wait and not cancel_futures)  # type: ignore[no-untyped-call]
         self._client.close()
 

@@ -122,6 +122,7 @@ def _quick(rule: Rule) -> Rule:
     """The rule with bounds that say something of few replicates, as good as they are."""
     fields = {field.name for field in dataclasses.fields(rule)}
     if "method" in fields and isinstance(rule.method, Betting):
+        # Types know no field that only some rules have.
         return replace(rule, method=Student(spent=1.0))  # type: ignore[call-arg]
     return rule
 
