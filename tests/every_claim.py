@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 from recall_claims import Claim
+from recall_claims.declare.cell import Cell
+from recall_claims.declare.claim import TIERS
 
 _ROOT = Path(__file__).parents[1]
 FILES = {
@@ -15,6 +17,50 @@ FILES = {
     for file in sorted((_ROOT / "claims").rglob("test_*.py"))
 }
 """Every claim file, by the name it is imported by."""
+
+SLOW = (
+    "A.beyond-gradient-descent",
+    "B.beyond-adam-order",
+    "B.beyond-softmax-order",
+    "B.beyond-weight-decay-order",
+    "B.beyond-zipf-subjects-order",
+    "B.flow-background",
+    "B.flow-conservation",
+    "B.flow-half-times",
+    "B.flow-hallucination",
+    "B.flow-loss-curve",
+    "B.flow-order",
+    "B.flow-plateau",
+    "B.flow-plateau-random",
+    "B.flow-time-ratio",
+    "B.linear-memory-line",
+    "B.published-boundaries",
+    "B.recall-law-large-rank",
+    "B.sgd-half-steps",
+    "B.trained-capacity-exponent",
+    "B.trained-capacity-growth",
+    "B.trained-either-weights",
+    "B.trained-line-constant",
+    "B.trained-mlp-line",
+    "B.trained-reference-line-attention",
+    "B.trained-trade-off",
+    "B.trained-within-best",
+    "D.beyond-gaussian",
+    "D.beyond-muon-decay",
+    "D.gradient-exponents",
+    "D.gradient-limit",
+    "D.sign-flow-turns",
+    "D.spectral-order-one",
+)
+"""Claims that train for long with code that others of their files run as well."""
+DEAR = (
+    "B.beyond-adam-plateau",
+    "B.beyond-noise-subjects",
+    "B.beyond-softmax-plateau",
+    "B.beyond-weight-decay-plateau",
+    "B.beyond-zipf-subjects-plateau",
+)
+"""Claims that train for long with code of their own."""
 
 
 @cache
@@ -32,3 +78,8 @@ def claims_in(modules: Iterable[object]) -> dict[str, Claim]:
         for value in vars(module).values()
         if isinstance(value, Claim)
     }
+
+
+def lowest(claim: Claim) -> Sequence[Cell]:
+    """The cells of the lowest tier that has any."""
+    return next(cells for tier in TIERS if (cells := claim.cells.get(tier)))

@@ -17,52 +17,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_flatten
 
 from recall_claims import Block, Claim
-from recall_claims.declare.claim import TIERS
 from recall_claims.evidence.seeds import replicate_generators
-from tests.every_claim import FILES, imported
-
-SLOW = (
-    "A.beyond-gradient-descent",
-    "B.beyond-adam-order",
-    "B.beyond-softmax-order",
-    "B.beyond-weight-decay-order",
-    "B.beyond-zipf-subjects-order",
-    "B.flow-background",
-    "B.flow-conservation",
-    "B.flow-half-times",
-    "B.flow-hallucination",
-    "B.flow-loss-curve",
-    "B.flow-order",
-    "B.flow-plateau",
-    "B.flow-plateau-random",
-    "B.flow-time-ratio",
-    "B.linear-memory-line",
-    "B.published-boundaries",
-    "B.recall-law-large-rank",
-    "B.sgd-half-steps",
-    "B.trained-capacity-exponent",
-    "B.trained-capacity-growth",
-    "B.trained-either-weights",
-    "B.trained-mlp-line",
-    "B.trained-reference-line-attention",
-    "B.trained-trade-off",
-    "B.trained-within-best",
-    "D.beyond-gaussian",
-    "D.beyond-muon-decay",
-    "D.gradient-exponents",
-    "D.gradient-limit",
-    "D.sign-flow-turns",
-    "D.spectral-order-one",
-)
-"""Claims that train for long with code that others of their files run as well."""
-DEAR = (
-    "B.beyond-adam-plateau",
-    "B.beyond-noise-subjects",
-    "B.beyond-softmax-plateau",
-    "B.beyond-weight-decay-plateau",
-    "B.beyond-zipf-subjects-plateau",
-)
-"""Claims that train for long with code of their own."""
+from tests.every_claim import DEAR, FILES, SLOW, imported, lowest
 
 
 def marked(tensor: torch.Tensor) -> bool:
@@ -126,7 +82,7 @@ def check(name: str, operands: list[torch.Tensor]) -> None:
 
 def observe(claim: Claim) -> Any:
     """Two replicates of the first cell in the lowest tier."""
-    cell = next(points[0] for tier in TIERS if (points := claim.cells.get(tier)))
+    cell = lowest(claim)[0]
     rngs = replicate_generators(1000, claim.id, "", cell.id, 0, 2)
     with PretendedGpu():
         block = Block(rngs=rngs, device="cuda", dtype=getattr(torch, claim.dtype))

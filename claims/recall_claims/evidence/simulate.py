@@ -83,8 +83,8 @@ def simulate(task: Task) -> BlockResult:
     """Simulate one block; this is what an executor's worker runs.
 
     If memory runs out, the block is simulated in halves, those in halves again, and so on. Every
-    replicate has its own generator, so that its draws are those of the whole block; a batched
-    product may round the last digit of another batch size differently.
+    replicate has its own generator, so that its draws are those of the whole block, and its figures
+    are so but for rounding: batched products round by the size of their batch.
 
     Raises:
         OutOfTime: it is later than the task's `latest`.
