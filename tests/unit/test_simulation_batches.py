@@ -21,7 +21,7 @@ TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
 
 LEFT_OUT = {
     "A.same-on-every-device": "it measures rounding",
-    "B.trained-reference-line": "minutes; tried in unit/factual/test_simulation_trained_transformer",
+    "B.trained-reference-line": "minutes; factual/test_simulation_trained_transformer.py tries it",
     "D.manifold": "it measures rounding",
 }
 """Claims, and why they are not tried."""
