@@ -83,6 +83,7 @@ def test_a_dry_run_tells_seconds_here_and_what_is_left(suite: Suite) -> None:
     assert left == 0
     assert most > seconds
     assert "law is off by a factor of" in " ".join(told.split())
+    assert row(suite.run("--dry-run").text, "tiny.one")[6] == "0", "decided earlier than expected"
 
     fresh = suite.run("--dry-run", "--baseline", REPORT, "--seed", "1", "--tier", "full").text
     assert abs(int(row(fresh, "tiny.one")[6]) - took) < 1

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich import box
 from rich.console import Console
@@ -11,10 +11,10 @@ from rich.table import Table
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
-from recall_claims.errors import ClaimError
-from recall_claims.evidence.run import remembering
+from recall_claims.errors import ClaimError, SimulationError
+from recall_claims.evidence.run import remembering, run
 from recall_claims.judge.design import factor_to_decide
-from recall_claims.judge.region import Component, Interval, Region
+from recall_claims.judge.region import Component, Interval, Region, Verdict
 from recall_claims.plugin.forecast import Forecast
 from recall_reports import phrases, record
 
@@ -47,8 +47,24 @@ def plan(claims: Sequence[Claim], forecast: Forecast) -> list[Plan]:
         named = registration(claim, forecast.settings.tier)
         blocks, most = forecast.blocks(claim), forecast.most(claim)
         ways = (blocks, forecast.left(claim, named, blocks), forecast.left(claim, named, most))
-        found.append(Plan(claim, *(forecast.seconds(claim, way) for way in ways)))
+        entry = Plan(claim, *(forecast.seconds(claim, way) for way in ways))
+        took = _took(claim, forecast, named) if entry.left else None
+        found.append(entry if took is None else replace(entry, seconds=took, left=0.0))
     return found
+
+
+def _took(claim: Claim, forecast: Forecast, registration: str) -> float | None:
+    """Seconds that the verdict took, if the ledger has all blocks that it needs."""
+    ledger, settings = forecast.costs.ledger(), forecast.settings
+    if ledger is None or not forecast.at_hand(claim.id, registration):
+        return None
+    try:
+        outcome = run(claim, settings, ledger, None)
+    except SimulationError:  # blocks of the first look are missing
+        return None
+    ended = outcome.looks == claim.looks[settings.tier]
+    decided = outcome.decision.verdict is not Verdict.INCONCLUSIVE
+    return outcome.seconds if ended or decided else None
 
 
 def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) -> None:
