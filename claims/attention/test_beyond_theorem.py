@@ -131,8 +131,8 @@ def gradient_descent(cell: Cell, block: Block) -> Tensor:
     "150 steps of gradient descent: how the critical number of samples grows with L",
     predict=on(Problem, critical.critical_samples_full),
     latex=r"N_c \propto L^{e_L}",
-    regime="L = 16 and 64; pilots of fifty larger steps, under seeds of 1000 and above, needed 20 to 40 "
-    "samples or so here, far fewer than three steps do.",
+    regime="L = 16 and 64; pilots of fifty larger steps, under seeds of 1000 and above, needed 20 "
+    "to 40 samples or so here, far fewer than three steps do.",
     cells={"standard": FEW},
     replicates=16,
     looks=7,
