@@ -20,8 +20,7 @@ import pytest
 
 LOADED = (
     *("torch", "scipy.optimize", "scipy.special", "scipy.stats", "msgspec", "pytest"),
-    *("rich.console", "rich.progress", "matplotlib.figure", "matplotlib.backends.backend_svg"),
-    *("jinja2", "latex2mathml.converter"),
+    *("rich.console", "rich.progress", "jinja2", "latex2mathml.converter"),
 )
 if sys.platform == "win32":
     _START = multiprocessing.get_context("spawn")  # which loads torch after all

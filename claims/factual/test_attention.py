@@ -172,7 +172,7 @@ def attention_length(cell: Cell, block: Block) -> dict[str, Tensor]:
     "Accuracy of attention alone below its threshold",
     source=Source("B", "B3", "B4"),
     predict=ACCURACY,
-    latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}(1-q)^{(R-1)(D-1)},\quad"
+    latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}(1-q)^{(R-1)(D-1)},\quad "
     r"h_n^2\sim\mathrm{Beta}\Big(\frac{d-n+1}2,\frac{(n-1)(d-1)}2\Big)",
     regime=theory.ACCURATE.searched(
         "on the grid d at 60% of the threshold, where 2 to 4% of the facts fail; R and D dominate "
@@ -217,7 +217,7 @@ def accuracy_of_attention(cell: Cell, block: Block) -> Tensor:
     "The dimension in which attention alone stores every fact",
     source=Source("B", "B3", "B4"),
     predict=DIM,
-    latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu}=\frac12,\quad"
+    latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu}=\frac12,\quad "
     r"K = D\big(1-(1-1/D)^S\big)",
     regime=theory.STORED.searched(
         """softmax attention over prompts of 32 tokens, 4 (S+R) d parameters; on the grid 256 to

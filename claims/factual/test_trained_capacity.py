@@ -5,11 +5,11 @@ size. A ladder of sizes, two dozen runs each, brackets the same number: there, m
 success to failure. Every size takes, as published, the best of three learning rates.
 
 Forecast, in core seconds: with the short training a size that nobody recalls takes 24 models of
-three rates and 4096 steps each at some 6000 model steps a second for d = 16, 50 s; one that all
-recall a fifth of that. With the published training a rate takes a model 15 s at d = 16 and 31 s at
-d = 32 (measured, 13 models in a batch), so that B.trained-line-constant takes some 70 minutes of
-one core: 20 at d = 16 and 50 at d = 32, nearly all of it for runs that end in vain. d = 64 and 128
-take some hundred hours and are meant for a GPU.
+three rates and 4096 steps each, 11 s for each block of three on cores that other work shared; one
+that all recall a quarter of that. With the published training a rate takes a model 15 s at d = 16
+and 31 s at d = 32 (measured, 13 models in a batch), so that B.trained-line-constant takes some 70
+minutes of one core: 20 at d = 16 and 50 at d = 32, nearly all of it for runs that end in vain. d =
+64 and 128 take some hundred hours and are meant for a GPU.
 """
 
 from torch import Tensor
@@ -62,8 +62,9 @@ def proportional(cell: Cell, power: float = 1.0) -> float:
         + balanced(32, 24, answers=8, batch=128, steps=3072)
     },
     from_pilot=True,
-    replicates=13,
-    looks=4,
+    replicates=12,
+    looks=5,
+    block=2,
     rule=MOST,
     why="more than half of the runs recall 576 facts, fewer than half 256: no power of the weights "
     "up to ln(576/256)/ln 4 = 0.58 does that",
@@ -159,6 +160,7 @@ def at_edges(dim: int, **run: int) -> list[Cell]:
     from_pilot=True,
     replicates=24,
     looks=3,
+    block={"standard": 3, "full": 24},
     rule=CONSTANT,
     why="the sizes next to the crossing that two dozen runs tell apart: 11^2 facts, which most "
     "recall, and 15^2, which few do, 0.53 and 0.98 of the line. Drawn by eye through the curves of "

@@ -74,8 +74,9 @@ def line_claim(
         },
         rule=CriticalLocation(Region(0.8, 1.25), scan="associations", rising=False),
         why=LINE_REASON.format(pilots),
-        replicates=13,
-        looks={"standard": 4, "full": 6},
+        replicates=12,
+        looks={"standard": 5, "full": 7},
+        block=4,
         controls=(
             at("all-weights", "in terms of all 2 md weights", width=lambda c: 2 * c["width"]),
             Control(

@@ -1,20 +1,24 @@
-"""Write a small working paper: a theory, a simulation, and a claim with a control."""
+"""Write a small working paper with a claim, or look after a ledger."""
 
 import argparse
 import importlib.util
 import keyword
 import sys
 from collections.abc import Sequence
+from datetime import date
 from importlib import resources
 from pathlib import Path
 
 import jinja2
 
 from recall_claims.declare.papers import papers
+from recall_claims.errors import LedgerError
 
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")
+LEDGER = Path(".recall-claims/ledger.sqlite")
 EPILOG = (
-    "exit status: 0 done; 2 wrong usage, a name that is taken, or a folder that cannot be written"
+    "exit status: 0 done; 2 wrong usage, a name that is taken, a folder that cannot be written, or "
+    "a ledger that cannot be used"
 )
 
 
@@ -22,12 +26,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     options = _parser().parse_args(arguments)
     try:
-        folder = new(options.name, options.to)
-    except (OSError, ValueError) as error:
+        if options.command == "new":
+            folder = new(options.name, options.to)
+            print(f"{folder}: judge it with `pytest {folder}`, then make it yours")
+        else:
+            _look_after(options)
+    except (OSError, ValueError, LedgerError) as error:
         print(f"recall_claims: {error}", file=sys.stderr)
         return 2
-    print(f"{folder}: judge it with `pytest {folder}`, then make it yours")
     return 0
+
+
+def _look_after(options: argparse.Namespace) -> None:
+    from recall_claims.plugin import housekeeping  # loads torch
+
+    path = options.ledger.absolute()
+    if not path.exists():
+        raise FileNotFoundError(f"{options.ledger}: no such file; name a ledger with --ledger")
+    if options.do == "list":
+        housekeeping.list_ledger(path)
+    else:
+        before = options.before.isoformat()
+        housekeeping.prune_ledger(path, options.folder, before, yes=options.yes)
 
 
 def new(name: str, parent: Path) -> Path:
@@ -63,6 +83,21 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--to", type=Path, default=Path(), metavar="DIR", help="where the folder goes (default: .)"
     )
+    ledger = commands.add_parser("ledger", help="list what a ledger holds, or take out old blocks")
+    doing = ledger.add_subparsers(dest="do", required=True)
+    listing = doing.add_parser("list", help="print its registrations, and what was put aside")
+    prune = doing.add_parser(
+        "prune",
+        help="remove the blocks of registrations that no claim has, which were first used before a "
+        "date; how many registrations a claim has had stays known",
+    )
+    prune.add_argument(
+        "folder", type=Path, nargs="?", default=Path("claims"), help="of all claims (claims)"
+    )
+    prune.add_argument("--before", type=date.fromisoformat, required=True, metavar="YYYY-MM-DD")
+    prune.add_argument("--yes", action="store_true", help="do it; else it only says what it would")
+    for each in (listing, prune):
+        each.add_argument("--ledger", type=Path, default=LEDGER, metavar="FILE")
     return parser
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import ClaimError
-from recall_claims.evidence import executors
-from recall_claims.evidence import run as engine
+from recall_claims.evidence import executors, scheduler
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.plugin import record
+from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.plugin import options, record
 from recall_reports import html, phrases
 from recall_reports.record import Claim as Record
 from recall_reports.record import Paper
@@ -31,7 +31,7 @@ class Judged:
         record: what the report says of it.
     """
 
-    outcome: engine.Outcome
+    outcome: Outcome
     record: Record
     _paper: Paper = field(repr=False)
 
@@ -72,6 +72,7 @@ def run(
     Raises:
         ClaimError: the claim is written wrongly, does not run in the tier or on the device, or
             stands in no file, such as one that is declared in a notebook.
+        ValueError: seed, device or executor make no sense, as of pytest's options.
         SimulationError, LedgerError: as of a run of pytest.
     """
     if claim.module == "__main__":
@@ -80,13 +81,15 @@ def run(
             "to a .py file and import it"
         )
     check(claim)
+    options.seed(str(seed))
+    device = options.device(device, local=executors.is_local(executor))
     reason = claim.why_not_run(tier, device)
     if reason is not None:
         raise ClaimError(f"{claim.id} does not run: {reason}")
-    settings = engine.Settings(tier=tier, seed=seed, device=device)
+    settings = Settings(tier=tier, seed=seed, device=device)
     spec = executors.resolve(executor, device, nested=False)
     with executors.make(spec) as workers, Ledger(Path(ledger)) as kept:
-        outcome = engine.run(claim, settings, kept, workers)
+        outcome = scheduler.run(claim, settings, kept, workers)
     file = os.path.relpath(inspect.getfile(claim.observe))
     entry = record.paper(claim, settings.budget)
     return Judged(outcome, record.decided(outcome, file), entry.paper)

@@ -2,15 +2,17 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
-from recall_reports import diff
+from recall_reports.compare import diff
 from recall_reports.errors import ReportError
 from recall_reports.files import load
+from recall_reports.markdown import escaped
 from recall_reports.record import schema
 from recall_reports.terminal import print_verdicts
 from recall_reports.write import render
@@ -32,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "show":
             print_verdicts(report, Console(), options.verbose - options.quiet)
         elif options.command == "diff":
-            found = diff.changes(load(options.old), report)
+            names = options.files.read_text(encoding="utf-8", errors="replace").split("\0")
+            found = diff.changes(load(options.old), report, [name for name in names if name])
             if options.markdown:
                 print(diff.markdown(found), end="")
             else:
@@ -41,8 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             for path in render(report, options.to).values():
                 print(path)
-    except ReportError as error:
+    except (ReportError, OSError) as error:
         print(f"recall_reports: {error}", file=sys.stderr)
+        if getattr(options, "markdown", False):
+            print(f"**Nothing could be compared.** {escaped(str(error))}")
         return 2
     return 0
 
@@ -63,6 +68,12 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("old", type=Path, nargs="?", default=BASELINE, help=f"default: {BASELINE}")
     compare.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     compare.add_argument("--markdown", action="store_true", help="for a pull request's comment")
+    compare.add_argument(
+        "--files",
+        type=Path,
+        default=os.devnull,
+        help="names, each ended by a zero byte, of files that changed as well",
+    )
     commands.add_parser("schema", help="print the JSON schema of the record")
     return parser
 

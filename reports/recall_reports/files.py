@@ -10,8 +10,18 @@ import msgspec
 from msgspec import Struct
 
 from recall_reports import graph
+from recall_reports.compare.consistency import contradictions
 from recall_reports.errors import ReportError
 from recall_reports.record import VERSION, Record
+from recall_reports.text import cleaned
+
+MARKS = {
+    "report.json": b'"schema": "recall-claims/',
+    "report.html": b"<title>recall-claims: ",
+    "report.md": b"# recall-claims\n",
+    "summary.svg": b">recall-claims: ",
+}
+"""The files of a report, with what each has in its first 4 KiB."""
 
 
 def load(path: Path) -> Record:
@@ -26,7 +36,7 @@ def load(path: Path) -> Record:
         raise ReportError(f"{path}: no such file; run `pytest claims/` to make a report") from None
     except OSError as error:
         raise ReportError(f"{path}: cannot be read ({error.strerror})") from error
-    except ValueError as error:
+    except (ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise ReportError(
             f"{path}: not a JSON record ({error}); the file is damaged or was not written by this "
             "program: run `pytest claims/` for a new one"
@@ -54,12 +64,12 @@ def replace_text(path: Path, text: str) -> Path:
     Raises:
         ReportError: the file cannot be written (disk full, no permission, ...).
     """
-    temporary = None
+    temporary, content = None, text.encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)  # mkstemp makes files that only their owner can read
@@ -74,6 +84,26 @@ def replace_text(path: Path, text: str) -> Path:
     return path
 
 
+def refuse_foreign(directory: Path) -> None:
+    """Refuse a folder in which a report would replace a file that is none of a report's.
+
+    Raises:
+        ReportError: names the file.
+    """
+    for name, mark in MARKS.items():
+        path = directory / name
+        try:
+            with path.open("rb") as file:
+                known = mark in file.read(4096)
+        except OSError:  # a link to nothing, or a folder; what cannot be reached is not there
+            known = not path.is_symlink() and not path.is_dir()
+        if not known:
+            raise ReportError(
+                f"{path} was not written by this program, and a report would replace it; move it "
+                "away, or name another folder for the report (--report-dir, --to)"
+            )
+
+
 class Place(NamedTuple):
     """Where in a record, and what is wrong there."""
 
@@ -82,12 +112,18 @@ class Place(NamedTuple):
 
 
 def validated(found: object) -> Record:
-    """The record that plain JSON types or a record hold.
+    """The record that plain JSON types or a record hold, its texts clean.
 
     Raises:
         ReportError: naming the path inside the record, what is wrong there, and the remedy.
     """
-    plain = msgspec.to_builtins(found) if isinstance(found, Struct) else found
+    try:
+        plain = cleaned(msgspec.to_builtins(found) if isinstance(found, Struct) else found)
+    except RecursionError:
+        raise ReportError(
+            "no record is nested as deep as this: it was not written by this "
+            "program; run `pytest claims/` for a new one"
+        ) from None
     version = plain.get("schema") if isinstance(plain, Mapping) else None
     if version != VERSION:
         raise ReportError(
@@ -118,7 +154,7 @@ def _invalid(plain: Any, place: Place) -> ReportError:
 
 
 def _inconsistency(record: Record) -> Place | None:
-    """What types cannot say: unique ids, and references to what is there."""
+    """What types cannot say: unique ids, references to what is there, verdicts that follow."""
     ids = [claim.id for claim in record.claims]
     papers = [paper.key for paper in record.papers]
     for index, claim in enumerate(record.claims):
@@ -130,6 +166,9 @@ def _inconsistency(record: Record) -> Place | None:
         if claim.source.paper not in record.suite.error_budget.papers:
             problem = f"{claim.source.paper!r} has no share of the error budget"
             return Place(f"claims[{index}].source.paper", problem)
+        budget = record.suite.error_budget.papers[claim.source.paper]
+        for field, problem in contradictions(claim, budget):
+            return Place(f"claims[{index}].{field}", problem)
     graphs = {
         f"papers[{index}].statements": {entry.id: entry.rests_on for entry in paper.statements}
         for index, paper in enumerate(record.papers)

@@ -1,41 +1,87 @@
 """Formulas and running text as HTML."""
 
+import html
 import re
 from itertools import zip_longest
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from latex2mathml.converter import convert
+from latex2mathml.converter import convert_to_element
 from markupsafe import Markup, escape
 
+from recall_reports.text import clean
+
+POWER = r"-?(?:\d+\.\d+|\w+)"
 INLINE = re.compile(r"\$([^$]+)\$|``?([^`]+)``?")
-RAISED = re.compile(r"\^(?:\((-?\w+(?:/\w+)?)\)|(-?\w+))")
+RAISED = re.compile(rf"\^(?:\(({POWER}(?:/\w+)?)\)|({POWER}))")
 FUNCTIONS = ("log", "ln", "exp", "max", "min")
 SPACE = {"width": "0.17em"}
-LOWERED = re.compile(r"\b([A-Za-z])_(\w+)\b")
+LOWERED = re.compile(r"\b([A-Za-z])_(\d+\.\d+|\w+)\b")
+
+LONGEST = 2000
+"""Characters of a formula; the converter's time grows faster than their number."""
+GROWS = re.compile(r"\\(?:def|newcommand|newenvironment|DeclareMathOperator|sideset)(?![a-zA-Z])")
+"""Commands by which a short formula says itself again and again, doubled each time."""
+WORD = re.compile(r"\w+")
+ELEMENTS = WORD.findall(
+    "math mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover "
+    "mtable mtr mtd mstyle mpadded mphantom menclose"
+)
+ATTRIBUTES = WORD.findall(
+    "display displaystyle scriptlevel mathvariant stretchy fence form largeop movablelimits accent "
+    "lspace rspace minsize maxsize width height depth linethickness notation columnalign "
+    "columnlines columnspacing rowlines rowspacing"
+)
+"""None has an address, a style, a class or a colour."""
+VALUE = re.compile(r"[a-z -]+|(?:\d?(?:\.\d+)?(?:em|ex|pt|px)?(?: |$))+")
+"""Words, or lengths, neither long nor negative: a formula is not laid over other text."""
 
 
 def mathml(latex: str, *, block: bool = True) -> Markup:
-    """MathML of a formula, readable without script; the LaTeX as code where it cannot be had."""
+    """MathML of a formula, readable without script; the LaTeX as code where it cannot be had.
+
+    Whatever the formula says, there is nothing in the result but ELEMENTS, ATTRIBUTES and text.
+    """
     try:
+        if len(latex) > LONGEST or GROWS.search(latex):
+            raise ValueError("it is too long, or may grow")
         known = latex.replace(r"\arg", r"\operatorname{arg}")  # the one the converter lacks
-        text = convert(known, xmlns="", display="block" if block else "inline")
-        converted = None if "\\" in text else ElementTree.fromstring(text)
+        found = convert_to_element(known, xmlns="", display="block" if block else "inline")
+        if any("\\" in (node.text or "") for node in found.iter()):
+            raise ValueError("a command that the converter does not know is passed on as text")
+        converted = _allowed(found)
+        converted.set("xmlns", "http://www.w3.org/1998/Math/MathML")
+        _space(converted)
+        return Markup(ElementTree.tostring(converted, encoding="unicode"))
     except Exception:  # the converter documents no base class; the LaTeX source is always readable
-        converted = None
-    if converted is None:  # a command that the converter does not know is passed on as text
         return Markup('<code class="latex">{}</code>').format(latex)
-    converted.set("xmlns", "http://www.w3.org/1998/Math/MathML")
-    _space(converted)
-    return Markup(ElementTree.tostring(converted, encoding="unicode"))
+
+
+def _allowed(found: Element) -> Element:
+    r"""What the converter gives, built anew of what is allowed and of its text.
+
+    It writes characters as references, and passes on what stands in `\text` and its like.
+    """
+    kept = Element(found.tag if found.tag in ELEMENTS else "mrow")
+    kept.attrib = {
+        name: value
+        for name, value in found.items()
+        if name in ATTRIBUTES and VALUE.fullmatch(value)
+    }
+    kept.text = clean(html.unescape(found.text)) if found.text else None
+    kept.extend(map(_allowed, found))
+    return kept
 
 
 def _space(node: Element) -> None:
-    """Space as TeX does, which the converter does not: none at / and |, some at a function name."""
+    """Space as TeX does: none at / and |, some at a function name; and brackets of their size."""
     for index, (child, following) in enumerate([*zip_longest(node, node[1:])]):
         _space(child)
         if child.tag == "mo" and child.text in ("/", "|"):
             child.attrib |= {"lspace": "0", "rspace": "0"}
+        if index == 0 and node.tag in ("msup", "msub", "msubsup") and "minsize" in child.attrib:
+            node[0] = Element("mrow")  # a sized bracket alone as a base is drawn small and low
+            node[0].extend((child, Element("mi")))
         named = child.tag == "mi" and child.text in FUNCTIONS
         if named and (following is None or following.text != "("):
             node[index] = Element("mrow")

@@ -9,7 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from recall_reports import credibility, formula, graph, hunted, phrases, plots, summary
-from recall_reports.bars import Bar, bars, overshoot
+from recall_reports.plots.bars import Bar, bars, overshoot
+from recall_reports.policy import policy
 from recall_reports.record import Claim, Component, Paper, Record
 
 IN_FULL_VIEW = 10  # components; the others fold away
@@ -36,18 +37,17 @@ class Box:
     lines: Sequence[str]
 
 
-def render(record: Record) -> str:
-    """The page of a valid record."""
+def render(record: Record, *, pictures: bool = True) -> str:
+    """The page of a valid record, with its plots or without `pictures`."""
     claims, beyond = summary.split(record)
-    styles: plots.Styles = {}
     return (
         environment()
         .get_template("report.html.j2")
         .render(
+            folded=True,
             record=record,
             suite=record.suite,
-            views={claim.id: _view(claim, styles) for claim in record.claims},
-            styles=styles,
+            views={claim.id: _view(claim, pictures=pictures) for claim in record.claims},
             bars={**_each_on_its_own_scale(claims), **_all_on_one_scale(beyond)},
             groups=summary.groups(claims),
             beyond=beyond,
@@ -65,15 +65,18 @@ def render(record: Record) -> str:
 
 
 def framed(claim: Claim, paper: Paper) -> str:
-    """A claim's part of the page, as a frame for a page that has other styles."""
-    styles: plots.Styles = {}
-    views = {claim.id: _view(claim, styles)}
+    """A claim's part of the page, as a frame for a page that has other styles.
+
+    The frame is a sandbox: whatever is in it can neither run nor reach the page around it.
+    """
+    views = {claim.id: _view(claim, pictures=True)}
     page = (
         environment()
         .get_template("single.html.j2")
-        .render(claim=claim, views=views, styles=styles, papers={paper.key: paper})
+        .render(folded=False, claim=claim, views=views, papers={paper.key: paper})
     )
-    return f'<iframe srcdoc="{escape(page)}" style="width:100%;height:40rem;border:0"></iframe>'
+    size = "width:100%;height:40rem;border:0"
+    return f'<iframe srcdoc="{escape(page)}" sandbox style="{size}"></iframe>'
 
 
 @cache
@@ -93,6 +96,7 @@ def environment() -> Environment:
         draw=_draw,
         hunted=hunted,
         include_raw=_include_raw,
+        policy=policy,
     )
     environment.filters.update(mathml=formula.mathml, prose=formula.prose, inline=formula.inline)
     return environment
@@ -121,13 +125,14 @@ def _draw(entries: Sequence[summary.Entry]) -> tuple[graph.Graph, list[Box]]:
     return drawing, boxes
 
 
-def _view(claim: Claim, styles: plots.Styles) -> View:
+def _view(claim: Claim, *, pictures: bool) -> View:
     parts = claim.components
     drawn = bars(parts, log=claim.rule.scale == "error")
     rows = list(zip(phrases.component_names(claim), parts, drawn, strict=True))
     if len(rows) > IN_FULL_VIEW:
         rows.sort(key=lambda row: -overshoot(row[1]))
-    return View(rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], plots.panels(claim, styles))
+    panels = plots.panels(claim) if pictures else ()
+    return View(rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], panels)
 
 
 def _each_on_its_own_scale(claims: Sequence[Claim]) -> Mapping[str, Bar]:

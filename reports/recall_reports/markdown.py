@@ -1,9 +1,16 @@
 """The report as Markdown, short enough for the summary page of a CI run."""
 
+import re
 from collections.abc import Iterable
 
 from recall_reports import phrases, summary
 from recall_reports.record import Claim, Record
+
+MARKUP = re.compile(r"[\\|<>*_`\[\]~$&]")
+LIVE = re.compile(r"[@#]|GH(?=-)|\w(?=://)|www(?=\.)", re.IGNORECASE)
+"""Where GitHub makes links of plain text: people, issues, addresses."""
+APART = "&#8203;"
+"""A space of no width."""
 
 
 def render(record: Record) -> str:
@@ -18,7 +25,7 @@ def render(record: Record) -> str:
         "",
         *(f"- {kind.sentence}" for kind in summary.kinds(record)),
         "",
-        f"Tier `{suite.tier}`, seed `{suite.seed}`, device `{suite.device}`, "
+        f"Tier {code(suite.tier)}, seed `{suite.seed}`, device {code(suite.device)}, "
         f"{phrases.seconds(suite.seconds)} of simulation. Error budget of this run: "
         f"{phrases.number(budget.probability)}, of which {phrases.number(budget.allocated, 2)} "
         "is allocated.",
@@ -39,7 +46,8 @@ def _overview(record: Record) -> list[str]:
     lines = [f"| paper | {' | '.join(states)} |", f"|---|{'--:|' * len(states)}"]
     for row in summary.overview(record):
         counts = (str(row.counts.get(state, "–")) for state in states)
-        lines.append(f"| {row.paper.key}: {escaped(row.paper.title)} | {' | '.join(counts)} |")
+        title = escaped(f"{row.paper.key}: {row.paper.title}")
+        lines.append(f"| {title} | {' | '.join(counts)} |")
     return [*lines, ""]
 
 
@@ -75,17 +83,22 @@ def _attention(record: Record) -> list[str]:
         if claim.state in summary.LEFT:
             continue
         lines += [
-            f"  - control `{control.id}` was not refuted: {control.verdict}"
+            f"  - control {code(control.id)} was not refuted: {control.verdict}"
             for control in claim.controls
             if claim.state == "DECIDED" and control.verdict != "REFUTED"
         ]
-        lines.append(f"  - replay: `{claim.replay}`")
+        lines.append(f"  - replay: {code(claim.replay)}")
     return lines
 
 
 def escaped(text: str) -> str:
-    """Text that cannot break out of a table cell or turn into markup."""
-    flat = " ".join(text.split())
-    for character in "\\|<>*_`[]":
-        flat = flat.replace(character, f"\\{character}")
-    return flat
+    """Text on one line that no reader takes for markup, a link, a mention or another cell."""
+    flat = MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
+    return LIVE.sub(f"\\g<0>{APART}", flat)
+
+
+def code(text: str) -> str:
+    """Text as code on one line, in a fence that it cannot end; a table's cell ends at a bar."""
+    flat = " ".join(text.split()) or " "
+    fence = "`" * (1 + max(map(len, re.findall("`+", flat)), default=0))
+    return f"{fence} {flat} {fence}" if len(fence) > 1 else f"{fence}{flat}{fence}"

@@ -192,14 +192,12 @@ def component_names(claim: Claim) -> list[str]:
     Cells are named by the parameters in which they differ, exponents by their parameter.
     """
     settings = [component.params for component in claim.components]
+    keys = {key for params in settings for key in params}
+    differ = {key for key in keys if len({params.get(key) for params in settings}) > 1}
     names = []
     for component in claim.components:
         params = component.params
-        differing = {
-            key: value
-            for key, value in params.items()
-            if any(other.get(key) != value for other in settings)
-        }
+        differing = {key: value for key, value in params.items() if key in differ}
         name = component_name(claim, component, differing or params)
         names.append(f"exponent of {name}" if claim.rule.scale == "exponent" else name)
     return names

@@ -5,6 +5,7 @@ from them. A record holds numbers and names; sentences are made where they are s
 not known here are ignored, so a record may gain some within its version.
 """
 
+import math
 import sys
 from typing import Annotated, Any, Final, Literal
 
@@ -323,6 +324,10 @@ class ErrorBudget(Struct, kw_only=True):
         total = sum(paper.share for paper in self.papers.values())
         if total > 1 + 1e-9:
             raise ValueError(f"the papers' shares add up to {total:g}, which is more than 1")
+        for key, paper in self.papers.items():
+            slot = self.probability * paper.share / paper.slots
+            if not math.isclose(paper.per_claim, slot, rel_tol=1e-9):
+                raise ValueError(f"papers[{key!r}]: per_claim {paper.per_claim:g} is not {slot:g}")
 
 
 class Independence(Struct, kw_only=True):

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from recall_reports import hunted, phrases, summary
 from recall_reports.record import Claim, Record
+from recall_reports.text import clean
 
 STYLES = {
     "SUPPORTED": "green",
@@ -148,6 +149,9 @@ def _effort(claim: Claim) -> str:
 
 
 def _fit(text: Text, unicode: bool) -> Text:
+    """The text without what would steer the terminal; without `unicode` in ASCII."""
+    if clean(text.plain) != text.plain:
+        text = Text(clean(text.plain), style=text.style)
     if unicode:
         return text
     plain = text.plain.translate(PLAIN).encode("ascii", "replace").decode("ascii")

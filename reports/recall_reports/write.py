@@ -1,33 +1,66 @@
 """Write every form of a report into one directory."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from recall_reports import card, files, html, markdown
-from recall_reports.files import validated
+from recall_reports.errors import ReportError
+from recall_reports.files import refuse_foreign, validated
 from recall_reports.record import Record
 
+Paths = dict[str, Path]
 
-def write(record: Record, directory: Path) -> dict[str, Path]:
+
+def write(
+    record: Record, directory: Path, written: Paths | None = None, *, pictures: bool = True
+) -> Paths:
     """Write `report.json` and all that `render` makes of it; return their paths by kind.
 
     The record comes first: if a later file fails, the evidence is safe, and `python -m
     recall_reports render` makes the others from it. Each file is replaced whole or left as it was.
 
-    Raises:
-        ReportError: the record is invalid, or a file cannot be written.
-    """
-    return {"json": files.dump(record, directory / "report.json"), **render(record, directory)}
-
-
-def render(record: Record, directory: Path) -> dict[str, Path]:
-    """Write `report.html`, `report.md` and `summary.svg`; return their paths by kind.
+    Args:
+        record: of a run.
+        directory: where to write.
+        written: takes the paths as the files are written; it has them if others fail.
+        pictures: whether the page has plots.
 
     Raises:
-        ReportError: the record is invalid, or a file cannot be written.
+        ReportError: the record is invalid, a file would replace one that is not a report's, or some
+            files cannot be written: which, and why.
     """
+    refuse_foreign(directory)
+    written = {} if written is None else written
+    written["json"] = files.dump(record, directory / "report.json")
+    return render(record, directory, written, pictures=pictures)
+
+
+def render(
+    record: Record, directory: Path, written: Paths | None = None, *, pictures: bool = True
+) -> Paths:
+    """Write `report.html`, `report.md` and `summary.svg`; return the paths, as `write` does.
+
+    Raises:
+        ReportError: as of `write`.
+    """
+    refuse_foreign(directory)
     record = validated(record)
-    return {
-        "html": files.replace_text(directory / "report.html", html.render(record)),
-        "md": files.replace_text(directory / "report.md", markdown.render(record)),
-        "svg": files.replace_text(directory / "summary.svg", card.render(record)),
+    written = {} if written is None else written
+    problems = []
+    forms: dict[str, Callable[[Record], str]] = {
+        "report.html": partial(html.render, pictures=pictures),
+        "report.md": markdown.render,
+        "summary.svg": card.render,
     }
+    for name, form in forms.items():
+        path = directory / name
+        try:
+            written[path.suffix[1:]] = files.replace_text(path, form(record))
+        except ReportError as error:
+            problems.append(str(error))
+        except Exception as error:  # a form that breaks takes none of the others along
+            problems.append(f"{path}: cannot be made ({type(error).__name__}: {error})")
+    if problems:
+        raise ReportError("; ".join(problems))
+    return written

@@ -27,6 +27,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -207,7 +208,7 @@ def train(
     dim: int,
     batch: int,
     steps: int,
-    learning_rate: float,
+    learning_rate: float | Sequence[float],
     target: float = 0.99,
     length: int = 32,
     test: int = 1024,
@@ -217,21 +218,27 @@ def train(
 ) -> Trained:
     """Train one model per generator with Adam on fresh prompts, and test it.
 
-    Cross-entropy, no weight decay, constant learning rate. Every ``check_every`` steps the model
-    is tested on ``test`` prompts that stay the same, and stops once its accuracy is at least
-    ``target``. Initial weights, as released: Q, K, V of variance 1/d_h and O of variance 1/d,
-    normal; W_1 of variance 1/d and W_2 of variance 1/m, normal and cut at two standard deviations;
-    b = 0.
+    Cross-entropy, no weight decay, constant learning rate, one for all or one for each. Every
+    ``check_every`` steps the model is tested on ``test`` prompts that stay the same, and stops once
+    its accuracy is at least ``target``. Initial weights, as released: Q, K, V of variance 1/d_h and
+    O of variance 1/d, normal; W_1 of variance 1/d and W_2 of variance 1/m, normal and cut at two
+    standard deviations; b = 0.
 
     All draws of a model come from its own generator, on the CPU: it is the same model on every
     device and in every company, up to rounding.
 
-    Raises ValueError unless there is one ``Sizes`` per generator and every number is positive,
-    and ``length`` is at least 3.
+    Raises ValueError unless there is one ``Sizes`` per generator, and maybe one rate, every number
+    is positive, and ``length`` is at least 3.
     """
-    if not rngs or len(rngs) != len(sizes):
-        raise ValueError(f"{len(rngs)} generators for {len(sizes)} models: pass one per model")
-    if min(dim, batch, steps, test, check_every) < 1 or learning_rate <= 0 or length < 3:
+    if not isinstance(learning_rate, Sequence):
+        learning_rate = [learning_rate] * len(sizes)
+    rates = list(learning_rate)
+    if not rngs or not len(rngs) == len(sizes) == len(rates):
+        raise ValueError(
+            f"{len(rngs)} generators and {len(rates)} rates for {len(sizes)} models: "
+            "pass one per model"
+        )
+    if min(dim, batch, steps, test, check_every) < 1 or min(rates) <= 0 or length < 3:
         raise ValueError("dim, batch, steps, test, check_every and learning_rate must be positive")
     shape = Shape.of(sizes, dim)
     task, weights = _draw(rngs, sizes, shape, device, dtype)
@@ -257,12 +264,16 @@ def train(
                 task, scale = task.take(kept), scale[kept]
                 tests = Prompts(counts=tests.counts[kept], labels=tests.labels[kept])
                 rngs, sizes = [rngs[i] for i in kept.tolist()], [sizes[i] for i in kept.tolist()]
+                rates = [rates[i] for i in kept.tolist()]
                 drawn = drawn[:, kept.cpu().numpy()]
         if step % DRAWN_AT_ONCE == 0:
             drawn = _tokens(rngs, sizes, shape, (DRAWN_AT_ONCE, batch), length)
         prompts = _prompts(drawn[step % DRAWN_AT_ONCE], task, shape)
         gradient = _gradient(weights, prompts, task, shape, scale)
-        adam(weights, gradient, mean, square, step + 1, learning_rate)
+        first = 0
+        for rate, same in groupby(rates):
+            part = slice(first, first := first + len(list(same)))
+            adam(weights[part], gradient[part], mean[part], square[part], step + 1, rate)
     return Trained(accuracy=best, steps=taken)
 
 
@@ -277,7 +288,8 @@ def train_best(
     """The best of one training per learning rate, as published; ``run`` as for `train`.
 
     All trainings of a model have the same facts, prompts and initial weights. A model that has
-    reached ``target`` is not trained again: no rate could make it more than right.
+    reached ``target`` is not trained again: no rate could make it more than right. Rates after the
+    first are trained side by side, and the first of them that reaches the target counts.
 
     Raises ValueError for no learning rate, and as `train`.
     """
@@ -285,20 +297,22 @@ def train_best(
         raise ValueError("no learning rate given: pass at least one")
     first, *others = learning_rates
     best = train(copy.deepcopy(rngs), sizes, learning_rate=first, target=target, **run)
-    for rate in others:
-        short = (best.accuracy < target).nonzero()[:, 0]
-        if not len(short):
-            break
-        again = train(
-            [copy.deepcopy(rngs[i]) for i in short.tolist()],
-            [sizes[i] for i in short.tolist()],
-            learning_rate=rate,
-            target=target,
-            **run,
-        )
-        better = again.accuracy > best.accuracy[short]
-        best.accuracy[short[better]] = again.accuracy[better]
-        best.steps[short[better]] = again.steps[better]
+    short = (best.accuracy < target).nonzero()[:, 0]
+    if not others or not len(short):
+        return best
+    again = train(
+        [copy.deepcopy(rngs[i]) for _ in others for i in short.tolist()],
+        [sizes[i] for _ in others for i in short.tolist()],
+        learning_rate=[rate for rate in others for _ in short],
+        target=target,
+        **run,
+    )
+    shape = (len(others), -1)
+    for accuracy, steps in zip(again.accuracy.view(shape), again.steps.view(shape), strict=True):
+        before = best.accuracy[short]
+        better = (before < target) & (accuracy > before)
+        best.accuracy[short[better]] = accuracy[better]
+        best.steps[short[better]] = steps[better]
     return best
 
 

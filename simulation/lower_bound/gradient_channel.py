@@ -64,7 +64,8 @@ class Instance:
 
 
 TOKENS = 2**22
-"""Of all sequences that are in memory at once, 32 MB, where there is more than one replicate."""
+"""Of all sequences that are in memory at once, 32 MB, where there is more than one replicate; or
+of entries of the Gaussian channel's noise."""
 
 Estimator = Callable[[Observation], torch.Tensor]
 """From an observation to the guessed label of each token, (R, V) int64, or of the first few."""
@@ -124,17 +125,23 @@ def gaussian(
     facts = sampling.draw_facts(
         rngs, vocab_size=vocab_size, samples=samples, dim=dim, device=device, dtype=dtype
     )
-    noise = np.stack([rng.standard_normal((vocab_size, vocab_size)) for rng in rngs])
-    scale = np.sqrt((length - 1) / samples) / (length * vocab_size)
-    memory = torch.from_numpy(noise).to(device, dtype) * scale
+    rows, columns = centred(facts.u), centred(facts.z)
     # facts.counts are the counts of the tokens: token x is the informative one of label pi(x).
-    weight = facts.counts / (samples * length)
-    memory.scatter_add_(1, facts.permutation[:, None], weight[:, None])
+    right = rows.gather(1, facts.permutation[..., None].expand_as(rows))
+    gradient = (right * facts.counts[..., None]).mT @ columns / (samples * length)
+    scale = np.sqrt((length - 1) / samples) / (length * vocab_size)
+    group, size = max(1, TOKENS // vocab_size**2), max(1, TOKENS // vocab_size)
+    for r in range(0, len(rngs), group):
+        some = slice(r, r + group)
+        for part in torch.split(rows[some], size, dim=1):
+            shape = (part.shape[1], vocab_size)
+            noise = torch.from_numpy(np.stack([g.standard_normal(shape) for g in rngs[some]]))
+            gradient[some] += scale * part.mT @ (noise.to(device, dtype) @ columns[some])
     label_counts = torch.zeros_like(facts.counts).scatter_(1, facts.permutation, facts.counts)
     observation = Observation(
         u=facts.u,
         z=facts.z,
-        gradient=centred(facts.u).mT @ memory @ centred(facts.z),
+        gradient=gradient,
         samples=samples,
         length=length,
         label_counts=label_counts,

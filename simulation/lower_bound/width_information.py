@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from simulation.attention.contractions import sum_bags
 from simulation.attention_mlp import three_steps
 
 
@@ -59,11 +60,12 @@ def shares(
     )
     values = []
     for r in range(batch.replicates):
-        counts = torch.zeros(sequences, vocab_size, device=device, dtype=dtype)
-        counts.scatter_add_(1, batch.tokens[r], torch.ones_like(batch.tokens[r], dtype=dtype))
-        features = layer.of(r).features(counts[None] @ batch.z[r] / length)[0]
+        tokens = batch.tokens[r].flatten()
+        ends = length * torch.arange(1, sequences + 1, device=device)
+        features = layer.of(r).features(sum_bags(batch.z[r], tokens, ends)[None] / length)[0]
         features -= features.mean(0)
-        effects = counts.T @ features * (vocab_size / (length * sequences))
+        beside, ends = tokens.argsort() // length, tokens.bincount(minlength=vocab_size).cumsum(0)
+        effects = sum_bags(features, beside, ends) * (vocab_size / (length * sequences))
         effects -= effects.mean(0)
         root = torch.linalg.cholesky(features.T @ features / sequences)
         white = torch.linalg.solve_triangular(root, effects.T, upper=False)

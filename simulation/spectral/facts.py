@@ -37,7 +37,10 @@ class Weights:
 
     def moved(self, direction: "Weights", step: float) -> "Weights":
         """The weights after a step in a direction."""
-        return Weights(ov=self.ov + step * direction.ov, kq=self.kq + step * direction.kq)
+        return Weights(
+            ov=torch.add(self.ov, direction.ov, alpha=step),
+            kq=torch.add(self.kq, direction.kq, alpha=step),
+        )
 
     def mapped(self, function: Callable[[Tensor], Tensor]) -> "Weights":
         """What a function makes of each of the two matrices."""
@@ -131,7 +134,7 @@ class Facts:
         """
         keys = scores[:, :, None]
         if self.inputs is None:
-            ov, kq = values, torch.cat([keys.expand(-1, -1, self.tokens - 1) * 0, keys], 2)
+            ov, kq = values, torch.nn.functional.pad(keys, (self.tokens - 1, 0))
         else:
             ov = values @ self.inputs
             kq = (self.inputs.mT @ keys) @ self.inputs[:, -1:]
@@ -149,8 +152,8 @@ class Facts:
         s = self.subjects
         logits = values * scores[:, None]
         by_s, by_r = logits[..., :s], logits[..., s:-1] + logits[..., -1:]
-        by_s = (by_s - by_s.amax(1, keepdim=True)).exp()
-        by_r = (by_r - by_r.amax(1, keepdim=True)).exp()
+        by_s = (by_s - by_s.amax(1, keepdim=True)).exp_()
+        by_r = (by_r - by_r.amax(1, keepdim=True)).exp_()
         return by_s, by_r, by_s.mT @ by_r
 
     def gradient(self, weights: Weights, frequencies: Tensor | None = None) -> Weights:
@@ -164,18 +167,17 @@ class Facts:
         by_s, by_r, total = self._tables(values, scores)
         often = self.uniform if frequencies is None else frequencies
         share = often / total
-        # Of each answer: how often it is right, less how likely it is held to be, token by token.
-        flat = often.reshape(self.replicates, self.answers, 1)
-        likely_s = by_s * (by_r @ share.mT)
-        residual = torch.cat(
-            [
-                flat * self.has_subject - likely_s,
-                flat * self.has_relation - by_r * (by_s @ share),
-                flat - likely_s.sum(2, keepdim=True),
-            ],
-            2,
-        )
-        return self.embedded(scores[:, None] * residual, (values * residual).sum(1))
+        # Of each answer: how likely it is held to be, less how often it is right, token by token.
+        excess = torch.empty_like(values)
+        s, r = self.subjects, self.relations
+        part_s, part_r, query = torch.split_with_sizes(excess, [s, r, 1], dim=2)
+        torch.mul(by_s, by_r @ share.mT, out=part_s)
+        torch.mul(by_r, by_s @ share, out=part_r)
+        torch.sum(part_s, 2, keepdim=True, out=query)
+        part_s.view(-1, s, r, s).diagonal(dim1=1, dim2=3).sub_(often.mT)
+        part_r.view(-1, s, r, r).diagonal(dim1=2, dim2=3).sub_(often)
+        query.view_as(often).sub_(often)
+        return self.embedded(-scores[:, None] * excess, -(values * excess).sum(1))
 
     def odds(self, weights: Weights) -> Odds:
         """How surely the model names the right subject, and the right relation, in its answer."""

@@ -15,9 +15,11 @@ from tests.benchmarks import (
     growth,
     hunts,
     large_vocabulary,
+    pages,
     products,
     recall,
     samples,
+    scaling,
     suite,
     three_steps,
     training,
@@ -41,22 +43,27 @@ PARTS: Mapping[str, Part] = {
     "growth": lambda given: growth.section(given.device, given.threads),
     "training": lambda given: training.section(given.device, given.threads),
     "samples": lambda _: samples.section(),
+    "pages": lambda _: pages.section(),
     "collection": lambda _: collection.section(),
     "suite": lambda given: suite.section(given.record, given.suite),
+    "scaling": lambda given: scaling.section(
+        given.ledger, given.workers, given.pace, given.selected
+    ),
     "hunt": lambda given: hunts.section(given.planted, given.true, given.minutes),
     "gpu": lambda given: gpu.sections(given.device, given.threads, given.minutes or 9.0),
 }
 
-ONLY_BY_NAME = ("language-model", "hunt", "gpu")
-"""The first takes minutes and 9 GB, the others as long as they are given."""
+ONLY_BY_NAME = ("language-model", "scaling", "hunt", "gpu")
+"""The first takes minutes and 9 GB, the second a ledger and an hour, the others as long as they are
+given."""
 
 HEAD = """# Benchmarks
 
     python -m tests.benchmarks --markdown
 
 prints this file but for `language-model`, which takes minutes and 9 GB and has to be named, as in
-`python -m tests.benchmarks language-model`, `gpu`, and `hunt`, whose table
-is HUNTS.md. A factor above 1 is in favour of ours.
+`python -m tests.benchmarks language-model`, `scaling`, which takes a ledger and an hour, `gpu`,
+and `hunt`, whose table is HUNTS.md. A factor above 1 is in favour of ours.
 
 {machine}.
 """
@@ -124,6 +131,22 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument(
         "--true", type=int, default=0, metavar="N", help="for hunt: N more of the right theory"
+    )
+    result.add_argument(
+        "--ledger",
+        type=Path,
+        default=scaling.LEDGER,
+        help="for scaling: of a finished run of the standard tier",
+    )
+    result.add_argument(
+        "--workers",
+        type=lambda text: tuple(map(int, text.split(","))),
+        default=scaling.WORKERS,
+        help="for scaling: how many, such as 2,16",
+    )
+    result.add_argument("--pace", type=float, default=1.0, help="for scaling: how fast to replay")
+    result.add_argument(
+        "--selected", nargs="+", default=["claims/"], help="for scaling: what pytest is given"
     )
     result.add_argument("--suite", action="store_true", help="run the smoke tier for its times")
     return result

@@ -1,16 +1,19 @@
-"""Time and peak memory of recall and of one-step decoding at large vocabularies, one replicate."""
+"""Time and peak memory of what reads large vocabularies, one replicate."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 
+from simulation.attention import noise_decomposition, sampling
 from simulation.lower_bound import gradient_channel
-from simulation.lower_bound.estimators import matched_filter
+from simulation.lower_bound.estimators import matched_filter, ridge
 from simulation.memory import linear
 from tests.benchmarks.table import Row, Section, factor
 from tests.benchmarks.timing import isolated, resident
@@ -18,13 +21,15 @@ from tests.benchmarks.timing import isolated, resident
 NOTE = (
     "one replicate in float32, from its draws to the share recalled, in a process of its own; "
     "memory is all that is resident at the peak, libraries included. Decoding draws sequences of "
-    "length 4 and scores by the matched filter. CPU only."
+    "length 4 and scores by the matched filter; linear MMSE and noise, all pieces, have them too. "
+    "CPU only."
 )
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What to measure: ``task`` is "recall" or "decoding"; ``load`` is of samples a token."""
+    """What to measure: ``task`` is "recall", "decoding", "linear MMSE", which has no queries, or
+    "noise", neither; ``load`` is of samples a token."""
 
     task: str
     vocab_size: int
@@ -36,7 +41,8 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Measured:
-    """``start``, ``peak``: MiB resident before, and at most.  ``accuracy``: share recalled."""
+    """``start``, ``peak``: MiB resident before, and at most.  ``accuracy``: share recalled, or the
+    variance of a piece of the noise."""
 
     seconds: float
     start: float
@@ -47,6 +53,8 @@ class Measured:
 LARGE: Sequence[Sizes] = (
     Sizes("recall", 16384, 512, 16384),
     Sizes("decoding", 16384, 512, 2048),
+    Sizes("linear MMSE", 100_000, 16, 100_000, load=1),
+    Sizes("noise", 100_000, 16, 100_000, load=1),
 )
 LANGUAGE_MODEL: Sequence[Sizes] = (
     Sizes("recall", 131072, 4096, 256),
@@ -91,16 +99,17 @@ def _replicate(sizes: Sizes) -> float:
         )
         stored = linear.hebbian(pairs)
         return float(linear.recalled_share(pairs, stored, queries=sizes.queries))
-    seen = gradient_channel.discrete(
-        [rng],
-        vocab_size=sizes.vocab_size,
-        length=sizes.length,
-        samples=sizes.load * sizes.vocab_size,
-        dim=sizes.dim,
-        dtype=torch.float32,
+    given: dict[str, Any] = {
+        "vocab_size": sizes.vocab_size,
+        "length": sizes.length,
+        "samples": sizes.load * sizes.vocab_size,
+        "dim": sizes.dim,
+        "dtype": torch.float32,
+    }
+    if sizes.task == "noise":
+        return float(noise_decomposition.variances(sampling.draw([rng], **given))["C"])
+    few = partial(matched_filter.labels, queries=sizes.queries)
+    estimator = ridge.linear_mmse_labels if sizes.task == "linear MMSE" else few
+    return float(
+        gradient_channel.estimator_accuracy(gradient_channel.discrete([rng], **given), estimator)
     )
-
-    def labels(observation: gradient_channel.Observation) -> torch.Tensor:
-        return matched_filter.labels(observation, queries=sizes.queries)
-
-    return float(gradient_channel.estimator_accuracy(seen, labels))

@@ -13,12 +13,14 @@ import torch
 from tests.benchmarks import (
     __main__,
     growth,
+    pages,
     products,
     recall,
     suite,
     three_steps,
 )
 from tests.benchmarks.table import HEADINGS, Section, as_markdown, factor
+from tests.reports import chromium
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -107,6 +109,13 @@ def test_operations_by_hand() -> None:
     # V^2 <= N L = 4096: 12 N L + 4 V^2 d + the rest.
     many = growth.operations({"V": 64, "N": 1024, "L": 4, "d": 8})
     assert many == 12 * 4096 + 4 * 32768 + 6 * 4096 + 4 * 512 + 8192
+
+
+def test_pages_without_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chromium, "NAMES", ())
+    (row,) = pages.section(counts=(4,)).rows
+    assert row.case == "page of 4 claims"
+    assert "MB" in row.ours
 
 
 def test_suite(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Recall at V = 16384 holds no V x V matrix."""
+"""At large vocabularies nothing holds a V x V matrix."""
 
 import sys
 
@@ -21,7 +21,13 @@ def test_recall_holds_two_tables_and_a_tile() -> None:
     assert 0.4 < found.accuracy < 0.56  # predicted: 0.478
 
 
-@pytest.mark.parametrize("task", ["recall", "decoding"])
+@pytest.mark.parametrize("task", [pytest.param("linear MMSE", marks=pytest.mark.thorough), "noise"])
+def test_a_vocabulary_of_a_hundred_thousand_needs_no_square_of_it(task: str) -> None:
+    sizes = Sizes(task, 100_000, dim=16, queries=100_000, load=1)
+    assert isolated(1, measure, sizes).peak < 1024  # a square of float32 has 38,147 MiB
+
+
+@pytest.mark.parametrize("task", ["recall", "decoding", "linear MMSE", "noise"])
 def test_time_and_memory_are_told(task: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large_vocabulary, "isolated", lambda _, function, sizes: function(sizes))
     time, memory = section("tiny", 1, [Sizes(task, 64, 16, 32)]).rows

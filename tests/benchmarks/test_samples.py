@@ -23,7 +23,8 @@ from recall_claims import (
 )
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Settings, run
+from recall_claims.evidence.run import Settings
+from recall_claims.evidence.scheduler import run
 from recall_claims.judge.methods import Array
 from recall_claims.judge.rules.critical import Ladder
 from tests.benchmarks import planning, probit, samples, skewed, worlds

@@ -21,7 +21,7 @@ from recall_claims import (
     Verdict,
     claim,
 )
-from recall_claims.evidence.run import Decision, decide
+from recall_claims.judge.looks import Blocks, Decision, Look, decide, ended, looks
 from recall_claims.judge.methods import Array, Method
 from recall_claims.judge.region import judge
 from recall_claims.judge.rules.base import number
@@ -73,37 +73,23 @@ class Engine:
     alpha: float
 
     def run(self, truth: float, rng: np.random.Generator) -> Run:
-        """Looks until the verdict, or until no cell can help or the looks are spent.
-
-        The engine's own loop, without a ledger: `decide` judges, and the cells that undecided
-        components read draw more.
-        """
+        """Looks until the verdict, or until no cell can help or the looks are spent."""
         case, judged = CASES[self.name], declared(self.name)
         level = case.rule.alpha_of_look(self.alpha, case.looks)
-        samples = {cell: Sample(cell, {}) for cell in case.cells}
-        drawn = dict.fromkeys(case.cells, 0)
-        decision: Decision | None = None
-        steps = [case.first * blocks for blocks in case.rule.looks_in_blocks(case.looks)]
-        while decision is None or decision.verdict is Verdict.INCONCLUSIVE:
-            read = [c for c in case.cells if decision is None or c.id in decision.reads]
-            wanted = {
-                c: min(s for s in steps if s > drawn[c]) for c in read if drawn[c] < steps[-1]
+
+        def decided(evidence: tuple[Sample, ...], before: Decision | None) -> Decision:
+            return decide(judged, evidence, level, before)
+
+        def drawn(look: Look[Decision]) -> Blocks:
+            return {
+                cell: [case.draw(rng, cell, case.first * len(blocks), truth)]
+                for cell, blocks in look.wanted.items()
             }
-            if not wanted:
-                break
-            for cell, count in wanted.items():
-                more = case.draw(rng, cell, count - drawn[cell], truth)
-                samples[cell] = _joined(samples[cell], more)
-            drawn |= wanted
-            decision = decide(judged, tuple(samples.values()), level, decision)
-        assert decision is not None  # a rule has at least one look
-        return Run(decision.verdict, sum(drawn.values()))
 
-
-def _joined(sample: Sample, more: Mapping[str, Array]) -> Sample:
-    kept = sample.observations
-    joined = {n: np.concatenate([kept[n], v]) if n in kept else v for n, v in more.items()}
-    return Sample(sample.cell, joined)
+        steps = case.rule.looks_in_blocks(case.looks)
+        last = ended(looks(case.cells, steps, decided), drawn)
+        assert last.decision is not None  # a rule has at least one look
+        return Run(last.decision.verdict, sum(sample.replicates for sample in last.evidence))
 
 
 @cache

@@ -26,7 +26,8 @@ from recall_claims.declare.registration import registration
 from recall_claims.errors import SimulationError
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Settings, run
+from recall_claims.evidence.run import Settings
+from recall_claims.evidence.scheduler import run
 from tests.calibration import stated_errors
 from tests.calibration.certify import Certified, certified
 from tests.calibration.pools import pool

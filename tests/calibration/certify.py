@@ -19,7 +19,9 @@ import numpy as np
 
 from recall_claims import Component, Interval, Sample, Verdict
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Outcome, Settings, decide, remembering, run
+from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.scheduler import run
+from recall_claims.judge.looks import decide, remembering
 from recall_claims.judge.methods import Array, Deterministic, Method, Student
 from tests.calibration.enumeration import rejection
 from tests.calibration.tilting import Estimate, misses

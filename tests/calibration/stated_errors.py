@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -27,6 +27,7 @@ import torch
 from recall_claims import Block, Cell, Interval
 from recall_claims.declare.regime import Values
 from recall_claims.evidence.seeds import replicate_generators
+from recall_claims.judge.looks import Blocks, Look, ended, looks
 from tests.calibration.stated import Stated
 from tests.calibration.stated.entries import ENTRIES
 
@@ -58,6 +59,11 @@ class Point:
     interval: Interval
     state: State
     strain: float
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The cell, while more replicates may decide."""
+        return (self.cell.id,) if self.state == "open" else ()
 
 
 @dataclass(frozen=True)
@@ -147,34 +153,36 @@ def _judged(stated: Stated, cell: Cell, seed: int, alpha: float) -> Point:
 def _mean(stated: Stated, cell: Cell, seed: int, alpha: float) -> Point:
     predicted, error = stated.predict(cell), stated.allowed(cell)
     scale = predicted if stated.relative else 1.0
-    for values in _evidence(stated, cell, seed):
+
+    def judged(values: np.ndarray) -> Point:
         bounds = stated.method.bounds(values, _level(stated, alpha))
         interval = Interval((bounds.low - predicted) / scale, (bounds.high - predicted) / scale)
         estimate = (float(values.mean()) - predicted) / scale
         inside = -error <= interval.low and interval.high <= error
         beyond = interval.low > error or interval.high < -error
         state: State = "inside" if inside else "beyond" if beyond else "open"
-        if state != "open":
-            break
-    side = interval.high - estimate if estimate < 0 else estimate - interval.low
-    strain = abs(estimate) / (error or max(side, 1e-300))
-    return Point(cell, error, estimate, interval, state, strain)
+        side = interval.high - estimate if estimate < 0 else estimate - interval.low
+        strain = abs(estimate) / (error or max(side, 1e-300))
+        return Point(cell, error, estimate, interval, state, strain)
+
+    return _tried(stated, cell, seed, judged)
 
 
 def _edge(
     stated: Stated, cell: Cell, seed: int, alpha: float, success: bool, allowed: float
 ) -> Point:
     """The rate at one edge, which must be above the target if `success`, and else below."""
-    for values in _evidence(stated, cell, seed):
+
+    def judged(values: np.ndarray) -> Point:
         interval = stated.method.bounds(values, _level(stated, alpha))
         above, below = interval.low > stated.target, interval.high < stated.target
         inside, beyond = (above, below) if success else (below, above)
         state: State = "inside" if inside else "beyond" if beyond else "open"
-        if state != "open":
-            break
-    estimate = float(values.mean())
-    wrong = stated.target - estimate if success else estimate - stated.target
-    return Point(cell, allowed, estimate, interval, state, 1 + wrong)
+        estimate = float(values.mean())
+        wrong = stated.target - estimate if success else estimate - stated.target
+        return Point(cell, allowed, estimate, interval, state, 1 + wrong)
+
+    return _tried(stated, cell, seed, judged)
 
 
 def _level(stated: Stated, alpha: float) -> float:
@@ -182,20 +190,27 @@ def _level(stated: Stated, alpha: float) -> float:
     return alpha / 2 if stated.method.exact else alpha / 2 / stated.looks
 
 
-def _evidence(stated: Stated, cell: Cell, seed: int) -> Iterator[np.ndarray]:
-    """All values up to each look in turn."""
+def _tried(stated: Stated, cell: Cell, seed: int, judged: Callable[[np.ndarray], Point]) -> Point:
+    """A point, judged on all values up to each look until it is decided; a look is a stream."""
     size = stated.regime.size(cell) if stated.regime.size else 1.0
     most = max(1, int(NUMBERS_HELD / size))
-    dtype, seen = getattr(torch, stated.dtype), np.empty(0)
-    for look in range(stated.looks):
-        count = stated.replicates * 2 ** max(0, look - 1)
-        rngs = replicate_generators(seed, stated.stream, "stated errors", cell.id, look, count)
+    dtype = getattr(torch, stated.dtype)
+
+    def drawn(look: Look[Point]) -> Blocks:
+        count = stated.replicates * len(look.wanted[cell])
+        names = (stated.stream, "stated errors", cell.id, look.number)
+        rngs = replicate_generators(seed, *names, count)
         parts = [
             stated.observe(cell, Block(rngs[i : i + most], "cpu", dtype)).double().numpy()
             for i in range(0, count, most)
         ]
-        seen = np.concatenate([seen, *parts])
-        yield seen
+        return {cell: [{"value": part} for part in parts]}
+
+    steps = [2**look for look in range(stated.looks)]
+    loop = looks([cell], steps, lambda evidence, _: judged(evidence[0]["value"]))
+    found = ended(loop, drawn).decision
+    assert found is not None  # there is at least one look
+    return found
 
 
 def main(text: str, seed: int, looks: int, page: Path | None) -> int:

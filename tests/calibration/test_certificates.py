@@ -14,7 +14,8 @@ from recall_claims import Claim
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Settings, run
+from recall_claims.evidence.run import Settings
+from recall_claims.evidence.scheduler import run
 from recall_claims.judge.budget import Budget
 from recall_claims.judge.methods import Array, log_wealth
 from tests.calibration.__main__ import CERTIFICATES, SEED, broken

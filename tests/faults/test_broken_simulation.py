@@ -57,3 +57,24 @@ def test_blocks_too_large_for_memory_are_simulated_in_parts_and_counted(suite: S
     assert one["blocks"]["divided"] == total
     assert sum(cell["replicates"] for cell in one["cells"]) == 16 * total
     assert f"{total} of {total} blocks simulated in parts" in result.text
+
+
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(("-n", "1"), marks=pytest.mark.thorough)], ids=["one", "xdist"]
+)
+def test_what_an_exception_says_breaks_neither_report_nor_terminal(
+    suite: Suite, options: tuple[str, ...]
+) -> None:
+    said = r'ValueError("\ud800 \x1b]0;mine\x07 \x9b31m \u202e <b>")'
+    broken = GOOD.replace("time.sleep(0)", f"print('\\x1b[2J'); raise {said}")
+    assert broken != GOOD
+    suite.write_text(HEAD + broken + CLAIM.format(name="two", pause=0))
+
+    result = (suite.run_apart if options else suite.run)(*options, "--color=no")
+
+    assert result.status == 1, result.text
+    one, two = suite.report()["claims"]
+    assert r"\ud800 \x1b]0;mine\x07 \x9b31m \u202e <b>" in one["reason"]
+    assert two["verdict"] == "SUPPORTED"
+    assert not set("\x1b\x07\x9b\u202e") & set(result.text)
+    assert r"ValueError: \ud800 \x1b]0;mine" in result.text

@@ -20,6 +20,7 @@ GOOD = CLAIM.format(name="one", pause=0)
         ),
         ("    predict=predict,\n", "", "give predict="),
         ("replicates=16", "replicates=1", "at least 2 replicates"),
+        ("replicates=16", "replicates=16, block=6", "block=6 does not divide"),
         ("cells=grid(scale=(1.0, 2.0, 5.0))", "cells={}", "no cells in any tier"),
         ("scale=(1.0, 2.0, 5.0)", "scale=(1.0, 1.0)", "a cell stands twice"),
         ("wide enough to be decided after some looks", "", "no why="),

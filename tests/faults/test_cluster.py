@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import socket
 import sqlite3
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
 
+import dask
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Security
 
 from recall_claims.evidence import cluster
-from tests.faults.conftest import Suite
+from tests.faults.conftest import REPOSITORY, Suite
 
 
 @pytest.fixture
@@ -77,6 +81,62 @@ def test_a_killed_worker_changes_nothing(suite: Suite, workers: LocalCluster) ->
     assert suite.report()["suite"]["blocks"] == {"total": total, "reused": 0}
     (kept_by_then,) = killed
     assert kept_by_then < total
+
+
+@pytest.mark.thorough
+def test_workers_may_join_and_leave(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(suite.folder)
+    suite.write("one", "two", "three", "four", pause=0.05)
+    serial = suite.run("--ledger", "serial.sqlite", "--report-dir", "serial")
+    assert serial.status == 0, serial.text
+    with LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp://",
+        host="127.0.0.1",
+        dashboard_address=None,
+    ) as workers:
+        changes = {0.2: 8, 0.8: 1, 1.2: 5}
+        timers = [threading.Timer(at, workers.scale, [count]) for at, count in changes.items()]
+        for timer in timers:
+            timer.start()
+        address = f"dask:{workers.scheduler_address}"
+        result = suite.run("--executor", address, "--ledger", "dask.sqlite")
+        for timer in timers:
+            timer.join()
+
+    assert result.status == 0, result.text
+    assert suite.figures() == suite.figures("serial")
+    assert places(suite, "dask.sqlite") == places(suite, "serial.sqlite")
+
+
+def test_a_cluster_of_tls_takes_those_who_have_its_certificate(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `.github/docs/cluster.md` has it."""
+    made = r"openssl (req .* -keyout cluster.pem -out cluster.pem)\)"
+    [command] = re.findall(made, (REPOSITORY / ".github/docs/cluster.md").read_text("utf-8"))
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl")
+    subprocess.run(["openssl", *command.split()], cwd=suite.folder, check=True, capture_output=True)
+    monkeypatch.setattr(cluster, "WAIT_SECONDS", 20)
+    monkeypatch.syspath_prepend(suite.folder)
+    suite.write("one")
+    file = str(suite.folder / "cluster.pem")
+    certificate = {f"tls_{role}_cert": file for role in ("client", "scheduler", "worker")}
+    own = Security(require_encryption=True, tls_ca_file=file, **certificate)
+    with LocalCluster(
+        n_workers=1, processes=False, dashboard_address=":0", security=own, protocol="tls://"
+    ) as started:
+        executor = ("--executor", f"dask:{started.scheduler_address}")
+        stranger = suite.run(*executor)
+        tls = "distributed.comm.tls"
+        with dask.config.set({f"{tls}.ca-file": file, f"{tls}.client.cert": file}):
+            member = suite.run(*executor)
+    assert stranger.status == 1, stranger.text
+    assert "this process has no certificate" in stranger.text
+    assert member.status == 0, member.text
 
 
 def test_no_scheduler_is_one_clear_error(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:

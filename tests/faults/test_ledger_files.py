@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -36,40 +37,135 @@ def truncated(path: Path) -> None:
     path.write_bytes(content[: len(content) // 2])
 
 
-def wrong_payload(path: Path) -> None:
-    """A figure was changed."""
-    with sqlite3.connect(path) as database:
-        database.execute("UPDATE blocks SET payload = zeroblob(length(payload))")
-    database.close()
+def empty(path: Path) -> None:
+    """Another program has just made it, or a copy was cut short."""
+    path.touch()
+
+
+def foreign_and_empty(path: Path) -> None:
+    """Some other program's database, which has nothing in it so far."""
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA application_id = 252006674")
+
+
+def link_to_nothing(path: Path) -> None:
+    """A link whose end was moved."""
+    path.symlink_to("moved-away")
 
 
 @pytest.mark.parametrize(
     ("damage", "cause"),
     [
         (garbage, "damaged or no ledger"),
-        (foreign, "some other program's database"),
+        (foreign, "another program's database"),
+        (foreign_and_empty, "another program's database"),
+        (empty, "an empty file, not a ledger"),
+        (link_to_nothing, "a link to moved-away, which is not there"),
         (newer, "newer version"),
         (truncated, "damaged"),
-        (wrong_payload, "damaged"),
     ],
 )
 def test_unusable_ledger(suite: Suite, damage: Callable[[Path], None], cause: str) -> None:
     suite.write("one")
     path = suite.folder / "ledger.sqlite"
     options = ("--ledger", path.name)
-    if damage is not garbage and damage is not foreign:
+    if damage is newer or damage is truncated:
         assert suite.run(*options).status == 0
     damage(path)
-    before = path.read_bytes()
+    before = path.read_bytes() if path.exists() else None
+    report = suite.folder / "reports"
 
-    result = suite.run(*options)
+    result = suite.run(*options, "--report-dir", "anew")
 
-    assert result.status == 1
+    assert result.status == 4, result.text
     assert cause in result.text
     assert "--ledger" in result.text
     assert "Traceback" not in result.text
-    assert path.read_bytes() == before
-    assert suite.report()["claims"][0]["state"] == "ERROR"
+    assert (path.read_bytes() if path.exists() else None) == before
+    assert not (suite.folder / "anew").exists()
+    assert report.exists() == (damage is newer or damage is truncated)
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("payload = zeroblob(length(payload))", "it does not match its checksum"),
+        ("seconds = 9e999", "its seconds are not a finite number from 0"),
+    ],
+)
+def test_a_block_that_is_no_evidence_is_named_and_drawn_again(
+    suite: Suite, statement: str, problem: str
+) -> None:
+    suite.write("one", "two")
+    options = ("--ledger", "ledger.sqlite")
+    assert suite.run(*options).status == 0
+    honest = suite.figures()
+    with closing(sqlite3.connect(suite.folder / "ledger.sqlite")) as database, database:
+        database.execute(f"UPDATE blocks SET {statement} WHERE claim = 'tiny.one' AND block < 2")
+        (changed,) = database.execute("SELECT changes()").fetchone()
+
+    result = suite.run(*options, "--why")
+
+    assert result.status == 0, result.text
+    assert suite.figures() == honest
+    one, two = (claim["blocks"] for claim in suite.report()["claims"])
+    assert one["recomputed"] == {f"damaged ({problem})": changed}
+    assert not two["recomputed"]
+    told = "simulated: what the ledger had is no evidence, and was put aside"
+    assert f"{changed} {told} ({problem})" in result.text
+    assert f"tiny.one: {changed} blocks of the ledger were no evidence" in result.text
+    again = suite.run(*options)
+    assert "no evidence" not in again.text
+    assert suite.report()["suite"]["blocks"]["reused"] == suite.report()["suite"]["blocks"]["total"]
+
+
+def test_a_worker_that_lies_is_named_and_changes_nothing(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An executor of somebody's own, whose results are those of a broken machine."""
+    suite.write("one")
+    monkeypatch.syspath_prepend(suite.folder)
+    (suite.folder / "lying.py").write_text(LYING, encoding="utf-8")
+    result = suite.run("--executor", "lying:Liar")
+    assert result.status == 1, result.text
+    (one,) = suite.report()["claims"]
+    assert one["state"] == "ERROR"
+    assert "what its worker returned is no evidence: observable 'value' has values" in result.text
+    assert "tiny.one at scale=" in result.text
+    assert suite.run("--executor", "serial").status == 0
+    assert not suite.report()["suite"]["blocks"]["reused"]
+
+
+LYING = """
+from dataclasses import replace
+
+import numpy as np
+
+from recall_claims.evidence.executors import SerialExecutor
+
+
+def spoilt(result):
+    if isinstance(result, list):
+        return [spoilt(one) for one in result]
+    return replace(result, observations={"value": np.full(16, np.nan)})
+
+
+class Liar(SerialExecutor):
+    def submit(self, fn, /, *args, **kwargs):
+        return super().submit(lambda: spoilt(fn(*args, **kwargs)))
+"""
+
+
+@pytest.mark.parametrize("name", ["report.json", "report.html", "report.md", "summary.svg"])
+def test_a_report_never_replaces_the_ledger(suite: Suite, name: str) -> None:
+    suite.write("one")
+    for there in (False, True):
+        if there:
+            assert suite.run("--ledger", f"here/{name}").status == 0
+        result = suite.run("--ledger", f"here/{name}", "--report-dir", "there/../here")
+        assert result.status == 4, result.text
+        assert "would replace that file" in result.text
+    assert (suite.folder / "here" / name).read_bytes().startswith(b"SQLite format 3")
 
 
 def test_ledger_in_an_impossible_place(suite: Suite) -> None:

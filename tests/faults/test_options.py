@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from recall_claims.plugin.options import PATHS, VALUED
 from tests.faults.conftest import Suite
+
+CHOICES = ("--tier", "--inconclusive")
+
+
+@pytest.mark.parametrize("option", VALUED)
+def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
+    """Of them argparse makes an empty list, or, from Python 3.13 on, what they are."""
+    suite.write("one")
+    result = suite.run(f"{option}=--")
+    assert result.status in (4, 1), result.text
+    assert option in result.text
+    assert "Traceback" not in result.text
 
 
 @pytest.mark.parametrize(
@@ -14,7 +27,7 @@ from tests.faults.conftest import Suite
         ("--device", "bogus", "--device 'bogus' is no torch device"),
         ("--device", "cuda:77", "--device cuda:77: torch sees"),
         ("--device", "meta", "--device meta: claims run on cpu and cuda"),
-        ("--seed", "abc", "--seed takes a non-negative integer or 'fresh', got 'abc'"),
+        ("--seed", "abc", "18 digits or 'fresh', got 'abc'"),
         ("--seed", "-1", "--seed"),
         ("--error-budget", "2", "the error budget is a probability"),
         ("--error-budget", "abc", "--error-budget abc"),
@@ -24,12 +37,23 @@ from tests.faults.conftest import Suite
         ("--inconclusive", "bogus", "invalid choice: 'bogus'"),
         ("--time-limit", "soon", "--time-limit takes a time such as 90s, 10m or 1h, got 'soon'"),
         ("--baseline", "nowhere.json", "--baseline nowhere.json: no such file"),
+        ("--seed", "9" * 5000, "--seed takes a non-negative integer of up to 18 digits"),
+        ("--time-limit", "9" * 400 + "h", "--time-limit takes a time such as"),
+        ("--executor", "processes:" + "9" * 5000, "a positive number below 10000"),
+        ("--executor", "..:x", "--executor ..:x: TypeError"),
+        ("--executor", "dask:tcp://10.0.0.1:8786", "can run code in this process; use TLS"),
+        ("--executor", "dask:node1:8786", "dask-insecure:node1:8786"),
+        ("--executor", "dask:tcp://localhost.evil.example:1", "can run code in this process"),
+        ("--executor", "dask:tcp://[", "can run code in this process"),
+        *((option, "x" * 5000, f"{option} 'xxx") for option in PATHS),
+        *((option, "", f"{option} needs a value") for option in VALUED if option not in CHOICES),
+        *((option, "", "invalid choice: ''") for option in CHOICES),
     ],
 )
 def test_senseless_option(suite: Suite, option: str, value: str, says: str) -> None:
     suite.write("one")
 
-    result = suite.run(option, value)
+    result = suite.run(f"{option}={value}")
 
     assert result.status == 4, result.text
     assert says in result.text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall_reports import files
-from tests.faults.conftest import Suite
+from tests.faults.conftest import CLAIM, HEAD, Suite
 
 
 def test_report_folder_is_a_file(suite: Suite) -> None:
@@ -26,6 +26,41 @@ def test_read_only_report_folder(suite: Suite, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(files, "replace_text", _as_nobody(files.replace_text))
     _expect_write_error(suite, "locked/report")
     assert list(locked.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((name, "text") for name in ("report.json", "report.html", "report.md", "summary.svg")),
+        *(("report.md", kind) for kind in ("empty", "link to nothing", "folder")),
+    ],
+)
+def test_a_file_that_is_none_of_a_report_is_not_replaced(
+    suite: Suite, name: str, kind: str
+) -> None:
+    suite.write("one")
+    folder = suite.folder / "mine"
+    folder.mkdir()
+    path = folder / name
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "link to nothing":
+        path.symlink_to("nowhere")
+    else:
+        path.write_text("# My report\n" if kind == "text" else "")
+    result = suite.run("--report-dir", "mine")
+    assert result.status == 4, result.text
+    assert f"{path} was not written by this program" in result.text
+    assert "--report-dir" in result.text
+    assert [*folder.iterdir()] == [path]
+    assert not (suite.folder / ".recall-claims").exists(), "it was simulated for nothing"
+
+
+def test_an_earlier_report_is_replaced(suite: Suite) -> None:
+    suite.write("one")
+    for _ in range(2):
+        assert suite.run("--report-dir", "mine").status == 0
+    assert suite.report("mine")["suite"]["blocks"]["reused"]
 
 
 def _as_nobody(write: Callable[[Path, str], Path]) -> Callable[[Path, str], Path]:
@@ -46,3 +81,12 @@ def _expect_write_error(suite: Suite, folder: str) -> None:
     assert folder.split("/")[0] in result.text
     assert "SUPPORTED" in result.text
     assert "Traceback" not in result.text
+
+
+def test_a_page_without_plots(suite: Suite) -> None:
+    text = (HEAD + CLAIM.format(name="one", pause=0)).replace("Region, ", "Plot, Region, ")
+    suite.write_text(text.replace("controls=", "plot=Plot(x='scale'),\n    controls="))
+    page = suite.folder / "reports/latest/report.html"
+    for options in ((), ("--no-plots",)):
+        assert suite.run(*options).status == 0
+        assert ('<svg class="plot"' in page.read_text(encoding="utf-8")) != bool(options)

@@ -31,6 +31,7 @@ class Planted:
 
 
 JUDGE, RULES, RUN = "judge", "judge/rules", "evidence/run.py"
+LOOKS = "judge/looks.py"
 STOPPING = f"{UNIT}/test_stopping.py"
 HUNT = f"{UNIT}/test_hunt.py"
 METHODS, LADDERS = f"{UNIT}/test_methods.py", f"{UNIT}/test_ladders.py"
@@ -59,8 +60,8 @@ PLANTED = {
     ),
     "an interval of width zero from equal values": Planted(
         f"{JUDGE}/methods.py",
-        "if count < 2 or np.ptp(values) <= 1e-12 * np.abs(values).max():",
-        "if count < 2:",
+        "count < 2 or (spread := float(np.ptp(values))) <= 1e-12 * np.abs(values).max():",
+        "count < 2 or math.isnan(spread := float(np.ptp(values))):",
         f"{METHODS}::test_a_sample_without_variation_gives_no_t_interval",
     ),
     "no average over stakes": Planted(
@@ -196,36 +197,36 @@ PLANTED = {
     # Runs.
     "a block counted twice": Planted(
         RUN,
-        "collected[cell.id, block].observations for",
-        "collected[cell.id, block // 2].observations for",
+        "results[cell.id, block].observations for",
+        "results[cell.id, blocks.start].observations for",
         f"{STOPPING}::test_replicates_of_different_blocks_differ",
     ),
     "a component that is judged anew": Planted(
-        RUN,
+        LOOKS,
         "tuple(settled.get(c.name, c) for c in parts(claim))",
         "parts(claim)",
         f"{STOPPING}::test_a_component_stays_as_it_was_decided",
     ),
     "a component that is never judged": Planted(
-        RUN,
+        LOOKS,
         "for c in parts(claim)),",
         "for c in parts(claim)[:1]),",
         f"{STOPPING}::test_support_takes_every_component_and_refutation_one",
     ),
     "all cells draw though one is decided": Planted(
-        RUN,
-        "reads = drawn.keys() if decision is None else decision.reads",
-        "reads = drawn.keys()",
+        LOOKS,
+        "reads = drawn if look.decision is None else look.decision.reads",
+        "reads = drawn",
         f"{STOPPING}::test_a_cell_that_is_decided_draws_no_more",
     ),
     "controls that need not be refuted": Planted(
-        RUN,
+        LOOKS,
         "if self.on_region is Verdict.SUPPORTED and self.unrefuted:",
         "if False:",
         f"{UNIT}/test_run.py::test_a_control_that_survives_forbids_support",
     ),
     "a control skipped": Planted(
-        RUN,
+        LOOKS,
         "for c in claim.controls},",
         "for c in claim.controls[1:]},",
         f"{UNIT}/test_run.py::test_a_control_that_survives_forbids_support",
@@ -264,8 +265,8 @@ PLANTED = {
     # Time limits.
     "a look that time cut, judged as it is": Planted(
         RUN,
-        "            if late:  #",
-        "            if late > 1:  #",
+        "if self._late and not self.missing:",
+        "if self._late > 1 and not self.missing:",
         f"{UNIT}/test_run.py::test_a_block_that_would_end_too_late_does_not_begin",
     ),
     "a block begun too late": Planted(
@@ -273,6 +274,28 @@ PLANTED = {
         "task.latest is not None and time.time() > task.latest",
         "task.latest is None",
         f"{UNIT}/test_run.py::test_a_block_that_would_end_too_late_does_not_begin",
+    ),
+    # Many claims in flight.
+    "the last claim before the one that is waited for": Planted(
+        "evidence/scheduler.py",
+        "if self._sendable(first):",
+        "if self._sendable(first) and not self._later and not self._ready:",
+        f"{UNIT}/test_scheduler.py"
+        "::test_whoever_is_waited_for_goes_first_and_then_the_longest_path",
+    ),
+    "the shortest path first": Planted(
+        "evidence/scheduler.py",
+        "(-one.path, next(self._numbers), one)",
+        "(one.path, next(self._numbers), one)",
+        f"{UNIT}/test_scheduler.py"
+        "::test_whoever_is_waited_for_goes_first_and_then_the_longest_path",
+    ),
+    "a dead worker's blocks all run again at once": Planted(
+        "evidence/scheduler.py",
+        "if self._suspects or serial:",
+        "if serial:",
+        f"{UNIT}/test_scheduler.py"
+        "::test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other",
     ),
     # Streams and keys.
     "the seed left out of a stream": Planted(

@@ -100,9 +100,10 @@ def test_third_step(batch: sampling.Batch, tile: int) -> None:
     for r in range(batch.replicates):
         explicit = Explicit.of(batch, r)
         gap = _smallest_lead(explicit, scores.direction[r])
-        # Where the winner is within reach of the error of step 2, the limit gamma -> infinity at
-        # this eta may be another one.
-        assume(gap > 4 * explicit.direction_error * float(explicit.keys.norm(dim=2).max()))
+        # Where the winner is within reach of the error of step 2, or of rounding, the limit
+        # gamma -> infinity at this eta may be another one.
+        reach = 4 * explicit.direction_error * float(explicit.keys.norm(dim=2).max())
+        assume(gap > max(reach, ROUNDING))
         gamma = 2000 / (ETA * gap)
         trained = oracle.train(batch, eta=ETA, gamma=gamma, replicate=r)
         scale = float(batch.u[r].norm(dim=1).max() * explicit.values.norm(dim=2).max())

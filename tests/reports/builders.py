@@ -179,7 +179,7 @@ def claim(name: str, title: str, components: list[Component], **more: Any) -> Cl
         "outcome": "passed" if verdict == more.get("expected", "SUPPORTED") else "failed",
         "rule": rule(),
         "resolution": 0.04,
-        "replicates": 3840,
+        "replicates": sum(cell.replicates for cell in more.get("cells", ())) or 3840,
         "looks": 2,
         "looks_planned": 4,
         "alpha": 1.3e-7,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_reports.bars import bars, overshoot
+from recall_reports.plots.bars import bars, overshoot
 from recall_reports.record import Component, Range
 
 NUMBER = st.floats(-100, 100)

@@ -1,121 +1,32 @@
-"""The page in a real browser: filters, links, plots near and far, dark form, phone, paper.
-
-It is driven by Chrome's DevTools protocol over a WebSocket, without a driver of its own.
-"""
+"""The page in a real browser: filters, links, folded details, dark form, phone, paper, attacks."""
 
 from __future__ import annotations
 
-import asyncio
 import base64
-import json
+import html as markup
 import re
-import shutil
-import subprocess
-import urllib.request
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tornado.websocket import WebSocketClientConnection, websocket_connect
 
-from recall_reports import phrases
+from recall_reports import card, formula, html, phrases
 from recall_reports.record import Record
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-SETTLED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-WIDE, PHONE = (1200, 900), (390, 844)
-
-
-class Browser:
-    """One tab."""
-
-    def __init__(self, address: str, runner: asyncio.Runner) -> None:
-        self.runner, self.sent = runner, 0
-        self.socket: WebSocketClientConnection = runner.run(self._connect(address))
-
-    @staticmethod
-    async def _connect(address: str) -> WebSocketClientConnection:
-        return await websocket_connect(address, max_message_size=1 << 28)
-
-    def command(self, method: str, **parameters: Any) -> Any:
-        """Send a command; return its result."""
-        return self.runner.run(asyncio.wait_for(self._command(method, parameters), timeout=60))
-
-    async def _command(self, method: str, parameters: dict[str, Any]) -> Any:
-        self.sent += 1
-        message = {"id": self.sent, "method": method, "params": parameters}
-        await self.socket.write_message(json.dumps(message))
-        while True:
-            answer = await self.socket.read_message()
-            assert answer is not None, "the browser has gone"
-            found = json.loads(answer)
-            if found.get("id") == self.sent:
-                assert "error" not in found, found
-                return found["result"]
-
-    def value(self, expression: str) -> Any:
-        """What an expression of JavaScript comes to, once the page has settled."""
-        found = self.command(
-            "Runtime.evaluate",
-            expression=f"{SETTLED}.then(() => {{ return {expression}; }})",
-            awaitPromise=True,
-            returnByValue=True,
-        )
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
-
-    def open(self, file: Path, size: tuple[int, int] = WIDE) -> None:
-        """Load a file into a window of this size."""
-        width, height = size
-        self.command(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=size == PHONE,
-        )
-        self.command("Emulation.setEmulatedMedia", media="", features=[])
-        self.command("Page.navigate", url=file.as_uri())
-        complete = "document.readyState === 'complete' && document.title"
-        while not self.value(complete):
-            pass
-
-    def click(self, selector: str) -> None:
-        """Click the first element that matches."""
-        self.value(f"document.querySelector({selector!r}).click()")
+from tests.reports import builders, hostile, sample
+from tests.reports.chromium import NAMES, PHONE, SETTLED, WIDE, Browser, started
+from tests.reports.test_card import crowded
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A browser without a window, of whatever name it is installed under."""
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        pytest.skip(f"LEFT OUT: no real browser is installed (none of {', '.join(NAMES)})")
-    profile = tmp_path_factory.mktemp("profile")
-    options = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0")
-    process = subprocess.Popen(
-        [program, *options, f"--user-data-dir={profile}", "about:blank"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    try:
-        said = (re.search(r"ws://(127\.0\.0\.1:\d+)/", line) for line in process.stderr)
-        at = next(filter(None, said), None)
-        assert at is not None, f"{program} did not start"
-        with urllib.request.urlopen(f"http://{at[1]}/json") as answer:
-            tabs = json.load(answer)
-        [address] = [tab["webSocketDebuggerUrl"] for tab in tabs if tab["type"] == "page"]
-        with asyncio.Runner() as runner:
-            found = Browser(address, runner)
-            yield found
-            found.socket.close()
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-        process.stderr.close()
+    """A browser without a window."""
+    with started(tmp_path_factory.mktemp("profile")) as found:
+        if found is None:
+            pytest.skip(f"LEFT OUT: no real browser is installed (none of {', '.join(NAMES)})")
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +37,7 @@ def file(page: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
+FOLDED = "document.querySelectorAll('.claim > noscript').length"
 SHOWN = "[...document.querySelectorAll('table.verdicts tr[data-state]:not([hidden])')].length"
 
 
@@ -139,9 +51,7 @@ def test_the_search_and_the_filters_leave_what_they_name(
     refuted = [claim for claim in report.claims if phrases.state(claim) == "REFUTED"]
     assert browser.value(SHOWN) == len(refuted)
     browser.open(file)
-    typed = "(box => { box.value = 'A.trigger-signal'; box.dispatchEvent(new Event('input', "
-    typed += "{ bubbles: true })); })(document.querySelector('input[type=search]'))"
-    browser.value(typed)
+    browser.type("A.trigger-signal")
     assert browser.value(SHOWN) < len(report.claims)
     assert browser.value("document.getElementById('A.trigger-signal').hidden") is False
     said = browser.value("document.querySelector('form.filter output').textContent")
@@ -149,22 +59,59 @@ def test_the_search_and_the_filters_leave_what_they_name(
 
 
 def test_a_link_leads_to_its_claim(browser: Browser, file: Path, report: Record) -> None:
+    end = "document.documentElement.scrollHeight - innerHeight - scrollY < 2"
+
+    def arrived(name: str) -> bool:
+        section = f"document.getElementById({name!r})"
+        top = f"{section}.getBoundingClientRect().top"
+        browser.value(SETTLED)
+        shown = f"(0 <= {top} && {top} < 40 || {end}) && {section}.querySelector('.replay')"
+        return browser.value(f"Boolean({shown})") is True
+
+    browser.open(file, fragment="#A.dominant-noise")
+    assert arrived("A.dominant-noise")
     browser.open(file)
-    for claim in report.claims:
+    for claim in reversed(report.claims):  # those above are still folded
         browser.click(f"table.verdicts a[href='#{claim.id}']")
-        top = f"document.getElementById({claim.id!r}).getBoundingClientRect().top"
-        end = "document.documentElement.scrollHeight - innerHeight - scrollY"
-        assert 0 <= browser.value(top) < 40 or browser.value(end) < 2, claim.id
+        assert arrived(claim.id), claim.id
 
 
-def test_a_plot_is_laid_out_when_it_is_looked_at(browser: Browser, file: Path) -> None:
+@pytest.mark.parametrize(
+    ("typed", "claims"),
+    [
+        ("drops the EXCESS V/N (1 + L/d)", 1),  # said nowhere but in the details
+        ("All cells have d < V and N at least V log V", 20),
+        ("aria-label", 0),  # markup
+    ],
+)
+def test_the_search_reads_details_that_are_still_folded(
+    browser: Browser, file: Path, typed: str, claims: int
+) -> None:
     browser.open(file)
-    last = "[...document.querySelectorAll('.claim svg.plot')].at(-1)"
-    drawn = f"{last}.checkVisibility({{ contentVisibilityAuto: true }})"
-    assert browser.value(drawn) is False
-    browser.value(f"{last}.scrollIntoView()")
-    assert browser.value(drawn) is True
-    assert browser.value(f"{last}.getBoundingClientRect().height") > 50
+    assert browser.value(FOLDED) > 0
+    browser.type(typed)
+    assert browser.value(SHOWN) == claims
+
+
+def test_details_are_unfolded_when_they_come_near(browser: Browser, file: Path) -> None:
+    browser.open(file)
+    section = "document.getElementById('A.dominant-noise')"
+    browser.value(f"{section}.scrollIntoView()")
+    height = f"{section}.querySelector('svg.plot')?.getBoundingClientRect().height ?? 0"
+    assert any(browser.value(height) > 50 for _ in range(100))
+    assert browser.value(FOLDED) > 0
+
+
+def test_without_script_all_is_shown(
+    browser: Browser, tmp_path: Path, page: str, report: Record
+) -> None:
+    frame = f'<iframe sandbox="allow-same-origin" srcdoc="{markup.escape(page)}"></iframe>'
+    (tmp_path / "frame.html").write_text(f"<!DOCTYPE html><title>frame</title>{frame}", "utf-8")
+    browser.open(tmp_path / "frame.html")
+    count = "document.querySelector('iframe').contentDocument.querySelectorAll('{}').length"
+    assert browser.value(count.format(".claim svg.plot")) > 5
+    assert browser.value(count.format(".claim .replay")) == len(report.claims)
+    assert browser.value(count.format("form.filter:not([hidden])")) == 0
 
 
 def test_the_dark_form(browser: Browser, file: Path) -> None:
@@ -191,12 +138,131 @@ def test_an_ordinary_headline_is_one_line(browser: Browser, file: Path) -> None:
     assert browser.value(f"document.querySelector('h1').offsetHeight < 1.5 * {line}") is True
 
 
+def test_the_text_of_the_card_stays_in_it(browser: Browser, tmp_path: Path, report: Record) -> None:
+    page = tmp_path / "card.html"
+    font = '"DejaVu Sans"'  # as wide as system fonts get
+    drawn = card.render(crowded(report)).replace("font-family: ", f"font-family: {font}, ")
+    assert font in drawn
+    page.write_text(f"<!DOCTYPE html><meta charset=utf-8><title>card</title>{drawn}", "utf-8")
+    browser.open(page)
+    ends = "[...document.querySelectorAll('svg > text')].map(text => +text.getAttribute('x')"
+    widest = browser.value(f"Math.max(...{ends} + text.getComputedTextLength()))")
+    assert card.WIDTH / 2 < widest <= card.WIDTH - card.MARGIN / 2
+
+
 def test_paper(browser: Browser, file: Path) -> None:
     browser.open(file)
+    assert browser.value(FOLDED) > 0
     printed = browser.command("Page.printToPDF", printBackground=True)
     assert base64.b64decode(printed["data"]).startswith(b"%PDF")
+    assert browser.value(FOLDED) == 0
     browser.command("Emulation.setEmulatedMedia", media="print", features=[])
     assert browser.value("getComputedStyle(document.querySelector('nav')).display") == "none"
     every = "[...document.querySelectorAll('.claim svg.plot')].every(plot => "
     every += "plot.checkVisibility({ contentVisibilityAuto: true }))"
     assert browser.value(every) is True
+
+
+class Listener(ThreadingHTTPServer):
+    """A server of this machine that notes what it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        super().__init__(("127.0.0.1", 0), self._handler())
+        self.address = f"http://127.0.0.1:{self.server_port}"
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        asked = self.asked
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                asked.append(self.path)
+                self.send_response(404)
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        return Handler
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    with Listener() as found:
+        thread = threading.Thread(target=found.serve_forever)
+        thread.start()
+        yield found
+        found.shutdown()
+        thread.join()
+
+
+POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+ESCAPED_POLICY = re.compile("&lt;meta http-equiv=&#34;Content-Security-Policy.*?&gt;")
+LATER = "new Promise(done => setTimeout(() => done(window.ran ?? 0), 200))"
+MARKUP = """[...new Set([...document.querySelectorAll('*')].flatMap(node => [node.localName,
+    ...[...node.attributes].map(({ name }) => `${node.localName} ${name}`)]))]"""
+FORMULA = {*formula.ELEMENTS, "code", "code class", "math xmlns"} | {
+    f"{element} {name}" for element in formula.ELEMENTS for name in formula.ATTRIBUTES
+}
+
+
+@pytest.fixture
+def ran(browser: Browser, listener: Listener, tmp_path: Path) -> Any:
+    """Opens a page; returns whether script ran in it, and what it asked for."""
+
+    def opened(text: str, name: str = "hostile.html") -> tuple[bool, list[str]]:
+        listener.asked.clear()
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        browser.open(tmp_path / name)
+        return bool(browser.value(LATER)), sorted(listener.asked)
+
+    return opened
+
+
+def test_the_policy_alone_stops_script_and_requests(
+    ran: Any, listener: Listener, page: str
+) -> None:
+    planted = page.replace("<main>", f"<main>{''.join(hostile.attacks(listener.address))}")
+    found, asked = ran(POLICY.sub("", planted))
+    assert found  # the attacks are real
+    assert asked == ["/frame", "/image", "/script", "/sheet", "/style"]
+    assert ran(planted) == (False, [])
+
+
+def test_no_text_of_a_record_runs_or_loads_anything(
+    ran: Any, browser: Browser, listener: Listener, page: str, report: Record, tmp_path: Path
+) -> None:
+    ran(page)
+    plain = {*browser.value(MARKUP), *FORMULA}
+    kept = ("NOT RUN", "ERROR", "EXPLORED")
+    report.claims = [
+        sample.trigger_signal(),
+        sample.localisation(),
+        sample.dominant_map(),
+        sample.additive_law(),
+        *(claim for claim in report.claims if claim.state in kept or claim.exploratory),
+    ]
+    found = hostile.everywhere(report, listener.address)
+    assert ran(POLICY.sub("", html.render(found))) == (False, [])
+    assert set(browser.value(MARKUP)) <= plain
+    links = "[...document.querySelectorAll('[href]')].map(node => node.getAttribute('href'))"
+    assert all(link.startswith("#") for link in browser.value(links))
+    assert ran(card.render(found), "summary.svg") == (False, [])
+
+
+def test_no_command_of_a_formula_runs_or_loads_anything(
+    ran: Any, browser: Browser, listener: Listener
+) -> None:
+    found = [formula.mathml(latex) for latex in hostile.formulas(listener.address)]
+    assert sum("<math" in text for text in found) > 1000
+    assert ran(f"<title>formulas</title>{''.join(found)}") == (False, [])
+    assert set(browser.value(MARKUP)) <= {"html", "head", "title", "body", *FORMULA}
+
+
+def test_a_frame_cannot_reach_the_page_around_it(ran: Any) -> None:
+    frame = html.framed(sample.trigger_signal(), builders.paper())
+    attack = markup.escape("<main><script>parent.ran=1</script>", quote=False)
+    planted = ESCAPED_POLICY.sub("", frame).replace("&lt;main&gt;", attack)
+    assert ran(f"<title>notebook</title>{planted}") == (False, [])
+    free = planted.replace(" sandbox ", " ")
+    assert ran(f"<title>notebook</title>{free}") == (True, [])  # the attack is real

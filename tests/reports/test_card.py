@@ -3,8 +3,6 @@
 import re
 from xml.etree import ElementTree
 
-from matplotlib.font_manager import FontProperties
-from matplotlib.textpath import TextPath
 from msgspec.structs import replace
 
 from recall_reports import card, phrases
@@ -39,20 +37,21 @@ def test_bars_are_in_proportion(report: Record) -> None:
     assert abs(small / large - 2 / (len(report.claims) - 2)) < 0.01
 
 
-def test_fits_and_needs_no_network(report: Record) -> None:
+def crowded(report: Record) -> Record:
+    """The record with words as long as they get."""
     report.suite.device = "cuda:1 (a device with rather a long name)"
     report.papers += [builders.paper(f"P{index}", "A long title " * 9) for index in range(2)]
     for claim in report.claims[1:]:  # one paper with claims in every state
         claim.source = replace(claim.source, paper="P0")
     report.claims[0].source = replace(report.claims[0].source, paper="P1")
-    svg = card.render(report)
+    return report
+
+
+def test_fits_and_needs_no_network(report: Record) -> None:
+    svg = card.render(crowded(report))
     assert set(re.findall(r"https?://[^\"\s]+", svg)) == {"http://www.w3.org/2000/svg"}
     root = ElementTree.fromstring(svg)
     for node in root.iterfind("{*}text"):
-        weight = "bold" if node.get("class") == "bold" else "normal"
-        font = FontProperties(family="DejaVu Sans", weight=weight)  # as wide as system fonts get
-        text = TextPath((0, 0), "".join(node.itertext()), float(node.get("font-size", 14)), font)
-        assert card.MARGIN + text.get_extents().width <= card.WIDTH - card.MARGIN / 2
         assert float(node.get("y", "")) < float(root.get("height", "")) - 8
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from recall_reports import files
 from recall_reports.__main__ import main
-from recall_reports.record import Record
+from recall_reports.record import Range, Record
 
 
 @pytest.fixture
@@ -33,6 +33,47 @@ def test_render(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert str(tmp_path / "again" / "report.md") in capsys.readouterr().out
 
 
+def test_text_of_a_file_steers_no_terminal(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad, shown = r"\u001b]0;x\u0007\u009b1m[/bold]", r"\x1b]0;x\x07\x9b1m[/bold]"
+    text = file.read_text(encoding="utf-8").replace("no memory for a tile", bad)
+    (tmp_path / "bad.json").write_text(text, encoding="utf-8")
+    assert main(["show", str(tmp_path / "bad.json")]) == 0
+    said = capsys.readouterr().out
+    assert shown in said
+    text = text.replace("0123456789abcdef", bad)
+    (tmp_path / "worse.json").write_text(text, encoding="utf-8")
+    main(["diff", str(file), str(tmp_path / "worse.json")])
+    differs = capsys.readouterr().out
+    assert shown in "".join(differs.split())
+    assert not set("\x1b\x07\x9b") & {*said, *differs}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 300_000 + "]" * 300_000,
+        '{"schema": "recall-claims/3", "x": ' + "[" * 700 + "]" * 700 + "}",
+        '{"a":' * 300_000,
+        '{"schema": "recall-claims/3", "x": "\ud800"}'.encode("utf-8", "surrogatepass"),
+        "{",
+        "\0",
+    ],
+    ids=["deep", "less-deep", "deep-and-cut", "surrogate", "cut", "nul"],
+)
+def test_a_damaged_file_gives_one_clear_error(
+    text: str | bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "report.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert main(["show", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"recall_reports: {path}: ")
+    assert "run `pytest claims/`" in said
+    assert "Traceback" not in said
+
+
 def test_default_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -48,7 +89,8 @@ def test_diff(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out == "Nothing changed beyond rounding.\n"
     worse = files.load(file)
     [claim] = [claim for claim in worse.claims if claim.id == "A.trigger-signal"]
-    claim.verdict, claim.outcome = "REFUTED", "failed"
+    claim.controls[0].verdict, claim.controls[0].region = "INCONCLUSIVE", Range(1.0, 2.0)
+    claim.verdict, claim.outcome = "INCONCLUSIVE", "failed"
     files.dump(worse, tmp_path / "worse.json")
     assert main(["diff", str(file), str(tmp_path / "worse.json")]) == 1
     assert "lost verdict" in capsys.readouterr().out

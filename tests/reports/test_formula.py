@@ -1,10 +1,17 @@
 """Formulas become MathML; what cannot be converted stays readable, and nothing injects markup."""
 
+import re
+import time
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from recall_reports import formula
+from recall_reports import files, formula
+from tests.reports import hostile
+
+BASELINE = Path(__file__).parents[2] / "reports" / "baseline.json"
+SPLIT = re.compile(r"\d</(?:mn|sup|sub)>(?:</?\w+>)*[.,]\d")
 
 
 @pytest.mark.parametrize(
@@ -32,6 +39,13 @@ def test_function_names_keep_their_distance() -> None:
     assert 'lspace="0" rspace="0">/' in formula.mathml("d_{1/2}")
 
 
+def test_a_sized_bracket_keeps_its_size_under_an_exponent() -> None:
+    power = ElementTree.fromstring(formula.mathml(r"\big(x\big)^2")).find(".//{*}msup")
+    assert power is not None
+    assert [node.tag.partition("}")[2] for node in power] == ["mrow", "mn"]
+    assert [node.text for node in power[0]] == [")", None]
+
+
 @pytest.mark.parametrize("latex", [r"\unknowncommand{x}", r"\frac{1}{", r"x^{", r"\left("])
 def test_fallback_shows_the_source(latex: str) -> None:
     result = formula.mathml(latex)
@@ -42,6 +56,67 @@ def test_fallback_shows_the_source(latex: str) -> None:
 
 def test_formula_cannot_inject_markup() -> None:
     assert "<script" not in formula.mathml(r"x < y <script>alert(1)</script> \unknown")
+
+
+def test_nothing_but_what_is_allowed_comes_out_of_any_command() -> None:
+    for latex in hostile.formulas("http://nowhere"):
+        root = ElementTree.fromstring(formula.mathml(latex).replace("xmlns=", "space="))
+        assert {node.tag for node in root.iter()} <= {*formula.ELEMENTS, "code"}, latex
+        for node in root.iter():
+            assert set(node.keys()) <= {*formula.ATTRIBUTES, "space", "class"}, latex
+        assert root.get("class", "latex") == "latex"
+
+
+@pytest.mark.parametrize(
+    "latex", [r"\text{<b>x</b>}", r"\mbox{<b>x</b>}", r"\tag{<b>x</b>}", r"\href{<b>}{<b>x</b>}"]
+)
+def test_markup_in_a_formula_is_text(latex: str) -> None:
+    result = formula.mathml(latex)
+    assert "&lt;b&gt;" in result or "<mo>&lt;</mo><mi>b</mi>" in result
+    assert "<b>" not in result
+
+
+@pytest.mark.parametrize(
+    ("latex", "kept"),
+    [
+        (r"\hspace{1em}", 'width="1em"'),
+        (r"\hspace{99em}", ""),
+        (r"\hspace{-9em}", ""),
+        (r"\raise{9em}{x}", ""),
+        (r"\color{white}x", ""),
+    ],
+)
+def test_a_formula_cannot_be_laid_over_other_text(latex: str, kept: str) -> None:
+    found = re.findall(r'(?:width|voffset|mathcolor|height)="[^"]*"', formula.mathml(latex))
+    assert found == ([kept] if kept else [])
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        r"\sideset{_a}{_b}{" * 60 + "x" + "}" * 60,
+        r"\newcommand{\a}{xx}\newcommand{\b}{\a\a}\newcommand{\c}{\b\b}\c",
+        r"\def\a{xx}\a",
+        "{" * 5000,
+        r"\operatorname{" + " " * 100_000,
+        r"\frac{" * 300 + "1" + "}{2}" * 300,
+    ],
+)
+def test_a_formula_cannot_hold_up_the_page(latex: str) -> None:
+    start = time.process_time()
+    assert formula.mathml(latex).startswith('<code class="latex">')
+    assert time.process_time() - start < 1
+
+
+def test_what_the_baseline_shows_has_no_backslash_and_no_split_number() -> None:
+    record = files.load(BASELINE)
+    for claim in record.claims:
+        for shown in (formula.mathml(claim.latex), formula.inline(claim.title)):
+            assert "\\" not in shown, claim.id
+            assert not SPLIT.search(shown), claim.id
+        texts = [claim.statement, claim.regime, claim.why, claim.explanation or ""]
+        for text in [*texts, *(control.description for control in claim.controls)]:
+            assert not SPLIT.search(formula.inline(text)), claim.id
 
 
 def test_prose() -> None:
@@ -61,6 +136,9 @@ def test_prose() -> None:
         ("z_trig and W_KQ", "z<sub>trig</sub> and W<sub>KQ</sub>"),
         ("vocab_size, grad_V", "vocab_size, grad_V"),
         ("L^-1", "L<sup>-1</sup>"),
+        ("m^-0.84 N^-1.8.", "m<sup>-0.84</sup> N<sup>-1.8</sup>."),
+        ("d^(0.5), C_1.5", "d<sup>0.5</sup>, C<sub>1.5</sub>"),
+        ("10^6.", "10<sup>6</sup>."),
     ],
 )
 def test_powers_and_indices_in_running_text(text: str, result: str) -> None:

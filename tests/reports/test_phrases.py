@@ -1,5 +1,7 @@
 """Numbers, verdicts and names in phrases."""
 
+from typing import Any
+
 import pytest
 
 from recall_reports import phrases
@@ -120,6 +122,19 @@ def test_components_are_named_by_what_differs() -> None:
     assert phrases.component_names(sample.dominant_map()) == ["share of points"]
 
 
+def test_a_hundred_components_are_not_compared_each_with_each() -> None:
+    asked: list[str] = []
+
+    class Counted(dict[str, int | float | str | bool]):
+        def get(self, key: str, default: Any = None) -> Any:
+            asked.append(key)
+            return super().get(key, default)
+
+    claim = _about(*(Counted(length=8, dim=dim) for dim in range(1, 101)))
+    assert phrases.component_names(claim)[-1] == "d = 100"
+    assert len(asked) <= 200
+
+
 @pytest.mark.parametrize(
     ("claim", "text"),
     [
@@ -177,12 +192,12 @@ def test_evidence_says_where_blocks_came_from() -> None:
 
 def test_replicates_per_cell_may_differ() -> None:
     claim = sample.critical_samples()
-    assert phrases.replicates(claim) == "3,840, 64 to 512 per cell"
+    assert phrases.replicates(claim) == "8,448, 64 to 512 per cell"
     for cell in claim.cells:
         cell.replicates = 64
-    assert phrases.replicates(claim) == "3,840, 64 per cell"
+    assert phrases.replicates(claim) == "8,448, 64 per cell"
     claim.cells = claim.cells[:1]
-    assert phrases.replicates(claim) == "3,840"
+    assert phrases.replicates(claim) == "8,448"
 
 
 def test_certificate_says_how_it_is_known() -> None:

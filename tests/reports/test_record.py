@@ -2,15 +2,16 @@
 
 import errno
 import os
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
 
 from recall_reports.errors import ReportError
 from recall_reports.files import dump, load, validated
-from recall_reports.record import Record
+from recall_reports.record import Confirmed, Hunt, Range, Record
 
 
 def test_sample_is_valid(report: Record) -> None:
@@ -62,6 +63,83 @@ def test_error_names_place(report: Record, path: list[Any], value: Any, place: s
         validated(plain)
     assert place in str(raised.value)
     assert "pytest claims/" in str(raised.value)
+
+
+# Claim 1 is SUPPORTED with two controls, 7 REFUTED, 3 INCONCLUSIVE, 15 an ERROR, 16 EXPLORED.
+@pytest.mark.parametrize(
+    ("claim", "edits", "place"),
+    [
+        (
+            1,
+            {"components.0.verdict": "REFUTED"},
+            "components[0]: REFUTED where its figures say SUP",
+        ),
+        (1, {"components.0.region": [None, None]}, "components[0].region: without any end"),
+        (1, {"components.0.region": [2, 3]}, "components[0]: SUPPORTED where its figures say REF"),
+        (1, {"components.0.one_sided": [0.9, 1.1]}, "components[0]: SUPPORTED where its"),
+        (1, {"components.0.interval": [None, None], "components.0.one_sided": [None, None]}, "INC"),
+        (1, {"verdict": "REFUTED", "outcome": "failed"}, "verdict: REFUTED where components and"),
+        (1, {"verdict": "INCONCLUSIVE", "outcome": "failed"}, "verdict: INCONCLUSIVE where"),
+        (1, {"components": []}, "headline 0 of 0 components"),
+        (1, {"controls": []}, "controls: the cells have predictions of no-excess, no-length"),
+        (0, {"controls": []}, "controls: a claim on a theorem has at least one"),
+        (1, {"controls.1.id": "no-excess"}, "controls: two of one name"),
+        (1, {"controls.0.verdict": None}, "controls[0]: not tried"),
+        (1, {"controls.0.interval": None}, "controls[0]: not tried"),
+        (1, {"controls.0.verdict": "INCONCLUSIVE"}, "controls[0]: INCONCLUSIVE where its figures"),
+        (1, {"controls.0.region": [1, 2]}, "controls[0]: REFUTED where its figures"),
+        (1, {"controls.0.region": [None, None]}, "controls[0]: REFUTED where its figures"),
+        (1, {"alpha": 1}, "alpha: 1.0 is no part of the 4e-06 that it may spend"),
+        (1, {"alpha": 0}, "alpha: 0.0 is no part"),
+        (1, {"alpha": None}, "alpha: None is no part"),
+        (1, {"replicates": 10**9}, "replicates: 1000000000 are not those of the cells"),
+        (1, {"outcome": "skipped"}, "outcome: 'skipped' with verdict SUPPORTED"),
+        (1, {"expected": "REFUTED"}, "outcome: 'passed' with verdict SUPPORTED, where it expects"),
+        (1, {"expected": "REFUTED", "outcome": "failed"}, "explanation: a claim that is expected"),
+        (7, {"verdict": "SUPPORTED", "outcome": "passed"}, "verdict: SUPPORTED where components"),
+        (7, {"outcome": "passed"}, "outcome: 'passed' with verdict REFUTED"),
+        (7, {"components.0.verdict": "SUPPORTED"}, "components[0]: SUPPORTED where its figures"),
+        (3, {"verdict": "SUPPORTED", "outcome": "passed"}, "verdict: SUPPORTED where components"),
+        (3, {"components.0.verdict": "SUPPORTED"}, "components[0]: SUPPORTED where its figures"),
+        (13, {"verdict": "SUPPORTED", "outcome": "passed"}, "verdict: SUPPORTED where components"),
+        (15, {"components": "those of 1"}, "components: evidence of a claim in state ERROR"),
+        (16, {"controls.0.verdict": "SUPPORTED"}, "controls[0]: SUPPORTED where its figures"),
+        (17, {"verdict": "BREAKS"}, "verdict: BREAKS where components and controls say SUPPORTED"),
+        (18, {"verdict": "SURVIVES"}, "verdict: SURVIVES where components and controls say REF"),
+    ],
+)
+def test_what_cannot_be_true_together_is_refused(
+    report: Record, claim: int, edits: dict[str, Any], place: str
+) -> None:
+    plain = msgspec.to_builtins(report)
+    for path, value in edits.items():
+        *above, last = [int(key) if key.isdecimal() else key for key in path.split(".")]
+        part = plain["claims"][claim]
+        for key in above:
+            part = part[key]
+        part[last] = plain["claims"][1]["components"] if value == "those of 1" else value
+    with pytest.raises(ReportError) as raised:
+        validated(plain)
+    message = re.sub(r" \(claim [^)]*\)", "", str(raised.value))
+    assert message.startswith(f"invalid record: claims[{claim}]")
+    assert place in message
+
+
+@pytest.mark.parametrize("verdict", ["INCONCLUSIVE", "REFUTED"])
+def test_figures_that_a_run_may_have(report: Record, verdict: Literal["REFUTED"]) -> None:
+    """A control whose every ratio is infinite; a claim that an earlier hunt has refuted."""
+    claim = report.claims[1]
+    control = claim.controls[0]
+    control.verdict, control.estimate, control.interval = verdict, None, Range(None, None)
+    claim.verdict, claim.outcome = "REFUTED", "failed"
+    claim.hunt = Hunt(confirmed=Confirmed(params={}, number=1, alpha=1e-4))
+    assert validated(report) == report
+
+
+def test_a_budget_is_what_its_parts_make(report: Record) -> None:
+    report.suite.error_budget.papers["A"].per_claim = 0.1
+    with pytest.raises(ReportError, match=r"papers.*A.*per_claim"):
+        validated(report)
 
 
 @pytest.mark.parametrize("key", ["schema", "suite", "claims", "papers"])

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from recall_reports import phrases
-from recall_reports.record import Record
+from recall_reports.record import Hunt, Record
 from recall_reports.terminal import print_verdicts, verdict_table
 
 
@@ -64,6 +64,18 @@ def test_blocks_that_memory_allowed_only_in_parts_are_said(report: Record) -> No
 
 def test_plain_output_has_no_escapes(report: Record) -> None:
     assert "\x1b" not in _printed(report, 80)
+
+
+def test_nothing_that_a_record_says_steers_the_terminal(report: Record) -> None:
+    bad = "\x1b[2J\x1b]0;title\x07\x9b31m\u202e\ud800\r"
+    for claim in report.claims:
+        claim.reason = claim.replay = claim.title = bad
+        claim.hunt = Hunt(tried=1, refused={bad: 1})
+    for width in (80, 140):
+        text = _printed(report, width, verbosity=1)
+        assert not set("\x1b\x07\x9b\u202e\r") & set(text)
+        assert r"\x1b]0;title" in text
+        assert r"\x9b31m\u202e\ud800" in text
 
 
 def test_ascii_console(report: Record) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from recall_reports import html
+from recall_reports import card, html
 from recall_reports.errors import ReportError
 from recall_reports.files import load
 from recall_reports.record import Record
 from recall_reports.write import render, write
+from tests.reports import sample
 
 
 def test_writes_all_forms(tmp_path: Path, report: Record) -> None:
@@ -34,16 +35,40 @@ def test_rendering_again_gives_the_same_files(tmp_path: Path, report: Record) ->
         assert path.read_bytes() == first[kind].read_bytes()
 
 
-def test_record_survives_a_failure_of_the_page(
+def test_a_form_that_breaks_takes_no_other_along(
     tmp_path: Path, report: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: Record) -> str:
+    def broken(_: Record, **_options: bool) -> str:
         raise RuntimeError("template")
 
     monkeypatch.setattr(html, "render", broken)
-    with pytest.raises(RuntimeError, match="template"):
-        write(report, tmp_path)
+    monkeypatch.setattr(card, "render", lambda _: "\ud800")
+    written: dict[str, Path] = {}
+    with pytest.raises(ReportError) as raised:
+        write(report, tmp_path, written)
+    said = str(raised.value)
+    assert "report.html: cannot be made (RuntimeError: template)" in said
+    assert "summary.svg: cannot be made (UnicodeEncodeError: " in said
+    assert list(written) == ["json", "md"]
+    assert sorted(tmp_path.iterdir()) == sorted(written.values())
     assert load(tmp_path / "report.json") == report
+
+
+def test_control_characters_and_surrogates_are_written_out(tmp_path: Path, report: Record) -> None:
+    bad = "\x01\x1b[31m\x9b\ud800\u202e\ufffe"
+    report.claims = [sample.trigger_signal()]
+    [claim] = report.claims
+    assert claim.plot is not None
+    claim.title = claim.reason = claim.latex = claim.plot.y_label = f"a{bad}"
+    claim.symbols = {f"length{bad}": bad}
+    paths = write(report, tmp_path)
+    assert list(paths) == ["json", "html", "md", "svg"]
+    shown = r"\x01\x1b[31m\x9b\ud800\u202e\ufffe"
+    kept = load(paths["json"]).claims[0]
+    assert kept.title == kept.latex == f"a{shown}"
+    assert kept.symbols == {f"length{shown}": shown}
+    for path in paths.values():
+        assert not set(bad) - set("[31m") & set(path.read_text(encoding="utf-8"))
 
 
 def test_directory_that_cannot_be_made(tmp_path: Path, report: Record) -> None:
@@ -68,3 +93,11 @@ def test_full_disk_in_the_middle(
     with pytest.raises(ReportError, match=r"report\.html: cannot be written \(No space"):
         write(report, tmp_path)
     assert {kind: path.read_bytes() for kind, path in paths.items()} == before
+
+
+def test_a_file_of_somebody_else_is_not_replaced(tmp_path: Path, report: Record) -> None:
+    (tmp_path / "report.md").write_text("# My report\n")
+    for action in (write, render):
+        with pytest.raises(ReportError, match=r"report\.md was not written by this program"):
+            action(report, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["report.md"]

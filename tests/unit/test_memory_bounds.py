@@ -10,7 +10,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from simulation.attention import end_to_end, recall, sampling
+from simulation.attention import end_to_end, noise_decomposition, recall, sampling
+from simulation.lower_bound import gradient_channel, width_information
+from simulation.lower_bound.estimators import PANEL
 from simulation.tiles import TILE_ELEMENTS
 
 TILE = 4096
@@ -57,3 +59,39 @@ def test_recall(measure: Callable[[sampling.Facts], torch.Tensor]) -> None:
     with patch.dict(TILE_ELEMENTS, cpu=TILE), LargestTensor() as largest:
         measure(facts)
     assert largest.elements <= max(600 * 16, TILE)
+
+
+@pytest.mark.parametrize("estimator", ["matched filter", "ridge", "linear MMSE"])
+@pytest.mark.parametrize("channel", [gradient_channel.discrete, gradient_channel.gaussian])
+def test_linear_estimators(
+    channel: Callable[..., gradient_channel.Instance], estimator: str
+) -> None:
+    with (
+        patch.dict(TILE_ELEMENTS, cpu=TILE),
+        patch.object(gradient_channel, "TOKENS", TILE),
+        LargestTensor() as largest,
+    ):
+        seen = channel([np.random.default_rng(0)], vocab_size=600, length=8, samples=900, dim=16)
+        gradient_channel.estimator_accuracy(seen, PANEL[estimator])
+    assert largest.elements <= max(900 * 8 + 1, 600 * 16, TILE)
+
+
+# The first counts the tokens of few samples sparsely, the second those of many in a table.
+@pytest.mark.parametrize(("vocab_size", "samples"), [(600, 900), (60, 900)])
+def test_noise_decomposition(vocab_size: int, samples: int) -> None:
+    length, dim = 8, 16
+    batch = sampling.draw(
+        [np.random.default_rng(0)], vocab_size=vocab_size, samples=samples, length=length, dim=dim
+    )
+    with LargestTensor() as largest:
+        noise_decomposition.decompose(batch)
+    assert largest.elements <= samples * dim
+
+
+def test_width_information() -> None:
+    sizes: dict[str, Any] = {"vocab_size": 600, "length": 4, "dim": 8, "width": 20}
+    with LargestTensor() as largest:
+        width_information.shares(
+            [np.random.default_rng(0)], **sizes, activation="relu", sequences=700
+        )
+    assert largest.elements <= 700 * 20

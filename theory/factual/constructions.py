@@ -35,6 +35,7 @@ from scipy import special, stats
 
 from recall_claims import log_integers, prediction
 from theory.factual import sizes
+from theory.factual.compressed_draws import narrow
 from theory.laws import crossing, multinomial, quadrature, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B3 to B5; constants derived"
@@ -163,6 +164,7 @@ def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) ->
     source=_SOURCE,
     provenance="derived",
 )
+@lru_cache(maxsize=1024)
 def attention_dim(
     subjects: int, relations: int, answers: int, *, shared_rivals: bool = True
 ) -> float:
@@ -201,6 +203,7 @@ def attention_dim(
     source=_SOURCE,
     provenance="derived",
 )
+@lru_cache(maxsize=1024)
 def mlp_width(
     subjects: int, relations: int, answers: int, dim: int, *, same_answer: bool = True
 ) -> float:
@@ -280,24 +283,16 @@ def compressed_accuracy(
     """
     _require(dim=dim, width=width, answers=answers, group=group, head_dim=head_dim - 1)
     _require(subjects=subjects - group + 1, relations=relations - group + 1)
-    rng = np.random.default_rng(20241209)
-    size, total = relations * answers, 0.0
-    for _ in range(8):
-        near = 2 * rng.beta((head_dim - 1) / 2, (head_dim - 1) / 2, (2, 1000, group)) - 1
-        near[:, :, 0] = 1.0
-        subject, relation = np.exp(-(frequency**2) * (1 - near))
-        chosen = rng.integers(answers, size=(1000, group, group))
-        # Axes: fact, neighbouring subject, neighbouring relation, answer of that relation.
-        told = (chosen[..., None] == np.arange(answers)) * subject[:, :, None, None]
-        logits = np.zeros((1000, size))
-        logits[:, : group * answers] = (told.sum(1) * relation[..., None]).reshape(1000, -1)
+    total = 0.0
+    for logits, squares, crowd, standard, own in narrow(
+        subjects, relations, answers, group, head_dim, frequency
+    ):
         # The variance of the noise on an answer grows with the number of facts that have it.
-        stored = (subjects * relations / width + (logits**2).sum(1)) / dim
-        noise = stored[:, None] + rng.binomial(subjects, 1 / answers, logits.shape) / width
-        own = np.arange(1000), chosen[:, 0, 0]
+        stored = (subjects * relations / width + squares) / dim
+        noise = stored[:, None] + crowd / width
         noise[own] += 1 / (2 * width) - logits[own] ** 2 / dim
-        logits += rng.standard_normal(logits.shape) * np.sqrt(noise)
-        total += float((logits.argmax(1) == chosen[:, 0, 0]).mean())
+        found = (logits + standard * np.sqrt(noise)).argmax(1)
+        total += float((found == own[1]).mean())
     return total / 8
 
 

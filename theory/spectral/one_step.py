@@ -103,33 +103,44 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
     fine = min(0.5, 4 / math.sqrt(dim))  # levels are dense where the many rare items compete
     steps = np.linspace(-2.5, math.asinh((12 + 2 * math.sqrt(dim)) / fine), 200)
     levels = fine * unit * np.sinh(steps)
+
+    @lru_cache(maxsize=64)  # rare items have few counts, and share them
+    def shown(w: float) -> Array:
+        scale = np.sqrt(w**2 * (1 + 2 / dim) + noise**2)
+        below: Array = special.ndtr(levels / scale[..., None])
+        return below
+
     tables = []
     for w, chance in zip(found.weights, found.chances, strict=True):
-        scale = np.sqrt(w[:, None, None] ** 2 * (1 + 2 / dim) + noise**2)
-        shown = special.ndtr(levels / scale[..., None])
-        tables.append(np.log(np.maximum(np.tensordot(chance, shown, 1), 1e-300)))
+        each = np.stack([shown(one) for one in w])
+        tables.append(np.log(np.maximum(np.tensordot(chance, each, 1), 1e-300)))
     together = sum(size * table for size, table in zip(found.sizes[1:], tables[1:], strict=True))
     sizes_x, chance_x = quadrature.gamma(2.5 / dim, 5)
     own_x = math.sqrt(dim) * (1 - 0.25 / dim) * sizes_x
     own_noise = (np.arange(20) - 9.5) / 2
     chance_noise = stats.norm.pdf(own_noise) / stats.norm.pdf(own_noise).sum()
-    total = 0.0
+    rows = np.arange(first.size)[:, None], np.arange(z.size)
+
+    @lru_cache(maxsize=64)
+    def place_of(w: float) -> tuple[NDArray[np.bool_], NDArray[np.int64], Array, Array]:
+        """Of an own score: whether it is below all levels, its place, and how the rival does."""
+        score = w * own_x[:, None, None]
+        own = score[..., None] + noise * own_noise[:, None, None]
+        place = (np.arcsinh(own / unit / fine) - steps[0]) / (steps[1] - steps[0])
+        left = np.clip(place, 0, steps.size - 1.001)
+        index = left.astype(int)
+        rival = first[:, None] * z
+        both = special.ndtr((score - rival) / between)
+        both += special.ndtr((score + rival) / between)
+        return place < 0, index, left - index, both
+
+    total, alone = 0.0, np.full((own_x.size, first.size, z.size), 2.0)
     for block, size in enumerate(found.sizes):
         table = together - tables[block] if block else together
         for w, chance in zip(found.weights[block], found.chances[block], strict=True):
-            score = w * own_x[:, None, None]
-            own = score[..., None] + noise * own_noise[:, None, None]
-            place = (np.arcsinh(own / unit / fine) - steps[0]) / (steps[1] - steps[0])
-            left = np.clip(place, 0, steps.size - 1.001)
-            index = left.astype(int)
-            rows = np.arange(first.size)[:, None], np.arange(z.size)
+            below, index, above, both = place_of(w)
             low, high = table[(*rows, index)], table[(*rows, index + 1)]
-            won = np.where(place < 0, 0.0, np.exp(low + (left - index) * (high - low)))
-            both = np.full((own_x.size, first.size, z.size), 2.0)
-            if block:
-                rival = first[:, None] * z
-                both = special.ndtr((score - rival) / between)
-                both += special.ndtr((score + rival) / between)
+            won = np.where(below, 0.0, np.exp(low + above * (high - low)))
             total += (
                 size
                 * chance
@@ -137,7 +148,7 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
                     np.einsum(
                         "xntz,xtz,x,n,t,z->",
                         won,
-                        both,
+                        both if block else alone,
                         chance_x,
                         chance_noise,
                         found.chances[0],
@@ -150,7 +161,7 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
 
 
 @prediction(
-    latex=r"\sum_i\int\varphi(z)\,\Phi\left(\sqrt d\,s_i+\sqrt{V_i}z\right)^{N-1}dz,\quad"
+    latex=r"\sum_i\int\varphi(z)\,\Phi\left(\sqrt d\,s_i+\sqrt{V_i}z\right)^{N-1}dz,\quad "
     r"s_i = \frac2\pi\int_0^\infty\frac{p_im^2}{1+p_i^2m^2}dt",
     source=_SOURCE,
     provenance="derived",
@@ -177,7 +188,7 @@ def recalled_spectral(dim: int, items: int, exponent: float, batch: int | None =
 
 
 @prediction(
-    latex=r"\sum_i E\prod_{j\ne i}\Phi\left(\frac{s_i}{\sigma_{ij}}\right),\quad"
+    latex=r"\sum_i E\prod_{j\ne i}\Phi\left(\frac{s_i}{\sigma_{ij}}\right),\quad "
     r"s_i = \frac{p_i\tau}{1+p_i\tau},\quad\sum_ks_k = d",
     source=_SOURCE,
     provenance="derived",

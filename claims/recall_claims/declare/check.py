@@ -98,7 +98,7 @@ def _senseless(claim: Claim, tiers: Sequence[str], *, predicting: bool) -> list[
         f"its simulation sees the prediction ({', '.join(theory)}): use theory only in "
         "predict, rule and cells"
     ] * bool(theory)
-    named = [*claim.replicates, *claim.looks]
+    named = [*claim.replicates, *claim.looks, *claim.block]
     if predicting or getattr(claim.cells, "given", True):
         named = [*claim.cells, *named]
         if not any(claim.cells.values()):
@@ -118,6 +118,9 @@ def _impossible(claim: Claim, tier: str, *, predicting: bool | None) -> list[str
         problems.append(f"a cell stands twice in the {tier} grid")
     if claim.replicates.get(tier, 0) < 2 or claim.looks.get(tier, 0) < 1:
         problems.append(f"the {tier} tier needs at least 2 replicates and 1 look")
+    first, size = claim.replicates.get(tier, 0), claim.block.get(tier, 1)
+    if size < 1 or first % size:
+        problems.append(f"block={size} does not divide the {tier} tier's {first} replicates")
     if predicting is None:
         return problems
     if claim.domain is not None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from recall_claims.declare import counterexamples
 from recall_claims.declare.cell import Block, Cell
@@ -64,6 +64,7 @@ class Claim:
     cells: Mapping[str, tuple[Cell, ...]]
     replicates: Mapping[str, int]
     looks: Mapping[str, int]
+    block: Mapping[str, int]
     rule: Rule
     why: str
     predict: Predict | None
@@ -84,6 +85,15 @@ class Claim:
     def entry(self) -> Prediction | None:
         """The claim's prediction in the registry, or None."""
         return getattr(self.predict, "entry", None)
+
+    def block_size(self, tier: str) -> int:
+        """Replicates of a block: those of the first look, if no fewer are declared."""
+        return self.block.get(tier, self.replicates[tier])
+
+    def steps(self, tier: str) -> tuple[int, ...]:
+        """Blocks of a cell at each look."""
+        first = self.replicates[tier] // self.block_size(tier)
+        return tuple(first * n for n in self.rule.looks_in_blocks(self.looks[tier]))
 
     def why_not_run(self, tier: str, device: str) -> str | None:
         """Why there is nothing to run in this tier on this device, or None if there is.
@@ -108,6 +118,7 @@ def claim(
     cells: Grid | Callable[[], Grid],
     replicates: int | Mapping[Tier, int],
     looks: int | Mapping[Tier, int] = 4,
+    block: int | Mapping[Tier, int] | None = None,
     rule: Rule,
     why: str = "",
     predict: Predict | None = None,
@@ -142,6 +153,8 @@ def claim(
         replicates: replicates per cell at the first look, for all tiers or per tier; a tier that
             is not named has those of the tier before it.
         looks: how often the data may double, likewise.
+        block: replicates that a worker simulates in one go, likewise, where those of the first
+            look would take too long; a divisor of these.
         rule: the estimand and its region.
         why: why the region is as wide as it is, from what is known before the run.
         predict: the theory's prediction for a cell; `on` makes one of a law.
@@ -153,8 +166,8 @@ def claim(
         dtype: floating-point type of the simulation.
         critical: predicted critical value of the plot's x, for the data collapse; if it is not
             given, the prediction of a rule that locates one.
-        exploratory: asks whether a result outlives one of its assumptions. Judged by the same
-            rules, but said as SURVIVES or BREAKS; it never fails a run, and needs no control.
+        exploratory: tests whether a result holds without one of its assumptions. Judged by the
+            same rules, but said as SURVIVES or BREAKS; it never fails a run, and needs no control.
         relaxes: of an exploratory claim, the assumption and what replaces it, and the theorem in a
             word or two: row and column of the report's table of assumptions.
         from_pilot: the region only reproduces what a pilot run showed, and tests no theory beyond
@@ -189,6 +202,7 @@ def claim(
             ),
             replicates=_inherited(_per_tier(replicates)),
             looks=_inherited(_per_tier(looks)),
+            block=_inherited(_per_tier({} if block is None else block)),
             rule=rule,
             why=" ".join(why.split()),
             predict=predict,
@@ -228,5 +242,4 @@ def _located(rule: Rule, predict: Predict | None) -> Callable[[Cell], float] | N
     """The prediction, if the rule compares a located critical value with it."""
     if not rule.predicts_location or predict is None:
         return None
-    located = predict
-    return lambda cell: float(located(cell))
+    return cast(Callable[[Cell], float], predict)

@@ -28,9 +28,9 @@ OFF_TIES = 1.0000317
 def registration(claim: Claim, tier: str) -> str:
     """SHA-256 of what a claim's verdict in a tier was fixed by beforehand, as 16 hex digits.
 
-    That is its id, rule, cells, replicates, looks, floating-point type, expected verdict and
-    controls, and what it and each control predict in every cell. Titles, prose, LaTeX and plots
-    are no part of it. It is the same in every process.
+    That is its id, rule, cells, replicates, looks, block if it is smaller, floating-point type,
+    expected verdict and controls, and what it and each control predict in every cell. Titles,
+    prose, LaTeX and plots are no part of it. It is the same in every process.
 
     Raises:
         ClaimError: a field of a rule is neither a number, a text, nor made of such, so that two
@@ -49,6 +49,8 @@ def registration(claim: Claim, tier: str) -> str:
         "judged": _judged(claim, cells),
         "controls": {name: _judged(wrong, cells) for name, wrong in planted.items()},
     }
+    if claim.block.get(tier, declared["replicates"]) != declared["replicates"]:
+        declared["block"] = claim.block[tier]
     text = json.dumps(declared, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -1,6 +1,14 @@
-"""A dask cluster as an executor; needs the packages of the extra `cluster`."""
+"""A dask cluster as an executor; needs the packages of the extra `cluster`.
+
+Scheduler, workers and client send each other pickles, and to read a pickle is to run what it says:
+whoever can connect runs code as the user of every one of these processes.
+"""
 
 import asyncio
+import ipaddress
+import math
+import time
+from urllib.parse import urlsplit
 
 from distributed import Client
 from distributed.cfexecutor import ClientExecutor
@@ -10,6 +18,26 @@ from distributed.security import Security
 from recall_claims.errors import ExecutorError
 
 WAIT_SECONDS = 60
+
+
+def refuse_open(address: str) -> None:
+    """Refuse an address to which others than this machine may connect without a certificate.
+
+    Raises:
+        ExecutorError: it is neither this machine's own nor one of TLS.
+    """
+    protocol, _, place = address.rpartition("://")
+    try:
+        host = urlsplit(f"//{place}").hostname or ""
+        own = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        own = False
+    if not own and protocol not in ("tls", "inproc"):
+        raise ExecutorError(
+            f"--executor dask:{address}: whoever can connect to that address can run code in this "
+            "process; use TLS (dask:tls://..., see .github/docs/cluster.md) or a scheduler on this "
+            f"machine, or, where you trust all of the network, say dask-insecure:{address}"
+        )
 
 
 class ClusterExecutor(ClientExecutor):
@@ -31,7 +59,12 @@ class ClusterExecutor(ClientExecutor):
         except (OSError, ValueError) as error:
             raise ExecutorError(
                 f"--executor dask:{address}: no dask scheduler answers there ({error}); {start}, "
-                "and give its address, such as dask:tcp://node1:8786"
+                "and give its address, such as dask:tls://node1:8786"
+            ) from error
+        except TypeError as error:  # that is how dask says so
+            raise ExecutorError(
+                f"--executor dask:{address}: this process has no certificate ({error}); name one, "
+                "as .github/docs/cluster.md says"
             ) from error
         try:
             client.wait_for_workers(1, timeout=WAIT_SECONDS)
@@ -43,6 +76,15 @@ class ClusterExecutor(ClientExecutor):
             ) from error
         # Impure: dask must not take an earlier run's result for this one's. (Dask has no types.)
         super().__init__(client, pure=False)  # type: ignore[no-untyped-call]
+        self._threads, self._asked = 0, -math.inf
+
+    @property
+    def workers(self) -> int:
+        """Threads of all workers that there are now; asked once a second."""
+        if time.monotonic() > self._asked + 1:
+            self._threads = sum(self._client.nthreads().values())
+            self._asked = time.monotonic()
+        return max(self._threads, 1)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the connection; the cluster goes on. What is not done is cancelled, unless `wait`."""

@@ -26,6 +26,12 @@ from recall_claims.evidence.ledger import BlockKey, Ledger
 
 RIDGE = 0.5
 """Weight of an exponent's distance from 1, in squared logarithms of seconds."""
+SENSIBLE = "replicates BETWEEN 1 AND 1e9 AND seconds BETWEEN 0 AND 1e9"
+"""In SQL: rows of a ledger that somebody has written otherwise do not count."""
+SPENT = (
+    "SELECT claim, cell, sum(replicates), sum(seconds) FROM blocks "
+    f"WHERE device = ? AND {SENSIBLE} GROUP BY claim, cell"
+)
 STEADY = 1.0
 """Seconds of work that a comparison of machines needs before it counts as much as none at all."""
 
@@ -47,10 +53,11 @@ class Spent:
 
 @dataclass(frozen=True)
 class Total:
-    """What a claim has taken in an earlier run: seconds over all of its cells."""
+    """What a claim has taken in an earlier run: seconds over all of its cells, and looks."""
 
     seconds: float
     cells: tuple[Spent, ...]
+    looks: int = 1
 
 
 def numbers(cell: str) -> dict[str, float]:
@@ -154,8 +161,10 @@ class Costs:
     ) -> None:
         self.ledger, self.device, self._baseline = ledger, device, baseline
         self._laws: dict[str, PowerLaw] = {}
-        self._seen: dict[tuple[str, str], Spent] = {}
+        self._seen: dict[str, dict[str, Spent]] = defaultdict(dict)
         self._observed = self._expected = 0.0
+        self._ahead: dict[str, float] = {}
+        self._left = 0.0
         self.machine: float | None = None
         """Seconds here to a second of the baseline's machine, where the ledger tells."""
 
@@ -166,11 +175,7 @@ class Costs:
     @cached_property
     def _known(self) -> dict[str, list[Spent]]:
         ledger, found = self.ledger(), defaultdict[str, list[Spent]](list)
-        sql = (
-            "SELECT claim, cell, sum(replicates), sum(seconds) FROM blocks WHERE device = ? "
-            "GROUP BY claim, cell"
-        )
-        for claim, *spent in [] if ledger is None else ledger.ask(sql, (self.device,)):
+        for claim, *spent in [] if ledger is None else ledger.ask(SPENT, (self.device,)):
             found[claim].append(Spent(*spent))
         return dict(found)
 
@@ -190,17 +195,35 @@ class Costs:
             self.machine = here / there
 
     @property
+    def measured(self) -> float:
+        """Seconds that the blocks of this run were expected to take when it began."""
+        return self._expected
+
+    @property
     def factor(self) -> float:
         """Seconds here to a second of what was expected, by the blocks of this run."""
         return (self._observed + STEADY) / (self._expected + STEADY)
 
     def seconds(self, claim: str, cell: str, replicates: int) -> float | None:
         """Expected seconds of so many replicates in a cell, or None if nothing is known."""
-        seen = self._seen.get((claim, cell))
+        seen = self._seen[claim].get(cell)
         if seen is not None and seen.seconds is not None:
             return seen.seconds / seen.replicates * replicates
         before = self._before(claim, cell)
         return None if before is None else before * replicates * self.factor
+
+    def looks(self, claim: str) -> int | None:
+        """How many looks the claim took in an earlier run, or None if nothing is known."""
+        earlier = self._baseline().get(claim)
+        return None if earlier is None else earlier.looks
+
+    def path(self, claim: str, replicates: int) -> float:
+        """Seconds of a claim's longest chain of blocks, one a look; infinite where nobody knows."""
+        earlier = self._baseline().get(claim)
+        if earlier is None or not earlier.cells:
+            return math.inf
+        each = [self.seconds(claim, spent.cell, replicates) for spent in earlier.cells]
+        return earlier.looks * max(math.inf if one is None else one for one in each)
 
     def learn(self, key: BlockKey, seconds: float) -> None:
         """Take note of a block that was simulated."""
@@ -208,9 +231,29 @@ class Costs:
         if expected is not None:
             self._observed += seconds
             self._expected += expected * key.replicates
-        old = self._seen.get((key.claim, key.cell), Spent(key.cell, 0, 0.0))
+            self._take_off(key.claim, expected * key.replicates)
+        old = self._seen[key.claim].get(key.cell, Spent(key.cell, 0, 0.0))
         new = Spent(key.cell, old.replicates + key.replicates, (old.seconds or 0.0) + seconds)
-        self._seen[key.claim, key.cell] = new
+        self._seen[key.claim][key.cell] = new
+
+    def expect(self, ahead: Mapping[str, float]) -> None:
+        """Take note of what claims are expected to take in this run."""
+        self._ahead, self._left = dict(ahead), math.fsum(ahead.values())
+
+    def over(self, claim: str) -> None:
+        """Nothing more is to come of a claim."""
+        self._take_off(claim, math.inf)
+
+    def _take_off(self, claim: str, seconds: float) -> None:
+        part = min(seconds, self._ahead.get(claim, 0.0))
+        self._left -= part
+        if part:
+            self._ahead[claim] -= part
+
+    @property
+    def left(self) -> float | None:
+        """Seconds of one core that are left of what is expected; None if nothing is known."""
+        return max(self._left, 0.0) * self.factor if self._ahead else None
 
     def give_up(self, key: BlockKey, seconds: float) -> None:
         """Keep that a block had taken so long when it was given up."""
@@ -231,7 +274,9 @@ class Costs:
     def _given_up(self) -> dict[str, dict[str, Spent]]:
         """By claim and cell, of cells of which the ledger has no block."""
         ledger, found = self.ledger(), dict[str, dict[str, Spent]]()
-        sql = "SELECT claim, cell, replicates, seconds FROM given_up WHERE device = ?"
+        sql = (
+            f"SELECT claim, cell, replicates, seconds FROM given_up WHERE device = ? AND {SENSIBLE}"
+        )
         for claim, cell, *spent in [] if ledger is None else ledger.ask(sql, (self.device,)):
             if all(known.cell != cell for known in self.known(claim)):
                 found.setdefault(claim, {})[cell] = _at_least(cell, *spent)
@@ -247,7 +292,7 @@ class Costs:
             if claim not in self._laws:
                 self._laws[claim] = PowerLaw(known, self._prior)
             return self._laws[claim](cell)
-        seen = [spent for (name, _), spent in self._seen.items() if name == claim]
+        seen = [*self._seen[claim].values()]
         if seen:  # of a claim that nobody has run before
             return PowerLaw(seen, self._prior)(cell) / self.factor
         law = self._totals.get(claim)

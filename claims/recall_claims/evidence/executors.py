@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import multiprocessing
 import os
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -20,6 +21,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 FORMS = "auto, serial, processes:K, dask:ADDRESS, or module:callable that returns an Executor"
+
+
+UNTOLD = 64
+"""Tasks at a time of an executor that does not tell."""
 
 
 class SerialExecutor(Executor):
@@ -59,17 +64,25 @@ def cores() -> int:
 
 
 def resolve(spec: str, device: str, *, nested: bool) -> str:
-    """What "auto" stands for: a process per core on a CPU; in this process on a GPU, or when
+    """What "auto" stands for: a process per core on a CPU; two on a GPU, so that it works while
+    the host judges, and one fills what the other leaves idle; none other than this one when
     pytest-xdist already runs a process per core (`nested`)."""
     if spec != "auto":
         return spec
-    return "serial" if nested or device != "cpu" or cores() == 1 else f"processes:{cores()}"
+    processes = cores() if device == "cpu" else 2
+    return "serial" if nested or processes == 1 else f"processes:{processes}"
 
 
 def count(spec: str) -> int:
     """How many processes the executor of an option value has; 1 where only itself knows."""
     kind, _, number = spec.partition(":")
     return int(number) if kind == "processes" else 1
+
+
+def capacity(executor: Executor) -> int:
+    """How many tasks an executor works on at a time; many, where it does not say."""
+    told = (getattr(executor, name, None) for name in ("workers", "_max_workers"))
+    return next((count for count in told if isinstance(count, int)), UNTOLD)
 
 
 def is_local(spec: str) -> bool:
@@ -81,7 +94,8 @@ def factory(spec: str) -> Callable[[], Any]:
     """What makes the executor that an option value names; it starts nothing yet.
 
     Args:
-        spec: "serial", "processes:K", "dask:ADDRESS" (a running scheduler's), or
+        spec: "serial", "processes:K", "dask:ADDRESS" (a running scheduler's, by TLS or on this
+            machine), "dask-insecure:ADDRESS" (without TLS, on whatever machine), or
             "module:callable" (called without arguments, to return any
             `concurrent.futures.Executor`, such as mpi4py's).
 
@@ -92,20 +106,26 @@ def factory(spec: str) -> Callable[[], Any]:
         return SerialExecutor
     kind, _, rest = spec.partition(":")
     if kind == "processes":
-        if not rest.isdecimal() or int(rest) < 1:
-            raise ExecutorError(f"--executor processes:K needs a positive number, got {rest!r}")
+        if not re.fullmatch("[1-9][0-9]{0,3}", rest):
+            raise ExecutorError(
+                f"--executor processes:K needs a positive number below 10000, got {rest[:100]!r}"
+            )
         return partial(_processes, int(rest))
-    if kind == "dask" and rest:
+    if kind in ("dask", "dask-insecure") and rest:
         if importlib.util.find_spec("distributed") is None:
             remedy = "pip install 'recall-claims[cluster]'"
             raise ExecutorError(f"--executor {spec} needs dask: {remedy}")
-        return partial(_dask, rest)
+        from recall_claims.evidence import cluster  # dask is optional
+
+        if kind == "dask":
+            cluster.refuse_open(rest)
+        return partial(cluster.ClusterExecutor, rest)
     if not (kind and rest):
         raise ExecutorError(f"unknown executor {spec!r}; it is one of {FORMS}")
     try:
         found: Callable[[], Any] = getattr(importlib.import_module(kind), rest)
-    except (ImportError, AttributeError) as error:
-        raise ExecutorError(f"--executor {spec}: {error}") from error
+    except Exception as error:  # a module may raise anything while it is imported
+        raise ExecutorError(f"--executor {spec}: {type(error).__name__}: {error}") from error
     return found
 
 
@@ -123,12 +143,6 @@ def make(spec: str) -> Executor:
             "concurrent.futures.Executor"
         )
     return executor
-
-
-def _dask(address: str) -> Executor:
-    from recall_claims.evidence.cluster import ClusterExecutor  # dask is optional
-
-    return ClusterExecutor(address)
 
 
 def _processes(count: int) -> Executor:

@@ -2,8 +2,9 @@
 
 A block depends on the whole file of its claim, without the decorators of claims, and on every
 module developed here that this file imports, directly or not, other claim files among them. It
-does not depend on theory, nor on this library. Fingerprints are of syntax trees without docstrings,
-so a comment changes nothing.
+does not depend on theory, nor on this library. A conftest.py could change what is observed, and so
+could a plugin that pytest's configuration names: what these do besides making papers known counts
+too. Fingerprints are of syntax trees without docstrings, so a comment changes nothing.
 
 Imports are read from the text of modules, of packages and of files in none, and nothing is imported
 for it: what another repository calls theory or simulation is left alone.
@@ -14,6 +15,7 @@ import dis
 import hashlib
 import importlib.util
 import inspect
+import re
 import sys
 import types
 from collections.abc import Callable, Collection, Iterator
@@ -24,8 +26,16 @@ from typing import Any
 from recall_claims.declare.claim import Claim
 
 LIBRARY = ("recall_claims", "recall_reports")
+CONFIGURATION = (
+    *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
+    *("pyproject.toml", "tox.ini", "setup.cfg"),
+)
+"""Where pytest reads which plugins it loads."""
+IDLE_CALLS = frozenset({"add_paper", "Path", "glob", "sorted", "with_name"})
+"""What a conftest.py calls that makes papers known."""
 
 
+@cache  # asked when a claim is collected, and before it runs
 def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
     """Full names of the modules and objects that a function can reach by its own module's names.
 
@@ -73,26 +83,102 @@ def fingerprint(function: Callable[..., Any]) -> str:
     """SHA-256 of everything the function's result depends on in code, as 16 hex digits.
 
     That is all of its file but docstrings and the decorators of claims, and all of the modules
-    that this imports, directly or not, theory and the library apart.
+    that this imports, directly or not, theory and the library apart; and what is loaded before it
+    and does more than make papers known.
     """
-    name = function.__module__
+    return _fingerprint(sys.modules[function.__module__])
+
+
+@cache  # a file has many claims
+def _fingerprint(module: types.ModuleType) -> str:
+    name = module.__name__
     digest = hashlib.sha256(_claim_tree(name))
-    for module in _simulating(name):
-        digest.update(b"\0" + module.encode() + b"\0" + _module_tree(module))
+    trees = {other: _module_tree(other) for other in _simulating(name)}
+    for other, tree in (trees | _acting(name)).items():
+        digest.update(b"\0" + other.encode() + b"\0" + tree)
     return digest.hexdigest()[:16]
 
 
 def parts(module: str) -> dict[str, str]:
     """What the fingerprint of a claim file's functions is made of: a digest for each module."""
     trees = {module: _claim_tree(module)}
-    trees |= {name: _module_tree(name) for name in _simulating(module)}
+    trees |= {name: _module_tree(name) for name in _simulating(module)} | _acting(module)
     return {name: hashlib.sha256(tree).hexdigest()[:16] for name, tree in trees.items()}
 
 
 def _simulating(module: str) -> list[str]:
     """What a module imports, directly or not, but theory and the library."""
-    split = {name: name.split(".") for name in upstream(module)}
-    return sorted(n for n, p in split.items() if "theory" not in p and p[0] not in LIBRARY)
+    return sorted(filter(_counts, upstream(module)))
+
+
+def _counts(module: str) -> bool:
+    parts = module.split(".")
+    return "theory" not in parts and parts[0] not in LIBRARY
+
+
+def folders(module: str) -> tuple[Path, ...]:
+    """The folder of a module and those above it in its repository: pytest looks for files there."""
+    file = source(module)
+    above = () if file is None else tuple(file.parents)
+    ends = (index + 1 for index, folder in enumerate(above) if (folder / ".git").exists())
+    return above[: next(ends, len(above))]
+
+
+def loaded(module: str) -> frozenset[str]:
+    """Modules developed here that pytest loads before a claim file, or that these import.
+
+    They are those that a conftest.py imports or names in a string, and the plugins of pytest's
+    configuration; this library is left out.
+    """
+    names = set[str]()
+    for up, folder in enumerate(folders(module), 1):
+        if (folder / "conftest.py").is_file():
+            tree = _parsed_file(folder / "conftest.py")
+            strings = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+            names.update(value for value in strings if isinstance(value, str))
+            names |= _imported(tree, module.rsplit(".", up)[0] if module.count(".") >= up else "")
+        for file in filter(Path.is_file, (folder / name for name in CONFIGURATION)):
+            text = file.read_text(encoding="utf-8", errors="replace")
+            names.update(re.findall(r"-p\W*([\w.]+)", text))
+    names = {name for name in names if re.fullmatch(r"\w+(\.\w+)*", name)}
+    own = {name for name in names if name.split(".")[0] not in LIBRARY and source(name)}
+    found = own.union(*map(upstream, own))
+    return frozenset(name for name in found if name.split(".")[0] not in LIBRARY)
+
+
+def _acting(module: str) -> dict[str, bytes]:
+    """What each conftest.py does, and each other module loaded before a claim file, that could
+    change what it observes: all but imports, which are followed, and making papers known."""
+    found = {name: _parsed(name) for name in filter(_counts, loaded(module) - upstream(module))}
+    for up, folder in enumerate(folders(module)):
+        if (folder / "conftest.py").is_file():
+            found[f"{'../' * up}conftest.py"] = _parsed_file(folder / "conftest.py")
+    for tree in found.values():
+        tree.body = [node for node in tree.body if not _idle(node)]
+    return {name: _stripped(tree) for name, tree in sorted(found.items()) if tree.body}
+
+
+def _idle(node: ast.stmt) -> bool:
+    """Whether a statement is a docstring, an import under its own name, or adds papers."""
+    match node:
+        case ast.Expr(ast.Constant()):
+            return True
+        case ast.Import(names):
+            return all(alias.asname is None for alias in names)
+        case ast.ImportFrom(origin, names):
+            known = {alias.name for alias in names if alias.asname is None} - {"*"}
+            own = origin in (*LIBRARY, "pathlib") or not known & IDLE_CALLS
+            return own and len(known) == len(names)
+        case ast.Expr(ast.Call()):
+            calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+            return all(
+                (isinstance(call, ast.Name) and call.id in IDLE_CALLS)
+                or (isinstance(call, ast.Attribute) and call.attr in IDLE_CALLS)
+                for call in calls
+            )
+        case ast.For(ast.Name(), iterated, body, []):
+            return all(map(_idle, (ast.Expr(iterated), *body)))
+    return False
 
 
 def _claim_tree(name: str) -> bytes:
@@ -144,6 +230,10 @@ def _parsed(module: str) -> ast.Module:
     file = source(module)
     if file is None:
         raise ModuleNotFoundError(f"cannot find the source of {module}")
+    return _parsed_file(file)
+
+
+def _parsed_file(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
@@ -152,14 +242,19 @@ def _imports(module: str) -> frozenset[str]:
     """Modules developed here that a module's text imports, anywhere in it."""
     file = source(module)
     package = module if file is not None and file.stem == "__init__" else module.rpartition(".")[0]
+    return frozenset(name for name in _imported(_parsed(module), package) if source(name))
+
+
+def _imported(tree: ast.Module, package: str) -> set[str]:
+    """What a module of a package imports, and the names of what it imports from there."""
     names = set[str]()
-    for node in ast.walk(_parsed(module)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             names.update((base, *(f"{base}.{alias.name}" for alias in node.names)))
-    return frozenset(name for name in names if source(name) is not None)
+    return names
 
 
 @cache

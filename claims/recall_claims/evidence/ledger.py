@@ -2,8 +2,10 @@
 
 A block is keyed on all that its figures depend on: claim, registration, cell, seed, block index,
 replicates, dtype, device kind, fingerprint of the code that made it, and library versions. A run
-that was killed finds its finished blocks here and loses at most those in flight. Payloads are numpy
-archives without pickles, with a checksum.
+that was killed finds its finished blocks here and loses at most those in flight.
+
+A block that is not evidence, whoever wrote it, is put aside and drawn again: it stays in the file,
+in a table of its own, and `why_missing` tells what was wrong with it.
 
 Of blocks that a time limit gave up, it keeps how long they had taken, for `cost.py`.
 
@@ -13,36 +15,45 @@ T times has had T draws, which cost up to T times its alpha.
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
+import os
 import sqlite3
 import time
-import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from uuid import uuid4
 
-import numpy as np
+import msgspec
 
-from recall_claims.errors import LedgerError
-from recall_claims.judge.methods import Array
+from recall_claims.errors import LedgerError, SimulationError
+from recall_claims.evidence.block import BlockKey, BlockResult, pack, unpack
+from recall_claims.evidence.validate import fault
+
+__all__ = ["BlockKey", "BlockResult", "Ledger"]
 
 APPLICATION_ID = 0x52434C4D  # "RCLM" in ASCII marks the file as ours
-VERSION = 2
+VERSION = 3
 WAIT_SECONDS = 60
+DAMAGED = "damaged"
+"""The first word of why a block that was put aside is drawn again."""
 
-_TABLE = """
-CREATE TABLE IF NOT EXISTS blocks (
-    key TEXT PRIMARY KEY, claim TEXT NOT NULL, registration TEXT NOT NULL DEFAULT '',
+_COLUMNS = """
+    claim TEXT NOT NULL, registration TEXT NOT NULL DEFAULT '',
     cell TEXT NOT NULL, seed TEXT NOT NULL,
     block INTEGER NOT NULL, replicates INTEGER NOT NULL, dtype TEXT NOT NULL,
     device TEXT NOT NULL, code TEXT NOT NULL, versions TEXT NOT NULL,
     seconds REAL NOT NULL, checksum TEXT NOT NULL, payload BLOB NOT NULL
+"""
+_TABLE = f"CREATE TABLE IF NOT EXISTS blocks (key TEXT PRIMARY KEY, {_COLUMNS}) STRICT"
+_ASIDE = f"""
+CREATE TABLE IF NOT EXISTS aside (
+    key TEXT NOT NULL, found TEXT NOT NULL, problem TEXT NOT NULL, {_COLUMNS},
+    PRIMARY KEY (key, found)
 ) STRICT
 """
 # Blocks of format 1 were drawn under no registration: the empty one, which no claim has.
@@ -62,45 +73,36 @@ CREATE TABLE IF NOT EXISTS given_up (
     seconds REAL NOT NULL, PRIMARY KEY (claim, cell, device)
 ) STRICT
 """
-_INDEX = "CREATE INDEX IF NOT EXISTS place ON blocks (claim, cell, seed, block)"
+# It has all that `cost.py` adds up over the whole table, whose rows are many times as long.
+_INDEX = (
+    "CREATE INDEX IF NOT EXISTS costs ON blocks (claim, cell, block, device, replicates, seconds)"
+)
 
 
-@dataclass(frozen=True)
-class BlockKey:
-    """All that a block's figures depend on."""
-
-    claim: str
-    registration: str
-    cell: str
-    seed: int
-    block: int
-    replicates: int
-    dtype: str
-    device: str
-    code: str
-    versions: str
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the key's fields."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+_ROW = ("key", *(field.name for field in fields(BlockKey)), "seconds", "checksum", "payload")
 
 
-@dataclass(frozen=True)
-class BlockResult:
-    """What one block gave and what it took.
-
-    Attributes:
-        observations: observables, each of shape (replicates,).
-        seconds: time of the simulation.
-        peak_memory: of the process that simulated it, MiB; None for a block from the ledger.
-        parts: in how many parts memory allowed it to be simulated; the ledger does not keep it.
-    """
-
-    observations: Mapping[str, Array]
-    seconds: float
-    peak_memory: float | None = None
-    parts: int = 1
+def _create(path: Path) -> None:
+    """Make a file that is marked as ours, in one step: another run may do so at this moment."""
+    if path.is_symlink():
+        raise LedgerError(
+            f"{path} is a link to {os.readlink(path)}, which is not there; remove the link, or "
+            "choose another file with --ledger"
+        )
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        content = database.serialize()
+    new = path.with_name(f".{uuid4().hex}")
+    try:
+        new.write_bytes(content)
+        os.link(new, path)
+    except FileExistsError:  # the other run was first
+        pass
+    except OSError:  # a file system without links
+        with suppress(FileExistsError), path.open("xb") as file:
+            file.write(content)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 class Ledger:
@@ -115,7 +117,14 @@ class Ledger:
         self.path = path
         with self._explained("open"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
+            if not path.exists():
+                _create(path)
+            self._database = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=rw",  # which creates no file
+                timeout=WAIT_SECONDS,
+                isolation_level=None,
+                uri=True,
+            )
         try:
             with self._explained("open"):
                 self._prepare()
@@ -138,8 +147,13 @@ class Ledger:
         """Close the file."""
         self._database.close()
 
-    def get(self, key: BlockKey) -> BlockResult | None:
-        """The block, or None if it was never simulated."""
+    def get(self, key: BlockKey, names: Collection[str] | None = None) -> BlockResult | None:
+        """The block, or None if it was never simulated, or is no evidence and was put aside.
+
+        Args:
+            key: of the block.
+            names: the observables that it must have, where they are known.
+        """
         with self._explained("read"):
             row = self._database.execute(
                 "SELECT seconds, checksum, payload FROM blocks WHERE key = ?", (key.digest,)
@@ -147,34 +161,53 @@ class Ledger:
         if row is None:
             return None
         seconds, checksum, payload = row
-        if hashlib.sha256(payload).hexdigest() != checksum:
-            raise LedgerError(
-                f"{self.path}: block {key.block} of {key.claim} at {key.cell} does not match its "
-                "checksum, so the file is damaged; move it away (or choose another with "
-                "--ledger) and run again"
-            )
         try:
-            with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
-                return BlockResult({name: archive[name] for name in archive.files}, seconds)
-        except (ValueError, zipfile.BadZipFile) as error:
-            raise LedgerError(
-                f"{self.path}: block {key.block} of {key.claim} at {key.cell} is no numpy archive "
-                f"of plain numbers ({error}), so this suite did not write it; move the file away "
-                "(or choose another with --ledger) and run again"
-            ) from error
+            found = BlockResult(unpack(payload, checksum, key.replicates), seconds)
+            problem = fault(key, found, names)
+        except ValueError as error:
+            problem = str(error)
+        if problem is None:
+            return found
+        self._put_aside(key.digest, problem)
+        return None
 
-    def put(self, key: BlockKey, result: BlockResult) -> None:
-        """Keep a block; one that another run has kept meanwhile stays as it is."""
-        buffer = io.BytesIO()
-        arrays: dict[str, Any] = dict(result.observations)
-        np.savez(buffer, **arrays)  # of numbers: nothing is pickled
-        payload = buffer.getvalue()
+    def _put_aside(self, digest: str, problem: str) -> None:
+        """Move a block to the table of those that are no evidence."""
+        names = ", ".join(_ROW)
+        with self._explained("write"), self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.execute(
+                f"INSERT INTO aside (found, problem, {names}) "
+                f"SELECT ?, ?, {names} FROM blocks WHERE key = ?",
+                (datetime.now(UTC).isoformat(), problem[:200], digest),
+            )
+            self._database.execute("DELETE FROM blocks WHERE key = ?", (digest,))
+
+    def put(self, key: BlockKey, result: BlockResult, names: Collection[str] | None = None) -> None:
+        """Keep a block; one that another run has kept meanwhile stays as it is.
+
+        Args:
+            key: of the block.
+            result: of a worker.
+            names: the observables that it must have, where they are known.
+
+        Raises:
+            SimulationError: what the worker returned is no evidence; it is not kept.
+        """
+        problem = fault(key, result, names)
+        if problem is not None:
+            raise SimulationError(
+                f"{key.claim} at {key.cell}, block {key.block}: what its worker returned is no "
+                f"evidence: {problem}; it is not kept. Look at the workers that --executor names, "
+                "and run again"
+            )
+        payload, checksum = pack(result.observations)
         row = {
             **asdict(key),
             "seed": str(key.seed),
             "key": key.digest,
             "seconds": result.seconds,
-            "checksum": hashlib.sha256(payload).hexdigest(),
+            "checksum": checksum,
             "payload": payload,
         }
         names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
@@ -254,18 +287,24 @@ class Ledger:
         """Why a block has to be simulated: "new", or what differs from the one kept last there.
 
         If there is none under this seed, the last one under another is looked at. Of code, the
-        modules are named that changed, where both versions were remembered.
+        modules are named that changed, where both versions were remembered. "damaged", with what
+        was wrong, if the ledger had the block and put it aside.
         """
-        fields = ("registration", "seed", "replicates", "dtype", "device", "code", "versions")
+        sql = "SELECT problem FROM aside WHERE key = ? ORDER BY found DESC LIMIT 1"
+        for (problem,) in self.ask(sql, (key.digest,)):
+            return f"{DAMAGED} ({problem})"
+        told = ("registration", "seed", "replicates", "dtype", "device", "code", "versions")
         rows = self.ask(
-            f"SELECT {', '.join(fields)} FROM blocks "
+            f"SELECT {', '.join(told)} FROM blocks "
             "WHERE claim = ? AND cell = ? AND block = ? ORDER BY seed = ? DESC, rowid DESC LIMIT 1",
             (key.claim, key.cell, key.block, str(key.seed)),
         )
         if not rows:
             return "new"
-        found = dict(zip(fields, rows[0], strict=True))
-        changed = [name for name in fields if str(getattr(key, name)) != str(found[name])]
+        found = dict(zip(told, rows[0], strict=True))
+        changed = [name for name in told if str(getattr(key, name)) != str(found[name])]
+        if not changed:
+            return f"{DAMAGED} (it is kept under the key of another)"
         text = f"{' and '.join(changed)} changed"
         modules = self._changed(found["code"], key.code) if "code" in changed else ""
         return f"{text} ({modules})" if modules else text
@@ -275,39 +314,45 @@ class Ledger:
         rows = self.ask("SELECT modules FROM codes WHERE code IN (?, ?)", codes)
         if len(rows) < 2:
             return ""
-        (one, other) = (set(json.loads(text).items()) for (text,) in rows)
-        return ", ".join(sorted({module for module, _ in one ^ other}))
+        try:
+            one, other = (set(msgspec.json.decode(t, type=dict[str, str]).items()) for (t,) in rows)
+        except ValueError:
+            return ""
+        changed = {module for module, _ in one ^ other}
+        return ", ".join(sorted(name for name in changed if name.replace(".", "_").isidentifier()))
 
     def _prepare(self) -> None:
         execute = self._database.execute
-        # Two runs may create the file at the same moment: look and create under one lock, which
+        execute("PRAGMA trusted_schema = OFF")
+        # Two runs may fill the file at the same moment: look and fill it under one lock, which
         # the connection's context commits, or rolls back after an error.
         with self._database:
             execute("BEGIN IMMEDIATE")
-            self._check_or_create()
+            self._check_or_fill()
         self._log_ahead()
         execute("PRAGMA synchronous = NORMAL")
 
-    def _check_or_create(self) -> None:
+    def _check_or_fill(self) -> None:
         execute = self._database.execute
         (application,) = execute("PRAGMA application_id").fetchone()
         (version,) = execute("PRAGMA user_version").fetchone()
         (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if tables and application != APPLICATION_ID:
+        if application != APPLICATION_ID:
+            what = "an empty file" if not self.path.stat().st_size else "another program's database"
             raise LedgerError(
-                f"{self.path} is some other program's database, not a ledger; choose another "
-                "file with --ledger"
+                f"{self.path} is {what}, not a ledger; move it away, or choose another file with "
+                "--ledger"
             )
         if version > VERSION:
             raise LedgerError(
                 f"{self.path} was written by a newer version of this suite (format {version}, "
                 f"this one knows {VERSION}); update the suite or choose another file with --ledger"
             )
-        if not tables:
-            execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        elif version == 1:
+        if tables and version == 1:
             execute(_UPGRADE)
+        execute("DROP INDEX IF EXISTS place")  # of format 2
         execute(_TABLE)
+        execute(_ASIDE)
         execute(_REGISTRATIONS)
         execute(_CODES)
         execute(_GIVEN_UP)
@@ -341,7 +386,7 @@ class Ledger:
             else:
                 remedy = "check that its folder exists and is writable, or choose another --ledger"
             raise LedgerError(f"cannot {action} {self.path}: {error}; {remedy}") from error
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # of SQLite's own message
             raise LedgerError(
                 f"cannot {action} {self.path}: {error}, so it is damaged or no ledger; it was "
                 "left alone: move it away (or choose another with --ledger) and run again"

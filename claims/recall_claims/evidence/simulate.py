@@ -1,18 +1,9 @@
-"""Simulate a block: what a worker does, in this process or in another one, and who waits for it."""
+"""Simulate a block: what a worker does, in this process or in another one."""
 
 import importlib
 import platform
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    wait,
-)
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -24,8 +15,7 @@ from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import GivenUp, OutOfTime, SimulationError
 from recall_claims.evidence.alarm import Rung, alarm
-from recall_claims.evidence.cost import Costs
-from recall_claims.evidence.executors import SerialExecutor, one_thread
+from recall_claims.evidence.executors import one_thread
 from recall_claims.evidence.fingerprints import fingerprint
 from recall_claims.evidence.ledger import BlockKey, BlockResult
 from recall_claims.evidence.memory import peak_memory
@@ -59,28 +49,19 @@ class TimeLimit:
     Attributes:
         deadline: in seconds since 1970.
         patience: seconds after that until a block that takes longer than expected is given up.
-        costs: what they are expected to take.
     """
 
     deadline: float
     patience: float
-    costs: Costs
 
-    def timed(self, task: Task) -> Task:
-        """The task with the times when it must have begun and ended."""
-        latest = self.deadline - (self._seconds(task.key) or 0.0)
+    def timed(self, task: Task, seconds: float | None) -> Task:
+        """The task with the times when it must have begun and ended, if it takes so long."""
+        latest = self.deadline - (seconds or 0.0)
         return replace(task, latest=latest, until=self.deadline + self.patience)
-
-    def knows(self, key: BlockKey) -> bool:
-        """Whether anything is known of what the block takes."""
-        return self._seconds(key) is not None
-
-    def _seconds(self, key: BlockKey) -> float | None:
-        return self.costs.seconds(key.claim, key.cell, key.replicates)
 
 
 def simulate(task: Task) -> BlockResult:
-    """Simulate one block; this is what an executor's worker runs.
+    """Simulate one block.
 
     If memory runs out, the block is simulated in halves, those in halves again, and so on. Every
     replicate has its own generator, so that its draws are those of the whole block, and its figures
@@ -116,6 +97,23 @@ def simulate(task: Task) -> BlockResult:
     return BlockResult(observations, seconds, peak_memory(), parts=len(parts))
 
 
+def simulate_each(tasks: Sequence[Task]) -> list[BlockResult | OutOfTime]:
+    """Simulate some blocks; this is what an executor's worker runs.
+
+    An error stands for a block that is late.
+
+    Raises:
+        SimulationError: as of `simulate`.
+    """
+    found: list[BlockResult | OutOfTime] = []
+    for task in tasks:
+        try:
+            found.append(simulate(task))
+        except OutOfTime as late:
+            found.append(late)
+    return found
+
+
 def _parts(claim: Claim, task: Task) -> list[dict[str, Array]]:
     """Observables of a block, in as many parts as memory asks for."""
     key = task.key
@@ -135,49 +133,6 @@ def _parts(claim: Claim, task: Task) -> list[dict[str, Array]]:
                 "device with more"
             )
     return parts
-
-
-def completed(
-    missing: Sequence[Task],
-    executor: Executor,
-    prefetched: Mapping[BlockKey, Future[BlockResult]],
-    limit: TimeLimit | None,
-) -> Iterator[tuple[BlockKey, BlockResult | OutOfTime]]:
-    """Blocks as they are done, so that a run killed at any point loses only those in flight.
-
-    An error stands for one that would not have ended, or did not end, in time. Where nothing is
-    known of that, one block is waited for, which tells.
-    """
-    queue = deque(missing)
-    # A serial executor runs a block when it is submitted: one at a time, or none would be kept
-    # before the last is done.
-    window = 1 if isinstance(executor, SerialExecutor) else len(missing)
-    flying: dict[Future[BlockResult], BlockKey] = {}
-    try:
-        while queue or flying:
-            while queue and len(flying) < window:
-                if limit is not None and flying and not limit.knows(queue[0].key):
-                    break
-                task = queue.popleft() if limit is None else limit.timed(queue.popleft())
-                future = prefetched.get(task.key) or executor.submit(simulate, task)
-                flying[future] = task.key
-            for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                yield flying.pop(future), _result(future)
-    finally:
-        for future in flying:
-            future.cancel()
-
-
-def _result(future: Future[BlockResult]) -> BlockResult | OutOfTime:
-    try:
-        return future.result()
-    except OutOfTime as error:
-        return error
-    except CancelledError as error:
-        raise BrokenExecutor(
-            "the executor gave up its blocks; is its scheduler gone? Start it and run again: "
-            "finished blocks are kept"
-        ) from error
 
 
 def full_precision() -> None:

@@ -14,7 +14,8 @@ from recall_claims.declare.registration import registration
 from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Outcome, Prefetched, Settings, remembering, run
+from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.scheduler import run
 from recall_claims.evidence.simulate import find
 from recall_claims.hunt.beyond import Outside, stands
 from recall_claims.hunt.memory import HuntMemory, alpha_of
@@ -250,14 +251,13 @@ def _confirm(
     if probe is None or not catch.shrunk:
         return
     claim = trail.claim
-    one = remembering(alone(claim, Cell(**probe.point)))
     number = memory.begin_confirmation(claim.id, probe)
     outcome = run(
-        one,
+        alone(claim, Cell(**probe.point)),
         Settings(TIER, settings.seed, settings.device, settings.budget),
         ledger,
         executor,
-        prefetched=Prefetched(one, f"hunt {number} {probe.key}", {}),
+        registered=f"hunt {number} {probe.key}",
         alpha=alpha_of(number),
     )
     verdict = outcome.decision.verdict

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
-from recall_claims.declare.cell import Cell
+import msgspec
+
+from recall_claims.declare.cell import Cell, Scalar
+from recall_claims.errors import LedgerError
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.hunt.beyond import Outside
 from recall_claims.hunt.probe import Probe
@@ -70,10 +74,11 @@ class HuntMemory:
             "WHERE claim = ? AND seed = ? AND code = ?",
             (claim, self._seed, code),
         )
-        return {
-            key: Probe(json.loads(point), key, discrepancy, Verdict(verdict), seconds)
-            for key, point, discrepancy, verdict, seconds in rows
-        }
+        with self._readable():
+            return {
+                key: Probe(_point(point), key, discrepancy, Verdict(verdict), seconds)
+                for key, point, discrepancy, verdict, seconds in rows
+            }
 
     def keep(self, claim: str, code: str, probe: Probe) -> None:
         """Keep a probe, in place of an earlier one of the same key."""
@@ -95,14 +100,15 @@ class HuntMemory:
             "WHERE claim = ? AND seed = ? AND code = ? ORDER BY rowid",
             (claim, self._seed, code),
         )
-        return [
-            Outside(
-                Probe(json.loads(point), key, discrepancy, Verdict(verdict), seconds),
-                parameter,
-                json.loads(edge),
-            )
-            for key, point, discrepancy, verdict, seconds, parameter, edge in rows
-        ]
+        with self._readable():
+            return [
+                Outside(
+                    Probe(_point(point), key, discrepancy, Verdict(verdict), seconds),
+                    parameter,
+                    msgspec.json.decode(edge, type=Scalar),
+                )
+                for key, point, discrepancy, verdict, seconds, parameter, edge in rows
+            ]
 
     def keep_outside(self, claim: str, code: str, one: Outside) -> None:
         """Keep a probe of a point outside, in place of an earlier one of the same key."""
@@ -155,7 +161,24 @@ class HuntMemory:
             "WHERE claim = ? AND verdict IS NOT NULL ORDER BY number",
             (claim,),
         )
-        return {key: (number, Verdict(verdict)) for key, number, verdict in rows if key in keys}
+        with self._readable():
+            return {key: (number, Verdict(verdict)) for key, number, verdict in rows if key in keys}
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Turn what reading damaged rows raises into one error that names cause and remedy."""
+        try:
+            yield
+        except ValueError as error:
+            raise LedgerError(
+                f"{self._ledger.path}: what a hunt left there is damaged ({error}); choose another "
+                "file with --ledger, or leave out --hunt"
+            ) from error
+
+
+def _point(text: str) -> dict[str, Scalar]:
+    """The parameters of a probe's point."""
+    return msgspec.json.decode(text, type=dict[str, Scalar])
 
 
 def point_of(probe: Probe) -> Cell:

@@ -13,6 +13,7 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.ledger import BlockKey
 from recall_claims.evidence.simulate import Task, find, simulate, versions
+from recall_claims.judge.looks import Blocks, Look, ended, looks
 from recall_claims.judge.methods import Betting, Student
 from recall_claims.judge.region import Component, Verdict, judge
 from recall_claims.judge.rules import Rule, Sample
@@ -84,16 +85,10 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
         SimulationError: as of `simulate`.
     """
     one = alone(claim, point)
-    cells = one.cells[TIER]
-    collected: dict[str, list[Any]] = {cell.id: [] for cell in cells}
-    done, begin = 0, time.process_time()
-    for doubling in range(DOUBLINGS):
-        for cell in cells:
-            for block in range(done, 2**doubling):
-                task = _task(claim, cell, block, seed, device)
-                collected[cell.id].append(simulate(task).observations)
-        done = 2**doubling
-        evidence = [Sample.joined(cell, collected[cell.id]) for cell in cells]
+    cells, key = one.cells[TIER], registration(one, TIER)
+    begin = time.process_time()
+
+    def decided(evidence: tuple[Sample, ...], _: _Seen | None) -> _Seen:
         parts = one.rule.components(evidence, one.predict, LEVEL)
         verdict, outside = judge(parts), max(_outside(part) for part in parts)
         discrepancy = _quick(one.rule).discrepancy(evidence, one.predict, DOUBT)
@@ -102,15 +97,27 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
         error = max(outside - discrepancy, 0.0)
         spent = time.process_time() - begin
         told = ERRORS * error * math.sqrt(spent / patience)
-        if verdict is Verdict.REFUTED or outside < 0 or outside + error < told or spent > SECONDS:
-            break
-    return Probe(
-        dict(point),
-        registration(one, TIER),
-        discrepancy,
-        verdict,
-        time.process_time() - begin,
-    )
+        over = outside < 0 or outside + error < told or spent > SECONDS
+        reads = () if over or verdict is Verdict.REFUTED else tuple(cell.id for cell in cells)
+        return _Seen(Probe(dict(point), key, discrepancy, verdict, spent), reads)
+
+    def drawn(look: Look[_Seen]) -> Blocks:
+        return {
+            cell: [simulate(_task(claim, cell, n, seed, device)).observations for n in blocks]
+            for cell, blocks in look.wanted.items()
+        }
+
+    look = ended(looks(cells, [2**n for n in range(DOUBLINGS)], decided), drawn)
+    assert look.decision is not None  # there is at least one look
+    return look.decision.probe
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A probe so far, and the cells of which more would tell more."""
+
+    probe: Probe
+    reads: tuple[str, ...]
 
 
 def _outside(part: Component) -> float:

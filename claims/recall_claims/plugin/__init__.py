@@ -20,7 +20,7 @@ from recall_claims.declare.check import check_text
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError, ExecutorError, LedgerError, SimulationError
-from recall_claims.plugin import options, record, why
+from recall_claims.plugin import options, why
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.outlook import Outlook
 from recall_claims.plugin.plan import print_plan
@@ -28,6 +28,7 @@ from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.session import SESSION, ClaimSession
 from recall_reports import phrases, terminal
 from recall_reports.record import Claim as ClaimRecord
+from recall_reports.text import clean, cleaned
 
 REPORT = "claims-report"
 LATE = (
@@ -44,6 +45,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Read the options; a senseless one ends the run here."""
+    if not hasattr(config.option, "dry_run"):  # before pytest 9.2, late options have no values
+        raise pytest.UsageError(LATE)
     try:
         config.stash[SESSION] = ClaimSession(config)
     except ValueError as error:
@@ -119,8 +122,13 @@ def pytest_runtest_makereport(
         # same with and without it.
         report.__dict__["claim_record"] = msgspec.to_builtins(item.record)
         report.__dict__["claim_origin"] = item.origin()
-        budget = item.config.stash[SESSION].settings.budget
-        report.__dict__["paper_record"] = msgspec.to_builtins(record.paper(item.claim, budget))
+        report.__dict__["paper_record"] = item.config.stash[SESSION].paper(item.claim)
+        # Here all text of a claim enters: what its exceptions say, what it printed, its record.
+        config = item.config
+        plain = config.hook.pytest_report_to_serializable(config=config, report=report)
+        found = config.hook.pytest_report_from_serializable(config=config, data=cleaned(plain))
+        assert isinstance(found, pytest.TestReport)
+        return found
     return report
 
 
@@ -144,18 +152,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Put a live line on a terminal."""
+    """Tell the scheduler what is ahead, and put a live line on a terminal."""
     config = session.config
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    state = config.stash[SESSION]
-    if reporter is None or not reporter.isatty or state.is_worker or state.dry_run:
+    state = config.stash.get(SESSION, None)  # pytest 8 asks here also where all was LATE
+    if state is None or state.is_worker or state.dry_run or config.option.collectonly:
         return
-    ahead = [i.claim.id for i in session.items if isinstance(i, ClaimItem)]
-    earlier = {claim: entry.seconds for claim, entry in state.baseline.records.items()}
+    ahead = [item for item in session.items if isinstance(item, ClaimItem)]
+    state.expect((item.claim, item.location[0]) for item in ahead)
+    if reporter is None or not reporter.isatty:
+        return
     # While a claim runs, pytest's capture has the descriptor; a copy of it still is the terminal.
     terminal = os.fdopen(os.dup(reporter._tw._file.fileno()), "w", encoding="utf-8")
     console = Console(file=terminal, width=reporter._tw.fullwidth)
-    state.progress = ProgressLine(console, ahead, earlier)
+    state.progress = ProgressLine(console, len(ahead), state.seconds_left)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -176,8 +186,10 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
     if state.hunt and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         _hunt(session, state)
     state.close()
-    if not state.is_worker and state.report.records and not state.report.write():
-        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+    if not state.is_worker and state.report.records:
+        pictures = not session.config.getoption("no_plots")
+        if not state.report.write(pictures=pictures):
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
     idle = session.config.pluginmanager.get_plugin("hypothesispytest")
     if idle is not None and "hypothesis" not in sys.modules:
         # Its summary would import it, for a second, to say nothing.
@@ -216,6 +228,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("where the evidence came from")
         for line in why.lines(report.whole()):
             terminalreporter.write_line(line)
+    for line in why.put_aside(report.whole()):
+        terminalreporter.write_line(line, yellow=True)
     verbosity = terminalreporter.config.get_verbosity()
     terminal.print_verdicts(report.whole(), console, verbosity)
     if verbosity >= 0:
@@ -223,6 +237,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             terminalreporter.write_line(f"{kind}: {path}")
     hunt_error = terminalreporter.config.stash[SESSION].hunt_error
     if hunt_error:
-        terminalreporter.write_line(f"the hunt broke off: {hunt_error}", red=True)
+        terminalreporter.write_line(f"the hunt broke off: {clean(hunt_error)}", red=True)
     if report.write_error:
-        terminalreporter.write_line(f"no report was written: {report.write_error}", red=True)
+        none = "" if report.written else "no report was written: "
+        terminalreporter.write_line(f"{none}{clean(report.write_error)}", red=True)

@@ -3,7 +3,8 @@
 A record is inherited where a run would come to the same: the claim has the same registration, seed
 and alpha, the device is of the same kind, the libraries have the same versions, and nothing that
 the claim depends on differs from the revision that --changed-since names, nor from the commit at
-which the baseline was recorded. Any other claim runs.
+which the baseline was recorded. Any other claim runs. A baseline is a file that anybody may have
+written, so its commit is a hash of this branch's history, or the baseline is refused.
 """
 
 import math
@@ -20,7 +21,7 @@ from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.cost import Spent, Total
 from recall_claims.evidence.run import Settings
-from recall_claims.plugin.changes import Changes
+from recall_claims.plugin.changes import Changes, ancestor
 from recall_reports.errors import ReportError
 from recall_reports.files import load
 from recall_reports.record import Claim as ClaimRecord
@@ -102,6 +103,7 @@ class Baseline:
             name: Total(
                 entry.seconds,
                 tuple(Spent(Cell(**cell.params).id, cell.replicates) for cell in entry.cells),
+                entry.looks,
             )
             for name, entry in self.decided.items()
         }
@@ -112,7 +114,7 @@ class Baseline:
 
         Raises:
             ValueError: nobody can know, because it was recorded from uncommitted changes, outside a
-                repository, or at a commit that this repository does not have.
+                repository, or at a commit that is not in the history of the one checked out.
         """
         if self.changes is None or self._report is None:
             return None
@@ -122,17 +124,17 @@ class Baseline:
             f"{self.path.name}), or run all claims, without --changed-since"
         )
         if recorded is None or recorded.endswith("+"):
-            how = "at no commit" if recorded is None else f"with uncommitted changes ({recorded})"
+            how = "at no commit" if recorded is None else f"with uncommitted changes ({recorded!r})"
             raise ValueError(
                 f"--changed-since: {self.path} was recorded {how}, so nobody knows for which code "
                 f"it holds; {remedy}"
             )
         try:
-            return Changes.since(recorded, self.root)
+            return Changes.since(ancestor(recorded, self.root), self.root)
         except ValueError as error:
             raise ValueError(
-                f"--changed-since: {self.path} was recorded at commit {recorded}, which this "
-                f"repository does not have; {remedy}"
+                f"--changed-since: {self.path} was recorded at commit {recorded!r}, {error}; "
+                f"{remedy}"
             ) from error
 
     def inherited_record(self, claim: Claim) -> ClaimRecord | None:
@@ -147,14 +149,15 @@ class Baseline:
         earlier, settings = self.records.get(claim.id), self.settings
         if earlier is None:
             return None
-        if self.changes.touched(claim.module) or self.since.touched(claim.module):
+        paper = papers()[claim.source.paper]
+        if any(c.touched(claim.module, paper.file) for c in (self.changes, self.since)):
             return None
         if not self._same_machinery:
             return None
         registered = registration(claim, settings.tier)
         if (earlier.seed, earlier.registration) != (settings.seed, registered):
             return None
-        share = settings.budget.per_claim(papers()[claim.source.paper])
+        share = settings.budget.per_claim(paper)
         alpha = claim.rule.alpha_of_look(share, claim.looks[settings.tier])
         if not math.isclose(earlier.alpha or 0.0, alpha, rel_tol=1e-9):
             return None

@@ -1,7 +1,8 @@
 """What changed since a revision, and which claims that leaves as they were.
 
 A claim's verdict follows from its own file, from every module that file imports, directly or
-through others, and from what runs it. It has to be judged anew if one of these files differs from
+through others, from its paper's file, and from what runs it: this library, each conftest.py beside
+or above it, and pytest's configuration. It has to be judged anew if one of these files differs from
 the revision. Its blocks are reused all the same where neither its registration nor the code that
 simulates has changed: see `recall_claims.declare.registration` and
 `recall_claims.evidence.fingerprints`.
@@ -9,13 +10,20 @@ simulates has changed: see `recall_claims.declare.registration` and
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from recall_claims.evidence.fingerprints import source, upstream
+from recall_claims.evidence.fingerprints import (
+    CONFIGURATION,
+    folders,
+    loaded,
+    source,
+    upstream,
+)
 
-RUN = "recall_claims.evidence.run"
+RUN = "recall_claims.evidence.scheduler"
 
 
 @dataclass(frozen=True)
@@ -38,16 +46,66 @@ class Changes:
             ValueError: there is no git, no repository or no such revision.
         """
         root = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
-        changed = _git(root, "diff", "--name-only", "-z", revision, "--")
+        since = resolved(revision, folder)
+        changed = _git(
+            root, "diff", "--name-only", "--no-renames", "-z", "--end-of-options", since, "--"
+        )
         untracked = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
         return cls(revision, frozenset(root / f for f in (changed + untracked).split("\0") if f))
 
-    def touched(self, module: str) -> tuple[str, ...]:
-        """Modules that changed, among a claim's own and those that it depends on; sorted."""
-        modules = {module, *upstream(module)}
+    def touched(self, module: str, paper: Path | None = None) -> tuple[str, ...]:
+        """What changed of a claim's module, what it depends on, and what pytest runs it with.
+
+        Args:
+            module: of the claim.
+            paper: the file of its paper.
+
+        Returns:
+            Modules, conftest files, files of pytest's configuration and the paper's; sorted.
+        """
+        modules = {module, *upstream(module), *loaded(module)}
         if source(RUN) is not None:  # the library is developed here too
             modules |= {RUN, *upstream(RUN)}
-        return tuple(sorted(m for m in modules if source(m) in self.files))
+        above, names = folders(module), ("conftest.py", *CONFIGURATION)
+        files = {f for f in self.files if f.name in names and f.parent in above}
+        files |= {paper.resolve()} & self.files if paper is not None else set()
+        found = {m for m in modules if source(m) in self.files}
+        return tuple(sorted(found | {f.name for f in files}))
+
+
+def resolved(revision: str, folder: Path) -> str:
+    """The full hash of the commit that a revision names; git takes no part of it for an option.
+
+    Raises:
+        ValueError: there is no git, no repository or no such revision.
+    """
+    name = f"{revision}^{{commit}}"
+    found = _git(folder, "rev-parse", "--verify", "--end-of-options", name).strip()
+    if not found.isalnum():  # a range: git answers with two commits, or with ^ before one
+        raise ValueError(f"--changed-since: {revision!r} is a range; name a commit, tag or branch")
+    return found
+
+
+def ancestor(commit: str, folder: Path) -> str:
+    """The full hash of a commit that a file names, in the history of the one that is checked out.
+
+    Raises:
+        ValueError: it is none; the message goes on from "it was recorded at commit ..., ".
+    """
+    if re.fullmatch("[0-9a-f]{7,64}", commit) is None:
+        raise ValueError("which is no commit: that is 7 to 64 hexadecimal digits")
+    try:
+        found = resolved(commit, folder)
+    except ValueError as error:
+        raise ValueError("which this repository does not have") from error
+    try:
+        _git(folder, "merge-base", "--is-ancestor", "--end-of-options", found, "HEAD")
+        known = found.startswith(commit)  # else it is that of a branch or tag with such a name
+    except ValueError:
+        known = False
+    if not known:
+        raise ValueError("which is no ancestor of the commit that is checked out")
+    return found
 
 
 def commit(root: Path) -> str | None:

@@ -29,7 +29,7 @@ class Forecast:
 
     def seconds(self, claim: Claim, blocks: Mapping[str, int]) -> float | None:
         """Seconds of one core for so many blocks of each cell; None if nothing is known."""
-        replicates = claim.replicates[self.settings.tier]
+        replicates = claim.block_size(self.settings.tier)
         each = [
             (count, self.costs.seconds(claim.id, cell, replicates))
             for cell, count in blocks.items()
@@ -45,7 +45,7 @@ class Forecast:
         cells had on the average; all that the looks allow, if the baseline has no verdict.
         """
         tier = self.settings.tier
-        first, steps = claim.replicates[tier], claim.rule.looks_in_blocks(claim.looks[tier])
+        size, steps = claim.block_size(tier), claim.steps(tier)
         earlier = self.baseline.decided.get(claim.id)
         if earlier is None:
             return self.most(claim)
@@ -53,7 +53,7 @@ class Forecast:
         usual = fmean(known.values())
         wanted = {cell.id: known.get(cell.id, usual) for cell in claim.cells[tier]}
         return {
-            cell: next((n for n in steps if n * first >= count), steps[-1])
+            cell: next((n for n in steps if n * size >= count), steps[-1])
             for cell, count in wanted.items()
         }
 
@@ -106,8 +106,7 @@ class Forecast:
     def most(self, claim: Claim) -> dict[str, int]:
         """Blocks of each cell if all looks are taken."""
         tier = self.settings.tier
-        steps = claim.rule.looks_in_blocks(claim.looks[tier])
-        return {cell.id: steps[-1] for cell in claim.cells[tier]}
+        return {cell.id: claim.steps(tier)[-1] for cell in claim.cells[tier]}
 
     def about(self, claim: Claim) -> str:
         """What a claim takes, to one digit: more is not known, and many claims share the words."""
@@ -124,7 +123,7 @@ class Forecast:
 
 def _about(seconds: float | None, how: str = "about") -> str:
     if seconds is None:
-        return "a time that nobody knows yet"
+        return "an unknown time"
     if seconds < 60:
         return "less than a minute of one core"
     unit, length = ("min", 60) if seconds < 3600 else ("h", 3600)

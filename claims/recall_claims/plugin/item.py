@@ -35,7 +35,7 @@ class ClaimItem(pytest.Item):
         try:
             self.record = session.record_without_run(claim, file)
             if self.record is None:
-                outcome = session.run(claim, self._following)
+                outcome = session.run(claim)
         except OutOfTime:
             self.record = session.cut(claim, file)
         except Exception as error:  # whatever broke is the claim's record, and pytest's to show
@@ -43,7 +43,7 @@ class ClaimItem(pytest.Item):
             self.record = session.undecided(claim, file, "ERROR", reason, "failed")
             raise
         finally:
-            session.finish(claim, outcome)
+            session.finish(claim)
         if outcome is None:
             assert self.record is not None
             inherited = f"{self.record.verdict}, {phrases.evidence(self.record)}"
@@ -65,24 +65,11 @@ class ClaimItem(pytest.Item):
         share = budget.per_claim(papers()[claim.source.paper])
         raise ClaimFailed(failure.message(self.record, share, budget.probability))
 
-    def will_run(self) -> bool:
-        """Whether the claim can run in this tier and on this device, and has to be judged anew."""
-        session = self.config.stash[SESSION]
-        if session.late:
-            return False
-        return session.record_without_run(self.claim, self.location[0]) is None
-
     def origin(self) -> tuple[int, str, str]:
         """Its place among all items, its module, and the folder that this is imported from."""
         module = self.claim.module
         place = self.session.items.index(self)
         return place, module, str(self.path.parents[module.count(".")])
-
-    def _following(self) -> Claim | None:
-        """The next claim that will be run."""
-        items = self.session.items
-        later = (i for i in items[items.index(self) + 1 :] if isinstance(i, ClaimItem))
-        return next((item.claim for item in later if item.will_run()), None)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Errors that explain themselves are shown without a traceback."""

@@ -2,14 +2,21 @@
 
 import re
 import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from recall_claims.declare.claim import TIERS
+from recall_claims.errors import LedgerError
 from recall_claims.evidence import executors
+from recall_claims.evidence.ledger import Ledger
 from recall_claims.judge.budget import DEFAULT, Budget
 from recall_claims.plugin import baseline
+from recall_reports import files
+from recall_reports.errors import ReportError
 
 ABOUT = """claims, theory verified by experiment
   SUPPORTED     passed: the interval is inside the region, and every control is refuted
@@ -22,6 +29,16 @@ ABOUT = """claims, theory verified by experiment
                 3 the report could not be written, or a hunt broke off, 4 wrong usage,
                 5 no claim was selected
 options of claims"""
+
+
+PATHS = ("--baseline", "--ledger", "--report-dir")
+VALUED = (
+    *("--tier", "--device", "--seed", "--error-budget", "--time-limit", "--executor"),
+    *("--inconclusive", "--changed-since", "--hunt", *PATHS),
+)
+LONGEST_TIME = 10 * 365 * 24 * 3600
+MOST_DIGITS = 18
+"""Of a seed, which then is an integer of 64 bits."""
 
 
 def add(parser: pytest.Parser) -> None:
@@ -41,6 +58,7 @@ def add(parser: pytest.Parser) -> None:
     group.addoption(
         "--report-dir", default="reports/latest", metavar="DIR", help="default: reports/latest"
     )
+    group.addoption("--no-plots", action="store_true", help="write the page without its plots")
     group.addoption(
         "--ledger",
         default=".recall-claims/ledger.sqlite",
@@ -104,11 +122,51 @@ def add(parser: pytest.Parser) -> None:
     )
 
 
+def check_values(option: Callable[[str], Any], root: Path) -> None:
+    """Refuse options that were given without a value, and paths that no system could have.
+
+    Raises:
+        ValueError: names the option.
+    """
+    for name in VALUED:
+        if option(name) in ("", []):  # argparse makes a list of "--"
+            raise ValueError(f"{name} needs a value; leave the option out for its default")
+    for name in filter(option, PATHS):
+        try:
+            (root / option(name)).exists()
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", error)
+            raise ValueError(f"{name} {option(name)[:100]!r}: {why}; name another one") from error
+
+
+def places(ledger: Path, reports: Path) -> None:
+    """Refuse, before anything is simulated, a ledger or a report folder that cannot be used.
+
+    Raises:
+        ValueError: the ledger's file would be one of the report's, or is no ledger, or a file of
+            the report is somebody else's.
+    """
+    if ledger.resolve() in {(reports / name).resolve() for name in files.MARKS}:
+        raise ValueError(
+            f"--ledger {ledger}: a report in {reports} would replace that file; give the ledger "
+            "another name, or the report another folder with --report-dir"
+        )
+    try:
+        files.refuse_foreign(reports)
+        if ledger.is_symlink() or ledger.exists():
+            Ledger(ledger).close()
+    except (LedgerError, ReportError) as error:
+        raise ValueError(str(error)) from error
+
+
 def seed(text: str) -> int:
     if text == "fresh":
         return secrets.randbits(32)
-    if not text.isdecimal():
-        raise ValueError(f"--seed takes a non-negative integer or 'fresh', got {text!r}")
+    if not re.fullmatch(f"[0-9]{{1,{MOST_DIGITS}}}", text):
+        raise ValueError(
+            f"--seed takes a non-negative integer of up to {MOST_DIGITS} digits or 'fresh', got "
+            f"{text[:100]!r}"
+        )
     return int(text)
 
 
@@ -138,6 +196,7 @@ def device(text: str, *, local: bool) -> str:
 def duration(text: str, option: str) -> float:
     """Seconds of an option's value such as 90s, 10m or 1h."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
-    if found is None or float(found[1]) == 0:
-        raise ValueError(f"{option} takes a time such as 90s, 10m or 1h, got {text!r}")
-    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
+    seconds = float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]] if found else 0.0
+    if not 0 < seconds <= LONGEST_TIME:
+        raise ValueError(f"{option} takes a time such as 90s, 10m or 1h, got {text[:100]!r}")
+    return seconds

@@ -12,8 +12,9 @@ from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
 from recall_claims.errors import ClaimError, SimulationError
-from recall_claims.evidence.run import remembering, run
+from recall_claims.evidence.scheduler import run
 from recall_claims.judge.design import factor_to_decide
+from recall_claims.judge.looks import remembering
 from recall_claims.judge.region import Component, Interval, Region, Verdict
 from recall_claims.plugin.forecast import Forecast
 from recall_reports import phrases, record

@@ -20,7 +20,7 @@ from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.judge.budget import DEFAULT, Budget
 from recall_claims.judge.region import Component, Interval, Region, Verdict, headline, judge
-from recall_claims.judge.rules import Sample
+from recall_claims.judge.rules import Predict, Sample
 from recall_reports import certificates, record
 
 WORDS: dict[Verdict, record.Verdict] = {
@@ -85,7 +85,8 @@ def _judged(outcome: Outcome, file: str) -> record.Claim:
         peak_memory_mib=outcome.peak_memory,
     )
     alpha = outcome.alpha / len(outcome.evidence)
-    found.cells = [_cell(claim, sample, alpha) for sample in outcome.evidence]
+    planted = {control.id: control.planted(claim).predict for control in claim.controls}
+    found.cells = [_cell(claim, planted, sample, alpha) for sample in outcome.evidence]
     return found
 
 
@@ -268,11 +269,12 @@ def _plot(plot: Plot | None) -> record.Plot | None:
     )
 
 
-def _cell(claim: Claim, sample: Sample, alpha: float) -> record.Cell:
+def _cell(
+    claim: Claim, planted: Mapping[str, Predict | None], sample: Sample, alpha: float
+) -> record.Cell:
     cell, rule = sample.cell, claim.rule
     interval = rule.observed_interval(sample, alpha)
     predict = None if rule.predicts_location else claim.predict
-    planted = {control.id: control.planted(claim).predict for control in claim.controls}
     return record.Cell(
         params=dict(cell),
         predicted=None if predict is None else _plain(predict(cell)),

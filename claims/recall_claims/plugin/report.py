@@ -44,8 +44,9 @@ class RunReport:
         entry = getattr(report, "claim_record", None)
         if entry is not None:
             self.records.append(msgspec.convert(entry, ClaimRecord))
-            found = msgspec.convert(report.__dict__["paper_record"], record.PaperEntry)
-            self._papers[found.paper.key] = found
+            if report.__dict__["paper_record"] is not None:  # the first claim of a paper brings it
+                found = msgspec.convert(report.__dict__["paper_record"], record.PaperEntry)
+                self._papers[found.paper.key] = found
             self._origins.append((*report.__dict__["claim_origin"], self.records[-1].id))
 
     def claims(self) -> list[Claim]:
@@ -63,12 +64,13 @@ class RunReport:
             found.append(find(module, claim)[0])
         return found
 
-    def write(self) -> bool:
-        """Write it; whether that worked. If not, `write_error` says why."""
-        from recall_reports.write import write  # matplotlib is slow to import
+    def write(self, *, pictures: bool) -> bool:
+        """Write it, with plots or without; whether that worked. If not, `write_error` says what is
+        missing and why."""
+        from recall_reports.write import write  # what it loads, collecting needs not
 
         try:
-            self.written = write(self.whole(), self.folder)
+            write(self.whole(), self.folder, self.written, pictures=pictures)
         except ReportError as error:
             self.write_error = str(error)
         return not self.write_error

@@ -2,19 +2,21 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 import pytest
 
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence import executors
 from recall_claims.evidence.cost import Costs
-from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.run import Outcome, Prepared, Running, Settings
+from recall_claims.evidence.scheduler import Scheduler
 from recall_claims.evidence.simulate import TimeLimit
-from recall_claims.evidence.store import EvidenceStore
 from recall_claims.plugin import baseline, options, record
 from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.changes import Changes
@@ -44,6 +46,7 @@ class ClaimSession:
         self.is_worker = worker is not None
         self.dry_run: bool = option("--dry-run")
         self.inconclusive: str = option("--inconclusive")
+        options.check_values(option, root)
         spread = self.is_worker or bool(getattr(config.option, "numprocesses", None))
         self._refuse(option, spread)
         hunts = option("--hunt") and not self.is_worker  # the controller does, for all workers
@@ -54,10 +57,15 @@ class ClaimSession:
         local = executors.is_local(option("--executor"))
         device = options.device(option("--device"), local=local)
         executor = executors.resolve(option("--executor"), device, nested=spread)
-        self.store = EvidenceStore(root / Path(option("--ledger")), executor)
+        self.store = Scheduler(root / Path(option("--ledger")), executor)
+        if not self.is_worker:
+            options.places(self.store.path, root / Path(option("--report-dir")))
         # xdist's workers have ended when a hunt begins: all cores are its own.
         everywhere = executors.resolve(option("--executor"), device, nested=False)
-        self.hunting = EvidenceStore(self.store.path, everywhere) if spread else self.store
+        self.hunting = Scheduler(self.store.path, everywhere) if spread else self.store
+        self.workers = int(
+            getattr(config.option, "numprocesses", None) or executors.count(executor)
+        )
         self.costs = Costs(
             lambda: self.store.ledger if self.store.path.exists() else None,
             device.partition(":")[0],
@@ -81,6 +89,8 @@ class ClaimSession:
             self.baseline.require()
         self.report = RunReport(root / Path(option("--report-dir")), root, self.settings, executor)
         self.progress: ProgressLine | None = None
+        self._prepared: dict[str, Prepared] = {}
+        self._papers: set[str] = set()
 
     def _time_limit(self, worker: Mapping[str, Any] | None) -> TimeLimit | None:
         """The limit of --time-limit; a worker has the controller's."""
@@ -88,7 +98,7 @@ class ClaimSession:
             return None
         seconds = options.duration(self.limit, "--time-limit")
         deadline = time.time() + seconds if worker is None else worker["claims_deadline"]
-        return TimeLimit(deadline, PATIENCE * seconds, self.costs)
+        return TimeLimit(deadline, PATIENCE * seconds)
 
     @staticmethod
     def _refuse(option: Callable[[str], Any], spread: bool) -> None:
@@ -102,12 +112,21 @@ class ClaimSession:
 
     def record_without_run(self, claim: Claim, file: str) -> ClaimRecord | None:
         """The record of a claim that has nothing to run here, or need not; None if it runs."""
+        if self.store.decided(claim.id):
+            return None
         if self.late:
             return self.cut(claim, file)  # without its predictions, which take time
         reason = claim.why_not_run(self.settings.tier, self.settings.device)
-        if reason is None:
-            return self.baseline.inherited_record(claim)
-        return self.undecided(claim, file, "NOT RUN", reason, "skipped")
+        if reason is not None:
+            return self.undecided(claim, file, "NOT RUN", reason, "skipped")
+        if self.baseline.changes is None:
+            return None
+        return self.baseline.inherited_record(self._ready(claim).claim)
+
+    def seconds_left(self) -> float | None:
+        """Seconds that the simulation is expected to go on for; None if nothing is known."""
+        left = self.costs.left
+        return None if left is None else left / self.workers
 
     @property
     def late(self) -> bool:
@@ -144,15 +163,46 @@ class ClaimSession:
             claim, self.settings, file, state=state, reason=reason, outcome=outcome
         )
 
-    def run(self, claim: Claim, following: Callable[[], Claim | None]) -> Outcome:
-        """Run a claim to its verdict; raises what `EvidenceStore.run` does."""
-        return self.store.run(claim, self.settings, self.progress, following)
+    def run(self, claim: Claim) -> Outcome:
+        """Run a claim to its verdict; raises what `Scheduler.run` does."""
+        return self.store.run(claim.id, partial(self._running, claim), self.progress)
 
-    def finish(self, claim: Claim, outcome: Outcome | None) -> None:
-        """Take the live line away: the claim is done, or has come to no verdict."""
+    def expect(self, claims: Iterable[tuple[Claim, str]]) -> None:
+        """Tell of the claims that will be asked for, each with its file."""
+        for claim, file in claims:
+            if self.settings.tier in claim.replicates:
+                path = self.costs.path(claim.id, claim.block_size(self.settings.tier))
+                self.store.expect(claim.id, path, partial(self._early, claim, file))
+
+    def _early(self, claim: Claim, file: str) -> Running | None:
+        """A claim before its turn; None if it has nothing to run."""
+        if self.late or self.record_without_run(claim, file) is not None:
+            return None
+        return self._running(claim)
+
+    def _running(self, claim: Claim) -> Running:
+        return Running(self._ready(claim), self.settings, self.store.ledger)
+
+    def _ready(self, claim: Claim) -> Prepared:
+        """The claim, checked, with its predictions kept."""
+        if claim.id not in self._prepared:
+            tier = self.settings.tier
+            self._prepared[claim.id] = Prepared.of(claim, tier, checked=True)
+        return self._prepared[claim.id]
+
+    def finish(self, claim: Claim) -> None:
+        """The claim is done, or has come to no verdict: take the live line away."""
+        self._prepared.pop(claim.id, None)
+        self.costs.over(claim.id)
         if self.progress is not None:
-            simulated = 1 - outcome.reused / outcome.blocks if outcome is not None else 0.0
-            self.progress.finish(claim.id, simulated)
+            self.progress.finish()
+
+    def paper(self, claim: Claim) -> Any:
+        """The record of a claim's paper in plain types; None if this process has given it."""
+        if claim.source.paper in self._papers:
+            return None
+        self._papers.add(claim.source.paper)
+        return msgspec.to_builtins(record.paper(claim, self.settings.budget))
 
     def close(self) -> None:
         """Stop workers, close ledger and terminal."""

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from recall_claims.evidence.ledger import DAMAGED
 from recall_reports import phrases
 from recall_reports.record import Claim, Record
 
 REASONS = {
+    DAMAGED: "what the ledger had is no evidence, and was put aside",
     "new": "no such evidence so far",
     "registration": "another declaration or prediction",
     "seed": "another seed",
@@ -21,6 +23,18 @@ def lines(record: Record) -> Iterator[str]:
     """One line a claim, in the order of the report."""
     for claim in record.claims:
         yield f"{claim.id}: {_line(claim)}"
+
+
+def put_aside(record: Record) -> Iterator[str]:
+    """A line for each claim of which the ledger had blocks that are no evidence."""
+    for claim in record.claims:
+        whys = claim.blocks.recomputed.items()
+        count = sum(count for why, count in whys if why.startswith(DAMAGED))
+        if count:
+            yield (
+                f"{claim.id}: {count} blocks of the ledger were no evidence; they were drawn again "
+                "(--why says more, `python -m recall_claims ledger list` names them)"
+            )
 
 
 def _line(claim: Claim) -> str:

@@ -3,29 +3,24 @@
 from msgspec.structs import replace
 
 from recall_reports.plots import collapse, curve, parity, phase_map, regime
-from recall_reports.plots.panel import Painter, Panel, Styles, draw
+from recall_reports.plots.panel import Painter, Panel, draw
 from recall_reports.plots.series import is_number
 from recall_reports.record import Cell, Claim, Plot
 
-__all__ = ["Panel", "Styles", "panels"]
+__all__ = ["Panel", "panels"]
 
 PAINTERS = {"curve": curve.paint, "map": phase_map.paint, "parity": parity.paint}
 
 
-def panels(claim: Claim, styles: Styles | None = None) -> list[Panel]:
-    """All panels of a claim, in reading order; none where it declares no plot or has no data.
-
-    `styles` are the classes of the page, to which those of the panels are added.
-    """
-    styles = {} if styles is None else styles
-    found = _of_cells(claim, styles)
+def panels(claim: Claim) -> list[Panel]:
+    """All panels of a claim, in reading order; none where it declares no plot or has no data."""
+    found = _of_cells(claim)
     if regime.drawable(claim):
-        plot = Plot(kind="parity")  # it says nothing of this panel
-        found.append(draw(regime.paint, claim, plot, name=f"{claim.id}-regime", styles=styles))
+        found.append(draw(regime.paint, claim, Plot(kind="parity")))  # which it does not read
     return found
 
 
-def _of_cells(claim: Claim, styles: Styles) -> list[Panel]:
+def _of_cells(claim: Claim) -> list[Panel]:
     plot = claim.plot
     if plot is None:
         return []
@@ -35,10 +30,7 @@ def _of_cells(claim: Claim, styles: Styles) -> list[Panel]:
     painters: list[Painter] = [PAINTERS[plot.kind]]
     if plot.collapse and plot.kind == "curve":
         painters += collapse.painters(claim)
-    return [
-        draw(paint, claim, plot, name=f"{claim.id}-{index}", styles=styles)
-        for index, paint in enumerate(painters)
-    ]
+    return [draw(paint, claim, plot) for paint in painters]
 
 
 def _drawable(cell: Cell, plot: Plot) -> bool:

@@ -4,10 +4,9 @@ import math
 from functools import partial
 from statistics import pstdev
 
-from matplotlib.axes import Axes
-
 from recall_reports import phrases
-from recall_reports.plots.panel import MUTED, Painter
+from recall_reports.plots.chart import MUTED, Chart, Mark
+from recall_reports.plots.panel import Painter
 from recall_reports.plots.series import points, scale_axis, series, value
 from recall_reports.record import Cell, Claim, Plot
 
@@ -42,7 +41,7 @@ def critical(cell: Cell) -> float | None:
     return cell.critical if cell.critical is not None and cell.critical > 0 else None
 
 
-def paint(axes: Axes, claim: Claim, plot: Plot, *, control: str | None) -> str:
+def paint(chart: Chart, claim: Claim, plot: Plot, *, control: str | None) -> str:
     """Draw the claim's cells against x over its critical value; return the caption."""
     x = plot.x or ""
 
@@ -53,18 +52,17 @@ def paint(axes: Axes, claim: Claim, plot: Plot, *, control: str | None) -> str:
     for group in series(claim, plot):
         cells = [cell for cell in group.cells if unit(cell)]
         xs = [value(cell, x) / (unit(cell) or 1.0) for cell in cells]
-        points(axes, group, xs, cells)
+        points(chart, group, xs, cells)
         places += xs
-    axes.axvline(1.0, color=MUTED, linewidth=0.9, dashes=(4, 2))
-    scale_axis(axes, "x", [min(places), max(places)], log="x" in plot.log)
-    scale_axis(axes, "y", [0.0, 1.0], log=False)
-    axes.set_ylabel(plot.y_label or "observed")
+    chart.add(Mark("upright", MUTED, [1.0], style="dash0"))
+    scale_axis(chart.x, places, log="x" in plot.log)
+    chart.y.label = plot.y_label or "observed"
     under = "predicted critical value" if control is None else f"critical value under {control}"
-    axes.set_xlabel(f"{phrases.symbol(x, claim.symbols)} / {under}")
+    chart.x.label = f"{phrases.symbol(x, claim.symbols)} / {under}"
     if control is None:
-        axes.set_title("Collapse under the theory")
+        chart.title = "Collapse under the theory"
         return "The same data with x in units of the predicted critical value: the series coincide."
-    axes.set_title(f"Under control {control}")
+    chart.title = f"Under control {control}"
     return f"The same under the wrong theory {control}: the series miss the line or one another."
 
 

@@ -1,80 +1,53 @@
-"""One matplotlib panel as an SVG string that fits into a page.
+"""A chart as an SVG that fits into a page.
 
-Colours are written as CSS variables, so that the page decides them (light, dark, print). Ids are
-made unique, because the ids of all inline SVGs of a page share one name space. The text stays
-text: it can be searched, read aloud and set in the page's own font.
+Colours, strokes and fonts are classes of the page's style sheet, so that the page decides them
+(light, dark, print). There are no ids, whose name space all SVGs of a page share. Text stays text:
+it can be searched, and is set in the page's own font.
 """
 
-import io
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
 
-import matplotlib as mpl
 from markupsafe import Markup
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from recall_reports.plots.chart import Chart, Mark, Point
 from recall_reports.record import Claim, Plot
 
-SERIES = 8
-MARKERS = "osD^vPX*"
-DASHES = ((4.0, 2.0), (1.2, 1.6), (6.0, 1.6, 1.2, 1.6), (2.5, 1.2))
+WIDTH, RIGHT, TOP, TALL = 324.0, 308.0, 22.0, 164.0  # of the drawing, and of the frame in it
+BOTTOM = TOP + TALL
+LETTER, ROW = 5.5, 15.0  # width of a character, on average, and height of a row of the legend
 
-# Colours that stand for CSS variables until the figure has been written.
-INK, MUTED, GRID, CARD = "#010101", "#020202", "#030303", "#040404"
-COLOURS = tuple(f"#0500{index:02d}" for index in range(SERIES))
-VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", CARD: "card"} | {
-    colour: f"series{index}" for index, colour in enumerate(COLOURS)
+
+def _star(corners: int, turn: float, outer: float, inner: float = 0.0) -> list[Point]:
+    """Corners at a distance from the middle, clockwise from the top; between them `inner` ones."""
+    distances = [outer, inner] if inner else [outer]
+    number = corners * len(distances)
+    angles = [math.radians(turn + 360 * index / number) for index in range(number)]
+    return [
+        (distance * math.sin(angle), -distance * math.cos(angle))
+        for angle, distance in zip(angles, distances * corners, strict=True)
+    ]
+
+
+SPOKES = "x+12"
+OUTLINES = {  # of dots of radius 1; a disc has none
+    "s": _star(4, 45, 1.4),
+    "D": _star(4, 0, 1.4),
+    "^": _star(3, 0, 1.3),
+    "v": _star(3, 180, 1.3),
+    "P": _star(4, 0, 1.5, 0.6),
+    "X": _star(4, 45, 1.5, 0.6),
+    "*": _star(5, 0, 1.5, 0.6),
+    "x": _star(4, 45, 1.4),
+    "+": _star(4, 0, 1.2),
+    "1": _star(3, 180, 1.2),
+    "2": _star(3, 0, 1.2),
+    "box": _star(4, 45, 1.4),
 }
 
-WIDTH, HEIGHT = 4.5, 3.1  # inches; 72 units of the view box each
-LEGEND_ROW = 0.21
-STYLE: dict[Any, Any] = {  # matplotlib has a literal type for the names of its settings
-    "axes.edgecolor": MUTED,
-    "axes.facecolor": "none",
-    "axes.grid": True,
-    "axes.grid.which": "major",
-    "axes.labelcolor": INK,
-    "axes.labelsize": 10.5,
-    "axes.linewidth": 0.7,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlecolor": INK,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "figure.facecolor": "none",
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 10,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "legend.fontsize": 9.5,
-    "legend.frameon": False,
-    "lines.linewidth": 1.5,
-    "lines.markersize": 4.5,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "recall-claims",
-    "text.color": INK,
-    "text.parse_math": False,
-    "xtick.bottom": False,  # the grid marks the ticks
-    "xtick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.color": MUTED,
-    "ytick.left": False,
-    "ytick.labelcolor": INK,
-}
-
-SVG = "{http://www.w3.org/2000/svg}"
-HREF = "{http://www.w3.org/1999/xlink}href"
-
-Painter = Callable[[Axes, Claim, Plot], str]
-Styles = dict[str, str]
-"""Classes by the style that they stand for; plots of a page repeat a few thousands of times."""
+Painter = Callable[[Chart, Claim, Plot], str]
+Place = Callable[[float], float]
 
 
 @dataclass(frozen=True)
@@ -85,144 +58,115 @@ class Panel:
     caption: str
 
 
-def draw(paint: Painter, claim: Claim, plot: Plot, *, name: str, styles: Styles) -> Panel:
-    """Let `paint` fill axes, put the legend below them, and return the panel.
-
-    Args:
-        paint: draws a claim into axes and returns the caption.
-        claim: whose cells are drawn.
-        plot: how.
-        name: unique in the page; prefixes the ids inside the SVG.
-        styles: classes of the page, to which those of this panel are added.
-    """
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, HEIGHT))
-        axes = figure.add_axes((0.165, 0.165, 0.785, 0.735))  # half a label of 10,000 at the right
-        caption = paint(axes, claim, plot)
-        _legend_below(figure, axes)
-        target = io.StringIO()
-        metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(target, format="svg", metadata=metadata)
-    return Panel(svg=_inline(target.getvalue(), name, caption, styles), caption=caption)
-
-
-def _legend_below(figure: Figure, axes: Axes) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    if not labels:
-        return
-    order = sorted(range(len(labels)), key=lambda index: labels[index].startswith("control"))
-    handles, labels = [handles[i] for i in order], [labels[i] for i in order]
-    columns = max(1, min(len(labels), 4, int(54 / (6 + max(map(len, labels))))))
-    rows = -(-len(labels) // columns)
-    height = HEIGHT + LEGEND_ROW * rows
-    figure.set_size_inches(WIDTH, height)
-    left, bottom, width, part = axes.get_position().bounds
-    axes.set_position(
-        (left, (bottom * HEIGHT + LEGEND_ROW * rows) / height, width, part * HEIGHT / height)
-    )
-    figure.legend(
-        handles,
-        labels,
-        ncols=columns,
-        loc="lower center",
-        borderaxespad=0.2,
-        labelspacing=0.25,
-        columnspacing=1.4,
-        handlelength=2.0,
-        handletextpad=0.5,
-    )
+def draw(paint: Painter, claim: Claim, plot: Plot) -> Panel:
+    """Let `paint` fill a chart and return the caption; the panel of both."""
+    chart = Chart()
+    caption = paint(chart, claim, plot)
+    numbers = chart.y.labels()
+    wide = LETTER * max(map(len, numbers), default=0)
+    left = max(53.0, wide + 23)
+    across, up = chart.x.places(left, RIGHT - left), chart.y.places(BOTTOM, -TALL)
+    xs = {label: across(value) for label, value in chart.x.labels().items()}
+    ys = {label: up(value) for label, value in numbers.items()}
+    legend, height = _legend([mark for mark in chart.marks if mark.label])
+    lines = [step for x in xs.values() for step in ("M", x, TOP, "v", TALL)]
+    lines += [step for y in ys.values() for step in ("M", left, y, "H", RIGHT)]
+    inside = [piece for mark in chart.marks for piece in _drawn(mark, across, up)]
+    clipped = '<svg x="{0}" y="{1}" width="{2}" height="{3}" viewBox="{0} {1} {2} {3}">{4}</svg>'
+    box = (_short(number) for number in (left, TOP, RIGHT - left, TALL))
+    pieces = [
+        _path("grid", *lines),
+        Markup(clipped).format(*box, _join(inside)),
+        _path("frame", "M", left, TOP, "v", TALL, "H", RIGHT),
+        _text((left, TOP - 7), chart.title, "heading"),
+        *(_text((x, BOTTOM + 14), label) for label, x in xs.items()),
+        *(_text((left - 5, y + 3.5), label, "end") for label, y in ys.items()),
+        _text(((left + RIGHT) / 2, BOTTOM + 30), chart.x.label, "axis"),
+        _text((left - wide - 12, TOP + TALL / 2), chart.y.label, "axis", turned=True),
+        *legend,
+    ]
+    svg = Markup('<svg class="plot" role="img" aria-label="{}" viewBox="0 0 {} {}">{}</svg>')
+    return Panel(svg.format(caption, _short(WIDTH), _short(height), _join(pieces)), caption)
 
 
-def _inline(svg: str, name: str, caption: str, styles: Styles) -> Markup:
-    """The drawing with unique ids, classes for styles, and nothing that a page does not need."""
-    drawn = ElementTree.fromstring(svg)
-    prefix = f"p{zlib.crc32(name.encode()):x}"  # short, for it is written with every point
-    used = [_target(node) for node in drawn.iter()]
-    ids = {old: f"{prefix}-{new}" for new, old in enumerate(dict.fromkeys(filter(None, used)))}
-    boxes = {
-        clip.get("id", ""): [float(clip[0].get(key, "")) for key in ("x", "y", "width", "height")]
-        for clip in drawn.iter(f"{SVG}clipPath")
-    }
-    root = Element("svg", {"class": "plot", "role": "img", "aria-labelledby": f"{prefix}-title"})
-    root.set("viewBox", drawn.get("viewBox", ""))
-    SubElement(root, "title", {"id": f"{prefix}-title"}).text = caption
-    root.extend(kept for child in drawn for kept in _kept(child, ids, boxes, styles))
-    return Markup(ElementTree.tostring(root, encoding="unicode"))
+def _drawn(mark: Mark, across: Place, up: Place) -> Iterator[Markup]:
+    """The elements of a mark."""
+    aside, below = mark.aside
+    xs = [across(x) + aside for x in mark.xs]
+    spots = list(zip(xs, [up(y) + below for y in mark.ys], strict=False))
+    look = " ".join(filter(None, (mark.kind, mark.style, mark.colour)))
+    if mark.kind == "text":
+        yield from (_text(spot, mark.text, look) for spot in spots)
+    elif mark.kind == "band":
+        left, right = xs
+        yield _path(look, "M", left, TOP, "H", right, "v", TALL, "H", left, "z")
+    elif mark.kind == "upright":
+        yield _path(look, *(step for x in xs for step in ("M", x, TOP, "v", TALL)))
+    elif mark.kind == "line" and spots:
+        yield _path(look, "M", *(number for spot in spots for number in spot))
+    elif spots:
+        ends = [(x, up(high), up(low)) for x, (low, high) in zip(xs, mark.whiskers, strict=False)]
+        rods = [step for x, *ys in ends if ys[0] != ys[1] for step in ("M", x, ys[0], "V", ys[1])]
+        if rods:
+            yield _path(f"whiskers {mark.colour}", *rods)
+        yield _dots(mark, spots)
 
 
-def _target(node: Element) -> str:
-    """The id that an element refers to; empty if it refers to none."""
-    return node.get(HREF, "").removeprefix("#") or _clip(node)
+def _dots(mark: Mark, spots: Sequence[Point]) -> Markup:
+    """All dots of a mark as one path: discs, stars (among them polygons), or spokes."""
+    steps: list[str | float] = []
+    radius = mark.size / 2
+    for x, y in spots:
+        corners = [(x + radius * a, y + radius * b) for a, b in OUTLINES.get(mark.style, ())]
+        if not corners:
+            half = (radius, radius, 0, 1, 0)
+            steps += ["M", x - radius, y, "a", *half, mark.size, 0, "a", *half, -mark.size, 0, "z"]
+        elif mark.style in SPOKES:
+            steps += [step for corner in corners for step in ("M", x, y, "L", *corner)]
+        else:
+            steps += ["M", *(number for corner in corners for number in corner), "z"]
+    look = "spokes" if mark.style in (*SPOKES, "box") else "dots"
+    return _path(f"{look} {mark.colour}", *steps)
 
 
-def _clip(node: Element) -> str:
-    return node.get("clip-path", "").removeprefix("url(#").removesuffix(")")
+def _legend(marks: Sequence[Mark]) -> tuple[list[Markup], float]:
+    """The legend below the chart, controls last, and the height of the whole drawing."""
+    marks = sorted(marks, key=lambda mark: mark.label.startswith("control"))
+    width = 36 + LETTER * max((len(mark.label) for mark in marks), default=0)
+    columns = max(1, min(len(marks), 4, int(WIDTH / width)))
+    rows = -(-len(marks) // columns)
+    pieces = []
+    for index, mark in enumerate(marks):
+        x = (WIDTH - columns * width) / 2 + index // rows * width + 4
+        y = BOTTOM + 44 + ROW * (index % rows)
+        if mark.kind == "dots":
+            pieces.append(_dots(mark, [(x + 10, y)]))
+        else:
+            pieces.append(_path(f"{mark.kind} {mark.style} {mark.colour}", "M", x, y, "h", 20))
+        pieces.append(_text((x + 25, y + 3.5), mark.label, "key"))
+    return pieces, BOTTOM + 39 + ROW * rows
 
 
-def _kept(
-    node: Element, ids: Mapping[str, str], boxes: Mapping[str, list[float]], styles: Styles
-) -> Iterator[Element]:
-    """An element as the page needs it: none, itself, or what is in a group without effect."""
-    tag = node.tag.removeprefix(SVG)
-    style = _style(node)
-    invisible = tag == "path" and (not node.get("d") or style == "fill: none")
-    if invisible or tag in ("metadata", "style"):
-        return
-    children = [kept for child in node for kept in _kept(child, ids, boxes, styles)]
-    clip = _clip(node)
-    if tag == "g" and not clip:
-        yield from children
-        return
-    if tag in ("g", "defs") and not children:
-        return
-    kept = Element(tag)
-    if node.get("id") in ids:
-        kept.set("id", ids[node.get("id", "")])
-    if node.get(HREF):
-        kept.set("href", f"#{ids[_target(node)]}")
-    for key in ("x", "y", "width", "height"):
-        if key in node.attrib:
-            kept.set(key, _short(node.attrib[key]))
-    if "d" in node.attrib:
-        kept.set("d", _path(node.attrib["d"]))
-    if clip and not (tag == "path" and _inside(node.attrib["d"], boxes[clip])):
-        kept.set("clip-path", f"url(#{ids[clip]})")
-    if not node.get("transform", "rotate(-0 ").startswith("rotate(-0 "):
-        kept.set("transform", node.attrib["transform"])
-    if style:
-        kept.set("class", styles.setdefault(style, f"s{len(styles)}"))
-    kept.text = (node.text or "").strip() or None
-    kept.extend(children)
-    yield kept
+def _path(look: str, *steps: str | float) -> Markup:
+    """A path of these commands and numbers, or nothing where there are none."""
+    data = ""
+    for step in steps:
+        text = step if isinstance(step, str) else _short(step)
+        data += f" {text}" if data and (data[-1] + text[0]).isdigit() else text
+    return Markup('<path class="{}" d="{}"/>').format(look, data) if data else Markup("")
 
 
-def _style(node: Element) -> str:
-    """The style of an element with the page's colours, and without a font, which is the page's."""
-    parts = [part.strip() for part in node.get("style", "").split(";")]
-    style = "; ".join(part for part in parts if not part.startswith("font-family"))
-    for colour, variable in VARIABLES.items():
-        style = style.replace(colour, f"var(--{variable})")
-    return style
+def _text(spot: Point, text: str, look: str = "", *, turned: bool = False) -> Markup:
+    """Text at a point; nothing where it is empty."""
+    x, y = map(_short, spot)
+    more = Markup(' class="{}"').format(look) if look else ""
+    more += Markup(' transform="rotate(-90 {} {})"').format(x, y) if turned else ""
+    return Markup('<text x="{}" y="{}"{}>{}</text>').format(x, y, more, text) if text else Markup()
 
 
-def _short(number: str) -> str:
+def _short(number: float) -> str:
     """With one decimal, a tenth of a point."""
-    return f"{float(number):.1f}".removesuffix(".0")
+    return f"{number:.1f}".removesuffix(".0")
 
 
-def _path(data: str) -> str:
-    """Path data with one decimal a number, and without the spaces that it can spare."""
-    text = ""
-    for token in data.split():
-        apart = " " if text and not text[-1].isalpha() and not token.isalpha() else ""
-        text += apart + (token if token.isalpha() else _short(token))
-    return text
-
-
-def _inside(data: str, box: Sequence[float]) -> bool:
-    """Whether a path lies in a box, up to what is not drawn, so that it need not be clipped."""
-    x, y, width, height = box
-    numbers = [float(token) for token in data.split() if not token.isalpha()]
-    return all(x - 0.05 < number < x + width + 0.05 for number in numbers[::2]) and all(
-        y - 0.05 < number < y + height + 0.05 for number in numbers[1::2]
-    )
+_join = Markup("").join

@@ -1,20 +1,14 @@
 """A map of which of several observables is the largest: measured by colour, predicted by letter."""
 
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.transforms import ScaledTranslation
-
 from recall_reports import phrases
-from recall_reports.plots.panel import CARD, COLOURS, INK
+from recall_reports.plots.chart import CARD, COLOURS, INK, Chart, Mark
 from recall_reports.plots.series import scale_axis, value
 from recall_reports.record import Cell, Claim, Plot
 
-SPREAD = 0.19  # inches between cells that differ only in parameters off the map
-BOX: dict[str, Any] = {"marker": "s", "markerfacecolor": "none", "markeredgecolor": INK}
+SPREAD = 13.5  # between cells that differ only in parameters off the map
 
 
-def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
+def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
     """Draw the claim's cells; return the caption."""
     x, y = plot.x or "", plot.group[0]
     cells = claim.cells
@@ -26,21 +20,19 @@ def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
     for place, members in crowd.items():
         for index, cell in enumerate(members):
             aside = SPREAD * (index - (len(members) - 1) / 2)
-            _point(axes, place, cell, aside, colours)
-    for label, style in _keys(cells, colours).items():
-        axes.plot([], [], linestyle="none", markersize=7, label=label, **style)
-    for which, name in (("x", x), ("y", y)):
+            _point(chart, place, cell, aside, colours[str(cell.observed)])
+    found = {str(cell.observed) for cell in cells}
+    for name in (name for name in names if name in found):
+        chart.add(Mark("dots", colours[name], style="o", size=7, label=f"measured {_key(name)}"))
+    if any(map(_disagrees, cells)):
+        chart.add(Mark("dots", INK, style="box", size=7, label="not the predicted one"))
+    for axis, name, label in ((chart.x, x, plot.x_label), (chart.y, y, plot.y_label)):
         values = [value(cell, name) for cell in cells]
-        wide = bool(values) and min(values) > 0 and max(values) / min(values) > 5
-        log = wide or (which == "x" and "x" in plot.log)
-        scale_axis(axes, which, values, log=log, at_values=True)
-    xs, ys = zip(*crowd, strict=True)
-    axes.update_datalim([(min(xs), min(ys)), (max(xs), max(ys))])
-    axes.margins(0.12 if len(crowd) < len(cells) else 0.09, 0.09)
-    axes.autoscale_view()
-    axes.set_xlabel(plot.x_label or phrases.axis(x, claim.symbols))
-    axes.set_ylabel(plot.y_label or phrases.axis(y, claim.symbols))
-    axes.set_title("Which is largest")
+        wide = min(values) > 0 and max(values) / min(values) > 5
+        scale_axis(axis, values, log=wide or (axis is chart.x and "x" in plot.log), at_values=True)
+        axis.label, axis.margin = label or phrases.axis(name, claim.symbols), 0.09
+    chart.x.margin = 0.12 if len(crowd) < len(cells) else 0.09
+    chart.title = "Which is largest"
     return _caption(cells, crowded=len(crowd) < len(cells))
 
 
@@ -48,43 +40,15 @@ def _disagrees(cell: Cell) -> bool:
     return cell.observed != cell.predicted
 
 
-def _point(
-    axes: Axes, place: tuple[float, float], cell: Cell, aside: float, colours: dict[str, str]
-) -> None:
-    """One cell, moved aside by so many inches: a disc, and a box where theory and data differ."""
-    figure = axes.get_figure()
-    assert figure is not None
-    transform = axes.transData + ScaledTranslation(aside, 0, figure.dpi_scale_trans)
-    axes.plot(
-        *place,
-        marker="o",
-        color=colours[str(cell.observed)],
-        markersize=12,
-        linestyle="none",
-        transform=transform,
-    )
+def _point(chart: Chart, place: tuple[float, float], cell: Cell, aside: float, colour: str) -> None:
+    """One cell, moved aside by so much: a disc, and a box where theory and data differ."""
+    xs, ys = [place[0]], [place[1]]
+    chart.add(Mark("dots", colour, xs, ys, "o", 12, aside=(aside, 0)))
     if _disagrees(cell):
-        axes.plot(*place, markersize=15, linestyle="none", transform=transform, **BOX)
-        axes.annotate(
-            f"is {cell.observed}",
-            place,
-            xycoords=transform,
-            xytext=(0, -13.5),
-            textcoords="offset points",
-            fontsize=7,
-            ha="center",
-            color=INK,
-        )
-    axes.annotate(
-        _short(str(cell.predicted)),
-        place,
-        xycoords=transform,
-        ha="center",
-        va="center_baseline",
-        color=CARD,
-        fontsize=8,
-        fontweight="bold",
-    )
+        chart.add(Mark("dots", INK, xs, ys, "box", 15, aside=(aside, 0)))
+        chart.add(Mark("text", INK, xs, ys, "small", text=f"is {cell.observed}", aside=(aside, 19)))
+    letter = _short(str(cell.predicted))
+    chart.add(Mark("text", CARD, xs, ys, "letter", text=letter, aside=(aside, 3)))
 
 
 def _short(name: str) -> str:
@@ -94,19 +58,6 @@ def _short(name: str) -> str:
 
 def _key(name: str) -> str:
     return name if _short(name) == name else f"{name} ({_short(name)})"
-
-
-def _keys(cells: list[Cell], colours: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """The entries of the legend."""
-    found = {cell.observed for cell in cells}
-    keys: dict[str, dict[str, Any]] = {
-        f"measured {_key(name)}": {"marker": "o", "color": colour}
-        for name, colour in colours.items()
-        if name in found
-    }
-    if any(map(_disagrees, cells)):
-        keys["not the predicted one"] = BOX
-    return keys
 
 
 def _caption(cells: list[Cell], *, crowded: bool) -> str:

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from recall_reports import phrases
-from recall_reports.plots.panel import COLOURS, INK, MUTED
+from recall_reports.plots.chart import COLOURS, MUTED, Chart, Mark
 from recall_reports.plots.series import is_number, scale_axis
 from recall_reports.record import Claim, Plot, Point
 
@@ -38,7 +37,7 @@ def drawable(claim: Claim) -> bool:
     return claim.hunt is not None and len(telling(claim.hunt.points)) == 2
 
 
-def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
+def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
     """Draw the points, those shown outside the region above the others; return the caption."""
     assert claim.hunt is not None
     points = claim.hunt.points
@@ -56,19 +55,15 @@ def paint(axes: Axes, claim: Claim, plot: Plot) -> str:
         ([violation.params] if violation else [], "violation, confirmed", COLOURS[1], "*", 10),
     ):
         if shown:
-            places = [[params[name] for params in shown] for name in (x, y)]
-            axes.plot(
-                *places, linestyle="none", marker=marker, color=colour, markersize=size, label=label
-            )
-    for which, name in (("x", x), ("y", y)):
+            xs, ys = ([float(params[name]) for params in shown] for name in (x, y))
+            chart.add(Mark("dots", colour, xs, ys, marker, size, label=label))
+    for axis, name in ((chart.x, x), (chart.y, y)):
         everywhere = [p.params for p in points] + [p.params for p in beyond]
         values = [float(params[name]) for params in everywhere]
         low, high = min(values), max(values)
-        log = low > 0 and high / low > WIDE
-        scale_axis(axes, which, (low, high), log=log)
-    axes.set_xlabel(phrases.axis(x, claim.symbols))
-    axes.set_ylabel(phrases.axis(y, claim.symbols))
-    axes.set_title("The regime", color=INK)
+        scale_axis(axis, values, log=low > 0 and high / low > WIDE)
+        axis.label = phrases.axis(name, claim.symbols)
+    chart.title = "The regime"
     return (
         f"{claim.hunt.tried} points of the regime that a hunt has tried"
         f"{f', the {len(points)} nearest to a violation' if claim.hunt.tried > len(points) else ''}"

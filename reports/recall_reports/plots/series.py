@@ -6,15 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
-
 from recall_reports import phrases
-from recall_reports.plots.panel import COLOURS, MARKERS
+from recall_reports.plots.chart import COLOURS, MARKERS, MAX_TICKS, Axis, Chart, Mark
 from recall_reports.record import Cell, Claim, Plot
-
-MAX_TICKS = 7
-MIN_LOG_RANGE = 8  # a logarithmic axis that spans less has evenly spaced ticks
 
 
 @dataclass(frozen=True)
@@ -86,20 +80,11 @@ def predicted(cells: Iterable[Cell]) -> list[tuple[Cell, float]]:
     return [(cell, cell.predicted) for cell in cells if isinstance(cell.predicted, float)]
 
 
-def points(
-    axes: Axes, group: Series, xs: Sequence[float], cells: Sequence[Cell], **style: Any
-) -> None:
+def points(chart: Chart, group: Series, xs: Sequence[float], cells: Sequence[Cell]) -> None:
     """Draw the observed values of these cells of a series at `xs`, with their intervals."""
-    axes.errorbar(
-        xs,
-        [observed(cell) for cell in cells],
-        yerr=errors(cells),
-        fmt=group.marker,
-        color=group.colour,
-        elinewidth=1.0,
-        label=group.label or "observed",
-        **style,
-    )
+    ys, ends = [observed(cell) for cell in cells], [whiskers(cell) for cell in cells]
+    label = group.label or "observed"
+    chart.add(Mark("dots", group.colour, xs, ys, group.marker, whiskers=ends, label=label))
 
 
 def is_number(value: Any) -> TypeGuard[float]:
@@ -107,14 +92,10 @@ def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def errors(cells: Sequence[Cell]) -> list[list[float]]:
-    """Distances from the observed values down and up to the bounds of their intervals."""
-    down, up = [], []
-    for cell in cells:
-        low, high = (cell.interval.low, cell.interval.high) if cell.interval else (None, None)
-        down.append(max(0.0, observed(cell) - low) if low is not None else 0.0)
-        up.append(max(0.0, high - observed(cell)) if high is not None else 0.0)
-    return [down, up]
+def whiskers(cell: Cell) -> tuple[float, float]:
+    """The ends of a cell's interval; the observed value where an end is unknown."""
+    known = [observed(cell), *bounds([cell])]
+    return min(known), max(known)
 
 
 def bounds(cells: Iterable[Cell]) -> list[float]:
@@ -131,35 +112,16 @@ def near(values: list[float], others: list[float]) -> list[float]:
     return kept if low <= 0 else [v for v in kept if v > 0]
 
 
-def scale_axis(
-    axes: Axes, which: str, values: Iterable[float], *, log: bool, at_values: bool = False
-) -> None:
-    """Set a linear or logarithmic scale with a handful of ticks in plain figures.
+def scale_axis(axis: Axis, values: Iterable[float], *, log: bool, at_values: bool = False) -> None:
+    """Set a linear or logarithmic scale.
 
     With `at_values` the ticks are at the values themselves (parameters of a grid), if these are
     few and far enough apart. Values that are not positive force a linear axis.
     """
-    axis = axes.xaxis if which == "x" else axes.yaxis
     found = sorted({value for value in values if math.isfinite(value)})
-    log = log and bool(found) and found[0] > 0
-    setter = axes.set_xscale if which == "x" else axes.set_yscale
-    setter("log" if log else "linear")
-    if at_values and 1 < len(found) <= MAX_TICKS and _apart(found, log=log):
-        axis.set_major_locator(FixedLocator(found))
-    elif log and found[-1] > MIN_LOG_RANGE * found[0]:
-        subs = (1.0, 2.0, 5.0) if found[-1] < 200 * found[0] else (1.0,)
-        axis.set_major_locator(LogLocator(base=10, subs=subs, numticks=MAX_TICKS + 2))
-    else:
-        axis.set_major_locator(MaxNLocator(MAX_TICKS - 1, steps=[1, 2, 2.5, 5, 10]))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
-
-
-def tick(value: float) -> str:
-    """A tick label in as few figures as it needs."""
-    if value != 0 and not 1e-3 <= abs(value) < 1e6:
-        return phrases.number(value, 2)
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    axis.log = log and bool(found) and found[0] > 0
+    if at_values and 1 < len(found) <= MAX_TICKS and _apart(found, log=axis.log):
+        axis.ticks = found
 
 
 def _apart(values: Sequence[float], *, log: bool) -> bool:

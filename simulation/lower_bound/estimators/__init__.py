@@ -24,7 +24,7 @@ def _matched_filter_assignment(observation: Observation) -> torch.Tensor:
 
 
 def _ridge(observation: Observation) -> torch.Tensor:
-    return greedy(ridge.scores(observation))
+    return ridge.labels(observation)
 
 
 def _ridge_assignment(observation: Observation) -> torch.Tensor:
@@ -32,7 +32,7 @@ def _ridge_assignment(observation: Observation) -> torch.Tensor:
 
 
 def _linear_mmse(observation: Observation) -> torch.Tensor:
-    return greedy(ridge.linear_mmse(observation))
+    return ridge.linear_mmse_labels(observation)
 
 
 def _linear_mmse_assignment(observation: Observation) -> torch.Tensor:

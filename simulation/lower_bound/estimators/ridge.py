@@ -9,6 +9,7 @@ estimate; a large ridge is the matched filter.
 
 import torch
 
+from simulation import decoding
 from simulation.lower_bound.estimators.whitening import whiten
 from simulation.lower_bound.gradient_channel import Observation, centred
 
@@ -20,10 +21,22 @@ def scores(observation: Observation, *, ridge: float = 0.5) -> torch.Tensor:
     return scale * right @ observation.gradient.mT @ left.mT
 
 
+def labels(observation: Observation, *, ridge: float = 0.5) -> torch.Tensor:
+    """(R, V): the label of largest score of each token, in memory O(R V d)."""
+    left, right = (_filtered(vectors, ridge) for vectors in (observation.u, observation.z))
+    return decoding.predict(left, observation.gradient, right)
+
+
 def linear_mmse(observation: Observation) -> torch.Tensor:
     """(R, V, V) by token and label: the two-sided pseudo-inverse."""
     white = whiten(observation)
     return white.expand(white.y)
+
+
+def linear_mmse_labels(observation: Observation) -> torch.Tensor:
+    """(R, V): the label of largest score of each token, in memory O(R V d)."""
+    white = whiten(observation)
+    return decoding.predict(white.label_basis, white.y, white.token_basis)
 
 
 def _filtered(vectors: torch.Tensor, ridge: float) -> torch.Tensor:

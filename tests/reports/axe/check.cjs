@@ -7,6 +7,7 @@ const { document } = window;
 // jsdom draws nothing: colours are checked in Python. Without the style sheet it is much faster.
 document.querySelectorAll("style").forEach((style) => style.remove());
 // What the page's own script does, and what a reader may unfold.
+document.querySelectorAll("noscript").forEach((text) => text.replaceWith(...text.childNodes));
 document.querySelectorAll("form[hidden]").forEach((form) => (form.hidden = false));
 document.querySelectorAll("details").forEach((details) => (details.open = true));
 window.eval(readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));

@@ -113,6 +113,18 @@ def test_tiles_change_no_inner_product_and_no_sum(
         assert torch.allclose(total.flatten(0, 1), sums, rtol=0, atol=4500 * eps)
 
 
+def test_a_token_is_counted_however_often_it_stands_beside_a_label() -> None:
+    table = torch.tensor([[[1.0, -3.0], [0.5, 2.0]]], dtype=torch.float64)
+    counts = torch.tensor([[200, 20_000]])
+    tokens = torch.tensor([[0, 0, 1, 0]] * 200 + [[1, 1, 1, 1]] * 19_999 + [[0, 1, 1, 1]])
+    wanted = [[0.0, 0.0], [0.0, 0.0]]
+    for label, row in zip([0] * 200 + [1] * 20_000, tokens.tolist(), strict=True):
+        for token in row:
+            for axis in range(2):
+                wanted[label][axis] += table[0, token, axis].item()
+    assert contractions.sum_by_label(table, tokens, counts)[0].tolist() == wanted
+
+
 def test_sequences_come_sorted_by_label_with_their_own_tokens() -> None:
     batch = sampling.draw(
         [np.random.default_rng([3, index]) for index in range(2)],

@@ -144,6 +144,20 @@ def test_a_model_that_is_right_is_not_trained_again() -> None:
     assert torch.equal(found.steps[reached], first.steps[reached])
 
 
+def test_the_first_rate_that_reaches_the_target_counts() -> None:
+    rates, seeds, target = [1e-4, 0.03, 0.1], [1, 2, 3, 4, 5, 6], 0.4
+    each = [run(seeds, [SMALL] * 6, learning_rate=rate, target=target) for rate in rates]
+    found = best(seeds, rates, target=target)
+    counted = set()
+    for model in range(6):
+        reached = [tried for tried in each if tried.accuracy[model] >= target]
+        first = max(each, key=lambda tried: tried.accuracy[model]) if not reached else reached[0]
+        counted.add(len(reached))
+        assert found.accuracy[model] == first.accuracy[model]
+        assert found.steps[model] == first.steps[model]
+    assert {1, 2} <= counted
+
+
 def test_no_rate_is_refused() -> None:
     with pytest.raises(ValueError, match="no learning rate"):
         best([1], [])

@@ -2,11 +2,13 @@
 
 import math
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from theory.factual import compressed_draws
 from theory.factual import constructions as theory
 
 
@@ -131,3 +133,11 @@ def test_compression_costs_width_and_then_accuracy() -> None:
 def test_senseless_sizes_are_refused(call: object) -> None:
     with pytest.raises(ValueError, match="give"):
         call()  # type: ignore[operator]
+
+
+def test_a_search_for_a_width_draws_its_facts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = Mock(wraps=np.random.default_rng)
+    monkeypatch.setattr(np.random, "default_rng", drawn)
+    compressed_draws.narrow.cache_clear()
+    theory.compressed_width(12, 9, 4, 30, group=3, head_dim=2, frequency=0.9, target=0.6)
+    assert drawn.call_count == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import subprocess
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -58,6 +59,15 @@ def written(path: Path, *edits: Edit) -> Path:
                 "verdict": "SUPPORTED",
             }
         ],
+        "controls": [
+            {
+                "id": "off",
+                "description": "a constant that is off",
+                "verdict": "REFUTED",
+                "interval": [0.99, 1.01],
+                "region": [1.47, 1.53],
+            }
+        ],
         "alpha": claim.rule.alpha_of_look(share, claim.looks["smoke"]),
         "registration": registration(claim, "smoke"),
     }
@@ -77,6 +87,7 @@ def baseline(
 ) -> Baseline:
     found = Baseline(written(path, *edits), SMOKE, asked, REPOSITORY)
     monkeypatch.setattr(Changes, "since", lambda revision, folder: since)
+    monkeypatch.setattr("recall_claims.plugin.baseline.ancestor", lambda commit, folder: commit)
     monkeypatch.setattr(
         "recall_claims.plugin.baseline.load",
         lambda file: msgspec.json.decode(file.read_bytes(), type=Record),
@@ -142,18 +153,39 @@ def test_a_change_since_the_revision_or_since_the_baseline_runs_the_claim(
     ("commit", "says"),
     [
         (None, "recorded at no commit"),
-        ("0123456789+", r"with uncommitted changes \(0123456789\+\)"),
-        ("0123456789", "at commit 0123456789, which this repository does not have"),
+        ("0123456789+", r"with uncommitted changes \('0123456789\+'\)"),
+        ("0123456789", "at commit '0123456789', which this repository does not have"),
+        ("HEAD", "at commit 'HEAD', which is no commit: that is 7 to 64 hexadecimal digits"),
+        ("main", "which is no commit"),
+        ("--output={folder}/victim", "which is no commit"),
+        ("-1", "which is no commit"),
+        ("", "which is no commit"),
+        ("012345", "which is no commit"),
+        ("0123456789\n", "which is no commit"),
+        ("{elsewhere}", "which is no ancestor of the commit that is checked out"),
+        ("abcdef0", "which is no ancestor"),
     ],
 )
 def test_a_baseline_of_nobody_knows_what_code_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: str | None, says: str
+    tmp_path: Path, commit: str | None, says: str
 ) -> None:
-    real = Changes.since
-    found = baseline(tmp_path, monkeypatch, of_suite(commit=commit), since=NOTHING, asked=NOTHING)
-    monkeypatch.setattr(Changes, "since", real)
+    def git(*arguments: str) -> str:
+        identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
+        return subprocess.check_output(["git", *identity, *arguments], cwd=tmp_path, text=True)
+
+    git("init", "--quiet", "--initial-branch", "main")
+    git("commit", "--quiet", "--allow-empty", "--message", "first")
+    git("branch", "abcdef0")
+    git("checkout", "--quiet", "--orphan", "elsewhere")
+    git("commit", "--quiet", "--allow-empty", "--message", "of another history")
+    elsewhere = git("rev-parse", "HEAD").strip()
+    git("checkout", "--quiet", "main")
+    (tmp_path / "victim").write_text("precious")
+    recorded = commit and commit.format(folder=tmp_path, elsewhere=elsewhere)
+    found = Baseline(written(tmp_path, of_suite(commit=recorded)), SMOKE, NOTHING, tmp_path)
     with pytest.raises(ValueError, match=f"{says}.*; record one from a clean checkout"):
-        found.since  # noqa: B018
+        found.require()
+    assert (tmp_path / "victim").read_text() == "precious"
 
 
 def test_without_a_baseline_every_claim_runs(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from claims.attention.test_signal import trigger_score as claim
+from recall_claims.declare.papers import papers
 from recall_claims.plugin.changes import Changes, commit
 
 REPOSITORY = Path(__file__).parents[3]
@@ -37,6 +39,19 @@ def test_a_claim_is_not_touched_by_anything_else() -> None:
     assert changed(*files).touched("claims.attention.test_signal") == ()
 
 
+@pytest.mark.parametrize(
+    "file",
+    [
+        *("claims/conftest.py", "claims/attention/conftest.py", "conftest.py", "pytest.ini"),
+        *("pyproject.toml", "tox.ini", "claims/papers/__init__.py", "claims/papers/A.toml"),
+    ],
+)
+def test_a_claim_is_touched_by_what_pytest_runs_it_with(file: str) -> None:
+    assert changed(file).touched(claim.module, papers()["A"].file)
+    for other in ("tests/conftest.py", "claims/memory/conftest.py", "claims/papers/B.toml"):
+        assert changed(other).touched(claim.module, papers()["A"].file) == ()
+
+
 def git(folder: Path, *arguments: str) -> None:
     identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
     subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
@@ -55,8 +70,37 @@ def test_files_changed_since_a_revision(tmp_path: Path) -> None:
     wanted = {tmp_path / name for name in ("changed.py", "größer.py", "removed.py")}
     assert Changes.since("HEAD", tmp_path).files == wanted
     assert Changes.since("HEAD", tmp_path / "folder").files == wanted
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    (tmp_path / "file").write_text("old")
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "first")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "revision",
+    [
+        *("nowhere", "", "-1", "--all", "--output={folder}/file", "HEAD --output={folder}/file"),
+        *("HEAD..HEAD", "^HEAD", "HEAD^{tree}", "HEAD:file"),
+    ],
+)
+def test_a_revision_is_one_commit_and_never_an_option(repository: Path, revision: str) -> None:
     with pytest.raises(ValueError, match="name a commit, tag or branch"):
-        Changes.since("nowhere", tmp_path)
+        Changes.since(revision.replace("{folder}", str(repository)), repository)
+    assert (repository / "file").read_text() == "old"
+    assert {entry.name for entry in repository.iterdir()} == {".git", "file"}
+
+
+def test_a_file_that_was_renamed_counts_under_both_names(repository: Path) -> None:
+    (repository / "file").rename(repository / "other")
+    git(repository, "add", "--all")
+    git(repository, "config", "diff.renames", "true")
+    wanted = frozenset({repository / "file", repository / "other"})
+    assert Changes.since("HEAD", repository).files == wanted
 
 
 def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,14 +110,10 @@ def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert commit(tmp_path) is None
 
 
-def test_commit_with_a_sign_for_uncommitted_changes(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("old")
-    git(tmp_path, "init", "--quiet")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "--quiet", "--message", "first")
-    (tmp_path / "untracked").write_text("new")
-    clean = commit(tmp_path)
+def test_commit_with_a_sign_for_uncommitted_changes(repository: Path) -> None:
+    (repository / "untracked").write_text("new")
+    clean = commit(repository)
     assert clean is not None
     assert re.fullmatch("[0-9a-f]{10}", clean)
-    (tmp_path / "file").write_text("new")
-    assert commit(tmp_path) == f"{clean}+"
+    (repository / "file").write_text("new")
+    assert commit(repository) == f"{clean}+"

@@ -105,3 +105,22 @@ def test_a_claim_that_nobody_has_run_is_told_by_its_first_block() -> None:
     found.learn(replace(KEY, claim="other"), 2.0)
     assert found.seconds("other", "dim=8", 10) == pytest.approx(2.0)
     assert found.seconds("other", "dim=16", 10) == pytest.approx(4.0)
+
+
+class Name(str):
+    """A claim's id that counts with how many others it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Name.compared += 1
+        return super().__eq__(other)
+
+    __hash__ = str.__hash__
+
+
+def test_what_a_block_teaches_does_not_take_a_look_at_every_claim() -> None:
+    found = costs(None)
+    for number in range(100):
+        found.learn(replace(KEY, claim=Name(number)), 2.0)
+    assert Name.compared < 1000  # each with each: 4,950

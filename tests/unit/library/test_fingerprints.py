@@ -4,6 +4,7 @@ import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
+from unittest.mock import Mock, call
 
 import pytest
 
@@ -113,6 +114,25 @@ def test_fingerprint_changes_with_what_the_figures_depend_on(
     assert (before == after) is same
 
 
+def test_a_file_is_parsed_once_whatever_the_number_of_its_claims(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = (
+        "@claim('T.{0}', '', cells=grid(a=1), replicates=2, rule=RULE)\n"
+        "def claim_{0}(cell, block):\n    return 0\n"
+    )
+    claims = "".join(one.format(n) for n in range(20))
+    loaded = load(folder, f"{SOURCE}\nRULE = MeanRatio(Region(0.9, 1.1))\n{claims}")
+    parsed = Mock(wraps=fingerprints._parsed)
+    monkeypatch.setattr(fingerprints, "_parsed", parsed)
+    assert len({fingerprint(getattr(loaded, f"claim_{n}").observe) for n in range(20)}) == 1
+    assert parsed.call_args_list.count(call("claimlike")) == 2  # its tree, and its imports
+    named = Mock(wraps=fingerprints._names)
+    monkeypatch.setattr(fingerprints, "_names", named)
+    assert visible_names(loaded.one.observe) is visible_names(loaded.one.observe)
+    assert named.call_args_list.count(call(loaded.one.observe.__code__)) == 1
+
+
 def test_a_simulation_that_uses_theory_is_seen(folder: Path) -> None:
     module = load(folder, SOURCE)
     assert "theory.attention.problem" in visible_names(module.cheat)
@@ -148,6 +168,59 @@ def test_what_the_claim_file_imports_counts_unless_it_is_theory(
     changed.write_text(changed.read_text().replace("VALUE = 1", "VALUE = 2"))
     after = fingerprint(load(folder, own + SOURCE).one.observe)
     assert (before == after) is same
+
+
+LIBRARY_HOOK = "from pathlib import Path\nfrom recall_claims import add_paper, pytest_addoption\n"
+NEW_PAPER = LIBRARY_HOOK + 'add_paper(Path(__file__).with_name("paper.toml"))\n'
+MANY_PAPERS = (
+    LIBRARY_HOOK
+    + 'for path in sorted(Path(__file__).parent.glob("*.toml")):\n    add_paper(path)\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "same"),
+    [
+        ({"own/conftest.py": '"""A docstring."""\n'}, True),
+        ({"own/claims/conftest.py": NEW_PAPER}, True),
+        ({"own/conftest.py": "import own.papers\n", "own/papers.py": MANY_PAPERS}, True),
+        ({"pytest.ini": "[pytest]\naddopts = -p recall_claims.plugin -ra\n"}, True),
+        ({"own/elsewhere/conftest.py": "import numpy\nnumpy.mean = max\n"}, True),
+        ({"own/claims/conftest.py": "import numpy\nnumpy.mean = max\n"}, False),
+        ({"own/conftest.py": "import numpy\nnumpy.mean = max\n"}, False),
+        ({"conftest.py": "import numpy\nnumpy.mean = max\n"}, False),
+        ({"own/conftest.py": "import evil\n", "evil.py": "VALUE = 1\n"}, False),
+        ({"own/conftest.py": "from . import evil\n", "own/evil.py": "VALUE = 1\n"}, False),
+        ({"own/conftest.py": 'pytest_plugins = ["evil"]\n', "evil.py": "VALUE = 1\n"}, False),
+        ({"own/conftest.py": "from os import system as add_paper\nadd_paper('true')\n"}, False),
+        ({"own/conftest.py": "from os import *\n"}, False),
+        ({"own/conftest.py": NEW_PAPER.replace('"paper.toml"', "print()")}, False),
+        ({"own/conftest.py": MANY_PAPERS.replace("for path in", "for Path.exists in")}, False),
+        ({"own/conftest.py": MANY_PAPERS + "    Path.exists = None\n"}, False),
+        ({"pytest.ini": "[pytest]\naddopts = -p evil\n", "evil.py": "VALUE = 1\n"}, False),
+        ({"pyproject.toml": 'addopts = ["-p", "evil"]\n', "evil.py": "VALUE = 1\n"}, False),
+    ],
+)
+def test_what_pytest_loads_before_a_claim_file_counts_where_it_does_more_than_add_papers(
+    folder: Path, files: dict[str, str], same: bool
+) -> None:
+    for package in ("own", "own/claims", "own/elsewhere"):
+        (folder / package).mkdir()
+        (folder / package / "__init__.py").write_text("")
+
+    def at_hand() -> str:
+        (folder / "own/claims/test_it.py").write_text("def observe(): ...\n")
+        load(folder, "from own.claims import test_it\n")
+        return fingerprint(sys.modules["own.claims.test_it"].observe)
+
+    before = at_hand()
+    for file, text in files.items():
+        (folder / file).write_text(text)
+    after = at_hand()
+    assert (before == after) is same
+    if (folder / "evil.py").exists():
+        (folder / "evil.py").write_text("VALUE = 2\n")
+        assert at_hand() != after
 
 
 def test_helpers_of_another_claim_file_count() -> None:

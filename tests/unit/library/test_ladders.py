@@ -85,10 +85,10 @@ def test_a_rate_that_is_not_monotone_brackets_nothing() -> None:
 
 
 def test_the_estimate_interpolates_in_the_logarithm() -> None:
-    found = falling((60, 40, 20), 80, (10, 20, 40)).estimate()
+    found = falling((60, 40, 20), 80, (10, 20, 40)).estimate
     assert found == pytest.approx(20.0)
-    assert falling((60, 20), 80, (10, 40)).estimate() == pytest.approx(20.0)
-    assert math.isnan(falling((60, 50), 80, (10, 40)).estimate())
+    assert falling((60, 20), 80, (10, 40)).estimate == pytest.approx(20.0)
+    assert math.isnan(falling((60, 50), 80, (10, 40)).estimate)
 
 
 def test_a_location_is_judged_by_its_edges() -> None:

@@ -2,10 +2,14 @@
 
 import hashlib
 import io
+import json
 import os
+import re
 import sqlite3
+import tracemalloc
+import zlib
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recall_claims.errors import LedgerError
+from recall_claims.errors import SimulationError
+from recall_claims.evidence.block import FORM, pack, unpack
+from recall_claims.evidence.cost import SPENT, Costs
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
+from recall_claims.evidence.validate import fault
 
 KEY = BlockKey("claim", "reg", "a=1", 0, 0, 2, "float64", "cpu", "code", "versions")
 
@@ -40,13 +47,13 @@ def test_many_may_create_one_ledger_at_the_same_moment(tmp_path: Path) -> None:
         assert None not in found
 
 
-def test_a_ledger_is_looked_at_and_created_under_one_lock(tmp_path: Path) -> None:
+def test_a_ledger_is_looked_at_and_filled_under_one_lock(tmp_path: Path) -> None:
     locked = []
 
     class Watched(Ledger):
-        def _check_or_create(self) -> None:
+        def _check_or_fill(self) -> None:
             locked.append(self._database.in_transaction)
-            super()._check_or_create()
+            super()._check_or_fill()
 
     Watched(tmp_path / "ledger.sqlite").__exit__(None, None, None)
     assert locked == [True]
@@ -69,28 +76,170 @@ class Trap:
         return os.mkdir, ("harm",)
 
 
-def test_the_ledger_holds_and_reads_no_pickles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def archive(compress: bool = False, **arrays: Any) -> bytes:
+    """A payload as ledgers of format 2 have it, or would never have it."""
+    buffer = io.BytesIO()
+    (np.savez_compressed if compress else np.savez)(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def longer_than_it_is() -> bytes:
+    """An archive whose array says that it has 10^12 values."""
+    return archive(value=np.ones(2)).replace(b"(2,), }             ", b"(1000000000000,), }  ")
+
+
+def packed(names: str, values: bytes) -> bytes:
+    """A payload of this format, of names as JSON and of values' bytes."""
+    return FORM + names.encode() + b"\n" + zlib.compress(values)
+
+
+def content(payload: bytes) -> str:
+    """The checksum that a forger would write beside it."""
+    head, _, body = payload.partition(b"\n")
+    with suppress(zlib.error):
+        return hashlib.sha256(head + b"\n" + zlib.decompress(body)).hexdigest()
+    return hashlib.sha256(payload).hexdigest()
+
+
+NAN = np.array([np.nan, 1.0])
+FORGED = {
+    "a pickle": archive(value=np.array([Trap(), None])),
+    "NaN": pack({"value": NAN})[0],
+    "NaN, format 2": archive(value=NAN),
+    "many": pack({"value": np.ones(400)})[0],
+    "many, format 2": archive(value=np.ones(400)),
+    "a shape": archive(value=np.ones((2, 1))),
+    "text": archive(value=np.array(["1", "2"])),
+    "complex": archive(value=np.ones(2, complex)),
+    "int8": archive(value=np.ones(2, np.int8)),
+    "a bomb, format 2": archive(compress=True, value=np.zeros(2**21)),
+    "a bomb": packed('["value"]', bytes(2**24)),
+    "a bomb of names": packed(json.dumps([str(n) for n in range(10**5)]), bytes(16 * 10**5)),
+    "a header that lies": longer_than_it_is(),
+    "no names": packed("[]", b""),
+    "names that are none": packed("[1]", bytes(16)),
+    "a name twice": packed('["a", "a"]', bytes(32)),
+    "a name with a line break": packed('["a\\nb"]', bytes(16)),
+    "half": pack({"value": np.ones(2)})[0][:-6],
+    "more after it": pack({"value": np.ones(2)})[0] + b"more",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_a_forged_block_is_put_aside_and_drawn_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "ledger.sqlite"
+    path, payload, honest = tmp_path / "ledger", FORGED[kind], BlockResult({"v": np.ones(2)}, 0.1)
     with Ledger(path) as ledger:
-        ledger.put(KEY, BlockResult({"value": np.ones(2)}, 0.1))
-    buffer = io.BytesIO()
-    np.savez(buffer, value=np.array([Trap(), None]))
-    payload = buffer.getvalue()
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        (kept,) = database.execute("SELECT payload FROM blocks").fetchone()
-        database.execute(
-            "UPDATE blocks SET payload = ?, checksum = ?",
-            (payload, hashlib.sha256(payload).hexdigest()),
-        )
-
-    with np.load(io.BytesIO(kept), allow_pickle=False) as archive:
-        assert archive.files == ["value"]
-    with Ledger(path) as ledger, pytest.raises(LedgerError, match="no numpy archive"):
-        ledger.get(KEY)
+        ledger.put(KEY, honest)
+        forged = (payload, content(payload))
+        ledger.ask("UPDATE blocks SET payload = ?, checksum = ?", forged, action="write")
+        tracemalloc.start()
+        assert ledger.get(KEY) is None
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 2**22 + 8 * len(payload)
+        assert re.fullmatch(r"damaged \(.+\)", ledger.why_missing(KEY), re.DOTALL)
+        assert ledger.ask("SELECT payload, checksum FROM aside") == [forged]
+        ledger.put(KEY, honest)
+        assert ledger.get(KEY) is not None
     assert not (tmp_path / "harm").exists()
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("inf")])
+def test_a_block_of_impossible_seconds_is_put_aside(tmp_path: Path, seconds: float) -> None:
+    with Ledger(tmp_path / "ledger") as ledger:
+        ledger.put(KEY, BlockResult({"v": np.ones(2)}, 0.1))
+        ledger.ask("UPDATE blocks SET seconds = ?", (seconds,), action="write")
+        assert Costs(lambda: ledger, "cpu", dict).known("claim") == []
+        assert ledger.get(KEY) is None
+        assert "seconds" in ledger.why_missing(KEY)
+
+
+def test_a_block_of_other_observables_is_put_aside_where_they_are_known(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger") as ledger:
+        ledger.put(KEY, BlockResult({"v": np.ones(2)}, 0.1))
+        assert ledger.get(KEY, ["v"]) is not None
+        assert ledger.get(KEY, ["w"]) is None
+        assert ledger.why_missing(KEY) == "damaged (it has the observables ['v'], not ['w'])"
+
+
+V = {"v": np.ones(2)}
+
+
+@pytest.mark.parametrize(
+    ("result", "says"),
+    [
+        (BlockResult({"v": NAN}, 0.1), "observable 'v' has values that are not finite"),
+        (BlockResult({"v": np.ones(20)}, 0.1), r"'v' has shape \(20,\), not \(2,\)"),
+        (BlockResult({"v": np.ones((2, 1))}, 0.1), "shape"),
+        (BlockResult({"v": np.ones(2, np.float32)}, 0.1), "of type float32"),
+        (BlockResult({"v": np.ones(2, ">f8")}, 0.1), "of type >f8"),
+        (BlockResult({"v": np.array(["1", "2"])}, 0.1), "of type <U1"),
+        (BlockResult({"v": np.ma.ones(2)}, 0.1), "not an array of float64"),
+        (BlockResult({"v": [1.0, 2.0]}, 0.1), "of type list"),  # type: ignore[dict-item]
+        (BlockResult({}, 0.1), "observables"),
+        (BlockResult({"v\n": np.ones(2)}, 0.1), "name"),
+        (BlockResult({"v" * 201: np.ones(2)}, 0.1), "name"),
+        (BlockResult({1: np.ones(2)}, 0.1), "name"),  # type: ignore[dict-item]
+        (BlockResult(V, -0.1), "seconds"),
+        (BlockResult(V, float("nan")), "seconds"),
+        (BlockResult(V, float("inf")), "seconds"),
+        (BlockResult(V, "1"), "seconds"),  # type: ignore[arg-type]
+        (BlockResult(V, 0.1, peak_memory=float("nan")), "peak memory"),
+        (BlockResult(V, 0.1, parts=0), "parts"),
+        (BlockResult(V, 0.1, parts=3), "parts"),
+        (V, "a dict in place of a BlockResult"),
+        (None, "a NoneType in place of a BlockResult"),
+    ],
+)
+def test_what_a_worker_returns_is_checked_before_it_is_kept(
+    tmp_path: Path, result: Any, says: str
+) -> None:
+    wrong = fault(KEY, result)
+    assert wrong is not None
+    assert re.search(says, wrong)
+    with Ledger(tmp_path / "ledger") as ledger:
+        with pytest.raises(SimulationError, match=f"claim at a=1, block 0: what .*{says}"):
+            ledger.put(KEY, result)
+        assert ledger.get(KEY) is None
+        assert ledger.why_missing(KEY) == "new"
+
+
+def test_a_worker_has_to_return_the_observables_that_are_asked_for() -> None:
+    good = BlockResult(dict(V), 0.1, 10.0, 2)
+    assert fault(KEY, good) is None
+    assert fault(KEY, good, names=V) is None
+    assert fault(KEY, good, names=["w"]) == "it has the observables ['v'], not ['w']"
+
+
+def test_a_block_keeps_every_bit(tmp_path: Path) -> None:
+    info = np.finfo(float)
+    values = np.array([-0.0, info.tiny / 2, info.max, np.nextafter(1, 2), 0.1])
+    observations = {"one": values, "another, \u00e9": -values[::-1]}
+    with Ledger(tmp_path / "ledger") as ledger:
+        key = replace(KEY, replicates=5)
+        ledger.put(key, BlockResult(observations, 0.1))
+        found = ledger.get(key)
+    assert found is not None
+    assert [*found.observations] == [*observations]
+    for name, kept in observations.items():
+        assert found.observations[name].tobytes() == kept.tobytes()
+
+
+def test_a_checksum_is_of_what_a_block_says_not_of_how_it_is_packed() -> None:
+    payload, checksum = pack({"v": np.ones(64)})
+    head, _, body = payload.partition(b"\n")
+    other = head + b"\n" + zlib.compress(zlib.decompress(body), level=0)
+    assert unpack(other, checksum, 64)["v"].tolist() == [1.0] * 64
+
+
+def test_a_block_takes_few_bytes(tmp_path: Path) -> None:
+    short, single = np.ones(2) / 3, np.random.default_rng(0).normal(size=64).astype(np.float32)
+    assert len(pack({"value": short})[0]) < 40
+    assert len(pack({"value": single.astype(float)})[0]) < 330
 
 
 FORMAT_1 = """
@@ -113,6 +262,36 @@ def format_1(path: Path) -> None:
         database.execute(f"INSERT INTO blocks VALUES ({', '.join('?' * len(row))})", row)
 
 
+def test_a_ledger_of_format_2_is_upgraded_and_its_blocks_are_read(tmp_path: Path) -> None:
+    path, payload = tmp_path / "ledger", archive(one=np.array([-0.0, 0.1]), two=np.ones(2))
+    with Ledger(path) as ledger:
+        ledger.put(KEY, BlockResult({"v": np.ones(2)}, 0.1))
+        old = (payload, hashlib.sha256(payload).hexdigest())
+        ledger.ask("UPDATE blocks SET payload = ?, checksum = ?", old, action="write")
+        for statement in (
+            "DROP TABLE aside",
+            "DROP INDEX costs",
+            "CREATE INDEX place ON blocks (claim, cell, seed, block)",
+            "PRAGMA user_version = 2",
+        ):
+            ledger.ask(statement, action="write")
+    with Ledger(path) as ledger:
+        found = ledger.get(KEY)
+        indices = ledger.ask("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE INDEX%'")
+    assert indices == [("costs",)]
+    assert found is not None
+    assert {n: v.tolist() for n, v in found.observations.items()} == {
+        "one": [-0.0, 0.1],
+        "two": [1.0, 1.0],
+    }
+
+
+def test_what_blocks_took_is_added_up_without_reading_them(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger") as ledger:
+        plan = ledger.ask(f"EXPLAIN QUERY PLAN {SPENT}", ("cpu",))
+    assert [row[-1] for row in plan] == ["SCAN blocks USING COVERING INDEX costs"]
+
+
 def test_a_ledger_of_format_1_is_upgraded_and_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     format_1(path)
@@ -124,7 +303,7 @@ def test_a_ledger_of_format_1_is_upgraded_and_loses_nothing(tmp_path: Path) -> N
             ledger.put(KEY, BlockResult({"value": np.ones(2)}, 0.1))
             assert ledger.get(KEY) is not None
     with closing(sqlite3.connect(path)) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (2,)
+        assert database.execute("PRAGMA user_version").fetchone() == (3,)
         rows = database.execute("SELECT claim, registration, seconds FROM blocks").fetchall()
     assert rows == [("claim", "", 0.1), ("claim", "reg", 0.1)]
 
@@ -147,7 +326,7 @@ def test_a_block_of_any_other_key_is_no_evidence(tmp_path: Path, field: str) -> 
     changes: dict[str, Any] = {field: 7 if isinstance(getattr(KEY, field), int) else "other"}
     other = replace(KEY, **changes)
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        ledger.put(other, BlockResult({"value": np.ones(2)}, 0.1))
+        ledger.put(other, BlockResult({"value": np.ones(other.replicates)}, 0.1))
         assert ledger.get(KEY) is None
         same_place = field not in ("claim", "cell", "block")
         assert ledger.why_missing(KEY) == (f"{field} changed" if same_place else "new")

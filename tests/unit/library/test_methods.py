@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import sys
+import tracemalloc
+import warnings
+from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy import stats
 
 from recall_claims import Betting, Deterministic, Interval, Student
 from recall_claims.errors import ClaimError
-from recall_claims.judge.methods import STAKES
+from recall_claims.judge import methods
+from recall_claims.judge.methods import STAKES, Array, log_wealth, student_quantiles
 from recall_claims.judge.region import EVERYTHING
 from tests.calibration.enumeration import rejection
 
@@ -46,6 +53,7 @@ def test_wealth_is_an_average_over_stakes_of_products(wins: int, losses: int, me
         assert math.exp(wealth) == pytest.approx(products.mean(), rel=1e-9)
 
 
+@example([5e-324], 0.1)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.floats(1e-6, 0.2))
 def test_bounds_hold_the_mean_and_are_where_the_bets_win(values: list[float], alpha: float) -> None:
     data = np.array(values)
@@ -57,6 +65,47 @@ def test_bounds_hold_the_mean_and_are_where_the_bets_win(values: list[float], al
     if found.high < 1 - 1e-9:
         # 1 - high has lost digits where it is small: at 1e-7, 1e-9 of it, 40 times over.
         assert Betting().log_wealths(data, found.high)[1] >= math.log(1 / alpha) - 1e-7
+
+
+@given(st.integers(1, 9), st.integers(1, 1000), st.integers(0, 2**32), st.floats(1e-6, 0.2))
+def test_many_values_are_bounded_as_few_are(
+    shape: int, count: int, seed: int, alpha: float
+) -> None:
+    data = np.random.default_rng(seed).beta(shape / 5, 1, count)
+    few = Betting().bounds(data, alpha)
+    with mock.patch.object(methods, "MANY", 8):
+        many = Betting().bounds(data[::-1], alpha)  # in another order: no result that is known
+    assert many.low == pytest.approx(few.low, rel=1.1e-6)
+    assert 1 - many.high == pytest.approx(1 - few.high, rel=1.1e-6)
+    for ends in (few, many):  # each on the side that is rejected
+        above, _ = Betting().log_wealths(data, ends.low or 1e-300)
+        assert above >= math.log(1 / alpha) - 1e-9 or ends.low == 0
+
+
+def test_many_values_take_few_logarithms_and_are_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data, taken = np.random.default_rng(3).random(50_000), list[int]()
+
+    def counted(values: Array, mean: float, counts: Array) -> float:
+        taken.append(values.size)
+        return log_wealth(values, mean, counts)
+
+    monkeypatch.setattr(methods, "log_wealth", counted)
+    tracemalloc.start()
+    Betting().bounds(data, ALPHA)
+    gc.collect()  # scipy's search leaves a cycle
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert sum(taken) < 2 * 6 * data.size  # of each stake; two ends
+    assert kept < data.nbytes / 8
+
+
+def test_a_ladder_under_a_thousand_controls_is_bet_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, counted = np.random.default_rng(5).random(100), mock.Mock(wraps=log_wealth)
+    monkeypatch.setattr(methods, "log_wealth", counted)
+    assert len({Betting().log_wealths(data.copy(), 0.5) for _ in range(1000)}) == 1
+    assert counted.call_count == 2
 
 
 @given(st.permutations([0.0, 0.1, 0.4, 0.9, 1.0, 1.0, 0.7]))
@@ -96,6 +145,36 @@ def test_the_mean_of_observables_has_the_mean_of_their_ranges() -> None:
 @pytest.mark.parametrize("values", [[1.0] * 32, [0.0] * 32, [3.0], [0.1 + 0.2, 0.3]])
 def test_a_sample_without_variation_gives_no_t_interval(values: list[float]) -> None:
     assert Student().bounds(np.array(values), 0.05) == EVERYTHING
+
+
+@given(
+    st.integers(2, 300),
+    st.integers(0, 2**32),
+    st.sampled_from([(0.0, 1.0), (1.0, 1e-6), (-5.0, 1e9), (0.0, 1e-60)]),
+)
+def test_t_bounds_are_those_of_scipys_moments_to_the_last_bit(
+    count: int, seed: int, place: tuple[float, float]
+) -> None:
+    values = place[0] + place[1] * np.random.default_rng(seed).lognormal(size=count)
+    with warnings.catch_warnings(action="ignore"):  # scipy's, of cancellation
+        error, skewness = stats.sem(values), stats.skew(values, bias=False) if count > 2 else 0.0
+    below, above = student_quantiles(count, skewness, ALPHA / 2)
+    expected = Interval(values.mean() - below * error, values.mean() + above * error)
+    assert Student().bounds(values, ALPHA) == expected
+
+
+def test_t_bounds_take_no_detour() -> None:
+    values, seen = np.random.default_rng(4).normal(size=64), list[str]()
+    sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_name))
+    Student().bounds(values, ALPHA)
+    sys.setprofile(None)
+    assert len(seen) < 120  # calls and returns; scipy's wrappers make thousands
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e-115, 1e103, 1e160])
+def test_values_beyond_double_precision_are_an_error(size: float) -> None:
+    with pytest.raises(ClaimError, match="other units"):
+        Student().bounds(size * np.array([1.0, 2.0, 4.0]), 0.05)
 
 
 def test_t_bounds_run_at_half_their_level() -> None:

@@ -76,6 +76,7 @@ WRONG = Control("constant", "does not fall", predict=lambda cell: 1.0)
         {"cells": {"smoke": CELLS[::-1]}},
         {"replicates": {"smoke": 17}},
         {"looks": {"smoke": 4}},
+        {"block": {"smoke": 8}},
         {"dtype": "float32"},
         {"expected": "REFUTED"},
         {"predict": off_by(1.01)},

@@ -16,6 +16,7 @@ import pytest
 import threadpoolctl
 import torch
 
+from claims.attention.test_signal import trigger_score
 from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Tier
@@ -24,11 +25,14 @@ from recall_claims.evidence.cost import Costs, Spent, Total
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.fingerprints import fingerprint
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Settings, prefetch, run
+from recall_claims.evidence.run import Settings
+from recall_claims.evidence.scheduler import run
 from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.evidence.simulate import Task, TimeLimit, full_precision, simulate
+from recall_claims.judge.looks import remembering
 from recall_claims.judge.region import Verdict
 from recall_claims.judge.rules import Exponents, OneSided, WinnerShare
+from recall_claims.plugin import record
 
 TRUTH = 2.0
 CELLS = grid(length=(4, 8))
@@ -128,6 +132,24 @@ def threads(cell: Cell, block: Block) -> dict[str, object]:
     }
 
 
+@claim(
+    "T.slow",
+    "A simulation that an alarm can interrupt",
+    source=Source("A", "A3", provenance="derived", reference="nowhere"),
+    regime="everywhere",
+    cells={"smoke": grid(length=4)},
+    replicates=4,
+    rule=MeanRatio(Region(0.9, 1.1)),
+    why="for the test",
+    predict=predict,
+    controls=(Control("c", "other", predict=lambda cell: 1.5 * TRUTH),),
+)
+def slow(cell: Cell, block: Block) -> dict[str, object]:
+    """Two, after a while."""
+    time.sleep(0.05)
+    return {"value": np.full(block.replicates, TRUTH)}
+
+
 SMOKE = Settings(tier="smoke")
 
 
@@ -168,23 +190,20 @@ def test_a_second_run_simulates_nothing_and_says_the_same(ledger: Ledger) -> Non
     assert second.seconds == first.seconds
 
 
-def test_prefetched_blocks_are_simulated_once(tmp_path: Path) -> None:
-    class Counting(ThreadPoolExecutor):
-        submitted = 0
+def test_predictions_are_worked_out_once_and_nothing_else_changes(ledger: Ledger) -> None:
+    asked: list[Cell] = []
 
-        def submit(self, *args: Any, **kwargs: Any) -> Any:
-            self.submitted += 1
-            return super().submit(*args, **kwargs)
+    def counted(cell: Cell) -> float:
+        asked.append(cell)
+        return TRUTH
 
-    with Counting(2) as executor, Ledger(tmp_path / "ahead.sqlite") as ledger:
-        prefetched = prefetch(mean_claim, SMOKE, ledger, executor)
-        assert len(prefetched.blocks) == len(CELLS)
-        ahead = run(mean_claim, SMOKE, ledger, executor, prefetched=prefetched)
-        assert executor.submitted == ahead.blocks
-        assert not prefetch(mean_claim, SMOKE, ledger, executor).blocks  # the ledger has them now
-    with Ledger(tmp_path / "serial.sqlite") as ledger:
-        assert not prefetch(mean_claim, SMOKE, ledger, SerialExecutor()).blocks
-        assert run(mean_claim, SMOKE, ledger, SerialExecutor()).decision == ahead.decision
+    narrow = Control("narrow", "another region", rule=MeanRatio(Region(0.5, 0.6)))
+    one = replace(mean_claim, predict=counted, critical=counted, controls=(narrow,))
+    outcome = run(one, SMOKE, ledger, SerialExecutor())
+    entry = record.decided(outcome, "file")
+    assert sorted(cell.id for cell in asked) == sorted(cell.id for cell in CELLS)
+    assert [cell.controls for cell in entry.cells] == [{}, {}]
+    assert remembering(trigger_score).entry is trigger_score.entry is not None
 
 
 class Recording(SerialExecutor):
@@ -194,7 +213,7 @@ class Recording(SerialExecutor):
         self.tasks: list[Task] = []
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-        self.tasks.append(args[0])
+        self.tasks += args[0]
         return super().submit(fn, *args, **kwargs)
 
 
@@ -254,7 +273,8 @@ def test_a_block_that_would_end_too_late_does_not_begin(ledger: Ledger, threads:
     def limited(seconds: float) -> Settings:
         known = Total(3 * seconds, tuple(Spent(cell.id, 16) for cell in CELLS))
         told = Costs(lambda: None, "cpu", lambda: {mean_claim.id: known})
-        return replace(SMOKE, limit=TimeLimit(deadline, 0, told))  # 1:2, by the cells' lengths
+        # 1:2, by the cells' lengths.
+        return replace(SMOKE, limit=TimeLimit(deadline, 0), costs=told)
 
     with executor:
         with pytest.raises(OutOfTime, match="1 blocks of look 1 of T"):
@@ -268,7 +288,7 @@ def test_a_block_that_would_end_too_late_does_not_begin(ledger: Ledger, threads:
 
 def test_a_block_is_given_up(ledger: Ledger) -> None:
     recording = Recording()
-    run(threads, SMOKE, ledger, recording)
+    run(slow, SMOKE, ledger, recording)
     late = replace(recording.tasks[0], until=time.time() - 1)
     ours = signal.getsignal(signal.SIGALRM)
     with pytest.raises(GivenUp) as caught:
@@ -375,17 +395,16 @@ def test_a_block_out_of_memory_is_halved_to_the_same_figures(
         simulate(task)
 
 
-def test_other_errors_are_not_taken_for_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_errors_are_not_taken_for_a_lack_of_memory(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*arguments: object) -> None:
         raise RuntimeError("shapes cannot be multiplied")
 
     monkeypatch.setitem(globals(), "ROOM", 0)
     monkeypatch.setattr(torch, "empty", fail)
     one = replace(short_of_memory, cells={"smoke": grid(fails="cpu")})
-    with (
-        Ledger(Path(":memory:")) as ledger,
-        pytest.raises(RuntimeError, match="shapes cannot"),
-    ):
+    with pytest.raises(RuntimeError, match="shapes cannot"):
         run(one, SMOKE, ledger, SerialExecutor())
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -34,12 +35,16 @@ from recall_claims import (
     grid,
     times,
 )
+from recall_claims.evidence.cost import Costs, Spent, Total
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Outcome, Settings, decide, run
+from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.scheduler import run
+from recall_claims.judge.looks import decide
 from recall_claims.judge.methods import Array, Method
 from recall_claims.judge.region import Component
 from recall_claims.judge.rules import Rule
+from recall_claims.plugin.forecast import Forecast
 
 SMOKE = Settings(tier="smoke")
 ALPHA = 1e-3 * 0.4 / 104
@@ -95,6 +100,24 @@ def test_replicates_of_different_blocks_differ(ledger: Ledger) -> None:
     assert outcome.blocks > len(outcome.evidence)
     values = np.concatenate([sample["value"] for sample in outcome.evidence])
     assert np.unique(values).size == values.size
+
+
+def test_blocks_may_be_smaller_than_the_first_look(ledger: Ledger) -> None:
+    small = replace(rates, block={"smoke": 8})
+    outcome = run(small, SMOKE, ledger, SerialExecutor())
+    sizes = {32 * n for n in rates.rule.looks_in_blocks(7)}
+    assert sizes.issuperset(replicates(outcome).values())
+    assert outcome.blocks == outcome.replicates / 8
+    assert small.steps("smoke") == tuple(4 * n for n in rates.steps("smoke"))
+
+
+def test_a_forecast_counts_blocks_of_the_declared_size() -> None:
+    baseline = {"T.rates": Total(8.0, (Spent("percent=50", 32), Spent("percent=62", 32)))}
+    forecast = Forecast(Costs(lambda: None, "cpu", lambda: baseline), SMOKE, cast(Any, None))
+    small = replace(rates, block={"smoke": 8})
+    assert forecast.most(small) == {cell: 4 * n for cell, n in forecast.most(rates).items()}
+    seconds = [forecast.seconds(one, forecast.most(one)) for one in (small, rates)]
+    assert seconds[0] == pytest.approx(seconds[1])
 
 
 @claim(

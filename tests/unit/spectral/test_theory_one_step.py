@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from theory.spectral import one_step
 
@@ -143,3 +144,11 @@ def test_senseless_sizes_are_refused(law: Callable[..., float]) -> None:
         law(100, 100, 2.0)
     with pytest.raises(ValueError, match="batch"):
         one_step.recalled_spectral(8, 100, 2.0, 0)
+
+
+def test_items_of_one_count_share_what_follows_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    worked_out = Mock(wraps=special.ndtr)
+    monkeypatch.setattr(special, "ndtr", worked_out)
+    found = one_step._items(33, 801, 1.5, 50)
+    one_step.recalled_gradient(33, 801, 1.5, 50)
+    assert worked_out.call_count < sum(map(len, found.weights))  # three times that, each alone

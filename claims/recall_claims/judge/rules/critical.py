@@ -10,8 +10,8 @@ one test, however many rungs there are. Rungs and regions were fixed beforehand,
 test starts: at the rung just inside the region's edge. Any region may be judged so: the claim's, a
 control's, a falsified theory's.
 
-Of whole numbers, the one just inside an edge supports and the one just outside refutes, so that a
-crossing between the two does neither. The rule puts both on every ladder.
+Of whole numbers, the one just inside an edge supports and the one just outside refutes; a crossing
+in between stays inconclusive. The rule puts both on every ladder.
 """
 
 from __future__ import annotations
@@ -116,6 +116,7 @@ class Ladder:
         # Both ends past each other: the rate is not monotone, or a rare error. Nothing is known.
         return Interval(low, high) if low <= high else Interval(0.0, math.inf)
 
+    @cached_property
     def estimate(self) -> float:
         """Where monotone rates, interpolated in the parameter's logarithm, cross the target.
 
@@ -153,7 +154,7 @@ class Ladder:
         inside = [i for i in rungs if i in self._to(region.high)]
         if inside and not (self.beyond(alpha)[inside[0]] or self.before(alpha)[inside[-1]]):
             wanted |= {inside[0], inside[-1]}.intersection(self.undecided(alpha))
-        estimate = self.estimate()
+        estimate = self.estimate
         refute: set[int] = set()
         if above and not estimate <= region.high:  # or unknown
             refute |= set(range(rungs[0], above[0] + 1))
@@ -283,7 +284,7 @@ class CriticalLocation(_LadderRule):
             result.append(
                 Component(
                     ",".join(f"{k}={v}" for k, v in sorted(params.items())),
-                    one.estimate() / critical,
+                    one.estimate / critical,
                     _over(one.bracket(strict, region), critical),
                     self.region,
                     self.scale,
@@ -350,7 +351,7 @@ class CriticalExponents(_LadderRule, ExponentRule):
         one_sided = _combined(matrix, [ladder.bracket(each) for ladder in found])
         strict = each / (2 * len(names))
         simultaneous = _combined(matrix, [ladder.bracket(strict) for ladder in found])
-        estimates = matrix @ np.log([ladder.estimate() for ladder in found])
+        estimates = matrix @ np.log([ladder.estimate for ladder in found])
         read = [ladder.samples[rung].cell for ladder in found for rung in ladder.undecided(strict)]
         bounds = list(zip(simultaneous, one_sided, strict=True))
         return self.compared(points, read, list(estimates), bounds, predict)

@@ -1,4 +1,4 @@
-"""What changed between two records: verdicts, estimates, resolution, cost.
+"""What changed between two records: verdicts, declarations, estimates, resolution, cost.
 
 Every interval of a record misses with at most the probability that the record's error budget
 gives it, so the interval of a difference, from the new lower end less the old upper end to the new
@@ -16,6 +16,7 @@ claim of the run would have it, by more than the spread of the claims' ratios.
 """
 
 import math
+import re
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,9 +25,11 @@ from typing import Literal
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from recall_reports import phrases
-from recall_reports.markdown import escaped
+from recall_reports.compare import declared
+from recall_reports.markdown import code, escaped
 from recall_reports.record import Claim, Component, Range, Record, Scale, Suite
 
 COARSER = 1.25
@@ -42,10 +45,28 @@ ROUNDED_SAME_CODE = 0.1
 ROUNDED_ERROR = 1e-2
 """Share of the error that an identity is allowed."""
 
-Kind = Literal["lost", "gained", "verdict", "anew", "moved", "coarser", "slower", "new", "gone"]
+LONGEST_CELL = 300
+LONGEST = 50_000
+"""Characters of a comment: GitHub takes 65,536."""
+
+Kind = Literal[
+    "lost",
+    "gone",
+    "file",
+    "edited",
+    "gained",
+    "verdict",
+    "anew",
+    "moved",
+    "coarser",
+    "slower",
+    "new",
+]
 HEADINGS: dict[Kind, str] = {
     "lost": "lost verdict",
     "gone": "no longer judged",
+    "file": "changed file",
+    "edited": "edited declaration",
     "gained": "gained verdict",
     "verdict": "changed verdict",
     "anew": "declared anew",
@@ -67,8 +88,10 @@ class Change:
     note: str = ""
 
 
-def changes(old: Record, new: Record) -> list[Change]:
+def changes(old: Record, new: Record, files: Sequence[str] = ()) -> list[Change]:
     """All changes from `old` to `new`, lost verdicts first.
+
+    `files` changed as well, and no figure shows what that does: a reviewer reads them.
 
     Claims that either run left out (state NOT RUN) are compared only where both ran the same tier:
     there, one that is no longer judged counts as such.
@@ -80,16 +103,23 @@ def changes(old: Record, new: Record) -> list[Change]:
     rounded = ROUNDED_SAME_CODE if _same_code(old.suite, new.suite) else ROUNDED
     both = [(before[name], after[name]) for name in before if name in after]
     pace = _pace(both) if same_tier else None
-    found = []
+    found = [Change("edited", e.where, e.old, e.new, e.what) for e in declared.of_run(old, new)]
+    found += [Change("file", name, "–", "–", "no figure tells what it does") for name in files]
     for name in [*before, *(name for name in after if name not in before)]:
         was, now = before.get(name), after.get(name)
         if was is None:
             assert now is not None
-            found.append(Change("new", name, "–", phrases.label(now)))
-        elif now is None or now.state == "NOT RUN":
-            if was.state != "NOT RUN" and (now is None or same_tier):
-                label = "–" if now is None else phrases.label(now)
-                found.append(Change("gone", name, phrases.label(was), label))
+            region = f"region {phrases.region(now.head)}" if now.head else ""
+            found.append(Change("new", name, "–", phrases.label(now), region))
+            continue
+        if now is None:
+            found.append(Change("gone", name, phrases.label(was), "–"))
+            continue
+        edits = declared.of_claim(was, now, same_tier)
+        found += [Change("edited", e.where, e.old, e.new, e.what) for e in edits]
+        if now.state == "NOT RUN":
+            if was.state != "NOT RUN" and same_tier:
+                found.append(Change("gone", name, phrases.label(was), phrases.label(now)))
         elif was.state != "NOT RUN":
             found += _changes(was, now, same_tier, same_draws, rounded, pace)
         elif same_tier:
@@ -99,7 +129,7 @@ def changes(old: Record, new: Record) -> list[Change]:
 
 
 def lost(found: list[Change]) -> bool:
-    """Whether a verdict was lost: a claim that passed does not pass now, or is not judged."""
+    """Whether a verdict was lost: a claim does not pass, is not judged, or supports no longer."""
     return any(change.kind in ("lost", "gone") for change in found)
 
 
@@ -141,7 +171,8 @@ def _changes(
 ) -> Iterator[Change]:
     name = now.id
     if phrases.label(was) != phrases.label(now):
-        passed = was.outcome == "passed", now.outcome == "passed"
+        supports = was.verdict != "SUPPORTED" or now.verdict == "SUPPORTED"
+        passed = was.outcome == "passed", now.outcome == "passed" and supports
         kinds: dict[tuple[bool, bool], Kind] = {(True, False): "lost", (False, True): "gained"}
         kind = kinds.get(passed, "verdict")
         yield Change(kind, name, phrases.label(was), phrases.label(now), phrases.reason(now))
@@ -236,9 +267,18 @@ def markdown(found: list[Change]) -> str:
     lines = [f"**{sentence(found)}**", ""]
     if found:
         lines += ["| | claim | old | new | |", "|---|---|---|---|---|"]
-    for change in found:
-        cells = (HEADINGS[change.kind], f"`{change.claim}`", change.old, change.new, change.note)
-        lines.append(f"| {' | '.join(c if c[:1] == '`' else escaped(c) for c in cells)} |")
+    length = 0
+    for index, change in enumerate(found):
+        texts = (HEADINGS[change.kind], change.old, change.new, change.note)
+        heading, *rest = (escaped(text[:LONGEST_CELL]) for text in texts)
+        # As code, an id such as www.example.org is no link; else it is neither id nor file.
+        named = re.fullmatch(r"[\w./-]{1,200}", change.claim)
+        claim = code(change.claim) if named else escaped(change.claim[:LONGEST_CELL])
+        lines.append(f"| {' | '.join((heading, claim, *rest))} |")
+        length += len(lines[-1])
+        if length > LONGEST and index + 1 < len(found):
+            lines += ["", f"{len(found) - index - 1} changes more: run `diff` on the two reports."]
+            break
     return "\n".join(lines) + "\n"
 
 
@@ -249,6 +289,7 @@ def print_changes(found: list[Change], console: Console) -> None:
         for header in ("", "claim", "old", "new", "note"):
             table.add_column(header, overflow="fold")
         for change in found:
-            table.add_row(HEADINGS[change.kind], change.claim, change.old, change.new, change.note)
+            cells = (change.claim, change.old, change.new, change.note)
+            table.add_row(HEADINGS[change.kind], *map(Text, cells))  # no markup of rich
         console.print(table)
     console.print(sentence(found), highlight=False)

@@ -1,0 +1,126 @@
+"""A block of evidence: what names it, what it gave, and the bytes that the ledger keeps of it.
+
+The bytes are a form's number, the observables' names as JSON, a line break, and the values as
+little-endian float64, every bit of them: one observable after the other, the first bytes of all
+values before the second ones, which zlib packs best. Ledgers of format 2 hold numpy archives.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+import msgspec
+import numpy as np
+
+from recall_claims.judge.methods import Array
+
+FORM = b"\x01"
+MOST_NAMES = 1_000
+
+
+@dataclass(frozen=True)
+class BlockKey:
+    """All that a block's figures depend on."""
+
+    claim: str
+    registration: str
+    cell: str
+    seed: int
+    block: int
+    replicates: int
+    dtype: str
+    device: str
+    code: str
+    versions: str
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the key's fields."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class BlockResult:
+    """What one block gave and what it took.
+
+    Attributes:
+        observations: observables, each of shape (replicates,).
+        seconds: time of the simulation.
+        peak_memory: of the process that simulated it, MiB; None for a block from the ledger.
+        parts: in how many parts memory allowed it to be simulated; the ledger does not keep it.
+    """
+
+    observations: Mapping[str, Array]
+    seconds: float
+    peak_memory: float | None = None
+    parts: int = 1
+
+
+def pack(observations: Mapping[str, Array]) -> tuple[bytes, str]:
+    """The bytes of a block's observables, and a checksum of what they say.
+
+    The checksum is that of the bytes before zlib packs them, whose releases pack otherwise.
+
+    Args:
+        observations: arrays of float64, all of shape (replicates,).
+    """
+    values = np.stack([*observations.values()]).astype("<f8")
+    planes = values.reshape(-1, 1).view(np.uint8).T.tobytes()
+    head = FORM + json.dumps([*observations]).encode() + b"\n"
+    return head + zlib.compress(planes), hashlib.sha256(head + planes).hexdigest()
+
+
+def unpack(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
+    """The observables that these bytes hold, in memory that follows from their names' number.
+
+    Raises:
+        ValueError: they are not what `pack`, or a ledger of format 2, makes of so many replicates.
+    """
+    try:
+        read = _unpacked if payload.startswith(FORM) else _unarchived
+        return read(payload, checksum, replicates)
+    except Exception as error:  # an archive that is damaged on purpose may raise anything
+        raise ValueError(str(error) or type(error).__name__) from error
+
+
+def _unpacked(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
+    text, line_break, body = payload[len(FORM) :].partition(b"\n")
+    names = msgspec.json.decode(text, type=list[str])
+    if len(names) > MOST_NAMES or len(set(names)) < len(names):
+        raise ValueError(f"more than {MOST_NAMES} observables, or one of them twice")
+    size = 8 * len(names) * replicates
+    stream = zlib.decompressobj()
+    planes = stream.decompress(body, size + 1)
+    if len(planes) != size or not stream.eof or stream.unused_data:
+        raise ValueError("another number of values than its names and replicates make")
+    if hashlib.sha256(FORM + text + line_break + planes).hexdigest() != checksum:
+        raise ValueError("it does not match its checksum")
+    numbers = np.frombuffer(planes, np.uint8).reshape(8, -1).T.copy().view("<f8")
+    return dict(zip(names, numbers.reshape(len(names), replicates).astype(float), strict=True))
+
+
+def _unarchived(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
+    """Of a numpy archive; neither what it says of sizes nor a pickle is believed."""
+    if hashlib.sha256(payload).hexdigest() != checksum:
+        raise ValueError("it does not match its checksum")
+    found = {}
+    with zipfile.ZipFile(io.BytesIO(payload)) as archive:
+        entries = archive.infolist()
+        packed = any(entry.compress_type != zipfile.ZIP_STORED for entry in entries)
+        if packed or sum(entry.file_size for entry in entries) > len(payload):
+            raise ValueError("its archive is larger than its bytes")
+        for entry in entries:
+            file = io.BytesIO(archive.read(entry))
+            np.lib.format.read_magic(file)
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            if shape != (replicates,) or dtype != np.dtype("<f8"):
+                raise ValueError("an array of its archive is not one float64 a replicate")
+            values = np.frombuffer(file.read(), "<f8").astype(float)
+            found[entry.filename.removesuffix(".npy")] = values
+    return found

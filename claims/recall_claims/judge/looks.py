@@ -1,0 +1,203 @@
+"""The loop of every verdict: look at the evidence, decide, ask for more.
+
+`looks` is a generator. It yields a `Look`, which says which blocks each cell lacks, and is sent
+their observations, until a `Look` lacks none. It knows no ledger, clock or executor, so that a run,
+a probe of a hunt, a trial of a stated error and a benchmark's world share it: each is a source of
+blocks, with a way to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Generic, Protocol, TypeVar
+
+from recall_claims.declare.cell import Cell
+from recall_claims.declare.claim import Claim
+from recall_claims.declare.controls import Control
+from recall_claims.judge.methods import Array
+from recall_claims.judge.region import Component, Verdict, headline, judge
+from recall_claims.judge.resolution import Resolution, resolution
+from recall_claims.judge.rules import Predict, Sample
+
+Observations = Mapping[str, Array]
+"""The observables of a block, each of shape (replicates,)."""
+
+
+class Reading(Protocol):
+    """A decision, as far as the loop asks."""
+
+    @property
+    def reads(self) -> Collection[str]:
+        """Ids of the cells of which more replicates may still change it; none once it is final."""
+
+
+D = TypeVar("D", bound=Reading)
+
+
+@dataclass(frozen=True)
+class Look(Generic[D]):
+    """What the evidence says by now, and the blocks that would say more.
+
+    Attributes:
+        number: of looks taken.
+        wanted: indices of the blocks that the next look needs, by cell; none after the last look.
+        decision: of the last look taken; None before the first.
+        evidence: that it was taken on, one sample per cell.
+    """
+
+    number: int
+    wanted: Mapping[Cell, range]
+    decision: D | None
+    evidence: tuple[Sample, ...]
+
+
+Blocks = Mapping[Cell, Sequence[Observations]]
+"""The blocks that a look wanted, by cell, in the order of their indices."""
+Looks = Generator[Look[D], Blocks, None]
+
+
+def looks(
+    cells: Sequence[Cell],
+    steps: Sequence[int],
+    decided: Callable[[tuple[Sample, ...], D | None], D],
+) -> Looks[D]:
+    """Ask for blocks, look after look, until the decision reads no cell or the looks are spent.
+
+    At each look the cells that the decision reads get blocks up to the next of `steps`. A cell that
+    is taken up again, by a control that still stands, goes on from where it stopped.
+
+    Args:
+        cells: at least one.
+        steps: blocks of a cell at each look, ascending.
+        decided: judges all evidence so far, told what it decided at the look before.
+    """
+    drawn = {cell.id: 0 for cell in cells}
+    parts: dict[Cell, list[Observations]] = {cell: [] for cell in cells}
+    look: Look[D] = Look(0, {}, None, ())
+    while True:
+        reads = drawn if look.decision is None else look.decision.reads
+        wanted = {
+            cell: range(drawn[cell.id], step)
+            for cell in cells
+            if cell.id in reads
+            for step in [next((n for n in steps if n > drawn[cell.id]), 0)]
+            if step
+        }
+        look = replace(look, wanted=wanted)
+        observed = yield look
+        for cell, blocks in observed.items():
+            # Joined with what there is: every look copies no more than its own evidence.
+            parts[cell] = [Sample.joined(cell, [*parts[cell], *blocks]).observations]
+            drawn[cell.id] = wanted[cell].stop
+        evidence = tuple(Sample(cell, parts[cell][0]) for cell in cells)
+        look = Look(look.number + 1, {}, decided(evidence, look.decision), evidence)
+
+
+def ended(loop: Looks[D], source: Callable[[Look[D]], Blocks]) -> Look[D]:
+    """The last look of a loop that gets its blocks from a source at once."""
+    look = next(loop)
+    while look.wanted:
+        look = loop.send(source(look))
+    return look
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the evidence of one look says of a claim."""
+
+    components: tuple[Component, ...]
+    controls: Mapping[str, tuple[Component, ...]]
+
+    @property
+    def on_region(self) -> Verdict:
+        """Intervals against regions, before the controls have their say."""
+        return judge(self.components)
+
+    @property
+    def unrefuted(self) -> tuple[str, ...]:
+        """Controls that the data do not refute."""
+        return tuple(
+            name for name, parts in self.controls.items() if judge(parts) is not Verdict.REFUTED
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """SUPPORTED only when every control is refuted as well."""
+        if self.on_region is Verdict.SUPPORTED and self.unrefuted:
+            return Verdict.INCONCLUSIVE
+        return self.on_region
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Ids of the cells of which more replicates may still change the verdict.
+
+        First those that undecided components read. Once these are decided, for each control that
+        still stands those of the component whose estimate contradicts it most.
+        """
+        if self.verdict is not Verdict.INCONCLUSIVE:
+            return frozenset()
+        waiting = [c for c in self.components if c.verdict is Verdict.INCONCLUSIVE]
+        if not waiting:
+            for name in self.unrefuted:
+                able = [part for part in self.controls[name] if part.reads]
+                waiting += [max(able, key=lambda part: part.distance)] if able else []
+        return frozenset(cell for component in waiting for cell in component.reads)
+
+    @property
+    def resolution(self) -> Resolution:
+        """The smallest error in the theory that these data would have refuted."""
+        return resolution(self.components)
+
+    @property
+    def headline(self) -> Component:
+        """The component that speaks for the claim in tables."""
+        return headline(self.components)
+
+
+def decide(
+    claim: Claim, evidence: tuple[Sample, ...], alpha: float, before: Decision | None = None
+) -> Decision:
+    """Judge a claim and its controls on the same evidence.
+
+    What was decided at the look before stays so: a component by its first rejection, a control by
+    its refutation.
+    """
+
+    def parts(judged: Claim) -> tuple[Component, ...]:
+        return judged.rule.components(evidence, judged.predict, alpha)
+
+    def control(planted: Control) -> tuple[Component, ...]:
+        if before is not None and planted.id not in before.unrefuted:
+            return before.controls[planted.id]
+        return parts(planted.planted(claim))
+
+    settled = {c.name: c for c in before.components} if before is not None else {}
+    settled = {n: c for n, c in settled.items() if c.verdict is not Verdict.INCONCLUSIVE}
+    return Decision(
+        tuple(settled.get(c.name, c) for c in parts(claim)),
+        {c.id: control(c) for c in claim.controls},
+    )
+
+
+def remembering(claim: Claim) -> Claim:
+    """The claim with controls planted and predictions kept, for looks work them out once."""
+
+    def kept(predict: Predict | None) -> Any:
+        if predict is None:
+            return None
+        found: Any = cache(predict)
+        found.entry = getattr(predict, "entry", None)  # what the registry knows of it
+        return found
+
+    predict = kept(claim.predict)
+    critical = predict if claim.critical is claim.predict else kept(claim.critical)
+    right = replace(claim, predict=predict, critical=critical)
+
+    def planted(control: Control) -> Control:
+        wrong = control.planted(right)
+        changed = predict if wrong.predict is predict else kept(wrong.predict)
+        return Control(control.id, control.description, changed, wrong.rule)
+
+    return replace(right, controls=tuple(map(planted, claim.controls)))

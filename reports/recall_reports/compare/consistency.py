@@ -1,0 +1,90 @@
+"""What cannot be true together in a record, whoever wrote it.
+
+A verdict follows from intervals, regions and controls, so a record that states another one was
+edited, or comes from code that was. A record in which all of this fits may still be invented.
+"""
+
+import math
+from collections.abc import Iterator
+
+from recall_reports.record import Claim, Component, Control, PaperBudget, Range, Verdict
+
+ROUNDING = 1e-9
+EVERYTHING = (-math.inf, math.inf)
+
+
+def contradictions(claim: Claim, budget: PaperBudget) -> Iterator[tuple[str, str]]:
+    """Fields of a claim that contradict others, and what is wrong with each.
+
+    Args:
+        claim: any claim of a record.
+        budget: of its paper.
+    """
+    if not claim.judged:
+        if claim.components:
+            yield "components", f"evidence of a claim in state {claim.state}"
+        return
+    if claim.alpha is None or not 0 < claim.alpha <= budget.per_claim * (1 + ROUNDING):
+        yield "alpha", f"{claim.alpha} is no part of the {budget.per_claim:.3g} that it may spend"
+    if claim.cells and claim.replicates != sum(cell.replicates for cell in claim.cells):
+        yield "replicates", f"{claim.replicates} are not those of the cells together"
+    for index, part in enumerate(claim.components):
+        place, possible = f"components[{index}]", _possible(part, part.one_sided)
+        if _ends(part.region) == EVERYTHING:
+            yield f"{place}.region", "without any end, so that nothing could refute it"
+        elif part.verdict not in possible:
+            yield place, f"{part.verdict} where its figures say {' or '.join(possible)}"
+    yield from _controls(claim)
+    if claim.state != "DECIDED":
+        return
+    follows = _of_claim(claim)
+    stated = {"SURVIVES": "SUPPORTED", "BREAKS": "REFUTED"}.get(claim.verdict or "", claim.verdict)
+    if stated != follows:
+        yield "verdict", f"{claim.verdict} where components and controls say {follows}"
+    if claim.outcome == "passed" and not claim.exploratory and claim.verdict != claim.expected:
+        yield "outcome", f"'passed' with verdict {claim.verdict}, where it expects {claim.expected}"
+    if claim.outcome == "skipped" and claim.verdict != "INCONCLUSIVE":
+        yield "outcome", f"'skipped' with verdict {claim.verdict}"
+    if claim.expected == "REFUTED" and not claim.explanation:
+        yield "explanation", "a claim that is expected to be REFUTED has none"
+
+
+def _controls(claim: Claim) -> Iterator[tuple[str, str]]:
+    ids = [control.id for control in claim.controls]
+    if len(set(ids)) < len(ids):
+        yield "controls", "two of one name"
+    dropped = set().union(*(cell.controls for cell in claim.cells)).difference(ids)
+    if dropped:
+        yield "controls", f"the cells have predictions of {', '.join(sorted(dropped))}, not listed"
+    if not ids and claim.expected == "SUPPORTED" and not claim.exploratory:
+        yield "controls", "a claim on a theorem has at least one"
+    for index, control in enumerate(claim.controls):
+        if control.region is None or control.interval is None or control.verdict is None:
+            yield f"controls[{index}]", "not tried, in a claim that was judged"
+        elif (control.verdict == "REFUTED") not in {v == "REFUTED" for v in _possible(control)}:
+            yield f"controls[{index}]", f"{control.verdict} where its figures say otherwise"
+
+
+def _of_claim(claim: Claim) -> Verdict:
+    verdicts = {part.verdict for part in claim.components}
+    hunted = claim.hunt is not None and claim.hunt.confirmed is not None
+    if hunted or "REFUTED" in verdicts:
+        return "REFUTED"
+    standing = any(control.verdict != "REFUTED" for control in claim.controls)
+    return "INCONCLUSIVE" if standing or "INCONCLUSIVE" in verdicts else "SUPPORTED"
+
+
+def _possible(found: Component | Control, one_sided: Range | None = None) -> tuple[Verdict, ...]:
+    """What can be the verdict on figures, by the rule of `recall_claims.judge.region`."""
+    (low, high), (least, most) = _ends(found.region), _ends(found.interval)
+    inside = _ends(one_sided or found.interval)
+    if low <= inside[0] and inside[1] <= high:
+        return ("SUPPORTED",)
+    if found.estimate is None and (least, most) == EVERYTHING:
+        return ("INCONCLUSIVE", "REFUTED")  # no estimate, or an infinite one, as 1 / 0
+    return ("REFUTED",) if most < low or least > high else ("INCONCLUSIVE",)
+
+
+def _ends(ends: Range | None) -> tuple[float, float]:
+    low, high = (None, None) if ends is None else (ends.low, ends.high)
+    return -math.inf if low is None else low, math.inf if high is None else high

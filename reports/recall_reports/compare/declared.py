@@ -1,0 +1,215 @@
+"""What two records declare otherwise: what was fixed before a run, in words.
+
+A verdict says little to a reader who does not see that the region behind it was widened. Named
+here is all that a record holds of a declaration; what it does not hold is in the registration.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from recall_reports import phrases
+from recall_reports.record import Cell, Claim, Range, Record, Statement
+
+SHOWN = 120
+"""Characters of a text, from shortly before the first that differs."""
+BEFORE = 20
+PREDICTED = 1e-4
+"""Relative difference of predictions up to which a formula was only written in another way."""
+NOWHERE = Statement(id="nowhere", text="", provenance="")
+REGIONS = 3
+"""Different edits of regions that are told one by one."""
+
+
+class Edit(NamedTuple):
+    """One thing that is declared otherwise; `where` is a claim's id, the run or a paper."""
+
+    where: str
+    what: str
+    old: str
+    new: str
+
+
+def of_run(old: Record, new: Record) -> list[Edit]:
+    """What differs between two runs' settings, and in the papers that both are about."""
+    budgets = old.suite.error_budget, new.suite.error_budget
+    found = [
+        *_told("the run", "tier", old.suite.tier, new.suite.tier),
+        *_told("the run", "seed", str(old.suite.seed), str(new.suite.seed)),
+        *_told("the run", "error budget", *(phrases.number(b.probability, 6) for b in budgets)),
+        *_told(
+            "the run",
+            "chains of imports between theory and simulation",
+            *(str(record.suite.independence.chains) for record in (old, new)),
+        ),
+    ]
+    for key in budgets[0].papers.keys() & budgets[1].papers.keys():
+        parts = [budget.papers[key] for budget in budgets]
+        shares = (phrases.number(part.share, 6) for part in parts)
+        found += _told(f"paper {key}", "share", *shares)
+        found += _told(f"paper {key}", "slots", *(str(part.slots) for part in parts))
+    titles = {paper.key: paper for paper in old.papers}
+    for paper in new.papers:
+        if paper.key not in titles:
+            continue
+        before = {entry.id: entry for entry in titles[paper.key].statements}
+        after = {entry.id: entry for entry in paper.statements}
+        found += _told(f"paper {paper.key}", "title", titles[paper.key].title, paper.title)
+        for name in before | after:
+            was, now = before.get(name, NOWHERE), after.get(name, NOWHERE)
+            found += _told(f"paper {paper.key}", f"statement {name}", was.text, now.text)
+            if NOWHERE not in (was, now):
+                texts = was.provenance, now.provenance
+                found += _told(f"paper {paper.key}", f"provenance of statement {name}", *texts)
+                bases = (", ".join(sorted(entry.rests_on)) for entry in (was, now))
+                found += _told(f"paper {paper.key}", f"what statement {name} rests on", *bases)
+    return sorted(found)
+
+
+TEXTS: dict[str, Callable[[Claim], str]] = {
+    "rule": lambda claim: claim.rule.name,
+    "method": lambda claim: claim.rule.method,
+    "scale": lambda claim: claim.rule.scale,
+    "expected": lambda claim: claim.expected,
+    "exploratory": lambda claim: phrases.setting(claim.exploratory),
+    "relaxes": lambda claim: ": ".join(claim.relaxes or ()),
+    "paper": lambda claim: claim.source.paper,
+    "provenance": lambda claim: claim.source.provenance,
+    "statements": lambda claim: ", ".join(claim.source.statements),
+    "reference": lambda claim: claim.source.reference,
+    "module of the formula": lambda claim: claim.source.module or "",
+    "region from a pilot": lambda claim: phrases.setting(claim.from_pilot),
+    "tiers": lambda claim: ", ".join(claim.tiers),
+    "title": lambda claim: claim.title,
+    "statement": lambda claim: claim.statement,
+    "formula": lambda claim: claim.latex,
+    "regime": lambda claim: claim.regime,
+    "why the region": lambda claim: claim.why,
+    "explanation": lambda claim: claim.explanation or "",
+}
+
+
+def of_claim(was: Claim, now: Claim, same_tier: bool) -> Iterator[Edit]:
+    """What differs between two declarations of a claim.
+
+    Regions are compared where both were judged; grid, looks and predictions where that was in the
+    same tier.
+    """
+    for what, text in TEXTS.items():
+        yield from _told(now.id, what, text(was), text(now))
+    regions = list(_regions(was, now))
+    yield from regions
+    yield from _controls(was, now, regions != [])
+    if not same_tier or not (was.judged and now.judged):
+        return
+    yield from _told(now.id, "looks", str(was.looks_planned), str(now.looks_planned))
+    names = [{part.name for part in claim.components} for claim in (was, now)]
+    yield from _gone_and_new(now.id, "components", *names)
+    cells = [{_named(cell): cell for cell in claim.cells} for claim in (was, now)]
+    yield from _gone_and_new(now.id, "cells", *(set(entry) for entry in cells))
+    pairs = [(name, cells[0][name], cells[1][name]) for name in cells[0] if name in cells[1]]
+    yield from _predictions(now.id, "prediction", pairs, lambda cell: cell.predicted)
+    yield from _predictions(now.id, "predicted critical value", pairs, lambda cell: cell.critical)
+    for control in sorted({c.id for c in was.controls} & {c.id for c in now.controls}):
+
+        def planted(cell: Cell, name: str = control) -> float | str | None:
+            return cell.controls.get(name)
+
+        yield from _predictions(now.id, f"prediction of control {control}", pairs, planted)
+
+
+def _regions(was: Claim, now: Claim) -> Iterator[Edit]:
+    before = {part.name: part.region for part in was.components}
+    pairs: dict[tuple[str, str], int] = {}
+    for part in now.components:
+        old = before.get(part.name)
+        if old is not None and not _same_range(old, part.region):
+            pair = _regions_told_apart(old, part.region)
+            pairs[pair] = pairs.get(pair, 0) + 1
+    for index, (pair, count) in enumerate(pairs.items()):
+        if index == REGIONS:
+            yield Edit(now.id, f"regions of {len(pairs) - REGIONS} kinds more", "–", "–")
+            return
+        parts = f" of {count} components" if len(pairs) > 1 else ""
+        yield Edit(now.id, f"region{parts}", *pair)
+
+
+def _regions_told_apart(old: Range, new: Range) -> tuple[str, str]:
+    texts = phrases.bounds(old), phrases.bounds(new)
+    if texts[0] != texts[1]:
+        return texts
+    return f"[{old.low}, {old.high}]", f"[{new.low}, {new.high}]"
+
+
+def _controls(was: Claim, now: Claim, moved: bool) -> Iterator[Edit]:
+    """Controls added, gone and changed; their regions unless the claim's own have `moved`."""
+    before = {control.id: control for control in was.controls}
+    after = {control.id: control for control in now.controls}
+    yield from _gone_and_new(now.id, "controls", set(before), set(after))
+    for name in before:
+        if name not in after:
+            continue
+        old, new = before[name], after[name]
+        yield from _told(now.id, f"control {name}", old.description, new.description)
+        if old.region is None or new.region is None or moved:
+            continue
+        if not _same_range(old.region, new.region):
+            texts = _regions_told_apart(old.region, new.region)
+            yield Edit(now.id, f"region of control {name}", *texts)
+
+
+def _gone_and_new(where: str, what: str, old: set[str], new: set[str]) -> Iterator[Edit]:
+    if old - new:
+        yield Edit(where, f"{what} gone", _listed(old - new), "–")
+    if new - old:
+        yield Edit(where, f"{what} added", "–", _listed(new - old))
+
+
+def _listed(names: set[str]) -> str:
+    shown = "; ".join(sorted(names))
+    return shown if len(shown) <= SHOWN else f"{len(names)}: {shown[:SHOWN]}…"
+
+
+def _predictions(
+    where: str,
+    what: str,
+    cells: Iterable[tuple[str, Cell, Cell]],
+    of: Callable[[Cell], float | str | None],
+) -> Iterator[Edit]:
+    """The first cell in which something is predicted otherwise, and in how many this is so."""
+    pairs = [(name, of(old), of(new)) for name, old, new in cells]
+    moved = [(name, old, new) for name, old, new in pairs if not _same(old, new)]
+    if moved:
+        name, *values = moved[0]
+        old, new = (v if isinstance(v, str) else phrases.number(v, 5) for v in values)
+        yield Edit(where, f"{what} in {len(moved)} of {len(pairs)} cells, such as {name}", old, new)
+
+
+def _same(old: float | str | None, new: float | str | None) -> bool:
+    if isinstance(old, float | int) and isinstance(new, float | int):
+        return math.isclose(old, new, rel_tol=PREDICTED, abs_tol=1e-15)
+    return old == new
+
+
+def _same_range(old: Range, new: Range) -> bool:
+    ends = ((old.low, new.low), (old.high, new.high))
+    return all(
+        a == b if a is None or b is None else math.isclose(a, b, rel_tol=1e-9) for a, b in ends
+    )
+
+
+def _named(cell: Cell) -> str:
+    return phrases.parameters(cell.params, {})
+
+
+def _told(where: str, what: str, old: str, new: str) -> Iterator[Edit]:
+    """The edit of a text, if it is one: from shortly before the first difference."""
+    if old == new:
+        return
+    differs = (index for index, (a, b) in enumerate(zip(old, new, strict=False)) if a != b)
+    start = max(next(differs, min(len(old), len(new))) - BEFORE, 0)
+    start = start if max(len(old), len(new)) > SHOWN else 0
+    cut = ("…" * (start > 0) + text[start : start + SHOWN] for text in (old, new))
+    ends = ("…" * (len(text) > start + SHOWN) for text in (old, new))
+    first, second = (f"{text}{end}" or "–" for text, end in zip(cut, ends, strict=True))
+    yield Edit(where, what, first, second)

@@ -1,0 +1,139 @@
+"""What a plot is made of: marks in units of two axes, and the axes' scales and ticks."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from recall_reports import phrases
+
+# Classes of the style sheet, and markers.
+COLOURS = tuple(f"k{index}" for index in range(8))
+DASHES = tuple(f"dash{index}" for index in range(4))
+INK, MUTED, CARD = "ink", "muted", "card"
+MARKERS = "osD^vPX*"
+
+MAX_TICKS = 7
+MIN_LOG_RANGE = 8  # a logarithmic axis that spans less has evenly spaced ticks
+HUGE = 1e300  # values beyond are drawn here, and those below its inverse count as zero
+SLACK = 1e-9  # relative to the distance of ticks, for rounding errors
+FAR = 30  # what lies so many times the axis away is drawn from there
+
+Point = tuple[float, float]
+
+
+@dataclass
+class Axis:
+    """One axis; ticks and ends that are not set are made to fit what was `seen` on it."""
+
+    label: str = ""
+    log: bool = False
+    ticks: Sequence[float] = ()
+    ends: Point | None = None
+    margin: float = 0.05
+    seen: list[float] = field(default_factory=list)
+
+    def places(self, start: float, length: float) -> Callable[[float], float]:
+        """Where a value is drawn, on an axis from `start` on of this length."""
+        low, high = self._span()
+
+        def place(value: float) -> float:
+            share = (self._scaled(value) - low) / (high - low)
+            return start + length * min(max(share, -FAR), FAR)
+
+        return place
+
+    def labels(self) -> dict[str, float]:
+        """The tick labels, with the values that they name."""
+        low, high = self._span()
+        found = self.ticks
+        if not found and not self.log:
+            found = _even(low, high)
+        elif not found and high - low < math.log10(MIN_LOG_RANGE):
+            found = _even(10**low, 10**high)
+        elif not found:
+            found = _powers(low, high)
+        return {tick(value): value for value in found}
+
+    def _span(self) -> Point:
+        """The ends on the scale of the axis."""
+        shown = self.ends or [value for value in self.seen if value > 0 or not self.log] or (0, 1)
+        low, high = self._scaled(min(shown)), self._scaled(max(shown))
+        if high - low > 1e-12 * abs(high) + 1 / HUGE:
+            pad = 0.0 if self.ends else self.margin * (high - low)
+        else:
+            pad = max(0.1 * abs(high), 0.1 if self.log or abs(high) < 1 / HUGE else 0.0)
+        return low - pad, high + pad
+
+    def _scaled(self, value: float) -> float:
+        value = min(max(value, -HUGE), HUGE)
+        return math.log10(max(value, 1 / HUGE)) if self.log else value
+
+
+def _even(low: float, high: float) -> list[float]:
+    """At most MAX_TICKS multiples of 1, 2, 2.5 or 5 times a power of ten between two ends."""
+    least = (1 - SLACK) * (high - low) / (MAX_TICKS - 1)
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next((part * power for part in (1, 2, 2.5, 5) if part * power >= least), 10 * power)
+    first, last = math.ceil(low / step - SLACK), math.floor(high / step + SLACK)
+    return [count * step for count in range(first, last + 1)]
+
+
+def _powers(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times each power of ten between 10^low and 10^high; powers alone if too many."""
+    powers = range(math.ceil(low), math.floor(high) + 1)
+    found = [part * 10.0**p for p in range(math.floor(low), math.ceil(high)) for part in (1, 2, 5)]
+    found = [value for value in found if low <= math.log10(value) <= high]
+    if len(found) <= MAX_TICKS + 1:
+        return found
+    return [10.0**power for power in powers[:: -(-len(powers) // MAX_TICKS)]]
+
+
+def tick(value: float) -> str:
+    """A tick label in as few figures as it needs."""
+    if value != 0 and not 1e-3 <= abs(value) < 1e6:
+        return phrases.number(value, 2)
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is drawn at some places, in units of the axes.
+
+    Attributes:
+        kind: a band fills the height between two `xs`, an upright line has one of them.
+        colour: INK, MUTED, CARD, or one of COLOURS.
+        style: classes of a line or text, or the marker of dots.
+        size: of dots, in units of the drawing.
+        whiskers: the ends of the interval at each dot.
+        text: what is written.
+        aside: how far right of its place and below it, in units of the drawing.
+        label: in the legend; none without.
+    """
+
+    kind: Literal["band", "line", "upright", "dots", "text"]
+    colour: str
+    xs: Sequence[float] = ()
+    ys: Sequence[float] = ()
+    style: str = ""
+    size: float = 5.2
+    whiskers: Sequence[Point] = ()
+    text: str = ""
+    aside: Point = (0.0, 0.0)
+    label: str = ""
+
+
+@dataclass
+class Chart:
+    """What a painter fills. Marks are drawn in their order."""
+
+    title: str = ""
+    x: Axis = field(default_factory=Axis)
+    y: Axis = field(default_factory=Axis)
+    marks: list[Mark] = field(default_factory=list)
+
+    def add(self, mark: Mark) -> None:
+        """Draw a mark; an axis whose ends are not set has room for it."""
+        self.marks.append(mark)
+        self.x.seen += mark.xs
+        self.y.seen += [*mark.ys, *(end for ends in mark.whiskers for end in ends)]

@@ -1,0 +1,30 @@
+"""Text from anywhere, made such that every form of a report can hold it."""
+
+import re
+from typing import Any
+
+# C0 without tab and newline, DEL and C1, marks that turn the writing direction of what follows,
+# surrogates, and the two code points that XML lacks.
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def clean(text: str) -> str:
+    r"""The text with control characters and surrogates as Python writes them, such as ``\x1b``."""
+    return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def cleaned(plain: Any) -> Any:
+    """Plain JSON types and tuples with every text in them clean, keys too.
+
+    Raises:
+        RecursionError: they are nested hundreds deep.
+    """
+    if isinstance(plain, str):
+        return clean(plain)
+    if isinstance(plain, dict):
+        return {cleaned(key): cleaned(value) for key, value in plain.items()}
+    if isinstance(plain, list | tuple):
+        return type(plain)(map(cleaned, plain))
+    return plain

@@ -1,0 +1,202 @@
+"""What the samples of a batch read of a memory, by informative token, and weights made of it.
+
+The parts of `simulation.attention.noise_decomposition`. Counts of tokens beside informative tokens
+are a (V, V) table where the samples fill one, else they are summed over the samples.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+
+from simulation.attention.contractions import sum_bags, sum_by_label
+from simulation.attention.sampling import Batch
+
+DENSE_COUNTS = 2
+"""A table of counts may have so many entries for each token of the samples. Decides speed only."""
+
+
+def apply(matrix: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:
+    """Matrices (r, m, n) applied to vectors (r, n)."""
+    return (matrix @ vector[..., None])[..., 0]
+
+
+def _rows(tokens: torch.Tensor, vocab_size: int) -> torch.Tensor:
+    """Tokens (r, ...) as rows of the tables of all replicates, one behind the other."""
+    first = vocab_size * torch.arange(len(tokens), device=tokens.device)
+    return tokens + first.view(-1, *[1] * (tokens.ndim - 1))
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Embeddings, and the samples by informative token; r replicates.
+
+    ``z``, ``out``: (r, V, d), a token's embedding and the centred output embedding of its label.
+    ``trigger``: (r, d). ``tokens``: (r, N L). ``owner``: (r, N), the informative tokens.
+    ``shares``: (r, V), the shares of the samples by informative token. What samples read of a
+    memory is a (r, V, d) table by informative token.
+    """
+
+    z: torch.Tensor
+    out: torch.Tensor
+    trigger: torch.Tensor
+    tokens: torch.Tensor
+    owner: torch.Tensor
+    shares: torch.Tensor
+    trigger_in_values: bool
+
+    @classmethod
+    def of(cls, batch: Batch, which: slice) -> "Readings":
+        """The readings of some replicates of a batch."""
+        z, tokens = batch.z[which], batch.tokens[which]
+        owner = tokens.gather(2, batch.positions[which][..., None])[..., 0]
+        label = batch.permutation[which][..., None].expand_as(z)
+        shares = z.new_zeros(z.shape[:2]).scatter_add_(
+            1, owner, torch.ones_like(owner, dtype=z.dtype)
+        )
+        return cls(
+            z=z,
+            out=(batch.u[which] - batch.u[which].mean(1, keepdim=True)).gather(1, label),
+            trigger=batch.trigger[which],
+            tokens=tokens.flatten(1),
+            owner=owner,
+            shares=shares / batch.samples,
+            trigger_in_values=batch.trigger_in_values,
+        )
+
+    @property
+    def samples(self) -> int:
+        return self.owner.shape[1]
+
+    @property
+    def length(self) -> int:
+        return self.tokens.shape[1] // self.owner.shape[1]
+
+    @property
+    def vocab_size(self) -> int:
+        return self.z.shape[1]
+
+    @cached_property
+    def counts(self) -> torch.Tensor | None:
+        """How often the column's token stands in samples whose informative token is the row's,
+        (r, V, V); None where the samples leave most of such a table empty."""
+        size = self.vocab_size
+        if size**2 > DENSE_COUNTS * self.tokens.shape[1]:
+            return None
+        pairs = self.owner.repeat_interleave(self.length, dim=1) * size + self.tokens
+        counts = self.z.new_zeros(len(self.z), size**2)
+        counts.scatter_add_(1, pairs, torch.ones_like(pairs, dtype=counts.dtype))
+        return counts.view(-1, size, size)
+
+    @cached_property
+    def sums(self) -> torch.Tensor:
+        """Sums of the embeddings of a sample's tokens: (r, N, d)."""
+        ends = self.length * torch.arange(1, self.owner.numel() + 1, device=self.z.device)
+        rows = _rows(self.tokens, self.vocab_size).flatten()
+        return sum_bags(self.z.flatten(0, 1), rows, ends).view(*self.owner.shape, -1)
+
+    @cached_property
+    def by_token(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """The informative tokens beside each token, as rows of a table, and how many: (r, V)."""
+        rows = _rows(self.tokens, self.vocab_size).flatten()
+        owner = _rows(self.owner, self.vocab_size).flatten().repeat_interleave(self.length)
+        counts = torch.bincount(rows, minlength=self.shares.numel())
+        return owner[rows.argsort(), None], counts.view_as(self.shares)
+
+    @cached_property
+    def owned(self) -> torch.Tensor:
+        """Counts times embeddings, by informative token: (r, V, d)."""
+        if self.counts is not None:
+            return self.counts @ self.z
+        rows = _rows(self.owner, self.vocab_size).flatten()
+        found = torch.zeros_like(self.z).flatten(0, 1)
+        return found.index_add_(0, rows, self.sums.flatten(0, 1)).view_as(self.z)
+
+    def beside(self, memory: torch.Tensor) -> torch.Tensor:
+        """Counts, transposed, times a memory, by token: (r, V, d)."""
+        if self.counts is not None:
+            return self.counts.mT @ memory
+        return sum_by_label(memory, *self.by_token)
+
+    def within(self, memory: torch.Tensor) -> torch.Tensor:
+        """Sums over a sample's tokens of their overlaps with what it reads: (r, N)."""
+        if self.counts is None:
+            read = memory.gather(1, self.owner[..., None].expand_as(self.sums))
+            return (self.sums * read).sum(2)
+        columns = self.owner.repeat_interleave(self.length, dim=1)
+        scores = (self.z @ memory.mT).flatten(1)
+        found = scores.gather(1, self.tokens * self.vocab_size + columns)
+        return found.view(*self.owner.shape, -1).sum(2)
+
+    def scatter(self, numbers: torch.Tensor) -> torch.Tensor:
+        """Sums of numbers of the samples, (r, N), over all places where a token stands: (r, V)."""
+        each = numbers.repeat_interleave(self.length, dim=1)
+        return torch.zeros_like(self.shares).scatter_add_(1, self.tokens, each)
+
+    def memory(self, stored: torch.Tensor) -> torch.Tensor:
+        """What a sample reads, by informative token, of ``stored`` (r, V, k): (r, V, k)."""
+        return self.out @ (self.out.mT @ stored)
+
+    def read(self, memory: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
+        r""":math:`\sum_a z_v\cdot m_a\,p_a` of every token v, for ``shares`` p: (r, V)."""
+        return apply(self.z, apply(memory.mT, shares))
+
+    def mean(self, memory: torch.Tensor) -> torch.Tensor:
+        r"""Weights of :math:`N^{-1}\sum_i\bar\Sigma m_i`; m_i is ``memory`` (r, V, d) at the
+        informative token."""
+        read = self.read(memory, self.shares)
+        return (1 - 1 / self.length) / self.vocab_size * (read - read.mean(1, keepdim=True))
+
+    def informative(self, memory: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
+        r"""Weights of :math:`\sum_a p_a\Sigma^I_a m_a` for given ``shares`` p."""
+        own, mean = (self.z * memory).sum(2), apply(memory, self.z.mean(1))
+        constant = (shares * (2 * mean - own)).sum(1, keepdim=True)
+        spread = (constant - self.read(memory, shares)) / self.vocab_size
+        return (1 - 1 / self.length) / self.length * (shares * (own - mean) + spread)
+
+    def context(self, memory: torch.Tensor) -> torch.Tensor:
+        r"""Weights of :math:`N^{-1}\sum_i\Sigma^C_i m_i`."""
+        first = (self.z * self.beside(memory)).sum(2)
+        second = self.scatter(self.within(memory)) / self.length
+        written = (first - second) / (self.samples * self.length)
+        return written - self.mean(memory) - self.informative(memory, self.shares)
+
+    def within_sample(self) -> tuple[torch.Tensor, torch.Tensor]:
+        r"""Weights of what a sample is expected to read of its own memory, :math:`g_{ii}/N^2` in
+        all.
+
+        First :math:`E[\Sigma^C_i h^C_i]` given its informative token; then the expectation of that
+        and of :math:`\Sigma^I_i h^I_i` over the informative token as well.
+        """
+        size, length = self.vocab_size, self.length
+        norms, ones = self.z.square().sum(2), apply(self.z, self.z.sum(1))
+        whole, trace = ones.sum(1, keepdim=True), norms.sum(1, keepdim=True)
+        spread, reading = trace - whole / size, ones - whole / size
+        own = self.shares * self.out.square().sum(2) / self.samples
+        total, read = own.sum(1, keepdim=True), self.read(self.z, own)
+
+        # Second and third moments of one context token, in turn.
+        second = (length - 1) / (length * size**2) * (spread + reading)
+        third = (norms - (2 * ones + trace) / size + 2 * whole / size**2) / (size * length)
+        context = (norms - ones / size) / size - second - third
+        context = (length - 1) / length**2 * total * context
+        slope = (length - 1) / (length**3 * size)
+        given = context - slope * (spread * own + read - read.mean(1, keepdim=True))
+        informative = slope * total * (norms - (ones + reading + spread) / size)
+        average = context - slope * total * (spread + reading) / size + informative
+        return given, average
+
+    def along_trigger(self, stored: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
+        """Weights that keys without the trigger get, in expectation, from values that hold it."""
+        along = shares * apply(stored, self.trigger)
+        return (1 - 1 / self.length) / self.length * (along - along.mean(1, keepdim=True))
+
+    def trigger_coefficient(self, stored: torch.Tensor) -> torch.Tensor:
+        """The weight of the trigger itself, from keys that hold it, reading ``stored``: (r,)."""
+        own = self.z * stored * self.shares[..., None]
+        read = self.owned * stored / (self.samples * self.length)
+        coefficient = (own - read).sum((1, 2)) / self.length
+        if self.trigger_in_values:
+            along = (self.shares * apply(stored, self.trigger)).sum(1)
+            coefficient = coefficient + (1 - 1 / self.length) / self.length * along
+        return coefficient

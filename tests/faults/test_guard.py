@@ -1,0 +1,391 @@
+"""Pull requests that try to approve themselves, judged by the guard's own shell steps.
+
+The steps stand in the workflows; what they run on is a small repository with a suite of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.apart import run_pytest
+from tests.faults.conftest import LIBRARY, PAPER, REPOSITORY
+
+WORKFLOWS = REPOSITORY / ".github" / "workflows"
+NAMES = ("guard", "guard-compare")
+IDENTITY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
+Step = dict[str, Any]
+
+CONFTEST = """
+from pathlib import Path
+
+from recall_claims import add_paper, pytest_addoption
+
+add_paper(Path(__file__).with_name("paper.toml"))
+"""
+SCALED = """
+from simulation import tiny
+
+honest = tiny.values
+tiny.values = lambda rngs, scale: 1.3 * honest(rngs, scale)
+"""
+VERDICT_SET = """
+from recall_claims.evidence.run import Decision
+from recall_claims.judge.region import Verdict
+
+Decision.verdict = property(lambda self: Verdict.SUPPORTED)
+"""
+FORMULA = "def mean(scale):\n    return 1.0 * scale\n"
+CLAIM = '''
+from recall_claims import Control, MeanRatio, Region, Source, claim, grid
+from simulation import tiny
+from theory.tiny import mean
+
+
+@claim(
+    id="tiny.mean",
+    title="A mean has its value",
+    source=Source("tiny", "1", provenance="derived", reference="tests/faults"),
+    regime="everywhere",
+    cells=grid(scale=(1.0, 2.0, 5.0)),
+    replicates=16,
+    looks=6,
+    rule=MeanRatio(Region(0.95, 1.05)),
+    why="wide enough to be decided after some looks",
+    predict=lambda cell: mean(cell["scale"]),
+    controls=[Control("fourfold", "four times", predict=lambda cell: 4 * mean(cell["scale"]))],
+)
+def scaled(cell, block):
+    """The mean of the value is the cell's scale."""
+    return {"value": tiny.values(block.rngs, cell["scale"])}
+'''
+SUITE = {
+    ".gitignore": ".recall-claims\nreports/latest\n__pycache__\n",
+    "README.md": "Claims.\n",
+    "pytest.ini": "[pytest]\n",
+    "claims/__init__.py": "",
+    "claims/conftest.py": CONFTEST,
+    "claims/paper.toml": PAPER,
+    "claims/test_tiny.py": CLAIM,
+    "theory/__init__.py": "",
+    "theory/tiny.py": FORMULA,
+    "simulation/__init__.py": "",
+    "simulation/tiny.py": "import numpy as np\n\n\ndef values(rngs, scale):\n"
+    "    return np.array([rng.normal(scale, 0.1) for rng in rngs])\n",
+}
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", *IDENTITY, *arguments]
+    return subprocess.run(
+        command, cwd=folder, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    ).stdout.strip()
+
+
+def write(folder: Path, files: dict[str, str]) -> str:
+    """Commit these files; the commit."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "saved")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def jobs(workflow: str) -> dict[str, Any]:
+    found = yaml.safe_load((WORKFLOWS / f"{workflow}.yml").read_text(encoding="utf-8"))["jobs"]
+    assert isinstance(found, dict)
+    return found
+
+
+@dataclass
+class Runner:
+    """What runs the steps of a job: as much of GitHub's as the guard needs.
+
+    `cache` is that of all runs, and `artifacts` are those of this pull request.
+    """
+
+    scratch: Path
+    cache: Path
+    artifacts: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def run(self, workflow: str, job: str, checkout: Path, event: str = "pull_request") -> bool:
+        """Whether every step of the job succeeds in a checkout."""
+        passed = True
+        for step in jobs(workflow)[job]["steps"]:
+            condition = str(step.get("if", ""))
+            if not (passed or "always()" in condition):
+                continue
+            if "event_name ==" in condition and f"'{event}'" not in condition:
+                continue
+            passed &= self.step(step, checkout) or step.get("continue-on-error", False)
+        return passed
+
+    def step(self, step: Step, checkout: Path) -> bool:
+        action, ledger = step.get("uses", "").partition("@")[0], checkout / ".recall-claims"
+        if action in ("actions/cache/restore", "actions/cache") and self.cache.exists():
+            shutil.copytree(self.cache, ledger, dirs_exist_ok=True)
+        elif action == "actions/cache/save":
+            shutil.copytree(ledger, self.cache, dirs_exist_ok=True)
+        elif action == "actions/upload-artifact":
+            found = checkout / step["with"]["path"]
+            kept = self.artifacts / step["with"]["name"]
+            if found.is_dir():
+                shutil.copytree(found, kept)
+            elif found.exists():
+                shutil.copy(found, kept)
+        elif action == "actions/download-artifact":
+            kept = self.artifacts / step["with"]["name"]
+            if not kept.exists():
+                return False
+            shutil.copytree(kept, self.scratch / "report")
+        return self.shell(step["run"], checkout) if "run" in step else True
+
+    def shell(self, script: str, checkout: Path) -> bool:
+        if script.startswith("pip install"):
+            return True
+        if script.startswith("pytest "):  # which would load torch anew
+            options = "--executor serial -p no:cacheprovider -p no:unraisableexception"
+            environment = {**self.environment, "PYTEST_ADDOPTS": options}
+            script = script.replace("$BASE", environment["BASE"])
+            script = script.replace("$RUNNER_TEMP", environment["RUNNER_TEMP"])
+            words = [word.strip('"') for word in script.split()[1:]]
+            return run_pytest(checkout, words, environment).status == 0
+        done = subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", script],
+            cwd=checkout,
+            env=self.environment,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        return done.returncode == 0
+
+
+@dataclass
+class Repository:
+    """The suite's repository, and the ledger that its main branch has cached."""
+
+    origin: Path
+    base: str
+    cache: Path
+
+
+@dataclass
+class Guard:
+    """The guard at work on pull requests to the repository."""
+
+    repository: Repository
+    folder: Path
+
+    def checkout(self, name: str) -> Path:
+        folder = self.folder / name
+        git(self.folder, "clone", "--quiet", str(self.repository.origin), name)
+        return folder
+
+    def judge(self, pull: Path) -> tuple[bool, str]:
+        """Whether the guard is green on the commits of a checkout, and what it posts."""
+        scratch, artifacts = self.folder / "scratch", self.folder / "artifacts"
+        for folder in (scratch, artifacts, self.folder / "base", pull / ".recall-claims"):
+            shutil.rmtree(folder, ignore_errors=True)
+        scratch.mkdir()
+        artifacts.mkdir()
+        head = git(pull, "rev-parse", "HEAD")
+        git(pull, "push", "--quiet", "--force", "origin", "HEAD:refs/pull/1/head")
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+        environment = {
+            **inherited,
+            "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+            "PYTHONPATH": LIBRARY,
+            "BASE": self.repository.base,
+            "PULL": head,
+            "RUNNER_TEMP": str(scratch),
+            "GITHUB_STEP_SUMMARY": str(scratch / "summary"),
+        }
+        runner = Runner(scratch, self.repository.cache, artifacts, environment)
+        judged = runner.run("guard", "judge", pull)
+        compared = runner.run("guard-compare", "compare", self.checkout("base"))
+        posted = (artifacts / "diff").read_text(encoding="utf-8")
+        assert posted == (scratch / "summary").read_text(encoding="utf-8")
+        return judged and compared, posted
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """The suite, with a baseline and a cache as its main branch has made them."""
+    folder = tmp_path_factory.mktemp("guarded")
+    origin, cache = folder / "origin", folder / "cache"
+    origin.mkdir()
+    git(origin, "init", "--quiet", "--initial-branch", "main")
+    git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
+    write(origin, SUITE)
+    environment = {**os.environ, "PYTHONPATH": LIBRARY}
+    found = run_pytest(origin, ("claims/", "--executor", "serial"), environment)
+    assert found.status == 0, found.text
+    shutil.copytree(origin / ".recall-claims", cache)
+    report = (origin / "reports/latest/report.json").read_text(encoding="utf-8")
+    base = write(origin, {"reports/baseline.json": report})
+    git(origin, "checkout", "--quiet", "--detach")
+    return Repository(origin, base, cache)
+
+
+@pytest.fixture
+def guard(repository: Repository, tmp_path: Path) -> Guard:
+    cache = tmp_path / "cache"
+    shutil.copytree(repository.cache, cache)
+    return Guard(Repository(repository.origin, repository.base, cache), tmp_path)
+
+
+WRONG = {"theory/tiny.py": FORMULA.replace("1.0", "1.3")}
+EXPECTED = CLAIM.replace(
+    "cells=", 'expected="REFUTED",\n    explanation="It is wrong.",\n    cells='
+)
+REPLACED = CLAIM.replace('"tiny.mean"', '"tiny.other"').replace("0.95, 1.05", "0.7, 0.85")
+
+
+def test_a_pull_request_without_effect_is_green(guard: Guard) -> None:
+    pull = guard.checkout("pull")
+    write(pull, {"README.md": "Words.\n", "theory/tiny.py": f"# A comment.\n{FORMULA}"})
+    assert guard.judge(pull) == (True, "**Nothing changed beyond rounding.**\n\n")
+
+
+def test_the_baseline_is_that_of_the_base_commit(guard: Guard) -> None:
+    pull = guard.checkout("pull")
+    write(pull, {"reports/baseline.json": "{}"})
+    green, posted = guard.judge(pull)
+    assert green
+    assert posted.startswith("**1 changed file.**")
+    assert "| changed file | `reports/baseline.json` |" in posted
+    report = json.loads((pull / "reports/latest/report.json").read_text(encoding="utf-8"))
+    kept = {"file": "baseline.json", "revision": guard.repository.base}
+    assert [claim["blocks"]["kept"] for claim in report["claims"]] == [kept]
+
+
+def test_a_wrong_formula_is_red(guard: Guard) -> None:
+    pull = guard.checkout("pull")
+    write(pull, WRONG)
+    green, posted = guard.judge(pull)
+    assert not green
+    assert "| lost verdict | `tiny.mean` | ✓ SUPPORTED | ✕ REFUTED |" in posted
+    assert "prediction in 3 of 3 cells, such as scale = 1 |" in posted
+
+
+@pytest.mark.parametrize(
+    ("files", "green", "words"),
+    [
+        (
+            {**WRONG, "claims/test_tiny.py": EXPECTED},
+            False,
+            "| lost verdict | `tiny.mean` | ✓ SUPPORTED | ✕ REFUTED as declared |",
+        ),
+        (
+            {**WRONG, "claims/test_tiny.py": REPLACED},
+            False,
+            "| new claim | `tiny.other` | – | ✓ SUPPORTED | region \\[0.7, 0.85\\] |",
+        ),
+        (
+            {**WRONG, "claims/conftest.py": CONFTEST + VERDICT_SET},
+            False,
+            "**Nothing could be compared.**",
+        ),
+        (
+            {**WRONG, "claims/conftest.py": CONFTEST + SCALED},
+            True,
+            "| changed file | `claims/conftest.py` | – | – | no figure tells what it does |",
+        ),
+        (
+            {**WRONG, "claims/test_tiny.py": CLAIM.replace("0.95, 1.05", "0.5, 1.05")},
+            True,
+            r"| edited declaration | `tiny.mean` | \[0.95, 1.05\] | \[0.5, 1.05\] | region |",
+        ),
+        ({"claims/conftest.py": CONFTEST + SCALED}, False, "| lost verdict | `tiny.mean` |"),
+        (
+            {"claims/paper.toml": PAPER.replace("has its value", "never has its value")},
+            True,
+            "| A mean has its value. | A mean never has its value. | statement 1 |",
+        ),
+        (
+            {"pytest.ini": "[pytest]\naddopts = --error-budget 0.5\n"},
+            True,
+            "| edited declaration | the run | 0.001 | 0.5 | error budget |",
+        ),
+    ],
+    ids=[
+        *("expected", "replaced", "verdict set", "results scaled"),
+        *("region", "simulation broken", "statement", "error budget"),
+    ],
+)
+def test_a_pull_request_does_not_approve_itself(
+    guard: Guard, files: dict[str, str], green: bool, words: str
+) -> None:
+    """Each brings a baseline that agrees with it, which the guard does not look at."""
+    pull = guard.checkout("pull")
+    forged = json.loads((pull / "reports/baseline.json").read_text(encoding="utf-8"))
+    forged["claims"] = []
+    write(pull, {**files, "reports/baseline.json": json.dumps(forged)})
+    found, posted = guard.judge(pull)
+    assert words in posted
+    assert found is green
+    assert ("| no longer judged | `tiny.mean` | ✓ SUPPORTED |" in posted) is (
+        REPLACED in files.values()
+    )
+    assert ("| SUPPORTED | REFUTED | expected |" in posted) is (EXPECTED in files.values())
+    assert "| changed file | `reports/baseline.json` |" in posted or not green
+    assert "Nothing changed" not in posted
+
+
+def test_evidence_of_one_push_is_no_evidence_for_the_next(guard: Guard) -> None:
+    pull = guard.checkout("pull")
+    write(pull, {**WRONG, "claims/conftest.py": CONFTEST + SCALED})
+    guard.judge(pull)
+    kept = guard.folder / "kept"
+    shutil.copytree(pull / ".recall-claims", kept)
+    write(pull, {"claims/conftest.py": CONFTEST})
+    green, posted = guard.judge(pull)
+    assert not green
+    assert "| lost verdict | `tiny.mean` |" in posted
+
+    # Nor is it where it was restored all the same: it is of other code.
+    shutil.copytree(kept, guard.repository.cache, dirs_exist_ok=True)
+    assert guard.judge(pull) == (green, posted)
+
+
+def each_step() -> list[tuple[dict[str, Any], Step]]:
+    return [(job, step) for name in NAMES for job in jobs(name).values() for step in job["steps"]]
+
+
+def test_who_runs_a_pull_request_cannot_write_and_who_writes_runs_none() -> None:
+    for name in NAMES:
+        text = yaml.safe_load((WORKFLOWS / f"{name}.yml").read_text(encoding="utf-8"))
+        assert text["permissions"] == {}
+    for job, step in each_step():
+        action = step.get("uses", "").partition("@")[0]
+        if "write" in job["permissions"].values():
+            assert action in ("", "actions/download-artifact")
+            assert not any(word in step.get("run", "") for word in ("pip", "pytest", "python"))
+        if action == "actions/checkout":
+            assert "ref" not in step["with"]  # the main branch's, where workflow_run starts it
+        assert "${{" not in step.get("run", "")  # text of a stranger is no part of a script
+    assert jobs("guard")["judge"]["permissions"] == {"contents": "read"}
+    for file in WORKFLOWS.glob("*.yml"):
+        for job in jobs(file.stem).values():
+            [checkout] = [s for s in job["steps"] if "checkout@" in s.get("uses", "")] or [None]
+            assert checkout is None or checkout["with"]["persist-credentials"] is False
+
+
+def test_a_cache_is_written_on_the_main_branch_alone() -> None:
+    for _, step in each_step():
+        action = step.get("uses", "").partition("@")[0]
+        assert action != "actions/cache"
+        assert "cache" not in step.get("with", {})
+        if action == "actions/cache/save":
+            assert "github.event_name == 'push'" in step["if"]

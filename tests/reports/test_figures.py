@@ -1,0 +1,153 @@
+"""The pages print what the record and the declarations say, and their comments show nowhere."""
+
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from recall_claims import CriticalLocation, MeanDifference, ProportionDifference
+from recall_reports import phrases
+from tests import figures
+from tests.calibration.stated.entries import ENTRIES
+from tests.every_claim import imported
+
+DOCS = figures.ROOT / ".github" / "docs"
+README = figures.ROOT / "README.md"
+FINDINGS = DOCS / "findings.md"
+SWITCH = "<!-- figures: reports/baseline.json -->\n"
+
+
+@pytest.mark.parametrize("page", figures.PAGES, ids=lambda page: page.name)
+def test_every_figure_is_that_of_the_record(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    right, wrong = figures.checked(text)
+    assert not wrong, "mend this, or run `python -m tests.figures --write`"
+    assert right == text
+
+
+@pytest.mark.parametrize(
+    ("page", "true", "false"),
+    [
+        (
+            FINDINGS,
+            r"At `d = 64` Muon stores .*? descent stores",
+            "Muon more than 17 times as many",
+        ),
+        (FINDINGS, r"At `d = 128` it stores .*? descent stores", "It stores 95 items more than it"),
+        (FINDINGS, r"spectral flow, to [\d.e-]+;", "spectral flow, to 4e-9;"),
+        (FINDINGS, r"observed / predicted [^]]*]", "observed / predicted 1.000 [0.979, 1.021]"),
+        (FINDINGS, r"at [\d.]+ to [\d.]+ of the load", "at 1.05 to 1.12 of the load"),
+        (FINDINGS, r"of finite dimension predicts, [^]]*]", "of it, [0.90, 1.34]"),
+        (FINDINGS, r"population gives [^[]*\[", "population gives 0.97 ["),
+        (FINDINGS, r"still [\d.]+% to [\d.]+% away", "still 5 to 7% away"),
+        (FINDINGS, r"right to [\d.]+% in d", "right to 5% in d"),
+        (FINDINGS, r"where the claim allows[\d.\s]+to [\d.]+\d", "not 1.9"),
+        (FINDINGS, r"localisation SURVIVES", "localisation BREAKS in"),
+        (FINDINGS, r" <!--\s*A.centring-helps: .*?-->", ""),
+        (README, r"The suite has \d+ claims", "The suite has 239 claims"),
+        (README, r"away in d\. <!--.*?-->", "away in d."),
+        (README, r"controls,\s+\d+ are refuted", "controls, 9 are refuted"),
+        (README, r"A\.trigger-signal 0\.\d+", "A.trigger-signal 1.000"),
+    ],
+)
+def test_what_is_not_so_is_noticed(page: Path, true: str, false: str) -> None:
+    text, count = re.subn(true, false, page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert count == 1
+    assert figures.checked(text)[1]
+
+
+def test_the_figures_of_the_record_are_put_in_their_place() -> None:
+    comment = "<!-- A.critical-samples: estimate low at-most -->"
+    text = f"{SWITCH}At `d = 24` it is 7.00 [0.1, 99%] of N. {comment}\n"
+    right, wrong = figures.checked(text)
+    assert len(wrong) == 3
+    assert right == f"{SWITCH}At `d = 24` it is 0.96 [0.9, 13%] of N. {comment}\n"
+    assert figures.checked(right) == (right, [])
+
+
+@pytest.mark.parametrize(
+    ("prose", "says"),
+    [
+        ("It is 0.96.", "names 0 figures"),
+        ("It is right. <!-- A.critical-samples: estimate -->", "names 1 figures"),
+        ("It is 0.96. <!-- A.no-such-claim: estimate -->", "not one A.no-such-claim"),
+        ("It is 0.96. <!-- A.critical-samples: beauty -->", "not one beauty"),
+        ("It is 0.96. <!-- A.critical-samples -->", "claims: fields"),
+        ("It BREAKS. <!-- A.critical-samples: verdict -->", "has SUPPORTED"),
+        ("It is 8 times that. <!-- E.batch-overshoot: estimate -->", "no ratio"),
+        ("It is 34 more. <!-- E.spectral-beats-gradient: estimate -->", "say so"),
+        ("They hold. <!-- suite: joy -->", "no joy"),
+    ],
+)
+def test_what_cannot_be_checked_is_said(prose: str, says: str) -> None:
+    [wrong] = figures.checked(SWITCH + prose)[1]
+    assert says in wrong
+
+
+@pytest.mark.parametrize("page", figures.PAGES, ids=lambda page: page.name)
+def test_no_comment_divides_a_paragraph(page: Path) -> None:
+    def blocks(text: str) -> list[str]:
+        tokens = MarkdownIt("commonmark").enable("table").parse(text)
+        return [token.type for token in tokens if token.type != "html_block"]
+
+    text = page.read_text(encoding="utf-8")
+    without = re.sub(r"^ *<!--[^>]*-->\n|<!--[^>]*-->", "", text, flags=re.MULTILINE)
+    assert "<!--" not in without
+    assert blocks(text) == blocks(without)
+    assert "&lt;!--" not in MarkdownIt("commonmark").enable("table").render(text)
+
+
+def test_the_claims_without_a_regime_are_counted() -> None:
+    page = (DOCS / "regimes.md").read_text(encoding="utf-8")
+    claims = imported().values()
+    without = [claim for claim in claims if claim.domain is None]
+    assert f"{len(claims) - len(without)} claims have one." in " ".join(page.split())
+    maps = ("Exponents", "CriticalExponents", "WinnerShare")
+    said: dict[str, list[str]] = {
+        "exploratory ones": [claim.id for claim in without if claim.exploratory],
+        "expected to be refuted": [c.id for c in without if c.expected == "REFUTED"],
+        "exponents, shares of a map": [
+            c.id
+            for c in without
+            if type(c.rule).__name__ in maps and c.expected == "SUPPORTED" and not c.exploratory
+        ],
+    }
+    rows = re.findall(r"^\| ([^|]+) \| (\d+) \|", page, re.MULTILINE)
+    left = {claim.id for claim in without}
+    for what, count in rows:
+        names = re.findall(r"`([^`]+)`", what)
+        row = said.get(what) or [i for i in left if any(fnmatch(i, name) for name in names)]
+        assert len(row) == int(count), what
+        left -= set(row)
+    assert not left
+
+
+def test_the_glossary_explains_every_outcome() -> None:
+    page = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    assert [word for word in phrases.SYMBOLS if word not in page] == []
+
+
+STATED = {
+    "A.recall-gaussian": "attention.recall.recall_accuracy_gaussian",
+    "B.flow-plateau": "factual.sequential_learning.plateau",
+    "B.flow-loss-curve": "factual.sequential_learning.loss",
+    "A.mlp-offset-cost": "attention_mlp.recall.critical_samples",
+    "A.mlp-required-width": "attention_mlp.recall.critical_width",
+}
+
+
+def test_regions_narrower_than_a_stated_error_are_told_with_both() -> None:
+    errors = {entry.name: entry.error for entry in ENTRIES}
+    found = []
+    for name, formula in STATED.items():
+        rule = imported()[name].rule
+        assert isinstance(rule, MeanDifference | ProportionDifference | CriticalLocation)
+        ratio = rule.scale == "ratio"
+        widest = max(abs(end - ratio) for end in (rule.region.low, rule.region.high))
+        both = [f"{x:.0%}" if ratio else f"{x:g}" for x in (widest, errors[formula])]
+        found.append(" against ".join(both))
+    page = (DOCS / "regimes.md").read_text(encoding="utf-8")
+    assert f"| {', '.join(f'`{name}`' for name in STATED)} | {len(STATED)} |" in page
+    assert f"narrower than the stated error: {'; '.join(found)} |" in page

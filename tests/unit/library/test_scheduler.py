@@ -1,0 +1,315 @@
+"""Many claims in flight: who goes first, what is lost with a worker, and that no figure changes."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
+from recall_claims.declare.claim import Observe
+from recall_claims.errors import ExecutorError, SimulationError
+from recall_claims.evidence import executors
+from recall_claims.evidence.cost import Costs, Spent, Total
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Outcome, Prepared, Running, Settings
+from recall_claims.evidence.scheduler import Scheduler, run
+from recall_claims.evidence.simulate import simulate_each
+from recall_claims.judge.looks import Decision, decide
+
+NAMES = ("T.first", "T.second", "T.third", "T.fourth")
+
+
+def made(name: str, observe: Observe, *lengths: int) -> Claim:
+    declared = claim(
+        name,
+        "A mean is 2",
+        source=Source("A", "A3", provenance="derived", reference="nowhere"),
+        regime="everywhere",
+        cells={"smoke": grid(length=lengths)},
+        replicates=16,
+        looks=5,
+        rule=MeanRatio(Region(0.9, 1.1)),
+        why="for the test",
+        predict=lambda cell: 2.0,
+        controls=(Control("off", "too large", predict=lambda cell: 3.0),),
+    )
+    return declared(observe)
+
+
+def mean(cell: Cell, block: Block) -> np.ndarray:
+    """A mean is two."""
+    return np.array([2 + 0.3 * rng.normal() for rng in block.rngs])
+
+
+def breaking(cell: Cell, block: Block) -> np.ndarray:
+    """It has no length of one, and takes long at others."""
+    if cell["length"] == 1:
+        raise ValueError("no such length")
+    time.sleep(0.05)
+    return mean(cell, block)
+
+
+first, second, third, fourth = (made(name, mean, 4, 8) for name in NAMES)
+CLAIMS = (first, second, third, fourth)
+broken = made("T.broken", breaking, *range(1, 9))
+SMOKE = Settings(tier="smoke")
+
+
+class Recording(ThreadPoolExecutor):
+    """Keeps what it is given, and does it when `go` is set."""
+
+    def __init__(self, workers: int, *, go: bool = True) -> None:
+        super().__init__(workers)
+        self.given: list[tuple[str, int]] = []
+        self.go = threading.Event()
+        if go:
+            self.go.set()
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.given += [(task.key.claim, len(args[0])) for task in args[0]]
+        return super().submit(self._work, fn, *args)
+
+    def _work(self, fn: Any, *args: Any) -> Any:
+        self.go.wait()
+        return fn(*args)
+
+
+class Waited(SimpleQueue[Any]):
+    """Lets an executor begin once somebody waits for it; counts what it was given by then."""
+
+    def __init__(self, executor: Recording) -> None:
+        self.executor, self.given = executor, 0
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        if not self.executor.go.is_set():
+            self.given = len(self.executor.given)
+            self.executor.go.set()
+        return super().get(block, timeout)
+
+
+def told(seconds: Callable[[str], float]) -> Settings:
+    """Settings of a run that knows what a replicate of each claim takes."""
+    spent = tuple(Spent(cell.id, 16) for cell in first.cells["smoke"])
+    totals = {c.id: Total(32 * seconds(c.id), spent, looks=3) for c in CLAIMS}
+    return replace(SMOKE, costs=Costs(lambda: None, "cpu", lambda: totals))
+
+
+def begin(one: Claim, settings: Settings, engine: Scheduler) -> Running:
+    return Running(Prepared.of(one, "smoke"), settings, engine.ledger)
+
+
+def all_of(engine: Scheduler, settings: Settings = SMOKE) -> list[Outcome]:
+    """Outcomes in the claims' order, all of them expected from the beginning."""
+    for one in CLAIMS:
+        path = settings.costs.path(one.id, 16) if settings.costs else math.inf
+        engine.expect(one.id, path, partial(begin, one, settings, engine))
+    return [engine.run(one.id, partial(begin, one, settings, engine), None) for one in CLAIMS]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(tmp_path / "ledger.sqlite") as opened:
+        yield opened
+
+
+class Backwards(ThreadPoolExecutor):
+    """Holds tasks back, and does the last one first."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self._held: list[tuple[Future[Any], Any, Any]] = []
+        self._max_workers = 8
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self._held.append((future, fn, args))
+        super().submit(self._one)
+        return future
+
+    def _one(self) -> None:
+        time.sleep(0.002)
+        future, fn, args = self._held.pop()
+        future.set_result(fn(*args))
+
+
+@pytest.mark.parametrize("executor", [lambda: Recording(1), lambda: Recording(3), Backwards])
+def test_neither_order_nor_workers_change_a_figure(
+    executor: Callable[[], Executor], ledger: Ledger, tmp_path: Path
+) -> None:
+    with Ledger(tmp_path / "alone.sqlite") as apart:
+        alone = [run(one, SMOKE, apart, SerialExecutor()) for one in CLAIMS]
+    with executor() as workers:
+        together = all_of(Scheduler(ledger, workers))
+    for one, other in zip(alone, together, strict=True):
+        assert (one.decision, one.looks, one.blocks) == (other.decision, other.looks, other.blocks)
+        for mine, theirs in zip(one.evidence, other.evidence, strict=True):
+            np.testing.assert_array_equal(mine["value"], theirs["value"])
+
+
+def test_whoever_is_waited_for_goes_first_and_then_the_longest_path(ledger: Ledger) -> None:
+    settings = told({"T.first": 1, "T.second": 2, "T.third": 4, "T.fourth": 3}.__getitem__)
+    with Recording(1, go=False) as executor:
+        engine = Scheduler(ledger, executor)
+        engine._done = Waited(executor)
+        executor._max_workers = 8  # so many tasks are queued for them
+        all_of(engine, settings)
+    begun = list(dict(executor.given))
+    assert begun == ["T.first", "T.third", "T.fourth", "T.second"]
+
+
+def test_no_more_is_queued_than_workers_need(ledger: Ledger) -> None:
+    settings = told(lambda _: 10.0)  # a block takes 160 s
+    with Recording(2, go=False) as executor:
+        engine = Scheduler(ledger, executor)
+        engine._done = waited = Waited(executor)
+        all_of(engine, settings)
+    assert waited.given == 4, "one that each works on, and one for each that waits"
+
+
+def test_a_worker_has_something_to_do_while_the_host_judges(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one worker stands in for a GPU."""
+    flying = []
+
+    def judged(*arguments: Any) -> Decision:
+        flying.append(len(engine._flying))
+        return decide(*arguments)
+
+    monkeypatch.setattr("recall_claims.evidence.run.decide", judged)
+    with Recording(1) as executor:
+        engine = Scheduler(ledger, executor)
+        outcomes = all_of(engine)
+    assert len(flying) == sum(outcome.looks for outcome in outcomes)
+    assert all(flying[: -outcomes[-1].looks])
+
+
+def test_short_blocks_travel_together(ledger: Ledger) -> None:
+    wide = replace(first, cells={"smoke": grid(length=tuple(range(1, 41)))})
+    spent = tuple(Spent(cell.id, 16, 16 * 1e-3) for cell in wide.cells["smoke"])
+    known = {wide.id: Total(0.64, tuple(replace(s, seconds=None) for s in spent))}
+    settings = replace(SMOKE, costs=Costs(lambda: None, "cpu", lambda: known))
+    with Recording(2) as executor:
+        run(wide, settings, ledger, executor)
+    sizes = [size for _, size in executor.given[:40]]
+    assert 1 < max(sizes) < 40
+
+
+def test_what_is_wrong_with_a_claim_is_told_at_its_turn(ledger: Ledger) -> None:
+    def broken() -> Running:
+        raise ValueError("its formula divides by zero")
+
+    with Recording(2) as executor:
+        engine = Scheduler(ledger, executor)
+        engine.expect("T.second", math.inf, broken)
+        assert engine.run("T.first", partial(begin, first, SMOKE, engine), None).looks > 1
+        with pytest.raises(ValueError, match="divides by zero"):
+            engine.run("T.second", broken, None)
+
+
+def test_a_claim_that_has_failed_is_not_gone_on_with(ledger: Ledger) -> None:
+    with Recording(2) as executor:
+        engine = Scheduler(ledger, executor)
+        with pytest.raises(ValueError, match="no such length"):
+            engine.run(broken.id, partial(begin, broken, SMOKE, engine), None)
+        engine.run(second.id, partial(begin, second, SMOKE, engine), None)
+    given = sum(name == broken.id for name, _ in executor.given)
+    assert given <= len(broken.cells["smoke"]), "its first look"
+
+
+class Fragile(Executor):
+    """Dies of a claim's block; what is in flight dies with it."""
+
+    deadly = "T.third"
+    made = 0
+
+    def __init__(self) -> None:
+        type(self).made += 1
+        if self.made > 20:
+            raise ExecutorError("there is no end to it")
+        self.workers, self._flying, self._dead = 4, list[Future[Any]](), False
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if self._dead:
+            raise BrokenExecutor("dead")
+        future: Future[Any] = Future()
+        self._flying.append(future)
+        if args[0][0].key.claim == self.deadly:
+            self._dead = True
+            for one in self._flying:
+                if not one.done():
+                    one.set_exception(BrokenExecutor("a worker terminated abruptly"))
+        else:
+            threading.Timer(0.05, self._finish, (future, *args)).start()
+        return future
+
+    def _finish(self, future: Future[Any], tasks: Any) -> None:
+        if not future.done():
+            future.set_result(simulate_each(tasks))
+
+
+def test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executors, "make", lambda _: Fragile())
+    engine = Scheduler(tmp_path / "ledger.sqlite", "processes:4")
+    for one in CLAIMS:
+        engine.expect(one.id, math.inf, partial(begin, one, SMOKE, engine))
+    for one in CLAIMS:
+        work = partial(engine.run, one.id, partial(begin, one, SMOKE, engine), None)
+        if one is third:
+            with pytest.raises(BrokenExecutor, match="terminated abruptly"):
+                work()
+        else:
+            assert work().decision.verdict == "SUPPORTED"
+    engine.close()
+    assert Fragile.made <= 3, "each death costs a start"
+
+
+def test_an_executor_that_cannot_be_had_is_told_to_every_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def refuse(_: str) -> Executor:
+        asked.append(1)
+        raise ExecutorError("nobody answers")
+
+    monkeypatch.setattr(executors, "make", refuse)
+    engine = Scheduler(tmp_path / "ledger.sqlite", "processes:4")
+    for one in CLAIMS:
+        with pytest.raises(ExecutorError, match="nobody answers"):
+            engine.run(one.id, partial(begin, one, SMOKE, engine), None)
+    engine.close()
+    assert asked == [1]
+
+
+def test_closing_keeps_what_is_done_and_was_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor = Recording(2)
+    monkeypatch.setattr(executors, "make", lambda _: executor)
+    engine = Scheduler(tmp_path / "ledger.sqlite", "processes:2")
+    engine.expect(second.id, math.inf, partial(begin, second, SMOKE, engine))
+    engine.run(first.id, partial(begin, first, SMOKE, engine), None)
+    engine.close()
+    with Ledger(tmp_path / "ledger.sqlite") as kept:
+        [[count]] = kept.ask("SELECT count(*) FROM blocks WHERE claim = ?", (second.id,))
+    assert count == sum(name == second.id for name, _ in executor.given) > 0
+
+
+def test_without_an_executor_the_ledger_alone_is_judged(ledger: Ledger) -> None:
+    with pytest.raises(SimulationError, match="run it first"):
+        run(first, SMOKE, ledger, None)
