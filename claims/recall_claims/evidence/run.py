@@ -250,19 +250,8 @@ class Running:
     def _newest(self) -> str:
         """The registration whose evidence is judged: this one, if the ledger has a block of every
         cell for it, else the newest that has; this one, if there is none."""
-        settings, ledger = self.settings, self._ledger
-        keys = [self._task(cell, 0).key for cell in self.claim.cells[settings.tier]]
+        tier, ledger = self.settings.tier, self._ledger
+        keys = [self._task(cell, 0).key for cell in self.claim.cells[tier]]
         if all(ledger.get(key) is not None for key in keys):
             return self._named
-        newest = ledger.newest(
-            self.claim.id,
-            settings.tier,
-            [key.cell for key in keys],
-            seed=settings.seed,
-            dtype=keys[0].dtype,
-            device=keys[0].device,
-            code=keys[0].code,
-            versions=keys[0].versions,
-            replicates=keys[0].replicates,
-        )
-        return newest or self._named
+        return ledger.newest(tier, keys) or self._named

@@ -201,8 +201,7 @@ def test_a_worker_has_something_to_do_while_the_host_judges(
 
 def test_short_blocks_travel_together(ledger: Ledger) -> None:
     wide = replace(first, cells={"smoke": grid(length=tuple(range(1, 41)))})
-    spent = tuple(Spent(cell.id, 16, 16 * 1e-3) for cell in wide.cells["smoke"])
-    known = {wide.id: Total(0.64, tuple(replace(s, seconds=None) for s in spent))}
+    known = {wide.id: Total(0.64, tuple(Spent(cell.id, 16) for cell in wide.cells["smoke"]))}
     settings = replace(SMOKE, costs=Costs(lambda: None, "cpu", lambda: known))
     with Recording(2) as executor:
         run(wide, settings, ledger, executor)
