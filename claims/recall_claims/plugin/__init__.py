@@ -19,9 +19,9 @@ from rich.console import Console
 from recall_claims.declare.check import check_text
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
-from recall_claims.errors import ClaimError, ExecutorError, LedgerError, SimulationError
+from recall_claims.errors import ClaimError
 from recall_claims.plugin import options, why
-from recall_claims.plugin.item import ClaimItem
+from recall_claims.plugin.item import PLAIN, ClaimItem
 from recall_claims.plugin.outlook import Outlook
 from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.progress import ProgressLine
@@ -209,7 +209,7 @@ def _hunt(session: pytest.Session, state: ClaimSession) -> None:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
     except KeyboardInterrupt:  # the verdicts are there, and so is their report
         session.exitstatus = pytest.ExitCode.INTERRUPTED
-    except (ClaimError, ExecutorError, LedgerError, SimulationError, BrokenExecutor) as error:
+    except (BrokenExecutor, *PLAIN) as error:
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         state.hunt_error = str(error)
 

@@ -16,6 +16,10 @@ from recall_reports import failure, phrases
 from recall_reports.record import Claim as ClaimRecord
 
 
+PLAIN = (ClaimError, ExecutorError, LedgerError, SimulationError)
+"""Errors of this library, which explain themselves."""
+
+
 class ClaimFailed(Exception):
     """The verdict is not the expected one."""
 
@@ -40,7 +44,9 @@ class ClaimItem(pytest.Item):
             self.record = session.cut(claim, file)
         except Exception as error:  # whatever broke is the claim's record, and pytest's to show
             reason = f"{type(error).__name__}: {error}"
-            self.record = session.undecided(claim, file, "ERROR", reason, "failed")
+            self.record = record.undecided(
+                claim, session.settings, file, state="ERROR", reason=reason, outcome="failed"
+            )
             raise
         finally:
             session.finish(claim)
@@ -73,15 +79,7 @@ class ClaimItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Errors that explain themselves are shown without a traceback."""
-        plain = (
-            ClaimFailed,
-            LedgerError,
-            SimulationError,
-            ExecutorError,
-            BrokenExecutor,
-            ClaimError,
-        )
-        if isinstance(excinfo.value, plain):
+        if isinstance(excinfo.value, (ClaimFailed, BrokenExecutor, *PLAIN)):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import pytest
@@ -118,7 +118,7 @@ class ClaimSession:
             return self.cut(claim, file)  # without its predictions, which take time
         reason = claim.why_not_run(self.settings.tier, self.settings.device)
         if reason is not None:
-            return self.undecided(claim, file, "NOT RUN", reason, "skipped")
+            return self.not_run(claim, file, reason)
         if self.baseline.changes is None:
             return None
         return self.baseline.inherited_record(self._ready(claim).claim)
@@ -148,19 +148,12 @@ class ClaimSession:
         else:
             takes = self.forecast.about(claim)
         reason = f"time: {self.limit} did not suffice; it takes {takes}"
-        return self.undecided(claim, file, "NOT RUN", reason, "skipped")
+        return self.not_run(claim, file, reason)
 
-    def undecided(
-        self,
-        claim: Claim,
-        file: str,
-        state: Literal["NOT RUN", "ERROR"],
-        reason: str,
-        outcome: Literal["failed", "skipped"],
-    ) -> ClaimRecord:
-        """The record of a claim without a verdict."""
+    def not_run(self, claim: Claim, file: str, reason: str) -> ClaimRecord:
+        """The record of a claim that is skipped."""
         return record.undecided(
-            claim, self.settings, file, state=state, reason=reason, outcome=outcome
+            claim, self.settings, file, state="NOT RUN", reason=reason, outcome="skipped"
         )
 
     def run(self, claim: Claim) -> Outcome:
