@@ -15,7 +15,6 @@ from recall_claims.plugin.session import SESSION
 from recall_reports import failure, phrases
 from recall_reports.record import Claim as ClaimRecord
 
-
 PLAIN = (ClaimError, ExecutorError, LedgerError, SimulationError)
 """Errors of this library, which explain themselves."""
 
