@@ -152,13 +152,15 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Tell the scheduler what is ahead, and put a live line on a terminal."""
+    """Number the claims, tell the scheduler of them, and put a live line on a terminal."""
     config = session.config
+    ahead = [item for item in session.items if isinstance(item, ClaimItem)]
+    for place, item in enumerate(ahead):
+        item.place = place
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     state = config.stash.get(SESSION, None)  # pytest 8 asks here also where all was LATE
     if state is None or state.is_worker or state.dry_run or config.option.collectonly:
         return
-    ahead = [item for item in session.items if isinstance(item, ClaimItem)]
     state.expect((item.claim, item.location[0]) for item in ahead)
     if reporter is None or not reporter.isatty:
         return

@@ -30,6 +30,8 @@ class ClaimItem(pytest.Item):
         super().__init__(**kwargs)
         self.claim = claim
         self.record: ClaimRecord | None = None
+        self.place = 0
+        """Among all items that are run."""
 
     def runtest(self) -> None:
         """Run the claim, unless it has nothing to run; pass, fail or skip by its verdict."""
@@ -73,8 +75,7 @@ class ClaimItem(pytest.Item):
     def origin(self) -> tuple[int, str, str]:
         """Its place among all items, its module, and the folder that this is imported from."""
         module = self.claim.module
-        place = self.session.items.index(self)
-        return place, module, str(self.path.parents[module.count(".")])
+        return self.place, module, str(self.path.parents[module.count(".")])
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Errors that explain themselves are shown without a traceback."""
