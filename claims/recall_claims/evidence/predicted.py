@@ -28,7 +28,6 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.simulate import versions
 from recall_claims.judge.looks import Memo, remembering
 
-JUDGING = "recall_claims.evidence.run"
 Params = dict[str, Scalar]
 
 
@@ -107,9 +106,10 @@ def _roots(claim: Claim) -> tuple[str, tuple[Path, ...]]:
 def _depends(module: str, files: tuple[Path, ...], begun: float) -> str:
     """SHA-256 of what predictions may depend on; "" if some of it is younger than the process."""
     names = {module, *upstream(module), *loaded(module)}
-    if source(JUDGING) is not None:  # the library is developed here too
-        names |= {JUDGING, *upstream(JUDGING)}
     paths = {*files, *filter(None, map(source, names))}
+    library = source(__name__)
+    if library is not None:  # it is developed here too
+        paths.update(library.parents[1].rglob("*.py"))
     paths |= {above / n for above in folders(module) for n in ("conftest.py", *CONFIGURATION)}
     there = sorted(filter(Path.is_file, paths))
     if any(path.stat().st_mtime > begun for path in there):
