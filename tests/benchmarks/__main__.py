@@ -61,9 +61,10 @@ HEAD = """# Benchmarks
 
     python -m tests.benchmarks --markdown
 
-prints this file but for `language-model`, which takes minutes and 9 GB and has to be named, as in
-`python -m tests.benchmarks language-model`, `scaling`, which takes a ledger and an hour, `gpu`,
-and `hunt`, whose table is HUNTS.md. A factor above 1 is in favour of ours.
+prints this file but for its last table, for `language-model`, which takes minutes and 9 GB and has
+to be named, as in `python -m tests.benchmarks language-model`, for `scaling`, which takes a ledger
+and an hour, for `gpu`, and for `hunt`, whose table is HUNTS.md. A factor above 1 is in favour of
+ours.
 
 {machine}.
 """
