@@ -100,9 +100,9 @@ def test_a_block_that_is_no_evidence_is_named_and_drawn_again(
     options = ("--ledger", "ledger.sqlite")
     assert suite.run(*options).status == 0
     honest = suite.figures()
-    with closing(sqlite3.connect(suite.folder / "ledger.sqlite")) as database, database:
-        database.execute(f"UPDATE blocks SET {statement} WHERE claim = 'tiny.one' AND block < 2")
-        (changed,) = database.execute("SELECT changes()").fetchone()
+    where = "claim = 'tiny.one' AND block < 2"
+    suite.ask(f"UPDATE blocks SET {statement} WHERE {where}", "ledger.sqlite")
+    changed = len(suite.ask(f"SELECT 1 FROM blocks WHERE {where}", "ledger.sqlite"))
 
     result = suite.run(*options, "--why")
 
