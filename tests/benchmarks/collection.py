@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from tests.apart import run
 from tests.benchmarks.table import Row, Section, factor
 
 ROOT = Path(__file__).parents[2]
@@ -74,17 +74,10 @@ def seconds(arguments: tuple[str, ...], bytecode: str) -> float:
     left_out = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
     inherited = {name: value for name, value in os.environ.items() if name not in left_out}
     before = os.times()
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env={**inherited, "OMP_NUM_THREADS": "1", "PYTHONPYCACHEPREFIX": bytecode},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**inherited, "OMP_NUM_THREADS": "1", "PYTHONPYCACHEPREFIX": bytecode}
+    done = run(ROOT, sys.executable, *arguments, environment=environment)
     after = os.times()
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(arguments)} failed:\n{done.stdout[-2000:]}{done.stderr}")
+    if done.status:
+        raise RuntimeError(f"{' '.join(arguments)} failed:\n{done.text[-4000:]}")
     user = after.children_user - before.children_user
     return user + after.children_system - before.children_system
