@@ -8,7 +8,7 @@ from rich.console import Console
 
 from recall_reports import phrases
 from recall_reports.record import Hunt, Record
-from recall_reports.terminal import print_verdicts, verdict_table
+from recall_reports.terminal import print_verdicts
 
 
 def _printed(report: Record, width: int, encoding: str = "utf-8", verbosity: int = 0) -> str:
@@ -82,6 +82,7 @@ def test_ascii_console(report: Record) -> None:
     text = _printed(report, 80, encoding="ascii")
     assert "+ SUPPORTED" in text
     assert "x REFUTED" in text
+    assert "~ EXPLORED" in text
 
 
 def test_region_and_resolution_where_there_is_room(report: Record) -> None:
@@ -118,23 +119,9 @@ def test_headings_keep_their_width_where_nothing_was_found(report: Record) -> No
     assert _printed(report, 80).split()[:5] == ["verdict", "claim", "estimate", "caught", "time"]
 
 
-def test_renderable_without_claims(report: Record) -> None:
-    report.claims = []
-    console = Console(file=io.StringIO(), width=80)
-    console.print(verdict_table(report))
-
-
 def test_many_claims_that_were_not_run_are_counted_and_named_when_asked(report: Record) -> None:
     left_out = next(claim for claim in report.claims if claim.state == "NOT RUN")
     report.claims += [replace(left_out, id=f"A.left-out-{k}") for k in range(20)]
     assert "A.left-out-7" not in _printed(report, 100)
     assert "21 claims" in _printed(report, 100)
     assert "A.left-out-7" in _printed(report, 100, verbosity=1)
-
-
-def test_what_claims_test_and_what_is_explored(report: Record) -> None:
-    text = " ".join(_printed(report, 120).split())
-    assert "Our own derivations: 14 claims, 8 SUPPORTED" in text
-    assert phrases.EXPLORED in text
-    assert "region from a pilot" in text
-    assert "~ EXPLORED" in _printed(report, 80, encoding="ascii")
