@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tests.apart import run
-from tests.benchmarks.table import Row, Section, factor
+from tests.benchmarks.table import Section, compared
 
 ROOT = Path(__file__).parents[2]
 FILE = "claims/attention/test_signal.py"
@@ -47,18 +47,16 @@ def section(runs: int = 3) -> Section:
             for name, command in commands.items()
         }
     bare, collection, file = (taken[name] for name in commands)
-    rows = (
-        row("all claims: `pytest claims/ --collect-only`", collection, f"+ {BEYOND:g} s", bare),
-        row(f"one file, from the ledger: `pytest {FILE}`", file, f"{TIMES:g} times", bare),
+    cases = {
+        "all claims: `pytest claims/ --collect-only`": (collection, f"+ {BEYOND:g} s"),
+        f"one file, from the ledger: `pytest {FILE}`": (file, f"{TIMES:g} times"),
+    }
+    rows = tuple(
+        compared(case, ours, f"bare imports (promised: {promised})", bare, "s")
+        for case, (ours, promised) in cases.items()
     )
     kept_promises = collection <= bare + BEYOND and file <= TIMES * bare
     return Section("collection", rows, NOTE.format(runs=runs), kept_promises)
-
-
-def row(case: str, ours: float, promised: str, bare: float) -> Row:
-    """Seconds of ours, and of the bare imports."""
-    against = f"bare imports (promised: {promised})"
-    return Row(case, f"{ours:.2f} s", against, f"{bare:.2f} s", factor(bare, ours))
 
 
 def seconds(arguments: tuple[str, ...], bytecode: str) -> float:

@@ -32,4 +32,4 @@ def test_time_and_memory_are_told(task: str) -> None:
     time, memory = section("tiny", 1, [Sizes(task, 64, 16, 32)]).rows
     assert time.ours.endswith(" s")
     assert float(memory.ours.removesuffix(" MiB")) > 10
-    assert memory.theirs == "0 MiB"
+    assert memory.theirs == "0.0 MiB"
