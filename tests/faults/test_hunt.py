@@ -33,7 +33,7 @@ def only_claim(suite: Suite) -> dict[str, Any]:
     return dict(claim)
 
 
-def test_a_violation_off_the_grid_fails_the_run(suite: Suite) -> None:
+def test_a_violation_off_the_grid_fails_the_run_and_may_be_kept_for_the_next(suite: Suite) -> None:
     suite.write_text(WRONG)
     assert suite.run().status == 0
     result = suite.run_apart("--hunt", "60s", "--executor", "serial")
@@ -49,11 +49,26 @@ def test_a_violation_off_the_grid_fails_the_run(suite: Suite) -> None:
     _, node, *options = shlex.split(f"{claim['replay']} --hunt 1s")
     assert f"{claim['replay']} --hunt 1s)" in " ".join(result.text.split())
     assert node.endswith("::tiny.mean")
-    again = suite.run_apart(*options, "--report-dir", "reports/latest", "--executor", "serial")
-    assert again.status == 1
-    assert only_claim(suite)["hunt"]["confirmed"]["number"] == 1
     # A plain run judges the grid alone.
     assert suite.run().status == 0
+    again = suite.run_apart(
+        *options, "--report-dir", "reports/latest", "--executor", "serial", "--keep"
+    )
+    assert again.status == 1
+    assert only_claim(suite)["hunt"]["confirmed"]["number"] == 1
+    # To which a violation that is kept belongs.
+    kept = suite.folder / "counterexamples.toml"
+    text = kept.read_text(encoding="utf-8")
+    assert "{ length = 32, scale = 1 }" in text or "{ scale = 1, length = 32 }" in text
+    plain = suite.run_apart()
+    assert plain.status == 1, plain.text
+    claim = only_claim(suite)
+    assert claim["verdict"] == "REFUTED"
+    assert {"scale": 1, "length": 32} in [cell["params"] for cell in claim["cells"]]
+    kept.write_text("[tiny.mean]", encoding="utf-8")
+    damaged = suite.run_apart()
+    assert damaged.status == 2
+    assert "counterexamples.toml is damaged" in damaged.text
 
 
 @pytest.mark.thorough
@@ -84,22 +99,6 @@ def test_a_true_theorem_survives_its_hunt(suite: Suite) -> None:
     assert claim["hunt"]["confirmed"] is None
     assert claim["hunt"]["tried"] > 0
     assert "no violation in" in result.text
-
-
-def test_a_violation_that_is_kept_belongs_to_the_grid(suite: Suite) -> None:
-    suite.write_text(WRONG)
-    suite.run_apart("--hunt", "60s", "--executor", "serial", "--keep")
-    text = (suite.folder / "counterexamples.toml").read_text(encoding="utf-8")
-    assert "{ length = 32, scale = 1 }" in text or "{ scale = 1, length = 32 }" in text
-    result = suite.run_apart()
-    assert result.status == 1
-    claim = only_claim(suite)
-    assert claim["verdict"] == "REFUTED"
-    assert {"scale": 1, "length": 32} in [cell["params"] for cell in claim["cells"]]
-    (suite.folder / "counterexamples.toml").write_text("[tiny.mean]", encoding="utf-8")
-    result = suite.run_apart()
-    assert result.status == 2
-    assert "counterexamples.toml is damaged" in result.text
 
 
 def test_a_hunt_that_breaks_off_costs_no_verdict(suite: Suite) -> None:
