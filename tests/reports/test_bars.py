@@ -50,9 +50,6 @@ def test_infinite_ends_are_arrows() -> None:
     assert bar.cut == (False, True)
     assert bar.interval[1] == 100
     assert bar.point is None
-
-
-def test_infinite_ends_on_the_left() -> None:
     [bar] = bars([_finding(1.0, [None, 1.05], [None, 1.1])])
     assert bar.bounded == (False, True)
     assert bar.region[0] == bar.interval[0] == 0

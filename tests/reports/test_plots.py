@@ -83,11 +83,6 @@ def test_what_leaves_the_axes_is_clipped() -> None:
     assert all(y > bottom for y in heights(svg.iterfind("path")))  # in the legend
 
 
-def test_panels_are_deterministic() -> None:
-    claim = CLAIMS["A.critical-samples"]
-    assert plots.panels(claim) == plots.panels(claim)
-
-
 def test_number_of_panels() -> None:
     counts = {name: len(plots.panels(claim)) for name, claim in CLAIMS.items()}
     assert counts["A.critical-samples"] == 3  # data, collapse, collapse under the control

@@ -101,7 +101,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
     try:
         print_plan(claims, state.forecast, Console())
-    except ClaimError as error:
+    except (ClaimError, ValueError) as error:  # the latter of a grid that is worked out now
         raise session.Interrupted(str(error)) from error
     return True
 

@@ -451,6 +451,7 @@ def test_a_claim_that_needs_a_gpu_says_so_elsewhere() -> None:
         ({"cells": {"smok": CELLS}}, "unknown tier"),
         ({"cells": {"smoke": (*CELLS, *CELLS)}}, "twice"),
         ({"replicates": {"smoke": 1}}, "at least 2"),
+        ({"block": {"smoke": 6}}, "does not divide"),
         ({"predict": None}, "give predict="),
         ({"predict": lambda cell: float("nan")}, "not a finite number"),
         ({"predict": lambda cell: 0.0}, "ratio to it means nothing"),
