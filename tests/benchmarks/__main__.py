@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.benchmarks import (
     growth,
     hunts,
     large_vocabulary,
+    operations,
     pages,
     products,
     recall,
@@ -39,7 +41,8 @@ PARTS: Mapping[str, Part] = {
         "language-model", given.threads, large_vocabulary.LANGUAGE_MODEL
     ),
     "products": lambda given: products.section(given.device, given.threads),
-    "growth": lambda given: growth.section(given.device, given.threads),
+    "operations": lambda given: operations.section(given.device, given.threads),
+    "growth": lambda given: growth.section(given.largest),
     "training": lambda given: training.section(given.device, given.threads),
     "samples": lambda _: samples.section(),
     "pages": lambda _: pages.section(),
@@ -51,18 +54,18 @@ PARTS: Mapping[str, Part] = {
     "gpu": lambda given: gpu.sections(given.device, given.threads, given.minutes or 9.0),
 }
 
-ONLY_BY_NAME = ("language-model", "scaling", "hunt", "gpu")
-"""The first takes minutes and 9 GB, the second a ledger and an hour, the others as long as they are
-given."""
+ONLY_BY_NAME = ("language-model", "growth", "scaling", "hunt", "gpu")
+"""The first takes minutes and 9 GB, the second half an hour, the third a ledger and an hour, the
+others as long as they are given."""
 
 HEAD = """# Benchmarks
 
     python -m tests.benchmarks --markdown
 
 prints this file but for its last table, for `language-model`, which takes minutes and 9 GB and has
-to be named, as in `python -m tests.benchmarks language-model`, for `scaling`, which takes a ledger
-and an hour, for `gpu`, and for `hunt`, whose table is HUNTS.md. A factor above 1 is in favour of
-ours.
+to be named, as in `python -m tests.benchmarks language-model`, for `growth`, which takes half an
+hour, for `scaling`, which takes a ledger and an hour, for `gpu`, and for `hunt`, whose table is
+HUNTS.md. A factor above 1 is in favour of ours.
 
 {machine}.
 """
@@ -132,6 +135,9 @@ def parser() -> argparse.ArgumentParser:
         type=lambda text: tuple(map(int, text.split(","))),
         default=scaling.WORKERS,
         help="for scaling: how many, such as 2,16",
+    )
+    result.add_argument(
+        "--largest", type=float, default=math.inf, help="for growth: no size above this"
     )
     result.add_argument("--pace", type=float, default=1.0, help="for scaling: how fast to replay")
     result.add_argument(

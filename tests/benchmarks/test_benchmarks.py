@@ -8,7 +8,7 @@ import pytest
 
 from tests.benchmarks import (
     __main__,
-    growth,
+    operations,
     pages,
     products,
     recall,
@@ -54,14 +54,14 @@ def test_products() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_growth() -> None:
-    sweep = replace(growth.RECALL, parameter="V", values=(32, 64, 128), fixed={"d": 8})
-    (row,) = growth.section("cpu", 1, sweeps=(sweep,)).rows
+    sweep = replace(operations.RECALL, parameter="V", values=(32, 64, 128), fixed={"d": 8})
+    (row,) = operations.section("cpu", 1, sweeps=(sweep,)).rows
     assert row.case == "recall in V = 32 to 128 (d = 8)"
     assert row.ours.startswith("exponent")
 
 
 def test_exponent_of_a_power_law() -> None:
-    found = growth.exponent((1, 2, 4, 8, 16), [3 * v**1.5 * e for v, e in NOISY])
+    found = operations.exponent((1, 2, 4, 8, 16), [3 * v**1.5 * e for v, e in NOISY])
     assert found.low < 1.5 < found.high < 1.6
     assert found.value == pytest.approx(1.5, abs=0.05)
 
@@ -73,18 +73,20 @@ NOISY = ((1, 1.05), (2, 0.95), (4, 1.0), (8, 0.95), (16, 1.05))
 def test_operations_are_linear_in_long_data(parameter: str) -> None:
     sizes = {"V": 64, "N": 10**6, "L": 10**4, "d": 64}
     double = {**sizes, parameter: 2 * sizes[parameter]}
-    assert growth.operations(double) / growth.operations(sizes) == pytest.approx(2, rel=1e-3)
+    assert operations.operations(double) / operations.operations(sizes) == pytest.approx(
+        2, rel=1e-3
+    )
 
 
 def test_operations_by_hand() -> None:
     # 16 N L = 2048 < V^2: 12 N L + 3 N L d + 6 V d^2 + 4 V d + N d.
-    few = growth.operations({"V": 64, "N": 32, "L": 4, "d": 8})
+    few = operations.operations({"V": 64, "N": 32, "L": 4, "d": 8})
     assert few == 12 * 128 + 3 * 1024 + 6 * 4096 + 4 * 512 + 256
     # N L = 512 < V^2 <= 16 N L = 8192: 12 N L + N L d + 2 V^2 d + the rest.
-    some = growth.operations({"V": 64, "N": 128, "L": 4, "d": 8})
+    some = operations.operations({"V": 64, "N": 128, "L": 4, "d": 8})
     assert some == 12 * 512 + 4096 + 2 * 32768 + 6 * 4096 + 4 * 512 + 1024
     # V^2 <= N L = 4096: 12 N L + 4 V^2 d + the rest.
-    many = growth.operations({"V": 64, "N": 1024, "L": 4, "d": 8})
+    many = operations.operations({"V": 64, "N": 1024, "L": 4, "d": 8})
     assert many == 12 * 4096 + 4 * 32768 + 6 * 4096 + 4 * 512 + 8192
 
 

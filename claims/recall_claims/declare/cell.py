@@ -39,10 +39,8 @@ class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
             if not isinstance(value, int | float | str | bool):
                 raise TypeError(f"cell parameter {name} must be a number or text, not {value!r}")
 
-    @property
-    def id(self) -> str:
+        self.id = ",".join(f"{name}={self._params[name]}" for name in sorted(self._params))
         """Stable text: parameters in alphabetical order."""
-        return ",".join(f"{name}={self._params[name]}" for name in sorted(self._params))
 
     def replace(self, **params: Scalar) -> Cell:
         """The same cell with some parameters changed or added."""

@@ -14,9 +14,9 @@ are 1, as if the work were the product of the numbers (ridge regression of logar
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean, median
 
@@ -32,6 +32,10 @@ SPENT = (
     "SELECT claim, cell, sum(replicates), sum(seconds) FROM blocks "
     f"WHERE device = ? AND {SENSIBLE} GROUP BY claim, cell"
 )
+GIVEN_UP = (
+    "SELECT claim, cell, replicates, 2 * seconds FROM given_up "  # as much time again
+    f"WHERE device = ? AND {SENSIBLE}"
+)
 STEADY = 1.0
 """Seconds of work that a comparison of machines needs before it counts as much as none at all."""
 
@@ -43,12 +47,17 @@ class Spent:
     Attributes:
         cell: the cell's id.
         replicates: how many.
-        seconds: of all of them; None where only the sum over a claim's cells is known.
+        seconds: of all of them; 0 where only the sum over a claim's cells is known.
     """
 
     cell: str
     replicates: int
-    seconds: float | None = None
+    seconds: float = 0.0
+
+    @property
+    def each(self) -> float:
+        """Seconds of one."""
+        return self.seconds / self.replicates
 
 
 @dataclass(frozen=True)
@@ -89,7 +98,7 @@ def ridge(x: np.ndarray, y: np.ndarray, prior: np.ndarray) -> np.ndarray:
 
 def _each(spent: Spent) -> float:
     """Logarithm of the seconds of a replicate."""
-    return math.log(max(spent.seconds or 0.0, 1e-6) / spent.replicates)
+    return math.log(max(spent.seconds, 1e-6) / spent.replicates)
 
 
 def pooled(claims: Iterable[Sequence[Spent]]) -> Prior:
@@ -170,18 +179,22 @@ class Costs:
 
     def known(self, claim: str) -> list[Spent]:
         """The claim's cells in the ledger, with what their blocks have taken."""
-        return self._known.get(claim, [])
+        return [*self._known.get(claim, {}).values()]
 
     @cached_property
-    def _known(self) -> dict[str, list[Spent]]:
-        ledger, found = self.ledger(), defaultdict[str, list[Spent]](list)
-        for claim, *spent in [] if ledger is None else ledger.ask(SPENT, (self.device,)):
-            found[claim].append(Spent(*spent))
-        return dict(found)
+    def _known(self) -> dict[str, dict[str, Spent]]:
+        return self._rows(SPENT)
+
+    def _rows(self, sql: str) -> dict[str, dict[str, Spent]]:
+        """What a table of the ledger tells, by claim and cell."""
+        ledger, found = self.ledger(), defaultdict[str, dict[str, Spent]](dict)
+        for claim, cell, *spent in [] if ledger is None else ledger.ask(sql, (self.device,)):
+            found[claim][cell] = Spent(cell, *spent)
+        return found
 
     @cached_property
     def _prior(self) -> Prior:
-        return pooled(self._known.values())
+        return pooled([*cells.values()] for cells in self._known.values())
 
     def compare(self, claims: Iterable[str]) -> None:
         """Compare this machine with the baseline's by these claims of the ledger."""
@@ -189,7 +202,7 @@ class Costs:
         for claim in claims:
             law = self._totals.get(claim)
             if law is not None:
-                here += sum(spent.seconds or 0.0 for spent in self.known(claim))
+                here += sum(spent.seconds for spent in self.known(claim))
                 there += sum(spent.replicates * law(spent.cell) for spent in self.known(claim))
         if there > STEADY:
             self.machine = here / there
@@ -207,8 +220,8 @@ class Costs:
     def seconds(self, claim: str, cell: str, replicates: int) -> float | None:
         """Expected seconds of so many replicates in a cell, or None if nothing is known."""
         seen = self._seen[claim].get(cell)
-        if seen is not None and seen.seconds is not None:
-            return seen.seconds / seen.replicates * replicates
+        if seen is not None:
+            return seen.each * replicates
         before = self._before(claim, cell)
         return None if before is None else before * replicates * self.factor
 
@@ -232,9 +245,11 @@ class Costs:
             self._observed += seconds
             self._expected += expected * key.replicates
             self._take_off(key.claim, expected * key.replicates)
-        old = self._seen[key.claim].get(key.cell, Spent(key.cell, 0, 0.0))
-        new = Spent(key.cell, old.replicates + key.replicates, (old.seconds or 0.0) + seconds)
-        self._seen[key.claim][key.cell] = new
+        cells = self._seen[key.claim]
+        old = cells.get(key.cell, Spent(key.cell, 0))
+        cells[key.cell] = Spent(key.cell, old.replicates + key.replicates, old.seconds + seconds)
+        if not old.replicates and len(cells).bit_count() == 1:  # each law takes a look at all cells
+            self._laws.pop(key.claim, None)
 
     def expect(self, ahead: Mapping[str, float]) -> None:
         """Take note of what claims are expected to take in this run."""
@@ -261,8 +276,8 @@ class Costs:
         if ledger is not None:
             sql = "INSERT OR REPLACE INTO given_up VALUES (?, ?, ?, ?, ?)"
             ledger.ask(sql, values, action="write")
-        self._given_up.setdefault(key.claim, {})[key.cell] = _at_least(
-            key.cell, key.replicates, seconds
+        self._given_up.setdefault(key.claim, {})[key.cell] = Spent(
+            key.cell, key.replicates, 2 * seconds
         )
         self._laws.pop(key.claim, None)
 
@@ -273,36 +288,34 @@ class Costs:
     @cached_property
     def _given_up(self) -> dict[str, dict[str, Spent]]:
         """By claim and cell, of cells of which the ledger has no block."""
-        ledger, found = self.ledger(), dict[str, dict[str, Spent]]()
-        sql = (
-            f"SELECT claim, cell, replicates, seconds FROM given_up WHERE device = ? AND {SENSIBLE}"
-        )
-        for claim, cell, *spent in [] if ledger is None else ledger.ask(sql, (self.device,)):
-            if all(known.cell != cell for known in self.known(claim)):
-                found.setdefault(claim, {})[cell] = _at_least(cell, *spent)
+        found = self._rows(GIVEN_UP)
+        for claim, cells in found.items():
+            for cell in cells.keys() & self._known.get(claim, {}):
+                del cells[cell]
         return found
 
     def _before(self, claim: str, cell: str) -> float | None:
         """Seconds of a replicate by what was known when the run began."""
-        known = [*self.known(claim), *self._given_up.get(claim, {}).values()]
-        for spent in known:
-            if spent.cell == cell and spent.seconds is not None:
-                return spent.seconds / spent.replicates
-        if known:
-            if claim not in self._laws:
-                self._laws[claim] = PowerLaw(known, self._prior)
-            return self._laws[claim](cell)
-        seen = [*self._seen[claim].values()]
-        if seen:  # of a claim that nobody has run before
-            return PowerLaw(seen, self._prior)(cell) / self.factor
+        told = ChainMap(self._known.get(claim, {}), self._given_up.get(claim, {}))
+        if cell in told:
+            return told[cell].each
+        if any(told.maps):
+            return self._law(claim, told)(cell)
+        if self._seen[claim]:  # of a claim that nobody has run before
+            return self._law(claim, self._seen[claim])(cell) / self.factor
         law = self._totals.get(claim)
         return None if law is None else law(cell) * (self.machine or 1.0)
 
+    def _law(self, claim: str, told: Mapping[str, Spent]) -> PowerLaw:
+        if claim not in self._laws:
+            self._laws[claim] = PowerLaw([*told.values()], self._prior)
+        return self._laws[claim]
+
     @cached_property
-    def _totals(self) -> dict[str, Callable[[str], float]]:
+    def _totals(self) -> dict[str, PowerLaw]:
         """A law for each claim of the baseline, whose cells add up to the claim's seconds."""
         return {
-            claim: _spread(total)
+            claim: PowerLaw(_spread(total), {})
             for claim, total in self._baseline().items()
             if total.cells and total.seconds > 0
         }
@@ -318,18 +331,13 @@ class Costs:
         return (median(found), found[math.ceil(0.9 * len(found)) - 1]) if found else None
 
 
-def _at_least(cell: str, replicates: int, seconds: float) -> Spent:
-    """What a block may take that was given up after so many seconds."""
-    return Spent(cell, replicates, 2 * seconds)
-
-
-def _spread(total: Total) -> Callable[[str], float]:
-    """Seconds of a replicate, in proportion to the product of a cell's numbers."""
-    names = sorted(set.intersection(*(set(numbers(spent.cell)) for spent in total.cells)))
-
-    def work(cell: str) -> float:
-        point = numbers(cell)
-        return math.exp(sum(point.get(name, 0.0) for name in names))
-
-    whole = sum(spent.replicates * work(spent.cell) for spent in total.cells)
-    return lambda cell: total.seconds * work(cell) / whole
+def _spread(total: Total) -> list[Spent]:
+    """The seconds of a claim, in proportion to the product of its cells' numbers."""
+    names = set.intersection(*(set(numbers(spent.cell)) for spent in total.cells))
+    work = [
+        spent.replicates * math.exp(sum(numbers(spent.cell)[name] for name in names))
+        for spent in total.cells
+    ]
+    scale = total.seconds / sum(work)
+    pairs = zip(total.cells, work, strict=True)
+    return [replace(spent, seconds=scale * part) for spent, part in pairs]

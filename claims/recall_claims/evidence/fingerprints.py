@@ -91,24 +91,24 @@ def fingerprint(function: Callable[..., Any]) -> str:
 
 @cache  # a file has many claims
 def _fingerprint(module: types.ModuleType) -> str:
-    name = module.__name__
-    digest = hashlib.sha256(_claim_tree(name))
-    trees = {other: _module_tree(other) for other in _simulating(name)}
-    for other, tree in (trees | _acting(name)).items():
-        digest.update(b"\0" + other.encode() + b"\0" + tree)
+    (_, own), *others = _trees(module.__name__).items()
+    digest = hashlib.sha256(own)
+    for name, tree in others:
+        digest.update(b"\0" + name.encode() + b"\0" + tree)
     return digest.hexdigest()[:16]
 
 
 def parts(module: str) -> dict[str, str]:
     """What the fingerprint of a claim file's functions is made of: a digest for each module."""
-    trees = {module: _claim_tree(module)}
-    trees |= {name: _module_tree(name) for name in _simulating(module)} | _acting(module)
-    return {name: hashlib.sha256(tree).hexdigest()[:16] for name, tree in trees.items()}
+    trees = _trees(module).items()
+    return {name: hashlib.sha256(tree).hexdigest()[:16] for name, tree in trees}
 
 
-def _simulating(module: str) -> list[str]:
-    """What a module imports, directly or not, but theory and the library."""
-    return sorted(filter(_counts, upstream(module)))
+def _trees(module: str) -> dict[str, bytes]:
+    """Of a claim file, then of what it imports, directly or not, but theory and the library, and
+    of what acts before it."""
+    imported = {name: _module_tree(name) for name in sorted(filter(_counts, upstream(module)))}
+    return {module: _claim_tree(module)} | imported | _acting(module)
 
 
 def _counts(module: str) -> bool:

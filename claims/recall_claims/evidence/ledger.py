@@ -24,7 +24,6 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 from uuid import uuid4
 
@@ -49,36 +48,39 @@ _COLUMNS = """
     device TEXT NOT NULL, code TEXT NOT NULL, versions TEXT NOT NULL,
     seconds REAL NOT NULL, checksum TEXT NOT NULL, payload BLOB NOT NULL
 """
-_TABLE = f"CREATE TABLE IF NOT EXISTS blocks (key TEXT PRIMARY KEY, {_COLUMNS}) STRICT"
-_ASIDE = f"""
+_SCHEMA = (
+    "DROP INDEX IF EXISTS place",  # of format 2
+    f"CREATE TABLE IF NOT EXISTS blocks (key TEXT PRIMARY KEY, {_COLUMNS}) STRICT",
+    f"""
 CREATE TABLE IF NOT EXISTS aside (
     key TEXT NOT NULL, found TEXT NOT NULL, problem TEXT NOT NULL, {_COLUMNS},
     PRIMARY KEY (key, found)
 ) STRICT
-"""
-# Blocks of format 1 were drawn under no registration: the empty one, which no claim has.
-_UPGRADE = "ALTER TABLE blocks ADD COLUMN registration TEXT NOT NULL DEFAULT ''"
-_REGISTRATIONS = """
+""",
+    """
 CREATE TABLE IF NOT EXISTS registrations (
     claim TEXT NOT NULL, tier TEXT NOT NULL, registration TEXT NOT NULL, first_used TEXT NOT NULL,
     PRIMARY KEY (claim, tier, registration)
 ) STRICT
-"""
-_CODES = """
-CREATE TABLE IF NOT EXISTS codes (code TEXT PRIMARY KEY, modules TEXT NOT NULL) STRICT
-"""
-_GIVEN_UP = """
+""",
+    """
+CREATE TABLE IF NOT EXISTS predicted (
+    claim TEXT NOT NULL, tier TEXT NOT NULL, depends TEXT NOT NULL, kept TEXT NOT NULL,
+    PRIMARY KEY (claim, tier)
+) STRICT
+""",
+    "CREATE TABLE IF NOT EXISTS codes (code TEXT PRIMARY KEY, modules TEXT NOT NULL) STRICT",
+    """
 CREATE TABLE IF NOT EXISTS given_up (
     claim TEXT NOT NULL, cell TEXT NOT NULL, device TEXT NOT NULL, replicates INTEGER NOT NULL,
     seconds REAL NOT NULL, PRIMARY KEY (claim, cell, device)
 ) STRICT
-"""
-# It has all that `cost.py` adds up over the whole table, whose rows are many times as long.
-_INDEX = (
-    "CREATE INDEX IF NOT EXISTS costs ON blocks (claim, cell, block, device, replicates, seconds)"
+""",
+    # It has all that `cost.py` adds up over the whole table, whose rows are many times as long.
+    "CREATE INDEX IF NOT EXISTS costs ON blocks (claim, cell, block, device, replicates, seconds)",
 )
-
-
+# Blocks of format 1 were drawn under no registration: the empty one, which no claim has.
+_UPGRADE = "ALTER TABLE blocks ADD COLUMN registration TEXT NOT NULL DEFAULT ''"
 _ROW = ("key", *(field.name for field in fields(BlockKey)), "seconds", "checksum", "payload")
 
 
@@ -135,12 +137,7 @@ class Ledger:
     def __enter__(self) -> Ledger:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -154,13 +151,12 @@ class Ledger:
             key: of the block.
             names: the observables that it must have, where they are known.
         """
-        with self._explained("read"):
-            row = self._database.execute(
-                "SELECT seconds, checksum, payload FROM blocks WHERE key = ?", (key.digest,)
-            ).fetchone()
-        if row is None:
+        rows = self.ask(
+            "SELECT seconds, checksum, payload FROM blocks WHERE key = ?", (key.digest,)
+        )
+        if not rows:
             return None
-        seconds, checksum, payload = row
+        ((seconds, checksum, payload),) = rows
         try:
             found = BlockResult(unpack(payload, checksum, key.replicates), seconds)
             problem = fault(key, found, names)
@@ -211,21 +207,14 @@ class Ledger:
             "payload": payload,
         }
         names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
-        with self._explained("write"):
-            self._database.execute(f"INSERT OR IGNORE INTO blocks ({names}) VALUES ({values})", row)
+        self.ask(f"INSERT OR IGNORE INTO blocks ({names}) VALUES ({values})", row, action="write")
 
     def register(self, claim_id: str, tier: str, registration: str) -> int:
         """Keep that a claim is run under a registration; return under how many it ever was."""
-        used = datetime.now(UTC).isoformat()
-        with self._explained("write"):
-            self._database.execute(
-                "INSERT OR IGNORE INTO registrations VALUES (?, ?, ?, ?)",
-                (claim_id, tier, registration, used),
-            )
-            (count,) = self._database.execute(
-                "SELECT count(*) FROM registrations WHERE claim = ? AND tier = ?", (claim_id, tier)
-            ).fetchone()
-        return int(count)
+        row = (claim_id, tier, registration, datetime.now(UTC).isoformat())
+        self.ask("INSERT OR IGNORE INTO registrations VALUES (?, ?, ?, ?)", row, action="write")
+        sql = "SELECT count(*) FROM registrations WHERE claim = ? AND tier = ?"
+        return int(self.ask(sql, (claim_id, tier))[0][0])
 
     def remember_code(self, code: str, parts: Callable[[], Mapping[str, str]]) -> None:
         """Keep of which modules a fingerprint is made, with a digest of each, for `why_missing`."""
@@ -233,55 +222,36 @@ class Ledger:
             row = (code, json.dumps(dict(parts()), sort_keys=True))
             self.ask("INSERT OR IGNORE INTO codes VALUES (?, ?)", row, action="write")
 
-    def newest(
-        self,
-        claim_id: str,
-        tier: str,
-        cells: Collection[str],
-        *,
-        seed: int,
-        dtype: str,
-        device: str,
-        code: str,
-        versions: str,
-        replicates: int,
-    ) -> str | None:
+    def newest(self, tier: str, keys: Collection[BlockKey]) -> str | None:
         """The registration first used last of those with evidence of every cell, or None.
 
         Args:
-            claim_id: the claim's.
             tier: the registrations are of this tier.
-            cells: ids of the cells whose first blocks must be there, each with the other fields
-                of its key exactly as they are given here.
-            seed, dtype, device, code, versions, replicates: as in `BlockKey`.
+            keys: of the cells' first blocks, which must be there under the registration.
         """
-        key = BlockKey(claim_id, "", "", seed, 0, replicates, dtype, device, code, versions)
-        with self._explained("read"):
-            rows = self._database.execute(
-                "SELECT registration FROM registrations WHERE claim = ? AND tier = ? "
-                "ORDER BY first_used DESC, rowid DESC",
-                (claim_id, tier),
-            ).fetchall()
-            for (name,) in rows:
-                wanted = [replace(key, registration=name, cell=cell).digest for cell in cells]
-                if wanted and all(map(self._has, wanted)):
-                    return str(name)
-        return None
+        rows = self.ask(
+            "SELECT registration FROM registrations WHERE claim = ? AND tier = ? "
+            "ORDER BY first_used DESC, rowid DESC",
+            (next(iter(keys)).claim, tier),
+        )
+        return next((n for (n,) in rows if all(self._has(k, n) for k in keys)), None)
 
-    def ask(self, sql: str, values: Sequence[Any] = (), *, action: str = "read") -> list[Any]:
-        """Rows that a statement about further tables of this file gives.
+    def _has(self, key: BlockKey, registration: str) -> bool:
+        digest = replace(key, registration=registration).digest
+        return bool(self.ask("SELECT 1 FROM blocks WHERE key = ?", (digest,)))
+
+    def ask(
+        self, sql: str, values: Sequence[Any] | Mapping[str, Any] = (), *, action: str = "read"
+    ) -> list[Any]:
+        """Rows that a statement about this file gives.
 
         Args:
             sql: the statement.
-            values: of its question marks.
+            values: of its question marks, or of its names.
             action: "read" or "write", for errors.
         """
         with self._explained(action):
             return self._database.execute(sql, values).fetchall()
-
-    def _has(self, digest: str) -> bool:
-        found = self._database.execute("SELECT 1 FROM blocks WHERE key = ?", (digest,))
-        return found.fetchone() is not None
 
     def why_missing(self, key: BlockKey) -> str:
         """Why a block has to be simulated: "new", or what differs from the one kept last there.
@@ -350,13 +320,8 @@ class Ledger:
             )
         if tables and version == 1:
             execute(_UPGRADE)
-        execute("DROP INDEX IF EXISTS place")  # of format 2
-        execute(_TABLE)
-        execute(_ASIDE)
-        execute(_REGISTRATIONS)
-        execute(_CODES)
-        execute(_GIVEN_UP)
-        execute(_INDEX)
+        for statement in _SCHEMA:
+            execute(statement)
         if version < VERSION:
             execute(f"PRAGMA user_version = {VERSION}")
 

@@ -17,7 +17,7 @@ from recall_claims.evidence.fingerprints import parts
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 from recall_claims.evidence.simulate import Task, TimeLimit, find, versions
 from recall_claims.judge.budget import Budget
-from recall_claims.judge.looks import Decision, Look, decide, looks, remembering
+from recall_claims.judge.looks import Decision, Look, decide, looks
 from recall_claims.judge.rules import Sample
 
 Progress = Callable[[str, int, int, int, int], None]
@@ -81,16 +81,14 @@ class Prepared:
     registration: str
 
     @classmethod
-    def of(cls, claim: Claim, tier: str, *, checked: bool = False) -> Self:
-        """Prepare a claim; `checked` refuses one that is written wrongly in the tier.
+    def of(cls, claim: Claim, tier: str) -> Self:
+        """Prepare a claim that keeps its predictions, unless it is written wrongly in the tier.
 
         Raises:
             ClaimError: it is.
         """
-        kept = remembering(claim)
-        if checked:
-            check(kept, [tier])
-        return cls(kept, registration(kept, tier))
+        check(claim, [tier])
+        return cls(claim, registration(claim, tier))
 
 
 class Running:
@@ -250,19 +248,8 @@ class Running:
     def _newest(self) -> str:
         """The registration whose evidence is judged: this one, if the ledger has a block of every
         cell for it, else the newest that has; this one, if there is none."""
-        settings, ledger = self.settings, self._ledger
-        keys = [self._task(cell, 0).key for cell in self.claim.cells[settings.tier]]
+        tier, ledger = self.settings.tier, self._ledger
+        keys = [self._task(cell, 0).key for cell in self.claim.cells[tier]]
         if all(ledger.get(key) is not None for key in keys):
             return self._named
-        newest = ledger.newest(
-            self.claim.id,
-            settings.tier,
-            [key.cell for key in keys],
-            seed=settings.seed,
-            dtype=keys[0].dtype,
-            device=keys[0].device,
-            code=keys[0].code,
-            versions=keys[0].versions,
-            replicates=keys[0].replicates,
-        )
-        return newest or self._named
+        return ledger.newest(tier, keys) or self._named

@@ -19,9 +19,9 @@ from rich.console import Console
 from recall_claims.declare.check import check_text
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
-from recall_claims.errors import ClaimError, ExecutorError, LedgerError, SimulationError
+from recall_claims.errors import ClaimError
 from recall_claims.plugin import options, why
-from recall_claims.plugin.item import ClaimItem
+from recall_claims.plugin.item import PLAIN, ClaimItem
 from recall_claims.plugin.outlook import Outlook
 from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.progress import ProgressLine
@@ -152,13 +152,15 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Tell the scheduler what is ahead, and put a live line on a terminal."""
+    """Number the claims, tell the scheduler of them, and put a live line on a terminal."""
     config = session.config
+    ahead = [item for item in session.items if isinstance(item, ClaimItem)]
+    for place, item in enumerate(ahead):
+        item.place = place
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     state = config.stash.get(SESSION, None)  # pytest 8 asks here also where all was LATE
     if state is None or state.is_worker or state.dry_run or config.option.collectonly:
         return
-    ahead = [item for item in session.items if isinstance(item, ClaimItem)]
     state.expect((item.claim, item.location[0]) for item in ahead)
     if reporter is None or not reporter.isatty:
         return
@@ -209,7 +211,7 @@ def _hunt(session: pytest.Session, state: ClaimSession) -> None:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
     except KeyboardInterrupt:  # the verdicts are there, and so is their report
         session.exitstatus = pytest.ExitCode.INTERRUPTED
-    except (ClaimError, ExecutorError, LedgerError, SimulationError, BrokenExecutor) as error:
+    except (BrokenExecutor, *PLAIN) as error:
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         state.hunt_error = str(error)
 

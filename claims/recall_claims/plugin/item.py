@@ -15,6 +15,9 @@ from recall_claims.plugin.session import SESSION
 from recall_reports import failure, phrases
 from recall_reports.record import Claim as ClaimRecord
 
+PLAIN = (ClaimError, ExecutorError, LedgerError, SimulationError)
+"""Errors of this library, which explain themselves."""
+
 
 class ClaimFailed(Exception):
     """The verdict is not the expected one."""
@@ -27,6 +30,8 @@ class ClaimItem(pytest.Item):
         super().__init__(**kwargs)
         self.claim = claim
         self.record: ClaimRecord | None = None
+        self.place = 0
+        """Among all items that are run."""
 
     def runtest(self) -> None:
         """Run the claim, unless it has nothing to run; pass, fail or skip by its verdict."""
@@ -40,7 +45,9 @@ class ClaimItem(pytest.Item):
             self.record = session.cut(claim, file)
         except Exception as error:  # whatever broke is the claim's record, and pytest's to show
             reason = f"{type(error).__name__}: {error}"
-            self.record = session.undecided(claim, file, "ERROR", reason, "failed")
+            self.record = record.undecided(
+                claim, session.settings, file, state="ERROR", reason=reason, outcome="failed"
+            )
             raise
         finally:
             session.finish(claim)
@@ -68,20 +75,11 @@ class ClaimItem(pytest.Item):
     def origin(self) -> tuple[int, str, str]:
         """Its place among all items, its module, and the folder that this is imported from."""
         module = self.claim.module
-        place = self.session.items.index(self)
-        return place, module, str(self.path.parents[module.count(".")])
+        return self.place, module, str(self.path.parents[module.count(".")])
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Errors that explain themselves are shown without a traceback."""
-        plain = (
-            ClaimFailed,
-            LedgerError,
-            SimulationError,
-            ExecutorError,
-            BrokenExecutor,
-            ClaimError,
-        )
-        if isinstance(excinfo.value, plain):
+        if isinstance(excinfo.value, (ClaimFailed, BrokenExecutor, *PLAIN)):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 

@@ -1,5 +1,8 @@
 """Cells, grids and the random streams they name."""
 
+import copy
+import hashlib
+
 import numpy as np
 import pytest
 
@@ -48,3 +51,14 @@ def test_a_replicate_keeps_its_stream_when_the_block_grows() -> None:
 
 def test_streams_are_the_same_on_every_machine() -> None:
     assert first_draws(0, "claim", "reg", "a=1", 0, 1) == [0.5385514125924347]
+
+
+@pytest.mark.parametrize(("seed", "block"), [(0, 0), (2**32 - 1, 1), (2**32 + 5, 2**31)])
+def test_streams_are_those_that_numpy_spawns(seed: int, block: int) -> None:
+    names = "claim\0reg\0a=1"
+    words = np.frombuffer(hashlib.sha256(names.encode()).digest(), dtype="<u4").tolist()
+    spawned = np.random.SeedSequence(seed, spawn_key=(*words, block)).spawn(5)
+    ours = replicate_generators(seed, "claim", "reg", "a=1", block, 5)
+    for sequence, rng in zip(spawned, ours, strict=True):
+        assert rng.bit_generator.state == np.random.PCG64(sequence).state
+        assert copy.deepcopy(rng).random() == rng.random()

@@ -26,7 +26,7 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Prepared, Running, Settings
 from recall_claims.evidence.scheduler import Scheduler, run
 from recall_claims.evidence.simulate import simulate_each
-from recall_claims.judge.looks import Decision, decide
+from recall_claims.judge.looks import Decision, decide, remembering
 
 NAMES = ("T.first", "T.second", "T.third", "T.fourth")
 
@@ -110,7 +110,7 @@ def told(seconds: Callable[[str], float]) -> Settings:
 
 
 def begin(one: Claim, settings: Settings, engine: Scheduler) -> Running:
-    return Running(Prepared.of(one, "smoke"), settings, engine.ledger)
+    return Running(Prepared.of(remembering(one), "smoke"), settings, engine.ledger)
 
 
 def all_of(engine: Scheduler, settings: Settings = SMOKE) -> list[Outcome]:
@@ -201,8 +201,7 @@ def test_a_worker_has_something_to_do_while_the_host_judges(
 
 def test_short_blocks_travel_together(ledger: Ledger) -> None:
     wide = replace(first, cells={"smoke": grid(length=tuple(range(1, 41)))})
-    spent = tuple(Spent(cell.id, 16, 16 * 1e-3) for cell in wide.cells["smoke"])
-    known = {wide.id: Total(0.64, tuple(replace(s, seconds=None) for s in spent))}
+    known = {wide.id: Total(0.64, tuple(Spent(cell.id, 16) for cell in wide.cells["smoke"]))}
     settings = replace(SMOKE, costs=Costs(lambda: None, "cpu", lambda: known))
     with Recording(2) as executor:
         run(wide, settings, ledger, executor)

@@ -51,10 +51,14 @@ class WinnerShare(Rule):
         name = _named(sample, predict)
         rivals = [rival for rival in sample.observations if rival != name]
         leads = [sample[name] - sample[rival] for rival in rivals]
-        method = self.method.of_difference()
-        if all(method.bounds(lead, alpha).low > 0 for lead in leads):
+        means = [float(lead.mean()) for lead in leads]  # which lie between their bounds
+        bounds = self.method.of_difference().bounds
+        if min(means, default=1.0) > 0 and all(bounds(lead, alpha).low > 0 for lead in leads):
             return "confirmed"
-        behind = any(method.bounds(lead, alpha / len(rivals)).high < 0 for lead in leads)
+        behind = any(
+            mean < 0 and bounds(lead, alpha / len(rivals)).high < 0
+            for mean, lead in zip(means, leads, strict=True)
+        )
         return "contradicted" if behind else "unknown"
 
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
