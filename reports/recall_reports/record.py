@@ -167,24 +167,12 @@ class Confirmed(Struct, kw_only=True):
     alpha: Probability
 
 
-class Beyond(Struct, kw_only=True):
-    """A point outside the regime, and whether cheap evidence puts the formula outside the region.
-
-    `parameter` is the one beyond its edge; `edge` is its last value inside, the others as they are.
-    """
-
-    params: Parameters
-    parameter: Text
-    edge: int | float | str | bool
-    outside: bool
-
-
 class Hunt(Struct, kw_only=True):
     """A search of the claim's regime. `points` are those nearest to a violation, worst first.
 
     `why_not` says why there was none. `suspected`: cheap evidence puts a point outside the region
     that was not yet shrunk and judged. At `refused` points theory or simulation broke down, by
-    what was said there. `beyond` are points outside the regime, from which no verdict follows.
+    what was said there.
     """
 
     why_not: str = ""
@@ -195,7 +183,6 @@ class Hunt(Struct, kw_only=True):
     refused: dict[str, Count] = {}
     points: list[Point] = []
     confirmed: Confirmed | None = None
-    beyond: list[Beyond] = []
 
 
 class Claim(Struct, kw_only=True):

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.status import Status
 
-from recall_claims.declare import counterexamples
-from recall_claims.declare.cell import Cell
 from recall_claims.evidence.executors import SerialExecutor, cores
 from recall_claims.hunt.campaign import Trail, hunt
-from recall_claims.hunt.memory import alpha_of
-from recall_claims.hunt.probe import TIER, Probe, alone
+from recall_claims.hunt.probe import Probe
+from recall_claims.hunt.tables import alpha_of
 from recall_claims.judge.region import Verdict
 from recall_claims.plugin import record
 from recall_claims.plugin.session import ClaimSession
@@ -54,10 +52,6 @@ def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
         entry = found[trail.claim.id]
         entry.hunt = recorded(trail)
         refuted += _overturned(entry, trail)
-        if session.keep and trail.confirmation is not None:
-            one = alone(trail.claim, Cell(**trail.confirmation.probe.point))
-            file = counterexamples.beside(trail.claim.observe)
-            counterexamples.keep(file, trail.claim.id, one.cells[TIER])
     return refuted
 
 
@@ -94,15 +88,6 @@ def recorded(trail: Trail) -> reports.Hunt:
             number=confirmation.number,
             alpha=alpha_of(confirmation.number),
         ),
-        beyond=[
-            reports.Beyond(
-                params=one.probe.point,
-                parameter=one.parameter,
-                edge=one.edge,
-                outside=one.probe.verdict is Verdict.REFUTED,
-            )
-            for one in trail.outside.values()
-        ],
     )
 
 

@@ -109,12 +109,6 @@ def add(parser: pytest.Parser) -> None:
         "90s, 10m, 1h (on all cores, whatever -n was)",
     )
     group.addoption(
-        "--keep",
-        action="store_true",
-        help="with --hunt: add confirmed violations to counterexamples.toml beside the claim's "
-        "file, whose points its grid has from then on",
-    )
-    group.addoption(
         "--dry-run",
         action="store_true",
         help="print cells, replicates planned and needed, looks, and the seconds expected on this "

@@ -220,7 +220,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
             module=claim.entry.module if claim.entry else None,
         ),
         symbols=dict(papers()[claim.source.paper].symbols),
-        regime=claim.regime,
+        regime=claim.regime_text,
         why=claim.why,
         from_pilot=claim.from_pilot,
         exploratory=claim.exploratory,

@@ -52,7 +52,6 @@ class ClaimSession:
         hunts = option("--hunt") and not self.is_worker  # the controller does, for all workers
         self.hunt = options.duration(option("--hunt"), "--hunt") if hunts else 0.0
         self.hunt_error = ""
-        self.keep: bool = option("--keep")
         self.limit: str | None = option("--time-limit")
         local = executors.is_local(option("--executor"))
         device = options.device(option("--device"), local=local)
@@ -105,8 +104,6 @@ class ClaimSession:
         """Refuse options that make no sense together."""
         if option("--dry-run") and spread:
             raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
-        if option("--keep") and not option("--hunt"):
-            raise ValueError("--keep keeps what a hunt has found: give --hunt TIME as well")
         if option("--hunt") and option("--dry-run"):
             raise ValueError("--hunt simulates, and --dry-run does not: leave out one of them")
 
