@@ -1,6 +1,5 @@
 """The report as one HTML file that needs no network, no script and no other file."""
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -8,7 +7,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from recall_reports import credibility, formula, graph, hunted, phrases, plots, summary
+from recall_reports import credibility, formula, hunted, phrases, plots, summary
 from recall_reports.plots.bars import Bar, bars, overshoot
 from recall_reports.policy import policy
 from recall_reports.record import Claim, Component, Paper, Record
@@ -25,16 +24,6 @@ class View:
     rows: Sequence[Row]
     folded: Sequence[Row]
     panels: Sequence[plots.Panel]
-
-
-@dataclass(frozen=True)
-class Box:
-    """A statement or module in the drawing of what rests on what."""
-
-    entry: summary.Entry
-    place: graph.Point
-    state: str
-    lines: Sequence[str]
 
 
 def render(record: Record, *, pictures: bool = True) -> str:
@@ -93,7 +82,6 @@ def environment() -> Environment:
         phrases=phrases,
         summary=summary,
         credibility=credibility,
-        draw=_draw,
         hunted=hunted,
         include_raw=_include_raw,
         policy=policy,
@@ -107,22 +95,6 @@ def _include_raw(name: str) -> Markup:
     loader = environment().loader
     assert loader is not None
     return Markup(loader.get_source(environment(), name)[0])
-
-
-def _draw(entries: Sequence[summary.Entry]) -> tuple[graph.Graph, list[Box]]:
-    """What rests on what, and what to write into each box."""
-    drawing = graph.draw({entry.name: entry.rests_on for entry in entries})
-    boxes = [
-        Box(
-            entry,
-            drawing.places[entry.name],
-            summary.combined(entry.claims),
-            textwrap.wrap(formula.bare(entry.text), 24, max_lines=3, placeholder=" …"),
-        )
-        for entry in entries
-        if entry.name in drawing.places
-    ]
-    return drawing, boxes
 
 
 def _view(claim: Claim, *, pictures: bool) -> View:

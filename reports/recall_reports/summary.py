@@ -283,6 +283,11 @@ def statements(record: Record) -> dict[str, list[Entry]]:
     return {paper.key: [entry(paper, s) for s in paper.statements] for paper in record.papers}
 
 
+def carried(entries: Iterable[Entry], name: str) -> list[str]:
+    """The entries that rest on one of this name."""
+    return [entry.name for entry in entries if name in entry.rests_on]
+
+
 def derivations(record: Record) -> list[Entry]:
     """The modules that formulas come from, each with the claims of this run that test them."""
     return [
