@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recall_reports import phrases
-from recall_reports.record import Claim, Paper, Record, Scale, Statement
+from recall_reports.record import Claim, Paper, Record, Statement
+from recall_reports.values import Scale
 
 AS_DECLARED = "REFUTED as declared"
 WORST_FIRST = (

@@ -256,7 +256,7 @@ PLANTED = {
         f"{FAULTS}/test_exit_status.py::test_status",
     ),
     "expected to be refuted, and content with undecided": Planted(
-        "plugin/record.py",
+        "recording.py",
         "return claim.exploratory or verdict == claim.expected",
         'return claim.exploratory or (verdict == "SUPPORTED") == (claim.expected == "SUPPORTED")',
         f"{FAULTS}/test_exit_status.py"

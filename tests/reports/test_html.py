@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from recall_reports import html, phrases, summary
 from recall_reports.record import Claim, Range, Record
+from recall_reports.values import Verdict
 from tests.reports import builders, sample
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
@@ -146,7 +147,7 @@ def test_worst_components_are_in_full_view(report: Record) -> None:
     claim = sample.trigger_signal()
     worst = claim.components[-1]
     worst.interval = worst.one_sided = Range(1.02, 1.04)
-    worst.verdict = "INCONCLUSIVE"
+    worst.verdict = Verdict.INCONCLUSIVE
     report.claims = [claim]
     section = _section(html.render(report), claim.id)
     shown, _, folded = section.partition("<details>")

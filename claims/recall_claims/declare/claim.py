@@ -1,18 +1,19 @@
 """What a claim is, and the decorator that makes one of a function."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, TypeVar, cast
 
 from recall_claims.declare.cell import Block, Cell
-from recall_claims.declare.controls import Control
-from recall_claims.declare.plot import Plot
 from recall_claims.declare.regime import Regime
 from recall_claims.declare.source import Source
 from recall_claims.judge.rules import Predict, Rule
 from recall_claims.predictions import Prediction
+from recall_reports.values import Plot
 
 TIERS = ("smoke", "standard", "full")
 Tier = Literal["smoke", "standard", "full"]
@@ -109,6 +110,31 @@ class Claim:
         if self.needs is not None and not device.startswith(self.needs):
             return f"the claim needs --device {self.needs}, this run is on {device}"
         return None
+
+
+@dataclass(frozen=True)
+class Control:
+    """A planted wrong theory; the same data must refute it, or the claim is not supported.
+
+    It replaces the claim's `predict`, its `rule`, or both, or alters the claim.
+
+    >>> control = Control("one-length", "1/L for 1/L^2", lambda cell: 1 / cell["length"])
+    >>> control.predict(Cell(length=4))
+    0.25
+    """
+
+    id: str
+    description: str
+    predict: Predict | None = None
+    rule: Rule | None = None
+    alter: Callable[[Claim], Claim] | None = None
+
+    def planted(self, claim: Claim) -> Claim:
+        """The claim as the wrong theory has it."""
+        if self.alter is not None:
+            claim = self.alter(claim)
+        predict, rule = self.predict or claim.predict, self.rule or claim.rule
+        return replace(claim, predict=predict, rule=rule, controls=())
 
 
 def claim(

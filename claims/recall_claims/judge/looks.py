@@ -14,8 +14,7 @@ from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
 from recall_claims.declare.cell import Cell
-from recall_claims.declare.claim import Claim
-from recall_claims.declare.controls import Control
+from recall_claims.declare.claim import Claim, Control
 from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Component, Verdict, headline, judge
 from recall_claims.judge.resolution import Resolution, resolution

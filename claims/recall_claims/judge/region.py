@@ -22,18 +22,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
-Scale = Literal["ratio", "difference", "probability", "exponent", "share", "error"]
+from recall_reports.values import Scale, Verdict
 
-
-class Verdict(StrEnum):
-    """The three verdicts; there is no fourth."""
-
-    SUPPORTED = "SUPPORTED"
-    REFUTED = "REFUTED"
-    INCONCLUSIVE = "INCONCLUSIVE"
+__all__ = [
+    "EVERYTHING",
+    "Component",
+    "Interval",
+    "Region",
+    "Scale",
+    "Verdict",
+    "headline",
+    "judge",
+]
 
 
 @dataclass(frozen=True)

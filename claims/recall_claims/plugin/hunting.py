@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.status import Status
 
+from recall_claims import recording
 from recall_claims.evidence.executors import SerialExecutor, cores
 from recall_claims.hunt.campaign import Trail, hunt
 from recall_claims.hunt.probe import Probe
 from recall_claims.hunt.tables import alpha_of
 from recall_claims.judge.region import Verdict
-from recall_claims.plugin import record
 from recall_claims.plugin.session import ClaimSession
 from recall_reports import record as reports
 
@@ -103,10 +103,10 @@ def _overturned(entry: reports.Claim, trail: Trail) -> bool:
         return False
     if confirmation.outcome is not None:
         parts = confirmation.outcome.decision.components
-        entry.components = [*map(record.component, parts), *entry.components]
+        entry.components = [*map(recording.component, parts), *entry.components]
     else:
         entry.reason = "a violation was confirmed by an earlier hunt"
     entry.headline = 0
-    entry.verdict = "BREAKS" if trail.claim.exploratory else "REFUTED"
+    entry.verdict = recording.said(Verdict.REFUTED, exploratory=trail.claim.exploratory)
     entry.outcome = "passed" if trail.claim.exploratory else "failed"
     return not trail.claim.exploratory

@@ -8,7 +8,8 @@ import numpy as np
 from recall_reports import phrases
 from recall_reports.plots.chart import COLOURS, MUTED, Chart, Mark
 from recall_reports.plots.series import is_number, scale_axis
-from recall_reports.record import Claim, Plot, Point
+from recall_reports.record import Claim, Point
+from recall_reports.values import Plot
 
 WIDE = 8
 """Ratio of the ends from which an axis is logarithmic."""
