@@ -40,7 +40,7 @@ def decided(outcome: Outcome, file: str) -> record.Claim:
     found.state = "DECIDED"
     found.verdict = said(verdict, exploratory=claim.exploratory)
     found.outcome = "passed" if passes(claim, verdict) else "failed"
-    found.resolution = outcome.decision.resolution.value
+    found.resolution = outcome.decision.resolution
     if settings.budget.probability <= DEFAULT:  # a certificate is about the alpha of that budget
         found.certificate = certificates.miss(claim.id, settings.tier, outcome.registration)
     return found

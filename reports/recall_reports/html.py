@@ -28,7 +28,7 @@ class View:
 
 def render(record: Record, *, pictures: bool = True) -> str:
     """The page of a valid record, with its plots or without `pictures`."""
-    claims, beyond = summary.split(record)
+    claims, exploratory = summary.split(record)
     return (
         environment()
         .get_template("report.html.j2")
@@ -37,9 +37,9 @@ def render(record: Record, *, pictures: bool = True) -> str:
             record=record,
             suite=record.suite,
             views={claim.id: _view(claim, pictures=pictures) for claim in record.claims},
-            bars={**_each_on_its_own_scale(claims), **_all_on_one_scale(beyond)},
+            bars={**_each_on_its_own_scale(claims), **_all_on_one_scale(exploratory)},
             groups=summary.groups(claims),
-            beyond=beyond,
+            exploratory=exploratory,
             headline=summary.headline(record),
             kinds=summary.kinds(record),
             present={phrases.state(claim) for claim in record.claims},

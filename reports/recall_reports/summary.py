@@ -80,10 +80,10 @@ def count(claims: Iterable[Claim]) -> dict[str, int]:
 
 def sentence(record: Record) -> str:
     """The outcome of the run in one sentence, and one more for exploratory claims."""
-    claims, beyond = split(record)
-    sentences = [_outcome(claims)] if claims or not beyond else []
-    if beyond:
-        sentences.append(f"Beyond the theorems: {list_states(beyond)}.")
+    claims, exploratory = split(record)
+    sentences = [_outcome(claims)] if claims or not exploratory else []
+    if exploratory:
+        sentences.append(f"Beyond the theorems: {list_states(exploratory)}.")
     return " ".join(sentences)
 
 
@@ -198,8 +198,8 @@ def combined(claims: Sequence[Claim]) -> str:
     for state in WORST_FIRST:
         if state in found:
             return "REFUTED" if state == AS_DECLARED else state
-    beyond = count(claims)
-    return next(iter(beyond), "no claim") if len(beyond) < 2 else "exploratory"
+    states = count(claims)
+    return next(iter(states), "no claim") if len(states) < 2 else "exploratory"
 
 
 def explored(record: Record) -> bool:

@@ -103,7 +103,7 @@ class Component:
         params: the cell parameters that it is about, where its name is made of these.
         one_sided: each end bounds the estimand at the claim's whole alpha; what lies inside its
             region is supported. Without it, the interval serves.
-        reads: ids of the cells of which more replicates may still decide it.
+        open_cells: ids of the cells of which more replicates may still decide it.
     """
 
     name: str
@@ -113,7 +113,7 @@ class Component:
     scale: Scale
     params: Mapping[str, Any] = field(default_factory=dict)
     one_sided: Interval | None = None
-    reads: tuple[str, ...] = ()
+    open_cells: tuple[str, ...] = ()
 
     @property
     def bounds(self) -> Interval:
