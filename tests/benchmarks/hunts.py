@@ -216,7 +216,7 @@ class _Over(Exception):
 
 def is_minimal(claim: Claim, found: Probe, seed: int) -> bool:
     """Whether no parameter can go one step towards the first value and still violate."""
-    regime = claim.domain
+    regime = claim.regime
     assert regime is not None
     for name, values in regime.ranges.items():
         place = values.steps.index(found.point[name])

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from recall_reports.plots.bars import bars, overshoot
 from recall_reports.record import Component, Range
+from recall_reports.values import Verdict
 
 NUMBER = st.floats(-100, 100)
 
@@ -19,7 +20,7 @@ def _finding(
         interval=Range(*interval),
         one_sided=Range(*interval),
         region=Range(*region),
-        verdict="INCONCLUSIVE",
+        verdict=Verdict.INCONCLUSIVE,
     )
 
 

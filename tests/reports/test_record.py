@@ -4,7 +4,7 @@ import errno
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from recall_reports.errors import ReportError
 from recall_reports.files import dump, load, validated
 from recall_reports.record import Confirmed, Hunt, Range, Record
+from recall_reports.values import Verdict
 
 
 def test_sample_is_valid(report: Record) -> None:
@@ -125,8 +126,8 @@ def test_what_cannot_be_true_together_is_refused(
     assert place in message
 
 
-@pytest.mark.parametrize("verdict", ["INCONCLUSIVE", "REFUTED"])
-def test_figures_that_a_run_may_have(report: Record, verdict: Literal["REFUTED"]) -> None:
+@pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.REFUTED])
+def test_figures_that_a_run_may_have(report: Record, verdict: Verdict) -> None:
     """A control whose every ratio is infinite; a claim that an earlier hunt has refuted."""
     claim = report.claims[1]
     control = claim.controls[0]
