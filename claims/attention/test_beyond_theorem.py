@@ -1,11 +1,11 @@
 """Beyond the theorem: which assumptions can be relaxed? Exploratory, and never fails a run."""
 
 import math
-from functools import partial
 
 from torch import Tensor
 
 from claims.attention.common import LOCALISATION, settings
+from claims.relaxed import relaxing
 from recall_claims import (
     Betting,
     Block,
@@ -16,7 +16,6 @@ from recall_claims import (
     ProportionDifference,
     Region,
     Source,
-    claim,
     grid,
     on,
 )
@@ -24,6 +23,7 @@ from simulation.attention import relaxed, sampling, two_layers
 from theory.attention import critical, localisation, signal
 from theory.attention.problem import Problem
 
+SOURCE = Source("A", "A5")
 LENGTH = 16
 GRID = grid(vocab_size=64, length=LENGTH, dim=16, samples=(50, 97, 195))
 LONG = grid(vocab_size=64, length=64, dim=16, samples=(730, 1460, 2920))
@@ -33,9 +33,9 @@ FEW = settings(
     *((64, 64, 16, n) for n in (20, 80)),
 )
 
-beyond = partial(
-    claim,
-    source=Source("A", "A5"),
+beyond = relaxing(
+    "localisation",
+    source=SOURCE,
     predict=on(Problem, localisation.probability),
     latex=r"P_{relaxed}(V, L, N, d) = P(V, L, N, d)",
     regime="The middle of the transition: half, once and twice the critical number of samples.",
@@ -45,7 +45,6 @@ beyond = partial(
     rule=ProportionDifference(Region(-0.12, 0.12)),
     why="Twice the stated error of the theory itself, 0.06: within it, a reader of "
     "the curve would not notice the relaxation.",
-    exploratory=True,
     plot=Plot(x="samples", y_label="localisation probability"),
 )
 """A claim that the theorem's localisation probability holds with an assumption relaxed."""
@@ -79,8 +78,8 @@ def descended(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-soft-attention-sharp",
     "Soft attention, gamma eta large: 8 log L",
+    "hard attention: soft, 8 log L",
     cells={"standard": sharpened(8.0)},
-    relaxes=("hard attention: soft, 8 log L", "localisation"),
 )
 def soft_attention_sharp(cell: Cell, block: Block) -> Tensor:
     """With softmax attention in place of hard attention, at a trigger logit of 8 log L, the mean
@@ -91,8 +90,8 @@ def soft_attention_sharp(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-soft-attention-blunt",
     "Soft attention, gamma eta moderate: log L",
+    "hard attention: soft, log L",
     cells={"standard": sharpened(1.0)},
-    relaxes=("hard attention: soft, log L", "localisation"),
 )
 def soft_attention_blunt(cell: Cell, block: Block) -> Tensor:
     """The same at a trigger logit of log L: the trigger alone outweighs L equal scores."""
@@ -102,11 +101,11 @@ def soft_attention_blunt(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-fresh-batch",
     "A fresh batch for the attention step",
+    "one batch: a fresh one",
     latex=r"P_{fresh}(V, L, N, d) \ge P(V, L, N, d)",
     rule=OneSided(lower=0.0, method=Betting(0, 1)),
     why="""New sequences carry none of the noise of those that the value step has stored. Pilots
         under other seeds had shown the sign.""",
-    relaxes=("one batch: a fresh one", "localisation"),
 )
 def fresh_batch(cell: Cell, block: Block) -> Tensor:
     """The attention step on new sequences, in place of those of the value step, localises at least
@@ -117,18 +116,19 @@ def fresh_batch(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-gradient-descent",
     "150 steps of gradient descent",
+    "three steps: 150",
     replicates=16,
     looks=7,
-    relaxes=("three steps: 150", "localisation"),
 )
 def gradient_descent(cell: Cell, block: Block) -> Tensor:
     """150 steps of full-batch gradient descent on all parameters localise as often as three."""
     return descended(cell, block)
 
 
-@beyond(
+@relaxing("critical samples in L", source=SOURCE)(
     "A.beyond-gradient-descent-length",
     "150 steps of gradient descent: how the critical number of samples grows with L",
+    "three steps: 150",
     predict=on(Problem, critical.critical_samples_full),
     latex=r"N_c \propto L^{e_L}",
     regime="L = 16 and 64; pilots of fifty larger steps, under seeds of 1000 and above, needed 20 "
@@ -139,7 +139,6 @@ def gradient_descent(cell: Cell, block: Block) -> Tensor:
     rule=CriticalExponents({"length": 0.0}, 0.3, reference="prediction"),
     why="Narrow enough to tell the three-step law's exponent at these sizes, nearly 2, from 1.",
     plot=LOCALISATION,
-    relaxes=("three steps: 150", "critical samples in L"),
 )
 def gradient_descent_length(cell: Cell, block: Block) -> Tensor:
     """The critical number of samples of 150 steps of gradient descent grows with L by the same
@@ -150,9 +149,9 @@ def gradient_descent_length(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-adam",
     "A hundred steps of Adam",
+    "three steps: a hundred of Adam",
     replicates=16,
     looks=7,
-    relaxes=("three steps: a hundred of Adam", "localisation"),
 )
 def adam(cell: Cell, block: Block) -> Tensor:
     """A hundred full-batch steps of Adam on all parameters localise as often as three gradient
@@ -164,8 +163,7 @@ def adam(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-two-heads",
     "Two heads in place of one",
-    replicates=64,
-    relaxes=("one head: two", "localisation"),
+    "one head: two",
 )
 def two_heads(cell: Cell, block: Block) -> Tensor:
     """Each of two heads that start at zero localises as often as a single one."""
@@ -180,8 +178,7 @@ def second_layer(cell: Cell, block: Block, written: float) -> Tensor:
 @beyond(
     "A.beyond-two-layers",
     "Two layers with residual connections, small value step",
-    replicates=64,
-    relaxes=("one layer: two, small value step", "localisation"),
+    "one layer: two, small value step",
 )
 def two_small_layers(cell: Cell, block: Block) -> Tensor:
     """The second of two layers localises as often as a single one, where the value step writes
@@ -192,8 +189,7 @@ def two_small_layers(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-two-layers-large-step",
     "Two layers with residual connections, value step of order one",
-    replicates=64,
-    relaxes=("one layer: two, large value step", "localisation"),
+    "one layer: two, large value step",
 )
 def two_large_layers(cell: Cell, block: Block) -> Tensor:
     """The same where the value step writes vectors as long as embeddings, so that each layer reads
@@ -209,7 +205,7 @@ def learned(cell: Cell, block: Block, share: float) -> Tensor:
 @beyond(
     "A.beyond-learned-embeddings",
     "Embeddings that learn a little: by a twentieth of their length",
-    relaxes=("fixed embeddings: learned, by 1/20", "localisation"),
+    "fixed embeddings: learned, by 1/20",
 )
 def slightly_learned_embeddings(cell: Cell, block: Block) -> Tensor:
     """Where the embeddings of tokens and labels take a gradient step between the two, of a
@@ -220,7 +216,7 @@ def slightly_learned_embeddings(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-learned-embeddings-much",
     "Embeddings that learn much: by three tenths of their length",
-    relaxes=("fixed embeddings: learned, by 3/10", "localisation"),
+    "fixed embeddings: learned, by 3/10",
 )
 def much_learned_embeddings(cell: Cell, block: Block) -> Tensor:
     """The same for a step of three tenths of their length."""
@@ -230,7 +226,7 @@ def much_learned_embeddings(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-zipf-tokens",
     "Zipf tokens in place of uniform ones",
-    relaxes=("uniform tokens: Zipf", "localisation"),
+    "uniform tokens: Zipf",
 )
 def zipf_tokens(cell: Cell, block: Block) -> Tensor:
     """With token frequencies proportional to 1/rank the localisation probability is that of
@@ -241,11 +237,11 @@ def zipf_tokens(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-long-sequences",
     "Sequences as long as the vocabulary, L = V",
+    "L below V: L = V",
     source=Source("A", "A5", "A8"),
     cells={"standard": LONG},
     replicates=32,
     looks=8,
-    relaxes=("L below V: L = V", "localisation"),
 )
 def long_sequences(cell: Cell, block: Block) -> Tensor:
     """The localisation probability holds for L = V, outside L = V^c with c < 1."""
@@ -255,7 +251,7 @@ def long_sequences(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-correlated-embeddings",
     "Embeddings with mean overlap 0.1",
-    relaxes=("independent embeddings: overlap 0.1", "localisation"),
+    "independent embeddings: overlap 0.1",
 )
 def correlated_embeddings(cell: Cell, block: Block) -> Tensor:
     """With input embeddings whose mean inner product is 0.1 the localisation probability is that
@@ -266,7 +262,7 @@ def correlated_embeddings(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-quiet-trigger",
     "A trigger of norm 1/2",
-    relaxes=("trigger of norm 1: of norm 1/2", "localisation"),
+    "trigger of norm 1: of norm 1/2",
 )
 def quiet_trigger(cell: Cell, block: Block) -> Tensor:
     """With a trigger embedding of half the norm the localisation probability is unchanged."""
@@ -276,7 +272,7 @@ def quiet_trigger(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "A.beyond-no-trigger",
     "No trigger at all",
-    relaxes=("trigger of norm 1: none", "localisation"),
+    "trigger of norm 1: none",
 )
 def no_trigger(cell: Cell, block: Block) -> Tensor:
     """Without a trigger embedding the informative token is still found as often."""

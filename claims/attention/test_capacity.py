@@ -1,5 +1,7 @@
 """Capacity: the closed formula that joins localisation, recall and coverage, and its inverses."""
 
+from functools import partial
+
 from torch import Tensor
 
 from recall_claims import (
@@ -32,12 +34,17 @@ NEEDED = on(capacity.critical_samples)
 VOCAB = on(capacity.max_vocab)
 LENGTH = on(capacity.max_length)
 DIM = on(capacity.min_dim)
+capacity_claim = partial(claim, source=SOURCE, why=WHY, replicates=16, looks=7)
 
 
-@claim(
+def accuracy(cell: Cell, block: Block) -> Tensor:
+    """Accuracy on fresh sequences after the three steps."""
+    return end_to_end.run(block.draw(sampling.draw, cell)).accuracy
+
+
+@capacity_claim(
     "A.capacity-samples",
     "How many samples are needed, and which condition decides",
-    source=SOURCE,
     predict=NEEDED,
     latex=r"N_{min} = \max\{N_c(V, L, d),\ N_{recall}(V, d),\ V\log 2\}",
     regime="""One ladder where coverage rules (many dimensions, short sequences) and one where
@@ -45,10 +52,7 @@ DIM = on(capacity.min_dim)
         with N: the claims on vocabulary and dimension are about that.""",
     cells=lambda: {
         "standard": ladder(
-            (
-                *grid(vocab_size=128, length=8, dim=128),
-                *grid(vocab_size=128, length=128, dim=64),
-            ),
+            grid(vocab_size=128, length=8, dim=128) + grid(vocab_size=128, length=128, dim=64),
             "samples",
             NEEDED,
             WIDE,
@@ -57,7 +61,6 @@ DIM = on(capacity.min_dim)
     replicates=64,
     looks=6,
     rule=CriticalLocation(REGION),
-    why=WHY,
     controls=(
         times(1.45, description="45% more samples"),
         times(0.68, description="a third fewer samples"),
@@ -68,20 +71,16 @@ DIM = on(capacity.min_dim)
 def samples_needed(cell: Cell, block: Block) -> Tensor:
     """Half of the fresh sequences get their label once the samples suffice for localisation, for
     recall through the interference of the stored facts, and to have shown half of the tokens."""
-    return end_to_end.run(block.draw(sampling.draw, cell)).accuracy
+    return accuracy(cell, block)
 
 
-@claim(
+@capacity_claim(
     "A.capacity-vocabulary",
     "The largest vocabulary that N samples and d dimensions hold",
-    source=SOURCE,
     predict=VOCAB,
     regime="Short sequences and N > V: the vocabulary is limited by recall, d^2 ~ 2 V log V.",
     cells=lambda: ladder(grid(samples=1024, length=8, dim=64), "vocab_size", VOCAB, EDGES),
-    replicates=16,
-    looks=7,
     rule=CriticalLocation(REGION, scan="vocab_size", rising=False),
-    why=WHY,
     controls=(
         times(1.45, description="45% more tokens"),
         Control("one-a-dimension", "one token a dimension", lambda cell: cell["dim"]),
@@ -91,41 +90,33 @@ def samples_needed(cell: Cell, block: Block) -> Tensor:
 def vocabulary_held(cell: Cell, block: Block) -> Tensor:
     """With N samples of length L in d dimensions, half of the fresh sequences get their label up to
     the vocabulary at which the capacity formula asks for exactly N samples."""
-    return end_to_end.run(block.draw(sampling.draw, cell)).accuracy
+    return accuracy(cell, block)
 
 
-@claim(
+@capacity_claim(
     "A.capacity-length",
     "The longest sequences that N samples and d dimensions bear",
-    source=SOURCE,
     predict=LENGTH,
     regime="Long sequences, with room in recall: the length is limited by localisation, in the "
     "mean-bias regime.",
     cells={"standard": ladder(grid(samples=1200, vocab_size=128, dim=80), "length", LENGTH, EDGES)},
-    replicates=16,
-    looks=7,
     rule=CriticalLocation(REGION, scan="length", rising=False),
-    why=WHY,
     controls=(times(1.45, description="45% longer"), times(0.7, description="30% shorter")),
     plot=Plot(x="length", group=("dim",), y_label=ACCURACY),
 )
 def length_borne(cell: Cell, block: Block) -> Tensor:
     """With N samples and V tokens in d dimensions, half of the fresh sequences get their label up
     to the length at which the capacity formula asks for exactly N samples."""
-    return end_to_end.run(block.draw(sampling.draw, cell)).accuracy
+    return accuracy(cell, block)
 
 
-@claim(
+@capacity_claim(
     "A.capacity-dimension",
     "The least dimension that holds V tokens with N samples",
-    source=SOURCE,
     predict=DIM,
     regime="Short sequences and N > V: the dimension is limited by recall.",
     cells=lambda: ladder(grid(samples=1024, vocab_size=256, length=8), "dim", DIM, EDGES),
-    replicates=16,
-    looks=7,
     rule=CriticalLocation(REGION, scan="dim"),
-    why=WHY,
     controls=(
         times(1.45, description="45% more dimensions"),
         Control("orthogonal", "as many as tokens", lambda cell: cell["vocab_size"]),
@@ -135,4 +126,4 @@ def length_borne(cell: Cell, block: Block) -> Tensor:
 def dimension_needed(cell: Cell, block: Block) -> Tensor:
     """With N samples of V tokens, half of the fresh sequences get their label from the dimension on
     at which the capacity formula asks for exactly N samples: far fewer dimensions than tokens."""
-    return end_to_end.run(block.draw(sampling.draw, cell)).accuracy
+    return accuracy(cell, block)

@@ -43,21 +43,17 @@ ANY = Regime(
         and (cell["embeddings"] != "orthonormal" or cell["dim"] > cell["vocab_size"])
     ),
 )
-ROUNDING = Identity(1e-12)
+identity_claim = partial(claim, cells=CELLS, replicates=12, looks=1, rule=Identity(1e-12))
 NO_CENTRING = reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
 
 
-@claim(
+@identity_claim(
     "A.value-gradient",
     "The first value gradient is a sum of centred labels times mean values",
     source=Source("A", "A6", "A7", provenance="reported", reference=FILE),
     latex=r"\nabla_V \mathcal{L} = -\frac{1}{N} \sum_i U \left(e_{k_i} - \tfrac{1}{V} 1\right)"
     r"\bar{h}_i^\top",
     regime=replace(ANY, text=f"an identity at initialisation: {ANY.text}"),
-    cells=CELLS,
-    replicates=12,
-    looks=1,
-    rule=ROUNDING,
     why="float64 rounding of sums of at most 10^5 terms, relative to the gradient",
     controls=(
         NO_CENTRING,
@@ -86,17 +82,13 @@ def value_gradient(cell: Cell, block: Block) -> dict[str, Tensor]:
     return gradient_structure.relative_errors(truths, formulas)
 
 
-@claim(
+@identity_claim(
     "A.attention-step",
     "The attention step couples every pair of samples through the labels' overlaps",
     source=Source("A", "A6", "A7", provenance="derived", reference=FILE),
     latex=r"w = \frac{1}{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar{h}_{i'},\quad "
     r"g_{ii'} = \delta_i^\top U^\top U \delta_{i'}",
     regime=replace(ANY, text=f"an identity to first order in eta at initialisation: {ANY.text}"),
-    cells=CELLS,
-    replicates=12,
-    looks=1,
-    rule=ROUNDING,
     why="float64 rounding of sums of at most 10^5 terms, relative to the step",
     controls=(
         reads("own-memory", "only pairs i = i'", "own_memory"),

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 from torch import Tensor
 
@@ -23,10 +24,18 @@ from recall_claims import (
 from theory.attention import critical, localisation
 from theory.attention.problem import Problem
 
-RULE = ProportionDifference(Region(-0.05, 0.05))
-WHY = """The formula's stated error of 0.02, which comes from one lognormal for all that makes
-    replicates differ and from terms of relative order 10/V in the noise, with 0.03 left for the
-    replicates to resolve."""
+localisation_claim = partial(
+    claim,
+    source=Source("A", "A3", "A7", "A9"),
+    predict=on(Problem, localisation.probability),
+    replicates=64,
+    looks=8,
+    rule=ProportionDifference(Region(-0.05, 0.05)),
+    why="""The formula's stated error of 0.02, which comes from one lognormal for all that makes
+        replicates differ and from terms of relative order 10/V in the noise, with 0.03 left for the
+        replicates to resolve.""",
+    dtype="float32",
+)
 
 SHORT = grid(vocab_size=512, length=16, dim=32, samples=(60, 120, 240))
 MEDIUM = grid(vocab_size=512, length=32, dim=24, samples=(300, 1500))
@@ -51,11 +60,9 @@ def one_distractor(problem: Problem) -> float:
     return float(beaten @ weights)
 
 
-@claim(
+@localisation_claim(
     "A.localisation",
     "The probability of finding the informative token, across the transition",
-    source=Source("A", "A3", "A7", "A9"),
-    predict=on(Problem, localisation.probability),
     latex=r"P = E_{q,\nu,\zeta}\,G\left(\frac{q+\nu}{\sigma}\right),\quad "
     r"G(s) = \int f_d(t)\,F_d(t+s)^{L_{eff}}dt",
     regime=Regime(
@@ -73,11 +80,6 @@ def one_distractor(problem: Problem) -> float:
         largest=2e5,
     ),
     cells={"smoke": SHORT, "standard": SHORT + MEDIUM + DEEP + LONG},
-    replicates=64,
-    looks=8,
-    rule=RULE,
-    why=WHY,
-    dtype="float32",
     controls=(
         # A third more samples are a third more signal over the noise that samples reduce.
         at("more-signal", "a third more signal", samples=lambda c: round(4 / 3 * c["samples"])),
@@ -94,22 +96,15 @@ def probability(cell: Cell, block: Block) -> Tensor:
     return localised_either_way(cell, block)
 
 
-@claim(
+@localisation_claim(
     "A.localisation-trigger-in-values",
     "A trigger in the values helps: training memorises its direction",
-    source=Source("A", "A3", "A7", "A9"),
-    predict=on(Problem, localisation.probability),
     latex=r"\frac{E\theta_{trig}}{s_0} \simeq 1 + \tau\frac VN\left(1+\frac Ld\right)",
     regime=localisation.SPARSE.searched(
         "on the grid lengths at which the memorised trigger direction is not yet enough by itself",
         trigger_in_values=(True,),
     ),
     cells={"standard": IN_VALUES},
-    replicates=64,
-    looks=8,
-    rule=RULE,
-    why=WHY,
-    dtype="float32",
     controls=(
         at("not-in-values", "no memorised trigger direction", trigger_in_values=False),
         at("longer", "sequences a quarter longer", length=lambda c: round(5 / 4 * c["length"])),

@@ -4,6 +4,7 @@ Most terms are never the largest; `simulation.attention.noise_decomposition` iso
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from torch import Tensor
 
@@ -31,7 +32,14 @@ from simulation.attention import noise_decomposition, sampling, three_steps
 from theory.attention import noise, noise_terms
 from theory.attention.problem import Problem
 
-SOURCE = Source("A", "A9", "A10", provenance="derived", reference="theory/attention/noise_terms.py")
+variance_claim = partial(
+    claim,
+    source=Source(
+        "A", "A9", "A10", provenance="derived", reference="theory/attention/noise_terms.py"
+    ),
+    plot=VARIANCES,
+    dtype="float32",
+)
 SUM = r"\mathrm{Var}_v\theta_v=s_0^2\,(T+A+B+C+D+E+H+C_2+F+2\,\mathrm{Cov}(D,H))"
 SIZES = "vocab_size dim length samples"
 
@@ -74,10 +82,9 @@ def leading(problem: Problem) -> float:
     return noise.TERMS["T"].variance(problem) + noise.TERMS["A"].variance(problem)
 
 
-@claim(
+@variance_claim(
     "A.noise-constants",
     "The variance of every noise term, isolated",
-    source=SOURCE,
     predict=term,
     latex=SUM,
     regime=noise.MANY_TOKENS.searched(
@@ -104,8 +111,6 @@ def leading(problem: Problem) -> float:
     why="the formulas leave out terms of relative order 1/L^2, d/V^2 and t_4/(V t_3), at "
     "most 5% here; the rest is statistical",
     controls=(times(1.25), Control("power-law", "the limit laws taken literally", power_law)),
-    plot=VARIANCES,
-    dtype="float32",
 )
 def isolated_variance(cell: Cell, block: Block) -> Tensor:
     """The covariance and the mean value of a sample split exactly into expectation, informative
@@ -118,10 +123,9 @@ def isolated_variance(cell: Cell, block: Block) -> Tensor:
     return noise_decomposition.variances(batch, (name,))[name]
 
 
-@claim(
+@variance_claim(
     "A.noise-total",
     "The variance of the token scores is the sum of the noise terms",
-    source=SOURCE,
     predict=in_score_units(noise.variance),
     latex=SUM,
     regime=noise.MANY_TOKENS.searched(
@@ -138,8 +142,6 @@ def isolated_variance(cell: Cell, block: Block) -> Tensor:
         Control("leading-terms", "T and A, the largest terms, alone", in_score_units(leading)),
         times(1.3),
     ),
-    plot=VARIANCES,
-    dtype="float32",
 )
 def total_variance(cell: Cell, block: Block) -> Tensor:
     """The variance of the token scores over tokens is the sum of nine named noise terms, and of
@@ -147,10 +149,9 @@ def total_variance(cell: Cell, block: Block) -> Tensor:
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(dim=1)
 
 
-@claim(
+@variance_claim(
     "A.trigger-noise",
     "The noise that a finite sample puts on the trigger score",
-    source=SOURCE,
     predict=in_score_units(noise_terms.trigger_coefficient_variance),
     latex=r"v_q=\frac{(L-1)t_2^2(1+N/V)}{N^2}+\frac{(L-1)t_2V}{N^3}+\frac{2V(1+V/d^2)}{N^2}"
     r"+\frac{4V}{d^2N}+\frac{L^2rW}{NV^2}",
@@ -170,8 +171,6 @@ def total_variance(cell: Cell, block: Block) -> Tensor:
         times(1.3),
         Control("contexts-only", "the largest term alone, L t_2^2/(N V)", in_score_units(contexts)),
     ),
-    plot=VARIANCES,
-    dtype="float32",
 )
 def trigger_noise(cell: Cell, block: Block) -> Tensor:
     """The weight of the trigger embedding in the attention direction fluctuates from batch to
@@ -192,10 +191,9 @@ def scaling_claim(
     term = noise.TERMS[symbol]
     law = r"\,".join(f"{LETTERS[size]}^{{{p:g}}}" for size, p in term.exponents.items() if p)
     box = corners(vocab_size=(64, 256), length=(8, 32), samples=(256, 1024), dim=dim)
-    return claim(
+    return variance_claim(
         f"A.noise-{symbol}-scaling",
         f"Noise term {symbol}, {term.title}: its exponents in V, N, L and d",
-        source=SOURCE,
         predict=in_score_units(lambda problem: noise.TERMS[symbol].scaling(problem)),
         latex=rf"\mathrm{{{symbol}}}=s_0^2\,{term.latex}\;\to\; s_0^2\,{law}",
         regime=f"isolated by the exact split; the pure power law holds for {term.regime}, and "
@@ -207,8 +205,6 @@ def scaling_claim(
         why="5% error of the finite-size factors at one end of a fourfold range is 0.04; "
         "the rest is statistical",
         controls=tuple(power(**{size: 0.25}) for size in LETTERS),
-        plot=VARIANCES,
-        dtype="float32",
     )
 
 

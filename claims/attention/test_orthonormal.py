@@ -35,7 +35,11 @@ from simulation.attention import sampling, three_steps
 from theory.attention import localisation, noise, orthonormal, recall
 from theory.attention.problem import Problem
 
-SOURCE = Source("A", "A12", provenance="derived", reference="theory/attention/orthonormal.py")
+orthonormal_claim = partial(
+    claim,
+    source=Source("A", "A12", provenance="derived", reference="theory/attention/orthonormal.py"),
+    replicates=64,
+)
 
 points = partial(grid, embeddings="orthonormal")
 LOCALISATION = points(vocab_size=128, length=(16, 32), samples=(11, 33), dim=130)
@@ -51,6 +55,9 @@ COVERED = (
 )
 FOUND = on(Problem, localisation.probability)
 RANDOM = "random embeddings of the same dimension"
+MORE_SAMPLES = at(
+    "more-samples", "a quarter more samples", samples=lambda c: round(5 / 4 * c["samples"])
+)
 
 
 def random(predict: Callable[[Cell], float], **changes: int) -> Callable[[Cell], float]:
@@ -58,10 +65,9 @@ def random(predict: Callable[[Cell], float], **changes: int) -> Callable[[Cell],
     return lambda cell: predict(cell.replace(embeddings="sphere", **changes))
 
 
-@claim(
+@orthonormal_claim(
     "A.orthonormal-variance",
     "Orthonormal embeddings: token scores carry no interference term",
-    source=SOURCE,
     predict=in_score_units(orthonormal.variance),
     latex=r"\mathrm{Var}_v\theta_v = E\theta_v^2-(E\theta_v)^2",
     regime=orthonormal.VARIANCE.searched(
@@ -88,10 +94,9 @@ def variance(cell: Cell, block: Block) -> Tensor:
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(1)
 
 
-@claim(
+@orthonormal_claim(
     "A.orthonormal-localisation",
     "Orthonormal embeddings: localisation follows the Poisson law of collisions",
-    source=SOURCE,
     predict=on(Problem, orthonormal.localisation),
     regime=orthonormal.LOCALISED.searched(
         """N >= 11; on the grid d = V + 2, and N crosses sqrt(V), where two samples first share a
@@ -105,7 +110,6 @@ def variance(cell: Cell, block: Block) -> Tensor:
         "standard": LOCALISATION,
         "full": LOCALISATION + LARGE,
     },
-    replicates=64,
     looks=9,
     rule=ProportionDifference(Region(-0.06, 0.06)),
     why="""The law takes the trigger score as independent of the other scores; its stated
@@ -117,7 +121,7 @@ def variance(cell: Cell, block: Block) -> Tensor:
             random(FOUND, dim=10**9),
         ),
         Control("interference", f"the law of {RANDOM}", random(FOUND)),
-        at("more-samples", "a quarter more samples", samples=lambda c: round(5 / 4 * c["samples"])),
+        MORE_SAMPLES,
     ),
     plot=Plot(x="samples", group=("vocab_size", "length")),
 )
@@ -128,17 +132,15 @@ def probability(cell: Cell, block: Block) -> Tensor:
     return localised(cell, block)
 
 
-@claim(
+@orthonormal_claim(
     "A.orthonormal-dimension-free",
     "Orthonormal embeddings: localisation does not depend on d",
-    source=SOURCE,
     latex=r"P(V, L, N, d) = P(V, L, N, V+2)\quad (d \ge V+2)",
     regime=orthonormal.ORTHONORMAL.searched(
         "on the grid 4 V and 8 V against d just above V, at one V and L; N crosses P = 1/2",
         trigger_in_values=(False, True),
     ),
     cells=DIMENSIONS,
-    replicates=64,
     looks=1,
     rule=Identity(1e-12),
     why="Rounding: the scores are sums of a few hundred products of numbers of order 1.",
@@ -167,10 +169,9 @@ def probability_at_any_dimension(cell: Cell, block: Block) -> dict[str, Tensor]:
     }
 
 
-@claim(
+@orthonormal_claim(
     "A.orthonormal-recall",
     "Orthonormal embeddings: recall is coverage, independent of L and d",
-    source=SOURCE,
     predict=on(RecallProblem, orthonormal.recall),
     latex=r"\mathrm{Acc} = 1-\left(1-\frac1V\right)^{N+1}\ (\tau=0)",
     regime=Regime(
@@ -188,7 +189,6 @@ def probability_at_any_dimension(cell: Cell, block: Block) -> dict[str, Tensor]:
         largest=4e4,
     ),
     cells={"smoke": SEEN, "standard": COVERED},
-    replicates=64,
     looks=9,
     rule=ProportionDifference(Region(-0.02, 0.02)),
     why="""The formula is exact, and 2% is what the replicates can resolve in a minute. Ties broken
@@ -199,7 +199,7 @@ def probability_at_any_dimension(cell: Cell, block: Block) -> dict[str, Tensor]:
             f"the recall of {RANDOM}",
             random(on(RecallProblem, recall.recall_accuracy)),
         ),
-        at("more-samples", "a quarter more samples", samples=lambda c: round(5 / 4 * c["samples"])),
+        MORE_SAMPLES,
     ),
     plot=Plot(x="samples", group=("dim", "trigger_in_values")),
 )

@@ -3,6 +3,7 @@ dimension on half of them, or all of them, do."""
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 from torch import Tensor
 
@@ -34,7 +35,12 @@ from simulation.attention import sampling
 from theory.attention import recall
 from theory.laws import crossing
 
-SOURCE = Source("A", "A2", "A3", "A9")
+DERIVED = Source(
+    "A", "A2", "A3", "A9", provenance="derived", reference="theory/attention/recall.py"
+)
+recall_claim = partial(
+    claim, source=Source("A", "A2", "A3", "A9"), replicates=32, looks=7, dtype="float32"
+)
 CURVES = Plot(x="dim", group=("vocab_size", "samples"))
 COLLAPSE = Plot(x="dim", group=("vocab_size", "samples"), collapse=True)
 MEDIAN = """Rungs are judged by the share of batches that recall more than half of their tokens.
@@ -89,10 +95,9 @@ NO_COUNT_FLUCTUATIONS = at(
 STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,), (0.75, 1.4))
 
 
-@claim(
+@recall_claim(
     "A.recall-accuracy",
     "Recall accuracy across the transition",
-    source=SOURCE,
     predict=on(RecallProblem, recall.recall_accuracy),
     regime=Regime(
         """V >= 256, so that the interference is a sum over many tokens, as the formula states its
@@ -125,7 +130,6 @@ STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,),
         Control("gaussian", "Gaussian scores, independent between competitors", GAUSSIAN),
     ),
     plot=CURVES,
-    dtype="float32",
 )
 def accuracy(cell: Cell, block: Block) -> Tensor:
     """A token is recalled if its own score, carried by its count, exceeds those of all other
@@ -133,10 +137,9 @@ def accuracy(cell: Cell, block: Block) -> Tensor:
     return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
-@claim(
+@recall_claim(
     "A.recall-variants",
     "Recall accuracy with Gaussian embeddings, and with the trigger in the values",
-    source=SOURCE,
     predict=on(RecallProblem, recall.recall_accuracy),
     latex=r"\kappa_{wv} = (z_w+\tau z_{trig})^\top(z_v+\tau z_{trig})",
     regime=recall.REGIME.searched("on the grid loads of 16 and 64, d across the transition"),
@@ -153,7 +156,6 @@ def accuracy(cell: Cell, block: Block) -> Tensor:
         FEWER_DIMS,
     ),
     plot=Plot("parity"),
-    dtype="float32",
 )
 def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
     """The same law holds with Gaussian embeddings, whose lengths blur the signal, and with the
@@ -161,10 +163,9 @@ def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
     return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
-@claim(
+@recall_claim(
     "A.recall-gaussian",
     "Gaussian interference gives the recall accuracy to within 0.06",
-    source=SOURCE,
     predict=GAUSSIAN,
     regime="V >> d, V = 512 (1024 in the full tier), d across the transition.",
     cells={
@@ -172,8 +173,6 @@ def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
         "standard": across((512,), (2, 16), (0.75, 1.4)),
         "full": across((512, 1024), (2, 16), (0.75, 1.4)),
     },
-    replicates=32,
-    looks=7,
     rule=ProportionDifference(Region(-0.06, 0.06)),
     why="""Treating the competitors' scores as independent Gaussians raises their maximum
         by an amount of order log(V)/d: 0.04 in accuracy at V = 512.""",
@@ -183,7 +182,6 @@ def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
         at("fifth-more-dim", dim=lambda cell: round(1.2 * cell["dim"])),
     ),
     plot=CURVES,
-    dtype="float32",
 )
 def gaussian(cell: Cell, block: Block) -> Tensor:
     """Interference that is Gaussian and independent between labels already gives the accuracy,
@@ -191,34 +189,29 @@ def gaussian(cell: Cell, block: Block) -> Tensor:
     return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
-@claim(
+@recall_claim(
     "A.recall-threshold",
     "The dimension at which half of the tokens are recalled",
-    source=SOURCE,
     predict=REFINED,
     regime=recall.THRESHOLD.searched("on the grid loads 2 and 16, d within 8% of the threshold"),
     cells=lambda: {
         "smoke": near(REFINED, (256,), (2,), rungs(0.04)),
         "standard": near(REFINED, (256, 1024), (2, 16), rungs(0.04)),
     },
-    replicates=32,
-    looks=7,
     rule=CriticalLocation(Region(0.96, 1.04), scan="dim"),
     why=f"""An accuracy that is off by 0.015, the theory's stated error, moves the
         threshold by 2% at loads above 2, and by 3% at load 2. {MEDIAN}""",
     controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, times(1.1)),
     plot=COLLAPSE,
-    dtype="float32",
 )
 def threshold(cell: Cell, block: Block) -> Tensor:
     """Half of the tokens are recalled at the dimension where the predicted accuracy is 1/2."""
     return mostly_recalled(cell, block)
 
 
-@claim(
+@recall_claim(
     "A.recall-threshold-closed-form",
     "The threshold of recall in closed form",
-    source=SOURCE,
     predict=CLOSED,
     latex=r"d_{1/2} = \frac{B+\sqrt{B^2+4V(1+1/\lambda)/\beta^2}}{2/\beta^2},\quad "
     r"B = 2+\frac1\lambda,\quad \Phi(\beta_0)^{V-1} = \frac12,\quad \beta = \frac{\beta_0}"
@@ -231,14 +224,11 @@ def threshold(cell: Cell, block: Block) -> Tensor:
         "standard": near(CLOSED, (256, 1024), (2, 16), rungs(0.08))
         + near(CLOSED, (256,), (64,), rungs(0.08), trigger_in_values=True),
     },
-    replicates=32,
-    looks=7,
     rule=CriticalLocation(Region(0.92, 1.08), scan="dim"),
     why=f"""The closed form neglects the competitors' correlations, of relative order
         log(V)/d: it states 5% at V = 256. {MEDIAN}""",
     controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, times(1.2)),
     plot=COLLAPSE,
-    dtype="float32",
 )
 def threshold_closed_form(cell: Cell, block: Block) -> Tensor:
     """Half of the tokens are recalled where the median signal equals the median of the largest
@@ -246,10 +236,9 @@ def threshold_closed_form(cell: Cell, block: Block) -> Tensor:
     return mostly_recalled(cell, block)
 
 
-@claim(
+@recall_claim(
     "A.recall-threshold-asymptotic",
     "The threshold of recall follows d^2 = 2 V log V (1 + 1/lambda)",
-    source=SOURCE,
     predict=ASYMPTOTIC,
     regime=recall.THRESHOLD.searched(
         "N >= 4 V; on the grid loads 4 and 16, d within 24% of the threshold",
@@ -261,7 +250,6 @@ def threshold_closed_form(cell: Cell, block: Block) -> Tensor:
         "full": near(ASYMPTOTIC, (256, 1024, 4096), (4, 16), rungs(0.12)),
     },
     replicates=8,
-    looks=7,
     rule=CriticalLocation(Region(0.88, 1.12), scan="dim"),
     why=f"""The approach to the asymptote is logarithmic: the refined theory puts the ratio
         at 0.93 to 1.01 on this grid. {MEDIAN}""",
@@ -271,7 +259,6 @@ def threshold_closed_form(cell: Cell, block: Block) -> Tensor:
         times(1.3),
     ),
     plot=COLLAPSE,
-    dtype="float32",
 )
 def threshold_asymptotic(cell: Cell, block: Block) -> Tensor:
     """A value matrix of d^2 parameters recalls half of V tokens once d^2 reaches
@@ -279,19 +266,15 @@ def threshold_asymptotic(cell: Cell, block: Block) -> Tensor:
     return mostly_recalled(cell, block)
 
 
-@claim(
+@recall_claim(
     "A.recall-threshold-exponent",
     "The threshold dimension grows as the root of V log V; at these sizes not as that of V",
-    source=Source(
-        "A", "A2", "A3", "A9", provenance="derived", reference="theory/attention/recall.py"
-    ),
+    source=DERIVED,
     predict=ASYMPTOTIC,
     latex=r"d_{1/2} \propto \sqrt{V\log V}",
     regime="""V >> d; V = 128 and 1024 at load 16. Between these sizes the law has exponent 0.586;
         its limit 1/2 is a control, 0.086 away.""",
     cells=lambda: near(REFINED, (128, 1024), (16,), (0.95, 0.975, 1.025, 1.05)),
-    replicates=32,
-    looks=7,
     rule=CriticalExponents({"vocab_size": 0.5}, 0.04, scan="dim", reference="prediction"),
     why=f"""The refined theory has exponent 0.576 between these sizes, 0.01 less than the law;
         brackets of 2.5% to 3% either way add 0.03. {MEDIAN}""",
@@ -308,7 +291,6 @@ def threshold_asymptotic(cell: Cell, block: Block) -> Tensor:
         ),
     ),
     plot=Plot(x="dim", group=("vocab_size",)),
-    dtype="float32",
 )
 def exponent(cell: Cell, block: Block) -> Tensor:
     """Eight times the vocabulary needs a dimension larger by the root of 8, and by the root of the
@@ -334,12 +316,10 @@ def all_tokens_half_dim(cell: Cell) -> float:
 ALL_TOKENS = on(RecallProblem, recall.all_tokens_dim)
 
 
-@claim(
+@recall_claim(
     "A.recall-all-tokens",
     "Where every token is recalled with probability one half",
-    source=Source(
-        "A", "A2", "A3", "A9", provenance="derived", reference="theory/attention/recall.py"
-    ),
+    source=DERIVED,
     predict=all_tokens_half_dim,
     latex=r"P_{all} = e^{-V(1-\mathrm{Acc})},\quad P_{all}(d_c) = \frac12",
     regime=recall.BALANCED.searched("on the grid one sample a token, V = 128 and 256"),
@@ -349,7 +329,6 @@ ALL_TOKENS = on(RecallProblem, recall.all_tokens_dim)
         "full": near(all_tokens_half_dim, (128, 256, 512), (1,), rungs(0.04), balanced=True),
     },
     replicates=64,
-    looks=7,
     rule=CriticalLocation(Region(0.96, 1.04), scan="dim"),
     why="""The theory overrates the few remaining failures by a stated 10% to 20%; as failures fall
         with the 13th power of d, that is 1% to 1.5% in d.""",
@@ -363,7 +342,6 @@ ALL_TOKENS = on(RecallProblem, recall.all_tokens_dim)
         times(1.1),
     ),
     plot=Plot(x="dim", group=("vocab_size",), collapse=True),
-    dtype="float32",
 )
 def all_tokens(cell: Cell, block: Block) -> Tensor:
     """Near the threshold the tokens that fail are few and independent, so that none fails with
@@ -371,10 +349,9 @@ def all_tokens(cell: Cell, block: Block) -> Tensor:
     return measured.all_tokens(block.draw(sampling.draw_facts, cell))
 
 
-@claim(
+@recall_claim(
     "A.recall-all-tokens-threshold",
     "All tokens are recalled from d^2 = 8 V log V",
-    source=SOURCE,
     predict=ALL_TOKENS,
     regime=recall.BALANCED.searched("on the grid one sample a token, V = 128 and 512"),
     cells={
@@ -382,7 +359,6 @@ def all_tokens(cell: Cell, block: Block) -> Tensor:
         "standard": near(ALL_TOKENS, (128, 512), (1,), rungs(0.1), balanced=True),
     },
     replicates=16,
-    looks=7,
     rule=CriticalLocation(Region(0.9, 1.1), scan="dim"),
     why="""log V is not large: the finite-size probability puts the ratio at 1.03 at
         V = 128 and 0.99 at V = 512.""",
@@ -392,7 +368,6 @@ def all_tokens(cell: Cell, block: Block) -> Tensor:
         times(0.75),
     ),
     plot=Plot(x="dim", group=("vocab_size",), collapse=True),
-    dtype="float32",
 )
 def all_tokens_threshold(cell: Cell, block: Block) -> Tensor:
     """Recalling every token takes four times the parameters of recalling half of them."""

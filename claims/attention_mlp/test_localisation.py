@@ -1,6 +1,7 @@
 """Paper A: the attention step through a fixed random layer, its signal and its new noise."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from torch import Tensor
 
@@ -39,6 +40,7 @@ from theory.attention_mlp import noise
 from theory.attention_mlp.problem import MlpProblem
 
 SOURCE = Source("A", "A6", "A9", provenance="derived", reference="theory/attention_mlp/noise.py")
+layer_claim = partial(claim, source=SOURCE)
 
 
 def score_variance(cell: Cell, *without: str) -> float:
@@ -64,10 +66,9 @@ SIGNAL = grid(
 )
 
 
-@claim(
+@layer_claim(
     "A.mlp-signal",
     "Through the layer the trigger signal is the squared slope of the activation near 0",
-    source=SOURCE,
     latex=r"\frac{E\theta_{trig}}{s_0}\approx b_1^2+\tau\frac{V}{N}\chi\left(1+\frac Ld\right),"
     r"\qquad b_1 = E\,\phi'(\varepsilon g),\quad\varepsilon^2\approx\frac1L",
     predict=on(MlpProblem, noise.trigger_signal),
@@ -117,10 +118,9 @@ BIAS = grid(
 CORNERS = tuple(cell for cell in BIAS if cell["width"] != 64)
 
 
-@claim(
+@layer_claim(
     "A.mlp-weight-mean-bias",
     "An offset of the activation makes the mean weight row a bias: variance M0",
-    source=SOURCE,
     latex=r"M_0 = \frac{L^4t_3}{mN^2}\left[\bar\psi^2+\frac{\bar\psi\bar\psi_1+\bar\psi_1^2}{d}"
     r"+\frac{\chi^2}{V}\right],\qquad\bar\psi = E\phi\phi'+\frac NV\frac{b_1b_2}{L^2}",
     predict=score_variance,
@@ -155,10 +155,9 @@ def mlp_weight_mean_bias(cell: Cell, block: Block) -> Tensor:
     return mlp.token_scores(*block.draw(mlp.draw, cell)).theta.var(1)
 
 
-@claim(
+@layer_claim(
     "A.mlp-bias-exponents",
     "Where M0 dominates, the variance falls like m^-0.84 N^-1.8, towards its 1/(m N^2)",
-    source=SOURCE,
     latex=r"\mathrm{Var}_v\theta_v\propto\frac{1}{mN^2}\cdot\frac{L^4}{L^4V^2}",
     predict=score_variance,
     regime="The grid of the claim on M0.",
@@ -188,10 +187,9 @@ NARROW = tuple(
 )
 
 
-@claim(
+@layer_claim(
     "A.mlp-finite-width",
     "A narrow layer adds gradient noise of its own, even for odd activations: MC and MB",
-    source=SOURCE,
     latex=r"M_C = \frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2qq'}{m}+\frac{Vt_2E\phi^2\phi'^2}{mN}"
     r"\right],\qquad M_B = \frac{L^4t_2t_3}{VmN^2}(qq'+\psi^2)",
     predict=score_variance,
@@ -246,10 +244,9 @@ def across(settings: Sequence[Cell]) -> tuple[Cell, ...]:
     return ladder(settings, "samples", critical_samples, (0.62, 0.83, 0.94, 1.06, 1.2, 1.7))
 
 
-@claim(
+@layer_claim(
     "A.mlp-critical-samples",
     "Critical number of samples of the Attention-MLP",
-    source=SOURCE,
     predict=critical_samples,
     regime=noise.SPARSE.searched(
         "N_c >= V/3; on the grid M0 (ReLU), A (tanh) or MC (He3) is the largest term",

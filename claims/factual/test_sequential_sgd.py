@@ -4,6 +4,7 @@ Replicates see different prompts, drawn at random.
 """
 
 import math
+from functools import partial
 
 from torch import Tensor
 
@@ -44,6 +45,7 @@ PUBLISHED = {"subjects": 16, "relations": 4, "answers": 8}
 BATCH = 1024  # of the published SGD
 EVERY = 10  # steps between two looks at the loss
 STEPS = Plot(x="step", x_label="step of SGD", y_label="loss", log="")
+sgd_claim = partial(claim, replicates=13, looks=4, dtype="float32")
 
 
 def sgd_total(cell: Cell, block: Block) -> Tensor:
@@ -101,7 +103,7 @@ MOST = ProportionDifference(Region(-0.5, 0.5))
 """More than half of the runs where 1 is predicted, fewer where 0 is."""
 
 
-@claim(
+@sgd_claim(
     "B.published-plateaus",
     "The dashed lines of the published loss curve, log 32 and log 8, are its plateaus",
     source=REPORTED,
@@ -109,8 +111,6 @@ MOST = ProportionDifference(Region(-0.5, 0.5))
     latex=r"L(800)=\log 32,\quad L(3000)=\log 8",
     regime="the published experiment, in the middle of its first and of its second stage",
     cells={"standard": grid(**PUBLISHED, step=LINES)},
-    replicates=13,
-    looks=4,
     rule=MOST,
     why="a run is at a line if its loss is within 0.03 of it, the thickness of a line in the "
     "figure; the relations leave 0.01 at step 3000. More than half of the runs must be",
@@ -120,7 +120,6 @@ MOST = ProportionDifference(Region(-0.5, 0.5))
         reads("thin", "the relations leave nothing: within 0.005", "thin"),
     ),
     plot=Plot(x="step", x_label="step of SGD", y_label="share of runs at the line", log=""),
-    dtype="float32",
 )
 def published_plateaus(cell: Cell, block: Block) -> dict[str, Tensor]:
     """The published figure draws dashed lines at log 32 and log 8 through the loss of SGD."""
@@ -164,7 +163,7 @@ BOTH_STAGES = tuple(
 HALVES = tuple(grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
 
 
-@claim(
+@sgd_claim(
     "B.sgd-half-steps",
     "When SGD at the published sizes has lost half of each stage's loss",
     source=FOLLOWED,
@@ -175,8 +174,6 @@ HALVES = tuple(grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
         "smoke": ladder(HALVES[:1], "step", half_step, (0.999, 1.001)),
         "standard": ladder(HALVES, "step", half_step, (0.999, 1.001)),
     },
-    replicates=13,
-    looks=4,
     rule=CriticalLocation(Region(0.999, 1.001), scan="step"),
     why="finite steps delay the growth by 0.4% for relations and 0.15% for subjects; the "
     "prediction leaves open how they delay the saturation, about a tenth of that",
@@ -190,7 +187,6 @@ HALVES = tuple(grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
         at("start-from-1e-4", "a start ten times as large", scale=1e-4),
     ),
     plot=Plot(x="step", group=("stage",), y_label="share of runs past the half", log=""),
-    dtype="float32",
 )
 def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     """The flow, with the delay that finite steps bring, tells at which steps of SGD most runs have
@@ -203,7 +199,7 @@ def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     return halved.to(block.dtype)
 
 
-@claim(
+@sgd_claim(
     "B.published-boundaries",
     "The published figure's stages end at steps 1800 and 5000, halfway down their drops",
     source=REPORTED,
@@ -211,8 +207,6 @@ def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     latex=r"\text{step}_{1/2} = 1800, 5000",
     regime="the published experiment",
     cells={"standard": BOTH_STAGES},
-    replicates=13,
-    looks=4,
     rule=MOST,
     why="a run's drop is at a boundary if it is half done within 3% of it, the width of the drawn "
     "boundaries, about 100 steps. More than half of the runs must be",
@@ -221,7 +215,6 @@ def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     "The shading is right as a picture of three stages, each of which it lets end when its drop is "
     "visibly over: 16% of the relations' loss is left at step 1800, 4% of the subjects' at 5000.",
     plot=Plot(x="steps", y_label="share of runs half done at the boundary", log=""),
-    dtype="float32",
 )
 def published_boundaries(cell: Cell, block: Block) -> dict[str, Tensor]:
     """The published figure shades its three stages with boundaries at steps 1800 and 5000. Read as

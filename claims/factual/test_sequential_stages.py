@@ -6,6 +6,7 @@ sizes counts.
 """
 
 import math
+from functools import partial
 
 from torch import Tensor
 
@@ -44,6 +45,8 @@ from recall_claims import (
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
+flow_claim = partial(claim, source=SEQUENTIAL, replicates=2, looks=1)
+
 
 def curve(sizes: Triple, *parts: float) -> tuple[Cell, ...]:
     """These S, R, D at parts of the second stage's half time."""
@@ -61,18 +64,15 @@ def steps_only(cell: Cell) -> float:
     return sum(math.log(choices) for choices, end in parts if end > cell["time"])
 
 
-@claim(
+@flow_claim(
     "B.flow-loss-curve",
     "The loss of the full flow is that of two equations solved in closed form",
-    source=SEQUENTIAL,
     predict=loss,
     latex=r"L = \log(1+(R-1)e^{-q_R})+\log(1+(D-1)e^{-q_S}),\quad t=\frac1{2\lambda}\left["
     r"\mathrm{arsinh}\frac{2\sqrt c\,q}b+\frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]",
     regime="product dictionaries, a start of 1e-5; sizes at which relations come first, and sizes "
     "at which subjects do",
     cells={"smoke": CURVE[2::4], "standard": CURVE + REVERSED},
-    replicates=2,
-    looks=1,
     rule=MeanDifference(Region(-5e-4, 5e-4), method=Deterministic()),
     why="nothing is drawn; the closed form is exact up to the square of the start; the integrator "
     "shifts times by 1e-6 of themselves, and the loss by 1e-4 where it is steepest",
@@ -106,10 +106,9 @@ def growth_only(cell: Cell) -> float:
     return math.log(2 / SMALL**2) / 2 / rate(theory.Sizes.of(cell))
 
 
-@claim(
+@flow_claim(
     "B.flow-half-times",
     "When half of the relations' and of the subjects' loss is gone",
-    source=SEQUENTIAL,
     predict=half_time,
     latex=r"t_{1/2}=\frac1{2\lambda}\left[\mathrm{arsinh}\frac{2\sqrt c\,q_{1/2}}b+"
     r"\frac{\mathrm{Ei}(q_{1/2})-\log q_{1/2}-\gamma}K\right]",
@@ -117,8 +116,6 @@ def growth_only(cell: Cell) -> float:
     cells={
         "standard": timed(cell.replace(stage=stage) for stage in STAGES for cell in BOTH_ORDERS)
     },
-    replicates=2,
-    looks=1,
     rule=MeanRatio(Region(0.998, 1.002), method=Deterministic()),
     why="the closed form is exact up to the square of the start; the integrator's step "
     "of a 500th of the time is interpolated linearly, an error of order 1e-4",
@@ -138,15 +135,13 @@ def half_times(cell: Cell, block: Block) -> Tensor:
 TIME_RATIO = on(theory.Sizes, theory.time_ratio)
 
 
-@claim(
+@flow_claim(
     "B.flow-time-ratio",
     "The stages are as far apart as their growth rates",
     source=Source("B", "B6"),
     predict=TIME_RATIO,
     regime=theory.BOTH_STAGES.searched(largest=5e3),
     cells={"smoke": timed(shapes((8, 2, 4))), "standard": timed(BOTH_ORDERS)},
-    replicates=2,
-    looks=1,
     rule=MeanRatio(Region(0.98, 1.06), method=Deterministic()),
     why="the theory states -2% to +6% from the logarithms that differ between the stages",
     controls=(
@@ -168,17 +163,14 @@ ORDERS = shapes(
 )
 
 
-@claim(
+@flow_claim(
     "B.flow-order",
     "Relations come first if S^2 (1 - 1/R) > R D (1 - 1/D), and subjects first if not",
-    source=SEQUENTIAL,
     predict=on(theory.Sizes, theory.first),
     latex=r"t_R < t_S \iff S^2(1-1/R) > RD(1-1/D)",
     regime="product dictionaries on both sides of the boundary, some with fewer subjects than "
     "relations",
     cells={"standard": timed(ORDERS)},
-    replicates=2,
-    looks=1,
     rule=WinnerShare(Region(0.9, 1.0), method=Deterministic()),
     why="the order is exact but for a few per cent in the ratio of times: it must be "
     "right at every point of this grid, which has none so near to the boundary",

@@ -12,6 +12,8 @@ minutes of one core: 20 at d = 16 and 50 at d = 32, nearly all of it for runs th
 64 and 128 take some hundred hours and are meant for a GPU.
 """
 
+from functools import partial
+
 from torch import Tensor
 
 from claims.factual.trained import MOST, PUBLISHED, SHORT, sizes, split, trained, within
@@ -32,6 +34,7 @@ from recall_claims import (
 from theory.factual import trained_transformer as theory
 
 REFERENCE = "theory/factual/trained_transformer.py"
+trained_claim = partial(claim, dtype="float32")
 
 
 def balanced(dim: int, *sides: int, **run: int) -> list[Cell]:
@@ -47,7 +50,7 @@ def proportional(cell: Cell, power: float = 1.0) -> float:
     return within(cell, 180 * (cell["parameters"] / 1536) ** power)
 
 
-@claim(
+@trained_claim(
     "B.trained-capacity-growth",
     "Four times the trained weights recall more than twice the facts",
     source=Source("B", "B4", "B8", provenance="stated", reference=REFERENCE),
@@ -72,7 +75,6 @@ def proportional(cell: Cell, power: float = 1.0) -> float:
         Control("dimension", "facts in proportion to d", lambda cell: proportional(cell, 0.5)),
     ),
     plot=Plot(x="facts", group=("parameters",), y_label="share of runs that reach 90%"),
-    dtype="float32",
 )
 def capacity_growth(cell: Cell, block: Block) -> Tensor:
     """The number of facts that a trained transformer recalls grows with the number of its trained
@@ -85,7 +87,7 @@ def exponent(power: float, half_width: float) -> CriticalExponents:
     return CriticalExponents({"parameters": power}, half_width, scan="facts", rising=False)
 
 
-@claim(
+@trained_claim(
     "B.trained-capacity-exponent",
     "The facts recalled grow in proportion to the trained weights",
     source=Source("B", "B4", "B8", provenance="stated", reference=REFERENCE),
@@ -105,7 +107,6 @@ def exponent(power: float, half_width: float) -> CriticalExponents:
         Control("three-halves", "exponent 3/2", rule=exponent(1.5, 0.15)),
     ),
     plot=Plot(x="facts", group=("parameters",), y_label="share of runs that reach 90%"),
-    dtype="float32",
 )
 def capacity_exponent(cell: Cell, block: Block) -> Tensor:
     """The number of facts that a trained transformer recalls is proportional to the number of its
@@ -143,7 +144,7 @@ def at_edges(dim: int, **run: int) -> list[Cell]:
     return [split(side * dim // 16, dim, **run) for side in EDGES]
 
 
-@claim(
+@trained_claim(
     "B.trained-reference-line",
     "At d = 16 a weight stores 0.08 to 0.146 facts; the published line has 0.15",
     source=Source("B", "B4", "B8", provenance="reported", reference=REFERENCE),
@@ -167,7 +168,6 @@ def at_edges(dim: int, **run: int) -> list[Cell]:
     "many splits, the line is above all that this split stores at d = 16",
     controls=WRONG,
     plot=Plot(x="facts", group=("dim",), y_label="share of runs that reach 99%"),
-    dtype="float32",
 )
 def reference_line(cell: Cell, block: Block) -> Tensor:
     """Most trained transformers recall at least 99% of the facts at 0.53 of the published line, and
@@ -175,7 +175,7 @@ def reference_line(cell: Cell, block: Block) -> Tensor:
     return recalled(cell, block)
 
 
-@claim(
+@trained_claim(
     "B.trained-line-constant",
     "Trained as published at d = 16 and 32, a weight stores 0.08 to 0.146 facts",
     source=Source("B", "B4", "B8", provenance="reported", reference=REFERENCE),
@@ -193,7 +193,6 @@ def reference_line(cell: Cell, block: Block) -> Tensor:
     "0.84 of itself from d = 16 to 32, stays within",
     controls=WRONG,
     plot=Plot(x="facts", group=("dim",), y_label="share of runs that reach 99%"),
-    dtype="float32",
 )
 def line_constant(cell: Cell, block: Block) -> Tensor:
     """Most trained transformers recall at least 99% of 0.079 facts a weight, and fewer than half of
@@ -201,7 +200,7 @@ def line_constant(cell: Cell, block: Block) -> Tensor:
     return recalled(cell, block)
 
 
-@claim(
+@trained_claim(
     "B.trained-reference-line-attention",
     "The published line facts = 0.15 weights, with most weights in the attention",
     source=Source("B", "B8", provenance="reported", reference=REFERENCE),
@@ -220,7 +219,6 @@ def line_constant(cell: Cell, block: Block) -> Tensor:
     "number of weights limits the facts at small d: here to about 144, 0.23 of the line. "
     "A run with the published batches and steps reached an accuracy of 0.51.",
     plot=Plot(y_label="accuracy", log=""),
-    dtype="float32",
 )
 def reference_line_attention(cell: Cell, block: Block) -> Tensor:
     """The published line holds however the weights are split between attention and MLP."""

@@ -1,5 +1,7 @@
 """A4, A13: how many labels matched filter and linear MMSE read off the gradient."""
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -56,12 +58,12 @@ MORE_DIM = at(
 )
 matched = on(Problem, matched_filter.matched_filter_accuracy)
 PARITY = Plot("parity", y_label="share of labels guessed right")
+reading_claim = partial(claim, source=SOURCE, plot=PARITY)
 
 
-@claim(
+@reading_claim(
     "A.matched-filter",
     "Accuracy of the matched filter on the gradient at initialisation",
-    source=SOURCE,
     predict=matched,
     regime=searched(
         """V = 256, N = 32V or 64V, L from 8 to V/2: interference, noise of the other tokens, or
@@ -77,7 +79,6 @@ PARITY = Plot("parity", y_label="share of labels guessed right")
         at("no-interference", "d acts through the noise alone", dim=lambda cell: 2 * cell["dim"]),
         MORE_DIM,
     ),
-    plot=PARITY,
 )
 def matched_filter_accuracy(cell: Cell, block: Block) -> Tensor:
     """Reading the gradient as the network does after its first step guesses labels right as often
@@ -85,10 +86,9 @@ def matched_filter_accuracy(cell: Cell, block: Block) -> Tensor:
     return guessed(cell, block, "matched filter")
 
 
-@claim(
+@reading_claim(
     "A.linear-mmse",
     "Accuracy of the linear MMSE estimate",
-    source=SOURCE,
     predict=on(Problem, linear_mmse.linear_mmse_accuracy),
     regime=searched(
         """V = 256, N = 32V or 64V, d from 40 to 112 and L from 8 to V/2. A token and a label meet
@@ -104,7 +104,6 @@ def matched_filter_accuracy(cell: Cell, block: Block) -> Tensor:
         at("no-noise", "the uninformative tokens add no noise: the term in L/N dropped", length=2),
         MORE_DIM,
     ),
-    plot=PARITY,
 )
 def linear_mmse_accuracy(cell: Cell, block: Block) -> Tensor:
     """The two-sided pseudo-inverse of the gradient, the best linear estimate, guesses labels right
@@ -123,10 +122,9 @@ LARGE_VOCABULARIES = (
 )
 
 
-@claim(
+@reading_claim(
     "A.one-step-decoding-large-vocabulary",
     "One-step decoding at large vocabularies; in the full tier those of a language model",
-    source=SOURCE,
     predict=matched,
     regime=matched_filter.REGIME.searched(
         """on the grid V of 1024 and 4096; 16384, and 131072 with d = 4096, in the full tier;
@@ -149,7 +147,6 @@ LARGE_VOCABULARIES = (
         at("no-noise", "no noise, at infinite N", length=2, samples=lambda c: 64 * c["samples"]),
         MORE_DIM,
     ),
-    plot=PARITY,
     dtype="float32",
 )
 def one_step_decoding(cell: Cell, block: Block) -> Tensor:

@@ -1,6 +1,7 @@
 """A4, A13: where estimators that see the gradient at initialisation guess half of the labels."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from torch import Tensor
 
@@ -21,6 +22,7 @@ from theory.attention.problem import Problem
 from theory.lower_bound import gradient_capacity, linear_mmse, matched_filter
 
 BATCHES = "share of batches with half of the labels right"
+half_claim = partial(claim, replicates=16, looks=7)
 SETTINGS: tuple[Mapping[str, int | str], ...] = (
     {"estimator": "matched filter", "vocab_size": 256, "length": 16, "dim": 96},
     {"estimator": "linear MMSE", "vocab_size": 256, "length": 32, "dim": 72},
@@ -40,7 +42,7 @@ TENTH = Region(0.9, 1.1)
 PRODUCT = on(Problem, gradient_capacity.half_samples)
 
 
-@claim(
+@half_claim(
     "A.gradient-samples",
     "Samples at which half of the labels can be read off the gradient",
     source=derived("argmax_accuracy.py"),
@@ -58,8 +60,6 @@ PRODUCT = on(Problem, gradient_capacity.half_samples)
         "smoke": critical_rungs(SETTINGS[:1], "samples", critical, TENTH),
         "standard": critical_rungs(SETTINGS, "samples", critical, TENTH),
     },
-    replicates=16,
-    looks=7,
     rule=CriticalLocation(TENTH),
     why=f"""The accuracy formulas are good to 0.015, and accuracy rises by about 0.3 per
         unit of log N: 5% in N, and as much for sampling error. {MEDIAN}""",
@@ -103,7 +103,7 @@ def additive(cell: Cell) -> float:
     return float(at_base(cell) * demands / 3)
 
 
-@claim(
+@half_claim(
     "A.gradient-product",
     "N, d, L and V enter as a product: N d^2 = 2 L V^2 log V",
     source=SOURCE,
@@ -123,8 +123,6 @@ def additive(cell: Cell) -> float:
         dim=range(77, 308),
     ),
     cells={"standard": critical_rungs(CORNERS, "samples", PRODUCT, FINITE)},
-    replicates=16,
-    looks=7,
     rule=CriticalLocation(FINITE),
     why=f"""The law is asymptotic: at these corners the full formula for half accuracy
         (theory/lower_bound/linear_mmse.py) has 0.86 to 0.93 of it, and 5% in N is its error.
@@ -154,7 +152,7 @@ SIZES = tuple(
 )
 
 
-@claim(
+@half_claim(
     "A.gradient-dim",
     "The closed form for the dimension that half accuracy needs",
     source=SOURCE,
@@ -172,8 +170,6 @@ SIZES = tuple(
         "smoke": critical_rungs(SIZES[:1], "dim", HALF_DIM, FINITE_DIM),
         "standard": critical_rungs(SIZES, "dim", HALF_DIM, FINITE_DIM),
     },
-    replicates=16,
-    looks=7,
     rule=CriticalLocation(FINITE_DIM, scan="dim"),
     why=f"""The closed form is asymptotic in log V: the median of the largest of V normal
         variables is 0.84 times sqrt(2 log V) at V = 256; terms in 1/d are worth a few percent.

@@ -1,6 +1,7 @@
 """How many bits facts need, whatever the memory, and how many bits per weight memories reach."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -27,6 +28,7 @@ from simulation.memory import bits as measured
 from theory.memory import bits as theory
 
 SOURCE = Source("B", "B7", provenance="derived", reference="theory/memory/bits.py")
+bits_claim = partial(claim, source=SOURCE)
 TINY = grid(facts=4, outputs=2, bits=(0, 1, 2, 3, 4))
 SEARCHED = TINY + grid(facts=3, outputs=4, bits=(0, 2, 3, 4, 6))
 CODES = cells(
@@ -61,10 +63,9 @@ def of_weights(law: Callable[..., float]) -> Callable[[Cell], float]:
     return lambda c: float(predict(c.replace(bits=c["weight_bits"] * c["dim"] ** 2)))
 
 
-@claim(
+@bits_claim(
     "B.bits-best-code",
     "No code of B bits is right more often than Fano's bound, and at the ends codes reach it",
-    source=SOURCE,
     latex=r"B \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
     predict=on(theory.accuracy_ceiling),
     regime=theory.CODES.searched(
@@ -92,10 +93,9 @@ def best_code(cell: Cell, block: Block) -> torch.Tensor:
     return torch.full((block.replicates,), measured.best_code_accuracy(**cell), dtype=block.dtype)
 
 
-@claim(
+@bits_claim(
     "B.bits-searched-loss",
     "No code of B bits has less cross-entropy than log M - B log 2 / N",
-    source=SOURCE,
     latex=r"\mathrm{CE} \ge \log M-\frac{B\log2}N",
     predict=on(theory.loss_floor),
     regime=theory.CODES.searched(
@@ -123,10 +123,9 @@ def searched_loss(cell: Cell, block: Block) -> torch.Tensor:
     return measured.searched_loss(block.rngs, **cell)
 
 
-@claim(
+@bits_claim(
     "B.bits-random-code",
     "The accuracy of the best of 2^B random codewords",
-    source=SOURCE,
     predict=on(theory.random_code_accuracy),
     regime=theory.CODES.searched(
         "the mean is exact; on the grid half a bit per bit of the facts",
@@ -151,10 +150,9 @@ def random_code(cell: Cell, block: Block) -> torch.Tensor:
     return measured.random_code_accuracy(block.rngs, **cell)
 
 
-@claim(
+@bits_claim(
     "B.bits-fano-tight",
     "Random codes come within a few per cent of Fano's bound",
-    source=SOURCE,
     latex=r"\lim_{N\to\infty}\frac1NE\max_{k\le2^B}X_k = 1-\delta(B/N)",
     predict=on(theory.accuracy_ceiling),
     regime="12 to 28 facts, half a bit per bit of the facts",
@@ -172,10 +170,9 @@ def fano_tight(cell: Cell, block: Block) -> torch.Tensor:
     return measured.random_code_accuracy(block.rngs, **cell)
 
 
-@claim(
+@bits_claim(
     "B.bits-quantised-accuracy",
     "Linear memories of weights of k bits respect Fano's bound",
-    source=SOURCE,
     latex=r"kd^2 \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
     predict=of_weights(theory.accuracy_ceiling),
     regime=theory.CODES.searched(
@@ -209,10 +206,9 @@ def quantised_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(measured.quantised_memory, cell).accuracy
 
 
-@claim(
+@bits_claim(
     "B.bits-quantised-loss",
     "Linear memories of weights of k bits respect the bound on the cross-entropy",
-    source=SOURCE,
     latex=r"\mathrm{CE} \ge \log M-\frac{kd^2\log2}N",
     predict=of_weights(theory.loss_floor),
     regime=theory.CODES.searched(
@@ -250,10 +246,9 @@ def quantised_loss(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(measured.quantised_memory, cell).loss
 
 
-@claim(
+@bits_claim(
     "B.bits-per-parameter",
     "Bits per weight that each construction stores at its 99% capacity",
-    source=SOURCE,
     predict=on(theory.bits_per_parameter),
     regime=theory.CONSTRUCTIONS.searched(
         """permutations and unit embeddings; on the grid 150 to 500 pairs, in the full tier up to

@@ -1,7 +1,8 @@
 """The linear associative memory: when does it recall half of the pairs, a share, or all of them?"""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import torch
 
@@ -40,34 +41,22 @@ AROUND = (0.88, 0.94, 0.98, 1.03, 1.06, 1.12)
 NO_LOG = Control("no-log", "d^2 = 2 n", lambda c: math.sqrt(2 * c["associations"]))
 
 
-def half(factors: Iterable[float], *numbers: int) -> tuple[Cell, ...]:
-    """Rungs around the dimension at which half of the associations are recalled."""
-    return ladder(grid(associations=numbers), "dim", on(memory.half_dim), factors)
+def rungs(law: Callable[..., float], factors: Iterable[float], *numbers: int) -> tuple[Cell, ...]:
+    """Rungs at these multiples of a predicted dimension, for so many associations."""
+    return ladder(grid(associations=numbers), "dim", on(law), factors)
 
 
-def limit(factors: Iterable[float], *numbers: int) -> tuple[Cell, ...]:
-    """Rungs at these multiples of sqrt(2 n log n)."""
-    return ladder(grid(associations=numbers), "dim", on(memory.half_dim_asymptotic), factors)
+def across(law: Callable[..., float], factors: Iterable[float], *numbers: int) -> tuple[Cell, ...]:
+    """Cells at these multiples of a predicted dimension, for so many associations."""
+    return scan(grid(associations=numbers), "dim", on(law), factors)
 
 
-def across(*numbers: int) -> tuple[Cell, ...]:
-    """Cells across the dimension at which half of the associations are recalled."""
-    return scan(grid(associations=numbers), "dim", on(memory.half_dim), WIDE)
-
-
-def whole(*numbers: int) -> tuple[Cell, ...]:
-    """Cells close to sqrt(8 n log n)."""
-    return scan(grid(associations=numbers), "dim", on(memory.all_dim_asymptotic), CLOSE)
-
-
-def alls(*numbers: int) -> tuple[Cell, ...]:
-    """Rungs around the dimension at which all associations are recalled."""
-    return ladder(grid(associations=numbers), "dim", on(memory.all_dim), NEAR)
-
-
-def sharp(*numbers: int) -> tuple[Cell, ...]:
-    """Rungs around sqrt(8 n log n)."""
-    return ladder(grid(associations=numbers), "dim", on(memory.all_dim_asymptotic), AROUND)
+half = partial(rungs, memory.half_dim, NEAR)
+below_limit = partial(rungs, memory.half_dim_asymptotic, BELOW)
+alls = partial(rungs, memory.all_dim, NEAR)
+sharp = partial(rungs, memory.all_dim_asymptotic, AROUND)
+wide = partial(across, memory.half_dim, WIDE)
+whole = partial(across, memory.all_dim_asymptotic, CLOSE)
 
 
 def capacities(*dims: int) -> tuple[Cell, ...]:
@@ -114,7 +103,7 @@ def hebbian_whole(cell: Cell, block: Block) -> torch.Tensor:
         "and d from 0.8 to 1.4 times the dimension at which half are recalled.",
         {"associations": log_integers(30, 1024), "dim": log_integers(12, 512)},
     ),
-    cells=lambda: {"standard": across(128, 512), "full": across(128, 512, 1024)},
+    cells=lambda: {"standard": wide(128, 512), "full": wide(128, 512, 1024)},
     rule=ProportionDifference(Region(-0.015, 0.015)),
     why="The theory neglects O(1/n) and states 0.006; the rest is statistical.",
     replicates=128,
@@ -145,9 +134,9 @@ def linear_accuracy(cell: Cell, block: Block) -> torch.Tensor:
         largest=2e6,
     ),
     cells=lambda: {
-        "smoke": half(NEAR, 512),
-        "standard": half(NEAR, 131, 419, 1024),
-        "full": half(NEAR, 131, 419, 1024, 4096),
+        "smoke": half(512),
+        "standard": half(131, 419, 1024),
+        "full": half(131, 419, 1024, 4096),
     },
     rule=CriticalLocation(Region(0.97, 1.03), scan="dim"),
     why="""An accuracy off by 0.006, as the theory states, moves the threshold by 0.6%; where the
@@ -181,7 +170,7 @@ def linear_threshold(cell: Cell, block: Block) -> torch.Tensor:
         size=lambda cell: cell["associations"] ** 2,
         largest=2e6,
     ),
-    cells=lambda: {"standard": limit(BELOW, 128, 1024), "full": limit(BELOW, 128, 1024, 8192)},
+    cells=lambda: {"standard": below_limit(128, 1024), "full": below_limit(128, 1024, 8192)},
     rule=CriticalLocation(Region(0.9, 1.0), scan="dim"),
     why="""The limit is out of reach: by the finite-size theory d is 5% to 7% below it on this grid
         and still 7% at n = 10^6, because the largest of n scores is well below sqrt(2 log n). The

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -26,6 +27,7 @@ from simulation.memory import linear as measured
 from theory.memory import linear as memory
 
 SOURCE = Source("B", "B1")
+linear_claim = partial(claim, source=SOURCE)
 # Multiples of a predicted rank or dimension: those of a region's edges, and further out.
 RANKS, DIMS = (0.9, 0.96, 1.04, 1.1), (0.97, 1.03)
 
@@ -79,10 +81,9 @@ def one_by_one(cell: Cell, block: Block) -> torch.Tensor:
     return torch.cat([most_recalled(cell, one) for one in ones])
 
 
-@claim(
+@linear_claim(
     "B.low-rank-accuracy",
     "Accuracy of a memory of rank m",
-    source=SOURCE,
     predict=on(memory.low_rank_accuracy),
     regime=memory.LOW_RANK.searched(
         "on the grid n from 100 to 400, rank d/4 and d/2, accuracies from 0.5 to 0.86",
@@ -114,10 +115,9 @@ def rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     return low_rank_accuracy(cell, block)
 
 
-@claim(
+@linear_claim(
     "B.low-rank-threshold",
     "The rank at which half of the associations are recalled",
-    source=SOURCE,
     predict=on(memory.half_rank),
     regime=memory.RANK.searched(
         "on the grid n from 254 to 1024, d from 64 to 256, ranks from 26 to 107",
@@ -152,10 +152,9 @@ def rank_threshold(cell: Cell, block: Block) -> torch.Tensor:
     return most_recalled(cell, block)
 
 
-@claim(
+@linear_claim(
     "B.one-bit-accuracy",
     "Accuracy of a memory with one bit a parameter",
-    source=SOURCE,
     predict=on(memory.one_bit_accuracy),
     regime=memory.PAIRS.searched(
         "on the grid n/d from 2 to 6, so that an entry of W is a sum of many terms; d = 64 and 128",
@@ -185,10 +184,9 @@ def one_bit_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     return measured.recalled_share(pairs, measured.one_bit(measured.hebbian(pairs)))
 
 
-@claim(
+@linear_claim(
     "B.recall-law-large-vocabulary",
     "The recall law at the vocabulary and the width of a language model",
-    source=SOURCE,
     predict=on(memory.half_dim),
     regime="""As many outputs as a vocabulary has tokens, d within 3% of the dimension at which half
         of the associations are recalled.""",
@@ -217,10 +215,9 @@ def large_vocabulary(cell: Cell, block: Block) -> torch.Tensor:
     return one_by_one(cell, block)
 
 
-@claim(
+@linear_claim(
     "B.recall-law-large-rank",
     "The recall law of low rank at the vocabulary and the width of a language model",
-    source=SOURCE,
     predict=on(memory.half_rank),
     regime="""n = 131072 and d = 4096, where a memory of full rank would recall everything, and a
         sixth of the rank recalls half.""",

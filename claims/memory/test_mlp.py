@@ -6,6 +6,7 @@ yet: the claims test the law of finite size, and say where the limit is.
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import torch
 from scipy import special
@@ -35,7 +36,7 @@ from simulation.memory.mlp import constructed
 from theory.laws import quadrature
 from theory.memory import mlp
 
-SOURCE = Source("B", "B2")
+mlp_claim = partial(claim, source=Source("B", "B2"), replicates=16, looks=7, dtype="float32")
 ALL_RIGHT = "P(all right)"
 SMALL = Cell(associations=128, dim=32)
 SQUARE = (SMALL, SMALL.replace(associations=512), SMALL.replace(dim=128))
@@ -98,10 +99,9 @@ def n_log_n(cell: Cell) -> float:
     return float(cell["associations"] * math.log(cell["associations"]))
 
 
-@claim(
+@mlp_claim(
     "B.mlp-memory-accuracy",
     "Accuracy of the cosine memory across its transition",
-    source=SOURCE,
     predict=on(mlp.mlp_memory_accuracy),
     regime=mlp.COSINE.searched("on the grid M >= d, widths 1/4 and 1/2 of the critical one"),
     cells=lambda: {
@@ -119,7 +119,6 @@ def n_log_n(cell: Cell) -> float:
         at("both-layers", "2 md, the weights of both layers", width=lambda c: 2 * c["width"]),
     ),
     plot=Plot(x="width", group=("associations", "dim"), y_label="accuracy"),
-    dtype="float32",
 )
 def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     """A Hebbian second layer on m random cosine features recalls the share of N associations that
@@ -128,10 +127,9 @@ def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(constructed, cell)["accuracy"]
 
 
-@claim(
+@mlp_claim(
     "B.mlp-memory-width",
     "The width at which the cosine memory recalls everything",
-    source=SOURCE,
     predict=critical_width,
     regime=mlp.PAIRS.searched("on the grid as many outputs as pairs; N and d by factors of 4"),
     cells=lambda: {
@@ -141,8 +139,6 @@ def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     },
     rule=CriticalLocation(Region(0.9, 1.1), scan="width"),
     why="the theory states an error of 3%; the rest is what the replicates can tell",
-    replicates=16,
-    looks=7,
     controls=(
         times(0.5, "average-association", "2 log N, for a typical association in place of all"),
         Control(
@@ -162,7 +158,6 @@ def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
         ),
     ),
     plot=Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
-    dtype="float32",
 )
 def memory_width(cell: Cell, block: Block) -> torch.Tensor:
     """All N associations are right with probability 1/2 at the width where the mean number of
@@ -171,10 +166,9 @@ def memory_width(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(constructed, cell)["all"]
 
 
-@claim(
+@mlp_claim(
     "B.mlp-memory-few-outputs",
     "Interference within an output adds to that between outputs",
-    source=SOURCE,
     latex=r"m_* \propto \frac Nd + \frac NM",
     predict=critical_width,
     regime=mlp.PAIRS.searched("on the grid M = N/4, twice d, and M = N/8: both terms count"),
@@ -184,8 +178,6 @@ def memory_width(cell: Cell, block: Block) -> torch.Tensor:
     },
     rule=CriticalLocation(Region(0.9, 1.1), scan="width"),
     why="the theory states an error of 3%; the rest is what the replicates can tell",
-    replicates=16,
-    looks=7,
     controls=(
         times(1.25),
         Control(
@@ -200,7 +192,6 @@ def memory_width(cell: Cell, block: Block) -> torch.Tensor:
         ),
     ),
     plot=Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
-    dtype="float32",
 )
 def memory_few_outputs(cell: Cell, block: Block) -> torch.Tensor:
     """With fewer outputs than associations a score is disturbed by the N/M inputs of the same
@@ -209,18 +200,15 @@ def memory_few_outputs(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(constructed, cell)["all"]
 
 
-@claim(
+@mlp_claim(
     "B.mlp-memory-capacity",
     "The capacity grows with the product of width and dimension",
-    source=SOURCE,
     latex=r"N_*\log N_* \propto m\,d",
     predict=capacity,
     regime=mlp.STORED.searched("on the grid m and d by factors of 4", features=("cosine",)),
     cells=lambda: {"smoke": capacities(STORED[2:], 0.09), "standard": capacities(STORED, 0.09)},
     rule=CriticalLocation(Region(0.91, 1.09), scan="associations", rising=False),
     why="the theory states an error of 3%; the rest is what the replicates can tell",
-    replicates=16,
-    looks=7,
     controls=(
         Control(
             "no-logarithm",
@@ -239,7 +227,6 @@ def memory_few_outputs(cell: Cell, block: Block) -> torch.Tensor:
         ),
     ),
     plot=Plot(x="associations", group=("width", "dim"), collapse=True, y_label=ALL_RIGHT),
-    dtype="float32",
 )
 def memory_capacity(cell: Cell, block: Block) -> torch.Tensor:
     """Four times the width at fixed dimension stores 3.2 times, four times the dimension at fixed
@@ -247,10 +234,9 @@ def memory_capacity(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(constructed, cell)["all"]
 
 
-@claim(
+@mlp_claim(
     "B.mlp-memory-asymptotic",
     "Memories of finite size need 0.7 to 0.95 of the limit's width, md = 8 N log N (1 + d/M)",
-    source=SOURCE,
     predict=on(mlp.asymptotic_width),
     regime="M = N of 128 and 512, d = N/4",
     cells=lambda: {
@@ -261,8 +247,6 @@ def memory_capacity(cell: Cell, block: Block) -> torch.Tensor:
     rule=CriticalLocation(Region(0.7, 0.95), scan="width"),
     why="""the approach to the limit is logarithmic: the theory of finite size puts the ratio at
         0.78 and 0.82 in this grid, within its own 3%; the rest is what the replicates can tell""",
-    replicates=16,
-    looks=7,
     controls=(
         times(1.4, "eleven", "md = 11 N log N"),
         times(0.25, "two", "md = 2 N log N, the conjectured optimum of linear memories"),
@@ -272,7 +256,6 @@ def memory_capacity(cell: Cell, block: Block) -> torch.Tensor:
         Control("width-alone", "m = 8 log N: d stores", lambda c: 8 * math.log(c["associations"])),
     ),
     plot=Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
-    dtype="float32",
 )
 def memory_asymptotic(cell: Cell, block: Block) -> torch.Tensor:
     """A layer of md parameters stores N associations once md exceeds 8 N log N, as many as the
@@ -280,10 +263,9 @@ def memory_asymptotic(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(constructed, cell)["all"]
 
 
-@claim(
+@mlp_claim(
     "B.relu-memory-capacity",
     "ReLU features without constant and linear parts make a memory",
-    source=SOURCE,
     latex=r"T^2 = \frac{1}{m-d-1} + T_\infty^2,\quad T_\infty^2\approx\frac{1.53}{d^2}",
     predict=on(mlp.capacity),
     regime=mlp.STORED.searched(
@@ -297,7 +279,6 @@ def memory_asymptotic(cell: Cell, block: Block) -> torch.Tensor:
     rule=CriticalLocation(Region(0.92, 1.08), scan="associations", rising=False),
     why="""the theory states an error of 3% up to m = d^2/1.53; the rest is what the replicates can
         tell""",
-    replicates=16,
     looks=8,
     controls=(
         times(1.2),
@@ -310,7 +291,6 @@ def memory_asymptotic(cell: Cell, block: Block) -> torch.Tensor:
         ),
     ),
     plot=Plot(x="associations", group=("width", "dim"), collapse=True, y_label=ALL_RIGHT),
-    dtype="float32",
 )
 def relu_capacity(cell: Cell, block: Block) -> torch.Tensor:
     """Random ReLU features, projected off the constant and linear directions, store associations
@@ -319,10 +299,9 @@ def relu_capacity(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(constructed, cell)["all"]
 
 
-@claim(
+@mlp_claim(
     "B.relu-memory-floor",
     "Beyond d^2 neurons, wider ReLU layers store no more",
-    source=SOURCE,
     latex=r"T^2 \to T_\infty^2 = \mathrm{Var}\,k \approx\frac{2}{(\pi-2)^2d^2}",
     predict=on(mlp.mlp_memory_accuracy),
     regime=mlp.RELU.searched(
@@ -346,7 +325,6 @@ def relu_capacity(cell: Cell, block: Block) -> torch.Tensor:
         ),
     ),
     plot=Plot("parity"),
-    dtype="float32",
 )
 def relu_floor(cell: Cell, block: Block) -> torch.Tensor:
     """The overlaps of ReLU features are, but for their constant and linear parts, nearly quadratic

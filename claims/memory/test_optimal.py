@@ -1,6 +1,7 @@
 """The best linear memory: how many pairs any matrix can store, and how many training finds."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import torch
 
@@ -43,6 +44,9 @@ SHARE = Betting(0, 1)
 
 critical = on(theory.critical_associations)
 LIMIT = on(theory.associations_on_line, constant=2.0)
+capacity_claim = partial(
+    claim, predict=critical, plot=Plot(x="associations", group=("dim",), collapse=True)
+)
 ASYMPTOTE = Control("asymptote", "d^2 = 2 n log n, as in the limit", LIMIT)
 HEBBIAN = Control(
     "hebbian",
@@ -92,11 +96,10 @@ def enough(cell: Cell, block: Block) -> torch.Tensor:
     return (accuracy(block.draw(measured.draw, cell)) >= ENOUGH).double()
 
 
-@claim(
+@capacity_claim(
     "C.optimal-capacity",
     "The number of pairs that the best linear memory stores",
     source=Source("C", "C1"),
-    predict=critical,
     regime=theory.SHARED.searched(
         "random unit vectors; on the grid d from 10 to 20, in full to 48, n within 10% of the "
         "threshold",
@@ -131,7 +134,6 @@ def enough(cell: Cell, block: Block) -> torch.Tensor:
         HEBBIAN,
         FROZEN,
     ),
-    plot=Plot(x="associations", group=("dim",), collapse=True),
 )
 def capacity(cell: Cell, block: Block) -> torch.Tensor:
     """All of n random pairs can be stored by some d by d matrix up to the n at which the
@@ -141,11 +143,10 @@ def capacity(cell: Cell, block: Block) -> torch.Tensor:
     return best(cell, block)
 
 
-@claim(
+@capacity_claim(
     "C.decoupled-capacity",
     "With competitors of its own for every input, capacity is the same",
     source=Source("C", "C2"),
-    predict=critical,
     regime=theory.OWN.searched(
         "the decoupled model: n outputs of its own for every input; on the grid d from 14 to 18",
         size=lambda cell: cell["dim"] ** 4,
@@ -167,7 +168,6 @@ def capacity(cell: Cell, block: Block) -> torch.Tensor:
         ASYMPTOTE,
         FROZEN,
     ),
-    plot=Plot(x="associations", group=("dim",), collapse=True),
 )
 def decoupled_capacity(cell: Cell, block: Block) -> torch.Tensor:
     """The decoupled model, in which no two inputs share a competitor, stores as many pairs as the
@@ -245,12 +245,11 @@ def asymptote(cell: Cell, block: Block) -> torch.Tensor:
     return best(cell, block)
 
 
-@claim(
+@capacity_claim(
     "B.trained-memory-capacity",
     "Gradient training comes close to the best memory's capacity",
     source=Source("B", "B1", "B8"),
     latex=r"0.88 < N_{99\%}/n^* < 1.05",
-    predict=critical,
     regime="""The published configuration: full-batch Adam at rate 1000, 4096 steps from
         small random weights, the best of the looks after steps 1, 33, 65, ..., stopped at 99%
         accuracy; three of its dimensions, 11 to 22 (to 45 in the full tier).""",
@@ -273,7 +272,6 @@ def asymptote(cell: Cell, block: Block) -> torch.Tensor:
         HEBBIAN,
         FROZEN,
     ),
-    plot=Plot(x="associations", group=("dim",), collapse=True),
     dtype="float32",
 )
 def trained_capacity(cell: Cell, block: Block) -> torch.Tensor:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from functools import partial
 
 import torch
 
@@ -30,6 +31,7 @@ from theory.memory import zipf
 
 REPORTED = Source("C", "C3", provenance="reported", reference="theory/memory/zipf.py")
 DERIVED = Source("C", "C3", provenance="derived", reference="theory/memory/zipf.py")
+zipf_claim = partial(claim, source=DERIVED)
 LABELS, TOKENS, FRESH = 5, 512, 64
 SHARE = Betting(0, 1)
 
@@ -96,10 +98,9 @@ UNSEEN = cells(
 )
 
 
-@claim(
+@zipf_claim(
     "C.zipf-cutoff-error",
     "Error of storing the P most frequent tokens alike",
-    source=DERIVED,
     latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q(x)),\quad q = 1\{x\le P\},\quad"
     r"\sigma^2\simeq\frac{P}{Md}",
     predict=on(zipf.cutoff_error),
@@ -164,10 +165,9 @@ def cutoff_exponent(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(error, cell)
 
 
-@claim(
+@zipf_claim(
     "C.zipf-power-error",
     "Error of storing tokens with weights p^rho",
-    source=DERIVED,
     predict=on(zipf.power_error),
     regime=zipf.POWER.searched(
         "on the grid alpha = 2, rho = 1/2 and 1, 5 labels, d = 32 and 128, 512 tokens stored",
@@ -191,10 +191,9 @@ def power_weights(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(error, cell, fresh=FRESH)
 
 
-@claim(
+@zipf_claim(
     "C.zipf-power-exponent",
     "With weights p^(1/2) the error falls as d^(-(alpha - 1)/alpha)",
-    source=DERIVED,
     latex=r"E\propto d^{-\frac{\alpha-1}{2\rho\alpha}},\quad\rho=\frac12",
     predict=power_rate,
     regime="alpha = 2, 5 labels, d from 32 to 256, 512 tokens stored: 2 rho alpha = 2 > 1.",
@@ -215,10 +214,9 @@ def power_exponent(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(error, cell)
 
 
-@claim(
+@zipf_claim(
     "C.zipf-power-exponent-p",
     "With weights p the error falls about as d^(-(alpha - 1)/(2 alpha))",
-    source=DERIVED,
     latex=r"E\propto d^{-\frac{\alpha-1}{2\rho\alpha}},\quad\rho=1",
     predict=on(zipf.power_error),
     regime="alpha = 2, 5 labels, d from 32 to 256, 128 tokens stored.",
@@ -243,10 +241,9 @@ def power_exponent_p(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(error, cell)
 
 
-@claim(
+@zipf_claim(
     "C.zipf-schemes",
     "In most memories the cut-off beats weights by frequency",
-    source=DERIVED,
     latex=r"P(E_{1\{x\le P\}} < E_{p^{1/2}}) > \frac12",
     regime="alpha = 2, 5 labels, P = d/log d, d = 32 and 128.",
     cells={"standard": cutoffs(32, 128)},
@@ -263,10 +260,9 @@ def schemes(cell: Cell, block: Block) -> torch.Tensor:
     return (block.draw(error, cell) < block.draw(error, rooted)).double()
 
 
-@claim(
+@zipf_claim(
     "C.zipf-own-labels-error",
     "Error of a cut-off where every token has a label of its own",
-    source=DERIVED,
     latex=r"E = \sum_{x>P}p(x)+\sum_{x\le P}p(x)P(\mathrm{wrong}),\quad\sigma^2\simeq\frac P{d^2}",
     predict=on(zipf.many_labels_error),
     regime=zipf.MANY_LABELS.searched(
@@ -305,10 +301,9 @@ def own_labels_error(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(error, cell, fresh=max(1, 1024 // cell["stored"]))
 
 
-@claim(
+@zipf_claim(
     "C.zipf-finite-data",
     "Finite dimension and finite data both leave their error",
-    source=DERIVED,
     latex=r"E = \sum_xp(x)\left[\pi_xP(\mathrm{wrong}\mid q=1)+(1-\pi_x)P(\mathrm{wrong}\mid q=0)"
     r"\right]\asymp d^{1-\alpha}+T^{-1+1/\alpha}",
     predict=on(zipf.cutoff_error),
@@ -342,10 +337,9 @@ def finite_data(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(error, cell, fresh=FRESH)
 
 
-@claim(
+@zipf_claim(
     "C.zipf-samples",
     "With ample dimension the error is the mass of unseen tokens",
-    source=DERIVED,
     latex=r"E\simeq\left(1-\frac1M\right)\frac{\Gamma(1-1/\alpha)}{\alpha\,\zeta(\alpha)^{1/\alpha}}"
     r"T^{-1+1/\alpha}",
     predict=unseen_error,

@@ -4,6 +4,7 @@ The flows are deterministic, and start on the manifold of equal coordinates.
 """
 
 import math
+from functools import partial
 from itertools import pairwise
 
 from torch import Tensor
@@ -29,6 +30,7 @@ from simulation.spectral import flows
 from theory.spectral import flows as theory
 
 FIRST = 1e4
+flow_claim = partial(claim, replicates=2, looks=1)
 
 
 def decaying(*pairs: Pair, until: tuple[float, ...]) -> tuple[Cell, ...]:
@@ -67,7 +69,7 @@ def no_logarithm(cell: Cell) -> float:
 DECAY = decaying((16, 4), (8, 16), until=(FIRST, 1e5, 1e6))
 
 
-@claim(
+@flow_claim(
     "D.gradient-decay",
     "Under gradient flow errors fall slowly, with a constant that is known",
     source=Source("D", "D3", provenance="derived", reference=REFERENCE),
@@ -75,8 +77,6 @@ DECAY = decaying((16, 4), (8, 16), until=(FIRST, 1e5, 1e6))
     latex=r"e_S \simeq \frac{\sqrt{S(S-1)R}}{2\,T\,(q_S+\log(S-1))}",
     regime=theory.DECAYING.searched("on the grid up to 10,000 times"),
     cells={"smoke": DECAY[1:2], "standard": DECAY},
-    replicates=2,
-    looks=1,
     rule=MeanRatio(Region(0.9998, 1.0002), method=Deterministic()),
     why="the integrator's steps, a twentieth of the time that has passed, cost 1e-6; rounding of "
     "an error of 1e-6 costs 1e-10",
@@ -98,15 +98,13 @@ LOGARITHM = tuple(
 )
 
 
-@claim(
+@flow_claim(
     "D.gradient-decay-logarithm",
     "Under gradient flow errors fall as 1/(T log T): the logarithm is there, to the power 1",
     source=Source("D", "D3", provenance="stated", reference="theory/spectral/flows.md"),
     latex=r"T\,e_S \propto (\log T)^{-1}",
     regime="40 to 40,000 times the time in which the facts are learned",
     cells={"standard": LOGARITHM},
-    replicates=2,
-    looks=1,
     rule=Exponents({"log_time": -1.0}, 0.1, method=Deterministic()),
     why="the closed form has -1.01 on this grid, and -1.07 for the relations: what log log T "
     "leaves",
@@ -140,7 +138,7 @@ RATE = on(theory.Facts, theory.spectral_decay_rate)
 FALL = falling((16, 4), (8, 8), errors=(1e-2, 1e-4, 1e-6))
 
 
-@claim(
+@flow_claim(
     "D.spectral-decay",
     "Under spectral flow errors fall as exp(-T^2 / sqrt(2 S R))",
     source=Source("D", "D3", reference=REFERENCE),
@@ -148,8 +146,6 @@ FALL = falling((16, 4), (8, 8), errors=(1e-2, 1e-4, 1e-6))
     regime="from an error of 1e-2 to one of 1e-4 and on to one of 1e-6, for subjects and for "
     "relations; four times as many subjects, and as many",
     cells={"smoke": FALL[:2], "standard": FALL},
-    replicates=2,
-    looks=1,
     rule=MeanRatio(Region(0.98, 1.02), method=Deterministic()),
     why="the reduced system is within 1.2% of the limit on this grid: what the logarithms of S and "
     "R leave, which falls as 1/T^2",

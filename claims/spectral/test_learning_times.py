@@ -4,6 +4,7 @@ The flows are deterministic, and start on the manifold of equal coordinates.
 """
 
 import math
+from functools import partial
 
 from torch import Tensor
 
@@ -29,6 +30,7 @@ EXPONENT_PAIRS = ((16, 4), (64, 4), (64, 8), (64, 16))
 RATIO = r"\rho = T_S/T_R,\quad T_S:\ e_S(T_S) = \tfrac1{10}"
 REFERENCE = "theory/spectral/flows.py"
 PLOT = Plot("parity", y_label="ratio of learning times", log="xy")
+flow_claim = partial(claim, replicates=2, looks=1)
 
 
 def root(cell: Cell) -> float:
@@ -63,7 +65,7 @@ EITHER = tuple(
 )
 
 
-@claim(
+@flow_claim(
     "D.learning-times",
     "When subjects, and when relations, are learned",
     source=Source("D", "D1", "D2", provenance="derived", reference=REFERENCE),
@@ -72,8 +74,6 @@ EITHER = tuple(
     r"\frac{E(x)}S\Big]\ \text{(gradient)}",
     regime=theory.LEARNED.searched("on the grid S = 16, R = 4", part=PARTS),
     cells={"smoke": EITHER[:1], "standard": EITHER},
-    replicates=2,
-    looks=1,
     rule=MeanRatio(Region(0.999, 1.001), method=Deterministic()),
     why="nothing is drawn; times are interpolated linearly between steps, to 1e-4",
     controls=(
@@ -93,7 +93,7 @@ def either_time(cell: Cell, block: Block) -> Tensor:
     return found
 
 
-@claim(
+@flow_claim(
     "D.gradient-ratio",
     "Under gradient flow subjects are learned later than relations, by a ratio in closed form",
     source=Source("D", "D1", provenance="derived", reference=REFERENCE),
@@ -106,8 +106,6 @@ def either_time(cell: Cell, block: Block) -> Tensor:
         "standard": lasting(sizes(*PAIRS, flow="gradient")),
         "full": lasting(sizes(*PAIRS, (128, 4), (256, 16), flow="gradient")),
     },
-    replicates=2,
-    looks=1,
     rule=MeanRatio(Region(0.999, 1.001), method=Deterministic()),
     why="nothing is drawn; times are interpolated linearly between 300 steps, to 1e-4",
     controls=(
@@ -123,7 +121,7 @@ def gradient_ratio(cell: Cell, block: Block) -> Tensor:
     return observed_ratio(cell, block)
 
 
-@claim(
+@flow_claim(
     "D.gradient-exponents",
     "How the ratio under gradient flow grows with S and falls with R at sizes that can be run",
     source=Source("D", "D1", provenance="derived", reference=REFERENCE),
@@ -131,8 +129,6 @@ def gradient_ratio(cell: Cell, block: Block) -> Tensor:
     latex=r"\rho \propto S^{e_S}R^{e_R},\quad e_S = 0.440,\ e_R = -0.384",
     regime="S from 16 to 64, R from 4 to 16, from the manifold at 0.01",
     cells={"standard": lasting(sizes(*EXPONENT_PAIRS, flow="gradient"))},
-    replicates=2,
-    looks=1,
     rule=Exponents(
         {"subjects": 0.44, "relations": -0.38},
         0.001,
@@ -155,15 +151,13 @@ def gradient_exponents(cell: Cell, block: Block) -> Tensor:
 SMALL = lasting(sizes(*EXPONENT_PAIRS, flow="gradient", start=1e-6))
 
 
-@claim(
+@flow_claim(
     "D.gradient-limit",
     "The ratio under gradient flow goes as the root of S/R, up to logarithms",
     source=Source("D", "D1", provenance="stated", reference="theory/spectral/flows.md"),
     latex=r"\rho \sim \sqrt{S/R}",
     regime="a start of 1e-6, the smaller the nearer to the limit; S from 16 to 64, R from 4 to 16",
     cells={"standard": SMALL},
-    replicates=2,
-    looks=1,
     rule=Exponents({"subjects": 0.5, "relations": -0.5}, 0.12, method=Deterministic()),
     why="the closed form is 0.03 (S) and 0.10 (R) away from the limit on this grid, which is what "
     "its logarithms, and R - 1 in place of R, leave; 0.06 and 0.12 from a start of 0.01. "
@@ -183,7 +177,7 @@ def gradient_limit(cell: Cell, block: Block) -> Tensor:
 SPECTRAL = lasting(sizes((8, 4), (16, 4), (64, 4), (8, 32), flow="spectral"))
 
 
-@claim(
+@flow_claim(
     "D.spectral-ratio",
     "Under spectral flow subjects and relations are learned at times of a known ratio",
     source=Source("D", "D2", provenance="derived", reference=REFERENCE),
@@ -195,8 +189,6 @@ SPECTRAL = lasting(sizes((8, 4), (16, 4), (64, 4), (8, 32), flow="spectral"))
         "standard": SPECTRAL,
         "full": SPECTRAL + lasting(sizes((64, 16), (128, 4), flow="spectral")),
     },
-    replicates=2,
-    looks=1,
     rule=MeanRatio(Region(0.9998, 1.0002), method=Deterministic()),
     why="nothing is drawn; times are interpolated linearly between 120 steps, to 3e-5",
     controls=(
@@ -217,7 +209,7 @@ def spectral_ratio(cell: Cell, block: Block) -> Tensor:
     return found.subject / found.relation
 
 
-@claim(
+@flow_claim(
     "D.spectral-order-one",
     "The ratio under spectral flow stays near 1 while S/R goes from 1/4 to 16",
     source=Source("D", "D2", provenance="stated", reference="theory/spectral/flows.md"),
@@ -228,8 +220,6 @@ def spectral_ratio(cell: Cell, block: Block) -> Tensor:
         holds=lambda cell: cell["subjects"] <= 16 * cell["relations"],
     ),
     cells={"smoke": SPECTRAL[:1], "standard": SPECTRAL},
-    replicates=2,
-    looks=1,
     rule=MeanRatio(Region(0.93, 1.07), method=Deterministic()),
     why="the reduced system has 0.976 to 1.051 here, and exponents of 0.02 in S and in R, which "
     "are logarithms",

@@ -1,5 +1,7 @@
 """How many items one step of gradient descent, of Muon and of Newton's method stores."""
 
+from functools import partial
+
 import torch
 
 from recall_claims import (
@@ -40,6 +42,7 @@ def after(cell: Cell, block: Block, *steps: str) -> dict[str, torch.Tensor]:
 GRADIENT = Control("gradient-law", "as after a gradient step", on(theory.recalled_gradient))
 SPECTRAL = Control("spectral-law", "as after a spectral step", on(theory.recalled_spectral))
 AS_PLOTTED = Plot(x="dim", group=("exponent",), y_label="items recalled", log="xy")
+step_claim = partial(claim, source=DERIVED, plot=AS_PLOTTED)
 
 
 def fewer_rivals(cell: Cell) -> float:
@@ -52,10 +55,9 @@ def alike(_: Cell) -> float:
     return 1.0
 
 
-@claim(
+@step_claim(
     "E.one-step-gradient",
     "The number of items recalled after one gradient step",
-    source=DERIVED,
     predict=on(theory.recalled_gradient),
     regime=theory.STEP.searched(
         f"on the grid {SETTING}; d = 32 and 64, where 4 to 7 items are recalled"
@@ -80,7 +82,6 @@ def alike(_: Cell) -> float:
         ),
         SPECTRAL,
     ),
-    plot=AS_PLOTTED,
 )
 def gradient_step(cell: Cell, block: Block) -> torch.Tensor:
     """After one gradient step item i competes with the more frequent items j, each of which beats
@@ -89,10 +90,9 @@ def gradient_step(cell: Cell, block: Block) -> torch.Tensor:
     return after(cell, block, "gradient")["gradient"]
 
 
-@claim(
+@step_claim(
     "E.one-step-spectral",
     "The number of items recalled after one spectral step",
-    source=DERIVED,
     predict=on(theory.recalled_spectral),
     regime=theory.STEP.searched(f"on the grid {SETTING}; d from 32 to 128", largest=5e6),
     cells={"smoke": sizes(32), "standard": sizes(32, 64, 128)},
@@ -108,7 +108,6 @@ def gradient_step(cell: Cell, block: Block) -> torch.Tensor:
         Control("fewer-rivals", "only a quarter of the items compete", fewer_rivals),
         GRADIENT,
     ),
-    plot=AS_PLOTTED,
 )
 def spectral_step(cell: Cell, block: Block) -> torch.Tensor:
     """The polar factor of the gradient raises what is rare: an item of frequency p gets the signal
@@ -116,10 +115,9 @@ def spectral_step(cell: Cell, block: Block) -> torch.Tensor:
     return after(cell, block, "spectral")["spectral"]
 
 
-@claim(
+@step_claim(
     "E.one-step-newton",
     "The number of items recalled after one Newton step",
-    source=DERIVED,
     predict=on(theory.recalled_newton),
     regime=theory.STEP.searched(
         f"d >= 48; on the grid {SETTING}; d = 64, and 128 in the full tier",
@@ -136,7 +134,6 @@ def spectral_step(cell: Cell, block: Block) -> torch.Tensor:
         times(0.85, "fewer", "15% fewer items"),
         GRADIENT,
     ),
-    plot=AS_PLOTTED,
 )
 def newton_step(cell: Cell, block: Block) -> torch.Tensor:
     """Newton's step from zero whitens outputs and inputs: an item of frequency p gets the signal
@@ -144,10 +141,9 @@ def newton_step(cell: Cell, block: Block) -> torch.Tensor:
     return after(cell, block, "newton")["newton"]
 
 
-@claim(
+@step_claim(
     "E.spectral-beats-gradient",
     "One spectral step stores over five times as many items as one gradient step",
-    source=DERIVED,
     latex=r"N_{spectral} > 5\,N_{gradient}",
     regime=SETTING + "; d = 64, and 128 in the full tier",
     cells={"standard": sizes(64), "full": sizes(64, 128)},
@@ -160,7 +156,6 @@ def newton_step(cell: Cell, block: Block) -> torch.Tensor:
         Control("swapped", "the gradient step stores more", rule=Ordering("spectral", "gradient")),
         Control("thrice-that", "15 times as many", rule=Ordering("fifteen_times", "spectral")),
     ),
-    plot=AS_PLOTTED,
 )
 def far_more(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """One step of Muon stores far more associations than one step of gradient descent."""
@@ -202,10 +197,9 @@ def exponent_claim_cells(exponent: float) -> tuple[Cell, ...]:
     return sizes(32, 128, exponents=(exponent,))
 
 
-@claim(
+@step_claim(
     "E.spectral-exponent",
     "At a = 1.5 a spectral step recalls d^(4/3) items",
-    source=DERIVED,
     latex=r"N_{spectral}\propto d^{1+\frac1{2a}}",
     regime="a = 1.5, 16 items a dimension, d = 32 and 128",
     cells={"standard": exponent_claim_cells(1.5)},
@@ -219,7 +213,6 @@ def exponent_claim_cells(exponent: float) -> tuple[Cell, ...]:
         Control("linear", "in proportion to d", rule=Exponents({"dim": 1.0}, 0.08)),
         power("more", "exponent 1.53", dim=0.2),
     ),
-    plot=AS_PLOTTED,
 )
 def spectral_exponent(cell: Cell, block: Block) -> torch.Tensor:
     """The number of items recalled after one spectral step grows as d^(1 + 1/(2a)), faster than
@@ -227,10 +220,9 @@ def spectral_exponent(cell: Cell, block: Block) -> torch.Tensor:
     return after(cell, block, "spectral")["spectral"]
 
 
-@claim(
+@step_claim(
     "E.spectral-exponent-steep",
     "At a = 2 a spectral step recalls d^(5/4) items",
-    source=DERIVED,
     latex=r"N_{spectral}\propto d^{1+\frac1{2a}}",
     regime="a = 2, 16 items a dimension, d = 32 and 128",
     cells={"standard": exponent_claim_cells(2.0)},
@@ -242,17 +234,15 @@ def spectral_exponent(cell: Cell, block: Block) -> torch.Tensor:
         Control("parameters", "as d^(1 + 1/a)", rule=Exponents({"dim": 1.5}, 0.1)),
         Control("linear", "in proportion to d", rule=Exponents({"dim": 1.0}, 0.1)),
     ),
-    plot=AS_PLOTTED,
 )
 def steep_exponent(cell: Cell, block: Block) -> torch.Tensor:
     """The steeper the frequencies, the closer the exponent 1 + 1/(2a) is to 1."""
     return after(cell, block, "spectral")["spectral"]
 
 
-@claim(
+@step_claim(
     "E.gradient-exponent-literal",
     "The limit d^(1/(2a)) of the gradient step, taken literally at small sizes",
-    source=DERIVED,
     latex=r"N_{gradient}\propto d^{\frac1{2a}}",
     regime="a = 1.5, 16 items a dimension, d = 24 and 96",
     cells={"standard": sizes(24, 96, exponents=(1.5,))},
@@ -265,7 +255,6 @@ def steep_exponent(cell: Cell, block: Block) -> torch.Tensor:
         E.one-step-gradient tests, has an exponent of 0.48 on this grid and comes within 5% of the
         limit only beyond d = 10000: the noise of all other items, smaller by sqrt(log N/d) than
         the frequent competitors, still takes a third of what would be recalled at d = 64.""",
-    plot=AS_PLOTTED,
 )
 def gradient_exponent(cell: Cell, block: Block) -> torch.Tensor:
     """The number of items recalled after one gradient step grows as d^(1/(2a))."""

@@ -1,5 +1,7 @@
 """How large a batch one step of an optimiser can use."""
 
+from functools import partial
+
 import torch
 
 from recall_claims import (
@@ -27,6 +29,7 @@ REFERENCE = "theory/spectral/one_step.py"
 DERIVED = Source("E", "E2", provenance="derived", reference=REFERENCE)
 RUNGS = (0.87, 0.93, 1.1, 1.2)
 AS_PLOTTED = Plot(x="batch", group=("dim", "exponent"), y_label="items recalled", log="xy")
+batch_claim = partial(claim, source=DERIVED, plot=AS_PLOTTED)
 
 critical = on(theory.critical_batch)
 
@@ -70,10 +73,9 @@ SMALL = batches({(32, 1.5): (8,), (64, 1.5): (16,), (64, 2.0): (16,)})
 BEST = batches({(64, 1.5): (32,)})
 
 
-@claim(
+@batch_claim(
     "E.batch-gradient",
     "The number of items recalled after a gradient step on a batch",
-    source=DERIVED,
     latex=r"\sum_iE_n\prod_{j\ne i}E_{n_j}\Phi\left(\frac{n_iX}{n_j/\sqrt d}\right)",
     predict=on(theory.recalled_gradient),
     regime=theory.BATCH.searched(
@@ -92,7 +94,6 @@ BEST = batches({(64, 1.5): (32,)})
         as_population("gradient"),
         at("half-the-batch", "a batch half as large", batch=lambda c: c["batch"] // 2),
     ),
-    plot=AS_PLOTTED,
 )
 def gradient_batch(cell: Cell, block: Block) -> torch.Tensor:
     """Of a batch of B samples a gradient step sees the counts of the items: it recalls what the
@@ -100,10 +101,9 @@ def gradient_batch(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(measured.one_step, cell, steps=("gradient",))["gradient"]
 
 
-@claim(
+@batch_claim(
     "E.batch-spectral",
     "The number of items recalled after a spectral step on a batch",
-    source=DERIVED,
     latex=r"\sum_iE_n\,P\left(s(n_i/B) > \max_{j\ne i}\ldots\right)",
     predict=on(theory.recalled_spectral),
     regime=theory.BATCH.searched(
@@ -123,7 +123,6 @@ def gradient_batch(cell: Cell, block: Block) -> torch.Tensor:
         as_population("spectral"),
         at("half-the-batch", "a batch half as large", batch=lambda c: c["batch"] // 2),
     ),
-    plot=AS_PLOTTED,
 )
 def spectral_batch(cell: Cell, block: Block) -> torch.Tensor:
     """The law of one spectral step holds with the weights n_i/B of a batch, also where these do
@@ -131,10 +130,9 @@ def spectral_batch(cell: Cell, block: Block) -> torch.Tensor:
     return block.draw(measured.one_step, cell, steps=("spectral",))["spectral"]
 
 
-@claim(
+@batch_claim(
     "E.critical-batch",
     "The batch at which a spectral step recalls half of what it recalls of the population",
-    source=DERIVED,
     predict=critical,
     regime=theory.STEP.searched(
         "d >= 48, a = 1.5 and 2; on the grid 16 items a dimension, d = 48 and 64, batches near it",
@@ -165,10 +163,9 @@ def critical_batch(cell: Cell, block: Block) -> torch.Tensor:
     return (torch.sign(2 * found["spectral"] - found["spectral_all"]) + 1) / 2
 
 
-@claim(
+@batch_claim(
     "E.batch-saturation",
     "A batch at which the gradient step has saturated leaves the spectral one far below",
-    source=DERIVED,
     latex=r"\frac{N_{gradient}(B)}{N_{gradient}(\infty)}>\frac{N_{spectral}(B)}"
     r"{N_{spectral}(\infty)}+\frac12",
     regime="16 items a dimension, d = 32 and 64, at the batch where the gradient step saturates",
@@ -194,10 +191,9 @@ def saturation(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     return {step: found[step] / found[f"{step}_all"] for step in ("gradient", "spectral")}
 
 
-@claim(
+@batch_claim(
     "E.batch-overshoot",
     "A batch of the right size stores more items than the whole population",
-    source=DERIVED,
     latex=r"N(B) > N(\infty)",
     regime="a = 1.5, 16 items a dimension, d = 64, B = 32 for the gradient step",
     cells={"standard": BEST},
@@ -209,7 +205,6 @@ def saturation(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
         Control("swapped", "fewer", rule=Ordering("gradient", "gradient_all")),
         Control("half-again", "half as many again", rule=Ordering("half_again", "gradient")),
     ),
-    plot=AS_PLOTTED,
 )
 def overshoot(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     """The number recalled does not rise to saturation but overshoots it: a rare item that a batch
