@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from torch import Tensor
 
-from recall_claims import Block, Cell, Plot, cells, grid, on
+from recall_claims import Block, Cell, Plot, grid, on
 from simulation.attention import localisation, sampling, three_steps
 from theory.attention import signal
 from theory.attention.problem import Problem
@@ -26,11 +26,6 @@ class RecallProblem(Problem):
     def of(cls, parameters: Mapping[str, Any]) -> Self:
         """The setting in a cell, with any length, and any dimension where it has none."""
         return super().of({"length": 2, "dim": 64} | dict(parameters))
-
-
-def settings(names: str, *rows: tuple[int, ...], **same: bool | str) -> tuple[Cell, ...]:
-    """Cells with these values of the named parameters, a row each."""
-    return cells({**dict(zip(names.split(), row, strict=True)), **same} for row in rows)
 
 
 def corners(**box: tuple[int, int]) -> tuple[Cell, ...]:

@@ -4,8 +4,8 @@ import math
 
 from torch import Tensor
 
-from claims.attention.common import LOCALISATION, settings
-from claims.relaxed import relaxing
+from claims.attention.common import LOCALISATION
+from claims.common import relaxing, table
 from recall_claims import (
     Betting,
     Block,
@@ -27,7 +27,7 @@ SOURCE = Source("A", "A5")
 LENGTH = 16
 GRID = grid(vocab_size=64, length=LENGTH, dim=16, samples=(50, 97, 195))
 LONG = grid(vocab_size=64, length=64, dim=16, samples=(730, 1460, 2920))
-FEW = settings(
+FEW = table(
     "vocab_size length dim samples",
     *((64, 16, 16, n) for n in (10, 40)),
     *((64, 64, 16, n) for n in (20, 80)),

@@ -7,7 +7,8 @@ from functools import cache
 
 from torch import Tensor
 
-from claims.attention.common import LOCALISATION, localised_either_way, settings
+from claims.attention.common import LOCALISATION, localised_either_way
+from claims.common import table
 from recall_claims import (
     Block,
     Cell,
@@ -73,7 +74,7 @@ def rungs(points: Sequence[Cell], *factors: float) -> tuple[Cell, ...]:
     return ladder(points, "samples", lambda cell: critical.critical_samples(problem(cell)), factors)
 
 
-MIXED = settings(SIZES, (512, 32, 24))
+MIXED = table(SIZES, (512, 32, 24))
 
 
 @claim(
@@ -109,9 +110,9 @@ def critical_samples(cell: Cell, block: Block) -> Tensor:
     return localised_either_way(cell, block)
 
 
-SHORT = settings(SIZES, (256, 12, 16), (2048, 12, 16), (2048, 16, 48), (2048, 32, 48))
-MEDIUM = settings(SIZES, (256, 16, 12), (2048, 16, 12), (512, 32, 12), (1024, 32, 24))
-LONG = settings(SIZES, (512, 32, 16), (512, 32, 64), (512, 96, 64), (2048, 64, 64))
+SHORT = table(SIZES, (256, 12, 16), (2048, 12, 16), (2048, 16, 48), (2048, 32, 48))
+MEDIUM = table(SIZES, (256, 16, 12), (2048, 16, 12), (512, 32, 12), (1024, 32, 24))
+LONG = table(SIZES, (512, 32, 16), (512, 32, 64), (512, 96, 64), (2048, 64, 64))
 REGION = Region(0.84, 1.18)
 RUNGS = (0.5, 0.84, 1.18, 2.0)
 
@@ -215,7 +216,7 @@ def long_sequences(cell: Cell, block: Block) -> Tensor:
     return localised_either_way(cell, block)
 
 
-PRESS = settings(SIZES, (512, 16, 16), (512, 16, 32), (512, 32, 32), (1024, 16, 16))
+PRESS = table(SIZES, (512, 16, 16), (512, 16, 32), (512, 32, 32), (1024, 16, 16))
 
 
 @claim(

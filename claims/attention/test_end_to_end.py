@@ -4,7 +4,7 @@ from functools import partial
 
 from torch import Tensor
 
-from claims.attention.common import settings
+from claims.common import table
 from recall_claims import (
     Block,
     Cell,
@@ -22,13 +22,13 @@ from theory.attention import end_to_end, localisation, recall
 from theory.attention.problem import Problem
 
 SIZES = "vocab_size length dim samples"
-SMOKE = settings(SIZES, (256, 64, 64, 384), (256, 64, 64, 768))
-STANDARD = SMOKE + settings(
+SMOKE = table(SIZES, (256, 64, 64, 384), (256, 64, 64, 768))
+STANDARD = SMOKE + table(
     SIZES,
     *((256, 32, 48, 256), (256, 32, 48, 512), (256, 48, 128, 256)),
     *((256, 64, 48, 1024), (256, 64, 96, 384), (256, 64, 96, 768)),
 )
-LARGE = settings(SIZES, (1024, 64, 96, 768), (1024, 64, 128, 1024), (1024, 96, 160, 1536))
+LARGE = table(SIZES, (1024, 64, 96, 768), (1024, 64, 128, 1024), (1024, 96, 160, 1536))
 FOUND = on(Problem, localisation.probability)
 RECALLED = on(Problem, recall.recall_accuracy)
 CONTROLS = (
@@ -73,7 +73,7 @@ def accuracy(cell: Cell, block: Block) -> Tensor:
     "Accuracy is localisation times recall",
     predict=on(Problem, end_to_end.product),
     cells={
-        "standard": SMOKE + settings(SIZES, (256, 32, 48, 256), (256, 64, 96, 384)),
+        "standard": SMOKE + table(SIZES, (256, 32, 48, 256), (256, 64, 96, 384)),
         "full": STANDARD,
     },
     rule=ProportionDifference(Region(-0.07, 0.07)),

@@ -8,7 +8,8 @@ from functools import partial
 
 from torch import Tensor
 
-from claims.attention.common import VARIANCES, corners, in_score_units, settings
+from claims.attention.common import VARIANCES, corners, in_score_units
+from claims.common import table
 from recall_claims import (
     Block,
     Cell,
@@ -48,12 +49,12 @@ ISOLATED = cells(
     {"term": term, **sizes, "trigger_in_values": tau}
     for tau, terms in ((False, (*noise.TERMS, "2 Cov(D,H)")), (True, ("T", "E", "H")))
     for term in terms
-    for sizes in settings(SIZES, (128, 64, 16, 256), (128, 64, 32, 512), (192, 64, 16, 768))
+    for sizes in table(SIZES, (128, 64, 16, 256), (128, 64, 32, 512), (192, 64, 16, 768))
 )
 MIXED = cells(
     {**sizes, "trigger_in_values": tau}
     for tau in (False, True)
-    for sizes in settings(
+    for sizes in table(
         SIZES, (128, 32, 64, 256), (256, 32, 32, 256), (256, 64, 16, 256), (128, 32, 16, 1024)
     )
 )
@@ -284,9 +285,9 @@ TRIGGER_IN_VALUES = (
 )
 ORTHONORMAL = ((128, 130, 8, 256), (64, 66, 4, 256), (128, 130, 32, 64), (64, 66, 16, 16))
 POINTS = (
-    *settings(SIZES, *ON_SPHERE, embeddings="sphere", trigger_in_values=False),
-    *settings(SIZES, *TRIGGER_IN_VALUES, embeddings="sphere", trigger_in_values=True),
-    *settings(SIZES, *ORTHONORMAL, embeddings="orthonormal", trigger_in_values=False),
+    *table(SIZES, *ON_SPHERE, embeddings="sphere", trigger_in_values=False),
+    *table(SIZES, *TRIGGER_IN_VALUES, embeddings="sphere", trigger_in_values=True),
+    *table(SIZES, *ORTHONORMAL, embeddings="orthonormal", trigger_in_values=False),
 )
 
 

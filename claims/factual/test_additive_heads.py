@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from claims.factual.common import rungs
+from claims.common import rungs
 from recall_claims import (
     Block,
     Cell,

@@ -6,7 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from claims.factual.common import NAMES, rungs, shapes
+from claims.common import rungs
+from claims.factual.common import NAMES, shapes
 from claims.factual.explicit_weights import LENGTH, MARGIN, drawn, each, recalled
 from recall_claims import (
     Betting,

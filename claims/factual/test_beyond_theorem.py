@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from claims.factual.common import rungs, shapes
+from claims.common import relaxing, rungs
+from claims.factual.common import shapes
 from claims.factual.explicit_weights import each, recalled
 from claims.factual.sequential import SEQUENTIAL, SMALL, stage_times
 from claims.factual.sequential import task as facts
-from claims.relaxed import relaxing
 from recall_claims import (
     Betting,
     Block,

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import numpy as np
 from torch import Tensor
 
-from claims.factual.common import rungs, shapes
+from claims.common import rungs
+from claims.factual.common import shapes
 from claims.factual.explicit_weights import FREQUENCY, each, recalled
 from recall_claims import (
     Block,

@@ -5,6 +5,7 @@ from functools import partial
 
 from torch import Tensor
 
+from claims.common import table
 from claims.lower_bound.common import (
     MEDIAN,
     SOURCE,
@@ -22,7 +23,6 @@ from recall_claims import (
     OneSided,
     Plot,
     Region,
-    cells,
     claim,
     grid,
     on,
@@ -53,10 +53,7 @@ below_ceiling = partial(
 LINEAR = Control("linear-in-d", "d in place of d^2", lambda c: highest(c, 1 / c["dim"]))
 
 
-BAYES = cells(
-    {"vocab_size": 6, "length": length, "samples": 24, "dim": dim}
-    for length, dim in ((3, 2), (8, 2), (8, 3), (8, 4))
-)
+BAYES = table("length dim", (3, 2), (8, 2), (8, 3), (8, 4), vocab_size=6, samples=24)
 
 
 @below_ceiling(
@@ -67,10 +64,7 @@ BAYES = cells(
         """the Gaussian-equivalent channel, for which the ceiling is a theorem and Bayes' rule is
         the best of all estimators; on the grid V = 6"""
     ),
-    cells={
-        "smoke": BAYES[2:],
-        "standard": BAYES,
-    },
+    cells={"smoke": BAYES[2:], "standard": BAYES},
     replicates=64,
     controls=(
         Control("fifth-of-the-information", "a fifth of the nats", lambda c: highest(c, 1 / 5)),
@@ -117,10 +111,7 @@ located = partial(CriticalLocation, scan="dim")
 ALLOWED = on(Problem, ceiling.critical_dim)
 FACTOR = Region(math.sqrt(2.0), math.sqrt(3.3))
 HALF_ACCURACY = critical_rungs(
-    (
-        {"vocab_size": 256, "length": length, "samples": samples}
-        for length, samples in ((8, 8192), (32, 2048))
-    ),
+    table("length samples", (8, 8192), (32, 2048), vocab_size=256),
     "dim",
     ALLOWED,
     FACTOR,

@@ -1,10 +1,10 @@
 """A4, A13: where estimators that see the gradient at initialisation guess half of the labels."""
 
-from collections.abc import Mapping
 from functools import partial
 
 from torch import Tensor
 
+from claims.common import table
 from claims.lower_bound.common import MEDIAN, SOURCE, critical_rungs, derived, mostly_guessed
 from recall_claims import (
     Block,
@@ -23,10 +23,10 @@ from theory.lower_bound import gradient_capacity, linear_mmse, matched_filter
 
 BATCHES = "share of batches with half of the labels right"
 half_claim = partial(claim, replicates=16, looks=7)
-SETTINGS: tuple[Mapping[str, int | str], ...] = (
-    {"estimator": "matched filter", "vocab_size": 256, "length": 16, "dim": 96},
-    {"estimator": "linear MMSE", "vocab_size": 256, "length": 32, "dim": 72},
-    {"estimator": "matched filter", "vocab_size": 256, "length": 64, "dim": 128},
+SETTINGS = table(
+    "estimator length dim",
+    *(("matched filter", 16, 96), ("linear MMSE", 32, 72), ("matched filter", 64, 128)),
+    vocab_size=256,
 )
 
 
@@ -146,10 +146,7 @@ def multiplicative(cell: Cell, block: Block) -> Tensor:
 
 HALF_DIM = on(Problem, gradient_capacity.half_dim)
 FINITE_DIM = Region(0.78, 0.92)
-SIZES = tuple(
-    {"vocab_size": 256, "length": length, "samples": samples}
-    for length, samples in ((32, 2048), (32, 8192), (8, 8192))
-)
+SIZES = table("length samples", (32, 2048), (32, 8192), (8, 8192), vocab_size=256)
 
 
 @half_claim(

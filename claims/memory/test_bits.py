@@ -5,6 +5,7 @@ from functools import partial
 
 import torch
 
+from claims.common import table
 from recall_claims import (
     Betting,
     Block,
@@ -18,7 +19,6 @@ from recall_claims import (
     Source,
     Student,
     at,
-    cells,
     claim,
     grid,
     on,
@@ -31,12 +31,11 @@ SOURCE = Source("B", "B7", provenance="derived", reference="theory/memory/bits.p
 bits_claim = partial(claim, source=SOURCE)
 TINY = grid(facts=4, outputs=2, bits=(0, 1, 2, 3, 4))
 SEARCHED = TINY + grid(facts=3, outputs=4, bits=(0, 2, 3, 4, 6))
-CODES = cells(
-    {"facts": facts, "outputs": outputs, "bits": bits}
-    for facts, outputs, bits in ((8, 2, 4), (16, 2, 8), (28, 2, 14), (12, 4, 12))
-)
-OVERLOADED = grid(facts=(256, 512), outputs=64, dim=32, weight_bits=1) + cells(
-    {"facts": 64 * bits, "outputs": 64, "dim": 16, "weight_bits": bits} for bits in (1, 2, 4)
+CODES = table("facts outputs bits", (8, 2, 4), (16, 2, 8), (28, 2, 14), (12, 4, 12))
+OVERLOADED = table(
+    "facts dim weight_bits",
+    *((256, 32, 1), (512, 32, 1), (64, 16, 1), (128, 16, 2), (256, 16, 4)),
+    outputs=64,
 )
 MEMORIES = (
     *grid(construction=("hebbian", "one-bit"), dim=96, width=96),

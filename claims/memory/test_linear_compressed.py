@@ -6,6 +6,7 @@ from functools import partial
 
 import torch
 
+from claims.common import table
 from claims.memory.common import draw, majority
 from recall_claims import (
     Block,
@@ -46,8 +47,7 @@ def ranks(*points: tuple[int, int]) -> tuple[Cell, ...]:
 def large(*points: tuple[int, int]) -> tuple[Cell, ...]:
     """Rungs of d = m around that at which half of so many associations are recalled, and how many
     of them are asked for."""
-    ask = cells({"associations": n, "queries": queries} for n, queries in points)
-    return ladder(ask, "dim", on(memory.half_dim), DIMS)
+    return ladder(table("associations queries", *points), "dim", on(memory.half_dim), DIMS)
 
 
 def same_parameters(dim: Callable[[float], float]) -> Callable[[Cell], float]:

@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from claims.common import table
 from recall_claims import (
     Block,
     Cell,
@@ -13,7 +14,6 @@ from recall_claims import (
     Region,
     Source,
     at,
-    cells,
     claim,
     grid,
     ladder,
@@ -27,9 +27,9 @@ from theory.memory import optimal
 
 EDGES = (0.9, 0.96, 1.16, 1.25)
 LITERAL, NEEDED = (0.9, 0.97, 1.25, 1.35), (0.65, 1.0)
-SHARES = cells({"dim": dim, "share": share} for dim, share in ((16, 0.25), (12, 0.5), (8, 0.75)))
-SMALLER = cells({"dim": dim, "share": share} for dim, share in ((16, 0.25), (10, 0.5), (8, 0.75)))
-LARGER = cells({"dim": dim, "share": share} for dim, share in ((20, 0.25), (16, 0.5), (12, 0.75)))
+SHARES = table("dim share", (16, 0.25), (12, 0.5), (8, 0.75))
+SMALLER = table("dim share", (16, 0.25), (10, 0.5), (8, 0.75))
+LARGER = table("dim share", (20, 0.25), (16, 0.5), (12, 0.75))
 
 critical = on(theory.critical_associations)
 LOGARITHM = on(optimal.associations_on_line, constant=2.0)

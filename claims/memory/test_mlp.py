@@ -11,6 +11,7 @@ from functools import partial
 import torch
 from scipy import special
 
+from claims.common import rungs, table
 from recall_claims import (
     Betting,
     Block,
@@ -24,7 +25,6 @@ from recall_claims import (
     Region,
     Source,
     at,
-    cells,
     claim,
     grid,
     ladder,
@@ -40,18 +40,11 @@ mlp_claim = partial(claim, source=Source("B", "B2"), replicates=16, looks=7, dty
 ALL_RIGHT = "P(all right)"
 SMALL = Cell(associations=128, dim=32)
 SQUARE = (SMALL, SMALL.replace(associations=512), SMALL.replace(dim=128))
-FEW_OUTPUTS = cells({"associations": n, "dim": d, "outputs": 64} for n, d in ((256, 32), (512, 64)))
+FEW_OUTPUTS = table("associations dim", (256, 32), (512, 64), outputs=64)
 LIMIT = (SMALL, Cell(associations=512, dim=128))
-STORED = cells(
-    {"width": m, "dim": d, "features": "cosine"} for m, d in ((128, 32), (512, 32), (128, 128))
-)
-RELU = cells(
-    {"width": m, "dim": d, "features": "relu"} for m, d in ((256, 32), (512, 32), (512, 64))
-)
-RELU_WIDE = cells(
-    {"associations": n, "dim": d, "width": 4096, "features": "relu"}
-    for n, d in ((800, 24), (1200, 32))
-)
+STORED = table("width dim", (128, 32), (512, 32), (128, 128), features="cosine")
+RELU = table("width dim", (256, 32), (512, 32), (512, 64), features="relu")
+RELU_WIDE = table("associations dim", (800, 24), (1200, 32), width=4096, features="relu")
 
 critical_width, capacity = on(mlp.critical_width), on(mlp.capacity)
 
@@ -69,8 +62,7 @@ def below_limit(settings: Iterable[Cell]) -> tuple[Cell, ...]:
 
 def capacities(settings: Iterable[Cell], edge: float) -> tuple[Cell, ...]:
     """A ladder around the number of associations up to which all are right."""
-    factors = (1 - 2.2 * edge, 1 - edge, 1 - 0.4 * edge, 1 + 0.4 * edge, 1 + edge, 1 + 2.2 * edge)
-    return ladder(settings, "associations", capacity, factors)
+    return rungs("associations", capacity, edge, *settings)
 
 
 def middle(*parts: float) -> tuple[Cell, ...]:
@@ -341,9 +333,7 @@ def relu_floor(cell: Cell, block: Block) -> torch.Tensor:
     regime="sizes at which the projected features recall nearly everything",
     cells={
         "smoke": grid(associations=128, dim=32, width=256),
-        "standard": cells(
-            {"associations": n, "dim": d, "width": 512} for n, d in ((128, 32), (256, 64))
-        ),
+        "standard": table("associations dim", (128, 32), (256, 64), width=512),
         "full": grid(associations=(128, 256, 512), dim=(64, 128), width=1024),
     },
     rule=Ordering(smaller="plain", larger="projected", margin=0.5, method=Betting()),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 import torch
 from scipy import optimize
 
+from claims.common import table
 from recall_claims import (
     Block,
     Cell,
@@ -117,8 +118,7 @@ def trained_line_few_outputs(cell: Cell, block: Block) -> dict[str, torch.Tensor
 
 
 REACHED = on_line(
-    cells({"dim": d, "width": m} for d, m in ((16, 16), (11, 22)))
-    + cells({"dim": d, "width": m, "outputs": 32} for d, m in ((11, 22), (8, 32))),
+    table("dim width", (16, 16), (11, 22)) + table("dim width", (11, 22), (8, 32), outputs=32),
     0.8,
 )
 

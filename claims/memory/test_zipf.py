@@ -6,6 +6,7 @@ from functools import partial
 
 import torch
 
+from claims.common import table
 from recall_claims import (
     Betting,
     Block,
@@ -92,10 +93,7 @@ CUTOFFS = cutoffs(32, 64, 128, factors=(0.5, 3.0, 4.0)) + cutoffs(64, factors=(1
 DATA = cells(
     {**cell, "samples": samples} for cell in cutoffs(32, 128) for samples in (32, 128, 512)
 )
-UNSEEN = cells(
-    {"alpha": 2.0, "labels": 8, "dim": dim, "stored": dim, "samples": samples}
-    for dim, samples in ((128, 64), (256, 1024))
-)
+UNSEEN = table("dim stored samples", (128, 128, 64), (256, 256, 1024), alpha=2.0, labels=8)
 
 
 @zipf_claim(

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from recall_claims import Block, Cell, Source, cells
+from claims.common import table
+from recall_claims import Block, Cell, Source
 from simulation.spectral import facts, flows
 from theory.spectral import flows as theory
 
@@ -23,7 +24,7 @@ Pair = tuple[int, int]
 
 def sizes(*pairs: Pair, **more: str | float) -> tuple[Cell, ...]:
     """Cells of these S, R."""
-    return cells({"subjects": s, "relations": r, **more} for s, r in pairs)
+    return table("subjects relations", *pairs, **more)
 
 
 def tuple_of(cell: Cell) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from claims.relaxed import relaxing
+from claims.common import relaxing
 from claims.spectral.common import START, disturbed, each, lasting, ratio, sizes, task
 from recall_claims import (
     Block,
