@@ -2,13 +2,13 @@
 
 from typing import Any
 
+import recall_claims as rc
 from claims.common import table
-from recall_claims import Cell
 
 NAMES = ("subjects", "relations", "answers")
 Triple = tuple[int, int, int]
 
 
-def shapes(*triples: Triple, **more: Any) -> tuple[Cell, ...]:
+def shapes(*triples: Triple, **more: Any) -> tuple[rc.Cell, ...]:
     """Cells of these S, R, D."""
     return table(" ".join(NAMES), *triples, **more)
