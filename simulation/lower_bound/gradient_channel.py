@@ -73,11 +73,7 @@ Estimator = Callable[[Observation], torch.Tensor]
 
 
 def discrete(
-    rngs: Sequence[np.random.Generator],
-    *,
-    length: int,
-    samples: int,
-    **setting: Any,
+    rngs: Sequence[np.random.Generator], *, length: int, samples: int, **setting: Any
 ) -> Instance:
     """The gradient of one training batch per generator.
 
