@@ -1,6 +1,6 @@
 """A claim is a region, evidence is an interval: theorems put to the test by simulation.
 
-A claim file needs the names in `__all__` and nothing else:
+A claim file says `import recall_claims as rc`, and needs the names in `__all__` and nothing else:
 
 * `claim` makes a claim of a function that simulates a `Block` of replicates in a `Cell`; `grid`,
   `cells`, `ladder` and `scan` make the cells.
@@ -149,5 +149,6 @@ if not TYPE_CHECKING:  # which knows the names above, and no others
             for home in _HOMES if name != "pytest_addoption" else ("hook",):
                 module = import_module(f"{__name__}.{home}")
                 if hasattr(module, name):
-                    return getattr(module, name)
+                    globals()[name] = getattr(module, name)  # the next time it is at hand
+                    return globals()[name]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
