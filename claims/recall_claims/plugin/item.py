@@ -45,7 +45,7 @@ class ClaimItem(pytest.Item):
             self.record = session.cut(claim, file)
         except Exception as error:  # whatever broke is the claim's record, and pytest's to show
             reason = f"{type(error).__name__}: {error}"
-            self.record = record.undecided(
+            self.record = recording.undecided(
                 claim, session.settings, file, state="ERROR", reason=reason, outcome="failed"
             )
             raise
