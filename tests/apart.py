@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -44,6 +45,20 @@ class Result:
 
     status: int
     text: str
+
+
+def run(folder: Path, *command: str, environment: Mapping[str, str] | None = None) -> Result:
+    """What a command does in a folder."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout + done.stderr)
 
 
 def run_pytest(

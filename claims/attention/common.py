@@ -5,15 +5,15 @@ from typing import Any, Self
 
 from torch import Tensor
 
-from recall_claims import Block, Cell, Plot, cells, grid, on
+import recall_claims as rc
 from simulation.attention import localisation, sampling, three_steps
 from theory.attention import signal
 from theory.attention.problem import Problem
 
-LOCALISATION = Plot(
+LOCALISATION = rc.Plot(
     x="samples", group=("vocab_size", "length", "dim"), y_label="localisation probability"
 )
-VARIANCES = Plot("parity", log="xy", y_label="variance")
+VARIANCES = rc.Plot("parity", log="xy", y_label="variance")
 
 
 class RecallProblem(Problem):
@@ -28,29 +28,24 @@ class RecallProblem(Problem):
         return super().of({"length": 2, "dim": 64} | dict(parameters))
 
 
-def settings(names: str, *rows: tuple[int, ...], **same: bool | str) -> tuple[Cell, ...]:
-    """Cells with these values of the named parameters, a row each."""
-    return cells({**dict(zip(names.split(), row, strict=True)), **same} for row in rows)
-
-
-def corners(**box: tuple[int, int]) -> tuple[Cell, ...]:
+def corners(**box: tuple[int, int]) -> tuple[rc.Cell, ...]:
     """Half of the corners of a box: every exponent is estimated from all of its cells."""
-    return tuple(cell for i, cell in enumerate(grid(**box)) if i.bit_count() % 2 == 0)
+    return tuple(cell for i, cell in enumerate(rc.grid(**box)) if i.bit_count() % 2 == 0)
 
 
-def in_score_units(law: Callable[[Problem], float]) -> Callable[[Cell], float]:
+def in_score_units(law: Callable[[Problem], float]) -> Callable[[rc.Cell], float]:
     """Predicts a variance of scores that a law gives in units of s0^2."""
-    predict, unit = on(Problem, law), on(Problem, signal.signal_unit)
+    predict, unit = rc.on(Problem, law), rc.on(Problem, signal.signal_unit)
     return lambda cell: float(unit(cell) ** 2 * predict(cell))
 
 
-def localised(cell: Cell, block: Block) -> Tensor:
+def localised(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Localisation probability of each replicate, exact over fresh sequences."""
     batch = block.draw(sampling.draw, cell)
     return localisation.probability(three_steps.token_scores(batch), length=batch.length)
 
 
-def localised_either_way(cell: Cell, block: Block) -> Tensor:
+def localised_either_way(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The same, averaged over the trigger and its opposite, for a trigger in the keys alone.
 
     The mean is that of `localised`, and replicates vary half as much.

@@ -1,26 +1,15 @@
 """Capacity: the closed formula that joins localisation, recall and coverage, and its inverses."""
 
+from functools import partial
+
 from torch import Tensor
 
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    Plot,
-    Region,
-    Source,
-    claim,
-    grid,
-    ladder,
-    on,
-    times,
-)
+import recall_claims as rc
 from simulation.attention import end_to_end, sampling
 from theory.attention import capacity
 
-SOURCE = Source("A", "A3", "A8", "A9", "A11")
-REGION = Region(0.85, 1.18)
+SOURCE = rc.Source("A", "A3", "A8", "A9", "A11")
+REGION = rc.Region(0.85, 1.18)
 WHY = """Stated error of the closed formula where one condition rules and the others hold with room:
     15% (localisation in closed form 6% off the full theory, recall 7%, and the other factor of the
     accuracy a few per cent below 1)."""
@@ -28,27 +17,30 @@ ACCURACY = "end-to-end accuracy"
 
 EDGES = (0.7, 0.85, 1.18, 1.4)
 WIDE = (0.5, 0.85, 1.18, 2.0)
-NEEDED = on(capacity.critical_samples)
-VOCAB = on(capacity.max_vocab)
-LENGTH = on(capacity.max_length)
-DIM = on(capacity.min_dim)
+NEEDED = rc.on(capacity.critical_samples)
+VOCAB = rc.on(capacity.max_vocab)
+LENGTH = rc.on(capacity.max_length)
+DIM = rc.on(capacity.min_dim)
+capacity_claim = partial(rc.claim, source=SOURCE, why=WHY, replicates=16, looks=7)
 
 
-@claim(
+def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
+    """Accuracy on fresh sequences after the three steps."""
+    return end_to_end.run(block.draw(sampling.draw, cell)).accuracy
+
+
+@capacity_claim(
     "A.capacity-samples",
     "How many samples are needed, and which condition decides",
-    source=SOURCE,
     predict=NEEDED,
     latex=r"N_{min} = \max\{N_c(V, L, d),\ N_{recall}(V, d),\ V\log 2\}",
     regime="""One ladder where coverage rules (many dimensions, short sequences) and one where
         localisation does (long sequences); d <= V. Where recall rules, the accuracy hardly changes
         with N: the claims on vocabulary and dimension are about that.""",
     cells=lambda: {
-        "standard": ladder(
-            (
-                *grid(vocab_size=128, length=8, dim=128),
-                *grid(vocab_size=128, length=128, dim=64),
-            ),
+        "standard": rc.ladder(
+            rc.grid(vocab_size=128, length=8, dim=128)
+            + rc.grid(vocab_size=128, length=128, dim=64),
             "samples",
             NEEDED,
             WIDE,
@@ -56,83 +48,76 @@ DIM = on(capacity.min_dim)
     },
     replicates=64,
     looks=6,
-    rule=CriticalLocation(REGION),
-    why=WHY,
+    rule=rc.CriticalLocation(REGION),
     controls=(
-        times(1.45, description="45% more samples"),
-        times(0.68, description="a third fewer samples"),
-        Control("coverage-only", "seeing half the tokens is enough", on(capacity.coverage_samples)),
+        rc.times(1.45, description="45% more samples"),
+        rc.times(0.68, description="a third fewer samples"),
+        rc.Control(
+            "coverage-only", "seeing half the tokens is enough", rc.on(capacity.coverage_samples)
+        ),
     ),
-    plot=Plot(x="samples", group=("length", "dim"), y_label=ACCURACY),
+    plot=rc.Plot(x="samples", group=("length", "dim"), y_label=ACCURACY),
 )
-def samples_needed(cell: Cell, block: Block) -> Tensor:
+def samples_needed(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Half of the fresh sequences get their label once the samples suffice for localisation, for
     recall through the interference of the stored facts, and to have shown half of the tokens."""
-    return end_to_end.run(block.draw(sampling.draw, cell)).accuracy
+    return accuracy(cell, block)
 
 
-@claim(
+@capacity_claim(
     "A.capacity-vocabulary",
     "The largest vocabulary that N samples and d dimensions hold",
-    source=SOURCE,
     predict=VOCAB,
     regime="Short sequences and N > V: the vocabulary is limited by recall, d^2 ~ 2 V log V.",
-    cells=lambda: ladder(grid(samples=1024, length=8, dim=64), "vocab_size", VOCAB, EDGES),
-    replicates=16,
-    looks=7,
-    rule=CriticalLocation(REGION, scan="vocab_size", rising=False),
-    why=WHY,
+    cells=lambda: rc.ladder(rc.grid(samples=1024, length=8, dim=64), "vocab_size", VOCAB, EDGES),
+    rule=rc.CriticalLocation(REGION, scan="vocab_size", rising=False),
     controls=(
-        times(1.45, description="45% more tokens"),
-        Control("one-a-dimension", "one token a dimension", lambda cell: cell["dim"]),
+        rc.times(1.45, description="45% more tokens"),
+        rc.Control("one-a-dimension", "one token a dimension", lambda cell: cell["dim"]),
     ),
-    plot=Plot(x="vocab_size", group=("dim",), y_label=ACCURACY),
+    plot=rc.Plot(x="vocab_size", group=("dim",), y_label=ACCURACY),
 )
-def vocabulary_held(cell: Cell, block: Block) -> Tensor:
+def vocabulary_held(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With N samples of length L in d dimensions, half of the fresh sequences get their label up to
     the vocabulary at which the capacity formula asks for exactly N samples."""
-    return end_to_end.run(block.draw(sampling.draw, cell)).accuracy
+    return accuracy(cell, block)
 
 
-@claim(
+@capacity_claim(
     "A.capacity-length",
     "The longest sequences that N samples and d dimensions bear",
-    source=SOURCE,
     predict=LENGTH,
     regime="Long sequences, with room in recall: the length is limited by localisation, in the "
     "mean-bias regime.",
-    cells={"standard": ladder(grid(samples=1200, vocab_size=128, dim=80), "length", LENGTH, EDGES)},
-    replicates=16,
-    looks=7,
-    rule=CriticalLocation(REGION, scan="length", rising=False),
-    why=WHY,
-    controls=(times(1.45, description="45% longer"), times(0.7, description="30% shorter")),
-    plot=Plot(x="length", group=("dim",), y_label=ACCURACY),
+    cells={
+        "standard": rc.ladder(
+            rc.grid(samples=1200, vocab_size=128, dim=80), "length", LENGTH, EDGES
+        )
+    },
+    rule=rc.CriticalLocation(REGION, scan="length", rising=False),
+    controls=(rc.times(1.45, description="45% longer"), rc.times(0.7, description="30% shorter")),
+    plot=rc.Plot(x="length", group=("dim",), y_label=ACCURACY),
 )
-def length_borne(cell: Cell, block: Block) -> Tensor:
+def length_borne(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With N samples and V tokens in d dimensions, half of the fresh sequences get their label up
     to the length at which the capacity formula asks for exactly N samples."""
-    return end_to_end.run(block.draw(sampling.draw, cell)).accuracy
+    return accuracy(cell, block)
 
 
-@claim(
+@capacity_claim(
     "A.capacity-dimension",
     "The least dimension that holds V tokens with N samples",
-    source=SOURCE,
     predict=DIM,
     regime="Short sequences and N > V: the dimension is limited by recall.",
-    cells=lambda: ladder(grid(samples=1024, vocab_size=256, length=8), "dim", DIM, EDGES),
-    replicates=16,
-    looks=7,
-    rule=CriticalLocation(REGION, scan="dim"),
-    why=WHY,
+    cells=lambda: rc.ladder(rc.grid(samples=1024, vocab_size=256, length=8), "dim", DIM, EDGES),
+    rule=rc.CriticalLocation(REGION, scan="dim"),
     controls=(
-        times(1.45, description="45% more dimensions"),
-        Control("orthogonal", "as many as tokens", lambda cell: cell["vocab_size"]),
+        rc.times(1.45, description="45% more dimensions"),
+        rc.Control("orthogonal", "as many as tokens", lambda cell: cell["vocab_size"]),
     ),
-    plot=Plot(x="dim", group=("vocab_size",), y_label=ACCURACY),
+    plot=rc.Plot(x="dim", group=("vocab_size",), y_label=ACCURACY),
 )
-def dimension_needed(cell: Cell, block: Block) -> Tensor:
+def dimension_needed(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With N samples of V tokens, half of the fresh sequences get their label from the dimension on
     at which the capacity formula asks for exactly N samples: far fewer dimensions than tokens."""
-    return end_to_end.run(block.draw(sampling.draw, cell)).accuracy
+    return accuracy(cell, block)

@@ -6,57 +6,39 @@ All settings have V L = 256, the eta at which logits after the first step are of
 
 from torch import Tensor
 
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    Exponents,
-    MeanDifference,
-    Ordering,
-    Plot,
-    ProportionDifference,
-    Region,
-    Source,
-    Student,
-    cells,
-    claim,
-    grid,
-    power,
-    reads,
-)
+import recall_claims as rc
 from simulation.attention import sampling
 from simulation.attention.convergence import Limit
 from theory.attention import early_phase
 
-REPORTED = Source("A", "A7", provenance="reported", reference="theory/attention/early_phase.py")
-DERIVED = Source("A", "A7", provenance="derived", reference="theory/attention/early_phase.py")
+REPORTED = rc.Source("A", "A7", provenance="reported", reference="theory/attention/early_phase.py")
+DERIVED = rc.Source("A", "A7", provenance="derived", reference="theory/attention/early_phase.py")
 
 FEW_SAMPLES = {"vocab_size": 32, "length": 8, "samples": 64, "dim": 16, "trigger_in_values": False}
 MANY_SAMPLES = FEW_SAMPLES | {"samples": 512}
 FEWEST_SAMPLES = FEW_SAMPLES | {"samples": 32}
 TRIGGER_IN_VALUES = FEW_SAMPLES | {"dim": 24, "trigger_in_values": True}
 ALL = (MANY_SAMPLES, FEW_SAMPLES, TRIGGER_IN_VALUES)
-STRONG = cells({**sizes, "eta": 0.025, "gamma": 1e9} for sizes in ALL)
-WEAK = cells({**sizes, "eta": 25.0, "gamma": 1e3} for sizes in ALL)
-NEGLIGIBLE = Region(-0.02, 0.02)
-UNCHANGED = MeanDifference(NEGLIGIBLE, "decrease", method=Betting(-1, 1))
-SHARES = Betting(0, 1)
-REVERSED = Ordering(smaller="value", larger="further", method=SHARES)
+STRONG = rc.cells({**sizes, "eta": 0.025, "gamma": 1e9} for sizes in ALL)
+WEAK = rc.cells({**sizes, "eta": 25.0, "gamma": 1e3} for sizes in ALL)
+NEGLIGIBLE = rc.Region(-0.02, 0.02)
+UNCHANGED = rc.MeanDifference(NEGLIGIBLE, "decrease", method=rc.Betting(-1, 1))
+SHARES = rc.Betting(0, 1)
+REVERSED = rc.Ordering(smaller="value", larger="further", method=SHARES)
 
 
-def agreement(cell: Cell) -> float:
+def agreement(cell: rc.Cell) -> float:
     """In the limit no label differs."""
     return 0.0
 
 
-def limit(cell: Cell, block: Block, *, sequences: int) -> Limit:
+def limit(cell: rc.Cell, block: rc.Block, *, sequences: int) -> Limit:
     """The limit on a fresh batch of the cell."""
     batch = block.draw(sampling.draw, cell.without("eta", "gamma"))
     return Limit(batch, block.rngs, sequences=sequences)
 
 
-@claim(
+@rc.claim(
     "A.early-phase-limit",
     "At small eta and large gamma the three steps give the labels of the limit",
     source=REPORTED,
@@ -71,16 +53,18 @@ def limit(cell: Cell, block: Block, *, sequences: int) -> Limit:
     cells={"smoke": STRONG[1:2], "standard": STRONG},
     replicates=128,
     looks=6,
-    rule=ProportionDifference(NEGLIGIBLE),
+    rule=rc.ProportionDifference(NEGLIGIBLE),
     why="accuracies differ by no more than the share of sequences whose label differs; "
     "an exact test "
     "at this error budget needs 10^3 replicates to tell 0.02 from 0",
     controls=(
-        reads("large-eta", "eta at a tenth of its unit is small enough", "large_eta"),
-        reads("soft-attention", "attention scores of order 10 are large enough", "soft_attention"),
+        rc.reads("large-eta", "eta at a tenth of its unit is small enough", "large_eta"),
+        rc.reads(
+            "soft-attention", "attention scores of order 10 are large enough", "soft_attention"
+        ),
     ),
 )
-def early_phase_limit(cell: Cell, block: Block) -> dict[str, Tensor]:
+def early_phase_limit(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Trained by three steps of small eta and large gamma on one batch, the transformer labels
     fresh sequences as the limit eta -> 0, gamma -> infinity does."""
     eta, gamma = cell.number("eta"), cell.number("gamma")
@@ -92,7 +76,7 @@ def early_phase_limit(cell: Cell, block: Block) -> dict[str, Tensor]:
     }
 
 
-@claim(
+@rc.claim(
     "A.early-phase-path",
     "Labels approach those of the limit as eta falls and gamma rises",
     source=REPORTED,
@@ -103,14 +87,14 @@ def early_phase_limit(cell: Cell, block: Block) -> dict[str, Tensor]:
     cells={"smoke": WEAK[1:2], "standard": WEAK},
     replicates=32,
     looks=6,
-    rule=Ordering(smaller="further", larger="value", method=SHARES),
+    rule=rc.Ordering(smaller="further", larger="value", method=SHARES),
     why="a strict ordering",
     controls=(
-        Control("reversed", "moves away", rule=REVERSED),
-        Control("limit-reached", "no change above 0.02 from here on", agreement, UNCHANGED),
+        rc.Control("reversed", "moves away", rule=REVERSED),
+        rc.Control("limit-reached", "no change above 0.02 from here on", agreement, UNCHANGED),
     ),
 )
-def early_phase_path(cell: Cell, block: Block) -> dict[str, Tensor]:
+def early_phase_path(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """With eta ten times smaller and gamma eta ten times larger, fewer fresh sequences get
     another label than in the limit."""
     eta, gamma = cell.number("eta"), cell.number("gamma")
@@ -120,58 +104,58 @@ def early_phase_path(cell: Cell, block: Block) -> dict[str, Tensor]:
     return {"value": here, "further": further, "decrease": here - further}
 
 
-@claim(
+@rc.claim(
     "A.early-phase-step-size",
     "The attention step approaches its limit linearly in eta",
     source=DERIVED,
     latex=r"\frac{|w_\eta - w_0|}{|w_0|} \propto \eta",
     regime="eta from 10^-4 to 10^-2 of its unit",
-    cells=cells(
+    cells=rc.cells(
         {**sizes, "eta": eta}
         for eta in (0.025, 0.25, 2.5)
         for sizes in (FEW_SAMPLES, TRIGGER_IN_VALUES)
     ),
     replicates=256,
     looks=2,
-    rule=Exponents({"eta": early_phase.EXPONENTS["eta"]}, half_width=0.1),
+    rule=rc.Exponents({"eta": early_phase.EXPONENTS["eta"]}, half_width=0.1),
     why="the second order is a hundredth of the first at the largest eta, and bends the "
     "exponent by less than 0.01; the rest is room for sampling error",
     controls=(
-        power("root", "exponent 1/2", eta=-0.5),
-        power("square", "exponent 2", eta=1),
-        power(eta=0.25),
+        rc.power("root", "exponent 1/2", eta=-0.5),
+        rc.power("square", "exponent 2", eta=1),
+        rc.power(eta=0.25),
     ),
-    plot=Plot(x="eta", group=("trigger_in_values",), y_label="relative error of w", log="xy"),
+    plot=rc.Plot(x="eta", group=("trigger_in_values",), y_label="relative error of w", log="xy"),
 )
-def early_phase_step_size(cell: Cell, block: Block) -> Tensor:
+def early_phase_step_size(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The attention vector after the second step, in units of gamma eta, differs from its limit
     by a relative error proportional to eta."""
     return limit(cell, block, sequences=1).direction_error(eta=cell["eta"])
 
 
-@claim(
+@rc.claim(
     "A.early-phase-sharpness",
     "Soft attention approaches hard attention as 1/gamma",
     source=DERIVED,
     latex=r"\mathbf{E} |a_{\gamma} - a_\infty| \propto 1/\gamma",
     regime="gamma eta from 30 to 500 of its units; a third of the sequences not localised, so "
     "that score gaps near zero occur",
-    cells=grid(**FEWEST_SAMPLES, eta=0.0025, gamma=(3e7, 1.2e8, 4.8e8)),
+    cells=rc.grid(**FEWEST_SAMPLES, eta=0.0025, gamma=(3e7, 1.2e8, 4.8e8)),
     replicates=256,
     looks=5,
-    rule=Exponents(
-        {"gamma": early_phase.EXPONENTS["gamma"]}, half_width=0.12, method=Student(spent=0.1)
+    rule=rc.Exponents(
+        {"gamma": early_phase.EXPONENTS["gamma"]}, half_width=0.12, method=rc.Student(spent=0.1)
     ),
     why="at the smallest gamma gaps within three units have not yet a constant "
     "density: a tenth of the distance, or 0.04 in the exponent; the rest is room for sampling",
     controls=(
-        power("root", "exponent -1/2", gamma=0.5),
-        power("square", "exponent -2", gamma=-1),
-        power(gamma=0.3),
+        rc.power("root", "exponent -1/2", gamma=0.5),
+        rc.power("square", "exponent -2", gamma=-1),
+        rc.power(gamma=0.3),
     ),
-    plot=Plot(x="gamma", y_label="distance from hard attention", log="xy"),
+    plot=rc.Plot(x="gamma", y_label="distance from hard attention", log="xy"),
 )
-def early_phase_sharpness(cell: Cell, block: Block) -> Tensor:
+def early_phase_sharpness(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The mean distance between the values that softmax attention and hard attention pick from
     fresh sequences falls as 1/gamma."""
     return limit(cell, block, sequences=500).softness(eta=cell["eta"], gamma=cell["gamma"])

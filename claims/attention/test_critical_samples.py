@@ -7,21 +7,9 @@ from functools import cache
 
 from torch import Tensor
 
-from claims.attention.common import LOCALISATION, localised_either_way, settings
-from recall_claims import (
-    Block,
-    Cell,
-    Claim,
-    Control,
-    CriticalExponents,
-    CriticalLocation,
-    Region,
-    Source,
-    claim,
-    ladder,
-    on,
-    times,
-)
+import recall_claims as rc
+from claims.attention.common import LOCALISATION, localised_either_way
+from claims.common import table
 from recall_claims.declare.claim import Observe
 from theory.attention import critical, rival_additive_law
 from theory.attention.problem import Problem
@@ -29,24 +17,24 @@ from theory.attention.problem import Problem
 PLOT = replace(LOCALISATION, collapse=True)
 SIZES = "vocab_size length dim"
 
-FULL = on(Problem, critical.critical_samples_full)
-CLOSED_FORM = on(Problem, critical.critical_samples)
-RIVAL = on(Problem, rival_additive_law.critical_samples)
-SUM = Control("sum", "V, L and d add up instead of multiplying", RIVAL)
+FULL = rc.on(Problem, critical.critical_samples_full)
+CLOSED_FORM = rc.on(Problem, critical.critical_samples)
+RIVAL = rc.on(Problem, rival_additive_law.critical_samples)
+SUM = rc.Control("sum", "V, L and d add up instead of multiplying", RIVAL)
 
 
-def problem(point: Cell) -> Problem:
+def problem(point: rc.Cell) -> Problem:
     """The setting of a point of the sizes; the number of samples is what is asked for."""
     return Problem.of(point.replace(samples=1))
 
 
-def regime_law(name: str, cell: Cell) -> float:
+def regime_law(name: str, cell: rc.Cell) -> float:
     """The power law of one regime, with kappa."""
     sizes = cell.without("samples")
     return critical.kappa(**sizes) * critical.power_law(name, **sizes)
 
 
-def one_regime(name: str, points: Sequence[Cell], description: str) -> Control:
+def one_regime(name: str, points: Sequence[rc.Cell], description: str) -> rc.Control:
     """The power law of one regime alone, with the constant that fits the points best."""
 
     @cache
@@ -54,32 +42,36 @@ def one_regime(name: str, points: Sequence[Cell], description: str) -> Control:
         found = [CLOSED_FORM(p.replace(samples=1)) / regime_law(name, p) for p in points]
         return float(math.prod(found) ** (1 / len(found)))
 
-    return Control(f"{name}-alone", description, lambda cell: constant() * regime_law(name, cell))
+    return rc.Control(
+        f"{name}-alone", description, lambda cell: constant() * regime_law(name, cell)
+    )
 
 
-def off(points: Sequence[Cell], size: str, power: float) -> Control:
+def off(points: Sequence[rc.Cell], size: str, power: float) -> rc.Control:
     """The closed form with an exponent off, and right at a size in the middle of the points."""
     middle = math.prod(point.number(size) for point in points) ** (1 / len(points))
     told = f"{size.replace('_', '-')}{power:+g}"
-    return Control(
+    return rc.Control(
         told,
         f"an exponent off: {told}",
         lambda cell: CLOSED_FORM(cell) * (cell.number(size) / middle) ** power,
     )
 
 
-def rungs(points: Sequence[Cell], *factors: float) -> tuple[Cell, ...]:
+def rungs(points: Sequence[rc.Cell], *factors: float) -> tuple[rc.Cell, ...]:
     """Rungs at these multiples of the closed form."""
-    return ladder(points, "samples", lambda cell: critical.critical_samples(problem(cell)), factors)
+    return rc.ladder(
+        points, "samples", lambda cell: critical.critical_samples(problem(cell)), factors
+    )
 
 
-MIXED = settings(SIZES, (512, 32, 24))
+MIXED = table(SIZES, (512, 32, 24))
 
 
-@claim(
+@rc.claim(
     "A.critical-samples",
     "Where localisation sets in: the critical number of samples",
-    source=Source("A", "A3", "A9", "A11"),
+    source=rc.Source("A", "A3", "A9", "A11"),
     predict=FULL,
     latex=r"P(V, L, N_c, d) = \frac12",
     regime=critical.REGIME.searched(
@@ -88,55 +80,52 @@ MIXED = settings(SIZES, (512, 32, 24))
         size=lambda cell: critical.critical_samples(problem(cell)) * cell["length"],
         largest=1e5,
     ),
-    cells=lambda: ladder(
-        MIXED,
-        "samples",
-        lambda cell: FULL(cell.replace(samples=1)),
-        (0.5, 0.88, 1.13, 2.0),
+    cells=lambda: rc.ladder(
+        MIXED, "samples", lambda cell: FULL(cell.replace(samples=1)), (0.5, 0.88, 1.13, 2.0)
     ),
     replicates=64,
     looks=8,
-    rule=CriticalLocation(Region(0.88, 1.13)),
+    rule=rc.CriticalLocation(rc.Region(0.88, 1.13)),
     why="""The stated error of the probability, 0.02, over its slope in log N, 0.4, is 5%; as
         much again, and half, is left for the replicates to resolve.""",
-    controls=(times(1.35), times(0.75), SUM),
+    controls=(rc.times(1.35), rc.times(0.75), SUM),
     dtype="float32",
     plot=PLOT,
 )
-def critical_samples(cell: Cell, block: Block) -> Tensor:
+def critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Half of the fresh sequences are localised at the number of samples at which the predicted
     localisation probability is one half."""
     return localised_either_way(cell, block)
 
 
-SHORT = settings(SIZES, (256, 12, 16), (2048, 12, 16), (2048, 16, 48), (2048, 32, 48))
-MEDIUM = settings(SIZES, (256, 16, 12), (2048, 16, 12), (512, 32, 12), (1024, 32, 24))
-LONG = settings(SIZES, (512, 32, 16), (512, 32, 64), (512, 96, 64), (2048, 64, 64))
-REGION = Region(0.84, 1.18)
+SHORT = table(SIZES, (256, 12, 16), (2048, 12, 16), (2048, 16, 48), (2048, 32, 48))
+MEDIUM = table(SIZES, (256, 16, 12), (2048, 16, 12), (512, 32, 12), (1024, 32, 24))
+LONG = table(SIZES, (512, 32, 16), (512, 32, 64), (512, 96, 64), (2048, 64, 64))
+REGION = rc.Region(0.84, 1.18)
 RUNGS = (0.5, 0.84, 1.18, 2.0)
 
 
 def in_regime(
     id: str,
     title: str,
-    points: Sequence[Cell],
-    controls: Sequence[Control],
+    points: Sequence[rc.Cell],
+    controls: Sequence[rc.Control],
     *,
     latex: str,
     regime: str,
-) -> Callable[[Observe], Claim]:
+) -> Callable[[Observe], rc.Claim]:
     """A claim that the closed form holds at some points of one regime."""
-    return claim(
+    return rc.claim(
         id,
         title,
-        source=Source("A", "A3", "A9", "A11"),
+        source=rc.Source("A", "A3", "A9", "A11"),
         predict=CLOSED_FORM,
         latex=latex,
         regime=regime,
         cells=lambda: {"standard": rungs(points, *RUNGS)},
         replicates=64,
         looks={"standard": 8, "full": 9},
-        rule=CriticalLocation(REGION),
+        rule=rc.CriticalLocation(REGION),
         why="""The closed form's stated error is 6%, and that of the full theory, 0.02 in the
             probability, is 5% in N, for its slope in log N is 0.4; 5% is left for the
             replicates to resolve.""",
@@ -151,7 +140,7 @@ def in_regime(
     "Short sequences: on the way to N d^(3/2) ~ V L",
     SHORT,
     (
-        times(1.45),
+        rc.times(1.45),
         off(SHORT, "vocab_size", -0.3),
         off(SHORT, "length", 0.6),
         off(SHORT, "dim", 0.75),
@@ -162,7 +151,7 @@ def in_regime(
     regime="""L < d and L^2 < V: gradient noise (C) is the largest term. V varies by a factor 8,
         d by 3 and L by 2.7.""",
 )
-def short_sequences(cell: Cell, block: Block) -> Tensor:
+def short_sequences(cell: rc.Cell, block: rc.Block) -> Tensor:
     """For short sequences the critical number of samples is kappa times the root of a sum of three
     squares, of which gradient noise, V L / d^(3/2), is the largest; V's exponent is that of the
     closed form to within 0.17, the ratio of the region's edges over a factor 8."""
@@ -174,7 +163,7 @@ def short_sequences(cell: Cell, block: Block) -> Tensor:
     "Longer sequences, few dimensions: on the way to N d^2 ~ V L^(3/2)",
     MEDIUM,
     (
-        times(1.45),
+        rc.times(1.45),
         off(MEDIUM, "vocab_size", -0.4),
         off(MEDIUM, "dim", -1),
         one_regime("A", MEDIUM, "the power law of long sequences"),
@@ -184,7 +173,7 @@ def short_sequences(cell: Cell, block: Block) -> Tensor:
     regime="""d < L < V/d: stored context (B) is the largest term. V varies by a factor 8, L and d
         by 2.""",
 )
-def medium_sequences(cell: Cell, block: Block) -> Tensor:
+def medium_sequences(cell: rc.Cell, block: rc.Block) -> Tensor:
     """For sequences longer than the dimension the critical number of samples is kappa times the
     root of a sum of three squares, of which the context stored in the value matrix,
     V L^(3/2) / d^2, is the largest; V's exponent is that of the closed form to within 0.17."""
@@ -196,7 +185,7 @@ def medium_sequences(cell: Cell, block: Block) -> Tensor:
     "Long sequences: on the way to N d^(3/2) ~ V^(1/2) L^2",
     LONG,
     (
-        times(1.45),
+        rc.times(1.45),
         off(LONG, "vocab_size", 0.5),
         off(LONG, "length", -0.75),
         off(LONG, "dim", 0.5),
@@ -208,20 +197,20 @@ def medium_sequences(cell: Cell, block: Block) -> Tensor:
     regime="""L >= max(sqrt V, V/d): mean bias (A) is the largest term, or ties with stored context.
         V and d vary by a factor 4, L by 3.""",
 )
-def long_sequences(cell: Cell, block: Block) -> Tensor:
+def long_sequences(cell: rc.Cell, block: rc.Block) -> Tensor:
     """For long sequences the critical number of samples is kappa times the root of a sum of three
     squares, of which the nonzero mean of the token embeddings, V^(1/2) L^2 / d^(3/2), is the
     largest; d's exponent is that of the closed form to within 0.25."""
     return localised_either_way(cell, block)
 
 
-PRESS = settings(SIZES, (512, 16, 16), (512, 16, 32), (512, 32, 32), (1024, 16, 16))
+PRESS = table(SIZES, (512, 16, 16), (512, 16, 32), (512, 32, 32), (1024, 16, 16))
 
 
-@claim(
+@rc.claim(
     "A.press-samples-dim-length",
     "The press version: N grows as d L",
-    source=Source(
+    source=rc.Source(
         "A", "A3", provenance="reported", reference="a newspaper-style summary of the paper"
     ),
     latex=r"N_c \propto d\,L",
@@ -229,7 +218,7 @@ PRESS = settings(SIZES, (512, 16, 16), (512, 16, 32), (512, 32, 32), (1024, 16, 
     cells=lambda: rungs(PRESS, 0.7, 1.4),
     replicates=48,
     looks=6,
-    rule=CriticalExponents({"vocab_size": 0.0, "length": 1.0, "dim": 1.0}, half_width=0.25),
+    rule=rc.CriticalExponents({"vocab_size": 0.0, "length": 1.0, "dim": 1.0}, half_width=0.25),
     why="A quarter allows for corrections of any logarithm.",
     dtype="float32",
     plot=LOCALISATION,
@@ -238,7 +227,7 @@ PRESS = settings(SIZES, (512, 16, 16), (512, 16, 32), (512, 32, 32), (1024, 16, 
         the critical number of samples falls with d, roughly as d^(-3/2), instead of growing with
         it. It also grows with the vocabulary, which the press version leaves out.""",
 )
-def press_version(cell: Cell, block: Block) -> Tensor:
+def press_version(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The number of samples that localisation needs is proportional to dimension times length,
     whatever the vocabulary."""
     return localised_either_way(cell, block)

@@ -6,15 +6,15 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from recall_claims import Block, Cell, Identity, Source, claim, grid, reads
+import recall_claims as rc
 from simulation import decoding
 from simulation.attention import end_to_end, sampling, three_steps
 from simulation.attention.sampling import Batch
 
 
-def drawn(cell: Cell, block: Block, device: str, dtype: torch.dtype) -> Batch:
+def drawn(cell: rc.Cell, block: rc.Block, device: str, dtype: torch.dtype) -> Batch:
     """The block's replicates on a device; their generators stay as they are."""
-    return Block(copy.deepcopy(block.rngs), device, dtype).draw(sampling.draw, cell)
+    return rc.Block(copy.deepcopy(block.rngs), device, dtype).draw(sampling.draw, cell)
 
 
 def figures(batch: Batch) -> list[Tensor]:
@@ -46,28 +46,30 @@ def ten_bits(batch: Batch) -> Batch:
     return replace(batch, z=rounded(batch.z), u=rounded(batch.u), trigger=rounded(batch.trigger))
 
 
-@claim(
+@rc.claim(
     "A.same-on-every-device",
     "A GPU and the CPU give the same statistics of the three steps",
-    source=Source("A", "A7", provenance="derived", reference="simulation/attention/three_steps.py"),
+    source=rc.Source(
+        "A", "A7", provenance="derived", reference="simulation/attention/three_steps.py"
+    ),
     latex=r"\|x_{GPU} - x_{CPU}\| \le 64\,\epsilon\,\|x_{CPU}\|",
     regime="""The same draws on both, in single and in double precision; sums of up to N L = 32768
         terms, by both ways of contracting (V^2 below and above 16 N L).""",
-    cells=grid(vocab_size=(128, 1024), length=8, samples=4096, dim=64),
+    cells=rc.grid(vocab_size=(128, 1024), length=8, samples=4096, dim=64),
     replicates=4,
     looks=1,
-    rule=Identity(64.0),
+    rule=rc.Identity(64.0),
     why="""In units of the rounding of one operation: single precision on the CPU is off
         by up to 4.4 of them from double precision (pilots under seeds of 1000 and above), another
         order of summation by about as much again. Factors of 10 bits would be off by 2500.""",
     controls=(
-        reads(
+        rc.reads(
             "tensor-float", "the GPU reads its factors as TensorFloat-32, with 10 bits", "ten_bits"
         ),
     ),
     needs="cuda",
 )
-def same_on_every_device(cell: Cell, block: Block) -> dict[str, Tensor]:
+def same_on_every_device(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The statistics of the three gradient steps do not depend on the device that computes them,
     up to rounding: the draws are the same, and products of float32 are kept in float32."""
     errors = []

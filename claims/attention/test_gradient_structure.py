@@ -5,67 +5,54 @@ from functools import partial
 
 from torch import Tensor
 
-from recall_claims import (
-    Block,
-    Cell,
-    Identity,
-    Regime,
-    Source,
-    cells,
-    claim,
-    log_integers,
-    one_of,
-    reads,
-)
+import recall_claims as rc
 from simulation.attention import gradient_structure, oracle, sampling
 
 FILE = "simulation/attention/gradient_structure.py"
 NARROW = {"vocab_size": 48, "length": 6, "samples": 200, "dim": 12}
 WIDE = {"vocab_size": 20, "length": 12, "samples": 64, "dim": 40}
-CELLS = cells(
+CELLS = rc.cells(
     {**sizes, "embeddings": law, "trigger_in_values": tau}
     for sizes, law in ((NARROW, "sphere"), (WIDE, "gaussian"), (WIDE, "orthonormal"))
     for tau in (False, True)
 )
-ANY = Regime(
+ANY = rc.Regime(
     "every embedding law, d below and above V, the trigger in the values or not; at least 64 "
     "tokens, for a gradient of few equal ones is rounding itself",
     {
-        "vocab_size": log_integers(3, 64),
-        "length": log_integers(2, 32),
-        "samples": log_integers(1, 256),
-        "dim": log_integers(2, 128),
-        "embeddings": one_of("sphere", "gaussian", "orthonormal"),
-        "trigger_in_values": one_of(False, True),
+        "vocab_size": rc.log_integers(3, 64),
+        "length": rc.log_integers(2, 32),
+        "samples": rc.log_integers(1, 256),
+        "dim": rc.log_integers(2, 128),
+        "embeddings": rc.one_of("sphere", "gaussian", "orthonormal"),
+        "trigger_in_values": rc.one_of(False, True),
     },
     holds=lambda cell: (
         cell["samples"] * cell["length"] >= 64
         and (cell["embeddings"] != "orthonormal" or cell["dim"] > cell["vocab_size"])
     ),
 )
-ROUNDING = Identity(1e-12)
-NO_CENTRING = reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
+identity_claim = partial(rc.claim, cells=CELLS, replicates=12, looks=1, rule=rc.Identity(1e-12))
+NO_CENTRING = rc.reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
 
 
-@claim(
+@identity_claim(
     "A.value-gradient",
     "The first value gradient is a sum of centred labels times mean values",
-    source=Source("A", "A6", "A7", provenance="reported", reference=FILE),
+    source=rc.Source("A", "A6", "A7", provenance="reported", reference=FILE),
     latex=r"\nabla_V \mathcal{L} = -\frac{1}{N} \sum_i U \left(e_{k_i} - \tfrac{1}{V} 1\right)"
     r"\bar{h}_i^\top",
     regime=replace(ANY, text=f"an identity at initialisation: {ANY.text}"),
-    cells=CELLS,
-    replicates=12,
-    looks=1,
-    rule=ROUNDING,
     why="float64 rounding of sums of at most 10^5 terms, relative to the gradient",
     controls=(
         NO_CENTRING,
-        reads("informative-only", "the informative value for the mean value", "informative_only"),
-        reads("no-informative", "the mean over the other positions alone", "others_only"),
+        rc.reads(
+            "informative-only", "the informative value for the mean value", "informative_only"
+        ),
+        rc.reads("no-informative", "the mean over the other positions alone", "others_only"),
     ),
 )
-def value_gradient(cell: Cell, block: Block) -> dict[str, Tensor]:
+def value_gradient(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The gradient of the cross-entropy in the value matrix at zero, by automatic
     differentiation, is minus the mean over samples of the label's output embedding, centred over
     the vocabulary, times the mean value of the sequence."""
@@ -86,26 +73,22 @@ def value_gradient(cell: Cell, block: Block) -> dict[str, Tensor]:
     return gradient_structure.relative_errors(truths, formulas)
 
 
-@claim(
+@identity_claim(
     "A.attention-step",
     "The attention step couples every pair of samples through the labels' overlaps",
-    source=Source("A", "A6", "A7", provenance="derived", reference=FILE),
+    source=rc.Source("A", "A6", "A7", provenance="derived", reference=FILE),
     latex=r"w = \frac{1}{N^2} \sum_{i,i'} g_{ii'} \Sigma_i \bar{h}_{i'},\quad "
     r"g_{ii'} = \delta_i^\top U^\top U \delta_{i'}",
     regime=replace(ANY, text=f"an identity to first order in eta at initialisation: {ANY.text}"),
-    cells=CELLS,
-    replicates=12,
-    looks=1,
-    rule=ROUNDING,
     why="float64 rounding of sums of at most 10^5 terms, relative to the step",
     controls=(
-        reads("own-memory", "only pairs i = i'", "own_memory"),
+        rc.reads("own-memory", "only pairs i = i'", "own_memory"),
         NO_CENTRING,
-        reads("uncentred-values", "values for deviations from their mean", "uncentred_values"),
-        reads("no-trigger", "values for keys: no trigger that marks a key", "values_for_keys"),
+        rc.reads("uncentred-values", "values for deviations from their mean", "uncentred_values"),
+        rc.reads("no-trigger", "values for keys: no trigger that marks a key", "values_for_keys"),
     ),
 )
-def attention_step(cell: Cell, block: Block) -> dict[str, Tensor]:
+def attention_step(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The attention matrix after its first step, by automatic differentiation to first order in
     eta, is w times the query, with w the sum over all pairs of samples of the overlap of their
     centred labels times one sequence's key-value covariance times the other's mean value."""

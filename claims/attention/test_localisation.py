@@ -2,43 +2,39 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.attention.common import LOCALISATION, localised, localised_either_way
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    ProportionDifference,
-    Regime,
-    Region,
-    Source,
-    at,
-    claim,
-    grid,
-    log_integers,
-    on,
-)
 from theory.attention import critical, localisation
 from theory.attention.problem import Problem
 
-RULE = ProportionDifference(Region(-0.05, 0.05))
-WHY = """The formula's stated error of 0.02, which comes from one lognormal for all that makes
-    replicates differ and from terms of relative order 10/V in the noise, with 0.03 left for the
-    replicates to resolve."""
+localisation_claim = partial(
+    rc.claim,
+    source=rc.Source("A", "A3", "A7", "A9"),
+    predict=rc.on(Problem, localisation.probability),
+    replicates=64,
+    looks=8,
+    rule=rc.ProportionDifference(rc.Region(-0.05, 0.05)),
+    why="""The formula's stated error of 0.02, which comes from one lognormal for all that makes
+        replicates differ and from terms of relative order 10/V in the noise, with 0.03 left for the
+        replicates to resolve.""",
+    dtype="float32",
+)
 
-SHORT = grid(vocab_size=512, length=16, dim=32, samples=(60, 120, 240))
-MEDIUM = grid(vocab_size=512, length=32, dim=24, samples=(300, 1500))
-LONG = grid(vocab_size=512, length=64, dim=32, samples=(750, 1500, 2500))
-DEEP = grid(vocab_size=1024, length=24, dim=12, samples=(1000, 2600))
+SHORT = rc.grid(vocab_size=512, length=16, dim=32, samples=(60, 120, 240))
+MEDIUM = rc.grid(vocab_size=512, length=32, dim=24, samples=(300, 1500))
+LONG = rc.grid(vocab_size=512, length=64, dim=32, samples=(750, 1500, 2500))
+DEEP = rc.grid(vocab_size=1024, length=24, dim=12, samples=(1000, 2600))
 IN_VALUES = (
-    *grid(vocab_size=256, length=64, dim=24, samples=(400, 900), trigger_in_values=True),
-    *grid(vocab_size=512, length=32, dim=16, samples=(150, 400), trigger_in_values=True),
+    *rc.grid(vocab_size=256, length=64, dim=24, samples=(400, 900), trigger_in_values=True),
+    *rc.grid(vocab_size=512, length=32, dim=16, samples=(150, 400), trigger_in_values=True),
 )
 
 
-def as_one_over_dim(cell: Cell) -> int:
+def as_one_over_dim(cell: rc.Cell) -> int:
     """Samples at which a law N_c ~ d^(-3/2) predicts what N_c ~ 1/d does at the cell's."""
     return round(cell.number("samples") * math.sqrt(64 / cell.number("dim")))
 
@@ -51,72 +47,58 @@ def one_distractor(problem: Problem) -> float:
     return float(beaten @ weights)
 
 
-@claim(
+@localisation_claim(
     "A.localisation",
     "The probability of finding the informative token, across the transition",
-    source=Source("A", "A3", "A7", "A9"),
-    predict=on(Problem, localisation.probability),
     latex=r"P = E_{q,\nu,\zeta}\,G\left(\frac{q+\nu}{\sigma}\right),\quad "
     r"G(s) = \int f_d(t)\,F_d(t+s)^{L_{eff}}dt",
-    regime=Regime(
+    regime=rc.Regime(
         """V >= 8 d and d >= 12, as the formula states its error. On the grid sizes at which
         gradient noise, stored context and mean bias (C, B, A) rule in turn; the numbers of samples
         cross the transition from P near 0.2 to P near 0.85.""",
         {
-            "vocab_size": log_integers(256, 2048),
-            "length": log_integers(8, 128),
-            "samples": log_integers(32, 8192),
-            "dim": log_integers(12, 256),
+            "vocab_size": rc.log_integers(256, 2048),
+            "length": rc.log_integers(8, 128),
+            "samples": rc.log_integers(32, 8192),
+            "dim": rc.log_integers(12, 256),
         },
         holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"],
         size=lambda cell: cell["samples"] * cell["length"],
         largest=2e5,
     ),
     cells={"smoke": SHORT, "standard": SHORT + MEDIUM + DEEP + LONG},
-    replicates=64,
-    looks=8,
-    rule=RULE,
-    why=WHY,
-    dtype="float32",
     controls=(
         # A third more samples are a third more signal over the noise that samples reduce.
-        at("more-signal", "a third more signal", samples=lambda c: round(4 / 3 * c["samples"])),
-        at("dim-exponent-1", "N_c falls as 1/d, right at d = 64", samples=as_one_over_dim),
-        Control("one-distractor", "no maximum over distractors", on(Problem, one_distractor)),
+        rc.at("more-signal", "a third more signal", samples=lambda c: round(4 / 3 * c["samples"])),
+        rc.at("dim-exponent-1", "N_c falls as 1/d, right at d = 64", samples=as_one_over_dim),
+        rc.Control("one-distractor", "no maximum over distractors", rc.on(Problem, one_distractor)),
     ),
     plot=replace(LOCALISATION, collapse=True),
-    critical=on(Problem, critical.critical_samples_full),
+    critical=rc.on(Problem, critical.critical_samples_full),
 )
-def probability(cell: Cell, block: Block) -> Tensor:
+def probability(cell: rc.Cell, block: rc.Block) -> Tensor:
     """After three gradient steps, hard attention finds the informative token of a fresh sequence
     with a probability set by the ratio of the trigger's score to the spread of the token scores:
     the informative token has to beat the best of its distinct distractors."""
     return localised_either_way(cell, block)
 
 
-@claim(
+@localisation_claim(
     "A.localisation-trigger-in-values",
     "A trigger in the values helps: training memorises its direction",
-    source=Source("A", "A3", "A7", "A9"),
-    predict=on(Problem, localisation.probability),
     latex=r"\frac{E\theta_{trig}}{s_0} \simeq 1 + \tau\frac VN\left(1+\frac Ld\right)",
     regime=localisation.SPARSE.searched(
         "on the grid lengths at which the memorised trigger direction is not yet enough by itself",
         trigger_in_values=(True,),
     ),
     cells={"standard": IN_VALUES},
-    replicates=64,
-    looks=8,
-    rule=RULE,
-    why=WHY,
-    dtype="float32",
     controls=(
-        at("not-in-values", "no memorised trigger direction", trigger_in_values=False),
-        at("longer", "sequences a quarter longer", length=lambda c: round(5 / 4 * c["length"])),
+        rc.at("not-in-values", "no memorised trigger direction", trigger_in_values=False),
+        rc.at("longer", "sequences a quarter longer", length=lambda c: round(5 / 4 * c["length"])),
     ),
     plot=LOCALISATION,
 )
-def probability_in_values(cell: Cell, block: Block) -> Tensor:
+def probability_in_values(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With the trigger added to the values as well, the first step stores the trigger's direction
     with every sample, and the trigger's score exceeds its population value by (V/N)(1 + L/d):
     localisation needs fewer samples."""

@@ -4,61 +4,52 @@ Most terms are never the largest; `simulation.attention.noise_decomposition` iso
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from torch import Tensor
 
-from claims.attention.common import VARIANCES, corners, in_score_units, settings
-from recall_claims import (
-    Block,
-    Cell,
-    Claim,
-    Control,
-    Exponents,
-    MeanRatio,
-    Plot,
-    Region,
-    Source,
-    Student,
-    WinnerShare,
-    cells,
-    claim,
-    grid,
-    on,
-    power,
-    times,
-)
+import recall_claims as rc
+from claims.attention.common import VARIANCES, corners, in_score_units
+from claims.common import table
 from simulation.attention import noise_decomposition, sampling, three_steps
 from theory.attention import noise, noise_terms
 from theory.attention.problem import Problem
 
-SOURCE = Source("A", "A9", "A10", provenance="derived", reference="theory/attention/noise_terms.py")
+variance_claim = partial(
+    rc.claim,
+    source=rc.Source(
+        "A", "A9", "A10", provenance="derived", reference="theory/attention/noise_terms.py"
+    ),
+    plot=VARIANCES,
+    dtype="float32",
+)
 SUM = r"\mathrm{Var}_v\theta_v=s_0^2\,(T+A+B+C+D+E+H+C_2+F+2\,\mathrm{Cov}(D,H))"
 SIZES = "vocab_size dim length samples"
 
 # With the trigger in the values, the terms that notice it.
-ISOLATED = cells(
+ISOLATED = rc.cells(
     {"term": term, **sizes, "trigger_in_values": tau}
     for tau, terms in ((False, (*noise.TERMS, "2 Cov(D,H)")), (True, ("T", "E", "H")))
     for term in terms
-    for sizes in settings(SIZES, (128, 64, 16, 256), (128, 64, 32, 512), (192, 64, 16, 768))
+    for sizes in table(SIZES, (128, 64, 16, 256), (128, 64, 32, 512), (192, 64, 16, 768))
 )
-MIXED = cells(
+MIXED = rc.cells(
     {**sizes, "trigger_in_values": tau}
     for tau in (False, True)
-    for sizes in settings(
+    for sizes in table(
         SIZES, (128, 32, 64, 256), (256, 32, 32, 256), (256, 64, 16, 256), (128, 32, 16, 1024)
     )
 )
-FEW_SAMPLES = grid(vocab_size=128, length=(16, 32), samples=(64, 256), dim=(16, 64))
+FEW_SAMPLES = rc.grid(vocab_size=128, length=(16, 32), samples=(64, 256), dim=(16, 64))
 
 
-def term(cell: Cell) -> float:
+def term(cell: rc.Cell) -> float:
     """The predicted variance of the cell's term."""
     found = noise.TERMS.get(cell["term"])
     return in_score_units(found.variance if found else noise_terms.count_covariance)(cell)
 
 
-def power_law(cell: Cell) -> float:
+def power_law(cell: rc.Cell) -> float:
     """The term's limit law taken literally at these sizes."""
     found = noise.TERMS.get(cell["term"])
     return in_score_units(found.limit)(cell) if found else term(cell)
@@ -74,10 +65,9 @@ def leading(problem: Problem) -> float:
     return noise.TERMS["T"].variance(problem) + noise.TERMS["A"].variance(problem)
 
 
-@claim(
+@variance_claim(
     "A.noise-constants",
     "The variance of every noise term, isolated",
-    source=SOURCE,
     predict=term,
     latex=SUM,
     regime=noise.MANY_TOKENS.searched(
@@ -100,14 +90,12 @@ def leading(problem: Problem) -> float:
     cells={"standard": ISOLATED},
     replicates={"standard": 256, "full": 2048},
     looks={"standard": 5, "full": 2},
-    rule=MeanRatio(Region(0.9, 1.1), by=("term", "trigger_in_values")),
+    rule=rc.MeanRatio(rc.Region(0.9, 1.1), by=("term", "trigger_in_values")),
     why="the formulas leave out terms of relative order 1/L^2, d/V^2 and t_4/(V t_3), at "
     "most 5% here; the rest is statistical",
-    controls=(times(1.25), Control("power-law", "the limit laws taken literally", power_law)),
-    plot=VARIANCES,
-    dtype="float32",
+    controls=(rc.times(1.25), rc.Control("power-law", "the limit laws taken literally", power_law)),
 )
-def isolated_variance(cell: Cell, block: Block) -> Tensor:
+def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The covariance and the mean value of a sample split exactly into expectation, informative
     token and context, and their products into nine pieces of the token scores, one for each
     mechanism of noise. The mean variance of every piece over the tokens is as predicted, and so is
@@ -118,10 +106,9 @@ def isolated_variance(cell: Cell, block: Block) -> Tensor:
     return noise_decomposition.variances(batch, (name,))[name]
 
 
-@claim(
+@variance_claim(
     "A.noise-total",
     "The variance of the token scores is the sum of the noise terms",
-    source=SOURCE,
     predict=in_score_units(noise.variance),
     latex=SUM,
     regime=noise.MANY_TOKENS.searched(
@@ -131,26 +118,23 @@ def isolated_variance(cell: Cell, block: Block) -> Tensor:
     cells={"smoke": MIXED[:4], "standard": MIXED},
     replicates={"smoke": 256, "full": 2048},
     looks={"smoke": 4, "full": 2},
-    rule=MeanRatio(Region(0.88, 1.12), by="trigger_in_values", method=Student(spent=0.25)),
+    rule=rc.MeanRatio(rc.Region(0.88, 1.12), by="trigger_in_values", method=rc.Student(spent=0.25)),
     why="besides the 5% of the terms, the covariances that are left out (B with C and "
     "C2, C with C2) are at most 2% of the sum",
     controls=(
-        Control("leading-terms", "T and A, the largest terms, alone", in_score_units(leading)),
-        times(1.3),
+        rc.Control("leading-terms", "T and A, the largest terms, alone", in_score_units(leading)),
+        rc.times(1.3),
     ),
-    plot=VARIANCES,
-    dtype="float32",
 )
-def total_variance(cell: Cell, block: Block) -> Tensor:
+def total_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The variance of the token scores over tokens is the sum of nine named noise terms, and of
     one covariance."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(dim=1)
 
 
-@claim(
+@variance_claim(
     "A.trigger-noise",
     "The noise that a finite sample puts on the trigger score",
-    source=SOURCE,
     predict=in_score_units(noise_terms.trigger_coefficient_variance),
     latex=r"v_q=\frac{(L-1)t_2^2(1+N/V)}{N^2}+\frac{(L-1)t_2V}{N^3}+\frac{2V(1+V/d^2)}{N^2}"
     r"+\frac{4V}{d^2N}+\frac{L^2rW}{NV^2}",
@@ -163,17 +147,17 @@ def total_variance(cell: Cell, block: Block) -> Tensor:
     cells={"standard": FEW_SAMPLES},
     replicates=512,
     looks=4,
-    rule=MeanRatio(Region(0.88, 1.12), by=()),
+    rule=rc.MeanRatio(rc.Region(0.88, 1.12), by=()),
     why="terms of relative order 1/L^2 and 1/d are left out; the square of one number "
     "per replicate is noisy, so the rest is statistical",
     controls=(
-        times(1.3),
-        Control("contexts-only", "the largest term alone, L t_2^2/(N V)", in_score_units(contexts)),
+        rc.times(1.3),
+        rc.Control(
+            "contexts-only", "the largest term alone, L t_2^2/(N V)", in_score_units(contexts)
+        ),
     ),
-    plot=VARIANCES,
-    dtype="float32",
 )
-def trigger_noise(cell: Cell, block: Block) -> Tensor:
+def trigger_noise(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The weight of the trigger embedding in the attention direction fluctuates from batch to
     batch around its value at infinite N with variance v_q s0^2."""
     return noise_decomposition.trigger_coefficient_noise(block.draw(sampling.draw, cell)).square()
@@ -184,7 +168,7 @@ LETTERS = {"vocab_size": "V", "samples": "N", "length": "L", "dim": "d"}
 
 def scaling_claim(
     symbol: str, dim: tuple[int, int] = (16, 64), first_look: int = 256
-) -> Callable[[Callable[[Cell, Block], Tensor]], Claim]:
+) -> Callable[[Callable[[rc.Cell, rc.Block], Tensor]], rc.Claim]:
     """A claim on the four exponents of one isolated noise term.
 
     Variances that differ much between batches need a larger first look.
@@ -192,10 +176,9 @@ def scaling_claim(
     term = noise.TERMS[symbol]
     law = r"\,".join(f"{LETTERS[size]}^{{{p:g}}}" for size, p in term.exponents.items() if p)
     box = corners(vocab_size=(64, 256), length=(8, 32), samples=(256, 1024), dim=dim)
-    return claim(
+    return variance_claim(
         f"A.noise-{symbol}-scaling",
         f"Noise term {symbol}, {term.title}: its exponents in V, N, L and d",
-        source=SOURCE,
         predict=in_score_units(lambda problem: noise.TERMS[symbol].scaling(problem)),
         latex=rf"\mathrm{{{symbol}}}=s_0^2\,{term.latex}\;\to\; s_0^2\,{law}",
         regime=f"isolated by the exact split; the pure power law holds for {term.regime}, and "
@@ -203,72 +186,70 @@ def scaling_claim(
         cells={"standard": box},
         replicates={"standard": first_look, "full": 2048},
         looks={"standard": 4, "full": 2},
-        rule=Exponents(term.exponents, half_width=0.1, reference="prediction"),
+        rule=rc.Exponents(term.exponents, half_width=0.1, reference="prediction"),
         why="5% error of the finite-size factors at one end of a fourfold range is 0.04; "
         "the rest is statistical",
-        controls=tuple(power(**{size: 0.25}) for size in LETTERS),
-        plot=VARIANCES,
-        dtype="float32",
+        controls=tuple(rc.power(**{size: 0.25}) for size in LETTERS),
     )
 
 
-def variance(symbol: str, cell: Cell, block: Block) -> Tensor:
+def variance(symbol: str, cell: rc.Cell, block: rc.Block) -> Tensor:
     """The variance of one piece of the token scores."""
     return noise_decomposition.variances(block.draw(sampling.draw, cell), (symbol,))[symbol]
 
 
 @scaling_claim("T")
-def trigger_direction(cell: Cell, block: Block) -> Tensor:
+def trigger_direction(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Token embeddings overlap with the trigger's, so tokens share the signal: a noise floor of
     relative variance 1/d that no number of samples lowers."""
     return variance("T", cell, block)
 
 
 @scaling_claim("A", first_look=512)
-def mean_bias(cell: Cell, block: Block) -> Tensor:
+def mean_bias(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The mean embedding is not zero; stored because samples agree with themselves and read by
     the mean covariance, it gives a noise that grows as the fourth power of the length."""
     return variance("A", cell, block)
 
 
 @scaling_claim("B", first_look=512)
-def stored_context(cell: Cell, block: Block) -> Tensor:
+def stored_context(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The value matrix memorises context tokens, which the mean covariance reads back."""
     return variance("B", cell, block)
 
 
 @scaling_claim("C")
-def gradient_noise(cell: Cell, block: Block) -> Tensor:
+def gradient_noise(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The covariance of one random context reads what another has stored."""
     return variance("C", cell, block)
 
 
 @scaling_claim("D", first_look=512)
-def label_counts(cell: Cell, block: Block) -> Tensor:
+def label_counts(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The clean memory is read with label counts that differ from N/V."""
     return variance("D", cell, block)
 
 
 @scaling_claim("E", first_look=512)
-def mean_value(cell: Cell, block: Block) -> Tensor:
+def mean_value(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Random covariances read the mean value, which is stored with every label."""
     return variance("E", cell, block)
 
 
 @scaling_claim("H", dim=(32, 128))
-def own_memory(cell: Cell, block: Block) -> Tensor:
+def own_memory(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A token is scored by its own memory as often as it was informative."""
     return variance("H", cell, block)
 
 
 @scaling_claim("C2")
-def informative_slots(cell: Cell, block: Block) -> Tensor:
+def informative_slots(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The informative tokens of many samples meet one random context coherently."""
     return variance("C2", cell, block)
 
 
 @scaling_claim("F")
-def population_floor(cell: Cell, block: Block) -> Tensor:
+def population_floor(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The clean memory interferes with itself: a floor of relative variance 1/d^3 at infinite N."""
     return variance("F", cell, block)
 
@@ -288,23 +269,23 @@ TRIGGER_IN_VALUES = (
 )
 ORTHONORMAL = ((128, 130, 8, 256), (64, 66, 4, 256), (128, 130, 32, 64), (64, 66, 16, 16))
 POINTS = (
-    *settings(SIZES, *ON_SPHERE, embeddings="sphere", trigger_in_values=False),
-    *settings(SIZES, *TRIGGER_IN_VALUES, embeddings="sphere", trigger_in_values=True),
-    *settings(SIZES, *ORTHONORMAL, embeddings="orthonormal", trigger_in_values=False),
+    *table(SIZES, *ON_SPHERE, embeddings="sphere", trigger_in_values=False),
+    *table(SIZES, *TRIGGER_IN_VALUES, embeddings="sphere", trigger_in_values=True),
+    *table(SIZES, *ORTHONORMAL, embeddings="orthonormal", trigger_in_values=False),
 )
 
 
-def exchanged(cell: Cell) -> str:
+def exchanged(cell: rc.Cell) -> str:
     """The map with mean bias and stored context exchanged."""
     symbol = noise.dominant(Problem.of(cell))
     return {"A": "B", "B": "A"}.get(symbol, symbol)
 
 
-@claim(
+@rc.claim(
     "A.dominant-term-map",
     "The map of the dominant noise term",
-    source=Source("A", "A9", "A10", provenance="derived", reference="theory/attention/noise.py"),
-    predict=on(Problem, noise.dominant),
+    source=rc.Source("A", "A9", "A10", provenance="derived", reference="theory/attention/noise.py"),
+    predict=rc.on(Problem, noise.dominant),
     latex=r"\arg\max\{T,A,B,C,D,E,H,C_2,F\}",
     regime="35 points where the largest predicted term is at least 1.7 times the next: T with many "
     "samples, A with long sequences, B with d < L < V/d, C with short sequences and few samples, "
@@ -312,18 +293,18 @@ def exchanged(cell: Cell) -> str:
     cells={"standard": POINTS},
     replicates=256,
     looks=3,
-    rule=WinnerShare(Region(0.9, 1.0), method=Student(spent=0.0005)),
+    rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Student(spent=0.0005)),
     why="""the formulas are good to 10%, so every prediction should be right; up to 3 points may
         stay undecided because the variance of a single batch has a heavy tail at small d. For that
         tail a t interval spends little of its level: 280 comparisons share it.""",
     controls=(
-        Control("exchanged", "mean bias A and stored context B exchanged", exchanged),
-        Control("one-regime", "gradient noise C everywhere", lambda cell: "C"),
+        rc.Control("exchanged", "mean bias A and stored context B exchanged", exchanged),
+        rc.Control("one-regime", "gradient noise C everywhere", lambda cell: "C"),
     ),
-    plot=Plot("map", x="length", group=("samples",)),
+    plot=rc.Plot("map", x="length", group=("samples",)),
     dtype="float32",
 )
-def dominant_term(cell: Cell, block: Block) -> dict[str, Tensor]:
+def dominant_term(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Of the nine noise terms, each isolated by the exact split of the token scores, the one with
     the largest mean variance is the one that the formulas name."""
     return noise_decomposition.variances(block.draw(sampling.draw, cell))

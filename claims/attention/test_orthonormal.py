@@ -7,37 +7,21 @@ from functools import partial
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.attention.common import RecallProblem, in_score_units, localised
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    Identity,
-    MeanRatio,
-    Plot,
-    ProportionDifference,
-    Regime,
-    Region,
-    Source,
-    Student,
-    at,
-    claim,
-    grid,
-    log_integers,
-    on,
-    one_of,
-    reads,
-    times,
-)
 from simulation.attention import localisation as measured_localisation
 from simulation.attention import recall as measured
 from simulation.attention import sampling, three_steps
 from theory.attention import localisation, noise, orthonormal, recall
 from theory.attention.problem import Problem
 
-SOURCE = Source("A", "A12", provenance="derived", reference="theory/attention/orthonormal.py")
+orthonormal_claim = partial(
+    rc.claim,
+    source=rc.Source("A", "A12", provenance="derived", reference="theory/attention/orthonormal.py"),
+    replicates=64,
+)
 
-points = partial(grid, embeddings="orthonormal")
+points = partial(rc.grid, embeddings="orthonormal")
 LOCALISATION = points(vocab_size=128, length=(16, 32), samples=(11, 33), dim=130)
 LARGE = points(vocab_size=256, length=32, samples=(16, 32, 48), dim=258)
 VARIANCE = points(vocab_size=256, length=32, samples=96, dim=258, trigger_in_values=(False, True))
@@ -49,50 +33,51 @@ COVERED = (
     + points(vocab_size=64, samples=(32, 128, 256), dim=(66, 192), trigger_in_values=True)
     + points(vocab_size=60, samples=300, dim=(66, 192), trigger_in_values=True)
 )
-FOUND = on(Problem, localisation.probability)
+FOUND = rc.on(Problem, localisation.probability)
 RANDOM = "random embeddings of the same dimension"
+MORE_SAMPLES = rc.at(
+    "more-samples", "a quarter more samples", samples=lambda c: round(5 / 4 * c["samples"])
+)
 
 
-def random(predict: Callable[[Cell], float], **changes: int) -> Callable[[Cell], float]:
+def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.Cell], float]:
     """The prediction for random unit embeddings in the same setting."""
     return lambda cell: predict(cell.replace(embeddings="sphere", **changes))
 
 
-@claim(
+@orthonormal_claim(
     "A.orthonormal-variance",
     "Orthonormal embeddings: token scores carry no interference term",
-    source=SOURCE,
     predict=in_score_units(orthonormal.variance),
     latex=r"\mathrm{Var}_v\theta_v = E\theta_v^2-(E\theta_v)^2",
     regime=orthonormal.VARIANCE.searched(
-        "so that collisions and repeats are few and their Poisson law shows",
+        "so that collisions and repeats are few and their Poisson law shows"
     ),
     cells={"standard": VARIANCE},
     replicates=512,
     looks=4,
-    rule=MeanRatio(Region(0.9, 1.1), method=Student(spent=0.1)),
+    rule=rc.MeanRatio(rc.Region(0.9, 1.1), method=rc.Student(spent=0.1)),
     why="""The law leaves out correlations between the tokens of one sequence, a relative
         error of order 1/L: 3% here in pilots under other seeds.""",
     controls=(
-        Control(
+        rc.Control(
             "interference", f"the noise terms of {RANDOM}", random(in_score_units(noise.variance))
         ),
-        times(1.25),
+        rc.times(1.25),
     ),
     dtype="float32",
-    plot=Plot("parity"),
+    plot=rc.Plot("parity"),
 )
-def variance(cell: Cell, block: Block) -> Tensor:
+def variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With orthonormal embeddings the variance of the token scores is that of sums of counts: the
     interference terms of random embeddings are absent."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(1)
 
 
-@claim(
+@orthonormal_claim(
     "A.orthonormal-localisation",
     "Orthonormal embeddings: localisation follows the Poisson law of collisions",
-    source=SOURCE,
-    predict=on(Problem, orthonormal.localisation),
+    predict=rc.on(Problem, orthonormal.localisation),
     regime=orthonormal.LOCALISED.searched(
         """N >= 11; on the grid d = V + 2, and N crosses sqrt(V), where two samples first share a
         label: the transition without the trigger in the values""",
@@ -105,48 +90,45 @@ def variance(cell: Cell, block: Block) -> Tensor:
         "standard": LOCALISATION,
         "full": LOCALISATION + LARGE,
     },
-    replicates=64,
     looks=9,
-    rule=ProportionDifference(Region(-0.06, 0.06)),
+    rule=rc.ProportionDifference(rc.Region(-0.06, 0.06)),
     why="""The law takes the trigger score as independent of the other scores; its stated
         error is 0.04.""",
     controls=(
-        Control(
+        rc.Control(
             "gaussian",
             "Gaussian scores of the same signal and variance, without interference",
             random(FOUND, dim=10**9),
         ),
-        Control("interference", f"the law of {RANDOM}", random(FOUND)),
-        at("more-samples", "a quarter more samples", samples=lambda c: round(5 / 4 * c["samples"])),
+        rc.Control("interference", f"the law of {RANDOM}", random(FOUND)),
+        MORE_SAMPLES,
     ),
-    plot=Plot(x="samples", group=("vocab_size", "length")),
+    plot=rc.Plot(x="samples", group=("vocab_size", "length")),
 )
-def probability(cell: Cell, block: Block) -> Tensor:
+def probability(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With orthonormal embeddings the signal is the number of pairs of samples that share a label,
     and the noise is the few tokens that repeat: both Poisson, so localisation sets in at about
     sqrt(V) samples, not where a Gaussian law says."""
     return localised(cell, block)
 
 
-@claim(
+@orthonormal_claim(
     "A.orthonormal-dimension-free",
     "Orthonormal embeddings: localisation does not depend on d",
-    source=SOURCE,
     latex=r"P(V, L, N, d) = P(V, L, N, V+2)\quad (d \ge V+2)",
     regime=orthonormal.ORTHONORMAL.searched(
         "on the grid 4 V and 8 V against d just above V, at one V and L; N crosses P = 1/2",
         trigger_in_values=(False, True),
     ),
     cells=DIMENSIONS,
-    replicates=64,
     looks=1,
-    rule=Identity(1e-12),
+    rule=rc.Identity(1e-12),
     why="Rounding: the scores are sums of a few hundred products of numbers of order 1.",
     controls=(
-        reads("interference", "random embeddings, on the same sequences", observable="random"),
+        rc.reads("interference", "random embeddings, on the same sequences", observable="random"),
     ),
 )
-def probability_at_any_dimension(cell: Cell, block: Block) -> dict[str, Tensor]:
+def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """With orthonormal embeddings the same training sequences localise with the same probability at
     every dimension above V, so the number of samples that is needed does not depend on d."""
 
@@ -167,43 +149,41 @@ def probability_at_any_dimension(cell: Cell, block: Block) -> dict[str, Tensor]:
     }
 
 
-@claim(
+@orthonormal_claim(
     "A.orthonormal-recall",
     "Orthonormal embeddings: recall is coverage, independent of L and d",
-    source=SOURCE,
-    predict=on(RecallProblem, orthonormal.recall),
+    predict=rc.on(RecallProblem, orthonormal.recall),
     latex=r"\mathrm{Acc} = 1-\left(1-\frac1V\right)^{N+1}\ (\tau=0)",
-    regime=Regime(
+    regime=rc.Regime(
         "Orthonormal, d > V; on the grid d is up to 3 V, and N from V/2 to 5 V crosses full "
         "coverage.",
         {
-            "vocab_size": log_integers(2, 256),
-            "samples": log_integers(1, 2048),
-            "dim": log_integers(4, 512),
-            "embeddings": one_of("orthonormal"),
-            "trigger_in_values": one_of(False, True),
+            "vocab_size": rc.log_integers(2, 256),
+            "samples": rc.log_integers(1, 2048),
+            "dim": rc.log_integers(4, 512),
+            "embeddings": rc.one_of("orthonormal"),
+            "trigger_in_values": rc.one_of(False, True),
         },
         holds=lambda cell: cell["dim"] >= cell["vocab_size"] + 2,
         size=lambda cell: cell["vocab_size"] * cell["dim"],
         largest=4e4,
     ),
     cells={"smoke": SEEN, "standard": COVERED},
-    replicates=64,
     looks=9,
-    rule=ProportionDifference(Region(-0.02, 0.02)),
+    rule=rc.ProportionDifference(rc.Region(-0.02, 0.02)),
     why="""The formula is exact, and 2% is what the replicates can resolve in a minute. Ties broken
         by rounding would cost up to 3%.""",
     controls=(
-        Control(
+        rc.Control(
             "interference",
             f"the recall of {RANDOM}",
-            random(on(RecallProblem, recall.recall_accuracy)),
+            random(rc.on(RecallProblem, recall.recall_accuracy)),
         ),
-        at("more-samples", "a quarter more samples", samples=lambda c: round(5 / 4 * c["samples"])),
+        MORE_SAMPLES,
     ),
-    plot=Plot(x="samples", group=("dim", "trigger_in_values")),
+    plot=rc.Plot(x="samples", group=("dim", "trigger_in_values")),
 )
-def recalled(cell: Cell, block: Block) -> Tensor:
+def recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With orthonormal embeddings and attention on the informative token, a token is recalled if
     training showed it, whatever the dimension; with the trigger in the values, if in addition no
     other token was seen more than twice as often."""

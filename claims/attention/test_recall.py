@@ -3,50 +3,36 @@ dimension on half of them, or all of them, do."""
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.attention.common import RecallProblem
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    CriticalExponents,
-    CriticalLocation,
-    Plot,
-    ProportionDifference,
-    Regime,
-    Region,
-    Source,
-    Student,
-    at,
-    claim,
-    ladder,
-    log_integers,
-    on,
-    one_of,
-    scan,
-    times,
-)
 from simulation import decoding
 from simulation.attention import recall as measured
 from simulation.attention import sampling
 from theory.attention import recall
 from theory.laws import crossing
 
-SOURCE = Source("A", "A2", "A3", "A9")
-CURVES = Plot(x="dim", group=("vocab_size", "samples"))
-COLLAPSE = Plot(x="dim", group=("vocab_size", "samples"), collapse=True)
+DERIVED = rc.Source(
+    "A", "A2", "A3", "A9", provenance="derived", reference="theory/attention/recall.py"
+)
+recall_claim = partial(
+    rc.claim, source=rc.Source("A", "A2", "A3", "A9"), replicates=32, looks=7, dtype="float32"
+)
+CURVES = rc.Plot(x="dim", group=("vocab_size", "samples"))
+COLLAPSE = rc.Plot(x="dim", group=("vocab_size", "samples"), collapse=True)
 MEDIAN = """Rungs are judged by the share of batches that recall more than half of their tokens.
     It passes one half where the median accuracy does, which is within 0.003 of the mean."""
 
 
 def across(
     sizes: tuple[int, ...], loads: tuple[int, ...], factors: tuple[float, ...], **more: bool | str
-) -> tuple[Cell, ...]:
+) -> tuple[rc.Cell, ...]:
     """Cells at these multiples of the dimension at which half of the tokens are right."""
     points = ({"vocab_size": v, "samples": load * v, **more} for v in sizes for load in loads)
-    return scan(points, "dim", on(RecallProblem, recall.half_dim), factors)
+    return rc.scan(points, "dim", rc.on(RecallProblem, recall.half_dim), factors)
 
 
 def rungs(half_width: float) -> tuple[float, ...]:
@@ -55,32 +41,32 @@ def rungs(half_width: float) -> tuple[float, ...]:
 
 
 def near(
-    law: Callable[[Cell], float],
+    law: Callable[[rc.Cell], float],
     sizes: tuple[int, ...],
     loads: tuple[int, ...],
     factors: tuple[float, ...],
     **more: bool | str,
-) -> tuple[Cell, ...]:
+) -> tuple[rc.Cell, ...]:
     """Ladders in the dimension around a predicted threshold."""
     points = ({"vocab_size": v, "samples": load * v, **more} for v in sizes for load in loads)
-    return ladder(points, "dim", law, factors)
+    return rc.ladder(points, "dim", law, factors)
 
 
-def larger_dim(cell: Cell) -> int:
+def larger_dim(cell: rc.Cell) -> int:
     """The dimension at which a law with half the constant predicts what it does at the cell's."""
     return round(math.sqrt(2) * cell.number("dim"))
 
 
-GAUSSIAN = on(RecallProblem, recall.recall_accuracy_gaussian)
-REFINED = on(RecallProblem, recall.half_dim_refined)
-CLOSED = on(RecallProblem, recall.half_dim)
-ASYMPTOTIC = on(RecallProblem, recall.half_dim_asymptotic)
+GAUSSIAN = rc.on(RecallProblem, recall.recall_accuracy_gaussian)
+REFINED = rc.on(RecallProblem, recall.half_dim_refined)
+CLOSED = rc.on(RecallProblem, recall.half_dim)
+ASYMPTOTIC = rc.on(RecallProblem, recall.half_dim_asymptotic)
 HALF = "d^2 = V log V in place of 2 V log V"
 HALF_AT_ALL = "d^2 = 4 V log V in place of 8 V log V"
-HALF_THE_CONSTANT = at("half-the-constant", HALF, dim=larger_dim)
-LOWER_THRESHOLD = times(1 / math.sqrt(2), "half-the-constant", HALF)
-FEWER_DIMS = at("tenth-fewer-dim", dim=lambda cell: round(0.9 * cell["dim"]))
-NO_COUNT_FLUCTUATIONS = at(
+HALF_THE_CONSTANT = rc.at("half-the-constant", HALF, dim=larger_dim)
+LOWER_THRESHOLD = rc.times(1 / math.sqrt(2), "half-the-constant", HALF)
+FEWER_DIMS = rc.at("tenth-fewer-dim", dim=lambda cell: round(0.9 * cell["dim"]))
+NO_COUNT_FLUCTUATIONS = rc.at(
     "no-count-fluctuations",
     "drops the factor 1 + 1/lambda and the spread of the counts",
     samples=lambda cell: 10**6 * cell["vocab_size"],
@@ -89,20 +75,19 @@ NO_COUNT_FLUCTUATIONS = at(
 STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,), (0.75, 1.4))
 
 
-@claim(
+@recall_claim(
     "A.recall-accuracy",
     "Recall accuracy across the transition",
-    source=SOURCE,
-    predict=on(RecallProblem, recall.recall_accuracy),
-    regime=Regime(
+    predict=rc.on(RecallProblem, recall.recall_accuracy),
+    regime=rc.Regime(
         """V >= 256, so that the interference is a sum over many tokens, as the formula states its
         error. On the grid d runs across the dimension at which half of the tokens are right, and
         loads N/V from 2 to 16.""",
         {
-            "vocab_size": log_integers(256, 2048),
-            "samples": log_integers(256, 32768),
-            "dim": log_integers(16, 512),
-            "trigger_in_values": one_of(False, True),
+            "vocab_size": rc.log_integers(256, 2048),
+            "samples": rc.log_integers(256, 32768),
+            "dim": rc.log_integers(16, 512),
+            "trigger_in_values": rc.one_of(False, True),
         },
         holds=lambda cell: cell["samples"] >= cell["vocab_size"],
         size=lambda cell: cell["vocab_size"] ** 2,
@@ -115,56 +100,52 @@ STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,),
     },
     replicates=128,
     looks=3,
-    rule=ProportionDifference(Region(-0.02, 0.02), method=Student()),
+    rule=rc.ProportionDifference(rc.Region(-0.02, 0.02), method=rc.Student()),
     why="""The theory states an error of 0.015 for V >= 256 (competitors' correlations). An
         accuracy is a mean over V tokens, nearly normal and with a standard deviation of 0.01 to
         0.03; an exact test would have to pay for ten times as many replicates.""",
     controls=(
         HALF_THE_CONSTANT,
         NO_COUNT_FLUCTUATIONS,
-        Control("gaussian", "Gaussian scores, independent between competitors", GAUSSIAN),
+        rc.Control("gaussian", "Gaussian scores, independent between competitors", GAUSSIAN),
     ),
     plot=CURVES,
-    dtype="float32",
 )
-def accuracy(cell: Cell, block: Block) -> Tensor:
+def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A token is recalled if its own score, carried by its count, exceeds those of all other
     labels, which interfere through the overlaps of the embeddings."""
     return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
-@claim(
+@recall_claim(
     "A.recall-variants",
     "Recall accuracy with Gaussian embeddings, and with the trigger in the values",
-    source=SOURCE,
-    predict=on(RecallProblem, recall.recall_accuracy),
+    predict=rc.on(RecallProblem, recall.recall_accuracy),
     latex=r"\kappa_{wv} = (z_w+\tau z_{trig})^\top(z_v+\tau z_{trig})",
     regime=recall.REGIME.searched("on the grid loads of 16 and 64, d across the transition"),
     cells=across((256,), (16,), (0.75, 1.4), embeddings="gaussian")
     + across((256,), (64,), (0.6, 1.0), trigger_in_values=True),
     replicates=64,
     looks=6,
-    rule=ProportionDifference(Region(-0.04, 0.04)),
+    rule=rc.ProportionDifference(rc.Region(-0.04, 0.04)),
     why="""The theory states an error of 0.02 with embeddings of fluctuating length, and the
         same of the threshold with the trigger in the values; there all tokens share a direction,
         so that accuracy varies widely between replicates.""",
     controls=(
-        at("plain", "sphere, trigger in the keys", embeddings="sphere", trigger_in_values=False),
+        rc.at("plain", "sphere, trigger in the keys", embeddings="sphere", trigger_in_values=False),
         FEWER_DIMS,
     ),
-    plot=Plot("parity"),
-    dtype="float32",
+    plot=rc.Plot("parity"),
 )
-def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
+def accuracy_of_variants(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The same law holds with Gaussian embeddings, whose lengths blur the signal, and with the
     trigger in the values, which adds a direction that all tokens share."""
     return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
-@claim(
+@recall_claim(
     "A.recall-gaussian",
     "Gaussian interference gives the recall accuracy to within 0.06",
-    source=SOURCE,
     predict=GAUSSIAN,
     regime="V >> d, V = 512 (1024 in the full tier), d across the transition.",
     cells={
@@ -172,53 +153,45 @@ def accuracy_of_variants(cell: Cell, block: Block) -> Tensor:
         "standard": across((512,), (2, 16), (0.75, 1.4)),
         "full": across((512, 1024), (2, 16), (0.75, 1.4)),
     },
-    replicates=32,
-    looks=7,
-    rule=ProportionDifference(Region(-0.06, 0.06)),
+    rule=rc.ProportionDifference(rc.Region(-0.06, 0.06)),
     why="""Treating the competitors' scores as independent Gaussians raises their maximum
         by an amount of order log(V)/d: 0.04 in accuracy at V = 512.""",
     controls=(
         HALF_THE_CONSTANT,
         NO_COUNT_FLUCTUATIONS,
-        at("fifth-more-dim", dim=lambda cell: round(1.2 * cell["dim"])),
+        rc.at("fifth-more-dim", dim=lambda cell: round(1.2 * cell["dim"])),
     ),
     plot=CURVES,
-    dtype="float32",
 )
-def gaussian(cell: Cell, block: Block) -> Tensor:
+def gaussian(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Interference that is Gaussian and independent between labels already gives the accuracy,
     up to a few hundredths."""
     return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
 
-@claim(
+@recall_claim(
     "A.recall-threshold",
     "The dimension at which half of the tokens are recalled",
-    source=SOURCE,
     predict=REFINED,
     regime=recall.THRESHOLD.searched("on the grid loads 2 and 16, d within 8% of the threshold"),
     cells=lambda: {
         "smoke": near(REFINED, (256,), (2,), rungs(0.04)),
         "standard": near(REFINED, (256, 1024), (2, 16), rungs(0.04)),
     },
-    replicates=32,
-    looks=7,
-    rule=CriticalLocation(Region(0.96, 1.04), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.96, 1.04), scan="dim"),
     why=f"""An accuracy that is off by 0.015, the theory's stated error, moves the
         threshold by 2% at loads above 2, and by 3% at load 2. {MEDIAN}""",
-    controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, times(1.1)),
+    controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, rc.times(1.1)),
     plot=COLLAPSE,
-    dtype="float32",
 )
-def threshold(cell: Cell, block: Block) -> Tensor:
+def threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Half of the tokens are recalled at the dimension where the predicted accuracy is 1/2."""
     return mostly_recalled(cell, block)
 
 
-@claim(
+@recall_claim(
     "A.recall-threshold-closed-form",
     "The threshold of recall in closed form",
-    source=SOURCE,
     predict=CLOSED,
     latex=r"d_{1/2} = \frac{B+\sqrt{B^2+4V(1+1/\lambda)/\beta^2}}{2/\beta^2},\quad "
     r"B = 2+\frac1\lambda,\quad \Phi(\beta_0)^{V-1} = \frac12,\quad \beta = \frac{\beta_0}"
@@ -231,25 +204,21 @@ def threshold(cell: Cell, block: Block) -> Tensor:
         "standard": near(CLOSED, (256, 1024), (2, 16), rungs(0.08))
         + near(CLOSED, (256,), (64,), rungs(0.08), trigger_in_values=True),
     },
-    replicates=32,
-    looks=7,
-    rule=CriticalLocation(Region(0.92, 1.08), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.92, 1.08), scan="dim"),
     why=f"""The closed form neglects the competitors' correlations, of relative order
         log(V)/d: it states 5% at V = 256. {MEDIAN}""",
-    controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, times(1.2)),
+    controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, rc.times(1.2)),
     plot=COLLAPSE,
-    dtype="float32",
 )
-def threshold_closed_form(cell: Cell, block: Block) -> Tensor:
+def threshold_closed_form(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Half of the tokens are recalled where the median signal equals the median of the largest
     competitor: d^2 = 2 V log V (1 + 1/lambda) with its finite-size corrections."""
     return mostly_recalled(cell, block)
 
 
-@claim(
+@recall_claim(
     "A.recall-threshold-asymptotic",
     "The threshold of recall follows d^2 = 2 V log V (1 + 1/lambda)",
-    source=SOURCE,
     predict=ASYMPTOTIC,
     regime=recall.THRESHOLD.searched(
         "N >= 4 V; on the grid loads 4 and 16, d within 24% of the threshold",
@@ -261,67 +230,60 @@ def threshold_closed_form(cell: Cell, block: Block) -> Tensor:
         "full": near(ASYMPTOTIC, (256, 1024, 4096), (4, 16), rungs(0.12)),
     },
     replicates=8,
-    looks=7,
-    rule=CriticalLocation(Region(0.88, 1.12), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.88, 1.12), scan="dim"),
     why=f"""The approach to the asymptote is logarithmic: the refined theory puts the ratio
         at 0.93 to 1.01 on this grid. {MEDIAN}""",
     controls=(
         LOWER_THRESHOLD,
-        times(2, "all-token-constant", "d^2 = 8 V log V, the threshold for all tokens"),
-        times(1.3),
+        rc.times(2, "all-token-constant", "d^2 = 8 V log V, the threshold for all tokens"),
+        rc.times(1.3),
     ),
     plot=COLLAPSE,
-    dtype="float32",
 )
-def threshold_asymptotic(cell: Cell, block: Block) -> Tensor:
+def threshold_asymptotic(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A value matrix of d^2 parameters recalls half of V tokens once d^2 reaches
     2 V log V (1 + 1/lambda), lambda samples a token, to 12%."""
     return mostly_recalled(cell, block)
 
 
-@claim(
+@recall_claim(
     "A.recall-threshold-exponent",
     "The threshold dimension grows as the root of V log V; at these sizes not as that of V",
-    source=Source(
-        "A", "A2", "A3", "A9", provenance="derived", reference="theory/attention/recall.py"
-    ),
+    source=DERIVED,
     predict=ASYMPTOTIC,
     latex=r"d_{1/2} \propto \sqrt{V\log V}",
     regime="""V >> d; V = 128 and 1024 at load 16. Between these sizes the law has exponent 0.586;
         its limit 1/2 is a control, 0.086 away.""",
     cells=lambda: near(REFINED, (128, 1024), (16,), (0.95, 0.975, 1.025, 1.05)),
-    replicates=32,
-    looks=7,
-    rule=CriticalExponents({"vocab_size": 0.5}, 0.04, scan="dim", reference="prediction"),
+    rule=rc.CriticalExponents({"vocab_size": 0.5}, 0.04, scan="dim", reference="prediction"),
     why=f"""The refined theory has exponent 0.576 between these sizes, 0.01 less than the law;
         brackets of 2.5% to 3% either way add 0.03. {MEDIAN}""",
     controls=(
-        Control(
+        rc.Control(
             "no-logarithm",
             "the limit exponent 1/2: a plain root of V",
             lambda cell: math.sqrt(cell["vocab_size"]),
         ),
-        Control(
+        rc.Control(
             "linear",
             "a threshold linear in V, as for orthogonal embeddings",
             lambda cell: cell.number("vocab_size"),
         ),
     ),
-    plot=Plot(x="dim", group=("vocab_size",)),
-    dtype="float32",
+    plot=rc.Plot(x="dim", group=("vocab_size",)),
 )
-def exponent(cell: Cell, block: Block) -> Tensor:
+def exponent(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Eight times the vocabulary needs a dimension larger by the root of 8, and by the root of the
     ratio of the logarithms, not by 8: the embeddings share directions."""
     return mostly_recalled(cell, block)
 
 
-def mostly_recalled(cell: Cell, block: Block) -> Tensor:
+def mostly_recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Whether a batch recalls more than half of its tokens."""
     return decoding.mostly(measured.recalled_share(block.draw(sampling.draw_facts, cell)))
 
 
-def all_tokens_half_dim(cell: Cell) -> float:
+def all_tokens_half_dim(cell: rc.Cell) -> float:
     """Dimension at which every token is recalled with probability 1/2, by the finite-size law."""
     problem = RecallProblem.of(cell)
     return crossing.integer_root(
@@ -331,15 +293,13 @@ def all_tokens_half_dim(cell: Cell) -> float:
     )
 
 
-ALL_TOKENS = on(RecallProblem, recall.all_tokens_dim)
+ALL_TOKENS = rc.on(RecallProblem, recall.all_tokens_dim)
 
 
-@claim(
+@recall_claim(
     "A.recall-all-tokens",
     "Where every token is recalled with probability one half",
-    source=Source(
-        "A", "A2", "A3", "A9", provenance="derived", reference="theory/attention/recall.py"
-    ),
+    source=DERIVED,
     predict=all_tokens_half_dim,
     latex=r"P_{all} = e^{-V(1-\mathrm{Acc})},\quad P_{all}(d_c) = \frac12",
     regime=recall.BALANCED.searched("on the grid one sample a token, V = 128 and 256"),
@@ -349,32 +309,29 @@ ALL_TOKENS = on(RecallProblem, recall.all_tokens_dim)
         "full": near(all_tokens_half_dim, (128, 256, 512), (1,), rungs(0.04), balanced=True),
     },
     replicates=64,
-    looks=7,
-    rule=CriticalLocation(Region(0.96, 1.04), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.96, 1.04), scan="dim"),
     why="""The theory overrates the few remaining failures by a stated 10% to 20%; as failures fall
         with the 13th power of d, that is 1% to 1.5% in d.""",
     controls=(
-        Control(
+        rc.Control(
             "half-threshold",
             "the accuracy of the average token, d^2 = 2 V log V",
-            on(RecallProblem, recall.half_dim_refined, balanced=True),
+            rc.on(RecallProblem, recall.half_dim_refined, balanced=True),
         ),
-        times(1 / math.sqrt(2), "half-the-constant", HALF_AT_ALL),
-        times(1.1),
+        rc.times(1 / math.sqrt(2), "half-the-constant", HALF_AT_ALL),
+        rc.times(1.1),
     ),
-    plot=Plot(x="dim", group=("vocab_size",), collapse=True),
-    dtype="float32",
+    plot=rc.Plot(x="dim", group=("vocab_size",), collapse=True),
 )
-def all_tokens(cell: Cell, block: Block) -> Tensor:
+def all_tokens(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Near the threshold the tokens that fail are few and independent, so that none fails with
     probability exp(-V(1 - Acc)), which is one half where log 2 tokens fail on average."""
     return measured.all_tokens(block.draw(sampling.draw_facts, cell))
 
 
-@claim(
+@recall_claim(
     "A.recall-all-tokens-threshold",
     "All tokens are recalled from d^2 = 8 V log V",
-    source=SOURCE,
     predict=ALL_TOKENS,
     regime=recall.BALANCED.searched("on the grid one sample a token, V = 128 and 512"),
     cells={
@@ -382,18 +339,16 @@ def all_tokens(cell: Cell, block: Block) -> Tensor:
         "standard": near(ALL_TOKENS, (128, 512), (1,), rungs(0.1), balanced=True),
     },
     replicates=16,
-    looks=7,
-    rule=CriticalLocation(Region(0.9, 1.1), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="dim"),
     why="""log V is not large: the finite-size probability puts the ratio at 1.03 at
         V = 128 and 0.99 at V = 512.""",
     controls=(
-        times(1 / 2, "half-threshold", "d^2 = 2 V log V, the threshold of the average token"),
-        times(1 / math.sqrt(2), "half-the-constant", HALF_AT_ALL),
-        times(0.75),
+        rc.times(1 / 2, "half-threshold", "d^2 = 2 V log V, the threshold of the average token"),
+        rc.times(1 / math.sqrt(2), "half-the-constant", HALF_AT_ALL),
+        rc.times(0.75),
     ),
-    plot=Plot(x="dim", group=("vocab_size",), collapse=True),
-    dtype="float32",
+    plot=rc.Plot(x="dim", group=("vocab_size",), collapse=True),
 )
-def all_tokens_threshold(cell: Cell, block: Block) -> Tensor:
+def all_tokens_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Recalling every token takes four times the parameters of recalling half of them."""
     return measured.all_tokens(block.draw(sampling.draw_facts, cell))

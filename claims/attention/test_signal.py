@@ -2,48 +2,31 @@
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.attention.common import corners
-from recall_claims import (
-    Block,
-    Cell,
-    Exponents,
-    MeanRatio,
-    Plot,
-    Regime,
-    Region,
-    Source,
-    at,
-    claim,
-    grid,
-    log_integers,
-    on,
-    one_of,
-    power,
-    times,
-)
 from simulation.attention import sampling, three_steps
 from theory.attention import signal
 from theory.attention.problem import Problem
 
-LOADS = grid(
+LOADS = rc.grid(
     trigger_in_values=(False, True), length=(8, 16), samples=(64, 256, 1024), vocab_size=64, dim=32
 )
 SIZES = {
-    "vocab_size": log_integers(16, 512),
-    "length": log_integers(4, 128),
-    "samples": log_integers(16, 4096),
-    "dim": log_integers(8, 256),
-    "trigger_in_values": one_of(False, True),
+    "vocab_size": rc.log_integers(16, 512),
+    "length": rc.log_integers(4, 128),
+    "samples": rc.log_integers(16, 4096),
+    "dim": rc.log_integers(8, 256),
+    "trigger_in_values": rc.one_of(False, True),
 }
 BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(64, 256))
 
 
-@claim(
+@rc.claim(
     "A.trigger-signal",
     "The mean trigger score, with its excess at finite N",
-    source=Source("A", "A3", "A9"),
-    predict=on(Problem, signal.trigger_signal),
-    regime=Regime(
+    source=rc.Source("A", "A3", "A9"),
+    predict=rc.on(Problem, signal.trigger_signal),
+    regime=rc.Regime(
         "any sizes: the mean is exact; on the grid N is from V to 16 V, so that the excess matters",
         SIZES,
         size=lambda cell: cell["samples"] * (cell["length"] + cell["dim"]),
@@ -52,41 +35,41 @@ BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(6
     cells={"smoke": [c for c in LOADS if c["length"] == 8], "standard": LOADS},
     replicates=256,
     looks=5,
-    rule=MeanRatio(Region(0.97, 1.03), by="trigger_in_values"),
+    rule=rc.MeanRatio(rc.Region(0.97, 1.03), by="trigger_in_values"),
     why="the formula is exact; 3% is what a few thousand replicates can resolve",
     controls=(
-        at("no-excess", "drops the excess tau V/N (1 + L/d)", trigger_in_values=False),
-        times(1.05),
+        rc.at("no-excess", "drops the excess tau V/N (1 + L/d)", trigger_in_values=False),
+        rc.times(1.05),
     ),
-    plot=Plot(
+    plot=rc.Plot(
         x="samples", group=("trigger_in_values", "length"), y_label="trigger score", log="xy"
     ),
 )
-def trigger_score(cell: Cell, block: Block) -> Tensor:
+def trigger_score(cell: rc.Cell, block: rc.Block) -> Tensor:
     """After the first two gradient steps the trigger's mean score is s0 = (1 - 1/L)/(L^2 V), up to
     the stated corrections. If the trigger is in the values too, its memorised direction adds a
     relative excess (V/N)(1 + L/d); if not, there is none."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).trigger
 
 
-@claim(
+@rc.claim(
     "A.trigger-signal-scaling",
     "The trigger score falls as 1/(L^2 V), whatever N and d",
-    source=Source("A", "A3", "A9"),
-    predict=on(Problem, signal.trigger_signal),
+    source=rc.Source("A", "A3", "A9"),
+    predict=rc.on(Problem, signal.trigger_signal),
     latex=r"E\theta_{trig}\propto L^{-2}V^{-1}N^0d^0",
     regime="L >= 16 and V >= 32, trigger not in the values, so that there is no excess at finite N",
     cells={"standard": BOX},
     replicates=128,
     looks=4,
-    rule=Exponents(signal.EXPONENTS, half_width=0.08),
+    rule=rc.Exponents(signal.EXPONENTS, half_width=0.08),
     why="the factors 1 - 1/L and 1 - 1/V bend the law by at most 0.035 on this grid; the "
     "rest is statistical",
-    controls=tuple(power(**{name: 0.2}) for name in signal.EXPONENTS),
-    plot=Plot("parity", y_label="trigger score", log="xy"),
+    controls=tuple(rc.power(**{name: 0.2}) for name in signal.EXPONENTS),
+    plot=rc.Plot("parity", y_label="trigger score", log="xy"),
     dtype="float32",
 )
-def trigger_scaling(cell: Cell, block: Block) -> Tensor:
+def trigger_scaling(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The mean trigger score is inversely proportional to the vocabulary size and to the square of
     the length, and depends on neither the number of samples nor the embedding dimension."""
     return three_steps.token_scores(block.draw(sampling.draw, cell)).trigger

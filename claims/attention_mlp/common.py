@@ -1,10 +1,10 @@
 """What the claims on the Attention-MLP share: laws that combine registered ones."""
 
-from recall_claims import on
+import recall_claims as rc
 from theory.attention_mlp import localisation, recall
 from theory.attention_mlp.problem import MlpProblem
 
-critical_samples = on(MlpProblem, localisation.critical_samples)
+critical_samples = rc.on(MlpProblem, localisation.critical_samples)
 
 
 def accuracy(problem: MlpProblem) -> float:

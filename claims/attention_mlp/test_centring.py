@@ -2,61 +2,43 @@
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.attention_mlp.common import accuracy, critical_samples
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    MeanDifference,
-    OneSided,
-    Ordering,
-    Plot,
-    Region,
-    Source,
-    at,
-    claim,
-    grid,
-    ladder,
-    on,
-    times,
-)
 from simulation.attention import localisation
 from simulation.attention_mlp import end_to_end
 from simulation.attention_mlp import three_steps as mlp
 from theory.attention_mlp.problem import MlpProblem
 
-SOURCE = Source(
+SOURCE = rc.Source(
     "A", "A6", "A9", "A10", provenance="derived", reference="theory/attention_mlp/noise.py"
 )
 SIZES = {"vocab_size": 128, "length": 32, "dim": 48, "width": 256}
-CURVES = grid(centred=(False, True), samples=(256, 512, 1024), activation="relu", **SIZES)
+CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="relu", **SIZES)
 
 
-@claim(
+@rc.claim(
     "A.centring-curves",
     "Plain against centred residuals: accuracy of the three steps with a ReLU layer",
     source=SOURCE,
     latex=r"e_k-\frac1V\mathbf 1\ \to\ e_k-\bar p:\qquad \beta\to0,\quad \kappa_0\to0,\quad"
     r"\psi\to\psi-\psi_{pair}",
-    predict=on(MlpProblem, accuracy),
+    predict=rc.on(MlpProblem, accuracy),
     regime="V = 2.7 d and m = 5 d, where recall is possible; at L = 32 the plain attention step is "
     "limited by its mean bias up to N = 512, the plain recall by the label bias throughout.",
     cells={"standard": CURVES},
     replicates={"standard": 16, "full": 64},
     looks=7,
-    rule=MeanDifference(Region(-0.08, 0.08), method=Betting(0, 1)),
+    rule=rc.MeanDifference(rc.Region(-0.08, 0.08), method=rc.Betting(0, 1)),
     why="The formulas' own errors are 0.04 (localisation at V = 128) and 0.03 (recall); their "
     "product leaves out what wrong attention in training stores.",
     controls=(
-        at("no-effect", "centring changes nothing", centred=False),
-        at("no-need", "plain residuals do as well as centred ones", centred=True),
-        at("half-the-samples", "twice the samples needed", samples=lambda c: c["samples"] // 2),
+        rc.at("no-effect", "centring changes nothing", centred=False),
+        rc.at("no-need", "plain residuals do as well as centred ones", centred=True),
+        rc.at("half-the-samples", "twice the samples needed", samples=lambda c: c["samples"] // 2),
     ),
-    plot=Plot(x="samples", group=("centred",), y_label="accuracy"),
+    plot=rc.Plot(x="samples", group=("centred",), y_label="accuracy"),
 )
-def centring_curves(cell: Cell, block: Block) -> Tensor:
+def centring_curves(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With the label frequencies of the batch in place of 1/V, as an output bias at their
     logarithm has it, the three steps reach with a few hundred samples what they otherwise need
     thousands for; both curves follow localisation times recall."""
@@ -64,17 +46,19 @@ def centring_curves(cell: Cell, block: Block) -> Tensor:
     return end_to_end.run(batch, layer, centred=cell["centred"]).hit
 
 
-def centred_critical(cell: Cell) -> float:
+def centred_critical(cell: rc.Cell) -> float:
     return float(critical_samples(cell.replace(centred=True)))
 
 
-def around_critical(*activations: str) -> tuple[Cell, ...]:
+def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
     """Rungs around the predicted critical number of samples of centred residuals."""
-    settings = grid(activation=activations, vocab_size=128, length=48, dim=32, width=128, samples=1)
-    return ladder(settings, "samples", centred_critical, (0.55, 0.8, 0.94, 1.06, 1.2, 1.6))
+    settings = rc.grid(
+        activation=activations, vocab_size=128, length=48, dim=32, width=128, samples=1
+    )
+    return rc.ladder(settings, "samples", centred_critical, (0.55, 0.8, 0.94, 1.06, 1.2, 1.6))
 
 
-@claim(
+@rc.claim(
     "A.centring-critical-samples",
     "Centred residuals need two to four times fewer samples to localise long sequences",
     source=SOURCE,
@@ -85,16 +69,16 @@ def around_critical(*activations: str) -> tuple[Cell, ...]:
     cells=lambda: {"smoke": around_critical("tanh"), "standard": around_critical("tanh", "relu")},
     replicates={"smoke": 64, "full": 256},
     looks={"smoke": 7, "standard": 8},
-    rule=CriticalLocation(Region(0.8, 1.2)),
+    rule=rc.CriticalLocation(rc.Region(0.8, 1.2)),
     why="The localisation formula states an error of 0.04 at V = 128, over its slope in log N, "
     "0.47, 9% in N; at N of the order of V the noise terms are good to 10%.",
     controls=(
-        Control("plain", "the critical number of samples of plain residuals", critical_samples),
-        times(2.1),
+        rc.Control("plain", "the critical number of samples of plain residuals", critical_samples),
+        rc.times(2.1),
     ),
-    plot=Plot(x="samples", group=("activation",), collapse=True, y_label="localisation"),
+    plot=rc.Plot(x="samples", group=("activation",), collapse=True, y_label="localisation"),
 )
-def centring_critical_samples(cell: Cell, block: Block) -> Tensor:
+def centring_critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Whatever is the same for all samples drops out of centred residuals, so that the mean bias
     of the attention step and its noise through the mean covariance vanish."""
     scores = mlp.token_scores(*block.draw(mlp.draw, cell), centred=True)
@@ -102,14 +86,14 @@ def centring_critical_samples(cell: Cell, block: Block) -> Tensor:
 
 
 HELPS = (
-    Cell(activation="relu", trigger_in_values=False, samples=512, **SIZES),
-    Cell(activation="gelu", trigger_in_values=False, samples=384, **SIZES),
-    Cell(activation="tanh", trigger_in_values=True, samples=1024, **SIZES),
-    Cell(activation="he1+he2", trigger_in_values=False, samples=256, **SIZES),
+    rc.Cell(activation="relu", trigger_in_values=False, samples=512, **SIZES),
+    rc.Cell(activation="gelu", trigger_in_values=False, samples=384, **SIZES),
+    rc.Cell(activation="tanh", trigger_in_values=True, samples=1024, **SIZES),
+    rc.Cell(activation="he1+he2", trigger_in_values=False, samples=256, **SIZES),
 )
 
 
-@claim(
+@rc.claim(
     "A.centring-helps",
     "Centring the residuals raises the accuracy wherever features share a component",
     source=SOURCE,
@@ -117,22 +101,22 @@ HELPS = (
     cells={"smoke": HELPS[:1], "standard": HELPS},
     replicates={"smoke": 8, "full": 64},
     looks=7,
-    rule=Ordering(smaller="plain", larger="centred", margin=0.05, method=Betting(0, 1)),
+    rule=rc.Ordering(smaller="plain", larger="centred", margin=0.05, method=rc.Betting(0, 1)),
     why="A gain of less than 0.05 in accuracy would not be worth a rule.",
     controls=(
-        Control(
+        rc.Control(
             "reverse",
             "plain is better",
-            rule=Ordering(smaller="centred", larger="plain", method=Betting(0, 1)),
+            rule=rc.Ordering(smaller="centred", larger="plain", method=rc.Betting(0, 1)),
         ),
-        Control(
+        rc.Control(
             "no-matter",
             "a gain below 0.05",
-            rule=OneSided(upper=0.05, observable="gain", method=Betting(-1, 1)),
+            rule=rc.OneSided(upper=0.05, observable="gain", method=rc.Betting(-1, 1)),
         ),
     ),
 )
-def centring_helps(cell: Cell, block: Block) -> dict[str, Tensor]:
+def centring_helps(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """On the same data and the same random layer, residuals against the label frequencies of the
     batch give a higher accuracy after three steps than residuals against 1/V."""
     batch, layer = block.draw(mlp.draw, cell)

@@ -2,21 +2,8 @@
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.attention_mlp.common import accuracy
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    MeanDifference,
-    Plot,
-    Region,
-    Source,
-    WinnerShare,
-    at,
-    claim,
-    grid,
-)
 from simulation.attention_mlp import end_to_end
 from simulation.attention_mlp import three_steps as mlp
 from simulation.attention_mlp.phase_diagram import WIDER, losses
@@ -50,26 +37,26 @@ PLACES = (
 """Where one condition binds: activation, whether residuals are centred, and (N, d, L)."""
 
 
-def requirement(cell: Cell) -> phase_diagram.Requirement:
+def requirement(cell: rc.Cell) -> phase_diagram.Requirement:
     return phase_diagram.binding(MlpProblem.of({"width": 1, **cell}))
 
 
-def points() -> tuple[Cell, ...]:
+def points() -> tuple[rc.Cell, ...]:
     """Every place at a quarter of the width it needs; at 2 d where no width suffices."""
     found = []
     for activation, centred, sizes in PLACES:
         for samples, dim, length in sizes:
-            cell = Cell(activation=activation, centred=centred, vocab_size=128)
+            cell = rc.Cell(activation=activation, centred=centred, vocab_size=128)
             cell = cell.replace(samples=samples, dim=dim, length=length)
             needed = requirement(cell).width
             found.append(cell.replace(width=int(needed / 4) if needed < 1e6 else 2 * dim))
     return tuple(found)
 
 
-@claim(
+@rc.claim(
     "A.phase-diagram",
     "Which condition sets the required m d: coverage, recall, its cap, or a noise",
-    source=Source(
+    source=rc.Source(
         "A", "A9", "A10", provenance="derived", reference="theory/attention_mlp/phase_diagram.py"
     ),
     latex=r"m\ge\max\left(m_{rec},\,m_{loc}\right),\qquad m_{rec}=\infty\ \text{beyond the recall "
@@ -81,18 +68,18 @@ def points() -> tuple[Cell, ...]:
     cells=lambda: {"standard": points()},
     replicates={"standard": 8, "full": 32},
     looks=6,
-    rule=WinnerShare(Region(0.8, 1.0), method=Betting(0, 1)),
+    rule=rc.WinnerShare(rc.Region(0.8, 1.0), method=rc.Betting(0, 1)),
     why="Points where two conditions cost nearly the same stay undecided; one in five may.",
     controls=(
-        at("length-plays-no-part", "the diagram of L = 8", length=8),
-        at("samples-play-no-part", "the diagram of N = 512", samples=512),
-        Control("recall-only", "recall binds everywhere", lambda cell: "recall"),
-        Control("mlp-noise", "MLP noise binds everywhere", lambda cell: "MLP noise"),
+        rc.at("length-plays-no-part", "the diagram of L = 8", length=8),
+        rc.at("samples-play-no-part", "the diagram of N = 512", samples=512),
+        rc.Control("recall-only", "recall binds everywhere", lambda cell: "recall"),
+        rc.Control("mlp-noise", "MLP noise binds everywhere", lambda cell: "MLP noise"),
     ),
     dtype="float32",
-    plot=Plot("map", x="dim", group=("length",), log="x"),
+    plot=rc.Plot("map", x="dim", group=("length",), log="x"),
 )
-def phase_map(cell: Cell, block: Block) -> dict[str, Tensor]:
+def phase_map(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The width that half accuracy needs is set by one of six conditions: coverage, recall, the
     recall cap, mean bias, gradient noise or MLP noise. Taking each cause away in the simulation
     shows which one costs most accuracy; what it does not cost counts as no loss."""
@@ -106,29 +93,29 @@ def phase_map(cell: Cell, block: Block) -> dict[str, Tensor]:
 BUDGET = 12288
 """Value parameters m d."""
 
-TRADE = grid(
+TRADE = rc.grid(
     activation="he3", vocab_size=128, dim=24, samples=256, length=(8, 48), raised=("dim", "samples")
 )
 
 
-def sized(cell: Cell) -> Cell:
+def sized(cell: rc.Cell) -> rc.Cell:
     """The cell with the width that the budget allows its dimension, as the problem has it."""
-    return Cell(**cell.without("raised"), width=BUDGET // cell["dim"])
+    return rc.Cell(**cell.without("raised"), width=BUDGET // cell["dim"])
 
 
-def raised(cell: Cell) -> Cell:
+def raised(cell: rc.Cell) -> rc.Cell:
     """The same with four times the dimension, or the samples, whichever the cell says."""
     return sized(cell.replace(**{cell["raised"]: 4 * cell[cell["raised"]]}))
 
 
-def predicted_gain(cell: Cell) -> float:
+def predicted_gain(cell: rc.Cell) -> float:
     return accuracy(MlpProblem.of(raised(cell))) - accuracy(MlpProblem.of(sized(cell)))
 
 
-@claim(
+@rc.claim(
     "A.length-tradeoff",
     "Short sequences: superposition is free. Long ones: raise d, or N",
-    source=Source(
+    source=rc.Source(
         "A",
         "A11",
         provenance="derived",
@@ -141,19 +128,21 @@ def predicted_gain(cell: Cell) -> float:
     cells={"standard": TRADE},
     replicates={"standard": 16, "full": 64},
     looks=8,
-    rule=MeanDifference(Region(-0.12, 0.12), method=Betting(-1, 1)),
+    rule=rc.MeanDifference(rc.Region(-0.12, 0.12), method=rc.Betting(-1, 1)),
     why="A gain is the difference of two accuracies, each with the localisation formula's 0.04 at "
     "V = 128; that the recall formula is low for He3, by up to 0.1, cancels but for the change "
     "in localisation.",
     controls=(
-        at("length-plays-no-part", "long sequences gain what short ones do", length=8),
-        at("four-times-the-samples", "as if there were 1024 samples to begin with", samples=1024),
-        Control("no-gain", "neither helps", lambda cell: 0.0),
+        rc.at("length-plays-no-part", "long sequences gain what short ones do", length=8),
+        rc.at(
+            "four-times-the-samples", "as if there were 1024 samples to begin with", samples=1024
+        ),
+        rc.Control("no-gain", "neither helps", lambda cell: 0.0),
     ),
     dtype="float32",
-    plot=Plot(x="length", group=("raised",), y_label="gain in accuracy"),
+    plot=rc.Plot(x="length", group=("raised",), y_label="gain in accuracy"),
 )
-def length_tradeoff(cell: Cell, block: Block) -> Tensor:
+def length_tradeoff(cell: rc.Cell, block: rc.Block) -> Tensor:
     """At a fixed number of value parameters, short sequences allow a small dimension, that is much
     superposition, at no loss of accuracy: four times the dimension gains nothing. With long ones
     the small dimension fails to localise, and four times the dimension, or the samples, gains more

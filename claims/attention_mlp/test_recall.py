@@ -6,41 +6,22 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    MeanDifference,
-    OneSided,
-    Plot,
-    ProportionDifference,
-    Region,
-    Source,
-    Student,
-    at,
-    claim,
-    grid,
-    ladder,
-    on,
-    times,
-)
+import recall_claims as rc
 from simulation.attention import sampling
 from simulation.attention_mlp import three_steps as mlp
 from theory.attention import recall as attention_recall
 from theory.attention_mlp import recall
 from theory.attention_mlp.problem import MlpProblem
 
-SOURCE = Source("A", "A6", "A9")
-ACCURACY = grid(
+SOURCE = rc.Source("A", "A6", "A9")
+ACCURACY = rc.grid(
     activation=("relu", "gelu", "tanh", "he2"),
     width=(64, 256),
     samples=(512, 8192),
     vocab_size=256,
     dim=48,
-) + grid(activation="gelu", width=32, samples=2048, vocab_size=128, dim=256)
-INFINITE_WIDTH = at("infinite-width", "the sampling noise of m neurons is left out", width=2**20)
+) + rc.grid(activation="gelu", width=32, samples=2048, vocab_size=128, dim=256)
+INFINITE_WIDTH = rc.at("infinite-width", "the sampling noise of m neurons is left out", width=2**20)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +36,7 @@ def coverage(problem: MlpProblem) -> float:
     return problem.vocab_size * math.log(problem.vocab_size)
 
 
-def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
+def recalled(cell: rc.Cell, block: rc.Block, *, balanced: bool) -> Tensor:
     """Share of tokens recalled after training at perfect localisation."""
     sizes = {"samples": cell["vocab_size"], **cell.without("width", "activation")}
     facts = block.draw(sampling.draw_facts, sizes, balanced=balanced)
@@ -65,11 +46,11 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     return mlp.recall_accuracy(facts, layer)
 
 
-@claim(
+@rc.claim(
     "A.mlp-recall",
     "Recall through a random layer follows the kernel formula F2",
     source=SOURCE,
-    predict=on(RecallProblem, recall.mlp_recall_accuracy),
+    predict=rc.on(RecallProblem, recall.mlp_recall_accuracy),
     regime=recall.REGIME.searched(
         "activations with a slope, and He2 at V = 256 and d = 48; on the grid widths on both sides "
         "of each activation's crossover; N/V of 2, 32; few neurons, of skewed noise, at d = 2 V",
@@ -81,38 +62,42 @@ def recalled(cell: Cell, block: Block, *, balanced: bool) -> Tensor:
     cells={"smoke": ACCURACY[::5], "standard": ACCURACY},
     replicates={"smoke": 96, "full": 768},
     looks={"smoke": 2, "standard": 4},
-    rule=MeanDifference(Region(-0.03, 0.03), method=Student(spent=0.05)),
+    rule=rc.MeanDifference(rc.Region(-0.03, 0.03), method=rc.Student(spent=0.05)),
     why="The formula states an error of 0.03 for V >= 128, m >= 32 and activations of order up to "
     "2. Shares of V tokens vary by 0.04 between runs, too little for exact intervals to be as "
     "cheap as t intervals.",
     controls=(
-        Control(
-            "no-layer", "as without the layer", on(RecallProblem, attention_recall.recall_accuracy)
+        rc.Control(
+            "no-layer",
+            "as without the layer",
+            rc.on(RecallProblem, attention_recall.recall_accuracy),
         ),
         INFINITE_WIDTH,
-        at("half-the-samples", "twice the load needed", samples=lambda cell: cell["samples"] // 2),
+        rc.at(
+            "half-the-samples", "twice the load needed", samples=lambda cell: cell["samples"] // 2
+        ),
     ),
-    plot=Plot("parity", y_label="recall accuracy"),
+    plot=rc.Plot("parity", y_label="recall accuracy"),
 )
-def mlp_recall_accuracy(cell: Cell, block: Block) -> Tensor:
+def mlp_recall_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Given the informative token, a memory behind a random layer recalls its label with the
     probability of formula F2, whose kernel constants are Hermite coefficients of the activation."""
     return recalled(cell, block, balanced=False)
 
 
 HEAVY = tuple(
-    Cell(activation="he3", width=width, samples=samples, vocab_size=256, dim=48)
+    rc.Cell(activation="he3", width=width, samples=samples, vocab_size=256, dim=48)
     for width, samples in ((64, 8192), (128, 1024), (128, 8192), (256, 8192))
 )
 
 
-@claim(
+@rc.claim(
     "A.mlp-recall-heavy-tails",
     "Heavy-tailed features leave the domain of F2: He3 recalls more than it says",
     source=SOURCE,
     latex=r"\frac{E\phi^4}{(E\phi^2)^2} = 93\ (\mathrm{He}_3),\quad 15\ (\mathrm{He}_2),\quad "
     r"6\ (\mathrm{ReLU})",
-    predict=on(RecallProblem, recall.mlp_recall_accuracy),
+    predict=rc.on(RecallProblem, recall.mlp_recall_accuracy),
     regime=recall.REGIME.searched(
         "V up to 256, d up to V/4, N from 4 V, widths from V/6 to three times the kurtosis of the "
         "features, accuracies from 0.1 to 0.9",
@@ -120,39 +105,41 @@ HEAVY = tuple(
             4 * cell["dim"] <= cell["vocab_size"] <= 256
             and 4 * cell["vocab_size"] <= cell["samples"]
             and cell["vocab_size"] / 6 <= cell["width"] <= 3 * 93
-            and 0.1 <= on(RecallProblem, recall.mlp_recall_accuracy)(cell) <= 0.9
+            and 0.1 <= rc.on(RecallProblem, recall.mlp_recall_accuracy)(cell) <= 0.9
         ),
         activation=("he3",),
     ),
     cells={"standard": HEAVY},
     replicates={"standard": 32, "full": 128},
     looks=5,
-    rule=OneSided(lower=0.0, method=Betting(0, 1)),
+    rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
     why="The second moments in the formula are then dominated by rare neurons and tokens "
     "that most tokens never meet, so it is pessimistic; by how much is not claimed.",
     controls=(
-        Control("in-domain", "the formula holds", rule=ProportionDifference(Region(-0.03, 0.03))),
+        rc.Control(
+            "in-domain", "the formula holds", rule=rc.ProportionDifference(rc.Region(-0.03, 0.03))
+        ),
         INFINITE_WIDTH,
     ),
-    plot=Plot(x="width", group=("samples",), y_label="recall"),
+    plot=rc.Plot(x="width", group=("samples",), y_label="recall"),
 )
-def mlp_recall_heavy_tails(cell: Cell, block: Block) -> Tensor:
+def mlp_recall_heavy_tails(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Where the width is below a few times the kurtosis of the features the kernel formula for
     recall is pessimistic: its moments belong to rare neurons, not to the typical token. With many
     more tokens, or few samples, it need not be: why is open."""
     return recalled(cell, block, balanced=False)
 
 
-capacity = on(recall.capacity)
+capacity = rc.on(recall.capacity)
 
 
-def around_capacity(activation: str, dim: int, *widths: int) -> tuple[Cell, ...]:
+def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, ...]:
     """Rungs around the predicted capacity, each token seen once."""
-    settings = grid(activation=activation, dim=dim, width=widths)
-    return ladder(settings, "vocab_size", capacity, (0.75, 0.88, 0.95, 1.05, 1.12, 1.3))
+    settings = rc.grid(activation=activation, dim=dim, width=widths)
+    return rc.ladder(settings, "vocab_size", capacity, (0.75, 0.88, 0.95, 1.05, 1.12, 1.3))
 
 
-@claim(
+@rc.claim(
     "A.mlp-capacity",
     "Width adds capacity harmonically: like m d only below the activation's crossover",
     source=SOURCE,
@@ -171,42 +158,48 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[Cell, ...]
     },
     replicates={"smoke": 16, "full": 64},
     looks={"smoke": 6, "standard": 7},
-    rule=CriticalLocation(Region(0.88, 1.12), scan="vocab_size", rising=False),
+    rule=rc.CriticalLocation(rc.Region(0.88, 1.12), scan="vocab_size", rising=False),
     why="""The closed form takes the median competitor for all: formula F2, solved for one half,
         lies 0.96 to 1.02 times as high at these points. Its own error, 0.03 in accuracy, is 5 to
         8% in V.""",
     controls=(
-        Control(
+        rc.Control(
             "md-always",
             "capacity grows in proportion to m d at every width",
             lambda cell: capacity(cell.replace(width=32)) * cell["width"] / 32,
         ),
-        at("width-never-helps", "capacity does not depend on the width", width=32),
-        times(1.5),
+        rc.at("width-never-helps", "capacity does not depend on the width", width=32),
+        rc.times(1.5),
     ),
-    plot=Plot(x="vocab_size", group=("activation", "width"), y_label="recall"),
+    plot=rc.Plot(x="vocab_size", group=("activation", "width"), y_label="recall"),
 )
-def mlp_capacity(cell: Cell, block: Block) -> Tensor:
+def mlp_capacity(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The vocabulary that a random layer of width m recalls by half is the harmonic sum of a part
     proportional to m d and a part that the activation's first Hermite order fixes: ReLU and tanh
     buy a constant factor however wide they are, He2 buys width."""
     return recalled(cell, block, balanced=True)
 
 
-needed_samples = on(RecallProblem, recall.critical_samples)
+needed_samples = rc.on(RecallProblem, recall.critical_samples)
 SHARED_PART = (
-    Cell(activation="tanh", trigger_in_values=True, vocab_size=128, dim=64, width=512, samples=1),
-    Cell(activation="relu", trigger_in_values=False, vocab_size=128, dim=64, width=512, samples=1),
-    Cell(activation="relu", trigger_in_values=False, vocab_size=256, dim=96, width=512, samples=1),
+    rc.Cell(
+        activation="tanh", trigger_in_values=True, vocab_size=128, dim=64, width=512, samples=1
+    ),
+    rc.Cell(
+        activation="relu", trigger_in_values=False, vocab_size=128, dim=64, width=512, samples=1
+    ),
+    rc.Cell(
+        activation="relu", trigger_in_values=False, vocab_size=256, dim=96, width=512, samples=1
+    ),
 )
 
 
-def around_offset(settings: Sequence[Cell]) -> tuple[Cell, ...]:
+def around_offset(settings: Sequence[rc.Cell]) -> tuple[rc.Cell, ...]:
     """Rungs around the predicted number of samples."""
-    return ladder(settings, "samples", needed_samples, (0.6, 0.9, 1.1, 1.3, 1.45, 2.2))
+    return rc.ladder(settings, "samples", needed_samples, (0.6, 0.9, 1.1, 1.3, 1.45, 2.2))
 
 
-@claim(
+@rc.claim(
     "A.mlp-offset-cost",
     "A part that all features share costs N d of order V^2 log V samples",
     source=SOURCE,
@@ -215,68 +208,67 @@ def around_offset(settings: Sequence[Cell]) -> tuple[Cell, ...]:
     predict=needed_samples,
     regime="V is 2 to 2.7 times d and m = 512, so that recall succeeds with enough samples; the "
     "shared part comes from the trigger in the values (tanh) or from the activation's mean (ReLU).",
-    cells=lambda: {
-        "smoke": around_offset(SHARED_PART[:1]),
-        "standard": around_offset(SHARED_PART),
-    },
+    cells=lambda: {"smoke": around_offset(SHARED_PART[:1]), "standard": around_offset(SHARED_PART)},
     replicates={"smoke": 16, "full": 64},
     looks={"smoke": 7, "standard": 8},
-    rule=CriticalLocation(Region(0.9, 1.45)),
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.45)),
     why="""The closed form takes the mean interference, where its variation between runs counts:
         formula F2, solved for one half, lies 1.19 to 1.32 times as high at these points. Its own
         error, 0.03 in accuracy, is 12% in N. That gives 1.05 to 1.48; the lower edge leaves room
         for the data, which vary with the random label counts.""",
     controls=(
-        at("no-shared-part", "the label counts do not matter, as if centred", centred=True),
-        Control("coverage", "V log V samples suffice", on(RecallProblem, coverage)),
-        times(2.5),
+        rc.at("no-shared-part", "the label counts do not matter, as if centred", centred=True),
+        rc.Control("coverage", "V log V samples suffice", rc.on(RecallProblem, coverage)),
+        rc.times(2.5),
     ),
-    plot=Plot(x="samples", group=("activation", "vocab_size"), collapse=True, y_label="recall"),
+    plot=rc.Plot(x="samples", group=("activation", "vocab_size"), collapse=True, y_label="recall"),
 )
-def mlp_offset_cost(cell: Cell, block: Block) -> Tensor:
+def mlp_offset_cost(cell: rc.Cell, block: rc.Block) -> Tensor:
     """If all features share a component, through the trigger in the values or a mean of the
     activation, the random label counts of the batch become a bias that all queries share, and
     recall by half takes N d of the order of V^2 log V."""
     return recalled(cell, block, balanced=False)
 
 
-needed_width = on(RecallProblem, recall.critical_width)
+needed_width = rc.on(RecallProblem, recall.critical_width)
 BELOW_CAP = tuple(
-    Cell(activation="he2", vocab_size=size, samples=8 * size, dim=dim, width=1)
+    rc.Cell(activation="he2", vocab_size=size, samples=8 * size, dim=dim, width=1)
     for size, dim in ((128, 24), (256, 32), (512, 40))
 )
 
 
-def around_width(settings: Sequence[Cell]) -> tuple[Cell, ...]:
+def around_width(settings: Sequence[rc.Cell]) -> tuple[rc.Cell, ...]:
     """Rungs around the predicted width."""
-    return ladder(settings, "width", needed_width, (0.6, 0.9, 1.02, 1.14, 1.25, 1.55))
+    return rc.ladder(settings, "width", needed_width, (0.6, 0.9, 1.02, 1.14, 1.25, 1.55))
 
 
-@claim(
+@rc.claim(
     "A.mlp-required-width",
     "The width that recall requires: m d of order V log V below the recall cap",
-    source=Source("A", "A6", "A10"),
+    source=rc.Source("A", "A6", "A10"),
     predict=needed_width,
     regime="He2, whose recall cap, V of order d^3/log d, is far beyond these vocabularies; N = 8V.",
     cells=lambda: {"smoke": around_width(BELOW_CAP[:1]), "standard": around_width(BELOW_CAP)},
     replicates={"smoke": 16, "full": 64},
     looks={"smoke": 7, "standard": 8},
-    rule=CriticalLocation(Region(0.9, 1.25), scan="width"),
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.25), scan="width"),
     why="""The median competitor stands for all, as for the capacity: formula F2, solved for one
         half, lies 1.07 to 1.10 times as high at these points. Its own error, 0.03 in accuracy, is
         9 to 11% in m. That gives 0.96 to 1.22; the rest is room for the data.""",
     controls=(
-        Control(
+        rc.Control(
             "attention-only",
             "the parameters m d of a d x d matrix that recalls half",
-            on(RecallProblem, lambda p: attention_recall.half_dim(p) ** 2 / p.dim),
+            rc.on(RecallProblem, lambda p: attention_recall.half_dim(p) ** 2 / p.dim),
         ),
-        Control("counting", "m d = V log V", on(RecallProblem, lambda p: coverage(p) / p.dim)),
-        times(1.75),
+        rc.Control(
+            "counting", "m d = V log V", rc.on(RecallProblem, lambda p: coverage(p) / p.dim)
+        ),
+        rc.times(1.75),
     ),
-    plot=Plot(x="width", group=("vocab_size", "dim"), collapse=True, y_label="recall"),
+    plot=rc.Plot(x="width", group=("vocab_size", "dim"), collapse=True, y_label="recall"),
 )
-def mlp_required_width(cell: Cell, block: Block) -> Tensor:
+def mlp_required_width(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Recall by half requires a number of neurons that makes m d a constant times V log V, as long
     as the features' own overlaps, which no width removes, leave room."""
     return recalled(cell, block, balanced=False)

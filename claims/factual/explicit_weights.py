@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+import recall_claims as rc
 from claims.factual.common import NAMES
-from recall_claims import Block, Cell
 from simulation.factual import constructions
 from simulation.factual import task as recall
 
@@ -19,14 +19,16 @@ own: were it another, evidence and prediction would part."""
 
 
 def each(
-    cell: Cell, block: Block, run: Callable[[np.random.Generator, recall.Facts], SupportsFloat]
+    cell: rc.Cell,
+    block: rc.Block,
+    run: Callable[[np.random.Generator, recall.Facts], SupportsFloat],
 ) -> Tensor:
     """One number per replicate, from facts drawn for it."""
     values = [float(run(rng, facts)) for rng, facts in drawn(cell, block)]
     return torch.tensor(values, dtype=block.dtype)
 
 
-def drawn(cell: Cell, block: Block) -> Iterator[tuple[np.random.Generator, recall.Facts]]:
+def drawn(cell: rc.Cell, block: rc.Block) -> Iterator[tuple[np.random.Generator, recall.Facts]]:
     """Each replicate's generator and the facts drawn with it."""
     shape = {name: cell[name] for name in (*NAMES, "dim", "noise") if name in cell}
     for rng in block.rngs:

@@ -10,13 +10,13 @@ from typing import TypeVar
 
 import torch
 
+import recall_claims as rc
 from claims.factual.common import NAMES
-from recall_claims import Block, Cell, Source
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
 REFERENCE = "theory/factual/sequential_learning.py"
-SEQUENTIAL = Source("B", "B6", provenance="derived", reference=REFERENCE)
+SEQUENTIAL = rc.Source("B", "B6", provenance="derived", reference=REFERENCE)
 SMALL = 1e-5  # the published start
 RATE = 0.1  # of the published SGD
 FLOW_STEPS = 500
@@ -24,38 +24,38 @@ STAGES: tuple[theory.Stage, theory.Stage] = ("relation", "subject")
 T = TypeVar("T")
 
 
-def half_time(cell: Cell) -> float:
+def half_time(cell: rc.Cell) -> float:
     """When half of the cell's stage's loss is gone."""
     return theory.half_time(theory.Sizes.of(cell), cell["stage"], scale=cell.get("scale", SMALL))
 
 
-def stage_times(cell: Cell) -> tuple[float, float]:
+def stage_times(cell: rc.Cell) -> tuple[float, float]:
     """The half times of the relations and of the subjects."""
     relation, subject = (half_time(cell.replace(stage=stage)) for stage in STAGES)
     return relation, subject
 
 
-def timed(points: Iterable[Cell], past: float = 1.2) -> tuple[Cell, ...]:
+def timed(points: Iterable[rc.Cell], past: float = 1.2) -> tuple[rc.Cell, ...]:
     """The cells with a duration of the flow: until well after the second stage."""
     return tuple(cell.replace(duration=round(past * max(stage_times(cell)))) for cell in points)
 
 
-def time(cell: Cell) -> float:
+def time(cell: rc.Cell) -> float:
     """The time of the flow, which a step of SGD advances by the learning rate."""
     return float(cell["time"] if "time" in cell else RATE * cell["step"])
 
 
-def loss(cell: Cell) -> float:
+def loss(cell: rc.Cell) -> float:
     """The loss of the flow at the cell's time."""
     return theory.loss(theory.Sizes.of(cell), time(cell), scale=cell.get("scale", SMALL))
 
 
-def stage_loss(cell: Cell, stage: theory.Stage, pace: float = 1.0) -> float:
+def stage_loss(cell: rc.Cell, stage: theory.Stage, pace: float = 1.0) -> float:
     """A stage's share of the loss, if its time went at another pace."""
     return theory.stage_loss(theory.Sizes.of(cell), stage, pace * time(cell), scale=SMALL)
 
 
-def stages_swapped(cell: Cell) -> float:
+def stages_swapped(cell: rc.Cell) -> float:
     """The loss if subjects were learned when relations are and vice versa."""
     relation, subject = stage_times(cell)
     return stage_loss(cell, "relation", relation / subject) + stage_loss(
@@ -63,7 +63,7 @@ def stages_swapped(cell: Cell) -> float:
     )
 
 
-def task(cell: Cell, block: Block) -> learning.FactPrompts:
+def task(cell: rc.Cell, block: rc.Block) -> learning.FactPrompts:
     """The cell's task, with the published dictionary or random ones."""
     shape = [cell[name] for name in NAMES]
     if cell.get("dictionary") == "random":
@@ -84,7 +84,7 @@ def shifted(problem: learning.FactPrompts) -> learning.Weights:
     return problem.start(SMALL, SMALL * shifts[:, :, None])
 
 
-def whole_flow(cell: Cell, problem: learning.FactPrompts) -> learning.Losses:
+def whole_flow(cell: rc.Cell, problem: learning.FactPrompts) -> learning.Losses:
     """Losses along the flow."""
     return learning.flow_losses(
         problem, shifted(problem), duration=cell["duration"], steps=FLOW_STEPS

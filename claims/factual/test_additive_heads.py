@@ -6,32 +6,21 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from claims.factual.common import rungs
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    Plot,
-    Region,
-    Source,
-    claim,
-    on,
-    times,
-)
+import recall_claims as rc
+from claims.common import rungs
 from simulation.factual import additive_heads as measured
 from theory.factual import additive_heads
 
-SUBJECT_DIM = on(additive_heads.subject_dim)
-RELATION_DIM = on(additive_heads.relation_dim)
+SUBJECT_DIM = rc.on(additive_heads.subject_dim)
+RELATION_DIM = rc.on(additive_heads.relation_dim)
 REASON = """The kinematic formula puts the centre of the transition within about one dimension of
     the statistical dimension, 2 to 3% of the 37 to 53 dimensions of the standard grids; the
     prediction's own draws add 0.5%, and the rest is what the replicates can tell."""
 
 
-def around(dim: Callable[[Cell], float], *shapes: tuple[int, int]) -> tuple[Cell, ...]:
+def around(dim: Callable[[rc.Cell], float], *shapes: tuple[int, int]) -> tuple[rc.Cell, ...]:
     """Ladders at these R and D."""
-    return rungs("dim", dim, EDGE, *(Cell(relations=r, answers=d) for r, d in shapes))
+    return rungs("dim", dim, EDGE, *(rc.Cell(relations=r, answers=d) for r, d in shapes))
 
 
 EDGE = 0.08
@@ -39,10 +28,10 @@ SUBJECTS = ((80, 2), (16, 16))
 RELATIONS = ((4, 32), (8, 16))
 
 
-@claim(
+@rc.claim(
     "B.additive-subject-code",
     "A subject's code exists from d = R delta_0(D) on",
-    source=Source("B", "B4"),
+    source=rc.Source("B", "B4"),
     predict=SUBJECT_DIM,
     latex=r"d = R\,\delta_0(D),\quad \delta_0 = E\,\mathrm{dist}^2(g,\{x: x_1\ge x_j\})",
     regime=additive_heads.SUBJECTS.searched(
@@ -57,30 +46,30 @@ RELATIONS = ((4, 32), (8, 16))
     },
     replicates=8,
     looks=8,
-    rule=CriticalLocation(Region(1 - EDGE, 1 + EDGE), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(1 - EDGE, 1 + EDGE), scan="dim"),
     why=REASON,
     controls=(
-        times(1.2),
-        Control(
+        rc.times(1.2),
+        rc.Control(
             "asymptotic",
             "2 ln D in place of delta_0(D)",
             lambda cell: 2 * cell["relations"] * math.log(cell["answers"]),
         ),
-        Control("one-each", "a dimension per answer", lambda cell: cell["relations"]),
+        rc.Control("one-each", "a dimension per answer", lambda cell: cell["relations"]),
     ),
-    plot=Plot(x="dim", group=("relations", "answers"), collapse=True, log=""),
+    plot=rc.Plot(x="dim", group=("relations", "answers"), collapse=True, log=""),
 )
-def subject_code(cell: Cell, block: Block) -> Tensor:
+def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Without an MLP, some code prefers a subject's R answers to their D - 1 rivals each if, and up
     to a narrow transition only if, there are R delta_0(D) dimensions: half a dimension per answer
     for D = 2, about 2 ln D for large D."""
     return torch.tensor([measured.subject_code_exists(rng, **cell) for rng in block.rngs])
 
 
-@claim(
+@rc.claim(
     "B.additive-relation-code",
     "A relation's code exists from its statistical dimension on",
-    source=Source("B", "B4"),
+    source=rc.Source("B", "B4"),
     predict=RELATION_DIM,
     regime=additive_heads.RELATIONS.searched(
         "on the grid 37 and more, where the statistical dimension is sharp; D of 16 and 32",
@@ -93,20 +82,20 @@ def subject_code(cell: Cell, block: Block) -> Tensor:
     },
     replicates=8,
     looks=8,
-    rule=CriticalLocation(Region(1 - EDGE, 1 + EDGE), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(1 - EDGE, 1 + EDGE), scan="dim"),
     why=REASON,
     controls=(
-        times(1.2),
-        Control("one-each", "a dimension per answer of the block", lambda cell: cell["answers"]),
-        Control(
+        rc.times(1.2),
+        rc.Control("one-each", "a dimension per answer of the block", lambda cell: cell["answers"]),
+        rc.Control(
             "separation",
             "half the answers, as for separating them at random",
             lambda cell: cell["relations"] * cell["answers"] / 2,
         ),
     ),
-    plot=Plot(x="dim", group=("relations", "answers"), collapse=True, log=""),
+    plot=rc.Plot(x="dim", group=("relations", "answers"), collapse=True, log=""),
 )
-def relation_code(cell: Cell, block: Block) -> Tensor:
+def relation_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Some code puts all D answers of a relation above the (R - 1) D others from the statistical
     dimension of that ordering on: 1.6 D at R = 4, D = 32, and 2.3 D at R = 8, D = 16."""
     return torch.tensor([measured.relation_code_exists(rng, **cell) for rng in block.rngs])

@@ -6,35 +6,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from claims.factual.common import NAMES, rungs, shapes
+import recall_claims as rc
+from claims.common import rungs
+from claims.factual.common import NAMES, shapes
 from claims.factual.explicit_weights import LENGTH, MARGIN, drawn, each, recalled
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    MeanDifference,
-    MeanRatio,
-    OneSided,
-    Plot,
-    Region,
-    Source,
-    Student,
-    at,
-    claim,
-    grid,
-    on,
-    reads,
-    scan,
-    times,
-)
 from simulation.factual import constructions, task
 from theory.factual import constructions as theory
 
-SOURCE = Source("B", "B3", "B4", provenance="derived", reference="theory/factual/constructions.py")
-DIM = on(theory.attention_dim)
-ACCURACY = on(theory.attention_accuracy)
+SOURCE = rc.Source(
+    "B", "B3", "B4", provenance="derived", reference="theory/factual/constructions.py"
+)
+DIM = rc.on(theory.attention_dim)
+ACCURACY = rc.on(theory.attention_accuracy)
 
 
 def by_attention(rng: np.random.Generator, facts: task.Facts, length: int = LENGTH) -> Tensor:
@@ -43,23 +26,23 @@ def by_attention(rng: np.random.Generator, facts: task.Facts, length: int = LENG
     return recalled(rng, facts, weights, length=length)
 
 
-def selective_dim(cell: Cell) -> float:
+def selective_dim(cell: rc.Cell) -> float:
     """The predicted dimension at which heads mistake no token; those of all tokens, if not told."""
     tokens, group = 2 * cell["subjects"], cell["group"]
     heads = cell.get("heads", tokens // group)
     return theory.selective_dim(group, heads, 2 * tokens + 1, margin=MARGIN)
 
 
-FIRST = Cell(subjects=16, relations=8, answers=4)
+FIRST = rc.Cell(subjects=16, relations=8, answers=4)
 CORNERS = (FIRST, FIRST.replace(subjects=64), FIRST.replace(relations=24))
 ACCURATE = shapes((16, 16, 8), (64, 16, 8), (16, 32, 4), (64, 8, 32))
 STORED = shapes((16, 16, 8), (64, 16, 8), (64, 4, 16))
 LARGE = shapes((16, 32, 4), (64, 8, 32), (128, 4, 64), (256, 32, 8), (256, 64, 16))
-SOFT = grid(subjects=16, dim=256, group=(2, 4), scale=(8.0, 10.0), length=(8, 512))
-SELECTIVE = grid(subjects=32, group=(2, 8))
+SOFT = rc.grid(subjects=16, dim=256, group=(2, 4), scale=(8.0, 10.0), length=(8, 512))
+SELECTIVE = rc.grid(subjects=32, group=(2, 8))
 
 
-@claim(
+@rc.claim(
     "B.attention-selective",
     "The dimension from which heads tell their tokens from all others",
     source=SOURCE,
@@ -70,21 +53,23 @@ SELECTIVE = grid(subjects=32, group=(2, 8))
     cells=lambda: {
         "smoke": rungs("dim", selective_dim, 0.07, *SELECTIVE[:1]),
         "standard": rungs("dim", selective_dim, 0.07, *SELECTIVE),
-        "full": rungs("dim", selective_dim, 0.07, *SELECTIVE, *grid(subjects=(16, 64), group=4)),
+        "full": rungs("dim", selective_dim, 0.07, *SELECTIVE, *rc.grid(subjects=(16, 64), group=4)),
     },
     replicates=32,
     looks=8,
-    rule=CriticalLocation(Region(0.93, 1.07), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="dim"),
     why="""The law of the key vectors' length is exact at tau = 1, 1% off at 0.85; tokens
         and heads are taken as independent, though all keys contain the EOS embedding.""",
     controls=(
-        times(1.2),
-        at("one-head", "a union bound over the tokens of a single head", heads=1),
-        Control("orthogonal", "a dimension for every token", lambda cell: 4 * cell["subjects"] + 1),
+        rc.times(1.2),
+        rc.at("one-head", "a union bound over the tokens of a single head", heads=1),
+        rc.Control(
+            "orthogonal", "a dimension for every token", lambda cell: 4 * cell["subjects"] + 1
+        ),
     ),
-    plot=Plot(x="dim", group=("subjects", "group"), collapse=True),
+    plot=rc.Plot(x="dim", group=("subjects", "group"), collapse=True),
 )
-def selective(cell: Cell, block: Block) -> Tensor:
+def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A head that scores the g tokens of its group 1 and EOS tau is misled by no other token once d
     exceeds about (g + tau^2)(1 + 2 ln(VH)/tau^2): of the order of the group, not of the
     vocabulary."""
@@ -99,28 +84,28 @@ def selective(cell: Cell, block: Block) -> Tensor:
     return each(cell.replace(relations=cell["subjects"], answers=2), block, run)
 
 
-@claim(
+@rc.claim(
     "B.attention-focus",
     "How much attention the subject gets, and when length matters",
-    source=Source("B", "B3", "B4"),
-    predict=on(theory.focus, margin=0.5),
+    source=rc.Source("B", "B3", "B4"),
+    predict=rc.on(theory.focus, margin=0.5),
     regime=theory.SOFT.searched(
         "soft scores, so that 512 tokens take a visible share; on the grid beta = 8 and 10"
     ),
     cells={"smoke": SOFT[:2], "standard": SOFT},
     replicates=64,
     looks=2,
-    rule=MeanRatio(Region(0.985, 1.015), method=Student(spent=0.1)),
+    rule=rc.MeanRatio(rc.Region(0.985, 1.015), method=rc.Student(spent=0.1)),
     why="""The strangers' mean exponential errs by the variance of their sum, here below 1%. Shares
         of attention are bounded, but bets would take ten times the replicates to tell 1.5%.""",
     controls=(
-        times(1.04),
-        at("no-length", "as if T = 8", length=8),
-        at("no-overlaps", "strangers score 0: embeddings orthogonal", dim=10**6),
+        rc.times(1.04),
+        rc.at("no-length", "as if T = 8", length=8),
+        rc.at("no-overlaps", "strangers score 0: embeddings orthogonal", dim=10**6),
     ),
-    plot=Plot(x="length", group=("group", "scale")),
+    plot=rc.Plot(x="length", group=("group", "scale")),
 )
-def attention_focus(cell: Cell, block: Block) -> Tensor:
+def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The prompt's length enters the softmax only through T exp(-beta), raised by the overlaps of
     the embeddings: a scale beta above ln T makes it irrelevant, a smaller one does not."""
 
@@ -134,25 +119,25 @@ def attention_focus(cell: Cell, block: Block) -> Tensor:
     return each(cell.replace(relations=16, answers=4, noise=512), block, run)
 
 
-@claim(
+@rc.claim(
     "B.attention-length",
     "At a firm scale the prompt's length changes the answer to hardly a fact",
     source=SOURCE,
     latex=r"P(\text{right at }T=512\ne\text{right at }T=8) \le 0.03",
     regime="""beta = 100, where T exp(-beta (1 - tau)) < 2e-4; d at 60% of the threshold, where an
         eighth of the facts fail.""",
-    cells=lambda: scan(shapes((8, 8, 16)), "dim", DIM, (0.6,)),
+    cells=lambda: rc.scan(shapes((8, 8, 16)), "dim", DIM, (0.6,)),
     replicates=64,
     looks=6,
-    rule=OneSided(upper=0.03, method=Betting()),
+    rule=rc.OneSided(upper=0.03, method=rc.Betting()),
     why="""A weight of 2e-4 on noise tokens moves only facts that are decided by as little; 3%, a
         quarter of those that fail, is what bets on 600 draws can tell from none.""",
     controls=(
-        reads("loose", "nor at beta = 10, where 512 tokens outweigh EOS", "loose"),
-        reads("failures", "what fails at one length is recalled at the other", "failures"),
+        rc.reads("loose", "nor at beta = 10, where 512 tokens outweigh EOS", "loose"),
+        rc.reads("failures", "what fails at one length is recalled at the other", "failures"),
     ),
 )
-def attention_length(cell: Cell, block: Block) -> dict[str, Tensor]:
+def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """With scores well above ln T the same facts are recalled from prompts of 8 and of 512 tokens,
     in the same embeddings."""
 
@@ -167,10 +152,10 @@ def attention_length(cell: Cell, block: Block) -> dict[str, Tensor]:
     return {name: torch.tensor(values, dtype=block.dtype) for name, values in found.items()}
 
 
-@claim(
+@rc.claim(
     "B.attention-accuracy",
     "Accuracy of attention alone below its threshold",
-    source=Source("B", "B3", "B4"),
+    source=rc.Source("B", "B3", "B4"),
     predict=ACCURACY,
     latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}(1-q)^{(R-1)(D-1)},\quad "
     r"h_n^2\sim\mathrm{Beta}\Big(\frac{d-n+1}2,\frac{(n-1)(d-1)}2\Big)",
@@ -181,41 +166,41 @@ def attention_length(cell: Cell, block: Block) -> dict[str, Tensor]:
         largest=3e5,
     ),
     cells=lambda: {
-        "smoke": scan(ACCURATE[:1], "dim", DIM, (0.6,)),
-        "standard": scan(ACCURATE, "dim", DIM, (0.6,)),
-        "full": scan((*ACCURATE, *LARGE[2:3]), "dim", DIM, (0.6, 0.75)),
+        "smoke": rc.scan(ACCURATE[:1], "dim", DIM, (0.6,)),
+        "standard": rc.scan(ACCURATE, "dim", DIM, (0.6,)),
+        "full": rc.scan((*ACCURATE, *LARGE[2:3]), "dim", DIM, (0.6, 0.75)),
     },
     replicates=256,
     looks=2,
-    rule=MeanDifference(Region(-0.01, 0.01)),
+    rule=rc.MeanDifference(rc.Region(-0.01, 0.01)),
     why="""The laws are exact; codes that share an embedding are taken as independent, of
         relative order 1/d in the number of errors; 1% is the resolution asked for. Bets would take
         1500 replicates to tell 1% from an accuracy near 1.""",
     controls=(
-        at(
+        rc.at(
             "swapped",
             "the roles of R and D exchanged",
             relations=lambda cell: 2 * cell["answers"],
             answers=lambda cell: cell["relations"],
         ),
-        at(
+        rc.at(
             "plain-sum",
             "noise n/d in place of n/(d - n): codes that do not solve for their answers",
             dim=lambda cell: cell["dim"] + max(cell["relations"], cell["answers"]),
         ),
     ),
-    plot=Plot(x="dim", group=NAMES, log=""),
+    plot=rc.Plot(x="dim", group=NAMES, log=""),
 )
-def accuracy_of_attention(cell: Cell, block: Block) -> Tensor:
+def accuracy_of_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Heads that add the least code with logit 1 at a token's answers err only where a rival's
     embedding reaches beyond the affine hull of those answers."""
     return each(cell, block, lambda rng, facts: by_attention(rng, facts).double().mean())
 
 
-@claim(
+@rc.claim(
     "B.attention-threshold",
     "The dimension in which attention alone stores every fact",
-    source=Source("B", "B3", "B4"),
+    source=rc.Source("B", "B3", "B4"),
     predict=DIM,
     latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu}=\frac12,\quad "
     r"K = D\big(1-(1-1/D)^S\big)",
@@ -231,31 +216,31 @@ def accuracy_of_attention(cell: Cell, block: Block) -> Tensor:
     },
     replicates=16,
     looks=9,
-    rule=CriticalLocation(Region(0.93, 1.07), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="dim"),
     why="""Failures of different tokens are taken as independent, though they share
         embeddings; a factor of 1.5 in their number moves the threshold by 4%.""",
     controls=(
-        at("union-bound", "relations' rivals counted for every subject", shared_rivals=False),
-        at(
+        rc.at("union-bound", "relations' rivals counted for every subject", shared_rivals=False),
+        rc.at(
             "swapped",
             "the roles of R and D exchanged",
             relations=lambda cell: cell["answers"],
             answers=lambda cell: cell["relations"],
         ),
-        at("no-subjects", "the logarithm of the number of subjects dropped", subjects=1),
+        rc.at("no-subjects", "the logarithm of the number of subjects dropped", subjects=1),
     ),
-    plot=Plot(x="dim", group=NAMES, collapse=True),
+    plot=rc.Plot(x="dim", group=NAMES, collapse=True),
 )
-def attention_threshold(cell: Cell, block: Block) -> Tensor:
+def attention_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Attention without an MLP recalls all S R facts, from prompts with noise tokens and with an
     exact softmax, from a dimension of about max(R (1 + 2 ln SRD), D (1 + 2 ln R^2 D)) on."""
     return each(cell, block, lambda rng, facts: by_attention(rng, facts).all())
 
 
-@claim(
+@rc.claim(
     "B.attention-parameters",
     "Attention's parameters are linear in the facts, up to logarithms",
-    source=Source("B", "B3", "B4"),
+    source=rc.Source("B", "B3", "B4"),
     predict=DIM,
     latex=r"d^*\propto S^{0}R^{1}\ \text{up to logs},\quad 4Hd_hd^* = 4(S+R)d^*",
     regime=theory.STORED.searched(
@@ -269,24 +254,24 @@ def attention_threshold(cell: Cell, block: Block) -> Tensor:
     },
     replicates=32,
     looks=7,
-    rule=CriticalLocation(Region(0.9, 1.1), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="dim"),
     why="""Failures of different tokens are taken as independent, which a factor of 1.5 in their
         number would move by 4%; the rest is what the replicates can tell.""",
     controls=(
-        Control(
+        rc.Control(
             "one-matrix",
             "d^2 proportional to the facts, as for a single matrix of associations",
             lambda c: DIM(FIRST) * math.sqrt(c["subjects"] * c["relations"] / 128),
         ),
-        Control(
+        rc.Control(
             "no-logarithm",
             "d independent of S",
             lambda cell: DIM(cell.replace(subjects=FIRST["subjects"])),
         ),
     ),
-    plot=Plot(x="dim", group=("subjects", "relations"), collapse=True),
+    plot=rc.Plot(x="dim", group=("subjects", "relations"), collapse=True),
 )
-def attention_parameters(cell: Cell, block: Block) -> Tensor:
+def attention_parameters(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Four times the subjects raise the dimension by a quarter, three times the relations by a
     factor of 3.7, powers of 0.17 and 1.18: with H d_h = S + R the 4 (S + R) d parameters are linear
     in the S R facts, up to logarithms, where S is at least R and R at least D."""

@@ -6,32 +6,18 @@ from collections.abc import Callable
 import numpy as np
 from torch import Tensor
 
-from claims.factual.common import rungs, shapes
+import recall_claims as rc
+from claims.common import rungs
+from claims.factual.common import shapes
 from claims.factual.explicit_weights import FREQUENCY, each, recalled
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    Plot,
-    ProportionDifference,
-    Region,
-    Source,
-    at,
-    claim,
-    grid,
-    ladder,
-    on,
-    times,
-)
 from simulation.factual import constructions, task
 from theory.factual import constructions as theory
 
-WIDTH = on(theory.mlp_width)
-COMPRESSED_WIDTH = on(theory.compressed_width, frequency=FREQUENCY, target=0.75)
+WIDTH = rc.on(theory.mlp_width)
+COMPRESSED_WIDTH = rc.on(theory.compressed_width, frequency=FREQUENCY, target=0.75)
 
 
-def all_by_mlp(cell: Cell, block: Block) -> Tensor:
+def all_by_mlp(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Whether attention and MLP recall all facts."""
 
     def run(rng: np.random.Generator, facts: task.Facts) -> Tensor:
@@ -41,7 +27,7 @@ def all_by_mlp(cell: Cell, block: Block) -> Tensor:
     return each(cell, block, run)
 
 
-def accuracy_compressed(cell: Cell, block: Block) -> Tensor:
+def accuracy_compressed(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Accuracy with fewer value dimensions than tokens."""
     sizes = {name: cell[name] for name in ("group", "head_dim", "width")}
 
@@ -52,30 +38,30 @@ def accuracy_compressed(cell: Cell, block: Block) -> Tensor:
     return each(cell, block, run)
 
 
-FIRST = Cell(subjects=16, relations=8, answers=8, dim=128)
+FIRST = rc.Cell(subjects=16, relations=8, answers=8, dim=128)
 CORNERS = (FIRST, FIRST.replace(subjects=64), FIRST.replace(relations=32))
 # Few answers in few dimensions: some are so alike that they hardly disturb each other.
 SMALL = shapes((48, 6, 3), dim=48)
 NARROW = {"subjects": 16, "relations": 16, "answers": 8, "dim": 224, "group": 8}
-COMPRESSED = grid(**NARROW, head_dim=(2, 4), width=400)
-EXCHANGE = grid(**NARROW, head_dim=(2, 8))
-WIDE = Cell(subjects=32, relations=32, answers=8, dim=384, group=16, head_dim=4, width=400)
+COMPRESSED = rc.grid(**NARROW, head_dim=(2, 4), width=400)
+EXCHANGE = rc.grid(**NARROW, head_dim=(2, 8))
+WIDE = rc.Cell(subjects=32, relations=32, answers=8, dim=384, group=16, head_dim=4, width=400)
 
 
-def widths(*settings: Cell) -> tuple[Cell, ...]:
+def widths(*settings: rc.Cell) -> tuple[rc.Cell, ...]:
     """A ladder around the predicted width, with rungs at the edges of 8%."""
     return rungs("width", WIDTH, 0.08, *settings)
 
 
-def facts_to(power: float) -> Callable[[Cell], float]:
+def facts_to(power: float) -> Callable[[rc.Cell], float]:
     """The width goes with that power of the facts, from the first corner on."""
     return lambda c: WIDTH(FIRST) * (c["subjects"] * c["relations"] / 128) ** power
 
 
-@claim(
+@rc.claim(
     "B.mlp-threshold",
     "The width with which an MLP behind attention stores every fact, linear in them up to logs",
-    source=Source("B", "B3", "B4"),
+    source=rc.Source("B", "B3", "B4"),
     predict=WIDTH,
     latex=r"\Big(E_ne^{-n\Lambda(n)}\Big)^M=\frac12,\quad md\sim4N\ln(NM)\Big(1+\frac dM\Big)",
     regime=theory.BY_MLP.searched(
@@ -91,25 +77,25 @@ def facts_to(power: float) -> Callable[[Cell], float]:
     },
     replicates=16,
     looks=9,
-    rule=CriticalLocation(Region(0.92, 1.08), scan="width"),
+    rule=rc.CriticalLocation(rc.Region(0.92, 1.08), scan="width"),
     why="""The theory states that it is within 6%, for noise that is not quite Gaussian; the
         rest is what the replicates can tell.""",
     controls=(
-        times(1.25),
-        Control("square-root", "m goes with the root of the facts", facts_to(0.5)),
-        Control("square", "m goes with the square of the facts", facts_to(2.0)),
-        Control("no-crossover", "m in proportion to the facts, without 1 + d/M", facts_to(1.0)),
-        at("no-repeats", "no noise between facts with the same answer", same_answer=False),
-        at(
+        rc.times(1.25),
+        rc.Control("square-root", "m goes with the root of the facts", facts_to(0.5)),
+        rc.Control("square", "m goes with the square of the facts", facts_to(2.0)),
+        rc.Control("no-crossover", "m in proportion to the facts, without 1 + d/M", facts_to(1.0)),
+        rc.at("no-repeats", "no noise between facts with the same answer", same_answer=False),
+        rc.at(
             "rivals-of-the-block",
             "rivals of the right block alone, as if the relation's code excluded the others",
             subjects=lambda cell: cell["subjects"] * cell["relations"],
             relations=1,
         ),
     ),
-    plot=Plot(x="width", group=("subjects", "relations"), collapse=True),
+    plot=rc.Plot(x="width", group=("subjects", "relations"), collapse=True),
 )
-def mlp_threshold(cell: Cell, block: Block) -> Tensor:
+def mlp_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With heads that only name subject and relation, an MLP of m d of order N log N, N = S R,
     recalls all facts, its outer weights being the plain sum of features times answers. Four times
     the subjects take 4.3 times the width, a power of 1.06 to within 0.12. Four times the relations
@@ -117,11 +103,11 @@ def mlp_threshold(cell: Cell, block: Block) -> Tensor:
     return all_by_mlp(cell, block)
 
 
-@claim(
+@rc.claim(
     "B.compressed-values",
     "With an MLP, fewer value dimensions than tokens suffice",
-    source=Source("B", "B4", "B5"),
-    predict=on(theory.compressed_accuracy, frequency=FREQUENCY),
+    source=rc.Source("B", "B4", "B5"),
+    predict=rc.on(theory.compressed_accuracy, frequency=FREQUENCY),
     regime=theory.COMPRESSED.searched(
         """accuracies from 0.3 on; on the grid d_h from 2 to 4, so that H d_h is 8 to 16 where
         S + R = 32; attention is selective at d = 224""",
@@ -129,42 +115,42 @@ def mlp_threshold(cell: Cell, block: Block) -> Tensor:
     ),
     cells={
         "standard": COMPRESSED,
-        "full": (*grid(**NARROW, head_dim=(2, 3, 4), width=(100, 400)), WIDE),
+        "full": (*rc.grid(**NARROW, head_dim=(2, 3, 4), width=(100, 400)), WIDE),
     },
     replicates=64,
     looks=6,
-    rule=ProportionDifference(Region(-0.03, 0.045)),
+    rule=rc.ProportionDifference(rc.Region(-0.03, 0.045)),
     why="""The theory states that it is low by 0.01 to 0.02 where it is 0.8, for the rivals'
         correlations, and 0.005 for its own draws; the rest is what the replicates can tell.""",
     controls=(
-        Control(
+        rc.Control(
             "a-dimension-each",
             "only H d_h of the S + R tokens can be told apart",
             lambda cell: (cell["head_dim"] / cell["group"]) ** 2,
         ),
-        at("no-confusion", "codes in d_h dimensions as good as orthogonal ones", head_dim=10**4),
+        rc.at("no-confusion", "codes in d_h dimensions as good as orthogonal ones", head_dim=10**4),
     ),
-    plot=Plot(x="width", group=("head_dim",)),
+    plot=rc.Plot(x="width", group=("head_dim",)),
 )
-def compressed_values(cell: Cell, block: Block) -> Tensor:
+def compressed_values(cell: rc.Cell, block: rc.Block) -> Tensor:
     """H d_h >= S + R is not needed with an MLP: a head of dimension 4 serves 8 tokens, whose codes
     overlap, and 96% of the facts and more are recalled with H d_h half of S + R; two dimensions
     lose a sixth."""
     return accuracy_compressed(cell, block)
 
 
-@claim(
+@rc.claim(
     "B.values-for-width",
     "The exchange rate between value dimensions and MLP width",
-    source=Source("B", "B4", "B5"),
+    source=rc.Source("B", "B4", "B5"),
     predict=COMPRESSED_WIDTH,
     latex=r"\mathrm{Acc}(m; d_h) = 0.75",
     regime="""S = R = 16 in 4 heads of 8 tokens, d = 224; d_h = 2 and 8, widths about that for
         75% of the facts, which two dimensions can still tell apart.""",
     cells=lambda: {
-        "standard": ladder(EXCHANGE, "width", COMPRESSED_WIDTH, (0.6, 0.82, 1.1, 1.4)),
-        "full": ladder(
-            grid(**NARROW, head_dim=(2, 3, 8)),
+        "standard": rc.ladder(EXCHANGE, "width", COMPRESSED_WIDTH, (0.6, 0.82, 1.1, 1.4)),
+        "full": rc.ladder(
+            rc.grid(**NARROW, head_dim=(2, 3, 8)),
             "width",
             COMPRESSED_WIDTH,
             (0.6, 0.82, 0.9, 1.02, 1.1, 1.4),
@@ -172,20 +158,20 @@ def compressed_values(cell: Cell, block: Block) -> Tensor:
     },
     replicates=32,
     looks=8,
-    rule=CriticalLocation(Region(0.82, 1.1), scan="width", target=0.75),
+    rule=rc.CriticalLocation(rc.Region(0.82, 1.1), scan="width", target=0.75),
     why="""The theory states an accuracy up to 0.02 low, which makes the width up to 12%
         high where two dimensions let the accuracy rise slowly; hence the asymmetry.""",
     controls=(
-        at("free", "the width that orthogonal codes need, whatever d_h", head_dim=10**4),
-        Control(
+        rc.at("free", "the width that orthogonal codes need, whatever d_h", head_dim=10**4),
+        rc.Control(
             "inverse",
             "m d_h constant: each value dimension saves in proportion",
             lambda cell: COMPRESSED_WIDTH(cell.replace(head_dim=3)) * 3 / cell["head_dim"],
         ),
     ),
-    plot=Plot(x="width", group=("head_dim",), collapse=True),
+    plot=rc.Plot(x="width", group=("head_dim",), collapse=True),
 )
-def values_for_width(cell: Cell, block: Block) -> Tensor:
+def values_for_width(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Value-matrix parameters can be traded for MLP parameters: narrower heads give codes that
     overlap, and a wider MLP makes up for it, down to the d_h at which no width would."""
     return accuracy_compressed(cell, block)

@@ -6,30 +6,16 @@ from collections.abc import Callable, Iterable
 import torch
 from torch import Tensor
 
+import recall_claims as rc
 from claims.factual.common import Triple, shapes
 from claims.factual.sequential import FLOW_STEPS, SEQUENTIAL, end, shifted, task, timed
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    Deterministic,
-    Identity,
-    MeanRatio,
-    Plot,
-    Region,
-    at,
-    claim,
-    on,
-    reads,
-    times,
-)
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
 CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
 
 
-@claim(
+@rc.claim(
     "B.flow-conservation",
     "Each token conserves its square attention less the square norm of its values",
     source=SEQUENTIAL,
@@ -43,16 +29,16 @@ CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
     cells={"smoke": CONSERVED[:1], "standard": CONSERVED},
     replicates=4,
     looks=1,
-    rule=Identity(1e-7),
+    rule=rc.Identity(1e-7),
     why="the integrator's error: steps of h at rates up to 0.5 violate it by at most "
     "(0.5 h)^4/120 times the weights' growth, 1e-8",
     controls=(
-        reads("sum", "the sum is conserved", "sum"),
-        reads("values", "values stay as they are", "values"),
-        reads("large-steps", "large steps of gradient descent conserve it too", "descent"),
+        rc.reads("sum", "the sum is conserved", "sum"),
+        rc.reads("values", "values stay as they are", "values"),
+        rc.reads("large-steps", "large steps of gradient descent conserve it too", "descent"),
     ),
 )
-def conservation(cell: Cell, block: Block) -> dict[str, Tensor]:
+def conservation(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Along gradient flow the square of each token's attention weight, less the square norm of its
     values, stays as it was."""
     problem = task(cell, block)
@@ -71,29 +57,29 @@ def conservation(cell: Cell, block: Block) -> dict[str, Tensor]:
     }
 
 
-RATES: dict[str, Callable[[Cell], float]] = {
+RATES: dict[str, Callable[[rc.Cell], float]] = {
     "relation": lambda cell: theory.relation_rate(theory.Sizes.of(cell)) ** 2,
     "subject": lambda cell: theory.subject_rate(theory.Sizes.of(cell)) ** 2,
-    "relation, random": on(theory.Sizes, theory.random_relation_square_rate),
-    "EOS, random": on(theory.Sizes, theory.background_square_rate),
-    "noise, random": on(theory.Sizes, theory.background_square_rate, count=29 / 20),
+    "relation, random": rc.on(theory.Sizes, theory.random_relation_square_rate),
+    "EOS, random": rc.on(theory.Sizes, theory.background_square_rate),
+    "noise, random": rc.on(theory.Sizes, theory.background_square_rate, count=29 / 20),
 }
 OTHER = {"relation": "subject", "subject": "relation"}
 EVEN, RANDOM = tuple(RATES)[:2], tuple(RATES)[2:]
 
 
-def square_rate(cell: Cell) -> float:
+def square_rate(cell: rc.Cell) -> float:
     """The predicted mean square growth rate of the cell's token."""
     return RATES[cell["token"]](cell)
 
 
-def growing(tokens: Iterable[str], *triples: Triple, **more: str) -> tuple[Cell, ...]:
+def growing(tokens: Iterable[str], *triples: Triple, **more: str) -> tuple[rc.Cell, ...]:
     """Cells for tokens, with the time in which each grows by about cosh(2)."""
     found = [cell for token in tokens for cell in shapes(*triples, token=token, **more)]
     return tuple(c.replace(duration=round(2 / math.sqrt(square_rate(c)), 2)) for c in found)
 
 
-def observed_square_rate(cell: Cell, block: Block) -> Tensor:
+def observed_square_rate(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Mean square growth rate over the tokens of one sort."""
     problem, duration = task(cell, block), cell["duration"]
     start = problem.start(1e-9)
@@ -104,13 +90,13 @@ def observed_square_rate(cell: Cell, block: Block) -> Tensor:
     return squares[:, bounds[first] : bounds[first + 1]].mean(1)
 
 
-def no_uniform_part(cell: Cell) -> float:
+def no_uniform_part(cell: rc.Cell) -> float:
     """The square rate without the uniform prediction that the model starts from."""
     choices = cell.number("relations" if cell["token"] == "relation" else "answers")
     return square_rate(cell) / (1 - 1 / choices)
 
 
-@claim(
+@rc.claim(
     "B.flow-early-growth",
     "Relations and subjects grow exponentially from a small start, at their own rates",
     source=SEQUENTIAL,
@@ -129,30 +115,30 @@ def no_uniform_part(cell: Cell) -> float:
     },
     replicates=2,
     looks=1,
-    rule=MeanRatio(Region(0.999, 1.001), method=Deterministic()),
+    rule=rc.MeanRatio(rc.Region(0.999, 1.001), method=rc.Deterministic()),
     why="the integrator's error is below 1e-5; the rest is what the exact formula leaves "
     "to saturation; nothing is drawn",
     controls=(
-        times(1.0025),
-        at("swapped", "subjects and relations change places", token=lambda c: OTHER[c["token"]]),
-        Control("no-uniform-part", "|p(.|z)| in place of |p(.|z) - 1/RD|", no_uniform_part),
+        rc.times(1.0025),
+        rc.at("swapped", "subjects and relations change places", token=lambda c: OTHER[c["token"]]),
+        rc.Control("no-uniform-part", "|p(.|z)| in place of |p(.|z) - 1/RD|", no_uniform_part),
     ),
-    plot=Plot("parity", y_label="square growth rate", log="xy"),
+    plot=rc.Plot("parity", y_label="square growth rate", log="xy"),
 )
-def early_growth(cell: Cell, block: Block) -> Tensor:
+def early_growth(cell: rc.Cell, block: rc.Block) -> Tensor:
     """From a small start the attention weight of a token grows as cosh(lambda t), with a rate that
     tells how much the token alone says about the answer, times how often it occurs."""
     return observed_square_rate(cell, block)
 
 
-def even_dictionary(cell: Cell) -> float:
+def even_dictionary(cell: rc.Cell) -> float:
     """The square rate if answers were equally frequent, but noise and EOS learned."""
     if cell["token"] == "relation, random":
         return square_rate(cell.replace(token="relation"))
     return 1 / (cell.number("subjects") * cell.number("relations"))
 
 
-@claim(
+@rc.claim(
     "B.flow-early-growth-random",
     "With random dictionaries noise and EOS grow as well, at the rate of the unigram",
     source=SEQUENTIAL,
@@ -174,50 +160,49 @@ def even_dictionary(cell: Cell) -> float:
     },
     replicates=512,
     looks=5,
-    rule=MeanRatio(Region(0.92, 1.08)),
+    rule=rc.MeanRatio(rc.Region(0.92, 1.08)),
     why="the means over dictionaries are exact; 8% is what the replicates can tell. A dictionary's "
     "rate varies by half of itself, and exceeds its mean up to S times: t intervals from 512 "
     "dictionaries on, as bets on such a range would take as many more",
     controls=(
-        Control(
+        rc.Control(
             "even-dictionary",
             "relations as in a product dictionary; noise as fast as EOS, and EOS without 1 - 1/D",
             even_dictionary,
         ),
     ),
-    plot=Plot("parity", y_label="square growth rate", log="xy"),
+    plot=rc.Plot("parity", y_label="square growth rate", log="xy"),
 )
-def early_growth_random(cell: Cell, block: Block) -> Tensor:
+def early_growth_random(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A random dictionary uses answers unevenly. Then relations grow faster than in a product
     dictionary, and tokens that tell nothing grow too, by how often they occur in a prompt."""
     return observed_square_rate(cell, block)
 
 
-@claim(
+@rc.claim(
     "B.flow-background",
     "In a product dictionary noise tokens and EOS learn nothing",
     source=SEQUENTIAL,
     latex=r"G_z = E[n_z]\left(p(a)-E\hat p_a\right) = 0",
     regime=theory.BOTH_STAGES.searched(
-        "every answer is as frequent as any other, until the facts are learned",
-        largest=5e3,
+        "every answer is as frequent as any other, until the facts are learned", largest=5e3
     ),
     cells={"standard": timed(shapes((16, 4, 8), (4, 16, 4))), "full": timed(shapes((16, 4, 8)))},
     replicates=2,
     looks=1,
-    rule=Identity(1e-9),
+    rule=rc.Identity(1e-9),
     why="rounding errors in sums over answers, relative to the start",
     controls=(
-        reads("relation", "relations too", "relation"),
-        reads("subject", "subjects too", "subject"),
-        reads("random-dictionary", "random dictionaries too", "random_dictionary"),
+        rc.reads("relation", "relations too", "relation"),
+        rc.reads("subject", "subjects too", "subject"),
+        rc.reads("random-dictionary", "random dictionaries too", "random_dictionary"),
     ),
 )
-def background(cell: Cell, block: Block) -> dict[str, Tensor]:
+def background(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """If answers are equally frequent, tokens that tell nothing keep their weights throughout, so
     that neither the length of a prompt nor the number of noise tokens matters."""
 
-    def growth(cell: Cell) -> Tensor:
+    def growth(cell: rc.Cell) -> Tensor:
         problem = task(cell, block)
         start = shifted(problem)
         path = learning.flow(problem, start, duration=cell["duration"], steps=FLOW_STEPS)

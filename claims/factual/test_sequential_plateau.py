@@ -5,38 +5,24 @@ from collections.abc import Iterable
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.factual.common import shapes
 from claims.factual.sequential import SEQUENTIAL, end, shifted, stage_times, task, timed, whole_flow
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    Deterministic,
-    MeanDifference,
-    OneSided,
-    Plot,
-    Region,
-    Source,
-    claim,
-    on,
-    reads,
-)
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
-PLATEAU = on(theory.Sizes, theory.plateau)
+PLATEAU = rc.on(theory.Sizes, theory.plateau)
 
 
-def initial_loss(cell: Cell) -> float:
+def initial_loss(cell: rc.Cell) -> float:
     """The loss of a uniform prediction."""
     return math.log(cell["answers"] * cell["relations"])
 
 
-@claim(
+@rc.claim(
     "B.flow-plateau",
     "Between the stages the loss stays at log D, or at log R in the reversed order",
-    source=Source("B", "B6"),
+    source=rc.Source("B", "B6"),
     predict=PLATEAU,
     regime="product dictionaries; times of the stages at least a factor 2 apart",
     cells={
@@ -46,17 +32,19 @@ def initial_loss(cell: Cell) -> float:
     },
     replicates=2,
     looks=1,
-    rule=MeanDifference(Region(-0.01, 0.03), method=Deterministic()),
+    rule=rc.MeanDifference(rc.Region(-0.01, 0.03), method=rc.Deterministic()),
     why="the first stage leaves (1 - 1/K)/(2 lambda q t) of its loss, 0.01 to 0.02 at these sizes, "
     "less what the second has begun to learn; nothing is drawn",
     controls=(
-        Control("other-stage", "the other of log R, log D", lambda c: initial_loss(c) - PLATEAU(c)),
-        Control("half-way", "half of the initial loss", lambda cell: initial_loss(cell) / 2),
-        Control("below", "nothing of the first stage is left", lambda c: PLATEAU(c) - 0.03),
+        rc.Control(
+            "other-stage", "the other of log R, log D", lambda c: initial_loss(c) - PLATEAU(c)
+        ),
+        rc.Control("half-way", "half of the initial loss", lambda cell: initial_loss(cell) / 2),
+        rc.Control("below", "nothing of the first stage is left", lambda c: PLATEAU(c) - 0.03),
     ),
-    plot=Plot("parity", y_label="flattest loss"),
+    plot=rc.Plot("parity", y_label="flattest loss"),
 )
-def flow_plateau(cell: Cell, block: Block) -> Tensor:
+def flow_plateau(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Once the first of relation and subject is learned, the loss stays at the logarithm of the
     number of answers that it leaves open."""
     return learning.flattest(whole_flow(cell, task(cell, block)))
@@ -65,7 +53,7 @@ def flow_plateau(cell: Cell, block: Block) -> Tensor:
 UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
 
 
-@claim(
+@rc.claim(
     "B.flow-plateau-random",
     "With random dictionaries the plateau is the entropy of the answer given the relation",
     source=SEQUENTIAL,
@@ -74,17 +62,17 @@ UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
     cells={"smoke": UNEVEN[:1], "standard": UNEVEN},
     replicates=13,
     looks=5,
-    rule=OneSided(lower=0.5, method=Betting()),
+    rule=rc.OneSided(lower=0.5, method=rc.Betting()),
     why="a plateau is at its dictionary's entropy if it is within 0.03 of it, for the remainder of "
     "the first stage, 0.01 to 0.02 as for product dictionaries; more than half must be: where "
     "chance gives two stages one time, there is no plateau",
     controls=(
-        reads("log-D", "the plateau is log D", "at_log_D"),
-        reads("log-R", "the plateau is log R", "at_log_R"),
+        rc.reads("log-D", "the plateau is log D", "at_log_D"),
+        rc.reads("log-R", "the plateau is log R", "at_log_R"),
     ),
-    plot=Plot(x="subjects", group=("relations", "answers"), y_label="share at the entropy"),
+    plot=rc.Plot(x="subjects", group=("relations", "answers"), y_label="share at the entropy"),
 )
-def flow_plateau_random(cell: Cell, block: Block) -> dict[str, Tensor]:
+def flow_plateau_random(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """A random dictionary uses the answers of a relation unevenly. The plateau is then at the
     entropy that remains once the relation is known, in most dictionaries clearly below log D."""
     problem = task(cell, block)
@@ -97,7 +85,7 @@ def flow_plateau_random(cell: Cell, block: Block) -> dict[str, Tensor]:
     return {name: (flattest - level).abs() <= 0.03 for name, level in levels.items()}
 
 
-def between(points: Iterable[Cell]) -> tuple[Cell, ...]:
+def between(points: Iterable[rc.Cell]) -> tuple[rc.Cell, ...]:
     """The cells at the geometric mean of the half times."""
     return tuple(
         cell.replace(duration=round(math.sqrt(math.prod(stage_times(cell))))) for cell in points
@@ -107,7 +95,7 @@ def between(points: Iterable[Cell]) -> tuple[Cell, ...]:
 THREE = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4))
 
 
-@claim(
+@rc.claim(
     "B.flow-hallucination",
     "On the plateau the model answers from the relation alone",
     source=SEQUENTIAL,
@@ -117,17 +105,17 @@ THREE = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4))
     cells={"smoke": between(THREE[1:2]), "standard": between(THREE)},
     replicates=2,
     looks=1,
-    rule=OneSided(upper=0.03, method=Deterministic()),
+    rule=rc.OneSided(upper=0.03, method=rc.Deterministic()),
     why="the remainder of the relations' loss, 0.01 to 0.02, is about the probability "
     "outside the block; the subjects' first growth adds as much; nothing is drawn",
     controls=(
-        reads("subject", "the model answers from the subject alone", "subject"),
-        reads("nothing", "the model answers from the frequencies of answers alone", "nothing"),
-        reads("fact", "the model answers with the right answer", "fact"),
+        rc.reads("subject", "the model answers from the subject alone", "subject"),
+        rc.reads("nothing", "the model answers from the frequencies of answers alone", "nothing"),
+        rc.reads("fact", "the model answers with the right answer", "fact"),
     ),
-    plot=Plot(x="subjects", group=("relations", "answers"), y_label="total variation"),
+    plot=rc.Plot(x="subjects", group=("relations", "answers"), y_label="total variation"),
 )
-def hallucination(cell: Cell, block: Block) -> dict[str, Tensor]:
+def hallucination(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Between the stages the model's prediction for every fact is that of its relation: uniform
     over the relation's D answers in a product dictionary, whoever the subject is."""
     problem = task(cell, block)

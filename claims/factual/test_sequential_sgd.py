@@ -4,9 +4,11 @@ Replicates see different prompts, drawn at random.
 """
 
 import math
+from functools import partial
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.factual.sequential import (
     RATE,
     REFERENCE,
@@ -18,35 +20,19 @@ from claims.factual.sequential import (
     stages_swapped,
     task,
 )
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    MeanDifference,
-    Plot,
-    ProportionDifference,
-    Region,
-    Source,
-    Student,
-    at,
-    claim,
-    grid,
-    ladder,
-    reads,
-)
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
-FOLLOWED = Source("B", "B6", "B8", provenance="derived", reference=REFERENCE)
-REPORTED = Source("B", "B6", "B8", provenance="reported", reference=REFERENCE)
+FOLLOWED = rc.Source("B", "B6", "B8", provenance="derived", reference=REFERENCE)
+REPORTED = rc.Source("B", "B6", "B8", provenance="reported", reference=REFERENCE)
 PUBLISHED = {"subjects": 16, "relations": 4, "answers": 8}
 BATCH = 1024  # of the published SGD
 EVERY = 10  # steps between two looks at the loss
-STEPS = Plot(x="step", x_label="step of SGD", y_label="loss", log="")
+STEPS = rc.Plot(x="step", x_label="step of SGD", y_label="loss", log="")
+sgd_claim = partial(rc.claim, replicates=13, looks=4, dtype="float32")
 
 
-def sgd_total(cell: Cell, block: Block) -> Tensor:
+def sgd_total(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The population loss at a step of SGD."""
     problem = task(cell, block)
     start = problem.start(SMALL, SMALL)
@@ -57,13 +43,13 @@ def sgd_total(cell: Cell, block: Block) -> Tensor:
 AROUND_DROPS = (1600, 1684, 3000, 4550)
 
 
-def no_plateau(cell: Cell) -> float:
+def no_plateau(cell: rc.Cell) -> float:
     """The loss if relation and subject were learned at once, in the subject's time."""
     share = stage_loss(cell, "subject")
     return share * (1 + math.log(cell["relations"]) / math.log(cell["answers"]))
 
 
-@claim(
+@rc.claim(
     "B.sgd-loss-curve",
     "Minibatch SGD at the published sizes follows the flow: plateaus at log 32 and log 8",
     source=FOLLOWED,
@@ -73,22 +59,22 @@ def no_plateau(cell: Cell) -> float:
     regime="the published experiment: S = 16, R = 4, D = 8, 20 noise tokens, prompts of 32 tokens, "
     "one-hot d = 41, linear attention, all weights 1e-5, SGD at rate 0.1 on batches of 1024, which "
     "count for noise tokens by their mean",
-    cells={"standard": grid(**PUBLISHED, step=AROUND_DROPS)},
+    cells={"standard": rc.grid(**PUBLISHED, step=AROUND_DROPS)},
     replicates=64,
     looks=1,
-    rule=MeanDifference(Region(-0.01, 0.05), method=Student(spent=0.25)),
+    rule=rc.MeanDifference(rc.Region(-0.01, 0.05), method=rc.Student(spent=0.25)),
     why="steps delay the growth by a relative eta lambda/2: 6.4 steps for relations as "
     "for subjects, or 0.037 where the loss is steepest; 0.01 is left to minibatches. Runs differ "
     "by a thousandth, but a loss has no bound for bets",
     controls=(
-        Control("no-plateau", "both are learned at once, in the subject's time", no_plateau),
-        Control("plateau-at-log-R", "subjects and relations change places", stages_swapped),
-        at("start-from-1e-4", "a start ten times as large", scale=1e-4),
+        rc.Control("no-plateau", "both are learned at once, in the subject's time", no_plateau),
+        rc.Control("plateau-at-log-R", "subjects and relations change places", stages_swapped),
+        rc.at("start-from-1e-4", "a start ten times as large", scale=1e-4),
     ),
     plot=STEPS,
     dtype="float32",
 )
-def sgd_loss_curve(cell: Cell, block: Block) -> Tensor:
+def sgd_loss_curve(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Trained by SGD, the model stays at log RD, falls to log D when it has learned the relations,
     stays there, and falls to zero when it has learned the subjects, as the flow does."""
     return sgd_total(cell, block)
@@ -97,32 +83,29 @@ def sgd_loss_curve(cell: Cell, block: Block) -> Tensor:
 LINES = {800: 32, 3000: 8}
 SWAPPED = {800: 32, 3000: 4}
 THICKNESS = 0.03
-MOST = ProportionDifference(Region(-0.5, 0.5))
+MOST = rc.ProportionDifference(rc.Region(-0.5, 0.5))
 """More than half of the runs where 1 is predicted, fewer where 0 is."""
 
 
-@claim(
+@sgd_claim(
     "B.published-plateaus",
     "The dashed lines of the published loss curve, log 32 and log 8, are its plateaus",
     source=REPORTED,
     predict=lambda cell: 1.0,
     latex=r"L(800)=\log 32,\quad L(3000)=\log 8",
     regime="the published experiment, in the middle of its first and of its second stage",
-    cells={"standard": grid(**PUBLISHED, step=LINES)},
-    replicates=13,
-    looks=4,
+    cells={"standard": rc.grid(**PUBLISHED, step=LINES)},
     rule=MOST,
     why="a run is at a line if its loss is within 0.03 of it, the thickness of a line in the "
     "figure; the relations leave 0.01 at step 3000. More than half of the runs must be",
     controls=(
-        reads("log-4", "the plateau with the subject first", "swapped"),
-        reads("no-stages", "one plateau at log 32", "no_stages"),
-        reads("thin", "the relations leave nothing: within 0.005", "thin"),
+        rc.reads("log-4", "the plateau with the subject first", "swapped"),
+        rc.reads("no-stages", "one plateau at log 32", "no_stages"),
+        rc.reads("thin", "the relations leave nothing: within 0.005", "thin"),
     ),
-    plot=Plot(x="step", x_label="step of SGD", y_label="share of runs at the line", log=""),
-    dtype="float32",
+    plot=rc.Plot(x="step", x_label="step of SGD", y_label="share of runs at the line", log=""),
 )
-def published_plateaus(cell: Cell, block: Block) -> dict[str, Tensor]:
+def published_plateaus(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The published figure draws dashed lines at log 32 and log 8 through the loss of SGD."""
     total, step = sgd_total(cell, block), cell["step"]
 
@@ -141,13 +124,13 @@ BOUNDARIES = {"relation": 1800, "subject": 5000}
 """Where the published figure ends a stage."""
 
 
-def half_step(cell: Cell) -> float:
+def half_step(cell: rc.Cell) -> float:
     """The step of SGD at which half of a stage's loss is gone."""
     scale = cell.get("scale", SMALL)
     return theory.half_step(theory.Sizes.of(cell), cell["stage"], scale=scale, learning_rate=RATE)
 
 
-def observed_half_step(cell: Cell, block: Block) -> Tensor:
+def observed_half_step(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The step of SGD at which half of the stage's loss is gone."""
     problem = task(cell, block)
     start, run = problem.start(SMALL, SMALL), {"batch": BATCH, "steps": cell["steps"]}
@@ -159,12 +142,12 @@ def observed_half_step(cell: Cell, block: Block) -> Tensor:
 BOTH_STAGES = tuple(
     cell
     for stage, steps in BOUNDARIES.items()
-    for cell in grid(**PUBLISHED, stage=stage, steps=steps)
+    for cell in rc.grid(**PUBLISHED, stage=stage, steps=steps)
 )
-HALVES = tuple(grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
+HALVES = tuple(rc.grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
 
 
-@claim(
+@sgd_claim(
     "B.sgd-half-steps",
     "When SGD at the published sizes has lost half of each stage's loss",
     source=FOLLOWED,
@@ -172,27 +155,24 @@ HALVES = tuple(grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
     latex=r"\text{step}_{1/2} = \frac{\lambda}{\log(1+\eta\lambda)}t_{1/2}: 1690, 4382",
     regime="the published experiment",
     cells=lambda: {
-        "smoke": ladder(HALVES[:1], "step", half_step, (0.999, 1.001)),
-        "standard": ladder(HALVES, "step", half_step, (0.999, 1.001)),
+        "smoke": rc.ladder(HALVES[:1], "step", half_step, (0.999, 1.001)),
+        "standard": rc.ladder(HALVES, "step", half_step, (0.999, 1.001)),
     },
-    replicates=13,
-    looks=4,
-    rule=CriticalLocation(Region(0.999, 1.001), scan="step"),
+    rule=rc.CriticalLocation(rc.Region(0.999, 1.001), scan="step"),
     why="finite steps delay the growth by 0.4% for relations and 0.15% for subjects; the "
     "prediction leaves open how they delay the saturation, about a tenth of that",
     controls=(
-        Control("no-delay", "the half times of the flow", lambda cell: half_time(cell) / RATE),
-        Control(
+        rc.Control("no-delay", "the half times of the flow", lambda cell: half_time(cell) / RATE),
+        rc.Control(
             "published-boundaries",
             "at the boundaries drawn in the figure",
             lambda cell: BOUNDARIES[cell["stage"]],
         ),
-        at("start-from-1e-4", "a start ten times as large", scale=1e-4),
+        rc.at("start-from-1e-4", "a start ten times as large", scale=1e-4),
     ),
-    plot=Plot(x="step", group=("stage",), y_label="share of runs past the half", log=""),
-    dtype="float32",
+    plot=rc.Plot(x="step", group=("stage",), y_label="share of runs past the half", log=""),
 )
-def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
+def sgd_half_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The flow, with the delay that finite steps bring, tells at which steps of SGD most runs have
     lost half of the relations', and of the subjects', loss."""
     problem = task(cell, block)
@@ -203,7 +183,7 @@ def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     return halved.to(block.dtype)
 
 
-@claim(
+@sgd_claim(
     "B.published-boundaries",
     "The published figure's stages end at steps 1800 and 5000, halfway down their drops",
     source=REPORTED,
@@ -211,8 +191,6 @@ def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     latex=r"\text{step}_{1/2} = 1800, 5000",
     regime="the published experiment",
     cells={"standard": BOTH_STAGES},
-    replicates=13,
-    looks=4,
     rule=MOST,
     why="a run's drop is at a boundary if it is half done within 3% of it, the width of the drawn "
     "boundaries, about 100 steps. More than half of the runs must be",
@@ -220,10 +198,9 @@ def sgd_half_steps(cell: Cell, block: Block) -> Tensor:
     explanation="The drops are half done at steps 1689 and 4381, 6% and 12% before the boundaries. "
     "The shading is right as a picture of three stages, each of which it lets end when its drop is "
     "visibly over: 16% of the relations' loss is left at step 1800, 4% of the subjects' at 5000.",
-    plot=Plot(x="steps", y_label="share of runs half done at the boundary", log=""),
-    dtype="float32",
+    plot=rc.Plot(x="steps", y_label="share of runs half done at the boundary", log=""),
 )
-def published_boundaries(cell: Cell, block: Block) -> dict[str, Tensor]:
+def published_boundaries(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The published figure shades its three stages with boundaries at steps 1800 and 5000. Read as
     the places of the two drops, they are where half of the loss of each is gone."""
     half = observed_half_step(cell, block)

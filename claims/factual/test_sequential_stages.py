@@ -6,9 +6,11 @@ sizes counts.
 """
 
 import math
+from functools import partial
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.factual.common import NAMES, Triple, shapes
 from claims.factual.sequential import (
     FLOW_STEPS,
@@ -25,27 +27,13 @@ from claims.factual.sequential import (
     timed,
     whole_flow,
 )
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    Deterministic,
-    MeanDifference,
-    MeanRatio,
-    Plot,
-    Region,
-    Source,
-    WinnerShare,
-    at,
-    claim,
-    on,
-    times,
-)
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
+flow_claim = partial(rc.claim, source=SEQUENTIAL, replicates=2, looks=1)
 
-def curve(sizes: Triple, *parts: float) -> tuple[Cell, ...]:
+
+def curve(sizes: Triple, *parts: float) -> tuple[rc.Cell, ...]:
     """These S, R, D at parts of the second stage's half time."""
     (cell,) = shapes(sizes)
     return tuple(cell.replace(time=round(part * max(stage_times(cell)), 2)) for part in parts)
@@ -55,40 +43,37 @@ CURVE = curve((16, 4, 8), 0.2, 0.36, 0.385, 0.42, 0.6, 0.9, 1.0, 1.1)
 REVERSED = curve((4, 24, 4), 0.3, 0.42, 0.47, 0.55, 0.75, 0.9, 1.0, 1.1)
 
 
-def steps_only(cell: Cell) -> float:
+def steps_only(cell: rc.Cell) -> float:
     """A loss that falls at once at each half time."""
     parts = zip((cell["relations"], cell["answers"]), stage_times(cell), strict=True)
     return sum(math.log(choices) for choices, end in parts if end > cell["time"])
 
 
-@claim(
+@flow_claim(
     "B.flow-loss-curve",
     "The loss of the full flow is that of two equations solved in closed form",
-    source=SEQUENTIAL,
     predict=loss,
     latex=r"L = \log(1+(R-1)e^{-q_R})+\log(1+(D-1)e^{-q_S}),\quad t=\frac1{2\lambda}\left["
     r"\mathrm{arsinh}\frac{2\sqrt c\,q}b+\frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]",
     regime="product dictionaries, a start of 1e-5; sizes at which relations come first, and sizes "
     "at which subjects do",
     cells={"smoke": CURVE[2::4], "standard": CURVE + REVERSED},
-    replicates=2,
-    looks=1,
-    rule=MeanDifference(Region(-5e-4, 5e-4), method=Deterministic()),
+    rule=rc.MeanDifference(rc.Region(-5e-4, 5e-4), method=rc.Deterministic()),
     why="nothing is drawn; the closed form is exact up to the square of the start; the integrator "
     "shifts times by 1e-6 of themselves, and the loss by 1e-4 where it is steepest",
     controls=(
-        at(
+        rc.at(
             "common-shift",
             "values equal for all answers count in the conserved quantity",
             scale=lambda cell: SMALL * math.sqrt(1 + cell["answers"] * cell["relations"]),
         ),
-        Control("swapped", "subjects and relations change places", stages_swapped),
-        Control("plateau-only", "a step at each half time", steps_only),
-        at("early", "a part in 12,000 of the time early", time=lambda c: c["time"] * (1 - 8e-5)),
+        rc.Control("swapped", "subjects and relations change places", stages_swapped),
+        rc.Control("plateau-only", "a step at each half time", steps_only),
+        rc.at("early", "a part in 12,000 of the time early", time=lambda c: c["time"] * (1 - 8e-5)),
     ),
-    plot=Plot(x="time", group=NAMES, y_label="loss"),
+    plot=rc.Plot(x="time", group=NAMES, y_label="loss"),
 )
-def flow_loss_curve(cell: Cell, block: Block) -> Tensor:
+def flow_loss_curve(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The flow of all attention weights and values reduces to one variable for the relations and
     one for the subjects, which do not see each other; noise, EOS and a common shift of values drop
     out."""
@@ -100,16 +85,15 @@ def flow_loss_curve(cell: Cell, block: Block) -> Tensor:
 BOTH_ORDERS = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4), (4, 16, 4), (8, 12, 8))
 
 
-def growth_only(cell: Cell) -> float:
+def growth_only(cell: rc.Cell) -> float:
     """When a stage that grows exponentially, without saturation, is at q = 1."""
     rate = theory.relation_rate if cell["stage"] == "relation" else theory.subject_rate
     return math.log(2 / SMALL**2) / 2 / rate(theory.Sizes.of(cell))
 
 
-@claim(
+@flow_claim(
     "B.flow-half-times",
     "When half of the relations' and of the subjects' loss is gone",
-    source=SEQUENTIAL,
     predict=half_time,
     latex=r"t_{1/2}=\frac1{2\lambda}\left[\mathrm{arsinh}\frac{2\sqrt c\,q_{1/2}}b+"
     r"\frac{\mathrm{Ei}(q_{1/2})-\log q_{1/2}-\gamma}K\right]",
@@ -117,47 +101,47 @@ def growth_only(cell: Cell) -> float:
     cells={
         "standard": timed(cell.replace(stage=stage) for stage in STAGES for cell in BOTH_ORDERS)
     },
-    replicates=2,
-    looks=1,
-    rule=MeanRatio(Region(0.998, 1.002), method=Deterministic()),
+    rule=rc.MeanRatio(rc.Region(0.998, 1.002), method=rc.Deterministic()),
     why="the closed form is exact up to the square of the start; the integrator's step "
     "of a 500th of the time is interpolated linearly, an error of order 1e-4",
     controls=(
-        Control("growth-only", "exponential growth until q = 1 and no saturation", growth_only),
-        at("ten-times-the-start", "from a start of 1e-4", scale=10 * SMALL),
-        at("a-larger-start", "from a start 5% larger", scale=1.05 * SMALL),
+        rc.Control("growth-only", "exponential growth until q = 1 and no saturation", growth_only),
+        rc.at("ten-times-the-start", "from a start of 1e-4", scale=10 * SMALL),
+        rc.at("a-larger-start", "from a start 5% larger", scale=1.05 * SMALL),
     ),
-    plot=Plot("parity", y_label="half time", log="xy"),
+    plot=rc.Plot("parity", y_label="half time", log="xy"),
 )
-def half_times(cell: Cell, block: Block) -> Tensor:
+def half_times(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Each stage takes 1/lambda times the logarithm of the start, plus a time to saturate."""
     path = getattr(whole_flow(cell, task(cell, block)), cell["stage"])
     return learning.half_step(path) * cell.number("duration") / FLOW_STEPS
 
 
-TIME_RATIO = on(theory.Sizes, theory.time_ratio)
+TIME_RATIO = rc.on(theory.Sizes, theory.time_ratio)
 
 
-@claim(
+@flow_claim(
     "B.flow-time-ratio",
     "The stages are as far apart as their growth rates",
-    source=Source("B", "B6"),
+    source=rc.Source("B", "B6"),
     predict=TIME_RATIO,
     regime=theory.BOTH_STAGES.searched(largest=5e3),
     cells={"smoke": timed(shapes((8, 2, 4))), "standard": timed(BOTH_ORDERS)},
-    replicates=2,
-    looks=1,
-    rule=MeanRatio(Region(0.98, 1.06), method=Deterministic()),
+    rule=rc.MeanRatio(rc.Region(0.98, 1.06), method=rc.Deterministic()),
     why="the theory states -2% to +6% from the logarithms that differ between the stages",
     controls=(
-        times(1.1),
-        Control("simultaneous", "both at the same time", lambda cell: 1.0),
-        Control("squared", "the square of the ratio of rates", lambda cell: TIME_RATIO(cell) ** 2),
-        Control("frequencies", "as rarely as seen: S/R", lambda c: c["subjects"] / c["relations"]),
+        rc.times(1.1),
+        rc.Control("simultaneous", "both at the same time", lambda cell: 1.0),
+        rc.Control(
+            "squared", "the square of the ratio of rates", lambda cell: TIME_RATIO(cell) ** 2
+        ),
+        rc.Control(
+            "frequencies", "as rarely as seen: S/R", lambda c: c["subjects"] / c["relations"]
+        ),
     ),
-    plot=Plot("parity", y_label="ratio of half times", log="xy"),
+    plot=rc.Plot("parity", y_label="ratio of half times", log="xy"),
 )
-def time_ratio(cell: Cell, block: Block) -> Tensor:
+def time_ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Subjects are learned later than relations by the ratio of the growth rates."""
     losses = whole_flow(cell, task(cell, block))
     return learning.half_step(losses.subject) / learning.half_step(losses.relation)
@@ -168,31 +152,28 @@ ORDERS = shapes(
 )
 
 
-@claim(
+@flow_claim(
     "B.flow-order",
     "Relations come first if S^2 (1 - 1/R) > R D (1 - 1/D), and subjects first if not",
-    source=SEQUENTIAL,
-    predict=on(theory.Sizes, theory.first),
+    predict=rc.on(theory.Sizes, theory.first),
     latex=r"t_R < t_S \iff S^2(1-1/R) > RD(1-1/D)",
     regime="product dictionaries on both sides of the boundary, some with fewer subjects than "
     "relations",
     cells={"standard": timed(ORDERS)},
-    replicates=2,
-    looks=1,
-    rule=WinnerShare(Region(0.9, 1.0), method=Deterministic()),
+    rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic()),
     why="the order is exact but for a few per cent in the ratio of times: it must be "
     "right at every point of this grid, which has none so near to the boundary",
     controls=(
-        Control("relations-always", "relations come first", lambda cell: "relation"),
-        Control(
+        rc.Control("relations-always", "relations come first", lambda cell: "relation"),
+        rc.Control(
             "more-seen-first",
             "what occurs more often comes first: relations if S > R",
             lambda cell: "relation" if cell["subjects"] > cell["relations"] else "subject",
         ),
     ),
-    plot=Plot("map", x="relations", group=("subjects",), log="x"),
+    plot=rc.Plot("map", x="relations", group=("subjects",), log="x"),
 )
-def order(cell: Cell, block: Block) -> dict[str, Tensor]:
+def order(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Which stage comes first depends on the sizes: with many relations and few subjects the model
     learns from the subject alone before it looks at the relation. (Compared: 1/half time.)"""
     losses = whole_flow(cell, task(cell, block))

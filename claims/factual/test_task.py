@@ -5,23 +5,9 @@ import math
 import torch
 from torch import Tensor
 
+import recall_claims as rc
 from claims.factual.common import NAMES, shapes
 from claims.factual.explicit_weights import each
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    Identity,
-    MeanRatio,
-    Plot,
-    Region,
-    Source,
-    claim,
-    on,
-    reads,
-    times,
-)
 from simulation.factual import sequential_learning as learning
 from simulation.factual import task
 from theory.factual import constructions as theory
@@ -31,10 +17,10 @@ REFERENCE = "theory/factual/sequential_learning.py"
 TASKS = shapes((16, 4, 8), (64, 8, 8), (32, 16, 4), dim=8)
 
 
-@claim(
+@rc.claim(
     "B.factual-task",
     "Every prompt determines its answer, and the subject alone gives one in R",
-    source=Source("B", "B3", provenance="reported", reference="theory/factual/constructions.py"),
+    source=rc.Source("B", "B3", provenance="reported", reference="theory/factual/constructions.py"),
     latex=r"a^*(s,r)\in A_r,\quad |A_r| = D,\quad A_r\cap A_{r'}=\emptyset",
     regime=sequential_learning.ANY.searched(
         "exact for any sizes",
@@ -47,14 +33,14 @@ TASKS = shapes((16, 4, 8), (64, 8, 8), (32, 16, 4), dim=8)
     cells=tuple(cell.replace(length=length) for cell in TASKS for length in (3, 32)),
     replicates=8,
     looks=1,
-    rule=Identity(1e-12),
+    rule=rc.Identity(1e-12),
     why="an identity, up to the rounding of a division",
     controls=(
-        reads("relation-suffices", "the relation alone determines the answer", "relation"),
-        reads("subject-suffices", "the subject alone determines the answer", "subject"),
+        rc.reads("relation-suffices", "the relation alone determines the answer", "relation"),
+        rc.reads("subject-suffices", "the subject alone determines the answer", "subject"),
     ),
 )
-def factual_task(cell: Cell, block: Block) -> dict[str, Tensor]:
+def factual_task(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """A prompt holds one subject and one relation, which determine the answer; the answer to
     relation r lies in block r of R disjoint blocks of D; and a predictor that knows the subject
     alone is right for one relation in R, whatever it answers."""
@@ -71,11 +57,11 @@ def factual_task(cell: Cell, block: Block) -> dict[str, Tensor]:
     return {name: torch.tensor(values, dtype=block.dtype) for name, values in errors.items()}
 
 
-@claim(
+@rc.claim(
     "B.factual-guess-by-relation",
     "What the relation alone is worth",
-    source=Source("B", "B3"),
-    predict=on(theory.guess_by_relation),
+    source=rc.Source("B", "B3"),
+    predict=rc.on(theory.guess_by_relation),
     regime=sequential_learning.ANY.searched(
         "exact for any sizes",
         size=lambda cell: cell["subjects"] * cell["relations"] * cell["answers"],
@@ -85,28 +71,28 @@ def factual_task(cell: Cell, block: Block) -> dict[str, Tensor]:
     cells=TASKS,
     replicates=64,
     looks=7,
-    rule=MeanRatio(Region(0.96, 1.04), method=Betting()),
+    rule=rc.MeanRatio(rc.Region(0.96, 1.04), method=rc.Betting()),
     why="the formula is exact; 4% is the resolution asked for",
     controls=(
-        times(1.1),
-        Control("blind", "1/D, a guess within the block", lambda cell: 1 / cell["answers"]),
+        rc.times(1.1),
+        rc.Control("blind", "1/D, a guess within the block", lambda cell: 1 / cell["answers"]),
     ),
-    plot=Plot("parity"),
+    plot=rc.Plot("parity"),
 )
-def guess_by_relation(cell: Cell, block: Block) -> Tensor:
+def guess_by_relation(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The best predictor that knows the relation but not the subject, the stage of hallucination,
     is right more often than 1/D: with S subjects some answers are more frequent than others."""
     return each(cell, block, lambda rng, facts: task.best_guess(facts, know="relation"))
 
 
-OPEN_ENTROPY = on(sequential_learning.Sizes, sequential_learning.random_plateau)
+OPEN_ENTROPY = rc.on(sequential_learning.Sizes, sequential_learning.random_plateau)
 UNEVEN = shapes((24, 2, 6), (16, 4, 4), (8, 2, 4))
 
 
-@claim(
+@rc.claim(
     "B.factual-open-entropy",
     "What the relation leaves open, as a share of log D",
-    source=Source("B", "B3", "B6", provenance="derived", reference=REFERENCE),
+    source=rc.Source("B", "B3", "B6", provenance="derived", reference=REFERENCE),
     predict=lambda cell: OPEN_ENTROPY(cell) / math.log(cell["answers"]),
     latex=r"\frac{E\,H(p(\cdot|r))}{\log D} \approx 1-\frac{D-1}{2S\log D}",
     regime=sequential_learning.ANY.searched(
@@ -117,15 +103,15 @@ UNEVEN = shapes((24, 2, 6), (16, 4, 4), (8, 2, 4))
     cells=UNEVEN,
     replicates=64,
     looks=7,
-    rule=MeanRatio(Region(0.97, 1.03), method=Betting()),
+    rule=rc.MeanRatio(rc.Region(0.97, 1.03), method=rc.Betting()),
     why="the formula is exact; 3% is the resolution asked for",
     controls=(
-        Control("log-D", "all answers equally frequent", lambda cell: 1.0),
-        times(1.08),
+        rc.Control("log-D", "all answers equally frequent", lambda cell: 1.0),
+        rc.times(1.08),
     ),
-    plot=Plot("parity"),
+    plot=rc.Plot("parity"),
 )
-def open_entropy(cell: Cell, block: Block) -> Tensor:
+def open_entropy(cell: rc.Cell, block: rc.Block) -> Tensor:
     """In a random dictionary the answers of a relation are not equally frequent: who knows the
     relation is left with less than log D, by (D - 1)/2S. The plateau of learning is there."""
     sizes = [cell[name] for name in NAMES]

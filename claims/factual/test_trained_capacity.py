@@ -12,29 +12,19 @@ minutes of one core: 20 at d = 16 and 50 at d = 32, nearly all of it for runs th
 64 and 128 take some hundred hours and are meant for a GPU.
 """
 
+from functools import partial
+
 from torch import Tensor
 
+import recall_claims as rc
 from claims.factual.trained import MOST, PUBLISHED, SHORT, sizes, split, trained, within
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    CriticalExponents,
-    CriticalLocation,
-    OneSided,
-    Plot,
-    Region,
-    Source,
-    claim,
-    times,
-)
 from theory.factual import trained_transformer as theory
 
 REFERENCE = "theory/factual/trained_transformer.py"
+trained_claim = partial(rc.claim, dtype="float32")
 
 
-def balanced(dim: int, *sides: int, **run: int) -> list[Cell]:
+def balanced(dim: int, *sides: int, **run: int) -> list[rc.Cell]:
     """H d_h = m = d, with the number of weights."""
     return [split(side, dim, parameters=6 * dim**2, **run) for side in sides]
 
@@ -42,15 +32,15 @@ def balanced(dim: int, *sides: int, **run: int) -> list[Cell]:
 # --- B4: facts are linear in the weights -------------------------------------------------------
 
 
-def proportional(cell: Cell, power: float = 1.0) -> float:
+def proportional(cell: rc.Cell, power: float = 1.0) -> float:
     """1 up to a number of facts in proportion to a power of the weights, 180 at d = 16, else 0."""
     return within(cell, 180 * (cell["parameters"] / 1536) ** power)
 
 
-@claim(
+@trained_claim(
     "B.trained-capacity-growth",
     "Four times the trained weights recall more than twice the facts",
-    source=Source("B", "B4", "B8", provenance="stated", reference=REFERENCE),
+    source=rc.Source("B", "B4", "B8", provenance="stated", reference=REFERENCE),
     predict=proportional,
     latex=r"SR\propto(4Hd_hd+2md)^1",
     regime="""H d_h = m = d, eight heads; a model recalls its facts here if it is right on 90%, for
@@ -69,26 +59,25 @@ def proportional(cell: Cell, power: float = 1.0) -> float:
     why="more than half of the runs recall 576 facts, fewer than half 256: no power of the weights "
     "up to ln(576/256)/ln 4 = 0.58 does that",
     controls=(
-        Control("dimension", "facts in proportion to d", lambda cell: proportional(cell, 0.5)),
+        rc.Control("dimension", "facts in proportion to d", lambda cell: proportional(cell, 0.5)),
     ),
-    plot=Plot(x="facts", group=("parameters",), y_label="share of runs that reach 90%"),
-    dtype="float32",
+    plot=rc.Plot(x="facts", group=("parameters",), y_label="share of runs that reach 90%"),
 )
-def capacity_growth(cell: Cell, block: Block) -> Tensor:
+def capacity_growth(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The number of facts that a trained transformer recalls grows with the number of its trained
     weights by more than the power 0.58, faster than the dimension, which has the power 1/2."""
     return (trained(cell, block, target=0.9) >= 0.9).to(block.dtype)
 
 
-def exponent(power: float, half_width: float) -> CriticalExponents:
+def exponent(power: float, half_width: float) -> rc.CriticalExponents:
     """The facts of which 90% are recalled by most runs go with that power of the weights."""
-    return CriticalExponents({"parameters": power}, half_width, scan="facts", rising=False)
+    return rc.CriticalExponents({"parameters": power}, half_width, scan="facts", rising=False)
 
 
-@claim(
+@trained_claim(
     "B.trained-capacity-exponent",
     "The facts recalled grow in proportion to the trained weights",
-    source=Source("B", "B4", "B8", provenance="stated", reference=REFERENCE),
+    source=rc.Source("B", "B4", "B8", provenance="stated", reference=REFERENCE),
     latex=r"SR\propto(4Hd_hd+2md)^1",
     regime="""H d_h = m = d, eight heads, the published batches and steps; a model recalls its facts
         here if it is right on 90%, for which less training is needed than for 99%""",
@@ -101,13 +90,12 @@ def exponent(power: float, half_width: float) -> CriticalExponents:
     why="one logarithm, SR ln(SR RD) in proportion to the weights, makes the exponent "
     "0.87 at these sizes; ladders that span a factor of 1.7 each add 0.2",
     controls=(
-        Control("dimension", "facts in proportion to d, exponent 1/2", rule=exponent(0.5, 0.15)),
-        Control("three-halves", "exponent 3/2", rule=exponent(1.5, 0.15)),
+        rc.Control("dimension", "facts in proportion to d, exponent 1/2", rule=exponent(0.5, 0.15)),
+        rc.Control("three-halves", "exponent 3/2", rule=exponent(1.5, 0.15)),
     ),
-    plot=Plot(x="facts", group=("parameters",), y_label="share of runs that reach 90%"),
-    dtype="float32",
+    plot=rc.Plot(x="facts", group=("parameters",), y_label="share of runs that reach 90%"),
 )
-def capacity_exponent(cell: Cell, block: Block) -> Tensor:
+def capacity_exponent(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The number of facts that a trained transformer recalls is proportional to the number of its
     trained weights."""
     return (trained(cell, block, target=0.9) >= 0.9).to(block.dtype)
@@ -116,7 +104,7 @@ def capacity_exponent(cell: Cell, block: Block) -> Tensor:
 # --- B8, figure 4 left: facts = 0.15 weights ---------------------------------------------------
 
 
-def line(cell: Cell) -> float:
+def line(cell: rc.Cell) -> float:
     """The facts that the published line promises to a cell's weights, whatever their number."""
     return theory.capacity(sizes(cell).parameters(cell["dim"]))
 
@@ -124,29 +112,26 @@ def line(cell: Cell) -> float:
 LINE = 0.15 * 6 * 16**2  # facts at d = 16; not from theory, or the region would move with it
 EDGES = 11, 15
 """S = R at the region's edges for d = 16; at twice the dimension the line has twice the side."""
-CONSTANT = CriticalLocation(
-    Region(EDGES[0] ** 2 / LINE, EDGES[1] ** 2 / LINE), scan="facts", rising=False
+CONSTANT = rc.CriticalLocation(
+    rc.Region(EDGES[0] ** 2 / LINE, EDGES[1] ** 2 / LINE), scan="facts", rising=False
 )
-WRONG = (
-    times(0.5, "half", "0.075 facts a weight"),
-    times(2, "double", "0.3 facts a weight"),
-)
+WRONG = (rc.times(0.5, "half", "0.075 facts a weight"), rc.times(2, "double", "0.3 facts a weight"))
 
 
-def recalled(cell: Cell, block: Block) -> Tensor:
+def recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
     """1 where a model recalls 99% of its facts, else 0."""
     return (trained(cell, block) >= 0.99).to(block.dtype)
 
 
-def at_edges(dim: int, **run: int) -> list[Cell]:
+def at_edges(dim: int, **run: int) -> list[rc.Cell]:
     """The two sizes at the region's edges."""
     return [split(side * dim // 16, dim, **run) for side in EDGES]
 
 
-@claim(
+@trained_claim(
     "B.trained-reference-line",
     "At d = 16 a weight stores 0.08 to 0.146 facts; the published line has 0.15",
-    source=Source("B", "B4", "B8", provenance="reported", reference=REFERENCE),
+    source=rc.Source("B", "B4", "B8", provenance="reported", reference=REFERENCE),
     predict=line,
     latex=r"SR = c\,(4Hd_hd+2md),\qquad c = 0.15",
     regime="""H d_h = m = d, eight heads. Standard: d = 16, 4096 batches of 64 prompts in place of
@@ -166,19 +151,18 @@ def at_edges(dim: int, **run: int) -> list[Cell]:
     "recall, and 15^2, which few do, 0.53 and 0.98 of the line. Drawn by eye through the curves of "
     "many splits, the line is above all that this split stores at d = 16",
     controls=WRONG,
-    plot=Plot(x="facts", group=("dim",), y_label="share of runs that reach 99%"),
-    dtype="float32",
+    plot=rc.Plot(x="facts", group=("dim",), y_label="share of runs that reach 99%"),
 )
-def reference_line(cell: Cell, block: Block) -> Tensor:
+def reference_line(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Most trained transformers recall at least 99% of the facts at 0.53 of the published line, and
     fewer than half at 0.98 of it."""
     return recalled(cell, block)
 
 
-@claim(
+@trained_claim(
     "B.trained-line-constant",
     "Trained as published at d = 16 and 32, a weight stores 0.08 to 0.146 facts",
-    source=Source("B", "B4", "B8", provenance="reported", reference=REFERENCE),
+    source=rc.Source("B", "B4", "B8", provenance="reported", reference=REFERENCE),
     predict=line,
     latex=r"SR = c\,(4Hd_hd+2md),\qquad c = 0.15",
     regime="""H d_h = m = d, eight heads; the published batches, steps and learning rates. Pilots
@@ -192,19 +176,18 @@ def reference_line(cell: Cell, block: Block) -> Tensor:
     why="the sizes of B.trained-reference-line; a constant that falls with d by one logarithm, to "
     "0.84 of itself from d = 16 to 32, stays within",
     controls=WRONG,
-    plot=Plot(x="facts", group=("dim",), y_label="share of runs that reach 99%"),
-    dtype="float32",
+    plot=rc.Plot(x="facts", group=("dim",), y_label="share of runs that reach 99%"),
 )
-def line_constant(cell: Cell, block: Block) -> Tensor:
+def line_constant(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Most trained transformers recall at least 99% of 0.079 facts a weight, and fewer than half of
     0.146 a weight, at two dimensions."""
     return recalled(cell, block)
 
 
-@claim(
+@trained_claim(
     "B.trained-reference-line-attention",
     "The published line facts = 0.15 weights, with most weights in the attention",
-    source=Source("B", "B8", provenance="reported", reference=REFERENCE),
+    source=rc.Source("B", "B8", provenance="reported", reference=REFERENCE),
     latex=r"SR = 0.15\,(4Hd_hd+2md)\quad\text{at}\quad Hd_h=4d,\ m=d/4",
     regime="d = 16, 324 facts: half of what the line promises to 4224 weights",
     cells={
@@ -213,15 +196,14 @@ def line_constant(cell: Cell, block: Block) -> Tensor:
     },
     replicates=4,
     looks=4,
-    rule=OneSided(lower=0.99, method=Betting()),
+    rule=rc.OneSided(lower=0.99, method=rc.Betting()),
     why="the figure counts a model as capable of its facts from 99% on",
     expected="REFUTED",
     explanation="Heads add up their outputs in d dimensions. With hardly an MLP, d and not the "
     "number of weights limits the facts at small d: here to about 144, 0.23 of the line. "
     "A run with the published batches and steps reached an accuracy of 0.51.",
-    plot=Plot(y_label="accuracy", log=""),
-    dtype="float32",
+    plot=rc.Plot(y_label="accuracy", log=""),
 )
-def reference_line_attention(cell: Cell, block: Block) -> Tensor:
+def reference_line_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The published line holds however the weights are split between attention and MLP."""
     return trained(cell, block)

@@ -10,18 +10,8 @@ import math
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.factual.trained import MOST, PUBLISHED, sizes, trained, within
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    OneSided,
-    Plot,
-    Source,
-    claim,
-    grid,
-)
 from theory.factual import trained_transformer as theory
 
 REFERENCE = "theory/factual/trained_transformer.py"
@@ -30,18 +20,18 @@ REFERENCE = "theory/factual/trained_transformer.py"
 # --- B4: either kind of weights stores facts ---------------------------------------------------
 
 SMALL = {"facts": 64, "dim": 16, "heads": 8, "head_dim": 1, "width": 1}
-EITHER = grid(**SMALL, answers=8, batch=64, steps=512)
+EITHER = rc.grid(**SMALL, answers=8, batch=64, steps=512)
 
 
-def no_gain(weights: str) -> OneSided:
+def no_gain(weights: str) -> rc.OneSided:
     """Weights of that kind gain a tenth of the facts in no more than half of the runs."""
-    return OneSided(upper=0.5, observable=f"{weights}_gains", method=Betting())
+    return rc.OneSided(upper=0.5, observable=f"{weights}_gains", method=rc.Betting())
 
 
-@claim(
+@rc.claim(
     "B.trained-either-weights",
     "Attention weights and MLP weights both store facts",
-    source=Source("B", "B4", provenance="stated", reference=REFERENCE),
+    source=rc.Source("B", "B4", provenance="stated", reference=REFERENCE),
     latex=r"SR\lesssim Hd_hd\quad\text{or}\quad SR\lesssim md",
     regime="""64 facts, d = 16; the small model has 8 heads of dimension 1 and one hidden neuron,
         544 weights, and gains some 4000 weights, all in the attention or all in the MLP. Trained as
@@ -51,21 +41,21 @@ def no_gain(weights: str) -> OneSided:
     cells={
         "smoke": EITHER,
         "standard": EITHER,
-        "full": grid(**{**SMALL, "facts": 144}, **PUBLISHED),
+        "full": rc.grid(**{**SMALL, "facts": 144}, **PUBLISHED),
     },
     replicates=13,
     looks=4,
-    rule=OneSided(lower=0.5, observable="both_gain", method=Betting()),
+    rule=rc.OneSided(lower=0.5, observable="both_gain", method=rc.Betting()),
     why="a gain is one of a tenth of the facts, far above what the test prompts leave to chance; "
     "no theory gives its size; more than half of the runs must have both",
     controls=(
-        Control("only-attention", "a wider MLP gains nothing", rule=no_gain("mlp")),
-        Control("only-mlp", "more attention gains nothing", rule=no_gain("attention")),
+        rc.Control("only-attention", "a wider MLP gains nothing", rule=no_gain("mlp")),
+        rc.Control("only-mlp", "more attention gains nothing", rule=no_gain("attention")),
     ),
-    plot=Plot(x="dim", y_label="share of runs in which both gain", log=""),
+    plot=rc.Plot(x="dim", y_label="share of runs in which both gain", log=""),
     dtype="float32",
 )
-def either_weights(cell: Cell, block: Block) -> dict[str, Tensor]:
+def either_weights(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Weights added to the attention alone, and weights added to the MLP alone, let most trained
     transformers recall a tenth of the facts that they did not: both kinds store them."""
     small = trained(cell, block)
@@ -78,18 +68,18 @@ def either_weights(cell: Cell, block: Block) -> dict[str, Tensor]:
 # --- B5, B8, figure 4 right: the boundary between attention and MLP ----------------------------
 
 
-def traded(cell: Cell) -> float:
+def traded(cell: rc.Cell) -> float:
     """The boundary's number of facts for x = H d_h d and y = m d."""
     x, y = cell["heads"] * cell["head_dim"] * cell["dim"], cell["width"] * cell["dim"]
     return theory.traded_capacity(x, y)
 
 
-def counted(cell: Cell) -> float:
+def counted(cell: rc.Cell) -> float:
     """1 where the published line for the number of weights promises recall, else 0."""
     return within(cell, theory.capacity(sizes(cell).parameters(cell["dim"])))
 
 
-def sloping(cell: Cell, x: float = 1, y: float = 1) -> float:
+def sloping(cell: rc.Cell, x: float = 1, y: float = 1) -> float:
     """1 where the boundary's sloping part promises recall, for these multiples of x and y."""
     weights = y * cell["width"] + x * cell["heads"] * cell["head_dim"] / 2
     return within(cell, theory.DRAWN_FACTS / theory.DRAWN_SUM * weights * cell["dim"])
@@ -98,7 +88,7 @@ def sloping(cell: Cell, x: float = 1, y: float = 1) -> float:
 RATE = 1e-2
 """The released sweep of this figure has no other."""
 
-DRAWN = grid(
+DRAWN = rc.grid(
     **PUBLISHED,
     facts=1024,
     dim=32,
@@ -109,13 +99,13 @@ DRAWN = grid(
 """Every second row and column of the published grid."""
 
 
-def scaled(heads: int, width: int) -> Cell:
+def scaled(heads: int, width: int) -> rc.Cell:
     """A point of the plane with a quarter of the published facts, and heads of half the size."""
     run = {"answers": 8, "batch": 128, "steps": 1280, "facts": 256, "dim": 32, "head_dim": 4}
-    return Cell(**run, heads=heads, width=width)
+    return rc.Cell(**run, heads=heads, width=width)
 
 
-def sloping_point(heads: int, factor: float) -> Cell:
+def sloping_point(heads: int, factor: float) -> rc.Cell:
     """The point of so many heads on a multiple of the boundary's sloping part."""
     bare = scaled(heads, 0)
     share = bare["facts"] / theory.DRAWN_FACTS
@@ -129,10 +119,10 @@ OUTSIDE = [sloping_point(heads, 0.8) for heads in (3, 5)] + [scaled(2, m) for m 
 """The last ones lie at 2.4 times the vertical part's x, and at 0.8 of it."""
 
 
-@claim(
+@rc.claim(
     "B.trained-trade-off",
     "Attention and MLP weights replace each other: most runs recall within the published boundary",
-    source=Source("B", "B5", "B8", provenance="reported", reference=REFERENCE),
+    source=rc.Source("B", "B5", "B8", provenance="reported", reference=REFERENCE),
     predict=lambda cell: within(cell, traded(cell)),
     latex=r"SR=\min\{\tfrac{1024}{1280}Hd_hd,\ \tfrac{1024}{2300}(md+\tfrac12Hd_hd)\}",
     regime="""Standard: 256 facts, d = 32, d_h = 4, the boundary scaled down by 4; along both of
@@ -153,15 +143,15 @@ OUTSIDE = [sloping_point(heads, 0.8) for heads in (3, 5)] + [scaled(2, m) for m 
     why="a boundary drawn by eye says on which side more than half of the runs recall; two dozen "
     "runs that agree show it",
     controls=(
-        Control("count", "the number of weights alone decides: 0.15 facts each", counted),
-        Control("no-floor", "no condition on the attention by itself", sloping),
-        Control("only-attention", "the MLP stores nothing", lambda cell: sloping(cell, y=0)),
-        Control("only-mlp", "the value matrices store nothing", lambda cell: sloping(cell, x=0)),
+        rc.Control("count", "the number of weights alone decides: 0.15 facts each", counted),
+        rc.Control("no-floor", "no condition on the attention by itself", sloping),
+        rc.Control("only-attention", "the MLP stores nothing", lambda cell: sloping(cell, y=0)),
+        rc.Control("only-mlp", "the value matrices store nothing", lambda cell: sloping(cell, x=0)),
     ),
-    plot=Plot("map", x="heads", group=("width",), log=""),
+    plot=rc.Plot("map", x="heads", group=("width",), log=""),
     dtype="float32",
 )
-def trade_off(cell: Cell, block: Block) -> Tensor:
+def trade_off(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Facts can be stored in the value matrices or in the MLP: models of the same number of weights
     mostly recall them with a wide MLP and few heads or with many heads and hardly an MLP, once
     y + x/2 is large enough, and x not too small."""

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from recall_claims import Block, Cell, ProportionDifference, Region
+import recall_claims as rc
 from simulation.factual.trained_transformer import Sizes, train_best
 
 SHORT = {"answers": 8, "batch": 64, "steps": 2**12}
@@ -23,11 +23,11 @@ PUBLISHED = {"answers": 8, "batch": 1024, "steps": 2**14}
 RATES = (1e-2, 3e-3, 1e-3)
 """The published ones; the largest is best in a short training, so that it comes first."""
 
-MOST = ProportionDifference(Region(-0.5, 0.5))
+MOST = rc.ProportionDifference(rc.Region(-0.5, 0.5))
 """More than half of the runs where 1 is predicted, fewer where 0 is."""
 
 
-def sizes(cell: Cell) -> Sizes:
+def sizes(cell: rc.Cell) -> Sizes:
     """The sizes of a cell's model, at S = R.
 
     Raises ValueError for a number of facts that is no square.
@@ -39,13 +39,13 @@ def sizes(cell: Cell) -> Sizes:
     return Sizes(subjects=side, relations=side, **model)
 
 
-def within(cell: Cell, capacity: float) -> float:
+def within(cell: rc.Cell, capacity: float) -> float:
     """1 if the cell's facts are within a capacity, else 0."""
     return float(cell["facts"] <= capacity)
 
 
 def trained(
-    cell: Cell, block: Block, target: float = 0.99, rates: Sequence[float] = RATES
+    cell: rc.Cell, block: rc.Block, target: float = 0.99, rates: Sequence[float] = RATES
 ) -> Tensor:
     """Accuracy of a cell's model, trained anew in every replicate until it reaches the target;
     the best of several rates, of which those after the first cost nothing where it is reached."""
@@ -54,8 +54,8 @@ def trained(
     return block.draw(train_best, run, sizes=models, learning_rates=rates, target=target).accuracy
 
 
-def split(side: int, dim: int = 16, alpha: int = 1, beta: float = 1, **run: int) -> Cell:
+def split(side: int, dim: int = 16, alpha: int = 1, beta: float = 1, **run: int) -> rc.Cell:
     """H d_h = alpha d in eight heads, m = beta d, and side^2 facts."""
-    return Cell(
+    return rc.Cell(
         **run, dim=dim, heads=8, head_dim=alpha * dim // 8, width=int(beta * dim), facts=side**2
     )

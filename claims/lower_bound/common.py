@@ -5,22 +5,22 @@ from collections.abc import Callable, Iterable, Mapping
 
 from torch import Tensor
 
-from recall_claims import Block, Cell, Region, Source, ladder
+import recall_claims as rc
 from recall_claims.declare.cell import Scalar
 from simulation import decoding
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import named
 
-SOURCE = Source("A", "A4", "A13")
+SOURCE = rc.Source("A", "A4", "A13")
 SIZES = ("vocab_size", "length", "samples", "dim")
 
 
-def derived(file: str) -> Source:
+def derived(file: str) -> rc.Source:
     """The same statements where no registered law is the prediction: the file that derives it."""
-    return Source("A", "A4", "A13", provenance="derived", reference=f"theory/lower_bound/{file}")
+    return rc.Source("A", "A4", "A13", provenance="derived", reference=f"theory/lower_bound/{file}")
 
 
-def guessed(cell: Cell, block: Block, estimator: str) -> Tensor:
+def guessed(cell: rc.Cell, block: rc.Block, estimator: str) -> Tensor:
     """Accuracy of an estimator of the panel on gradients of training batches."""
     seen = block.draw(gradient_channel.discrete, {name: cell[name] for name in SIZES})
     return gradient_channel.estimator_accuracy(seen, named(estimator))
@@ -31,7 +31,7 @@ MEDIAN = """Rungs are judged by the share of batches in which more than half of 
     mean."""
 
 
-def mostly_guessed(cell: Cell, block: Block, estimator: str) -> Tensor:
+def mostly_guessed(cell: rc.Cell, block: rc.Block, estimator: str) -> Tensor:
     """Whether an estimator guesses more than half of the labels of a batch."""
     return decoding.mostly(guessed(cell, block, estimator))
 
@@ -39,13 +39,15 @@ def mostly_guessed(cell: Cell, block: Block, estimator: str) -> Tensor:
 def critical_rungs(
     settings: Iterable[Mapping[str, Scalar]],
     scan: str,
-    predict: Callable[[Cell], float],
-    region: Region,
-) -> tuple[Cell, ...]:
+    predict: Callable[[rc.Cell], float],
+    region: rc.Region,
+) -> tuple[rc.Cell, ...]:
     """Ladders at a region for critical values: its edges, two rungs between, one beyond each.
 
     ``predict`` may read the scanned parameter, and ignores it.
     """
     centre, reach = math.sqrt(region.low * region.high), math.sqrt(region.high / region.low)
     factors = [reach**power for power in (-1.5, -1, -0.4, 0.4, 1, 1.5)]
-    return ladder(settings, scan, lambda cell: centre * predict(Cell(**cell, **{scan: 2})), factors)
+    return rc.ladder(
+        settings, scan, lambda cell: centre * predict(rc.Cell(**cell, **{scan: 2})), factors
+    )

@@ -5,6 +5,8 @@ from functools import partial
 
 from torch import Tensor
 
+import recall_claims as rc
+from claims.common import table
 from claims.lower_bound.common import (
     MEDIAN,
     SOURCE,
@@ -12,20 +14,6 @@ from claims.lower_bound.common import (
     derived,
     guessed,
     mostly_guessed,
-)
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    OneSided,
-    Plot,
-    Region,
-    cells,
-    claim,
-    grid,
-    on,
 )
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import PANEL, exact_arithmetic, exact_bayes
@@ -36,27 +24,24 @@ from theory.lower_bound import gradient_channel as channel
 BEST = "cancellation, assigned"
 
 
-def highest(cell: Cell, share: float = 1.0) -> float:
+def highest(cell: rc.Cell, share: float = 1.0) -> float:
     """The ceiling on accuracy, for a share of the information."""
     problem = Problem.of(cell)
     return ceiling.largest_accuracy(share * channel.information(problem), problem.vocab_size)
 
 
 below_ceiling = partial(
-    claim,
+    rc.claim,
     source=derived("ceiling.py"),
     predict=highest,
     looks=6,
-    rule=OneSided(upper=0.0, method=Betting(0, 1)),
+    rule=rc.OneSided(upper=0.0, method=rc.Betting(0, 1)),
     why="A ceiling: accuracy less ceiling is at most 0, at any size at which it is below 1.",
 )
-LINEAR = Control("linear-in-d", "d in place of d^2", lambda c: highest(c, 1 / c["dim"]))
+LINEAR = rc.Control("linear-in-d", "d in place of d^2", lambda c: highest(c, 1 / c["dim"]))
 
 
-BAYES = cells(
-    {"vocab_size": 6, "length": length, "samples": 24, "dim": dim}
-    for length, dim in ((3, 2), (8, 2), (8, 3), (8, 4))
-)
+BAYES = table("length dim", (3, 2), (8, 2), (8, 3), (8, 4), vocab_size=6, samples=24)
 
 
 @below_ceiling(
@@ -67,18 +52,15 @@ BAYES = cells(
         """the Gaussian-equivalent channel, for which the ceiling is a theorem and Bayes' rule is
         the best of all estimators; on the grid V = 6"""
     ),
-    cells={
-        "smoke": BAYES[2:],
-        "standard": BAYES,
-    },
+    cells={"smoke": BAYES[2:], "standard": BAYES},
     replicates=64,
     controls=(
-        Control("fifth-of-the-information", "a fifth of the nats", lambda c: highest(c, 1 / 5)),
+        rc.Control("fifth-of-the-information", "a fifth of the nats", lambda c: highest(c, 1 / 5)),
         LINEAR,
     ),
-    plot=Plot(x="dim", group=("length",), y_label="accuracy", log=""),
+    plot=rc.Plot(x="dim", group=("length",), y_label="accuracy", log=""),
 )
-def bayes_ceiling(cell: Cell, block: Block) -> Tensor:
+def bayes_ceiling(cell: rc.Cell, block: rc.Block) -> Tensor:
     """In the Gaussian-equivalent channel the accuracy of Bayes' rule, hence of any estimator that
     sees the gradient at initialisation, stays below the information-theoretic ceiling."""
     seen = block.draw(gradient_channel.gaussian, cell)
@@ -97,37 +79,31 @@ PANEL_SIZES = {"vocab_size": 256, "length": 8, "samples": 8192}
         one that the ceiling assumes. d runs through the ceiling's rise from 0.3 to 1; beyond,
         any accuracy is below it.""",
     cells={
-        "smoke": grid(**PANEL_SIZES, dim=36, estimator=("linear MMSE", "cancellation")),
-        "standard": grid(**PANEL_SIZES, dim=(20, 28, 36), estimator=PANEL),
+        "smoke": rc.grid(**PANEL_SIZES, dim=36, estimator=("linear MMSE", "cancellation")),
+        "standard": rc.grid(**PANEL_SIZES, dim=(20, 28, 36), estimator=PANEL),
     },
     replicates=8,
     controls=(
-        Control("sixteenth-of-the-information", "a sixteenth", lambda c: highest(c, 1 / 16)),
+        rc.Control("sixteenth-of-the-information", "a sixteenth", lambda c: highest(c, 1 / 16)),
         LINEAR,
     ),
-    plot=Plot(x="dim", group=("estimator",), y_label="share of labels guessed right", log=""),
+    plot=rc.Plot(x="dim", group=("estimator",), y_label="share of labels guessed right", log=""),
 )
-def panel_ceiling(cell: Cell, block: Block) -> Tensor:
+def panel_ceiling(cell: rc.Cell, block: rc.Block) -> Tensor:
     """No estimator of the map that sees only the gradient at initialisation exceeds the
     information-theoretic ceiling on its accuracy."""
     return guessed(cell, block, cell["estimator"])
 
 
-located = partial(CriticalLocation, scan="dim")
-ALLOWED = on(Problem, ceiling.critical_dim)
-FACTOR = Region(math.sqrt(2.0), math.sqrt(3.3))
+located = partial(rc.CriticalLocation, scan="dim")
+ALLOWED = rc.on(Problem, ceiling.critical_dim)
+FACTOR = rc.Region(math.sqrt(2.0), math.sqrt(3.3))
 HALF_ACCURACY = critical_rungs(
-    (
-        {"vocab_size": 256, "length": length, "samples": samples}
-        for length, samples in ((8, 8192), (32, 2048))
-    ),
-    "dim",
-    ALLOWED,
-    FACTOR,
+    table("length samples", (8, 8192), (32, 2048), vocab_size=256), "dim", ALLOWED, FACTOR
 )
 
 
-@claim(
+@rc.claim(
     "A.ceiling-factor",
     "The best estimator needs 2 to 3.3 times the information of the ceiling",
     source=SOURCE,
@@ -143,22 +119,24 @@ HALF_ACCURACY = critical_rungs(
     why=f"""A pilot study of the panel found 2.3 to 2.9 times the ceiling's information at
         these sizes, with uncertainty of 0.3. The information grows as d^2. {MEDIAN}""",
     controls=(
-        Control("attained", "the best estimator attains it", rule=located(Region(0.9, 1.1))),
-        Control("loose", "it is off by a factor of 4 or more", rule=located(Region(2.0, math.inf))),
+        rc.Control("attained", "the best estimator attains it", rule=located(rc.Region(0.9, 1.1))),
+        rc.Control(
+            "loose", "it is off by a factor of 4 or more", rule=located(rc.Region(2.0, math.inf))
+        ),
     ),
-    plot=Plot(
+    plot=rc.Plot(
         x="dim",
         group=("length", "samples"),
         y_label="share of batches with half of the labels right",
     ),
 )
-def ceiling_factor(cell: Cell, block: Block) -> Tensor:
+def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The dimension at which the best estimator of the panel guesses half of the labels is 1.4 to
     1.8 times the one at which the ceiling allows it: 2 to 3.3 times the information."""
     return mostly_guessed(cell, block, BEST)
 
 
-@claim(
+@rc.claim(
     "A.exact-arithmetic",
     "In exact arithmetic a single real number beats the ceiling",
     source=derived("gradient_channel.py"),
@@ -167,21 +145,21 @@ def ceiling_factor(cell: Cell, block: Block) -> Tensor:
     predict=lambda cell: highest(cell.replace(dim=2), 1 / 4),
     regime="""V = 4, L = 2, d = 1 in double precision: all count tables can be listed, and each
         gives another gradient. The ceiling's assumption, Gaussian noise, fails completely.""",
-    cells=grid(vocab_size=4, length=2, samples=(3, 4), dim=1, embeddings="gaussian"),
+    cells=rc.grid(vocab_size=4, length=2, samples=(3, 4), dim=1, embeddings="gaussian"),
     replicates=64,
     looks=6,
-    rule=OneSided(lower=0.0, method=Betting(0, 1)),
+    rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
     why="The decoder must do better than the ceiling would allow: any size counts.",
     controls=(
-        Control(
+        rc.Control(
             "unconditional",
             "it holds in any arithmetic",
-            rule=OneSided(upper=0.0, method=Betting(0, 1)),
+            rule=rc.OneSided(upper=0.0, method=rc.Betting(0, 1)),
         ),
     ),
-    plot=Plot(x="samples", y_label="accuracy", log=""),
+    plot=rc.Plot(x="samples", y_label="accuracy", log=""),
 )
-def exact_arithmetic_beats(cell: Cell, block: Block) -> Tensor:
+def exact_arithmetic_beats(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A decoder of infinite precision reads the counts off one real number and exceeds what the
     ceiling allows: the lower bound is about a gradient with Gaussian noise or finite precision."""
     seen = block.draw(gradient_channel.discrete, cell)

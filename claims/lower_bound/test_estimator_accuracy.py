@@ -1,38 +1,28 @@
 """A4, A13: how many labels matched filter and linear MMSE read off the gradient."""
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
+import recall_claims as rc
 from claims.lower_bound.common import SOURCE, guessed
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    MeanDifference,
-    Plot,
-    Regime,
-    Region,
-    at,
-    claim,
-    log_integers,
-    on,
-)
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import matched_filter as matched_filter_estimator
 from theory.attention.problem import Problem
 from theory.lower_bound import linear_mmse, matched_filter
 
 RANGES = {
-    "vocab_size": log_integers(256, 512),
-    "length": log_integers(2, 256),
-    "samples": log_integers(2048, 65536),
-    "dim": log_integers(30, 254),
+    "vocab_size": rc.log_integers(256, 512),
+    "length": rc.log_integers(2, 256),
+    "samples": rc.log_integers(2048, 65536),
+    "dim": rc.log_integers(30, 254),
 }
 
 
-def searched(text: str) -> Regime:
+def searched(text: str) -> rc.Regime:
     """The regime of both accuracy formulas, as they state their errors, and that of the grid."""
-    return Regime(
+    return rc.Regime(
         f"V >= 256, d >= 30 and N >= 8 V. On the grid {text}",
         RANGES,
         holds=lambda cell: cell["samples"] >= 8 * cell["vocab_size"],
@@ -41,9 +31,9 @@ def searched(text: str) -> Regime:
     )
 
 
-def sized(*sizes: tuple[int, int, int]) -> tuple[Cell, ...]:
+def sized(*sizes: tuple[int, int, int]) -> tuple[rc.Cell, ...]:
     """Cells of V = 256 with these L, N and d."""
-    return tuple(Cell(vocab_size=256, length=L, samples=N, dim=d) for L, N, d in sizes)
+    return tuple(rc.Cell(vocab_size=256, length=L, samples=N, dim=d) for L, N, d in sizes)
 
 
 MATCHED = sized((8, 8192, 44), (8, 16384, 64), (32, 8192, 62), (64, 8192, 96), (128, 8192, 144))
@@ -51,17 +41,17 @@ LINEAR = sized((8, 16384, 40), (8, 16384, 56), (32, 8192, 62), (64, 8192, 88), (
 FINITE_SIZE = """Finite size: pilots under seeds of 1000 and above agree to 0.015 at V = 256;
     the rest is sampling error. An accuracy is a mean over V tokens and nearly normal; an exact
     test would have to pay for five times as many replicates."""
-MORE_DIM = at(
+MORE_DIM = rc.at(
     "tenth-more-dim", "a tenth more dimensions", dim=lambda cell: round(1.1 * cell["dim"])
 )
-matched = on(Problem, matched_filter.matched_filter_accuracy)
-PARITY = Plot("parity", y_label="share of labels guessed right")
+matched = rc.on(Problem, matched_filter.matched_filter_accuracy)
+PARITY = rc.Plot("parity", y_label="share of labels guessed right")
+reading_claim = partial(rc.claim, source=SOURCE, plot=PARITY)
 
 
-@claim(
+@reading_claim(
     "A.matched-filter",
     "Accuracy of the matched filter on the gradient at initialisation",
-    source=SOURCE,
     predict=matched,
     regime=searched(
         """V = 256, N = 32V or 64V, L from 8 to V/2: interference, noise of the other tokens, or
@@ -70,26 +60,28 @@ PARITY = Plot("parity", y_label="share of labels guessed right")
     cells={"smoke": MATCHED[:3:2], "standard": MATCHED},
     replicates=128,
     looks=1,
-    rule=MeanDifference(Region(-0.04, 0.04)),
+    rule=rc.MeanDifference(rc.Region(-0.04, 0.04)),
     why=FINITE_SIZE,
     controls=(
-        at("no-noise", "the uninformative tokens add no noise: the terms in L/N dropped", length=2),
-        at("no-interference", "d acts through the noise alone", dim=lambda cell: 2 * cell["dim"]),
+        rc.at(
+            "no-noise", "the uninformative tokens add no noise: the terms in L/N dropped", length=2
+        ),
+        rc.at(
+            "no-interference", "d acts through the noise alone", dim=lambda cell: 2 * cell["dim"]
+        ),
         MORE_DIM,
     ),
-    plot=PARITY,
 )
-def matched_filter_accuracy(cell: Cell, block: Block) -> Tensor:
+def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Reading the gradient as the network does after its first step guesses labels right as often
     as a signal among V - 1 rivals whose noise has interference, noise and count terms."""
     return guessed(cell, block, "matched filter")
 
 
-@claim(
+@reading_claim(
     "A.linear-mmse",
     "Accuracy of the linear MMSE estimate",
-    source=SOURCE,
-    predict=on(Problem, linear_mmse.linear_mmse_accuracy),
+    predict=rc.on(Problem, linear_mmse.linear_mmse_accuracy),
     regime=searched(
         """V = 256, N = 32V or 64V, d from 40 to 112 and L from 8 to V/2. A token and a label meet
         by chance about twice or more often."""
@@ -97,16 +89,19 @@ def matched_filter_accuracy(cell: Cell, block: Block) -> Tensor:
     cells={"smoke": LINEAR[:3:2], "standard": LINEAR},
     replicates=128,
     looks=1,
-    rule=MeanDifference(Region(-0.04, 0.04)),
+    rule=rc.MeanDifference(rc.Region(-0.04, 0.04)),
     why=FINITE_SIZE,
     controls=(
-        Control("matched-filter", "undoing the overlaps of the embeddings gains nothing", matched),
-        at("no-noise", "the uninformative tokens add no noise: the term in L/N dropped", length=2),
+        rc.Control(
+            "matched-filter", "undoing the overlaps of the embeddings gains nothing", matched
+        ),
+        rc.at(
+            "no-noise", "the uninformative tokens add no noise: the term in L/N dropped", length=2
+        ),
         MORE_DIM,
     ),
-    plot=PARITY,
 )
-def linear_mmse_accuracy(cell: Cell, block: Block) -> Tensor:
+def linear_mmse_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The two-sided pseudo-inverse of the gradient, the best linear estimate, guesses labels right
     as often as a signal among V - 1 rivals with interference reduced by (1 - d/V)."""
     return guessed(cell, block, "linear MMSE")
@@ -116,24 +111,23 @@ QUERIES = 2048
 """Tokens asked for at large vocabularies."""
 
 LARGE_VOCABULARIES = (
-    Cell(vocab_size=1024, length=4, samples=16 * 1024, dim=128),
-    Cell(vocab_size=4096, length=4, samples=16 * 4096, dim=256),
-    Cell(vocab_size=16384, length=4, samples=16 * 16384, dim=512),
-    Cell(vocab_size=131072, length=32, samples=8 * 131072, dim=4096),
+    rc.Cell(vocab_size=1024, length=4, samples=16 * 1024, dim=128),
+    rc.Cell(vocab_size=4096, length=4, samples=16 * 4096, dim=256),
+    rc.Cell(vocab_size=16384, length=4, samples=16 * 16384, dim=512),
+    rc.Cell(vocab_size=131072, length=32, samples=8 * 131072, dim=4096),
 )
 
 
-@claim(
+@reading_claim(
     "A.one-step-decoding-large-vocabulary",
     "One-step decoding at large vocabularies; in the full tier those of a language model",
-    source=SOURCE,
     predict=matched,
     regime=matched_filter.REGIME.searched(
         """on the grid V of 1024 and 4096; 16384, and 131072 with d = 4096, in the full tier;
         N = 16V or 8V, L such that the formula's accuracy is between 0.3 and 0.6""",
         size=lambda cell: cell["samples"] * cell["length"] + 2048 * cell["vocab_size"],
         largest=2e6,
-        length=log_integers(2, 64),
+        length=rc.log_integers(2, 64),
     ),
     cells={
         "smoke": LARGE_VOCABULARIES[:1],
@@ -143,22 +137,21 @@ LARGE_VOCABULARIES = (
     replicates={"smoke": 96, "full": 16},
     looks={"smoke": 2, "full": 3},
     block={"smoke": 32, "full": 16},
-    rule=MeanDifference(Region(-0.03, 0.03)),
+    rule=rc.MeanDifference(rc.Region(-0.03, 0.03)),
     why="The theory states an error of 0.015 for V >= 256; the rest is what 2048 queries resolve.",
     controls=(
-        at("no-noise", "no noise, at infinite N", length=2, samples=lambda c: 64 * c["samples"]),
+        rc.at("no-noise", "no noise, at infinite N", length=2, samples=lambda c: 64 * c["samples"]),
         MORE_DIM,
     ),
-    plot=PARITY,
     dtype="float32",
 )
-def one_step_decoding(cell: Cell, block: Block) -> Tensor:
+def one_step_decoding(cell: rc.Cell, block: rc.Block) -> Tensor:
     """After one gradient step a token's label is read as the highest of V scores, and that is right
     as often as at small vocabularies the formula says. Tokens are exchangeable, so that the first
     few stand for all; each is scored against every label, tile by tile, without a V x V matrix."""
     found = []
     for rng in block.rngs:  # one at a time: its embeddings are all that memory must hold
-        alone = Block((rng,), block.device, block.dtype)
+        alone = rc.Block((rng,), block.device, block.dtype)
         seen = alone.draw(gradient_channel.discrete, cell)
         found.append(gradient_channel.estimator_accuracy(seen, first_labels))
     return torch.cat(found)

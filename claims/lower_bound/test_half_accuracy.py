@@ -1,34 +1,25 @@
 """A4, A13: where estimators that see the gradient at initialisation guess half of the labels."""
 
-from collections.abc import Mapping
+from functools import partial
 
 from torch import Tensor
 
+import recall_claims as rc
+from claims.common import table
 from claims.lower_bound.common import MEDIAN, SOURCE, critical_rungs, derived, mostly_guessed
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    Plot,
-    Region,
-    at,
-    claim,
-    on,
-    times,
-)
 from theory.attention.problem import Problem
 from theory.lower_bound import gradient_capacity, linear_mmse, matched_filter
 
 BATCHES = "share of batches with half of the labels right"
-SETTINGS: tuple[Mapping[str, int | str], ...] = (
-    {"estimator": "matched filter", "vocab_size": 256, "length": 16, "dim": 96},
-    {"estimator": "linear MMSE", "vocab_size": 256, "length": 32, "dim": 72},
-    {"estimator": "matched filter", "vocab_size": 256, "length": 64, "dim": 128},
+half_claim = partial(rc.claim, replicates=16, looks=7)
+SETTINGS = table(
+    "estimator length dim",
+    *(("matched filter", 16, 96), ("linear MMSE", 32, 72), ("matched filter", 64, 128)),
+    vocab_size=256,
 )
 
 
-def critical(cell: Cell) -> float:
+def critical(cell: rc.Cell) -> float:
     """Predicted critical number of samples of the cell's estimator."""
     problem = Problem.of(cell)
     if cell["estimator"] == "matched filter":
@@ -36,11 +27,11 @@ def critical(cell: Cell) -> float:
     return linear_mmse.critical_samples(problem)
 
 
-TENTH = Region(0.9, 1.1)
-PRODUCT = on(Problem, gradient_capacity.half_samples)
+TENTH = rc.Region(0.9, 1.1)
+PRODUCT = rc.on(Problem, gradient_capacity.half_samples)
 
 
-@claim(
+@half_claim(
     "A.gradient-samples",
     "Samples at which half of the labels can be read off the gradient",
     source=derived("argmax_accuracy.py"),
@@ -58,19 +49,19 @@ PRODUCT = on(Problem, gradient_capacity.half_samples)
         "smoke": critical_rungs(SETTINGS[:1], "samples", critical, TENTH),
         "standard": critical_rungs(SETTINGS, "samples", critical, TENTH),
     },
-    replicates=16,
-    looks=7,
-    rule=CriticalLocation(TENTH),
+    rule=rc.CriticalLocation(TENTH),
     why=f"""The accuracy formulas are good to 0.015, and accuracy rises by about 0.3 per
         unit of log N: 5% in N, and as much for sampling error. {MEDIAN}""",
     controls=(
-        Control("leading-order", "the leading law, without interference, at infinite V", PRODUCT),
-        times(1.3),
-        at("half-length", "L/2 for L", length=lambda cell: cell["length"] // 2),
+        rc.Control(
+            "leading-order", "the leading law, without interference, at infinite V", PRODUCT
+        ),
+        rc.times(1.3),
+        rc.at("half-length", "L/2 for L", length=lambda cell: cell["length"] // 2),
     ),
-    plot=Plot(x="samples", group=("estimator", "length"), y_label=BATCHES),
+    plot=rc.Plot(x="samples", group=("estimator", "length"), y_label=BATCHES),
 )
-def critical_samples(cell: Cell, block: Block) -> Tensor:
+def critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Matched filter and linear MMSE guess half of the labels at the number of samples at which
     their accuracy formulas are 1/2."""
     return mostly_guessed(cell, block, cell["estimator"])
@@ -83,27 +74,27 @@ CORNERS = (
     {"vocab_size": 384, "length": 104, "dim": 154},
     {"vocab_size": 384, "length": 104, "dim": 230},
 )
-FINITE = Region(0.8, 1.0)
+FINITE = rc.Region(0.8, 1.0)
 
 
-def from_base(cell: Cell, name: str) -> float:
+def from_base(cell: rc.Cell, name: str) -> float:
     """How many times as large a size is as at the first corner."""
     return cell.number(name) / BASE[name]
 
 
-def at_base(cell: Cell) -> float:
+def at_base(cell: rc.Cell) -> float:
     """The product law at the first corner."""
     return float(PRODUCT(cell.replace(**BASE)))
 
 
-def additive(cell: Cell) -> float:
+def additive(cell: rc.Cell) -> float:
     """V, L and d each add samples of their own, equally many at the first corner."""
     vocabulary = from_base(cell, "vocab_size") ** 2
     demands = vocabulary + from_base(cell, "length") + from_base(cell, "dim") ** -2
     return float(at_base(cell) * demands / 3)
 
 
-@claim(
+@half_claim(
     "A.gradient-product",
     "N, d, L and V enter as a product: N d^2 = 2 L V^2 log V",
     source=SOURCE,
@@ -123,38 +114,35 @@ def additive(cell: Cell) -> float:
         dim=range(77, 308),
     ),
     cells={"standard": critical_rungs(CORNERS, "samples", PRODUCT, FINITE)},
-    replicates=16,
-    looks=7,
-    rule=CriticalLocation(FINITE),
+    rule=rc.CriticalLocation(FINITE),
     why=f"""The law is asymptotic: at these corners the full formula for half accuracy
         (theory/lower_bound/linear_mmse.py) has 0.86 to 0.93 of it, and 5% in N is its error.
         {MEDIAN}""",
     controls=(
-        times(1.3),
-        Control("additive", "V, L and d each need samples of their own, which add up", additive),
-        Control("linear-in-d", "d in place of d^2", lambda c: PRODUCT(c) * from_base(c, "dim")),
-        Control(
+        rc.times(1.3),
+        rc.Control("additive", "V, L and d each need samples of their own, which add up", additive),
+        rc.Control("linear-in-d", "d in place of d^2", lambda c: PRODUCT(c) * from_base(c, "dim")),
+        rc.Control(
             "no-length", "the length plays no part", lambda c: PRODUCT(c) / from_base(c, "length")
         ),
     ),
-    plot=Plot(x="samples", group=("vocab_size", "length", "dim"), collapse=True, y_label=BATCHES),
+    plot=rc.Plot(
+        x="samples", group=("vocab_size", "length", "dim"), collapse=True, y_label=BATCHES
+    ),
 )
-def multiplicative(cell: Cell, block: Block) -> Tensor:
+def multiplicative(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The number of samples at which half of the labels can be read off the gradient is 0.8 to 1.0
     times a product of powers, 2 L V^2 log V / d^2, however L, V and d change: not a sum of separate
     demands. So the exponent of L, which changes fourfold, is 1 to within 0.16."""
     return mostly_guessed(cell, block, "linear MMSE")
 
 
-HALF_DIM = on(Problem, gradient_capacity.half_dim)
-FINITE_DIM = Region(0.78, 0.92)
-SIZES = tuple(
-    {"vocab_size": 256, "length": length, "samples": samples}
-    for length, samples in ((32, 2048), (32, 8192), (8, 8192))
-)
+HALF_DIM = rc.on(Problem, gradient_capacity.half_dim)
+FINITE_DIM = rc.Region(0.78, 0.92)
+SIZES = table("length samples", (32, 2048), (32, 8192), (8, 8192), vocab_size=256)
 
 
-@claim(
+@half_claim(
     "A.gradient-dim",
     "The closed form for the dimension that half accuracy needs",
     source=SOURCE,
@@ -172,19 +160,17 @@ SIZES = tuple(
         "smoke": critical_rungs(SIZES[:1], "dim", HALF_DIM, FINITE_DIM),
         "standard": critical_rungs(SIZES, "dim", HALF_DIM, FINITE_DIM),
     },
-    replicates=16,
-    looks=7,
-    rule=CriticalLocation(FINITE_DIM, scan="dim"),
+    rule=rc.CriticalLocation(FINITE_DIM, scan="dim"),
     why=f"""The closed form is asymptotic in log V: the median of the largest of V normal
         variables is 0.84 times sqrt(2 log V) at V = 256; terms in 1/d are worth a few percent.
         {MEDIAN}""",
     controls=(
-        at("no-noise", "the other tokens cost nothing: d^2 = 2V log V", samples=10**9),
-        times(1.2),
+        rc.at("no-noise", "the other tokens cost nothing: d^2 = 2V log V", samples=10**9),
+        rc.times(1.2),
     ),
-    plot=Plot(x="dim", group=("length", "samples"), y_label=BATCHES),
+    plot=rc.Plot(x="dim", group=("length", "samples"), y_label=BATCHES),
 )
-def half_dim(cell: Cell, block: Block) -> Tensor:
+def half_dim(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Linear MMSE guesses half of the labels right at d^2 = 2 V log V (1 + LV/N), to leading order
     in log V: at 0.78 to 0.92 times that dimension at V = 256."""
     return mostly_guessed(cell, block, "linear MMSE")

@@ -4,21 +4,8 @@ import math
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.lower_bound.common import SOURCE, derived
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    MeanRatio,
-    Plot,
-    Region,
-    at,
-    claim,
-    grid,
-    on,
-    power,
-)
 from simulation.attention import sampling
 from simulation.lower_bound import erasure_channel, gradient_channel
 from simulation.lower_bound.estimators import exact_bayes
@@ -27,23 +14,23 @@ from theory.lower_bound import ceiling
 from theory.lower_bound import gradient_channel as channel
 
 NEARLY_TIGHT = (
-    Cell(vocab_size=5, length=24, samples=20, dim=2),
-    Cell(vocab_size=5, length=48, samples=20, dim=3),
-    Cell(vocab_size=6, length=64, samples=36, dim=3),
-    Cell(vocab_size=6, length=192, samples=36, dim=4),
+    rc.Cell(vocab_size=5, length=24, samples=20, dim=2),
+    rc.Cell(vocab_size=5, length=48, samples=20, dim=3),
+    rc.Cell(vocab_size=6, length=64, samples=36, dim=3),
+    rc.Cell(vocab_size=6, length=192, samples=36, dim=4),
 )
 
 
-def revealed(cell: Cell) -> float:
+def revealed(cell: rc.Cell) -> float:
     """Information of the channel that reveals the map with some chance, in nats."""
     return cell.number("chance") * math.lgamma(cell.number("vocab_size") + 1)
 
 
-@claim(
+@rc.claim(
     "A.gradient-information",
     "The gradient tells at most (d^2/2) log(1 + snr) about the map, and nearly that",
     source=SOURCE,
-    predict=on(Problem, channel.information),
+    predict=rc.on(Problem, channel.information),
     regime=channel.EVERY_MAP.searched(
         """the Gaussian-equivalent channel of the theorem; V = 5 and 6, N from 4 V, and 0.3 to 0.6
         nats, where the bound is nearly attained""",
@@ -56,63 +43,62 @@ def revealed(cell: Cell) -> float:
     cells={"smoke": NEARLY_TIGHT[:1], "standard": NEARLY_TIGHT},
     replicates=1024,
     looks=6,
-    rule=MeanRatio(Region(0.82, 1.0), method=Betting(0, math.lgamma(7))),
+    rule=rc.MeanRatio(rc.Region(0.82, 1.0), method=rc.Betting(0, math.lgamma(7))),
     why="""Nobody can be told more than log 6! nats. Above 1 the bound would be violated. A map is
         not Gaussian: pilots under seeds
         of 1000 and above give 0.87 to 0.95 of the bound at such information.""",
     controls=(
-        Control(
+        rc.Control(
             "equal-counts",
             "every label occurs equally often: N in place of N + V",
-            on(Problem, lambda p: channel.information(p) * p.samples / (p.samples + p.vocab_size)),
+            rc.on(
+                Problem, lambda p: channel.information(p) * p.samples / (p.samples + p.vocab_size)
+            ),
         ),
-        power("linear-in-d", "d in place of d^2", dim=-1),
+        rc.power("linear-in-d", "d in place of d^2", dim=-1),
     ),
-    plot=Plot("parity", y_label="information in nats"),
+    plot=rc.Plot("parity", y_label="information in nats"),
 )
-def gradient_information(cell: Cell, block: Block) -> Tensor:
+def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     """In the Gaussian-equivalent channel the mutual information between the map from tokens to
     labels and the gradient at initialisation is at most d^2/2 log(1 + snr) nats."""
     seen = block.draw(gradient_channel.gaussian, cell)
     return exact_bayes.posterior(seen.observation).information
 
 
-@claim(
+@rc.claim(
     "A.sample-information",
     "One sequence tells log(V/L) nats, and a little more where tokens repeat",
     source=SOURCE,
-    predict=on(Problem, channel.sample_information),
+    predict=rc.on(Problem, channel.sample_information),
     regime=channel.EVERY_MAP.searched(
-        "exact for uniform tokens, one sequence",
-        vocab_size=(3, 4, 5, 6, 7),
-        samples=(1,),
-        dim=(2,),
+        "exact for uniform tokens, one sequence", vocab_size=(3, 4, 5, 6, 7), samples=(1,), dim=(2,)
     ),
     cells={
-        "smoke": grid(vocab_size=6, length=(2, 4), samples=1, dim=2),
-        "standard": grid(vocab_size=(5, 7), length=(2, 4), samples=1, dim=2),
+        "smoke": rc.grid(vocab_size=6, length=(2, 4), samples=1, dim=2),
+        "standard": rc.grid(vocab_size=(5, 7), length=(2, 4), samples=1, dim=2),
     },
     replicates=256,
     looks=7,
-    rule=MeanRatio(Region(0.95, 1.05), method=Betting(0, math.log(7))),
+    rule=rc.MeanRatio(rc.Region(0.95, 1.05), method=rc.Betting(0, math.log(7))),
     why="""The formula is exact; the region is the sampling error of about 2000 draws. One sequence
         and its label tell at most log V, the label of one token.""",
     controls=(
-        Control(
+        rc.Control(
             "distinct-tokens",
             "log(V/L): the tokens of a sequence never repeat",
-            on(Problem, lambda p: math.log(p.vocab_size / p.length)),
+            rc.on(Problem, lambda p: math.log(p.vocab_size / p.length)),
         ),
     ),
-    plot=Plot("parity", y_label="information in nats"),
+    plot=rc.Plot("parity", y_label="information in nats"),
 )
-def sample_information(cell: Cell, block: Block) -> Tensor:
+def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A single sequence and its label tell exactly log(V/L) + E log(1 + n) nats about the map, n
     binomial; N of them at most N times that, whatever is computed from them."""
     return exact_bayes.sample_posterior(block.draw(sampling.draw, cell)).information
 
 
-@claim(
+@rc.claim(
     "A.accuracy-from-information",
     "The step from information to accuracy loses little",
     source=derived("ceiling.py"),
@@ -124,27 +110,27 @@ def sample_information(cell: Cell, block: Block) -> Tensor:
         holds=lambda cell: cell["vocab_size"] >= 256 and cell["chance"] >= 0.6,
     ),
     cells={
-        "smoke": grid(vocab_size=1024, chance=0.7),
-        "standard": grid(vocab_size=(256, 1024), chance=(0.6, 0.7)),
+        "smoke": rc.grid(vocab_size=1024, chance=0.7),
+        "standard": rc.grid(vocab_size=(256, 1024), chance=(0.6, 0.7)),
     },
     replicates=2048,
     looks=6,
-    rule=MeanRatio(Region(0.88, 1.0), method=Betting(0, 1)),
+    rule=rc.MeanRatio(rc.Region(0.88, 1.0), method=rc.Betting(0, 1)),
     why="""Above 1 the inequality would be violated. At these sizes it exceeds the
         accuracy of this channel, which is known, by 5 to 10%.""",
     controls=(
-        at("half-information", "it tells half as much", chance=lambda c: c["chance"] / 2),
-        at("fifth-less-information", chance=lambda c: 0.8 * c["chance"]),
+        rc.at("half-information", "it tells half as much", chance=lambda c: c["chance"] / 2),
+        rc.at("fifth-less-information", chance=lambda c: 0.8 * c["chance"]),
     ),
-    plot=Plot(x="chance", group=("vocab_size",), y_label="accuracy", log=""),
+    plot=rc.Plot(x="chance", group=("vocab_size",), y_label="accuracy", log=""),
 )
-def accuracy_from_information(cell: Cell, block: Block) -> Tensor:
+def accuracy_from_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With I nats about the map, the accuracy alpha of any guess obeys x log x - x + 1 <= I,
     x = alpha V; a channel that reveals the map with some chance comes close to equality."""
     return erasure_channel.guess(block.rngs, **cell).accuracy
 
 
-@claim(
+@rc.claim(
     "A.exact-from-information",
     "To recover the whole map takes log V! nats",
     source=derived("ceiling.py"),
@@ -156,17 +142,17 @@ def accuracy_from_information(cell: Cell, block: Block) -> Tensor:
         holds=lambda cell: revealed(cell) >= 6,
     ),
     cells={
-        "smoke": grid(vocab_size=12, chance=0.75),
-        "standard": grid(vocab_size=(10, 12), chance=(0.6, 0.75)),
+        "smoke": rc.grid(vocab_size=12, chance=0.75),
+        "standard": rc.grid(vocab_size=(10, 12), chance=(0.6, 0.75)),
     },
     replicates=2048,
     looks=6,
-    rule=MeanRatio(Region(0.88, 1.0), method=Betting(0, 1)),
+    rule=rc.MeanRatio(rc.Region(0.88, 1.0), method=rc.Betting(0, 1)),
     why="""Above 1 the inequality would be violated; the slack log 2 is 4 to 7% at these
         sizes, and the sampling error about 3%.""",
     controls=(
-        at("sixth-more-information", chance=lambda c: 7 / 6 * c["chance"]),
-        Control(
+        rc.at("sixth-more-information", chance=lambda c: 7 / 6 * c["chance"]),
+        rc.Control(
             "with-replacement",
             "V log V nats, as if labels could repeat",
             lambda cell: (
@@ -175,7 +161,7 @@ def accuracy_from_information(cell: Cell, block: Block) -> Tensor:
         ),
     ),
 )
-def exact_from_information(cell: Cell, block: Block) -> Tensor:
+def exact_from_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With I nats about the map, every label is right with probability at most
     (I + log 2)/log V!."""
     return erasure_channel.guess(block.rngs, **cell).exact

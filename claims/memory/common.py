@@ -2,11 +2,11 @@
 
 import torch
 
-from recall_claims import Block, Cell
+import recall_claims as rc
 from simulation.memory import linear
 
 
-def draw(cell: Cell, block: Block) -> linear.Associations:
+def draw(cell: rc.Cell, block: rc.Block) -> linear.Associations:
     """Pairs of a cell's size, for a linear memory."""
     return block.draw(linear.draw, cell.without("width", "queries"))
 

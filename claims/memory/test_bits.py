@@ -1,72 +1,55 @@
 """How many bits facts need, whatever the memory, and how many bits per weight memories reach."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    Deterministic,
-    MeanRatio,
-    OneSided,
-    Plot,
-    Region,
-    Source,
-    Student,
-    at,
-    cells,
-    claim,
-    grid,
-    on,
-    times,
-)
+import recall_claims as rc
+from claims.common import table
 from simulation.memory import bits as measured
 from theory.memory import bits as theory
 
-SOURCE = Source("B", "B7", provenance="derived", reference="theory/memory/bits.py")
-TINY = grid(facts=4, outputs=2, bits=(0, 1, 2, 3, 4))
-SEARCHED = TINY + grid(facts=3, outputs=4, bits=(0, 2, 3, 4, 6))
-CODES = cells(
-    {"facts": facts, "outputs": outputs, "bits": bits}
-    for facts, outputs, bits in ((8, 2, 4), (16, 2, 8), (28, 2, 14), (12, 4, 12))
-)
-OVERLOADED = grid(facts=(256, 512), outputs=64, dim=32, weight_bits=1) + cells(
-    {"facts": 64 * bits, "outputs": 64, "dim": 16, "weight_bits": bits} for bits in (1, 2, 4)
+SOURCE = rc.Source("B", "B7", provenance="derived", reference="theory/memory/bits.py")
+bits_claim = partial(rc.claim, source=SOURCE)
+TINY = rc.grid(facts=4, outputs=2, bits=(0, 1, 2, 3, 4))
+SEARCHED = TINY + rc.grid(facts=3, outputs=4, bits=(0, 2, 3, 4, 6))
+CODES = table("facts outputs bits", (8, 2, 4), (16, 2, 8), (28, 2, 14), (12, 4, 12))
+OVERLOADED = table(
+    "facts dim weight_bits",
+    *((256, 32, 1), (512, 32, 1), (64, 16, 1), (128, 16, 2), (256, 16, 4)),
+    outputs=64,
 )
 MEMORIES = (
-    *grid(construction=("hebbian", "one-bit"), dim=96, width=96),
-    Cell(construction="low-rank", dim=128, width=64),
-    Cell(construction="cosine", dim=64, width=256),
+    *rc.grid(construction=("hebbian", "one-bit"), dim=96, width=96),
+    rc.Cell(construction="low-rank", dim=128, width=64),
+    rc.Cell(construction="cosine", dim=64, width=256),
 )
 LARGE = (
-    *grid(construction=("hebbian", "one-bit"), dim=192, width=192),
-    Cell(construction="low-rank", dim=256, width=128),
-    Cell(construction="cosine", dim=128, width=256),
+    *rc.grid(construction=("hebbian", "one-bit"), dim=192, width=192),
+    rc.Cell(construction="low-rank", dim=256, width=128),
+    rc.Cell(construction="cosine", dim=128, width=256),
 )
 ROUNDING = 1e-9
-SHARE, LOSS = Betting(0, 1), Betting(0, 5)
+SHARE, LOSS = rc.Betting(0, 1), rc.Betting(0, 5)
 
-HALF_THE_BITS = at("half-the-bits", "half as many bits", bits=lambda c: c["bits"] / 2)
-ONE_BY_ONE = Control(
-    "facts-one-by-one", "a table of whole facts, the rest guessed", on(theory.one_by_one)
+HALF_THE_BITS = rc.at("half-the-bits", "half as many bits", bits=lambda c: c["bits"] / 2)
+ONE_BY_ONE = rc.Control(
+    "facts-one-by-one", "a table of whole facts, the rest guessed", rc.on(theory.one_by_one)
 )
 
 
-def of_weights(law: Callable[..., float]) -> Callable[[Cell], float]:
+def of_weights(law: Callable[..., float]) -> Callable[[rc.Cell], float]:
     """A bound for the bits of all d^2 weights."""
-    predict = on(law)
+    predict = rc.on(law)
     return lambda c: float(predict(c.replace(bits=c["weight_bits"] * c["dim"] ** 2)))
 
 
-@claim(
+@bits_claim(
     "B.bits-best-code",
     "No code of B bits is right more often than Fano's bound, and at the ends codes reach it",
-    source=SOURCE,
     latex=r"B \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
-    predict=on(theory.accuracy_ceiling),
+    predict=rc.on(theory.accuracy_ceiling),
     regime=theory.CODES.searched(
         "no more codewords than functions; on the grid four facts of one bit, where every code can "
         "be tried",
@@ -78,26 +61,25 @@ def of_weights(law: Callable[..., float]) -> Callable[[Cell], float]:
         bits=range(5),
     ),
     cells=TINY,
-    rule=OneSided(upper=ROUNDING, method=Deterministic()),
+    rule=rc.OneSided(upper=ROUNDING, method=rc.Deterministic()),
     why="the bound is exact; nothing is random, and replicates agree",
     replicates=2,
     looks=1,
     controls=(HALF_THE_BITS, ONE_BY_ONE),
-    plot=Plot(x="bits", y_label="accuracy of the best code", log=""),
+    plot=rc.Plot(x="bits", y_label="accuracy of the best code", log=""),
 )
-def best_code(cell: Cell, block: Block) -> torch.Tensor:
+def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Of all ways to encode four facts in B bits and to decode them, none exceeds the accuracy that
     Fano's inequality allows; the best beat a table, and with no bit or a bit per fact they reach
     the bound."""
     return torch.full((block.replicates,), measured.best_code_accuracy(**cell), dtype=block.dtype)
 
 
-@claim(
+@bits_claim(
     "B.bits-searched-loss",
     "No code of B bits has less cross-entropy than log M - B log 2 / N",
-    source=SOURCE,
     latex=r"\mathrm{CE} \ge \log M-\frac{B\log2}N",
-    predict=on(theory.loss_floor),
+    predict=rc.on(theory.loss_floor),
     regime=theory.CODES.searched(
         "no more codewords than functions; on the grid three and four facts, codes searched from "
         "random codewords",
@@ -109,73 +91,73 @@ def best_code(cell: Cell, block: Block) -> torch.Tensor:
         bits=range(13),
     ),
     cells={"smoke": TINY, "standard": SEARCHED},
-    rule=OneSided(lower=-ROUNDING, method=Deterministic()),
+    rule=rc.OneSided(lower=-ROUNDING, method=rc.Deterministic()),
     why="""the bound holds for every code, so that the best code found is judged; with no bit, or a
         code for every function, the search reaches it""",
     replicates=64,
     looks=1,
-    controls=(HALF_THE_BITS, at("no-bits", "the loss stays at log M", bits=0)),
-    plot=Plot(x="bits", group=("facts",), y_label="cross-entropy", log=""),
+    controls=(HALF_THE_BITS, rc.at("no-bits", "the loss stays at log M", bits=0)),
+    plot=rc.Plot(x="bits", group=("facts",), y_label="cross-entropy", log=""),
 )
-def searched_loss(cell: Cell, block: Block) -> torch.Tensor:
+def searched_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory of B bits can lower the cross-entropy of N facts by B log 2 in all, and a search for
     good codes gets near to it."""
     return measured.searched_loss(block.rngs, **cell)
 
 
-@claim(
+@bits_claim(
     "B.bits-random-code",
     "The accuracy of the best of 2^B random codewords",
-    source=SOURCE,
-    predict=on(theory.random_code_accuracy),
+    predict=rc.on(theory.random_code_accuracy),
     regime=theory.CODES.searched(
         "the mean is exact; on the grid half a bit per bit of the facts",
         size=lambda cell: 2 ** cell["bits"] * cell["facts"],
         largest=1e6,
     ),
     cells={"smoke": CODES[:2], "standard": CODES},
-    rule=MeanRatio(Region(0.98, 1.02), method=Betting(0, 1)),
+    rule=rc.MeanRatio(rc.Region(0.98, 1.02), method=rc.Betting(0, 1)),
     why="the formula is exact; 2% is what the replicates resolve",
     replicates=128,
     looks=7,
     controls=(
-        times(1.04, "more", "4% more"),
-        Control("bound", "the bound itself", on(theory.accuracy_ceiling)),
+        rc.times(1.04, "more", "4% more"),
+        rc.Control("bound", "the bound itself", rc.on(theory.accuracy_ceiling)),
         ONE_BY_ONE,
     ),
-    plot=Plot(x="facts", group=("outputs",), y_label="accuracy", log=""),
+    plot=rc.Plot(x="facts", group=("outputs",), y_label="accuracy", log=""),
 )
-def random_code(cell: Cell, block: Block) -> torch.Tensor:
+def random_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory that stores which of 2^B shared random codewords agrees best with the facts is right
     as often as the largest of 2^B binomial variables says."""
     return measured.random_code_accuracy(block.rngs, **cell)
 
 
-@claim(
+@bits_claim(
     "B.bits-fano-tight",
     "Random codes come within a few per cent of Fano's bound",
-    source=SOURCE,
     latex=r"\lim_{N\to\infty}\frac1NE\max_{k\le2^B}X_k = 1-\delta(B/N)",
-    predict=on(theory.accuracy_ceiling),
+    predict=rc.on(theory.accuracy_ceiling),
     regime="12 to 28 facts, half a bit per bit of the facts",
     cells={"standard": CODES[2:]},
-    rule=MeanRatio(Region(0.9, 1.0), method=Betting(0, 1)),
+    rule=rc.MeanRatio(rc.Region(0.9, 1.0), method=rc.Betting(0, 1)),
     why="""rate-distortion theory has the ratio tend to 1 as log(N)/N does; by the law of the best
         of finitely many codewords it is 4% to 8% below at these sizes""",
     replicates=64,
     looks=7,
-    controls=(ONE_BY_ONE, at("twice-the-bits", "the bound at 2 B", bits=lambda c: 2 * c["bits"])),
-    plot=Plot(kind="parity", y_label="accuracy"),
+    controls=(
+        ONE_BY_ONE,
+        rc.at("twice-the-bits", "the bound at 2 B", bits=lambda c: 2 * c["bits"]),
+    ),
+    plot=rc.Plot(kind="parity", y_label="accuracy"),
 )
-def fano_tight(cell: Cell, block: Block) -> torch.Tensor:
+def fano_tight(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Fano's bound is what a memory can reach: codes of random words already come near to it."""
     return measured.random_code_accuracy(block.rngs, **cell)
 
 
-@claim(
+@bits_claim(
     "B.bits-quantised-accuracy",
     "Linear memories of weights of k bits respect Fano's bound",
-    source=SOURCE,
     latex=r"kd^2 \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
     predict=of_weights(theory.accuracy_ceiling),
     regime=theory.CODES.searched(
@@ -189,30 +171,29 @@ def fano_tight(cell: Cell, block: Block) -> torch.Tensor:
         weight_bits=range(1, 9),
     ),
     cells={"smoke": OVERLOADED[:3:2], "standard": OVERLOADED},
-    rule=OneSided(upper=0.0, method=SHARE),
+    rule=rc.OneSided(upper=0.0, method=SHARE),
     why="a bound",
     replicates=8,
     looks=6,
     controls=(
-        at(
+        rc.at(
             "twentieth-of-a-bit",
             "a bit of the weights holds at most a twentieth of a bit",
             weight_bits=lambda c: c["weight_bits"] / 20,
         ),
-        Control("attained", "the bound is exceeded", rule=OneSided(lower=0.0, method=SHARE)),
+        rc.Control("attained", "the bound is exceeded", rule=rc.OneSided(lower=0.0, method=SHARE)),
     ),
-    plot=Plot(kind="parity", y_label="accuracy"),
+    plot=rc.Plot(kind="parity", y_label="accuracy"),
 )
-def quantised_accuracy(cell: Cell, block: Block) -> torch.Tensor:
+def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory of weights of few bits is a code of that many bits, so that Fano's inequality bounds
     its accuracy; Hebbian weights of one bit use about a tenth of it."""
     return block.draw(measured.quantised_memory, cell).accuracy
 
 
-@claim(
+@bits_claim(
     "B.bits-quantised-loss",
     "Linear memories of weights of k bits respect the bound on the cross-entropy",
-    source=SOURCE,
     latex=r"\mathrm{CE} \ge \log M-\frac{kd^2\log2}N",
     predict=of_weights(theory.loss_floor),
     regime=theory.CODES.searched(
@@ -227,34 +208,33 @@ def quantised_accuracy(cell: Cell, block: Block) -> torch.Tensor:
         weight_bits=range(1, 9),
     ),
     cells={"smoke": OVERLOADED[:3:2], "standard": OVERLOADED},
-    rule=OneSided(lower=0.0, method=LOSS),
+    rule=rc.OneSided(lower=0.0, method=LOSS),
     why="""a bound; the loss is between 0 and log 64 = 4.2, but for what the softmax at the highest
         temperature that is tried adds""",
     replicates=8,
     looks=6,
     controls=(
-        at(
+        rc.at(
             "sixth-of-a-bit",
             "a bit of the weights lowers the loss by at most a sixth of log 2",
             weight_bits=lambda c: c["weight_bits"] / 6,
         ),
-        Control(
-            "attained", "the loss is lower than the bound", rule=OneSided(upper=0.0, method=LOSS)
+        rc.Control(
+            "attained", "the loss is lower than the bound", rule=rc.OneSided(upper=0.0, method=LOSS)
         ),
     ),
-    plot=Plot(kind="parity", y_label="cross-entropy"),
+    plot=rc.Plot(kind="parity", y_label="cross-entropy"),
 )
-def quantised_loss(cell: Cell, block: Block) -> torch.Tensor:
+def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory of weights of few bits cannot lower the cross-entropy by more than its bits;
     overloaded Hebbian weights of one bit lower it by a third of that."""
     return block.draw(measured.quantised_memory, cell).loss
 
 
-@claim(
+@bits_claim(
     "B.bits-per-parameter",
     "Bits per weight that each construction stores at its 99% capacity",
-    source=SOURCE,
-    predict=on(theory.bits_per_parameter),
+    predict=rc.on(theory.bits_per_parameter),
     regime=theory.CONSTRUCTIONS.searched(
         """permutations and unit embeddings; on the grid 150 to 500 pairs, in the full tier up to
         975, as many as each construction recalls to 99%""",
@@ -262,23 +242,23 @@ def quantised_loss(cell: Cell, block: Block) -> torch.Tensor:
         largest=1e6,
     ),
     cells={"smoke": MEMORIES[1:2], "standard": MEMORIES, "full": MEMORIES + LARGE},
-    rule=MeanRatio(Region(0.88, 1.12), method=Student(spent=0.05)),
+    rule=rc.MeanRatio(rc.Region(0.88, 1.12), method=rc.Student(spent=0.05)),
     why="the theory states 6% for the capacity, from the few errors allowed; the rest is sampling",
     replicates=128,
     looks=2,
     controls=(
-        times(1.25, "quarter-more", "a quarter more bits"),
-        Control("bit-per-weight", "one bit, the bound for weights of one bit", lambda _: 1.0),
-        at(
+        rc.times(1.25, "quarter-more", "a quarter more bits"),
+        rc.Control("bit-per-weight", "one bit, the bound for weights of one bit", lambda _: 1.0),
+        rc.at(
             "all-as-hebbian",
             "what counts is the number of weights alone",
             construction="hebbian",
             dim=lambda c: round((c["dim"] * c["width"]) ** 0.5),
         ),
     ),
-    plot=Plot(kind="parity", y_label="bits per weight"),
+    plot=rc.Plot(kind="parity", y_label="bits per weight"),
 )
-def bits_per_parameter(cell: Cell, block: Block) -> torch.Tensor:
+def bits_per_parameter(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory stores a fixed fraction of a bit per weight, which grows slowly with its size: 0.18
     for sums of outer products of 64-bit weights, 0.11 if only their signs are kept. Weights of k
     bits bound it by k; no theorem gives a bound for real weights."""

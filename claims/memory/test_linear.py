@@ -1,233 +1,213 @@
 """The linear associative memory: when does it recall half of the pairs, a share, or all of them?"""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import torch
 
+import recall_claims as rc
 from claims.memory.common import draw, majority
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    Deterministic,
-    Identity,
-    MeanDifference,
-    Plot,
-    ProportionDifference,
-    Regime,
-    Region,
-    Source,
-    at,
-    claim,
-    grid,
-    ladder,
-    log_integers,
-    on,
-    scan,
-    times,
-)
 from simulation.memory import linear as measured
 from theory.memory import linear as memory
 
-SOURCE = Source("B", "B1", provenance="derived", reference="theory/memory/linear.py")
-ALL_PAIRS = Source("C", "C1")
+SOURCE = rc.Source("B", "B1", provenance="derived", reference="theory/memory/linear.py")
+ALL_PAIRS = rc.Source("C", "C1")
 # Multiples of a predicted dimension: those of a region's edges, and further out.
 NEAR, WIDE, CLOSE = (0.92, 0.97, 1.03, 1.08), (0.8, 1.0, 1.4), (0.92, 1.0, 1.1)
 BELOW = (0.84, 0.9, 0.93, 0.96, 1.0, 1.06)
 AROUND = (0.88, 0.94, 0.98, 1.03, 1.06, 1.12)
-NO_LOG = Control("no-log", "d^2 = 2 n", lambda c: math.sqrt(2 * c["associations"]))
+NO_LOG = rc.Control("no-log", "d^2 = 2 n", lambda c: math.sqrt(2 * c["associations"]))
 
 
-def half(factors: Iterable[float], *numbers: int) -> tuple[Cell, ...]:
-    """Rungs around the dimension at which half of the associations are recalled."""
-    return ladder(grid(associations=numbers), "dim", on(memory.half_dim), factors)
+def rungs(
+    law: Callable[..., float], factors: Iterable[float], *numbers: int
+) -> tuple[rc.Cell, ...]:
+    """Rungs at these multiples of a predicted dimension, for so many associations."""
+    return rc.ladder(rc.grid(associations=numbers), "dim", rc.on(law), factors)
 
 
-def limit(factors: Iterable[float], *numbers: int) -> tuple[Cell, ...]:
-    """Rungs at these multiples of sqrt(2 n log n)."""
-    return ladder(grid(associations=numbers), "dim", on(memory.half_dim_asymptotic), factors)
+def across(
+    law: Callable[..., float], factors: Iterable[float], *numbers: int
+) -> tuple[rc.Cell, ...]:
+    """Cells at these multiples of a predicted dimension, for so many associations."""
+    return rc.scan(rc.grid(associations=numbers), "dim", rc.on(law), factors)
 
 
-def across(*numbers: int) -> tuple[Cell, ...]:
-    """Cells across the dimension at which half of the associations are recalled."""
-    return scan(grid(associations=numbers), "dim", on(memory.half_dim), WIDE)
+half = partial(rungs, memory.half_dim, NEAR)
+below_limit = partial(rungs, memory.half_dim_asymptotic, BELOW)
+alls = partial(rungs, memory.all_dim, NEAR)
+sharp = partial(rungs, memory.all_dim_asymptotic, AROUND)
+wide = partial(across, memory.half_dim, WIDE)
+whole = partial(across, memory.all_dim_asymptotic, CLOSE)
 
 
-def whole(*numbers: int) -> tuple[Cell, ...]:
-    """Cells close to sqrt(8 n log n)."""
-    return scan(grid(associations=numbers), "dim", on(memory.all_dim_asymptotic), CLOSE)
-
-
-def alls(*numbers: int) -> tuple[Cell, ...]:
-    """Rungs around the dimension at which all associations are recalled."""
-    return ladder(grid(associations=numbers), "dim", on(memory.all_dim), NEAR)
-
-
-def sharp(*numbers: int) -> tuple[Cell, ...]:
-    """Rungs around sqrt(8 n log n)."""
-    return ladder(grid(associations=numbers), "dim", on(memory.all_dim_asymptotic), AROUND)
-
-
-def capacities(*dims: int) -> tuple[Cell, ...]:
+def capacities(*dims: int) -> tuple[rc.Cell, ...]:
     """Rungs around the number of associations that are all recalled."""
     factors = (0.85, 0.93, 1.07, 1.2)
-    return ladder(grid(dim=dims), "associations", on(memory.capacity), factors)
+    return rc.ladder(rc.grid(dim=dims), "associations", rc.on(memory.capacity), factors)
 
 
-def root_of(cell: Cell, power: float) -> float:
+def root_of(cell: rc.Cell, power: float) -> float:
     """A power of n that is right at n = 64."""
     return float(memory.half_dim(64) * (cell["associations"] / 64) ** power)
 
 
-def independent(cell: Cell, own: float = 1.0) -> float:
+def independent(cell: rc.Cell, own: float = 1.0) -> float:
     """Accuracy if scores were independent and normal, of variance n/d^2 and ``own`` times 1/d."""
     n, dim = cell["associations"], cell["dim"]
     return memory.accuracy_of_independent_scores(n, n / dim**2 + own / dim)
 
 
-def hebbian_accuracy(cell: Cell, block: Block) -> torch.Tensor:
+def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Share of the associations that W = sum_k u_k e_k^T recalls."""
     pairs = draw(cell, block)
     return measured.recalled_share(pairs, measured.hebbian(pairs))
 
 
-def hebbian_majority(cell: Cell, block: Block) -> torch.Tensor:
+def hebbian_majority(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Whether it recalls more than half of the associations."""
     return majority(hebbian_accuracy(cell, block))
 
 
-def hebbian_whole(cell: Cell, block: Block) -> torch.Tensor:
+def hebbian_whole(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Whether it recalls every association."""
     pairs = draw(cell, block)
     return measured.all_recalled(pairs, measured.hebbian(pairs))
 
 
-@claim(
+@rc.claim(
     "B.linear-accuracy",
     "Accuracy of the linear memory across its transition",
     source=SOURCE,
-    predict=on(memory.linear_memory_accuracy),
-    regime=Regime(
+    predict=rc.on(memory.linear_memory_accuracy),
+    regime=rc.Regime(
         "n >= 30 and d >= 12, as the formula states its error; on the grid n is from 128 to 512, "
         "and d from 0.8 to 1.4 times the dimension at which half are recalled.",
-        {"associations": log_integers(30, 1024), "dim": log_integers(12, 512)},
+        {"associations": rc.log_integers(30, 1024), "dim": rc.log_integers(12, 512)},
     ),
-    cells=lambda: {"standard": across(128, 512), "full": across(128, 512, 1024)},
-    rule=ProportionDifference(Region(-0.015, 0.015)),
+    cells=lambda: {"standard": wide(128, 512), "full": wide(128, 512, 1024)},
+    rule=rc.ProportionDifference(rc.Region(-0.015, 0.015)),
     why="The theory neglects O(1/n) and states 0.006; the rest is statistical.",
     replicates=128,
     looks=5,
     controls=(
-        Control("leading-noise", "normal scores of variance n/d^2", lambda c: independent(c, 0.0)),
-        Control("independent-scores", "normal ones of variance n/d^2 + 1/d", independent),
-        at("tenth-more", "a tenth more capacity", associations=lambda c: c["associations"] / 1.1),
+        rc.Control(
+            "leading-noise", "normal scores of variance n/d^2", lambda c: independent(c, 0.0)
+        ),
+        rc.Control("independent-scores", "normal ones of variance n/d^2 + 1/d", independent),
+        rc.at(
+            "tenth-more", "a tenth more capacity", associations=lambda c: c["associations"] / 1.1
+        ),
     ),
-    plot=Plot(x="dim", group=("associations",)),
+    plot=rc.Plot(x="dim", group=("associations",)),
 )
-def linear_accuracy(cell: Cell, block: Block) -> torch.Tensor:
+def linear_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A sum of outer products answers an input rightly if its own score exceeds the scores of all
     other outputs, which interfere through the overlaps of random embeddings."""
     return hebbian_accuracy(cell, block)
 
 
-@claim(
+@rc.claim(
     "B.linear-threshold",
     "The dimension at which half of the associations are recalled",
     source=SOURCE,
-    predict=on(memory.half_dim),
-    regime=Regime(
+    predict=rc.on(memory.half_dim),
+    regime=rc.Regime(
         "n >= 128, where whole dimensions are finer than the region; on the grid d is within 8% of "
         "the threshold.",
-        {"associations": log_integers(128, 4096)},
+        {"associations": rc.log_integers(128, 4096)},
         size=lambda cell: cell["associations"] ** 2,
         largest=2e6,
     ),
     cells=lambda: {
-        "smoke": half(NEAR, 512),
-        "standard": half(NEAR, 131, 419, 1024),
-        "full": half(NEAR, 131, 419, 1024, 4096),
+        "smoke": half(512),
+        "standard": half(131, 419, 1024),
+        "full": half(131, 419, 1024, 4096),
     },
-    rule=CriticalLocation(Region(0.97, 1.03), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="dim"),
     why="""An accuracy off by 0.006, as the theory states, moves the threshold by 0.6%; where the
         median accuracy is 1/2, so is the mean to 0.001. The sizes are such that whole dimensions
         lie just inside 3%.""",
     replicates={"smoke": 64, "standard": 32},
     looks=7,
     controls=(
-        Control("asymptotic", "2 n log n, as if it were reached", on(memory.half_dim_asymptotic)),
-        Control("root", "d as the root of n, without the logarithm", lambda c: root_of(c, 0.5)),
-        Control("linear", "d linear in n, as for orthogonal ones", lambda c: root_of(c, 1.0)),
+        rc.Control(
+            "asymptotic", "2 n log n, as if it were reached", rc.on(memory.half_dim_asymptotic)
+        ),
+        rc.Control("root", "d as the root of n, without the logarithm", lambda c: root_of(c, 0.5)),
+        rc.Control("linear", "d linear in n, as for orthogonal ones", lambda c: root_of(c, 1.0)),
         NO_LOG,
     ),
-    plot=Plot(x="dim", group=("associations",), collapse=True),
+    plot=rc.Plot(x="dim", group=("associations",), collapse=True),
 )
-def linear_threshold(cell: Cell, block: Block) -> torch.Tensor:
+def linear_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Memories recall more than half of n associations from the dimension on where the predicted
     accuracy is 1/2. From n = 131 to 1024 it grows as the power 0.58 of n, to within 0.03."""
     return hebbian_majority(cell, block)
 
 
-@claim(
+@rc.claim(
     "B.linear-threshold-asymptotic",
     "Storing n associations takes somewhat less than 2 n log n parameters",
     source=SOURCE,
     latex=r"0.9 < \frac{d_{1/2}}{\sqrt{2n\ln n}} < 1",
-    predict=on(memory.half_dim_asymptotic),
-    regime=Regime(
+    predict=rc.on(memory.half_dim_asymptotic),
+    regime=rc.Regime(
         "every n from 30 on; on the grid d is from 0.84 to 1.06 times the limit.",
-        {"associations": log_integers(30, 8192)},
+        {"associations": rc.log_integers(30, 8192)},
         size=lambda cell: cell["associations"] ** 2,
         largest=2e6,
     ),
-    cells=lambda: {"standard": limit(BELOW, 128, 1024), "full": limit(BELOW, 128, 1024, 8192)},
-    rule=CriticalLocation(Region(0.9, 1.0), scan="dim"),
+    cells=lambda: {"standard": below_limit(128, 1024), "full": below_limit(128, 1024, 8192)},
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.0), scan="dim"),
     why="""The limit is out of reach: by the finite-size theory d is 5% to 7% below it on this grid
         and still 7% at n = 10^6, because the largest of n scores is well below sqrt(2 log n). The
         region is what the theory says for every n from 30 to 10^6, rounded.""",
     replicates=16,
     looks=6,
     controls=(
-        times(0.85, "far-below", "15% less, d^2 = 1.45 n log n"),
-        times(1.12, "beyond", "12% more, d^2 = 2.5 n log n"),
-        times(0.5**0.5, "half-the-constant", "d^2 = n log n"),
-        times(2, "all-pairs-constant", "d^2 = 8 n log n"),
+        rc.times(0.85, "far-below", "15% less, d^2 = 1.45 n log n"),
+        rc.times(1.12, "beyond", "12% more, d^2 = 2.5 n log n"),
+        rc.times(0.5**0.5, "half-the-constant", "d^2 = n log n"),
+        rc.times(2, "all-pairs-constant", "d^2 = 8 n log n"),
         NO_LOG,
     ),
-    plot=Plot(x="dim", group=("associations",), collapse=True),
+    plot=rc.Plot(x="dim", group=("associations",), collapse=True),
 )
-def linear_threshold_asymptotic(cell: Cell, block: Block) -> torch.Tensor:
+def linear_threshold_asymptotic(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The number of parameters d^2 at which a typical association is recalled is 2 n log n up to
     finite-size corrections, which lower d by less than a tenth: linear in n up to a logarithm."""
     return hebbian_majority(cell, block)
 
 
-@claim(
+@rc.claim(
     "B.orthonormal-exact",
     "Orthonormal embeddings store d associations without error",
     source=SOURCE,
     latex=r"e_i^\top e_k = \delta_{ik} \Rightarrow We_i = u_i",
-    regime=Regime(
+    regime=rc.Regime(
         "n <= d, any size: the statement is exact.",
-        {"associations": log_integers(1, 512), "dim": log_integers(1, 512)},
+        {"associations": rc.log_integers(1, 512), "dim": rc.log_integers(1, 512)},
         holds=lambda cell: cell["associations"] <= cell["dim"],
     ),
-    cells=grid(associations=16, dim=(16, 32)),
-    rule=Identity(1e-12),
+    cells=rc.grid(associations=16, dim=(16, 32)),
+    rule=rc.Identity(1e-12),
     why="An identity; the tolerance is rounding.",
     replicates=2,
     looks=1,
     controls=(
-        Control(
+        rc.Control(
             "random",
             "the accuracy that random embeddings have",
-            on(memory.linear_memory_accuracy),
-            MeanDifference(Region(-0.05, 0.05), observable="accuracy", method=Deterministic()),
+            rc.on(memory.linear_memory_accuracy),
+            rc.MeanDifference(
+                rc.Region(-0.05, 0.05), observable="accuracy", method=rc.Deterministic()
+            ),
         ),
     ),
 )
-def orthonormal_exact(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def orthonormal_exact(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """Without overlaps there is no interference, and every one of n <= d associations is right."""
     pairs = measured.orthonormal(
         replicates=block.replicates, **cell, device=block.device, dtype=block.dtype
@@ -236,71 +216,71 @@ def orthonormal_exact(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     return {"error": 1 - found, "accuracy": found}
 
 
-@claim(
+@rc.claim(
     "C.hebbian-all-pairs",
     "Probability that every association is recalled",
     source=ALL_PAIRS,
-    predict=on(memory.all_recalled),
+    predict=rc.on(memory.all_recalled),
     regime=memory.PAIRS.searched(
         "on the grid n = 64 and 128, d within 10% of sqrt(8 n log n)",
         size=lambda cell: cell["associations"] ** 2,
         largest=2e6,
     ),
     cells={"standard": whole(64, 128), "full": whole(64, 128, 512)},
-    rule=ProportionDifference(Region(-0.08, 0.08)),
+    rule=rc.ProportionDifference(rc.Region(-0.08, 0.08)),
     why="""The rate of rare failures is right within 10%, which moves a probability near 1/2 by
         0.035; as much is left for failures that come together.""",
     replicates=128,
     looks=7,
     controls=(
-        at("half-the-constant", "d^2 = 4 n log n", dim=lambda c: math.sqrt(2) * c["dim"]),
-        Control(
+        rc.at("half-the-constant", "d^2 = 4 n log n", dim=lambda c: math.sqrt(2) * c["dim"]),
+        rc.Control(
             "independent-scores",
             "failures as with independent normal scores of variance n/d^2 + 1/d",
             lambda c: math.exp(-c["associations"] * (1 - independent(c))),
         ),
     ),
-    plot=Plot(x="dim", group=("associations",)),
+    plot=rc.Plot(x="dim", group=("associations",)),
 )
-def all_pairs(cell: Cell, block: Block) -> torch.Tensor:
+def all_pairs(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Near the threshold the associations that fail are few and nearly independent, so that none
     fails with probability exp(-n(1 - P))."""
     return hebbian_whole(cell, block)
 
 
-@claim(
+@rc.claim(
     "C.hebbian-all-pairs-threshold",
     "The dimension at which all associations are recalled, at finite size",
     source=ALL_PAIRS,
-    predict=on(memory.all_dim),
-    regime=Regime(
+    predict=rc.on(memory.all_dim),
+    regime=rc.Regime(
         "n >= 30; on the grid d is within 8% of the threshold.",
-        {"associations": log_integers(30, 1024)},
+        {"associations": rc.log_integers(30, 1024)},
     ),
     cells=lambda: {"smoke": alls(112), "standard": alls(112, 228), "full": alls(228, 1024)},
-    rule=CriticalLocation(Region(0.97, 1.03), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="dim"),
     why="""A rate of failures that is off by 10%, as the theory states, moves the threshold by 0.7%;
         with the nearest whole dimension that is up to 2%.""",
     replicates={"smoke": 128, "standard": 64},
     looks=7,
     controls=(
-        Control("typical-constant", "2 n log n, that of a typical pair", on(memory.half_dim)),
-        times(0.5**0.5, "independent-outputs", "d^2 = 4 n log n: a steady right score"),
-        times(1.1, "tenth-more", "10% more in d"),
+        rc.Control("typical-constant", "2 n log n, that of a typical pair", rc.on(memory.half_dim)),
+        rc.times(0.5**0.5, "independent-outputs", "d^2 = 4 n log n: a steady right score"),
+        rc.times(1.1, "tenth-more", "10% more in d"),
     ),
-    plot=Plot(x="dim", group=("associations",), collapse=True),
+    plot=rc.Plot(x="dim", group=("associations",), collapse=True),
 )
-def all_pairs_threshold(cell: Cell, block: Block) -> torch.Tensor:
+def all_pairs_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """All n associations are recalled with probability 1/2 at the dimension where the expected
     number of failures is log 2."""
     return hebbian_whole(cell, block)
 
 
-@claim(
+@rc.claim(
     "C.hebbian-8-n-log-n",
     "The Hebbian memory recalls all n pairs from d^2 = 8 n log n",
     source=ALL_PAIRS,
-    predict=on(memory.all_dim_asymptotic),
+    predict=rc.on(memory.all_dim_asymptotic),
     regime=memory.THRESHOLD.searched(
         """from 100 pairs on; on the grid n = 128 and 256, and up to 2048 in the full tier, d within
         12% of the threshold""",
@@ -309,52 +289,52 @@ def all_pairs_threshold(cell: Cell, block: Block) -> torch.Tensor:
         largest=2e6,
     ),
     cells={"standard": sharp(128, 256), "full": sharp(128, 512, 2048)},
-    rule=CriticalLocation(Region(0.94, 1.06), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="dim"),
     why="""The finite-size theory puts d at 1.02 of the limit for n = 128, 1.00 for 256, 0.96 for
         2048: near the limit at every size in reach, but not by convergence. It goes on falling to
         0.944 at n = 10^5, from where it returns more slowly than any size can show.""",
     replicates=64,
     looks=6,
     controls=(
-        times(1.15, "more", "15% more in d, d^2 = 10.6 n log n"),
-        times(0.5, "typical-constant", "d^2 = 2 n log n"),
-        times(0.5**0.5, "half-the-constant", "d^2 = 4 n log n"),
-        Control("no-log", "d^2 = 8 n", lambda c: math.sqrt(8 * c["associations"])),
+        rc.times(1.15, "more", "15% more in d, d^2 = 10.6 n log n"),
+        rc.times(0.5, "typical-constant", "d^2 = 2 n log n"),
+        rc.times(0.5**0.5, "half-the-constant", "d^2 = 4 n log n"),
+        rc.Control("no-log", "d^2 = 8 n", lambda c: math.sqrt(8 * c["associations"])),
     ),
-    plot=Plot(x="dim", group=("associations",), collapse=True),
+    plot=rc.Plot(x="dim", group=("associations",), collapse=True),
 )
-def eight_n_log_n(cell: Cell, block: Block) -> torch.Tensor:
+def eight_n_log_n(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The correlation-matrix memory recalls all n pairs once d^2 exceeds 8 n log n: four times
     the parameters that the typical pair needs."""
     return hebbian_whole(cell, block)
 
 
-@claim(
+@rc.claim(
     "B.superposition",
     "Random embeddings store fewer than d associations at small d, many more at large d",
     source=SOURCE,
     latex=r"P_{all}(n_{all}) = \frac12,\quad n_{all}\sim\frac{d^2}{8\ln d^2}",
-    predict=on(memory.capacity),
-    regime=Regime(
+    predict=rc.on(memory.capacity),
+    regime=rc.Regime(
         "d >= 21; on the grid up to 96: n_all = 0.86 d at the one end, and 2.2 d at the other.",
-        {"dim": log_integers(21, 256)},
+        {"dim": rc.log_integers(21, 256)},
         size=lambda cell: cell["dim"] ** 2,
         largest=2e4,
     ),
     cells=lambda: {"standard": capacities(21, 64, 96), "full": capacities(21, 64, 96, 256)},
-    rule=CriticalLocation(Region(0.93, 1.07), scan="associations", rising=False),
+    rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="associations", rising=False),
     why="""The theory of all associations is right within 1.5% in d, which is 3% in n; whole numbers
         of associations take another 2% at d = 21.""",
     replicates=128,
     looks=7,
     controls=(
-        times(1.2, "fifth-more", "a fifth more associations"),
-        Control("no-superposition", "as orthogonal ones, n = d", lambda c: c["dim"]),
-        at("typical", "the capacity for half of the pairs", dim=lambda c: 2 * c["dim"]),
+        rc.times(1.2, "fifth-more", "a fifth more associations"),
+        rc.Control("no-superposition", "as orthogonal ones, n = d", lambda c: c["dim"]),
+        rc.at("typical", "the capacity for half of the pairs", dim=lambda c: 2 * c["dim"]),
     ),
-    plot=Plot(x="associations", group=("dim",), collapse=True),
+    plot=rc.Plot(x="associations", group=("dim",), collapse=True),
 )
-def superposition(cell: Cell, block: Block) -> torch.Tensor:
+def superposition(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A dimension holds d orthogonal associations; random ones interfere, but from about d = 30 on
     more than d of them are recalled without any error."""
     return hebbian_whole(cell, block)

@@ -2,63 +2,50 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
+import recall_claims as rc
+from claims.common import table
 from claims.memory.common import draw, majority
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    Plot,
-    ProportionDifference,
-    Region,
-    Source,
-    at,
-    cells,
-    claim,
-    ladder,
-    on,
-    times,
-)
 from simulation.memory import linear as measured
 from theory.memory import linear as memory
 
-SOURCE = Source("B", "B1")
+SOURCE = rc.Source("B", "B1")
+linear_claim = partial(rc.claim, source=SOURCE)
 # Multiples of a predicted rank or dimension: those of a region's edges, and further out.
 RANKS, DIMS = (0.9, 0.96, 1.04, 1.1), (0.97, 1.03)
 
 
-def sizes(*points: tuple[int, ...]) -> tuple[Cell, ...]:
+def sizes(*points: tuple[int, ...]) -> tuple[rc.Cell, ...]:
     """Cells of n associations, dimension d and, where they are given, rank m and queries."""
     names = ("associations", "dim", "width", "queries")
-    return cells(dict(zip(names, point, strict=False)) for point in points)
+    return rc.cells(dict(zip(names, point, strict=False)) for point in points)
 
 
-def ranks(*points: tuple[int, int]) -> tuple[Cell, ...]:
+def ranks(*points: tuple[int, int]) -> tuple[rc.Cell, ...]:
     """Rungs around the rank at which half of the associations are recalled."""
-    return ladder(sizes(*points), "width", on(memory.half_rank), RANKS)
+    return rc.ladder(sizes(*points), "width", rc.on(memory.half_rank), RANKS)
 
 
-def large(*points: tuple[int, int]) -> tuple[Cell, ...]:
+def large(*points: tuple[int, int]) -> tuple[rc.Cell, ...]:
     """Rungs of d = m around that at which half of so many associations are recalled, and how many
     of them are asked for."""
-    ask = cells({"associations": n, "queries": queries} for n, queries in points)
-    return ladder(ask, "dim", on(memory.half_dim), DIMS)
+    return rc.ladder(table("associations queries", *points), "dim", rc.on(memory.half_dim), DIMS)
 
 
-def same_parameters(dim: Callable[[float], float]) -> Callable[[Cell], float]:
+def same_parameters(dim: Callable[[float], float]) -> Callable[[rc.Cell], float]:
     """The rank at which m d equals the d^2 of a full-rank memory's dimension."""
     return lambda c: dim(c["associations"]) ** 2 / c["dim"]
 
 
-def ideal(cell: Cell, dim: float) -> float:
+def ideal(cell: rc.Cell, dim: float) -> float:
     """The rank at which half are recalled in the limit, 2 n log n / d."""
     return memory.half_dim_asymptotic(cell["associations"]) ** 2 / dim
 
 
-def low_rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
+def low_rank_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Share of the queries that the memory recalls, behind a random projector if m < d."""
     pairs = draw(cell, block)
     stored = measured.hebbian(pairs)
@@ -68,57 +55,55 @@ def low_rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
     return measured.recalled_share(pairs, stored, queries=cell.get("queries"))
 
 
-def most_recalled(cell: Cell, block: Block) -> torch.Tensor:
+def most_recalled(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Whether the memory recalls more than half of the queries."""
     return majority(low_rank_accuracy(cell, block))
 
 
-def one_by_one(cell: Cell, block: Block) -> torch.Tensor:
+def one_by_one(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The same, one replicate at a time: its embeddings are all that memory must hold."""
-    ones = (Block((rng,), block.device, block.dtype) for rng in block.rngs)
+    ones = (rc.Block((rng,), block.device, block.dtype) for rng in block.rngs)
     return torch.cat([most_recalled(cell, one) for one in ones])
 
 
-@claim(
+@linear_claim(
     "B.low-rank-accuracy",
     "Accuracy of a memory of rank m",
-    source=SOURCE,
-    predict=on(memory.low_rank_accuracy),
+    predict=rc.on(memory.low_rank_accuracy),
     regime=memory.LOW_RANK.searched(
         "on the grid n from 100 to 400, rank d/4 and d/2, accuracies from 0.5 to 0.86",
         size=lambda cell: cell["associations"] ** 2,
         largest=1e6,
     ),
     cells={"standard": sizes((100, 64, 32), (200, 64, 32), (256, 128, 32), (400, 128, 64))},
-    rule=ProportionDifference(Region(-0.015, 0.015)),
+    rule=rc.ProportionDifference(rc.Region(-0.015, 0.015)),
     why="""The theory states 0.006 for the full rank, and as much for the projector's; the rest is
         statistical.""",
     replicates=128,
     looks=6,
     controls=(
-        Control("full-rank", "rank plays no part", on(memory.linear_memory_accuracy)),
-        Control(
+        rc.Control("full-rank", "rank plays no part", rc.on(memory.linear_memory_accuracy)),
+        rc.Control(
             "square-of-same-parameters",
             "as a full-rank memory with d^2 equal to m d",
             lambda c: memory.linear_memory_accuracy(
                 c["associations"], math.sqrt(c["dim"] * c["width"])
             ),
         ),
-        at("ten-percent-rank", "10% less rank", width=lambda c: c["width"] / 1.1),
+        rc.at("ten-percent-rank", "10% less rank", width=lambda c: c["width"] / 1.1),
     ),
-    plot=Plot("parity"),
+    plot=rc.Plot("parity"),
 )
-def rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
+def rank_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Behind a random projector of rank m, the input keeps a share q = m/d of its length, which
     fluctuates, and the interference relative to the signal grows from n/d^2 to n/(m d)."""
     return low_rank_accuracy(cell, block)
 
 
-@claim(
+@linear_claim(
     "B.low-rank-threshold",
     "The rank at which half of the associations are recalled",
-    source=SOURCE,
-    predict=on(memory.half_rank),
+    predict=rc.on(memory.half_rank),
     regime=memory.RANK.searched(
         "on the grid n from 254 to 1024, d from 64 to 256, ranks from 26 to 107",
         size=lambda cell: cell["associations"] ** 2,
@@ -128,68 +113,68 @@ def rank_accuracy(cell: Cell, block: Block) -> torch.Tensor:
         "standard": ranks((254, 64), (512, 256), (1024, 128), (1016, 256)),
         "full": ranks((254, 64), (512, 256), (1024, 128), (1016, 256), (2048, 512)),
     },
-    rule=CriticalLocation(Region(0.96, 1.04), scan="width"),
+    rule=rc.CriticalLocation(rc.Region(0.96, 1.04), scan="width"),
     why="""An accuracy that is off by 0.006, as the theory states, moves the rank by 1.2%; where the
         median accuracy is 1/2, so is the mean to 0.001. The sizes are
         such that whole ranks lie just inside 4%.""",
     replicates=32,
     looks=7,
     controls=(
-        times(1.12, "more", "12% more rank"),
-        Control("rank-alone", "2 n log n / 256: d plays no part", lambda c: ideal(c, 256)),
-        Control("limit", "m d = 2 n log n, as in the limit", lambda c: ideal(c, c["dim"])),
-        Control(
+        rc.times(1.12, "more", "12% more rank"),
+        rc.Control("rank-alone", "2 n log n / 256: d plays no part", lambda c: ideal(c, 256)),
+        rc.Control("limit", "m d = 2 n log n, as in the limit", lambda c: ideal(c, c["dim"])),
+        rc.Control(
             "rank-of-same-parameters", "m d = d^2 of full rank", same_parameters(memory.half_dim)
         ),
-        Control("all-pairs-constant", "m d = 8 n log n", same_parameters(memory.all_dim)),
+        rc.Control("all-pairs-constant", "m d = 8 n log n", same_parameters(memory.all_dim)),
     ),
-    plot=Plot(x="width", group=("associations", "dim"), collapse=True),
+    plot=rc.Plot(x="width", group=("associations", "dim"), collapse=True),
 )
-def rank_threshold(cell: Cell, block: Block) -> torch.Tensor:
+def rank_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory of rank m recalls half of n associations at a rank that tends to 2 n log n / d: rank
     and dimension multiply. At small ranks more is needed, because the share of a query that passes
     the projector varies."""
     return most_recalled(cell, block)
 
 
-@claim(
+@linear_claim(
     "B.one-bit-accuracy",
     "Accuracy of a memory with one bit a parameter",
-    source=SOURCE,
-    predict=on(memory.one_bit_accuracy),
+    predict=rc.on(memory.one_bit_accuracy),
     regime=memory.PAIRS.searched(
         "on the grid n/d from 2 to 6, so that an entry of W is a sum of many terms; d = 64 and 128",
         size=lambda cell: cell["associations"] ** 2,
         largest=1e6,
     ),
     cells={"standard": sizes((120, 64), (200, 64), (800, 128))},
-    rule=ProportionDifference(Region(-0.015, 0.015)),
+    rule=rc.ProportionDifference(rc.Region(-0.015, 0.015)),
     why="""The entries of W are normal up to 1/n, which together with the error of the
         full-precision theory, 0.006, is less than half of the region.""",
     replicates=64,
     looks=7,
     controls=(
-        Control("full-precision", "the signs cost nothing", on(memory.linear_memory_accuracy)),
-        Control(
+        rc.Control(
+            "full-precision", "the signs cost nothing", rc.on(memory.linear_memory_accuracy)
+        ),
+        rc.Control(
             "half-pi-associations",
             "as full precision with pi/2 times the associations",
             lambda c: memory.linear_memory_accuracy(math.pi / 2 * c["associations"], c["dim"]),
         ),
     ),
-    plot=Plot("parity"),
+    plot=rc.Plot("parity"),
 )
-def one_bit_accuracy(cell: Cell, block: Block) -> torch.Tensor:
+def one_bit_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Rounding every parameter to its sign adds noise as if there were pi/2 times the
     associations, less in the terms that come from the outputs' own overlaps."""
     pairs = draw(cell, block)
     return measured.recalled_share(pairs, measured.one_bit(measured.hebbian(pairs)))
 
 
-@claim(
+@linear_claim(
     "B.recall-law-large-vocabulary",
     "The recall law at the vocabulary and the width of a language model",
-    source=SOURCE,
-    predict=on(memory.half_dim),
+    predict=rc.on(memory.half_dim),
     regime="""As many outputs as a vocabulary has tokens, d within 3% of the dimension at which half
         of the associations are recalled.""",
     cells=lambda: {
@@ -197,53 +182,58 @@ def one_bit_accuracy(cell: Cell, block: Block) -> torch.Tensor:
         "standard": large((4096, 2048), (16384, 1024)),
         "full": large((4096, 2048), (16384, 1024), (131072, 4096)),
     },
-    rule=CriticalLocation(Region(0.97, 1.03), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="dim"),
     why="""An accuracy off by 0.006, as the theory states, moves the threshold by 0.5%; as much for
         the quadrature, 0.0015 of accuracy, and the whole dimension.""",
     replicates={"smoke": 16, "standard": 5},
     looks={"smoke": 5, "standard": 5},
     controls=(
-        Control("asymptotic", "2 n log n, as if it were reached", on(memory.half_dim_asymptotic)),
-        at("fifth-more", "a fifth more capacity", associations=lambda c: c["associations"] / 1.2),
-        at("half-the-constant", "d^2 = n log n", associations=lambda c: c["associations"] / 2),
+        rc.Control(
+            "asymptotic", "2 n log n, as if it were reached", rc.on(memory.half_dim_asymptotic)
+        ),
+        rc.at(
+            "fifth-more", "a fifth more capacity", associations=lambda c: c["associations"] / 1.2
+        ),
+        rc.at("half-the-constant", "d^2 = n log n", associations=lambda c: c["associations"] / 2),
     ),
-    plot=Plot(x="dim", group=("associations",), collapse=True),
+    plot=rc.Plot(x="dim", group=("associations",), collapse=True),
     dtype="float32",
 )
-def large_vocabulary(cell: Cell, block: Block) -> torch.Tensor:
+def large_vocabulary(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A sum of outer products answers by the same law when it holds as many associations as a
     language model has tokens. The pairs are exchangeable, so that the first few queries stand for
     all; each is scored against every output, tile by tile, and no n x n matrix is ever held."""
     return one_by_one(cell, block)
 
 
-@claim(
+@linear_claim(
     "B.recall-law-large-rank",
     "The recall law of low rank at the vocabulary and the width of a language model",
-    source=SOURCE,
-    predict=on(memory.half_rank),
+    predict=rc.on(memory.half_rank),
     regime="""n = 131072 and d = 4096, where a memory of full rank would recall everything, and a
         sixth of the rank recalls half.""",
     cells=lambda: {
-        "full": ladder(
-            cells([{"associations": 131072, "dim": 4096, "queries": 4096}]),
+        "full": rc.ladder(
+            rc.cells([{"associations": 131072, "dim": 4096, "queries": 4096}]),
             "width",
-            on(memory.half_rank),
+            rc.on(memory.half_rank),
             DIMS,
         )
     },
-    rule=CriticalLocation(Region(0.97, 1.03), scan="width"),
+    rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="width"),
     why="An accuracy off by 0.006, as the theory states, moves the rank by 1%.",
     replicates=5,
     looks=5,
     controls=(
-        Control("limit", "m d = 2 n log n, as in the limit", lambda c: ideal(c, c["dim"])),
-        at("fifth-more", "a fifth more capacity", associations=lambda c: c["associations"] / 1.2),
+        rc.Control("limit", "m d = 2 n log n, as in the limit", lambda c: ideal(c, c["dim"])),
+        rc.at(
+            "fifth-more", "a fifth more capacity", associations=lambda c: c["associations"] / 1.2
+        ),
     ),
-    plot=Plot(x="width", collapse=True),
+    plot=rc.Plot(x="width", collapse=True),
     dtype="float32",
 )
-def large_rank(cell: Cell, block: Block) -> torch.Tensor:
+def large_rank(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A language model's width holds many times its vocabulary in a sum of outer products: a rank
     of about 2 n log n / d is enough for half of it."""
     return one_by_one(cell, block)

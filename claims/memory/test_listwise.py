@@ -4,22 +4,8 @@ import math
 
 import torch
 
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    Plot,
-    Region,
-    Source,
-    at,
-    cells,
-    claim,
-    grid,
-    ladder,
-    on,
-    times,
-)
+import recall_claims as rc
+from claims.common import table
 from simulation.memory import listwise as measured
 from simulation.memory import optimal as top_one
 from theory.memory import listwise as theory
@@ -27,39 +13,39 @@ from theory.memory import optimal
 
 EDGES = (0.9, 0.96, 1.16, 1.25)
 LITERAL, NEEDED = (0.9, 0.97, 1.25, 1.35), (0.65, 1.0)
-SHARES = cells({"dim": dim, "share": share} for dim, share in ((16, 0.25), (12, 0.5), (8, 0.75)))
-SMALLER = cells({"dim": dim, "share": share} for dim, share in ((16, 0.25), (10, 0.5), (8, 0.75)))
-LARGER = cells({"dim": dim, "share": share} for dim, share in ((20, 0.25), (16, 0.5), (12, 0.75)))
+SHARES = table("dim share", (16, 0.25), (12, 0.5), (8, 0.75))
+SMALLER = table("dim share", (16, 0.25), (10, 0.5), (8, 0.75))
+LARGER = table("dim share", (20, 0.25), (16, 0.5), (12, 0.75))
 
-critical = on(theory.critical_associations)
-LOGARITHM = on(optimal.associations_on_line, constant=2.0)
-necessary = on(optimal.associations_on_line, constant=2 / math.pi)
+critical = rc.on(theory.critical_associations)
+LOGARITHM = rc.on(optimal.associations_on_line, constant=2.0)
+necessary = rc.on(optimal.associations_on_line, constant=2 / math.pi)
 
 
-def load(cell: Cell) -> float:
+def load(cell: rc.Cell) -> float:
     """Number of pairs of the reported closed form."""
     return float(cell["dim"] ** 2 * theory.critical_load(cell["share"]))
 
 
-def small_shares(cell: Cell) -> float:
+def small_shares(cell: rc.Cell) -> float:
     """Number of pairs of its limit."""
     return float(cell["dim"] ** 2 / (2 * math.log(1 / cell["share"])))
 
 
-def rungs(*corners: Cell) -> tuple[Cell, ...]:
+def rungs(*corners: rc.Cell) -> tuple[rc.Cell, ...]:
     """Rungs around the number of pairs that can be retrieved listwise."""
-    return ladder(corners, "associations", critical, EDGES)
+    return rc.ladder(corners, "associations", critical, EDGES)
 
 
-def beyond(*dims: int) -> tuple[Cell, ...]:
+def beyond(*dims: int) -> tuple[rc.Cell, ...]:
     """Rungs at what is necessary, and well below."""
-    return ladder(grid(dim=dims), "associations", necessary, NEEDED)
+    return rc.ladder(rc.grid(dim=dims), "associations", necessary, NEEDED)
 
 
-@claim(
+@rc.claim(
     "C.listwise-capacity",
     "The number of pairs that some linear memory retrieves listwise",
-    source=Source("C", "C4"),
+    source=rc.Source("C", "C4"),
     predict=critical,
     regime=theory.REGIME.searched(
         """random unit vectors; on the grid the averages are over the top quarter, half and three
@@ -73,22 +59,22 @@ def beyond(*dims: int) -> tuple[Cell, ...]:
         "standard": rungs(*SHARES),
         "full": rungs(*SHARES, *LARGER),
     },
-    rule=CriticalLocation(Region(0.9, 1.25), scan="associations", rising=False),
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.25), scan="associations", rising=False),
     why="""The equation leaves out that a finite memory finds directions in which top competitors
         score less. Pilots with other seeds put that at 2% where these are 60, and at 10% to 15%
         where they are 30, so that the region reaches further up than down.""",
     replicates={"smoke": 48, "standard": 24},
     looks=5,
     controls=(
-        times(1.5, "more", "half as many again"),
-        times(0.65, "fewer", "two thirds as many"),
-        at("share-half", "as for the top half, whatever the share", share=0.5),
-        Control("top-one", "as for top-1 recall", on(optimal.critical_associations)),
-        Control("parameters", "Cover's 2 d^2, whatever the share", lambda c: 2 * c["dim"] ** 2),
+        rc.times(1.5, "more", "half as many again"),
+        rc.times(0.65, "fewer", "two thirds as many"),
+        rc.at("share-half", "as for the top half, whatever the share", share=0.5),
+        rc.Control("top-one", "as for top-1 recall", rc.on(optimal.critical_associations)),
+        rc.Control("parameters", "Cover's 2 d^2, whatever the share", lambda c: 2 * c["dim"] ** 2),
     ),
-    plot=Plot(x="associations", group=("dim", "share"), collapse=True),
+    plot=rc.Plot(x="associations", group=("dim", "share"), collapse=True),
 )
-def capacity(cell: Cell, block: Block) -> torch.Tensor:
+def capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Some d by d matrix raises every own score above the average of its top competitors up to
     n = alpha_c(r) d^2 pairs, a multiple of the parameters without a logarithm; none does beyond. At
     finite d angles are those of unit vectors."""
@@ -96,40 +82,40 @@ def capacity(cell: Cell, block: Block) -> torch.Tensor:
     return measured.feasible(pairs, cell["share"]).to(block.dtype)
 
 
-@claim(
+@rc.claim(
     "C.listwise-load",
     "The reported closed form of the listwise load, at small sizes",
-    source=Source("C", "C4", provenance="reported", reference="theory/memory/listwise.py"),
+    source=rc.Source("C", "C4", provenance="reported", reference="theory/memory/listwise.py"),
     latex=r"n = \alpha_c(r)\,d^2",
     predict=load,
     regime="as above, at d = 16, 10 and 8",
     cells=lambda: {
-        "standard": ladder(SMALLER, "associations", load, LITERAL),
-        "full": ladder(LARGER, "associations", load, LITERAL),
+        "standard": rc.ladder(SMALLER, "associations", load, LITERAL),
+        "full": rc.ladder(LARGER, "associations", load, LITERAL),
     },
-    rule=CriticalLocation(Region(0.9, 1.35), scan="associations", rising=False),
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.35), scan="associations", rising=False),
     why="""The finite-size equation of C.listwise-capacity is 4% to 8% above its limit at these
         sizes, and what it leaves out is another 2% to 15%.""",
     replicates=24,
     looks=5,
     controls=(
-        times(1.6, "more", "60% more pairs"),
-        times(0.65, "fewer", "two thirds as many"),
-        Control("logarithm", "2 n log n, as for top-1 recall", LOGARITHM),
-        Control("small-shares", "1/(2 log(1/r)), the limit of small shares", small_shares),
+        rc.times(1.6, "more", "60% more pairs"),
+        rc.times(0.65, "fewer", "two thirds as many"),
+        rc.Control("logarithm", "2 n log n, as for top-1 recall", LOGARITHM),
+        rc.Control("small-shares", "1/(2 log(1/r)), the limit of small shares", small_shares),
     ),
-    plot=Plot(x="associations", group=("dim", "share"), collapse=True),
+    plot=rc.Plot(x="associations", group=("dim", "share"), collapse=True),
 )
-def reported_load(cell: Cell, block: Block) -> torch.Tensor:
+def reported_load(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Listwise retrieval is possible up to the load n/d^2 = alpha_c(r) and not beyond."""
     pairs = block.draw(top_one.draw, cell.without("share"))
     return measured.feasible(pairs, cell["share"]).to(block.dtype)
 
 
-@claim(
+@rc.claim(
     "C.necessary-constant",
     "No linear memory recalls all pairs where d^2 is below 2/pi n log n",
-    source=Source("C", "C4", provenance="reported", reference="theory/memory/optimal.py"),
+    source=rc.Source("C", "C4", provenance="reported", reference="theory/memory/optimal.py"),
     latex=r"d^2 > \frac2\pi n\log n",
     predict=necessary,
     regime=optimal.ANY.searched(
@@ -139,22 +125,22 @@ def reported_load(cell: Cell, block: Block) -> torch.Tensor:
         largest=2e5,
     ),
     cells=lambda: {"smoke": beyond(8), "standard": beyond(8, 12, 16), "full": beyond(8, 16, 24)},
-    rule=CriticalLocation(Region(0.0, 1.0), scan="associations", rising=False),
+    rule=rc.CriticalLocation(rc.Region(0.0, 1.0), scan="associations", rising=False),
     why="""One-sided, as the statement is. The best memory's own constant is 0.85 at d = 8 and 0.94
         at d = 16, and creeps towards 2.""",
     replicates={"smoke": 48, "standard": 32},
     looks=4,
     controls=(
-        Control(
+        rc.Control(
             "published-line",
             "1.3 is necessary, as the line of a published figure would have it",
-            on(optimal.associations_on_line, constant=1.3),
+            rc.on(optimal.associations_on_line, constant=1.3),
         ),
-        Control("limit", "2 is necessary at these sizes", LOGARITHM),
+        rc.Control("limit", "2 is necessary at these sizes", LOGARITHM),
     ),
-    plot=Plot(x="associations", group=("dim",), collapse=True),
+    plot=rc.Plot(x="associations", group=("dim",), collapse=True),
 )
-def necessary_constant(cell: Cell, block: Block) -> torch.Tensor:
+def necessary_constant(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Every linear memory that recalls all of n random pairs has at least d^2 = 2/pi n log n
     parameters."""
     return top_one.separable(block.draw(top_one.draw, cell)).to(block.dtype)

@@ -6,86 +6,60 @@ yet: the claims test the law of finite size, and say where the limit is.
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import torch
 from scipy import special
 
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    MeanDifference,
-    OneSided,
-    Ordering,
-    Plot,
-    Region,
-    Source,
-    at,
-    cells,
-    claim,
-    grid,
-    ladder,
-    on,
-    scan,
-    times,
-)
+import recall_claims as rc
+from claims.common import rungs, table
 from simulation.memory.mlp import constructed
 from theory.laws import quadrature
 from theory.memory import mlp
 
-SOURCE = Source("B", "B2")
+mlp_claim = partial(rc.claim, source=rc.Source("B", "B2"), replicates=16, looks=7, dtype="float32")
 ALL_RIGHT = "P(all right)"
-SMALL = Cell(associations=128, dim=32)
+SMALL = rc.Cell(associations=128, dim=32)
 SQUARE = (SMALL, SMALL.replace(associations=512), SMALL.replace(dim=128))
-FEW_OUTPUTS = cells({"associations": n, "dim": d, "outputs": 64} for n, d in ((256, 32), (512, 64)))
-LIMIT = (SMALL, Cell(associations=512, dim=128))
-STORED = cells(
-    {"width": m, "dim": d, "features": "cosine"} for m, d in ((128, 32), (512, 32), (128, 128))
-)
-RELU = cells(
-    {"width": m, "dim": d, "features": "relu"} for m, d in ((256, 32), (512, 32), (512, 64))
-)
-RELU_WIDE = cells(
-    {"associations": n, "dim": d, "width": 4096, "features": "relu"}
-    for n, d in ((800, 24), (1200, 32))
-)
+FEW_OUTPUTS = table("associations dim", (256, 32), (512, 64), outputs=64)
+LIMIT = (SMALL, rc.Cell(associations=512, dim=128))
+STORED = table("width dim", (128, 32), (512, 32), (128, 128), features="cosine")
+RELU = table("width dim", (256, 32), (512, 32), (512, 64), features="relu")
+RELU_WIDE = table("associations dim", (800, 24), (1200, 32), width=4096, features="relu")
 
-critical_width, capacity = on(mlp.critical_width), on(mlp.capacity)
+critical_width, capacity = rc.on(mlp.critical_width), rc.on(mlp.capacity)
 
 
-def widths(settings: Iterable[Cell]) -> tuple[Cell, ...]:
+def widths(settings: Iterable[rc.Cell]) -> tuple[rc.Cell, ...]:
     """A ladder around the width from which all associations are right."""
-    return ladder(settings, "width", critical_width, (0.8, 0.9, 0.96, 1.04, 1.1, 1.22))
+    return rc.ladder(settings, "width", critical_width, (0.8, 0.9, 0.96, 1.04, 1.1, 1.22))
 
 
-def below_limit(settings: Iterable[Cell]) -> tuple[Cell, ...]:
+def below_limit(settings: Iterable[rc.Cell]) -> tuple[rc.Cell, ...]:
     """A ladder below the width that the limit's law asks for."""
     factors = (0.6, 0.7, 0.77, 0.87, 0.95, 1.1)
-    return ladder(settings, "width", on(mlp.asymptotic_width), factors)
+    return rc.ladder(settings, "width", rc.on(mlp.asymptotic_width), factors)
 
 
-def capacities(settings: Iterable[Cell], edge: float) -> tuple[Cell, ...]:
+def capacities(settings: Iterable[rc.Cell], edge: float) -> tuple[rc.Cell, ...]:
     """A ladder around the number of associations up to which all are right."""
-    factors = (1 - 2.2 * edge, 1 - edge, 1 - 0.4 * edge, 1 + 0.4 * edge, 1 + edge, 1 + 2.2 * edge)
-    return ladder(settings, "associations", capacity, factors)
+    return rungs("associations", capacity, edge, *settings)
 
 
-def middle(*parts: float) -> tuple[Cell, ...]:
+def middle(*parts: float) -> tuple[rc.Cell, ...]:
     """Square memories, and one with fewer outputs, in the middle of their transition."""
-    sizes = grid(associations=512, dim=(32, 64)) + grid(associations=512, dim=64, outputs=128)
-    return scan(sizes, "width", critical_width, parts)
+    sizes = rc.grid(associations=512, dim=(32, 64)) + rc.grid(associations=512, dim=64, outputs=128)
+    return rc.scan(sizes, "width", critical_width, parts)
 
 
 def anchored(
-    shape: Callable[[Cell], float], law: Callable[[Cell], float], base: Cell
-) -> Callable[[Cell], float]:
+    shape: Callable[[rc.Cell], float], law: Callable[[rc.Cell], float], base: rc.Cell
+) -> Callable[[rc.Cell], float]:
     """What goes with a power law `shape` and is right at the base."""
     return lambda cell: law(base) * shape(cell) / shape(base)
 
 
-def leading_accuracy(cell: Cell) -> float:
+def leading_accuracy(cell: rc.Cell) -> float:
     """Gaussian scores of variance v = (N/d + N/M)/m, own signal not counted."""
     n, outputs = cell["associations"], cell.get("outputs", cell["associations"])
     own, weights = quadrature.normal(64)
@@ -93,300 +67,277 @@ def leading_accuracy(cell: Cell) -> float:
     return float(weights @ special.ndtr(1 / deviation + own) ** (outputs - 1))
 
 
-def n_log_n(cell: Cell) -> float:
+def n_log_n(cell: rc.Cell) -> float:
     """N log N."""
     return float(cell["associations"] * math.log(cell["associations"]))
 
 
-@claim(
+@mlp_claim(
     "B.mlp-memory-accuracy",
     "Accuracy of the cosine memory across its transition",
-    source=SOURCE,
-    predict=on(mlp.mlp_memory_accuracy),
+    predict=rc.on(mlp.mlp_memory_accuracy),
     regime=mlp.COSINE.searched("on the grid M >= d, widths 1/4 and 1/2 of the critical one"),
     cells=lambda: {
         "smoke": middle(0.25)[1:2],
         "standard": middle(0.25) + middle(0.5)[:1],
         "full": middle(0.25, 0.5),
     },
-    rule=MeanDifference(Region(-0.02, 0.02)),
+    rule=rc.MeanDifference(rc.Region(-0.02, 0.02)),
     why="""the theory states an error of 0.01; as much again for sampling. Bets on accuracies would
         take twice as many replicates as t intervals do""",
     replicates=256,
     looks=2,
     controls=(
-        Control("leading-order", "Gaussian scores of variance v", leading_accuracy),
-        at("both-layers", "2 md, the weights of both layers", width=lambda c: 2 * c["width"]),
+        rc.Control("leading-order", "Gaussian scores of variance v", leading_accuracy),
+        rc.at("both-layers", "2 md, the weights of both layers", width=lambda c: 2 * c["width"]),
     ),
-    plot=Plot(x="width", group=("associations", "dim"), y_label="accuracy"),
-    dtype="float32",
+    plot=rc.Plot(x="width", group=("associations", "dim"), y_label="accuracy"),
 )
-def memory_accuracy(cell: Cell, block: Block) -> torch.Tensor:
+def memory_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A Hebbian second layer on m random cosine features recalls the share of N associations that
     the interference of the others, of variance N/(md) + N/(mM) and more, leaves above the best
     competitor."""
     return block.draw(constructed, cell)["accuracy"]
 
 
-@claim(
+@mlp_claim(
     "B.mlp-memory-width",
     "The width at which the cosine memory recalls everything",
-    source=SOURCE,
     predict=critical_width,
     regime=mlp.PAIRS.searched("on the grid as many outputs as pairs; N and d by factors of 4"),
     cells=lambda: {
         "smoke": widths(SQUARE[2:]),
         "standard": widths(SQUARE),
-        "full": widths(SQUARE + grid(associations=2048, dim=(64, 128))),
+        "full": widths(SQUARE + rc.grid(associations=2048, dim=(64, 128))),
     },
-    rule=CriticalLocation(Region(0.9, 1.1), scan="width"),
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="width"),
     why="the theory states an error of 3%; the rest is what the replicates can tell",
-    replicates=16,
-    looks=7,
     controls=(
-        times(0.5, "average-association", "2 log N, for a typical association in place of all"),
-        Control(
+        rc.times(0.5, "average-association", "2 log N, for a typical association in place of all"),
+        rc.Control(
             "no-logarithm",
             "m ~ N/d from N = 128, d = 32 on",
             anchored(lambda c: c["associations"] / c["dim"], critical_width, SMALL),
         ),
-        Control(
+        rc.Control(
             "dimension-counts-twice",
             "m d^2 ~ N log N from N = 128, d = 32 on",
             anchored(lambda c: n_log_n(c) / c["dim"] ** 2, critical_width, SMALL),
         ),
-        Control(
+        rc.Control(
             "linear-memory",
             "a layer of width m stores as many as its m^2 parameters would in a linear memory",
             lambda c: (c["dim"] * critical_width(c)) ** 0.5,
         ),
     ),
-    plot=Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
-    dtype="float32",
+    plot=rc.Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
-def memory_width(cell: Cell, block: Block) -> torch.Tensor:
+def memory_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """All N associations are right with probability 1/2 at the width where the mean number of
     wrong ones is log 2. At M = N it grows with N by the power 1.20, a little faster than N, and
     falls with d by 0.85, slowed by the interference N/M; either to within 0.15."""
     return block.draw(constructed, cell)["all"]
 
 
-@claim(
+@mlp_claim(
     "B.mlp-memory-few-outputs",
     "Interference within an output adds to that between outputs",
-    source=SOURCE,
     latex=r"m_* \propto \frac Nd + \frac NM",
     predict=critical_width,
     regime=mlp.PAIRS.searched("on the grid M = N/4, twice d, and M = N/8: both terms count"),
     cells=lambda: {
         "standard": widths(FEW_OUTPUTS),
-        "full": widths(FEW_OUTPUTS + grid(associations=2048, dim=128, outputs=256)),
+        "full": widths(FEW_OUTPUTS + rc.grid(associations=2048, dim=128, outputs=256)),
     },
-    rule=CriticalLocation(Region(0.9, 1.1), scan="width"),
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="width"),
     why="the theory states an error of 3%; the rest is what the replicates can tell",
-    replicates=16,
-    looks=7,
     controls=(
-        times(1.25),
-        Control(
+        rc.times(1.25),
+        rc.Control(
             "between-only",
             "drops the interference N/M within an output's own score",
             lambda c: critical_width(c) / (1 + c["dim"] / c["outputs"]),
         ),
-        Control(
+        rc.Control(
             "within-only",
             "drops the interference N/d between outputs",
             lambda c: critical_width(c) / (1 + c["outputs"] / c["dim"]),
         ),
     ),
-    plot=Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
-    dtype="float32",
+    plot=rc.Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
-def memory_few_outputs(cell: Cell, block: Block) -> torch.Tensor:
+def memory_few_outputs(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """With fewer outputs than associations a score is disturbed by the N/M inputs of the same
     output and, through the overlaps of the outputs, by all N; the variances N/(mM) and N/(md)
     add up."""
     return block.draw(constructed, cell)["all"]
 
 
-@claim(
+@mlp_claim(
     "B.mlp-memory-capacity",
     "The capacity grows with the product of width and dimension",
-    source=SOURCE,
     latex=r"N_*\log N_* \propto m\,d",
     predict=capacity,
     regime=mlp.STORED.searched("on the grid m and d by factors of 4", features=("cosine",)),
     cells=lambda: {"smoke": capacities(STORED[2:], 0.09), "standard": capacities(STORED, 0.09)},
-    rule=CriticalLocation(Region(0.91, 1.09), scan="associations", rising=False),
+    rule=rc.CriticalLocation(rc.Region(0.91, 1.09), scan="associations", rising=False),
     why="the theory states an error of 3%; the rest is what the replicates can tell",
-    replicates=16,
-    looks=7,
     controls=(
-        Control(
+        rc.Control(
             "no-logarithm",
             "N ~ md from m = 128, d = 32 on",
             anchored(lambda c: c["width"] * c["dim"], capacity, STORED[0]),
         ),
-        Control(
+        rc.Control(
             "dimension-alone",
             "N ~ d^2 from m = 128, d = 32 on",
             anchored(lambda c: c["dim"] ** 2, capacity, STORED[0]),
         ),
-        Control(
+        rc.Control(
             "width-alone",
             "N ~ m from m = 128, d = 32 on",
             anchored(lambda c: c["width"], capacity, STORED[0]),
         ),
     ),
-    plot=Plot(x="associations", group=("width", "dim"), collapse=True, y_label=ALL_RIGHT),
-    dtype="float32",
+    plot=rc.Plot(x="associations", group=("width", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
-def memory_capacity(cell: Cell, block: Block) -> torch.Tensor:
+def memory_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Four times the width at fixed dimension stores 3.2 times, four times the dimension at fixed
     width 3.2 times as many associations, to within a fifth: both count alike."""
     return block.draw(constructed, cell)["all"]
 
 
-@claim(
+@mlp_claim(
     "B.mlp-memory-asymptotic",
     "Memories of finite size need 0.7 to 0.95 of the limit's width, md = 8 N log N (1 + d/M)",
-    source=SOURCE,
-    predict=on(mlp.asymptotic_width),
+    predict=rc.on(mlp.asymptotic_width),
     regime="M = N of 128 and 512, d = N/4",
     cells=lambda: {
         "smoke": below_limit(LIMIT[:1]),
         "standard": below_limit(LIMIT),
-        "full": below_limit(LIMIT + grid(associations=(512, 1024), dim=64)),
+        "full": below_limit(LIMIT + rc.grid(associations=(512, 1024), dim=64)),
     },
-    rule=CriticalLocation(Region(0.7, 0.95), scan="width"),
+    rule=rc.CriticalLocation(rc.Region(0.7, 0.95), scan="width"),
     why="""the approach to the limit is logarithmic: the theory of finite size puts the ratio at
         0.78 and 0.82 in this grid, within its own 3%; the rest is what the replicates can tell""",
-    replicates=16,
-    looks=7,
     controls=(
-        times(1.4, "eleven", "md = 11 N log N"),
-        times(0.25, "two", "md = 2 N log N, the conjectured optimum of linear memories"),
-        Control(
+        rc.times(1.4, "eleven", "md = 11 N log N"),
+        rc.times(0.25, "two", "md = 2 N log N, the conjectured optimum of linear memories"),
+        rc.Control(
             "no-logarithm", "md = 8 N (1 + d/M)", lambda c: 8 * (c["associations"] / c["dim"] + 1)
         ),
-        Control("width-alone", "m = 8 log N: d stores", lambda c: 8 * math.log(c["associations"])),
+        rc.Control(
+            "width-alone", "m = 8 log N: d stores", lambda c: 8 * math.log(c["associations"])
+        ),
     ),
-    plot=Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
-    dtype="float32",
+    plot=rc.Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
-def memory_asymptotic(cell: Cell, block: Block) -> torch.Tensor:
+def memory_asymptotic(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A layer of md parameters stores N associations once md exceeds 8 N log N, as many as the
     d^2 of a linear memory; memories of a few hundred need less, by 5 to 30%."""
     return block.draw(constructed, cell)["all"]
 
 
-@claim(
+@mlp_claim(
     "B.relu-memory-capacity",
     "ReLU features without constant and linear parts make a memory",
-    source=SOURCE,
     latex=r"T^2 = \frac{1}{m-d-1} + T_\infty^2,\quad T_\infty^2\approx\frac{1.53}{d^2}",
-    predict=on(mlp.capacity),
+    predict=rc.on(mlp.capacity),
     regime=mlp.STORED.searched(
         "on the grid widths from 8 d to 16 d, where neurons still count most", features=("relu",)
     ),
     cells=lambda: {
         "smoke": capacities(RELU[:1], 0.08),
         "standard": capacities(RELU, 0.08),
-        "full": capacities(RELU + grid(width=1024, dim=(64, 128), features="relu"), 0.08),
+        "full": capacities(RELU + rc.grid(width=1024, dim=(64, 128), features="relu"), 0.08),
     },
-    rule=CriticalLocation(Region(0.92, 1.08), scan="associations", rising=False),
+    rule=rc.CriticalLocation(rc.Region(0.92, 1.08), scan="associations", rising=False),
     why="""the theory states an error of 3% up to m = d^2/1.53; the rest is what the replicates can
         tell""",
-    replicates=16,
     looks=8,
     controls=(
-        times(1.2),
-        at("as-cosine", "no lost neurons, no quadratic part", features="cosine"),
-        at(
+        rc.times(1.2),
+        rc.at("as-cosine", "no lost neurons, no quadratic part", features="cosine"),
+        rc.at(
             "no-quadratic-part",
             "the cosine's law with m - d - 1 neurons",
             features="cosine",
             width=lambda c: c["width"] - c["dim"] - 1,
         ),
     ),
-    plot=Plot(x="associations", group=("width", "dim"), collapse=True, y_label=ALL_RIGHT),
-    dtype="float32",
+    plot=rc.Plot(x="associations", group=("width", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
-def relu_capacity(cell: Cell, block: Block) -> torch.Tensor:
+def relu_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Random ReLU features, projected off the constant and linear directions, store associations
     by the law of the cosine memory; d + 1 neurons are lost to the projection, and the quadratic
     part of the features adds interference that no width removes."""
     return block.draw(constructed, cell)["all"]
 
 
-@claim(
+@mlp_claim(
     "B.relu-memory-floor",
     "Beyond d^2 neurons, wider ReLU layers store no more",
-    source=SOURCE,
     latex=r"T^2 \to T_\infty^2 = \mathrm{Var}\,k \approx\frac{2}{(\pi-2)^2d^2}",
-    predict=on(mlp.mlp_memory_accuracy),
+    predict=rc.on(mlp.mlp_memory_accuracy),
     regime=mlp.RELU.searched(
         """on the grid width 4096, 4 and 7 times d^2, so that the quadratic part is 6 to 11 times
         the neurons' share of the interference"""
     ),
     cells={"standard": RELU_WIDE},
-    rule=MeanDifference(Region(-0.03, 0.03)),
+    rule=rc.MeanDifference(rc.Region(-0.03, 0.03)),
     why="""overlaps of quadratic features are skewed, not normal, which the theory neglects: it
         states an error of 0.02; the rest is sampling, by t intervals, as bets would take four
         times the replicates""",
     replicates=64,
     looks=1,
     controls=(
-        at("width-suffices", "interference falls as 1/m for ever", features="cosine"),
-        at(
+        rc.at("width-suffices", "interference falls as 1/m for ever", features="cosine"),
+        rc.at(
             "linear-part-left",
             "interference of the linear part, 1/d, as in a linear memory",
             features="cosine",
             width=lambda c: c["dim"],
         ),
     ),
-    plot=Plot("parity"),
-    dtype="float32",
+    plot=rc.Plot("parity"),
 )
-def relu_floor(cell: Cell, block: Block) -> torch.Tensor:
+def relu_floor(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The overlaps of ReLU features are, but for their constant and linear parts, nearly quadratic
     in the inputs; a layer wider than the d^2/1.53 that such functions can use stays at the
     accuracy of infinite width."""
     return block.draw(constructed, cell)["accuracy"]
 
 
-@claim(
+@rc.claim(
     "B.relu-memory-projection",
     "Plain ReLU features make no memory",
-    source=Source("B", "B2", provenance="derived", reference="theory/memory/mlp.py"),
+    source=rc.Source("B", "B2", provenance="derived", reference="theory/memory/mlp.py"),
     latex=r"k_{\mathrm{relu}}(t) = \frac1\pi + \frac t2 + \frac{t^2}{2\pi} + \dots",
     regime="sizes at which the projected features recall nearly everything",
     cells={
-        "smoke": grid(associations=128, dim=32, width=256),
-        "standard": cells(
-            {"associations": n, "dim": d, "width": 512} for n, d in ((128, 32), (256, 64))
-        ),
-        "full": grid(associations=(128, 256, 512), dim=(64, 128), width=1024),
+        "smoke": rc.grid(associations=128, dim=32, width=256),
+        "standard": table("associations dim", (128, 32), (256, 64), width=512),
+        "full": rc.grid(associations=(128, 256, 512), dim=(64, 128), width=1024),
     },
-    rule=Ordering(smaller="plain", larger="projected", margin=0.5, method=Betting()),
+    rule=rc.Ordering(smaller="plain", larger="projected", margin=0.5, method=rc.Betting()),
     why="half of the associations lost is what we call no memory",
     replicates=16,
     looks=5,
     controls=(
-        Control(
+        rc.Control(
             "the-plain-one",
             "plain is better",
-            rule=Ordering("projected", "plain", method=Betting()),
+            rule=rc.Ordering("projected", "plain", method=rc.Betting()),
         ),
-        Control(
+        rc.Control(
             "projection-idle",
             "what is projected off costs less than a tenth of the associations",
-            rule=OneSided(upper=0.1, observable="difference", method=Betting(-1, 1)),
+            rule=rc.OneSided(upper=0.1, observable="difference", method=rc.Betting(-1, 1)),
         ),
     ),
     dtype="float32",
 )
-def relu_projection(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def relu_projection(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """With plain ReLU features every input overlaps every other by 1/pi of its own square, so that
     each answer is mostly the sum of all outputs; taking constant and linear parts off gains more
     than half of the associations."""

@@ -1,35 +1,16 @@
 """The best linear memory: how many pairs any matrix can store, and how many training finds."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import torch
 
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    Identity,
-    Ordering,
-    Plot,
-    ProportionDifference,
-    Region,
-    Source,
-    at,
-    cells,
-    claim,
-    grid,
-    ladder,
-    on,
-    reads,
-    times,
-)
+import recall_claims as rc
 from simulation.memory import optimal as measured
 from theory.memory import optimal as theory
 
 REFERENCE = "theory/memory/optimal.py"
-DERIVED = Source("B", "B1", provenance="derived", reference=REFERENCE)
+DERIVED = rc.Source("B", "B1", provenance="derived", reference=REFERENCE)
 ENOUGH = 0.99
 
 # Multiples of the predicted number of associations: those of a region's edges, and further out.
@@ -39,44 +20,47 @@ SMALL, LARGE, HUGE = (10, 12, 16), (20,), (24, 32, 48)
 FIGURE = (8, 11, 16)
 FEWER = {8: (20,), 12: (36,), 16: (56,)}
 TRANSITION = {6: (14, 16, 18), 8: (22, 24, 26)}
-SHARE = Betting(0, 1)
+SHARE = rc.Betting(0, 1)
 
-critical = on(theory.critical_associations)
-LIMIT = on(theory.associations_on_line, constant=2.0)
-ASYMPTOTE = Control("asymptote", "d^2 = 2 n log n, as in the limit", LIMIT)
-HEBBIAN = Control(
+critical = rc.on(theory.critical_associations)
+LIMIT = rc.on(theory.associations_on_line, constant=2.0)
+capacity_claim = partial(
+    rc.claim, predict=critical, plot=rc.Plot(x="associations", group=("dim",), collapse=True)
+)
+ASYMPTOTE = rc.Control("asymptote", "d^2 = 2 n log n, as in the limit", LIMIT)
+HEBBIAN = rc.Control(
     "hebbian",
     "d^2 = 8 n log n, of the sum of outer products",
-    on(theory.associations_on_line, constant=8.0),
+    rc.on(theory.associations_on_line, constant=8.0),
 )
-A_TENTH = (times(1.12, "more", "12% more pairs"), times(0.88, "fewer", "12% fewer pairs"))
-FROZEN = Control(
+A_TENTH = (rc.times(1.12, "more", "12% more pairs"), rc.times(0.88, "fewer", "12% fewer pairs"))
+FROZEN = rc.Control(
     "frozen-competitors",
     "raises the correct scores and leaves the largest competitors where chance put them",
-    on(theory.frozen_associations),
+    rc.on(theory.frozen_associations),
 )
 
 
-def points(counts: Mapping[int, tuple[int, ...]], **more: bool) -> tuple[Cell, ...]:
+def points(counts: Mapping[int, tuple[int, ...]], **more: bool) -> tuple[rc.Cell, ...]:
     """Cells at these numbers of associations, by dimension."""
-    return cells(
+    return rc.cells(
         {"dim": dim, "associations": n, **more} for dim, row in counts.items() for n in row
     )
 
 
-def rungs(factors: tuple[float, ...], *dims: int, **more: bool) -> tuple[Cell, ...]:
+def rungs(factors: tuple[float, ...], *dims: int, **more: bool) -> tuple[rc.Cell, ...]:
     """Rungs around the number of pairs that the best memory stores."""
-    return ladder(grid(dim=dims, **more), "associations", critical, factors)
+    return rc.ladder(rc.grid(dim=dims, **more), "associations", critical, factors)
 
 
-def beside(constant: float, *dims: int, **more: bool) -> tuple[Cell, ...]:
+def beside(constant: float, *dims: int, **more: bool) -> tuple[rc.Cell, ...]:
     """Rungs at the edges of a region around d^2 = constant n log n, and around the true number."""
-    points, line = grid(dim=dims, **more), on(theory.associations_on_line, constant=constant)
-    literal = ladder(points, "associations", line, LITERAL)
-    return literal + ladder(points, "associations", critical, ACROSS)
+    points, line = rc.grid(dim=dims, **more), rc.on(theory.associations_on_line, constant=constant)
+    literal = rc.ladder(points, "associations", line, LITERAL)
+    return literal + rc.ladder(points, "associations", critical, ACROSS)
 
 
-def best(cell: Cell, block: Block) -> torch.Tensor:
+def best(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """1 where some linear memory stores all pairs, else 0."""
     return measured.separable(block.draw(measured.draw, cell)).to(block.dtype)
 
@@ -87,16 +71,15 @@ def accuracy(pairs: measured.Pairs) -> torch.Tensor:
     return measured.stored(pairs, memory).double().mean(1)
 
 
-def enough(cell: Cell, block: Block) -> torch.Tensor:
+def enough(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Whether training stores 99% of the pairs."""
     return (accuracy(block.draw(measured.draw, cell)) >= ENOUGH).double()
 
 
-@claim(
+@capacity_claim(
     "C.optimal-capacity",
     "The number of pairs that the best linear memory stores",
-    source=Source("C", "C1"),
-    predict=critical,
+    source=rc.Source("C", "C1"),
     regime=theory.SHARED.searched(
         "random unit vectors; on the grid d from 10 to 20, in full to 48, n within 10% of the "
         "threshold",
@@ -109,7 +92,7 @@ def enough(cell: Cell, block: Block) -> torch.Tensor:
         "standard": rungs(EDGES, *SMALL, *LARGE),
         "full": rungs(EDGES, *SMALL, *LARGE, *HUGE),
     },
-    rule=CriticalLocation(Region(0.95, 1.05), scan="associations", rising=False),
+    rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="associations", rising=False),
     why="""The kinematic formula places the median within one dimension of its mean, a relative
         1/d^2 or 1% at d = 10. It assumes a random subspace and independent cones; that the pairs
         share their outputs is not in it, and pilots with other seeds put it at 1%.""",
@@ -117,23 +100,22 @@ def enough(cell: Cell, block: Block) -> torch.Tensor:
     looks=7,
     controls=(
         *A_TENTH,
-        Control(
+        rc.Control(
             "parameters",
             "n proportional to d^2",
             lambda c: theory.critical_associations(10) * (c["dim"] / 10) ** 2,
         ),
-        Control(
+        rc.Control(
             "constant-coefficient",
             "d^2 = 0.82 n log n, as at d = 6",
-            on(theory.associations_on_line, constant=0.82),
+            rc.on(theory.associations_on_line, constant=0.82),
         ),
         ASYMPTOTE,
         HEBBIAN,
         FROZEN,
     ),
-    plot=Plot(x="associations", group=("dim",), collapse=True),
 )
-def capacity(cell: Cell, block: Block) -> torch.Tensor:
+def capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """All of n random pairs can be stored by some d by d matrix up to the n at which the
     distance of a random vector from the normal cones uses up the d^2 parameters: linear in the
     number of parameters only up to logarithms, which at these sizes lower the exponent in d from 2
@@ -141,11 +123,10 @@ def capacity(cell: Cell, block: Block) -> torch.Tensor:
     return best(cell, block)
 
 
-@claim(
+@capacity_claim(
     "C.decoupled-capacity",
     "With competitors of its own for every input, capacity is the same",
-    source=Source("C", "C2"),
-    predict=critical,
+    source=rc.Source("C", "C2"),
     regime=theory.OWN.searched(
         "the decoupled model: n outputs of its own for every input; on the grid d from 14 to 18",
         size=lambda cell: cell["dim"] ** 4,
@@ -156,30 +137,29 @@ def capacity(cell: Cell, block: Block) -> torch.Tensor:
         "standard": rungs(SHARP, 14, 16, 18, own_competitors=True),
         "full": rungs(SHARP, 14, 16, 18, 20, own_competitors=True),
     },
-    rule=CriticalLocation(Region(0.97, 1.03), scan="associations", rising=False),
+    rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="associations", rising=False),
     why="""In this model the cones are independent, as the formula has them. Its own error is 1/d^2,
         0.5% at d = 14; the rest is the next whole number of pairs, 1% to 2%.""",
     replicates=32,
     looks=7,
     controls=(
-        times(1.08, "more", "8% more pairs"),
-        times(0.92, "fewer", "8% fewer pairs"),
+        rc.times(1.08, "more", "8% more pairs"),
+        rc.times(0.92, "fewer", "8% fewer pairs"),
         ASYMPTOTE,
         FROZEN,
     ),
-    plot=Plot(x="associations", group=("dim",), collapse=True),
 )
-def decoupled_capacity(cell: Cell, block: Block) -> torch.Tensor:
+def decoupled_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The decoupled model, in which no two inputs share a competitor, stores as many pairs as the
     normal cones allow: as many as the memory itself, to within a few per cent."""
     return best(cell, block)
 
 
-@claim(
+@rc.claim(
     "C.decoupled-transition",
     "How sharply the pairs become too many",
-    source=Source("C", "C2"),
-    predict=on(theory.separable_probability),
+    source=rc.Source("C", "C2"),
+    predict=rc.on(theory.separable_probability),
     regime=theory.TRANSITION.searched(
         "on the grid across the transition, d = 6 and 8, and 12 in the full tier",
         size=lambda cell: cell["associations"] ** 2 * cell["dim"],
@@ -191,35 +171,35 @@ def decoupled_capacity(cell: Cell, block: Block) -> torch.Tensor:
         "standard": points(TRANSITION, own_competitors=True),
         "full": points(TRANSITION | {12: (40, 43, 46)}, own_competitors=True),
     },
-    rule=ProportionDifference(Region(-0.08, 0.08)),
+    rule=rc.ProportionDifference(rc.Region(-0.08, 0.08)),
     why="""The formula would be exact for a random subspace. A threshold that is off by a third of a
         pair changes a probability by up to 0.08.""",
     replicates=128,
     looks=7,
     controls=(
-        at(
+        rc.at(
             "ten-percent",
             "a threshold 10% higher",
             associations=lambda c: round(c["associations"] / 1.1),
         ),
-        Control(
+        rc.Control(
             "infinitely-sharp",
             "all up to the threshold, none beyond",
             lambda c: float(c["associations"] < critical(c)),
         ),
     ),
-    plot=Plot(x="associations", group=("dim",), log=""),
+    plot=rc.Plot(x="associations", group=("dim",), log=""),
 )
-def decoupled_transition(cell: Cell, block: Block) -> torch.Tensor:
+def decoupled_transition(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The conic kinematic formula gives not only where the transition is but how wide: the
     fluctuations of the intrinsic volumes of n independent cones."""
     return best(cell, block)
 
 
-@claim(
+@rc.claim(
     "C.optimal-capacity-asymptote",
     "The asymptotic law d^2 = 2 n log n, taken literally at small sizes",
-    source=Source("C", "C1", "C2", provenance="reported", reference=REFERENCE),
+    source=rc.Source("C", "C1", "C2", provenance="reported", reference=REFERENCE),
     latex=r"d^2 = 2n\log n",
     predict=LIMIT,
     regime="d = 8 to 16, with shared competitors and with own ones, n across the true threshold",
@@ -227,7 +207,7 @@ def decoupled_transition(cell: Cell, block: Block) -> torch.Tensor:
         "standard": beside(2.0, 8, 12) + beside(2.0, 16, own_competitors=True),
         "full": beside(2.0, 8, 12, 16, 20) + beside(2.0, 16, own_competitors=True),
     },
-    rule=CriticalLocation(Region(0.85, 1.15), scan="associations", rising=False),
+    rule=rc.CriticalLocation(rc.Region(0.85, 1.15), scan="associations", rising=False),
     why="15% would make a law of the limit useful at these sizes",
     replicates=32,
     looks=5,
@@ -237,20 +217,19 @@ def decoupled_transition(cell: Cell, block: Block) -> torch.Tensor:
         corrections in 1/log n, so that the best memory stores almost twice the pairs that the
         asymptotic law allows. The theory that has this limit, C.optimal-capacity, holds at every
         size.""",
-    plot=Plot(x="associations", group=("dim",)),
+    plot=rc.Plot(x="associations", group=("dim",)),
 )
-def asymptote(cell: Cell, block: Block) -> torch.Tensor:
+def asymptote(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The best linear memory, with shared competitors or in the decoupled model, stores n pairs
     up to d^2 = 2 n log n."""
     return best(cell, block)
 
 
-@claim(
+@capacity_claim(
     "B.trained-memory-capacity",
     "Gradient training comes close to the best memory's capacity",
-    source=Source("B", "B1", "B8"),
+    source=rc.Source("B", "B1", "B8"),
     latex=r"0.88 < N_{99\%}/n^* < 1.05",
-    predict=critical,
     regime="""The published configuration: full-batch Adam at rate 1000, 4096 steps from
         small random weights, the best of the looks after steps 1, 33, 65, ..., stopped at 99%
         accuracy; three of its dimensions, 11 to 22 (to 45 in the full tier).""",
@@ -259,7 +238,7 @@ def asymptote(cell: Cell, block: Block) -> torch.Tensor:
         "standard": rungs(TRAINED, 11, 16, 22),
         "full": rungs(TRAINED, 11, 16, 22, 32, 45),
     },
-    rule=CriticalLocation(Region(0.88, 1.05), scan="associations", rising=False),
+    rule=rc.CriticalLocation(rc.Region(0.88, 1.05), scan="associations", rising=False),
     why="""No memory exceeds the best one, whose predicted capacity is right to 5%. Close to it the
         margins vanish and the steps run out; pilots with other seeds put the loss at 2% at d = 8
         and 6% at d = 22.""",
@@ -267,30 +246,29 @@ def asymptote(cell: Cell, block: Block) -> torch.Tensor:
     replicates=26,
     looks=5,
     controls=(
-        times(1.25, "more", "a quarter more pairs"),
-        times(0.8, "fewer", "a fifth fewer pairs"),
+        rc.times(1.25, "more", "a quarter more pairs"),
+        rc.times(0.8, "fewer", "a fifth fewer pairs"),
         ASYMPTOTE,
         HEBBIAN,
         FROZEN,
     ),
-    plot=Plot(x="associations", group=("dim",), collapse=True),
     dtype="float32",
 )
-def trained_capacity(cell: Cell, block: Block) -> torch.Tensor:
+def trained_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The largest number of pairs of which gradient training stores 99% is close to the largest
     number that any linear memory can store."""
     return enough(cell, block)
 
 
-@claim(
+@rc.claim(
     "B.linear-memory-line",
     "The published figure's line d^2 = 1.3 N log N",
-    source=Source("B", "B8", provenance="reported", reference=REFERENCE),
+    source=rc.Source("B", "B8", provenance="reported", reference=REFERENCE),
     latex=r"d^2 = 1.3\,N\log N",
-    predict=on(theory.associations_on_line, constant=1.3),
+    predict=rc.on(theory.associations_on_line, constant=1.3),
     regime="the published configuration at its three smallest dimensions, 8, 11 and 16",
     cells=lambda: {"standard": beside(1.3, *FIGURE)},
-    rule=CriticalLocation(Region(0.85, 1.15), scan="associations", rising=False),
+    rule=rc.CriticalLocation(rc.Region(0.85, 1.15), scan="associations", rising=False),
     why="a line that describes the data should pass within 15% of them",
     replicates=26,
     looks=5,
@@ -299,16 +277,16 @@ def trained_capacity(cell: Cell, block: Block) -> torch.Tensor:
         fits the larger dimensions of the figure. The coefficient d^2 / (N log N) of the capacities
         is not constant: it rises from about 0.87 at d = 8 to 0.98 at d = 16, so that the smallest
         memories store up to a third more than the line says.""",
-    plot=Plot(x="associations", group=("dim",)),
+    plot=rc.Plot(x="associations", group=("dim",)),
     dtype="float32",
 )
-def published_line(cell: Cell, block: Block) -> torch.Tensor:
+def published_line(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The number N of pairs that a trained linear memory of dimension d stores with 99% accuracy
     lies on the line d^2 = 1.3 N log N."""
     return enough(cell, block)
 
 
-@claim(
+@rc.claim(
     "B.memory-ordering",
     "Training stores 99% of the pairs where the sum of outer products cannot",
     source=DERIVED,
@@ -319,25 +297,25 @@ def published_line(cell: Cell, block: Block) -> torch.Tensor:
         "standard": points(FEWER),
         "full": points(FEWER | {24: (103,)}),
     },
-    rule=Ordering(smaller="hebbian", larger="trained", margin=0.5, method=SHARE),
+    rule=rc.Ordering(smaller="hebbian", larger="trained", margin=0.5, method=SHARE),
     why="""The sum of outer products stores n pairs up to d^2 = 8 n log n, a quarter to a half of
         these; training is asked to succeed more often than not.""",
     replicates=32,
     looks=4,
     controls=(
-        Control(
-            "swapped", "the other way round", rule=Ordering("trained", "hebbian", method=SHARE)
+        rc.Control(
+            "swapped", "the other way round", rule=rc.Ordering("trained", "hebbian", method=SHARE)
         ),
-        Control(
+        rc.Control(
             "alike",
             "training gains less than 0.5",
-            rule=Ordering("trained", "hebbian", -0.5, method=SHARE),
+            rule=rc.Ordering("trained", "hebbian", -0.5, method=SHARE),
         ),
     ),
-    plot=Plot(x="dim", y_label="99% stored by training", log=""),
+    plot=rc.Plot(x="dim", y_label="99% stored by training", log=""),
     dtype="float32",
 )
-def ordering(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def ordering(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """Of as many pairs as training nearly always stores to 99%, the sum of outer products nearly
     never stores as many."""
     pairs = block.draw(measured.draw, cell)
@@ -346,7 +324,7 @@ def ordering(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     return {name: (share >= ENOUGH).double() for name, share in shares.items()}
 
 
-@claim(
+@rc.claim(
     "B.trained-within-best",
     "Training stores nothing that the exact test calls impossible",
     source=DERIVED,
@@ -360,13 +338,15 @@ def ordering(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
         associations=range(2, 65),
     ),
     cells={"standard": points({8: (24,), 11: (37,)})},
-    rule=Identity(0.5),
+    rule=rc.Identity(0.5),
     why="a set of pairs is stored, and hence can be, or it is not",
     replicates=64,
     looks=1,
-    controls=(reads("training-misses-none", "training finds a memory if there is one", "missed"),),
+    controls=(
+        rc.reads("training-misses-none", "training finds a memory if there is one", "missed"),
+    ),
 )
-def within_best(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def within_best(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """The best memory stores whatever a trained one stores, and now and then what training does
     not find."""
     pairs = block.draw(measured.draw, cell)

@@ -6,27 +6,13 @@ from collections.abc import Callable, Iterable
 import torch
 from scipy import optimize
 
-from recall_claims import (
-    Block,
-    Cell,
-    Claim,
-    Control,
-    CriticalLocation,
-    Plot,
-    ProportionDifference,
-    Region,
-    Source,
-    at,
-    cells,
-    claim,
-    ladder,
-    scan,
-)
+import recall_claims as rc
+from claims.common import table
 from simulation.memory import mlp as measured
 from theory.memory import mlp
 
 CODE = "the paper's released code: mlp_sweep.py and its plots"
-PUBLISHED = Source("B", "B2", "B8", provenance="reported", reference=CODE)
+PUBLISHED = rc.Source("B", "B2", "B8", provenance="reported", reference=CODE)
 LINE_REASON = """The line is drawn by eye through capacities over three decades: a quarter off, on
     logarithmic axes, is the thickness of its points. {} A rung is decided by two dozen runs
     that agree."""
@@ -34,7 +20,7 @@ LINE_REGIME = """The published configuration: lr 0.03, 2^15 steps, 99% right (pu
     99%). d = 8, in other tiers to 16 (published: 8 to 90); the axis md is half of the weights."""
 
 
-def line(cell: Cell) -> float:
+def line(cell: rc.Cell) -> float:
     """Associations on the published reference line: md = 0.35 N log N, or 1.2 N at M = 32."""
     parameters = cell["width"] * cell["dim"]
     if "outputs" in cell:
@@ -42,12 +28,12 @@ def line(cell: Cell) -> float:
     return float(optimize.brentq(lambda n: 0.35 * n * math.log(n) - parameters, 2, parameters + 9))
 
 
-def on_line(settings: Iterable[Cell], *factors: float) -> tuple[Cell, ...]:
+def on_line(settings: Iterable[rc.Cell], *factors: float) -> tuple[rc.Cell, ...]:
     """Cells at these multiples of the published line."""
-    return scan(settings, "associations", line, factors)
+    return rc.scan(settings, "associations", line, factors)
 
 
-def train(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def train(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """Whether training gets at least 99% right."""
     sizes = {"outputs": cell["associations"]} | cell.without("width")
     best = measured.trained_accuracy(
@@ -58,10 +44,10 @@ def train(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
 
 def line_claim(
     id: str, title: str, latex: str, pilots: str, **outputs: int
-) -> Callable[[Callable[[Cell, Block], dict[str, torch.Tensor]]], Claim]:
+) -> Callable[[Callable[[rc.Cell, rc.Block], dict[str, torch.Tensor]]], rc.Claim]:
     """A claim that the capacity is on a published line; ``pilots`` says what was known before."""
-    shapes = cells({"dim": d, "width": 2 * d, **outputs} for d in (8, 11, 16))
-    return claim(
+    shapes = rc.cells({"dim": d, "width": 2 * d, **outputs} for d in (8, 11, 16))
+    return rc.claim(
         id,
         title,
         source=PUBLISHED,
@@ -69,24 +55,26 @@ def line_claim(
         predict=line,
         regime=LINE_REGIME,
         cells={
-            "standard": ladder(shapes[:1], "associations", line, (0.8, 1.25)),
-            "full": ladder(shapes, "associations", line, (0.67, 0.8, 1.25, 1.5)),
+            "standard": rc.ladder(shapes[:1], "associations", line, (0.8, 1.25)),
+            "full": rc.ladder(shapes, "associations", line, (0.67, 0.8, 1.25, 1.5)),
         },
-        rule=CriticalLocation(Region(0.8, 1.25), scan="associations", rising=False),
+        rule=rc.CriticalLocation(rc.Region(0.8, 1.25), scan="associations", rising=False),
         why=LINE_REASON.format(pilots),
         replicates=12,
         looks={"standard": 5, "full": 7},
         block=4,
         controls=(
-            at("all-weights", "in terms of all 2 md weights", width=lambda c: 2 * c["width"]),
-            Control(
+            rc.at("all-weights", "in terms of all 2 md weights", width=lambda c: 2 * c["width"]),
+            rc.Control(
                 "construction",
                 "training stores no more than the Hebbian construction, md = 8 N log N",
                 lambda c: max(line(c) / 20, 2.0),
             ),
         ),
         from_pilot=True,
-        plot=Plot(x="associations", group=("dim", "width"), collapse=True, y_label="P(99% right)"),
+        plot=rc.Plot(
+            x="associations", group=("dim", "width"), collapse=True, y_label="P(99% right)"
+        ),
         dtype="float32",
     )
 
@@ -97,7 +85,7 @@ def line_claim(
     latex=r"m\,d = 0.35\,N\log N",
     pilots="Pilots put the capacity at 0.85 to 1.1 times the line, least at m = d.",
 )
-def trained_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def trained_line(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """A ReLU MLP of width m = 2 d trained on N associations with as many outputs gets 99% right in
     most runs at 4/5 of the published line, and in fewer than half at 5/4 of it."""
     return train(cell, block)
@@ -110,20 +98,18 @@ def trained_line(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     pilots="Pilots put the capacity at 0.85 to 1.25 times the line, least at m = d.",
     outputs=32,
 )
-def trained_line_few_outputs(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def trained_line_few_outputs(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """With 32 outputs, whatever N, it gets 99% right in most runs at 4/5 of md/1.2, and in fewer
     than half at 5/4 of it."""
     return train(cell, block)
 
 
 REACHED = on_line(
-    cells({"dim": d, "width": m} for d, m in ((16, 16), (11, 22)))
-    + cells({"dim": d, "width": m, "outputs": 32} for d, m in ((11, 22), (8, 32))),
-    0.8,
+    table("dim width", (16, 16), (11, 22)) + table("dim width", (11, 22), (8, 32), outputs=32), 0.8
 )
 
 
-@claim(
+@rc.claim(
     "B.trained-mlp-reach",
     "Training reaches 0.8 of the published lines for m = d, 2 d and 4 d",
     source=PUBLISHED,
@@ -131,27 +117,27 @@ REACHED = on_line(
     predict=lambda _: 0.0,  # the region is one of the probability itself
     regime=LINE_REGIME,
     cells={"smoke": REACHED[1:2], "standard": REACHED},
-    rule=ProportionDifference(Region(0.5, math.inf)),
+    rule=rc.ProportionDifference(rc.Region(0.5, math.inf)),
     why="capacity is where half of the seeds succeed",
     replicates=13,
     looks=4,
     controls=(
-        Control(
+        rc.Control(
             "construction",
             "training stores no more than the cosine memory of the same width",
             lambda c: math.exp(-c["associations"] * (1 - mlp.mlp_memory_accuracy(**c))),
-            ProportionDifference(Region(-0.1, 0.1)),
+            rc.ProportionDifference(rc.Region(-0.1, 0.1)),
         ),
-        Control(
+        rc.Control(
             "below",
             "capacity below 0.8 of the line",
-            rule=ProportionDifference(Region(-math.inf, 0.5)),
+            rule=rc.ProportionDifference(rc.Region(-math.inf, 0.5)),
         ),
     ),
-    plot=Plot(x="associations", group=("dim", "width"), y_label="P(99% right)", log=""),
+    plot=rc.Plot(x="associations", group=("dim", "width"), y_label="P(99% right)", log=""),
     dtype="float32",
 )
-def trained_reach(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def trained_reach(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """Most seeds store four fifths of what the line promises, whatever the ratio of width to
     dimension; the construction stores a fraction of that."""
     return train(cell, block)

@@ -2,42 +2,28 @@
 
 import math
 from collections.abc import Iterable
+from functools import partial
 
 import torch
 
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    Exponents,
-    MeanRatio,
-    OneSided,
-    Plot,
-    Region,
-    Source,
-    Student,
-    at,
-    cells,
-    claim,
-    grid,
-    on,
-    power,
-    times,
-)
+import recall_claims as rc
+from claims.common import table
 from simulation.memory.zipf import error
 from theory.memory import zipf
 
-REPORTED = Source("C", "C3", provenance="reported", reference="theory/memory/zipf.py")
-DERIVED = Source("C", "C3", provenance="derived", reference="theory/memory/zipf.py")
+REPORTED = rc.Source("C", "C3", provenance="reported", reference="theory/memory/zipf.py")
+DERIVED = rc.Source("C", "C3", provenance="derived", reference="theory/memory/zipf.py")
+zipf_claim = partial(rc.claim, source=DERIVED)
 LABELS, TOKENS, FRESH = 5, 512, 64
-SHARE = Betting(0, 1)
+SHARE = rc.Betting(0, 1)
 
 
-def cutoffs(*dims: int, factors: Iterable[float] = (1.0,), alpha: float = 2.0) -> tuple[Cell, ...]:
+def cutoffs(
+    *dims: int, factors: Iterable[float] = (1.0,), alpha: float = 2.0
+) -> tuple[rc.Cell, ...]:
     """Cells that store these multiples of d/log d tokens, as many under every label."""
     each = {(d, f): max(1, round(f * d / math.log(d) / LABELS)) for d in dims for f in factors}
-    return cells(
+    return rc.cells(
         {"alpha": alpha, "labels": LABELS, "dim": dim, "stored": LABELS * number}
         for (dim, _), number in each.items()
     )
@@ -45,30 +31,30 @@ def cutoffs(*dims: int, factors: Iterable[float] = (1.0,), alpha: float = 2.0) -
 
 def weighted(
     *dims: int, power: float | tuple[float, ...], stored: int = TOKENS
-) -> tuple[Cell, ...]:
+) -> tuple[rc.Cell, ...]:
     """Cells with weights p^rho."""
-    return grid(alpha=2.0, labels=LABELS, dim=dims, power=power, stored=stored)
+    return rc.grid(alpha=2.0, labels=LABELS, dim=dims, power=power, stored=stored)
 
 
-def own_labels(*dims: int, fraction: int) -> tuple[Cell, ...]:
+def own_labels(*dims: int, fraction: int) -> tuple[rc.Cell, ...]:
     """Cells that store d^2 / (fraction log d) tokens, each with a label of its own."""
-    return cells(
+    return rc.cells(
         {"alpha": 2.0, "labels": 256, "dim": d, "stored": round(d**2 / fraction / math.log(d))}
         for d in dims
     )
 
 
-def tail(cell: Cell, tokens: float) -> float:
+def tail(cell: rc.Cell, tokens: float) -> float:
     """Order of the error if so many tokens fit."""
     return float(tokens ** zipf.cutoff_exponent(cell["alpha"]))
 
 
-def cutoff_rate(cell: Cell) -> float:
+def cutoff_rate(cell: rc.Cell) -> float:
     """Order of the error if d/log d tokens fit."""
     return tail(cell, cell["dim"] / math.log(cell["dim"]))
 
 
-def power_rate(cell: Cell) -> float:
+def power_rate(cell: rc.Cell) -> float:
     """Order of the error with weights p^rho."""
     return float(cell["dim"] ** zipf.power_exponent(cell["alpha"], cell["power"]))
 
@@ -79,63 +65,59 @@ def right_at_24() -> float:
     return zipf.many_labels_error(**small)
 
 
-def unseen_error(cell: Cell) -> float:
+def unseen_error(cell: rc.Cell) -> float:
     """Guessing what training has not shown is the only error."""
     return float((1 - 1 / cell["labels"]) * zipf.unseen_mass(cell["alpha"], cell["samples"]))
 
 
-SQUARE = at("square", "as if d^2 numbers held the tokens", dim=lambda c: c["dim"] ** 2)
+SQUARE = rc.at("square", "as if d^2 numbers held the tokens", dim=lambda c: c["dim"] ** 2)
 
 CUTOFFS = cutoffs(32, 64, 128, factors=(0.5, 3.0, 4.0)) + cutoffs(64, factors=(1.0, 3.0), alpha=1.5)
-DATA = cells(
+DATA = rc.cells(
     {**cell, "samples": samples} for cell in cutoffs(32, 128) for samples in (32, 128, 512)
 )
-UNSEEN = cells(
-    {"alpha": 2.0, "labels": 8, "dim": dim, "stored": dim, "samples": samples}
-    for dim, samples in ((128, 64), (256, 1024))
-)
+UNSEEN = table("dim stored samples", (128, 128, 64), (256, 256, 1024), alpha=2.0, labels=8)
 
 
-@claim(
+@zipf_claim(
     "C.zipf-cutoff-error",
     "Error of storing the P most frequent tokens alike",
-    source=DERIVED,
     latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q(x)),\quad q = 1\{x\le P\},\quad"
     r"\sigma^2\simeq\frac{P}{Md}",
-    predict=on(zipf.cutoff_error),
+    predict=rc.on(zipf.cutoff_error),
     regime=zipf.CUTOFF.searched(
-        "on the grid 5 labels, d from 32 to 128, P from half to four times d/log d",
+        "on the grid 5 labels, d from 32 to 128, P from half to four times d/log d"
     ),
     cells={
         "smoke": cutoffs(32, factors=(0.5, 3.0)),
         "standard": CUTOFFS,
         "full": CUTOFFS + cutoffs(64, 512, 1024, factors=(2.0,)),
     },
-    rule=MeanRatio(Region(0.9, 1.1), method=Student(spent=0.25)),
+    rule=rc.MeanRatio(rc.Region(0.9, 1.1), method=rc.Student(spent=0.25)),
     why="""The theory treats a label's score as normal and its overlaps to leading order, and states
         5% of the error for it. The rest is statistical; a t rule, because tests that are exact
         would ask for 2,500 replicates where the error is a twentieth.""",
     replicates=512,
     looks={"smoke": 2, "full": 4},
     controls=(
-        times(1.2, "fifth-more", "a fifth more error"),
+        rc.times(1.2, "fifth-more", "a fifth more error"),
         SQUARE,
-        at("no-labels", "noise P/d, as without labels", dim=lambda c: max(4, c["dim"] / LABELS)),
-        Control(
+        rc.at("no-labels", "noise P/d, as without labels", dim=lambda c: max(4, c["dim"] / LABELS)),
+        rc.Control(
             "tail-alone",
             "every stored token is recalled and no other",
             lambda c: 1 - zipf.frequencies(c["stored"], c["alpha"]).sum(),
         ),
     ),
-    plot=Plot(x="stored", group=("alpha", "dim"), y_label="error", log="xy"),
+    plot=rc.Plot(x="stored", group=("alpha", "dim"), y_label="error", log="xy"),
 )
-def cutoff(cell: Cell, block: Block) -> torch.Tensor:
+def cutoff(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Tokens stored alike are recalled until their number P makes the noise P/(M d) of order one
     over a logarithm; the error has a minimum at a multiple of d/log d."""
     return block.draw(error, cell, fresh=FRESH)
 
 
-@claim(
+@rc.claim(
     "C.zipf-cutoff-exponent",
     "With a cut-off that fits the error falls as d^(1 - alpha), up to a logarithm",
     source=REPORTED,
@@ -147,128 +129,125 @@ def cutoff(cell: Cell, block: Block) -> torch.Tensor:
         "standard": cutoffs(32, 128, 256, factors=(0.5,)),
         "full": cutoffs(32, 128, 512, 2048, factors=(0.5,)),
     },
-    rule=Exponents({"dim": -1.0}, 0.08, reference="prediction"),
+    rule=rc.Exponents({"dim": -1.0}, 0.08, reference="prediction"),
     why="""The sum of the frequencies beyond P = 5 is not yet the integral, which bends the law by
         0.04; rounding P to a multiple of the number of labels may do as much.""",
     replicates=256,
     looks=2,
     controls=(
-        Control("no-log", "d^(1 - alpha) without the logarithm", lambda c: tail(c, c["dim"])),
-        power("square", "d^(2 - 2 alpha), as if d^2 numbers held the tokens", dim=-1),
+        rc.Control("no-log", "d^(1 - alpha) without the logarithm", lambda c: tail(c, c["dim"])),
+        rc.power("square", "d^(2 - 2 alpha), as if d^2 numbers held the tokens", dim=-1),
     ),
-    plot=Plot(x="dim", y_label="error", log="xy"),
+    plot=rc.Plot(x="dim", y_label="error", log="xy"),
 )
-def cutoff_exponent(cell: Cell, block: Block) -> torch.Tensor:
+def cutoff_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory of dimension d with a few labels holds a multiple of d/log d tokens; what it cannot
     hold is the tail of the frequencies, of mass (d/log d)^(1 - alpha)."""
     return block.draw(error, cell)
 
 
-@claim(
+@zipf_claim(
     "C.zipf-power-error",
     "Error of storing tokens with weights p^rho",
-    source=DERIVED,
-    predict=on(zipf.power_error),
+    predict=rc.on(zipf.power_error),
     regime=zipf.POWER.searched(
-        "on the grid alpha = 2, rho = 1/2 and 1, 5 labels, d = 32 and 128, 512 tokens stored",
+        "on the grid alpha = 2, rho = 1/2 and 1, 5 labels, d = 32 and 128, 512 tokens stored"
     ),
     cells={"standard": weighted(32, 128, power=(0.5, 1.0))},
-    rule=MeanRatio(Region(0.9, 1.1)),
+    rule=rc.MeanRatio(rc.Region(0.9, 1.1)),
     why="""The theory states 5% of the error, and more where the most frequent token is at risk, as
         it alone makes much of the noise. The rest is statistical.""",
     replicates=128,
     looks=3,
     controls=(
-        times(1.2, "fifth-more", "a fifth more error"),
+        rc.times(1.2, "fifth-more", "a fifth more error"),
         SQUARE,
-        at("alike", "weights play no part", power=0.0),
+        rc.at("alike", "weights play no part", power=0.0),
     ),
-    plot=Plot(x="dim", group=("power",), y_label="error", log="xy"),
+    plot=rc.Plot(x="dim", group=("power",), y_label="error", log="xy"),
 )
-def power_weights(cell: Cell, block: Block) -> torch.Tensor:
+def power_weights(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Weights p^rho, as gradient steps give, store every token, the frequent ones so strongly that
     they drown the others: a token is recalled while its weight exceeds the common noise."""
     return block.draw(error, cell, fresh=FRESH)
 
 
-@claim(
+@zipf_claim(
     "C.zipf-power-exponent",
     "With weights p^(1/2) the error falls as d^(-(alpha - 1)/alpha)",
-    source=DERIVED,
     latex=r"E\propto d^{-\frac{\alpha-1}{2\rho\alpha}},\quad\rho=\frac12",
     predict=power_rate,
     regime="alpha = 2, 5 labels, d from 32 to 256, 512 tokens stored: 2 rho alpha = 2 > 1.",
     cells={"standard": weighted(32, 256, power=0.5), "full": weighted(32, 128, 512, power=0.5)},
-    rule=Exponents({"dim": -0.5}, 0.08, reference="prediction"),
+    rule=rc.Exponents({"dim": -0.5}, 0.08, reference="prediction"),
     why="""The finite-size theory has an exponent of -0.50 on this grid; tokens beyond 512 and the
         curvature add 0.02, the rest is statistical.""",
     replicates=512,
     looks=2,
     controls=(
-        Control("cut-off-rate", "the rate of the best cut-off", cutoff_rate),
-        at("weights-p", "the rate of weights p", power=1.0),
+        rc.Control("cut-off-rate", "the rate of the best cut-off", cutoff_rate),
+        rc.at("weights-p", "the rate of weights p", power=1.0),
     ),
-    plot=Plot(x="dim", y_label="error", log="xy"),
+    plot=rc.Plot(x="dim", y_label="error", log="xy"),
 )
-def power_exponent(cell: Cell, block: Block) -> torch.Tensor:
+def power_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Square-root weights attain neither the rate of the best cut-off nor its capacity."""
     return block.draw(error, cell)
 
 
-@claim(
+@zipf_claim(
     "C.zipf-power-exponent-p",
     "With weights p the error falls about as d^(-(alpha - 1)/(2 alpha))",
-    source=DERIVED,
     latex=r"E\propto d^{-\frac{\alpha-1}{2\rho\alpha}},\quad\rho=1",
-    predict=on(zipf.power_error),
+    predict=rc.on(zipf.power_error),
     regime="alpha = 2, 5 labels, d from 32 to 256, 128 tokens stored.",
     cells={
         "standard": weighted(32, 256, power=1.0, stored=128),
         "full": weighted(32, 256, 1024, power=1.0, stored=128),
     },
-    rule=Exponents({"dim": -0.25}, 0.08, reference="prediction"),
+    rule=rc.Exponents({"dim": -0.25}, 0.08, reference="prediction"),
     why="""Only a handful of tokens is recalled, so that the steps between them show: the
         finite-size theory has an exponent of -0.28 on this grid, where the limit is -0.25. It is
         right to 5% of the error at either end, which is 0.05.""",
     replicates=512,
     looks=2,
     controls=(
-        at("square-root-weights", "the rate of weights p^(1/2)", power=0.5),
-        Control("no-gain", "the dimension plays no part", lambda _: 1.0),
+        rc.at("square-root-weights", "the rate of weights p^(1/2)", power=0.5),
+        rc.Control("no-gain", "the dimension plays no part", lambda _: 1.0),
     ),
-    plot=Plot(x="dim", y_label="error", log="xy"),
+    plot=rc.Plot(x="dim", y_label="error", log="xy"),
 )
-def power_exponent_p(cell: Cell, block: Block) -> torch.Tensor:
+def power_exponent_p(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Weights equal to the frequencies, as one gradient step gives, are slower still."""
     return block.draw(error, cell)
 
 
-@claim(
+@zipf_claim(
     "C.zipf-schemes",
     "In most memories the cut-off beats weights by frequency",
-    source=DERIVED,
     latex=r"P(E_{1\{x\le P\}} < E_{p^{1/2}}) > \frac12",
     regime="alpha = 2, 5 labels, P = d/log d, d = 32 and 128.",
     cells={"standard": cutoffs(32, 128)},
-    rule=OneSided(lower=0.5, method=SHARE),
+    rule=rc.OneSided(lower=0.5, method=SHARE),
     why="more than half of the memories, which store the same tokens in either way",
     replicates=16,
     looks=6,
-    controls=(Control("reverse", "the cut-off is worse", rule=OneSided(upper=0.5, method=SHARE)),),
+    controls=(
+        rc.Control("reverse", "the cut-off is worse", rule=rc.OneSided(upper=0.5, method=SHARE)),
+    ),
 )
-def schemes(cell: Cell, block: Block) -> torch.Tensor:
+def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The less the frequent tokens dominate a memory that stores no more than fit, the more of them
     it recalls: here even square-root weights, the better of the two above, do worse."""
     rooted = cell.replace(stored=TOKENS, power=0.5)
     return (block.draw(error, cell) < block.draw(error, rooted)).double()
 
 
-@claim(
+@zipf_claim(
     "C.zipf-own-labels-error",
     "Error of a cut-off where every token has a label of its own",
-    source=DERIVED,
     latex=r"E = \sum_{x>P}p(x)+\sum_{x\le P}p(x)P(\mathrm{wrong}),\quad\sigma^2\simeq\frac P{d^2}",
-    predict=on(zipf.many_labels_error),
+    predict=rc.on(zipf.many_labels_error),
     regime=zipf.MANY_LABELS.searched(
         """on the grid alpha = 2, 256 labels, P = d^2/(10 log d), d = 24 and 48: half of the error
         is tokens that are stored and not recalled"""
@@ -277,99 +256,97 @@ def schemes(cell: Cell, block: Block) -> torch.Tensor:
         "standard": own_labels(24, 48, fraction=10),
         "full": own_labels(24, 48, 64, fraction=10),
     },
-    rule=MeanRatio(Region(0.9, 1.1)),
+    rule=rc.MeanRatio(rc.Region(0.9, 1.1)),
     why="""The theory of the linear memory is off by up to 10% in a rare failure, and failures are
         half of the error. The rest is statistical.""",
     replicates=256,
     looks=4,
     controls=(
-        times(1.2, "fifth-more", "a fifth more error"),
-        Control(
+        rc.times(1.2, "fifth-more", "a fifth more error"),
+        rc.Control(
             "tail-alone",
             "every stored token is recalled",
             lambda c: 1 - zipf.frequencies(c["stored"], c["alpha"]).sum(),
         ),
-        Control(
+        rc.Control(
             "stated",
             "right at d = 24, from there as d^(1 - alpha), as for a few labels",
             lambda c: right_at_24() * tail(c, c["dim"] / 24),
         ),
-        Control("few-labels", "noise P/(M d)", on(zipf.cutoff_error, labels=LABELS)),
+        rc.Control("few-labels", "noise P/(M d)", rc.on(zipf.cutoff_error, labels=LABELS)),
     ),
-    plot=Plot(x="stored", group=("dim",), y_label="error", log="xy"),
+    plot=rc.Plot(x="stored", group=("dim",), y_label="error", log="xy"),
 )
-def own_labels_error(cell: Cell, block: Block) -> torch.Tensor:
+def own_labels_error(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """With as many labels as tokens the interference spreads over d^2 directions, which hold a
     multiple of d^2/log d tokens: from d = 24 to 48 the error falls to less than a third. The stated
     rate d^(1 - alpha) is that of a few labels, here only an upper bound."""
     return block.draw(error, cell, fresh=max(1, 1024 // cell["stored"]))
 
 
-@claim(
+@zipf_claim(
     "C.zipf-finite-data",
     "Finite dimension and finite data both leave their error",
-    source=DERIVED,
     latex=r"E = \sum_xp(x)\left[\pi_xP(\mathrm{wrong}\mid q=1)+(1-\pi_x)P(\mathrm{wrong}\mid q=0)"
     r"\right]\asymp d^{1-\alpha}+T^{-1+1/\alpha}",
-    predict=on(zipf.cutoff_error),
+    predict=rc.on(zipf.cutoff_error),
     regime=zipf.CUTOFF.searched(
         "P up to d/log d, rounded; on the grid alpha = 2, 5 labels, d = 32 and 128, T up to 512",
         holds=lambda cell: cell["stored"] * math.log(cell["dim"]) <= 1.1 * cell["dim"],
         samples=(32, 64, 128, 256, 512, 1024, 2048, 4096),
     ),
     cells={"smoke": DATA[:3], "standard": DATA},
-    rule=MeanRatio(Region(0.92, 1.08), method=Student(spent=0.25)),
+    rule=rc.MeanRatio(rc.Region(0.92, 1.08), method=rc.Student(spent=0.25)),
     why="""The theory states 5% of the error; the rest is statistical. Where the most frequent
         tokens fail in few memories the error is skewed: a t interval spends a quarter of its level
         there to keep its promise.""",
     replicates=1024,
     looks=2,
     controls=(
-        times(1.2, "fifth-more", "a fifth more error"),
-        at("dimension-alone", "as with unlimited data", samples=math.inf),
-        Control("data-alone", "as with unlimited dimension", unseen_error),
-        Control(
+        rc.times(1.2, "fifth-more", "a fifth more error"),
+        rc.at("dimension-alone", "as with unlimited data", samples=math.inf),
+        rc.Control("data-alone", "as with unlimited dimension", unseen_error),
+        rc.Control(
             "plain-sum",
             "the sum of both, which counts rare tokens twice",
-            lambda c: on(zipf.cutoff_error, samples=math.inf)(c) + unseen_error(c),
+            lambda c: rc.on(zipf.cutoff_error, samples=math.inf)(c) + unseen_error(c),
         ),
     ),
-    plot=Plot(x="samples", group=("dim",), y_label="error", log="xy"),
+    plot=rc.Plot(x="samples", group=("dim",), y_label="error", log="xy"),
 )
-def finite_data(cell: Cell, block: Block) -> torch.Tensor:
+def finite_data(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Tokens that training never showed and tokens that do not fit are both guessed. The error is
     between the larger of the two and their sum, and of the order of the sum."""
     return block.draw(error, cell, fresh=FRESH)
 
 
-@claim(
+@zipf_claim(
     "C.zipf-samples",
     "With ample dimension the error is the mass of unseen tokens",
-    source=DERIVED,
     latex=r"E\simeq\left(1-\frac1M\right)\frac{\Gamma(1-1/\alpha)}{\alpha\,\zeta(\alpha)^{1/\alpha}}"
     r"T^{-1+1/\alpha}",
     predict=unseen_error,
     regime="""alpha = 2, 8 labels, T = 64 at d = 128 and T = 1024 at d = 256, where all tokens that
         the samples show fit.""",
     cells={"standard": UNSEEN},
-    rule=MeanRatio(Region(0.94, 1.1), method=Student(spent=0.25)),
+    rule=rc.MeanRatio(rc.Region(0.94, 1.1), method=rc.Student(spent=0.25)),
     why="""A guess is right a little less often than 1/M, because a token's own label never counts
         itself: the finite-size theory is 1% to 2.5% above the limit.""",
     replicates=256,
     looks=4,
     controls=(
-        times(1.2, "fifth-more", "a fifth more error"),
-        Control("no-guesses", "a guess is never right", on(zipf.unseen_mass)),
+        rc.times(1.2, "fifth-more", "a fifth more error"),
+        rc.Control("no-guesses", "a guess is never right", rc.on(zipf.unseen_mass)),
     ),
-    plot=Plot(x="samples", y_label="error", log="xy"),
+    plot=rc.Plot(x="samples", y_label="error", log="xy"),
 )
-def samples(cell: Cell, block: Block) -> torch.Tensor:
+def samples(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """After T samples the tokens that were never seen have a mass of order T^(-1 + 1/alpha), which
     no dimension removes."""
     return block.draw(error, cell)
 
 
-@claim(
+@rc.claim(
     "C.zipf-samples-exponent",
     "With ample dimension the error falls as T^(-1 + 1/alpha)",
     source=REPORTED,
@@ -377,17 +354,17 @@ def samples(cell: Cell, block: Block) -> torch.Tensor:
     predict=lambda c: c["samples"] ** zipf.samples_exponent(c["alpha"]),
     regime="alpha = 2, 8 labels, T = 64 at d = 128 and T = 1024 at d = 256, as above.",
     cells={"standard": UNSEEN},
-    rule=Exponents({"samples": -0.5}, 0.05, reference="prediction"),
+    rule=rc.Exponents({"samples": -0.5}, 0.05, reference="prediction"),
     why="The finite-size theory has an exponent of -0.51 on this grid.",
     replicates=256,
     looks=3,
     controls=(
-        power("steeper", "falling faster by T^(-0.12)", samples=-0.12),
-        Control("parametric", "1/T", lambda c: 1 / c["samples"]),
-        at("dimension's", "T^(1/alpha - 1) with alpha = 1.5", alpha=1.5),
+        rc.power("steeper", "falling faster by T^(-0.12)", samples=-0.12),
+        rc.Control("parametric", "1/T", lambda c: 1 / c["samples"]),
+        rc.at("dimension's", "T^(1/alpha - 1) with alpha = 1.5", alpha=1.5),
     ),
-    plot=Plot(x="samples", y_label="error", log="xy"),
+    plot=rc.Plot(x="samples", y_label="error", log="xy"),
 )
-def samples_exponent(cell: Cell, block: Block) -> torch.Tensor:
+def samples_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The rate at which data reveal a power-law tail: T^(-1/2) at alpha = 2."""
     return block.draw(error, cell)

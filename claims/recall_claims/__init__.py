@@ -1,6 +1,6 @@
 """A claim is a region, evidence is an interval: theorems put to the test by simulation.
 
-A claim file needs the names in `__all__` and nothing else:
+A claim file says `import recall_claims as rc`, and needs the names in `__all__` and nothing else:
 
 * `claim` makes a claim of a function that simulates a `Block` of replicates in a `Cell`; `grid`,
   `cells`, `ladder` and `scan` make the cells.
@@ -42,10 +42,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recall_claims.declare.cell import Block, Cell, cells, grid, ladder, scan
-    from recall_claims.declare.claim import Claim, claim
-    from recall_claims.declare.controls import Control, at, power, reads, times
+    from recall_claims.declare.claim import Claim, Control, claim
+    from recall_claims.declare.controls import at, power, reads, times
     from recall_claims.declare.papers import add_paper
-    from recall_claims.declare.plot import Plot
     from recall_claims.declare.regime import (
         Regime,
         Values,
@@ -74,18 +73,17 @@ if TYPE_CHECKING:
     )
     from recall_claims.notebook import Judged, run
     from recall_claims.predictions import prediction
+    from recall_reports.values import Plot
 
 # In this order: a theory that wants `prediction` or `Regime` loads none of the others, hence no
-# torch.
+# torch; a notebook loads no pytest.
 _HOMES = (
     "predictions",
     "declare.regime",
-    "hook",
     "declare.cell",
     "declare.claim",
     "declare.controls",
     "declare.papers",
-    "declare.plot",
     "declare.source",
     "judge.budget",
     "judge.methods",
@@ -148,8 +146,9 @@ if not TYPE_CHECKING:  # which knows the names above, and no others
     def __getattr__(name: str) -> Any:
         """A name on first use (PEP 562)."""
         if name in __all__:
-            for home in _HOMES:
+            for home in _HOMES if name != "pytest_addoption" else ("hook",):
                 module = import_module(f"{__name__}.{home}")
                 if hasattr(module, name):
-                    return getattr(module, name)
+                    globals()[name] = getattr(module, name)  # the next time it is at hand
+                    return globals()[name]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,13 +7,13 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from recall_claims import parse, recording
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import ClaimError
 from recall_claims.evidence import executors, scheduler
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings
-from recall_claims.plugin import options, record
 from recall_reports import html, phrases
 from recall_reports.record import Claim as Record
 from recall_reports.record import Paper
@@ -72,7 +72,7 @@ def run(
     Raises:
         ClaimError: the claim is written wrongly, does not run in the tier or on the device, or
             stands in no file, such as one that is declared in a notebook.
-        ValueError: seed, device or executor make no sense, as of pytest's options.
+        ValueError: seed, device or executor make no sense, as of pytest's parse.
         SimulationError, LedgerError: as of a run of pytest.
     """
     if claim.module == "__main__":
@@ -81,8 +81,8 @@ def run(
             "to a .py file and import it"
         )
     check(claim)
-    options.seed(str(seed))
-    device = options.device(device, local=executors.is_local(executor))
+    parse.seed(str(seed))
+    device = parse.device(device, local=executors.is_local(executor))
     reason = claim.why_not_run(tier, device)
     if reason is not None:
         raise ClaimError(f"{claim.id} does not run: {reason}")
@@ -91,5 +91,5 @@ def run(
     with executors.make(spec) as workers, Ledger(Path(ledger)) as kept:
         outcome = scheduler.run(claim, settings, kept, workers)
     file = os.path.relpath(inspect.getfile(claim.observe))
-    entry = record.paper(claim, settings.budget)
-    return Judged(outcome, record.decided(outcome, file), entry.paper)
+    entry = recording.paper(claim, settings.budget)
+    return Judged(outcome, recording.decided(outcome, file), entry.paper)

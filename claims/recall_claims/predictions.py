@@ -5,9 +5,10 @@ Free of torch, so that a theory that registers its predictions stays light.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-Provenance = Literal["stated", "reported", "derived"]
+from recall_reports.values import Provenance
+
 P = ParamSpec("P")
 R = TypeVar("R")
 

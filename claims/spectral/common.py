@@ -10,40 +10,41 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from recall_claims import Block, Cell, Source, cells
+import recall_claims as rc
+from claims.common import table
 from simulation.spectral import facts, flows
 from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.py"
-REDUCED = Source("D", "D5", provenance="derived", reference=REFERENCE)
+REDUCED = rc.Source("D", "D5", provenance="derived", reference=REFERENCE)
 START = 0.01
 PARTS: tuple[theory.Part, theory.Part] = ("subject", "relation")
 Pair = tuple[int, int]
 
 
-def sizes(*pairs: Pair, **more: str | float) -> tuple[Cell, ...]:
+def sizes(*pairs: Pair, **more: str | float) -> tuple[rc.Cell, ...]:
     """Cells of these S, R."""
-    return cells({"subjects": s, "relations": r, **more} for s, r in pairs)
+    return table("subjects relations", *pairs, **more)
 
 
-def tuple_of(cell: Cell) -> str:
+def tuple_of(cell: rc.Cell) -> str:
     """The cell's choice of one-hot and Hadamard embeddings, on which sign flow alone depends."""
     return str(cell.get("embeddings", "OOO"))
 
 
-def time_of(cell: Cell, part: theory.Part, error: float = 0.1) -> float:
+def time_of(cell: rc.Cell, part: theory.Part, error: float = 0.1) -> float:
     """When a part's error has fallen to this."""
     return theory.learning_time(
         theory.Facts.of(cell), part, flow=cell["flow"], error=error, embeddings=tuple_of(cell)
     )
 
 
-def ratio(cell: Cell) -> float:
+def ratio(cell: rc.Cell) -> float:
     """Learning time of the subjects over that of the relations."""
     return theory.time_ratio(theory.Facts.of(cell), flow=cell["flow"], embeddings=tuple_of(cell))
 
 
-def lasting(points: Iterable[Cell], past: float = 1.05) -> tuple[Cell, ...]:
+def lasting(points: Iterable[rc.Cell], past: float = 1.05) -> tuple[rc.Cell, ...]:
     """The cells with a duration of the flow: until both parts are learned."""
     return tuple(
         cell.replace(duration=float(f"{past * max(time_of(cell, part) for part in PARTS):.4g}"))
@@ -51,7 +52,7 @@ def lasting(points: Iterable[Cell], past: float = 1.05) -> tuple[Cell, ...]:
     )
 
 
-def task(cell: Cell, block: Block) -> facts.Facts:
+def task(cell: rc.Cell, block: rc.Block) -> facts.Facts:
     """The model in the cell's embeddings.
 
     "random": orthonormal, for each replicate its own; of the answers only where these are few.
@@ -69,13 +70,13 @@ def task(cell: Cell, block: Block) -> facts.Facts:
     return facts.Facts(s, r, inputs=inputs, outputs=outputs, device=block.device, dtype=block.dtype)
 
 
-def each(block: Block, values: Tensor) -> Tensor:
+def each(block: rc.Block, values: Tensor) -> Tensor:
     """One value for each replicate, where one stands for all."""
     return values.expand(block.replicates)
 
 
 def path(
-    cell: Cell, model: facts.Facts, times: Sequence[float], start: facts.Weights | None = None
+    cell: rc.Cell, model: facts.Facts, times: Sequence[float], start: facts.Weights | None = None
 ) -> Iterator[facts.Weights]:
     """The cell's flow of the whole matrices, from the manifold if no start is given."""
     if start is None:
@@ -91,7 +92,7 @@ def disturbed(start: facts.Weights, size: float) -> facts.Weights:
 
 
 def end(
-    cell: Cell, model: facts.Facts, times: Sequence[float], start: facts.Weights | None = None
+    cell: rc.Cell, model: facts.Facts, times: Sequence[float], start: facts.Weights | None = None
 ) -> facts.Weights:
     """The last point of a path."""
     (last,) = deque(path(cell, model, times, start), maxlen=1)
@@ -106,7 +107,9 @@ class Times:
     relation: Tensor
 
 
-def learning_times(cell: Cell, block: Block, *, steps: int = 300, error: float = 0.1) -> Times:
+def learning_times(
+    cell: rc.Cell, block: rc.Block, *, steps: int = 300, error: float = 0.1
+) -> Times:
     """When the whole matrices make the error for the first time, within the cell's duration."""
     model, times = task(cell, block), flows.clock(cell["duration"], steps)
     odds = flows.followed(model, path(cell, model, times))

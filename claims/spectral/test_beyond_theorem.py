@@ -11,50 +11,40 @@ import numpy as np
 import torch
 from torch import Tensor
 
+import recall_claims as rc
+from claims.common import relaxing
 from claims.spectral.common import START, disturbed, each, lasting, ratio, sizes, task
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    Deterministic,
-    MeanRatio,
-    Plot,
-    Region,
-    Source,
-    Student,
-    claim,
-    on,
-    times,
-)
 from simulation.spectral import facts, flows
 from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.py"
-ROOT = Control("root", "sqrt(S/R)", lambda c: (c["subjects"] / c["relations"]) ** 0.5)
+ROOT = rc.Control("root", "sqrt(S/R)", lambda c: (c["subjects"] / c["relations"]) ** 0.5)
 STEPS = {"gradient": 150, "spectral": 20}
 
 
-def within(low: float, high: float) -> MeanRatio:
+def within(low: float, high: float) -> rc.MeanRatio:
     """The mean over replicates, of which there are too few for a t interval to spend all."""
-    return MeanRatio(Region(low, high), method=Student(spent=0.1))
+    return rc.MeanRatio(rc.Region(low, high), method=rc.Student(spent=0.1))
 
 
-beyond = partial(
-    claim,
-    source=Source("D", "D1", "D2", provenance="derived", reference=REFERENCE),
+timed = partial(
+    relaxing,
     predict=ratio,
     latex=r"\rho_{relaxed} = T_S/T_R",
+    plot=rc.Plot("parity", y_label="ratio of learning times", log="xy"),
+)
+beyond = timed(
+    "ratio of times",
+    source=rc.Source("D", "D1", "D2", provenance="derived", reference=REFERENCE),
     replicates=32,
     looks=3,
     rule=within(0.85, 1.15),
     why="narrow enough to tell the two flows apart, whose ratios are 1.71 and 1.02 here",
-    exploratory=True,
-    plot=Plot("parity", y_label="ratio of learning times", log="xy"),
 )
 """A claim that the ratio of the learning times on the manifold holds with an assumption relaxed."""
 
 
-def settled(*flow_names: str, past: float, **more: str | float) -> tuple[Cell, ...]:
+def settled(*flow_names: str, past: float, **more: str | float) -> tuple[rc.Cell, ...]:
     """Cells at S = 16 and R = 4 for these flows, with a duration."""
     points = (cell for flow in flow_names for cell in sizes((16, 4), flow=flow, **more))
     return lasting(points, past)
@@ -70,7 +60,14 @@ SLOW = settled("gradient", past=3) + settled("spectral", past=2)
 """With time for replicates that learn more slowly than on the manifold."""
 
 
-def observed(cell: Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
+def one_hot(cell: rc.Cell, block: rc.Block) -> facts.Facts:
+    """The model in one-hot embeddings, with weights of its own in every replicate."""
+    s, r = cell["subjects"], cell["relations"]
+    replicates, device, dtype = block.replicates, block.device, block.dtype
+    return facts.Facts(s, r, replicates=replicates, device=device, dtype=dtype)
+
+
+def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
     """The ratio of the learning times from any start."""
     clock = flows.clock(cell["duration"], STEPS[cell["flow"]])
     return late(flows.followed(model, flows.flow(model, start, cell["flow"], clock)), clock)
@@ -79,7 +76,7 @@ def observed(cell: Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
 @beyond(
     "D.beyond-gaussian",
     "Gaussian embeddings in twice as many dimensions as there are tokens and answers",
-    relaxes=("orthonormal embeddings: Gaussian", "ratio of times"),
+    "orthonormal embeddings: Gaussian",
     regime="embeddings of mean square overlap 1/d, d twice their number",
     cells={"standard": SLOW},
     replicates=64,
@@ -88,7 +85,7 @@ def observed(cell: Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
     why="narrow enough to tell the two flows apart, whose ratios are 1.71 and 1.02 here; in pilots "
     "0.90 for gradient flow, and 0.81 with half as many dimensions",
 )
-def gaussian_embeddings(cell: Cell, block: Block) -> Tensor:
+def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With Gaussian embeddings, which are not orthogonal, the mean ratio of the learning times is
     that of orthonormal ones."""
     s, r = cell["subjects"], cell["relations"]
@@ -103,20 +100,14 @@ def gaussian_embeddings(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "D.beyond-random-start",
     "A small random start of whole matrices in place of the manifold",
-    relaxes=("start on the manifold: random", "ratio of times"),
+    "start on the manifold: random",
     regime="independent N(0, 0.01^2) entries of W_OV and W_KQ; the scale of the start on the "
     "manifold",
     cells={"standard": SLOW},
 )
-def random_start(cell: Cell, block: Block) -> Tensor:
+def random_start(cell: rc.Cell, block: rc.Block) -> Tensor:
     """From a small random start the mean ratio of the learning times is that from the manifold."""
-    model = facts.Facts(
-        cell["subjects"],
-        cell["relations"],
-        replicates=block.replicates,
-        device=block.device,
-        dtype=block.dtype,
-    )
+    model = one_hot(cell, block)
     like = model.start(0.0, 0.0)
 
     def drawn(table: Tensor) -> Tensor:
@@ -130,15 +121,11 @@ def random_start(cell: Cell, block: Block) -> Tensor:
 RULES = {"gradient": flows.identity, "spectral": flows.polar, "muon": flows.muon}
 
 
-def stepped(cell: Cell, block: Block, rule: str) -> tuple[facts.Facts, Iterator[facts.Weights]]:
+def stepped(
+    cell: rc.Cell, block: rc.Block, rule: str
+) -> tuple[facts.Facts, Iterator[facts.Weights]]:
     """The model, and its path in steps on batches of pairs."""
-    model = facts.Facts(
-        cell["subjects"],
-        cell["relations"],
-        replicates=block.replicates,
-        device=block.device,
-        dtype=block.dtype,
-    )
+    model = one_hot(cell, block)
     path = flows.one_step_at_a_time(
         model,
         model.start(START, START),
@@ -152,7 +139,7 @@ def stepped(cell: Cell, block: Block, rule: str) -> tuple[facts.Facts, Iterator[
     return model, path
 
 
-def stepped_ratio(cell: Cell, block: Block, rule: str) -> Tensor:
+def stepped_ratio(cell: rc.Cell, block: rc.Block, rule: str) -> Tensor:
     """The ratio of the learning times of steps."""
     model, path = stepped(cell, block, rule)
     odds = flows.followed(model, path)
@@ -168,13 +155,13 @@ BATCHES = (
 @beyond(
     "D.beyond-batches",
     "Mini-batches in place of the population: a quarter of the pairs, or as many as there are",
-    relaxes=("population: mini-batches", "ratio of times"),
+    "population: mini-batches",
     regime="SGD of 16 pairs a step at a rate of 1, polar factors of gradients of 64 pairs at 0.1; "
     "the population has 64 pairs",
     cells={"standard": BATCHES},
     rule=within(0.9, 1.1),
 )
-def batches(cell: Cell, block: Block) -> Tensor:
+def batches(cell: rc.Cell, block: rc.Block) -> Tensor:
     """On mini-batches the mean ratio of the learning times is that of the flow."""
     return stepped_ratio(cell, block, cell["flow"])
 
@@ -182,18 +169,18 @@ def batches(cell: Cell, block: Block) -> Tensor:
 @beyond(
     "D.beyond-muon",
     "Muon: Newton-Schulz in place of the polar factor, momentum, batches",
-    relaxes=("spectral flow: Muon", "ratio of times"),
-    source=Source("D", "D2", provenance="derived", reference=REFERENCE),
+    "spectral flow: Muon",
+    source=rc.Source("D", "D2", provenance="derived", reference=REFERENCE),
     regime="five Newton-Schulz steps, Nesterov momentum 0.95, a rate of 0.02, batches of 64 pairs",
     cells={"standard": settled("spectral", past=1.8, batch=64, rate=0.02)},
     controls=(ROOT,),
 )
-def muon(cell: Cell, block: Block) -> Tensor:
+def muon(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Muon as it is used has the mean ratio of the learning times of spectral flow."""
     return stepped_ratio(cell, block, "muon")
 
 
-def falling(rate: float) -> tuple[Cell, ...]:
+def falling(rate: float) -> tuple[rc.Cell, ...]:
     """A cell of spectral flow from an error of 1e-2 to one of 1e-4."""
     (cell,) = sizes((16, 4), flow="spectral", batch=64, rate=rate)
     begin, end = (
@@ -203,7 +190,7 @@ def falling(rate: float) -> tuple[Cell, ...]:
     return (cell.replace(begin=round(begin, 1), duration=round(end, 1)),)
 
 
-def decay_rate(cell: Cell, block: Block, rule: str) -> Tensor:
+def decay_rate(cell: rc.Cell, block: rc.Block, rule: str) -> Tensor:
     """By how much the subjects' log odds grow per square of the time."""
     model, path = stepped(cell, block, rule)
     points = [model.odds(at).subject for at in path]
@@ -212,16 +199,17 @@ def decay_rate(cell: Cell, block: Block, rule: str) -> Tensor:
     return grown / ((end - begin) * (end + begin))
 
 
-decays = partial(
-    beyond,
-    source=Source("D", "D3", provenance="derived", reference=REFERENCE),
-    predict=on(theory.Facts, theory.spectral_decay_rate),
+decays = relaxing(
+    "decay",
+    source=rc.Source("D", "D3", provenance="derived", reference=REFERENCE),
+    predict=rc.on(theory.Facts, theory.spectral_decay_rate),
     latex=r"\frac{dq_S}{d(T^2)} = \frac1{\sqrt{2SR}}",
+    replicates=32,
+    looks=3,
     rule=within(0.75, 1.33),
     why="the flow itself is within 1.2% of the limit; 4/3 or 3/4 of its rate would not change the "
     "statement",
-    controls=(times(3.0),),
-    plot=None,
+    controls=(rc.times(3.0),),
 )
 """A claim that the errors of spectral flow decay with an assumption relaxed."""
 
@@ -229,13 +217,13 @@ decays = partial(
 @decays(
     "D.beyond-batches-decay",
     "The decay under spectral flow, on mini-batches without momentum",
-    relaxes=("population: mini-batches", "decay"),
+    "population: mini-batches",
     regime="polar factors of gradients of 64 pairs at a rate of 0.05, when the flow goes from an "
     "error of 1e-2 to one of 1e-4",
     cells={"standard": falling(0.05)},
     replicates=64,
 )
-def batches_decay(cell: Cell, block: Block) -> Tensor:
+def batches_decay(cell: rc.Cell, block: rc.Block) -> Tensor:
     """On mini-batches errors fall as exp(-T^2/sqrt(2SR)): pairs that are missing from a batch, and
     those that occur twice, take none of the polar factor's norm."""
     return decay_rate(cell, block, "spectral")
@@ -244,11 +232,11 @@ def batches_decay(cell: Cell, block: Block) -> Tensor:
 @decays(
     "D.beyond-muon-decay",
     "The decay under Muon",
-    relaxes=("spectral flow: Muon", "decay"),
+    "spectral flow: Muon",
     regime="as used in practice, at a rate of 0.02 on batches of 64 pairs",
     cells={"standard": falling(0.02)},
 )
-def muon_decay(cell: Cell, block: Block) -> Tensor:
+def muon_decay(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Under Muon errors fall as exp(-T^2/sqrt(2SR)) in units of its rate."""
     return decay_rate(cell, block, "muon")
 
@@ -258,13 +246,13 @@ SOME = tuple(
     for kinds in ("OOO", "OOH", "OHH", "HOH")
     for cell in settled("sign", past=1.2, embeddings=kinds)
 )
-signs = partial(
-    beyond,
-    source=Source("D", "D4", provenance="derived", reference=REFERENCE),
+signs = timed(
+    "sign flow's ratios",
+    source=rc.Source("D", "D4", provenance="derived", reference=REFERENCE),
     cells={"standard": SOME},
     replicates=2,
     looks=1,
-    rule=MeanRatio(Region(0.8, 1.25), method=Deterministic()),
+    rule=rc.MeanRatio(rc.Region(0.8, 1.25), method=rc.Deterministic()),
 )
 """A claim that four of the eight embeddings, those of the reverse order and of the large separation
 among them, keep their ratios with an assumption of sign flow relaxed."""
@@ -273,12 +261,12 @@ among them, keep their ratios with an assumption of sign flow relaxed."""
 @signs(
     "D.beyond-sign-start",
     "Sign flow from a start off the manifold by a thousandth of itself",
-    relaxes=("start on the manifold: a thousandth off", "sign flow's ratios"),
+    "start on the manifold: a thousandth off",
     regime="waves of 1e-5 added to W_OV, of which the start is 1e-2",
     why="narrow enough to tell the four from one another. In pilots the ratio of HOH was 2.44 from "
     "the manifold, 1.57 from a start off by a millionth, and 1.17 by a thousandth",
 )
-def sign_start(cell: Cell, block: Block) -> Tensor:
+def sign_start(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The ratio of the learning times under sign flow does not rest on entries of the gradient that
     are exactly zero."""
     model, clock = task(cell, block), flows.clock(cell["duration"], 300)
@@ -290,13 +278,13 @@ def sign_start(cell: Cell, block: Block) -> Tensor:
 @signs(
     "D.beyond-adam",
     "Adam with its usual constants in place of sign flow",
-    relaxes=("sign flow: Adam", "sign flow's ratios"),
+    "sign flow: Adam",
     regime="full batches, a rate of 0.01, from the manifold; rounding errors of the gradient count "
     "as zero",
     why="narrow enough to tell the four from one another. In pilots rounding errors, where "
     "they were left in, broke it: 0.62 for OHH in place of 0.30, 1.15 for HOH in place of 2.44",
 )
-def adam(cell: Cell, block: Block) -> Tensor:
+def adam(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Adam learns subjects and relations at times of the ratio that sign flow, its limit, has."""
     model, rate = task(cell, block), 0.01
     steps = round(cell["duration"] / rate)

@@ -4,34 +4,21 @@ The flows are deterministic, and start on the manifold of equal coordinates.
 """
 
 import math
+from functools import partial
 from itertools import pairwise
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.spectral.common import PARTS, REFERENCE, Pair, each, end, path, sizes, task, time_of
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    Deterministic,
-    Exponents,
-    MeanRatio,
-    Plot,
-    Region,
-    Source,
-    at,
-    claim,
-    on,
-    power,
-    times,
-)
 from simulation.spectral import flows
 from theory.spectral import flows as theory
 
 FIRST = 1e4
+flow_claim = partial(rc.claim, replicates=2, looks=1)
 
 
-def decaying(*pairs: Pair, until: tuple[float, ...]) -> tuple[Cell, ...]:
+def decaying(*pairs: Pair, until: tuple[float, ...]) -> tuple[rc.Cell, ...]:
     """Cells of gradient flow for each part at these times, with the time when it has learned."""
     return tuple(
         cell.replace(
@@ -46,12 +33,12 @@ def decaying(*pairs: Pair, until: tuple[float, ...]) -> tuple[Cell, ...]:
     )
 
 
-GRADIENT_ERROR = on(
+GRADIENT_ERROR = rc.on(
     lambda **cell: theory.gradient_error(theory.Facts.of(cell), cell["part"], cell["time"])
 )
 
 
-def late_error(cell: Cell, block: Block) -> Tensor:
+def late_error(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The probability of a wrong subject, or relation, at the cell's time."""
     model = task(cell, block)
     clock = flows.clock(cell["duration"], 200, growing=cell["time"])
@@ -59,7 +46,7 @@ def late_error(cell: Cell, block: Block) -> Tensor:
     return each(block, (-odds).sigmoid())
 
 
-def no_logarithm(cell: Cell) -> float:
+def no_logarithm(cell: rc.Cell) -> float:
     """An error that falls as 1/T from the first of the times on."""
     return float(GRADIENT_ERROR(cell.replace(time=FIRST)) * FIRST / cell["time"])
 
@@ -67,27 +54,25 @@ def no_logarithm(cell: Cell) -> float:
 DECAY = decaying((16, 4), (8, 16), until=(FIRST, 1e5, 1e6))
 
 
-@claim(
+@flow_claim(
     "D.gradient-decay",
     "Under gradient flow errors fall slowly, with a constant that is known",
-    source=Source("D", "D3", provenance="derived", reference=REFERENCE),
+    source=rc.Source("D", "D3", provenance="derived", reference=REFERENCE),
     predict=GRADIENT_ERROR,
     latex=r"e_S \simeq \frac{\sqrt{S(S-1)R}}{2\,T\,(q_S+\log(S-1))}",
     regime=theory.DECAYING.searched("on the grid up to 10,000 times"),
     cells={"smoke": DECAY[1:2], "standard": DECAY},
-    replicates=2,
-    looks=1,
-    rule=MeanRatio(Region(0.9998, 1.0002), method=Deterministic()),
+    rule=rc.MeanRatio(rc.Region(0.9998, 1.0002), method=rc.Deterministic()),
     why="the integrator's steps, a twentieth of the time that has passed, cost 1e-6; rounding of "
     "an error of 1e-6 costs 1e-10",
     controls=(
-        times(1.0005),
-        Control("no-logarithm", "as 1/T from T = 10,000 on", no_logarithm),
-        power("exponent", "as T to the power -1.001", time=-0.001),
+        rc.times(1.0005),
+        rc.Control("no-logarithm", "as 1/T from T = 10,000 on", no_logarithm),
+        rc.power("exponent", "as T to the power -1.001", time=-0.001),
     ),
-    plot=Plot(x="time", group=("part", "subjects", "relations"), y_label="error", log="xy"),
+    plot=rc.Plot(x="time", group=("part", "subjects", "relations"), y_label="error", log="xy"),
 )
-def gradient_decay(cell: Cell, block: Block) -> Tensor:
+def gradient_decay(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Under gradient flow the probability of a wrong subject, or of a wrong relation, falls as a
     constant over T log T."""
     return late_error(cell, block)
@@ -98,31 +83,29 @@ LOGARITHM = tuple(
 )
 
 
-@claim(
+@flow_claim(
     "D.gradient-decay-logarithm",
     "Under gradient flow errors fall as 1/(T log T): the logarithm is there, to the power 1",
-    source=Source("D", "D3", provenance="stated", reference="theory/spectral/flows.md"),
+    source=rc.Source("D", "D3", provenance="stated", reference="theory/spectral/flows.md"),
     latex=r"T\,e_S \propto (\log T)^{-1}",
     regime="40 to 40,000 times the time in which the facts are learned",
     cells={"standard": LOGARITHM},
-    replicates=2,
-    looks=1,
-    rule=Exponents({"log_time": -1.0}, 0.1, method=Deterministic()),
+    rule=rc.Exponents({"log_time": -1.0}, 0.1, method=rc.Deterministic()),
     why="the closed form has -1.01 on this grid, and -1.07 for the relations: what log log T "
     "leaves",
     controls=(
-        power("no-logarithm", "no logarithm", log_time=1.0),
-        power("weaker", "the logarithm to the power 3/4", log_time=0.25),
-        power("stronger", "the logarithm to the power 5/4", log_time=-0.25),
+        rc.power("no-logarithm", "no logarithm", log_time=1.0),
+        rc.power("weaker", "the logarithm to the power 3/4", log_time=0.25),
+        rc.power("stronger", "the logarithm to the power 5/4", log_time=-0.25),
     ),
-    plot=Plot(x="log_time", y_label="T times error", log="xy"),
+    plot=rc.Plot(x="log_time", y_label="T times error", log="xy"),
 )
-def gradient_decay_logarithm(cell: Cell, block: Block) -> Tensor:
+def gradient_decay_logarithm(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Under gradient flow both errors decay as 1/(T log T) at fixed S and R."""
     return late_error(cell, block) * cell.number("time")
 
 
-def falling(*pairs: Pair, errors: tuple[float, ...]) -> tuple[Cell, ...]:
+def falling(*pairs: Pair, errors: tuple[float, ...]) -> tuple[rc.Cell, ...]:
     """Cells of spectral flow for each part, with the times between two errors."""
     return tuple(
         cell.replace(
@@ -136,37 +119,35 @@ def falling(*pairs: Pair, errors: tuple[float, ...]) -> tuple[Cell, ...]:
     )
 
 
-RATE = on(theory.Facts, theory.spectral_decay_rate)
+RATE = rc.on(theory.Facts, theory.spectral_decay_rate)
 FALL = falling((16, 4), (8, 8), errors=(1e-2, 1e-4, 1e-6))
 
 
-@claim(
+@flow_claim(
     "D.spectral-decay",
     "Under spectral flow errors fall as exp(-T^2 / sqrt(2 S R))",
-    source=Source("D", "D3", reference=REFERENCE),
+    source=rc.Source("D", "D3", reference=REFERENCE),
     predict=RATE,
     regime="from an error of 1e-2 to one of 1e-4 and on to one of 1e-6, for subjects and for "
     "relations; four times as many subjects, and as many",
     cells={"smoke": FALL[:2], "standard": FALL},
-    replicates=2,
-    looks=1,
-    rule=MeanRatio(Region(0.98, 1.02), method=Deterministic()),
+    rule=rc.MeanRatio(rc.Region(0.98, 1.02), method=rc.Deterministic()),
     why="the reduced system is within 1.2% of the limit on this grid: what the logarithms of S and "
     "R leave, which falls as 1/T^2",
     controls=(
-        times(1.04),
-        Control(
+        rc.times(1.04),
+        rc.Control(
             "exponential", "as exp(-const T)", lambda c: RATE(c) * 20 / (c["begin"] + c["time"])
         ),
-        at(
+        rc.at(
             "subjects-alone",
             "as if all attention went to one of the two",
             relations=lambda c: c["relations"] / 2,
         ),
     ),
-    plot=Plot("parity", y_label="rate", log="xy"),
+    plot=rc.Plot("parity", y_label="rate", log="xy"),
 )
-def spectral_decay(cell: Cell, block: Block) -> Tensor:
+def spectral_decay(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Under spectral flow both errors fall as exp(-poly T), the polynomial being T^2: W_OV and W_KQ
     both go on growing linearly, and their product is in the exponent."""
     model = task(cell, block)

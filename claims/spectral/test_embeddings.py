@@ -6,6 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+import recall_claims as rc
 from claims.spectral.common import (
     START,
     disturbed,
@@ -16,24 +17,6 @@ from claims.spectral.common import (
     sizes,
     tuple_of,
 )
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    Deterministic,
-    Identity,
-    MeanRatio,
-    OneSided,
-    Plot,
-    Region,
-    Source,
-    WinnerShare,
-    at,
-    claim,
-    reads,
-    times,
-)
 from simulation.spectral import facts, flows
 from theory.spectral import flows as theory
 
@@ -42,7 +25,7 @@ RUNS = {"gradient": 150.0, "spectral": 5.0, "sign": 1.5}
 """How long each flow runs: about as long as it learns."""
 
 
-def moved(cell: Cell, block: Block, flow: str) -> Tensor:
+def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
     """How far two runs are from the same matrices, relative to the largest entry, (replicates,).
 
     One has one-hot embeddings; the other the same start in random orthonormal embeddings, and its
@@ -65,10 +48,10 @@ def moved(cell: Cell, block: Block, flow: str) -> Tensor:
     ).amax(0)
 
 
-@claim(
+@rc.claim(
     "D.equivariance",
     "Gradient and spectral flow do the same in any orthonormal embeddings",
-    source=Source("D", "D4", provenance="stated", reference=REFERENCE),
+    source=rc.Source("D", "D4", provenance="stated", reference=REFERENCE),
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\mapsto U\,W_{OV}(t)\,Z^\top,\ "
     r"W_{KQ}(t)\mapsto Z\,W_{KQ}(t)\,Z^\top",
     regime=theory.FACTS.searched(
@@ -84,21 +67,21 @@ def moved(cell: Cell, block: Block, flow: str) -> Tensor:
     },
     replicates=8,
     looks=1,
-    rule=Identity(1e-9),
+    rule=rc.Identity(1e-9),
     why="rounding, which the polar factor of a gradient with small singular values enlarges: in "
     "pilots to 1e-12, from 1e-14 under gradient flow",
-    controls=(reads("sign-flow", "so does sign flow", "sign"),),
+    controls=(rc.reads("sign-flow", "so does sign flow", "sign"),),
 )
-def equivariance(cell: Cell, block: Block) -> dict[str, Tensor]:
+def equivariance(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Under orthogonal maps of the embeddings the matrices of gradient and spectral flow turn
     along: what is learned when is the same."""
     return {"error": moved(cell, block, cell["flow"]), "sign": moved(cell, block, "sign")}
 
 
-@claim(
+@rc.claim(
     "D.sign-flow-turns",
     "Sign flow learns other matrices in other orthonormal embeddings",
-    source=Source("D", "D4", provenance="stated", reference=REFERENCE),
+    source=rc.Source("D", "D4", provenance="stated", reference=REFERENCE),
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\not\mapsto U\,W_{OV}(t)\,Z^\top",
     regime=theory.FACTS.searched(
         "as for the flows that are equivariant", largest=3e4, without=("flow",)
@@ -106,22 +89,22 @@ def equivariance(cell: Cell, block: Block) -> dict[str, Tensor]:
     cells={"smoke": sizes((4, 2)), "standard": sizes((8, 4), (4, 6))},
     replicates=24,
     looks=3,
-    rule=OneSided(lower=0.5, method=Betting(0, 1)),
+    rule=rc.OneSided(lower=0.5, method=rc.Betting(0, 1)),
     why="half of the largest entry is far above anything numerical; in pilots differences are 1 or "
     "more, which count as 1",
     controls=(
-        reads("gradient", "gradient flow does too", "gradient"),
-        reads("spectral", "spectral flow does too", "spectral"),
+        rc.reads("gradient", "gradient flow does too", "gradient"),
+        rc.reads("spectral", "spectral flow does too", "spectral"),
     ),
 )
-def sign_flow_turns(cell: Cell, block: Block) -> dict[str, Tensor]:
+def sign_flow_turns(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Sign flow is not equivariant: a sign is taken entry by entry, in the basis of the
     embeddings."""
     found = {flow: moved(cell, block, flow).clamp_max(1) for flow in RUNS}
     return {"value": found.pop("sign"), **found}
 
 
-def tuples(*pairs: tuple[int, int]) -> tuple[Cell, ...]:
+def tuples(*pairs: tuple[int, int]) -> tuple[rc.Cell, ...]:
     """Cells for all eight embeddings."""
     return tuple(
         cell
@@ -134,11 +117,11 @@ EIGHT = tuples((16, 4))
 REVERSED = tuples((4, 16))
 
 
-@claim(
+@rc.claim(
     "D.sign-ratios",
     "Under sign flow the ratio of the learning times depends on the embeddings, as eight pairs of "
     "speeds say",
-    source=Source("D", "D4", provenance="derived", reference="theory/spectral/flows.py"),
+    source=rc.Source("D", "D4", provenance="derived", reference="theory/spectral/flows.py"),
     predict=ratio,
     latex=r"\frac{(\alpha_0+\alpha_S'T_S)(\alpha_0+\beta_S'T_S)}{\sqrt R} = "
     r"\log\frac{(S-1)(1-\delta)}\delta",
@@ -149,22 +132,22 @@ REVERSED = tuples((4, 16))
     cells={"smoke": EIGHT[1::5], "standard": EIGHT + REVERSED},
     replicates=2,
     looks=1,
-    rule=MeanRatio(Region(0.9998, 1.0002), method=Deterministic()),
+    rule=rc.MeanRatio(rc.Region(0.9998, 1.0002), method=rc.Deterministic()),
     why="steps are exact for constant speeds; times are interpolated linearly between 120 of "
     "them, to 5e-5",
     controls=(
-        times(1.0005),
-        at("one-hot", "embeddings do not matter", embeddings="OOO"),
-        Control(
+        rc.times(1.0005),
+        rc.at("one-hot", "embeddings do not matter", embeddings="OOO"),
+        rc.Control(
             "answers",
             "the answers' embeddings do not matter",
             lambda cell: ratio(cell.replace(embeddings=tuple_of(cell)[:2] + "O")),
         ),
-        Control("root", "sqrt(S/R)", lambda c: math.sqrt(c["subjects"] / c["relations"])),
+        rc.Control("root", "sqrt(S/R)", lambda c: math.sqrt(c["subjects"] / c["relations"])),
     ),
-    plot=Plot("parity", y_label="ratio of learning times", log="xy"),
+    plot=rc.Plot("parity", y_label="ratio of learning times", log="xy"),
 )
-def sign_ratios(cell: Cell, block: Block) -> Tensor:
+def sign_ratios(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Each block of W_OV and W_KQ moves at a constant speed, of which the embeddings decide how
     much goes into answering: what is spread over many coordinates is learned at another speed
     than what has one."""
@@ -176,10 +159,10 @@ ORDER = tuples((64, 4))
 APART = 2.3
 
 
-@claim(
+@rc.claim(
     "D.sign-order",
     "Sign flow learns subjects and relations together, far apart, or in the reverse order",
-    source=Source("D", "D4", provenance="stated", reference="theory/spectral/flows.md"),
+    source=rc.Source("D", "D4", provenance="stated", reference="theory/spectral/flows.md"),
     predict=lambda cell: theory.first(
         theory.Facts.of(cell), flow="sign", embeddings=tuple_of(cell), factor=APART
     ),
@@ -189,15 +172,15 @@ APART = 2.3
     cells={"smoke": ORDER[1::5], "standard": ORDER},
     replicates=2,
     looks=1,
-    rule=WinnerShare(Region(0.9, 1.0), method=Deterministic()),
+    rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic()),
     why="nothing is drawn, and no ratio is within 15% of 2.3 or 1/2.3: all eight must be right",
     controls=(
-        Control("together", "all embeddings are as one-hot ones", lambda cell: "together"),
-        Control("relations", "relations always come first", lambda cell: "relation"),
+        rc.Control("together", "all embeddings are as one-hot ones", lambda cell: "together"),
+        rc.Control("relations", "relations always come first", lambda cell: "relation"),
     ),
-    plot=Plot("map", x="subjects", group=("embeddings",)),
+    plot=rc.Plot("map", x="subjects", group=("embeddings",)),
 )
-def sign_order(cell: Cell, block: Block) -> dict[str, Tensor]:
+def sign_order(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """With orthonormal embeddings sign flow can show no separation of the two learning times, a
     large one, or the reverse order. (Compared: the speeds of the two, and 1.5 times their mean.)"""
     found = learning_times(cell, block, steps=30)

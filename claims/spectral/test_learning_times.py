@@ -4,39 +4,28 @@ The flows are deterministic, and start on the manifold of equal coordinates.
 """
 
 import math
+from functools import partial
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.spectral.common import PARTS, lasting, learning_times, ratio, sizes, time_of
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    Deterministic,
-    Exponents,
-    MeanRatio,
-    Plot,
-    Region,
-    Source,
-    claim,
-    power,
-    times,
-)
 from theory.spectral import flows as theory
 
 PAIRS = ((8, 4), (16, 4), (32, 8), (64, 4), (64, 16), (8, 32))
 EXPONENT_PAIRS = ((16, 4), (64, 4), (64, 8), (64, 16))
 RATIO = r"\rho = T_S/T_R,\quad T_S:\ e_S(T_S) = \tfrac1{10}"
 REFERENCE = "theory/spectral/flows.py"
-PLOT = Plot("parity", y_label="ratio of learning times", log="xy")
+PLOT = rc.Plot("parity", y_label="ratio of learning times", log="xy")
+flow_claim = partial(rc.claim, replicates=2, looks=1)
 
 
-def root(cell: Cell) -> float:
+def root(cell: rc.Cell) -> float:
     """The ratio of a limit without logarithms."""
     return math.sqrt(cell["subjects"] / cell["relations"])
 
 
-def growth_only(cell: Cell) -> float:
+def growth_only(cell: rc.Cell) -> float:
     """When x is log(9 (S - 1)) after exponential growth at the first rate of gradient flow."""
     sizes_of = theory.Facts.of(cell)
     own, other = sizes_of.seen_from(cell["part"])
@@ -44,12 +33,12 @@ def growth_only(cell: Cell) -> float:
     return math.log(math.log(9 * (own - 1)) * math.sqrt(other) / sizes_of.start**2) / rate
 
 
-def seen(cell: Cell) -> float:
+def seen(cell: rc.Cell) -> float:
     """The ratio if what is seen more often were learned earlier by as much."""
     return float(cell["subjects"] / cell["relations"])
 
 
-def observed_ratio(cell: Cell, block: Block) -> Tensor:
+def observed_ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Learning time of the subjects over that of the relations, of the whole matrices."""
     found = learning_times(cell, block)
     return found.subject / found.relation
@@ -63,40 +52,36 @@ EITHER = tuple(
 )
 
 
-@claim(
+@flow_claim(
     "D.learning-times",
     "When subjects, and when relations, are learned",
-    source=Source("D", "D1", "D2", provenance="derived", reference=REFERENCE),
+    source=rc.Source("D", "D1", "D2", provenance="derived", reference=REFERENCE),
     predict=lambda cell: time_of(cell, cell["part"]),
     latex=r"T_S \simeq \frac S2\sqrt{\frac{SR}{S-1}}\Big[\log\frac{x\sqrt R}{\alpha_0^2}+"
     r"\frac{E(x)}S\Big]\ \text{(gradient)}",
     regime=theory.LEARNED.searched("on the grid S = 16, R = 4", part=PARTS),
     cells={"smoke": EITHER[:1], "standard": EITHER},
-    replicates=2,
-    looks=1,
-    rule=MeanRatio(Region(0.999, 1.001), method=Deterministic()),
+    rule=rc.MeanRatio(rc.Region(0.999, 1.001), method=rc.Deterministic()),
     why="nothing is drawn; times are interpolated linearly between steps, to 1e-4",
     controls=(
-        times(1.0025),
-        Control(
-            "growth-only",
-            "exponential growth from x_0 to x, and no saturation",
-            growth_only,
+        rc.times(1.0025),
+        rc.Control(
+            "growth-only", "exponential growth from x_0 to x, and no saturation", growth_only
         ),
     ),
-    plot=Plot("parity", y_label="learning time", log="xy"),
+    plot=rc.Plot("parity", y_label="learning time", log="xy"),
 )
-def either_time(cell: Cell, block: Block) -> Tensor:
+def either_time(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Each part is learned after the time in which it grows from its start, and then saturates."""
     steps = 300 if cell["flow"] == "gradient" else 120
     found: Tensor = getattr(learning_times(cell, block, steps=steps), cell["part"])
     return found
 
 
-@claim(
+@flow_claim(
     "D.gradient-ratio",
     "Under gradient flow subjects are learned later than relations, by a ratio in closed form",
-    source=Source("D", "D1", provenance="derived", reference=REFERENCE),
+    source=rc.Source("D", "D1", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=RATIO + r",\quad T_S = \frac{\sqrt{S(S-1)R}}2\left[\log\frac x{x_0}+"
     r"\frac{\mathrm{Ei}(x)-\mathrm{Ei}(x_0)}{S-1}\right]",
@@ -106,47 +91,43 @@ def either_time(cell: Cell, block: Block) -> Tensor:
         "standard": lasting(sizes(*PAIRS, flow="gradient")),
         "full": lasting(sizes(*PAIRS, (128, 4), (256, 16), flow="gradient")),
     },
-    replicates=2,
-    looks=1,
-    rule=MeanRatio(Region(0.999, 1.001), method=Deterministic()),
+    rule=rc.MeanRatio(rc.Region(0.999, 1.001), method=rc.Deterministic()),
     why="nothing is drawn; times are interpolated linearly between 300 steps, to 1e-4",
     controls=(
-        times(1.0025),
-        Control("no-logarithms", "sqrt(S/R)", root),
-        Control("frequencies", "as rarely as seen: S/R", seen),
+        rc.times(1.0025),
+        rc.Control("no-logarithms", "sqrt(S/R)", root),
+        rc.Control("frequencies", "as rarely as seen: S/R", seen),
     ),
     plot=PLOT,
 )
-def gradient_ratio(cell: Cell, block: Block) -> Tensor:
+def gradient_ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Gradient flow of the whole matrices learns subjects later than relations if they are more,
     by about the root of S/R, with logarithms that are known."""
     return observed_ratio(cell, block)
 
 
-@claim(
+@flow_claim(
     "D.gradient-exponents",
     "How the ratio under gradient flow grows with S and falls with R at sizes that can be run",
-    source=Source("D", "D1", provenance="derived", reference=REFERENCE),
+    source=rc.Source("D", "D1", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=r"\rho \propto S^{e_S}R^{e_R},\quad e_S = 0.440,\ e_R = -0.384",
     regime="S from 16 to 64, R from 4 to 16, from the manifold at 0.01",
     cells={"standard": lasting(sizes(*EXPONENT_PAIRS, flow="gradient"))},
-    replicates=2,
-    looks=1,
-    rule=Exponents(
+    rule=rc.Exponents(
         {"subjects": 0.44, "relations": -0.38},
         0.001,
         reference="prediction",
-        method=Deterministic(),
+        method=rc.Deterministic(),
     ),
     why="ratios are right to 1e-4 or better, and the lever is a factor 4",
     controls=(
-        power(subjects=0.0025),
-        power(relations=0.0025),
-        Control("limit", "the root, at any size", root),
+        rc.power(subjects=0.0025),
+        rc.power(relations=0.0025),
+        rc.Control("limit", "the root, at any size", root),
     ),
 )
-def gradient_exponents(cell: Cell, block: Block) -> Tensor:
+def gradient_exponents(cell: rc.Cell, block: rc.Block) -> Tensor:
     """At finite size the ratio grows more slowly than the root of S/R: the slower part starts
     nearer to its goal in logarithms, and the faster one takes longer to saturate."""
     return observed_ratio(cell, block)
@@ -155,26 +136,24 @@ def gradient_exponents(cell: Cell, block: Block) -> Tensor:
 SMALL = lasting(sizes(*EXPONENT_PAIRS, flow="gradient", start=1e-6))
 
 
-@claim(
+@flow_claim(
     "D.gradient-limit",
     "The ratio under gradient flow goes as the root of S/R, up to logarithms",
-    source=Source("D", "D1", provenance="stated", reference="theory/spectral/flows.md"),
+    source=rc.Source("D", "D1", provenance="stated", reference="theory/spectral/flows.md"),
     latex=r"\rho \sim \sqrt{S/R}",
     regime="a start of 1e-6, the smaller the nearer to the limit; S from 16 to 64, R from 4 to 16",
     cells={"standard": SMALL},
-    replicates=2,
-    looks=1,
-    rule=Exponents({"subjects": 0.5, "relations": -0.5}, 0.12, method=Deterministic()),
+    rule=rc.Exponents({"subjects": 0.5, "relations": -0.5}, 0.12, method=rc.Deterministic()),
     why="the closed form is 0.03 (S) and 0.10 (R) away from the limit on this grid, which is what "
     "its logarithms, and R - 1 in place of R, leave; 0.06 and 0.12 from a start of 0.01. "
     "From 0.01 at R = 4 it is 0.04 away in S at S = 256, 0.02 at 10^9 and 0.006 at 10^60",
     controls=(
-        power("fourth-root", "as the fourth root of S", subjects=-0.25),
-        power("three-quarters", "as R to the power -3/4", relations=-0.25),
-        power("frequencies", "as S/R", subjects=0.5, relations=-0.5),
+        rc.power("fourth-root", "as the fourth root of S", subjects=-0.25),
+        rc.power("three-quarters", "as R to the power -3/4", relations=-0.25),
+        rc.power("frequencies", "as S/R", subjects=0.5, relations=-0.5),
     ),
 )
-def gradient_limit(cell: Cell, block: Block) -> Tensor:
+def gradient_limit(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The learning times of subjects and relations are as the root of S/R, up to logarithms."""
     found = learning_times(cell, block, steps=600)
     return found.subject / found.relation
@@ -183,10 +162,10 @@ def gradient_limit(cell: Cell, block: Block) -> Tensor:
 SPECTRAL = lasting(sizes((8, 4), (16, 4), (64, 4), (8, 32), flow="spectral"))
 
 
-@claim(
+@flow_claim(
     "D.spectral-ratio",
     "Under spectral flow subjects and relations are learned at times of a known ratio",
-    source=Source("D", "D2", provenance="derived", reference=REFERENCE),
+    source=rc.Source("D", "D2", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=RATIO + r",\quad \alpha'=1,\ \beta_S' = u_S/(\sqrt S|u|),\ u = (e_S, e_R)",
     regime=theory.SPECTRAL.searched("on the grid S/R from 1/4 to 16"),
@@ -195,32 +174,30 @@ SPECTRAL = lasting(sizes((8, 4), (16, 4), (64, 4), (8, 32), flow="spectral"))
         "standard": SPECTRAL,
         "full": SPECTRAL + lasting(sizes((64, 16), (128, 4), flow="spectral")),
     },
-    replicates=2,
-    looks=1,
-    rule=MeanRatio(Region(0.9998, 1.0002), method=Deterministic()),
+    rule=rc.MeanRatio(rc.Region(0.9998, 1.0002), method=rc.Deterministic()),
     why="nothing is drawn; times are interpolated linearly between 120 steps, to 3e-5",
     controls=(
-        times(1.0005),
-        Control(
+        rc.times(1.0005),
+        rc.Control(
             "gradient",
             "the ratio under gradient flow",
             lambda cell: ratio(cell.replace(flow="gradient")),
         ),
-        Control("simultaneous", "both at once", lambda cell: 1.0),
+        rc.Control("simultaneous", "both at once", lambda cell: 1.0),
     ),
     plot=PLOT,
 )
-def spectral_ratio(cell: Cell, block: Block) -> Tensor:
+def spectral_ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The polar factor gives all directions of W_OV one speed, and shares out attention by the
     errors that are left: subjects and relations are learned nearly together."""
     found = learning_times(cell, block, steps=120)
     return found.subject / found.relation
 
 
-@claim(
+@flow_claim(
     "D.spectral-order-one",
     "The ratio under spectral flow stays near 1 while S/R goes from 1/4 to 16",
-    source=Source("D", "D2", provenance="stated", reference="theory/spectral/flows.md"),
+    source=rc.Source("D", "D2", provenance="stated", reference="theory/spectral/flows.md"),
     predict=lambda cell: 1.0,
     latex=r"\rho \sim 1",
     regime=theory.SPECTRAL.searched(
@@ -228,19 +205,17 @@ def spectral_ratio(cell: Cell, block: Block) -> Tensor:
         holds=lambda cell: cell["subjects"] <= 16 * cell["relations"],
     ),
     cells={"smoke": SPECTRAL[:1], "standard": SPECTRAL},
-    replicates=2,
-    looks=1,
-    rule=MeanRatio(Region(0.93, 1.07), method=Deterministic()),
+    rule=rc.MeanRatio(rc.Region(0.93, 1.07), method=rc.Deterministic()),
     why="the reduced system has 0.976 to 1.051 here, and exponents of 0.02 in S and in R, which "
     "are logarithms",
     controls=(
-        Control("root", "sqrt(S/R)", root),
-        Control("weak-root", "the eighth root of S/R", lambda cell: root(cell) ** 0.25),
-        times(1.15),
+        rc.Control("root", "sqrt(S/R)", root),
+        rc.Control("weak-root", "the eighth root of S/R", lambda cell: root(cell) ** 0.25),
+        rc.times(1.15),
     ),
     plot=PLOT,
 )
-def spectral_order_one(cell: Cell, block: Block) -> Tensor:
+def spectral_order_one(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Under spectral flow the ratio of the learning times is of order 1, up to logarithms."""
     found = learning_times(cell, block, steps=60)
     return found.subject / found.relation

@@ -1,76 +1,64 @@
 """How many items one step of gradient descent, of Muon and of Newton's method stores."""
 
+from functools import partial
+
 import torch
 
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    Exponents,
-    MeanRatio,
-    Ordering,
-    Plot,
-    Region,
-    Source,
-    cells,
-    claim,
-    on,
-    power,
-    reads,
-    times,
-)
+import recall_claims as rc
 from simulation.spectral import one_step as measured
 from theory.spectral import one_step as theory
 
 REFERENCE = "theory/spectral/one_step.py"
-DERIVED = Source("E", "E1", provenance="derived", reference=REFERENCE)
+DERIVED = rc.Source("E", "E1", provenance="derived", reference=REFERENCE)
 SETTING = "Gaussian embeddings, frequencies i^-a with a = 1.5 and 2, 16 items a dimension"
 
 
-def sizes(*dims: int, exponents: tuple[float, ...] = (1.5, 2.0)) -> tuple[Cell, ...]:
+def sizes(*dims: int, exponents: tuple[float, ...] = (1.5, 2.0)) -> tuple[rc.Cell, ...]:
     """Cells of 16 items a dimension."""
-    return cells({"dim": dim, "items": 16 * dim, "exponent": a} for a in exponents for dim in dims)
+    return rc.cells(
+        {"dim": dim, "items": 16 * dim, "exponent": a} for a in exponents for dim in dims
+    )
 
 
-def after(cell: Cell, block: Block, *steps: str) -> dict[str, torch.Tensor]:
+def after(cell: rc.Cell, block: rc.Block, *steps: str) -> dict[str, torch.Tensor]:
     """Number of items recalled after one step of each of these kinds."""
     return block.draw(measured.one_step, cell, steps=steps)
 
 
-GRADIENT = Control("gradient-law", "as after a gradient step", on(theory.recalled_gradient))
-SPECTRAL = Control("spectral-law", "as after a spectral step", on(theory.recalled_spectral))
-AS_PLOTTED = Plot(x="dim", group=("exponent",), y_label="items recalled", log="xy")
+GRADIENT = rc.Control("gradient-law", "as after a gradient step", rc.on(theory.recalled_gradient))
+SPECTRAL = rc.Control("spectral-law", "as after a spectral step", rc.on(theory.recalled_spectral))
+AS_PLOTTED = rc.Plot(x="dim", group=("exponent",), y_label="items recalled", log="xy")
+step_claim = partial(rc.claim, source=DERIVED, plot=AS_PLOTTED)
 
 
-def fewer_rivals(cell: Cell) -> float:
+def fewer_rivals(cell: rc.Cell) -> float:
     """What a spectral step would recall if only a quarter of the items competed."""
     return theory.recalled_spectral(cell["dim"], cell["items"] // 4, cell["exponent"])
 
 
-def alike(_: Cell) -> float:
+def alike(_: rc.Cell) -> float:
     """As many."""
     return 1.0
 
 
-@claim(
+@step_claim(
     "E.one-step-gradient",
     "The number of items recalled after one gradient step",
-    source=DERIVED,
-    predict=on(theory.recalled_gradient),
+    predict=rc.on(theory.recalled_gradient),
     regime=theory.STEP.searched(
         f"on the grid {SETTING}; d = 32 and 64, where 4 to 7 items are recalled"
     ),
     cells={"smoke": sizes(32), "standard": sizes(32, 64), "full": sizes(32, 64, 128)},
-    rule=MeanRatio(Region(0.92, 1.08)),
+    rule=rc.MeanRatio(rc.Region(0.92, 1.08)),
     why="""The theory states 4%: competitors' scores are taken as independent. The rest is
         statistical: the number recalled varies by a third.""",
     replicates={"smoke": 128, "standard": 512},
     looks=4,
     controls=(
-        times(1.2, "fifth-more", "a fifth more items"),
-        times(0.8, "fifth-fewer", "a fifth fewer items"),
-        power("in-proportion", "growing in proportion to d", dim=1.0),
-        Control(
+        rc.times(1.2, "fifth-more", "a fifth more items"),
+        rc.times(0.8, "fifth-fewer", "a fifth fewer items"),
+        rc.power("in-proportion", "growing in proportion to d", dim=1.0),
+        rc.Control(
             "limit",
             "the limit C_a d^(1/(2a))",
             lambda c: (
@@ -80,116 +68,113 @@ def alike(_: Cell) -> float:
         ),
         SPECTRAL,
     ),
-    plot=AS_PLOTTED,
 )
-def gradient_step(cell: Cell, block: Block) -> torch.Tensor:
+def gradient_step(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """After one gradient step item i competes with the more frequent items j, each of which beats
     it where v_j . v_i happens to exceed p_i/p_j: the number recalled tends to C_a d^(1/(2a)),
     without a logarithm; C_1.5 = 2.68 and C_2 = 2.58, of which two thirds are reached at d = 64."""
     return after(cell, block, "gradient")["gradient"]
 
 
-@claim(
+@step_claim(
     "E.one-step-spectral",
     "The number of items recalled after one spectral step",
-    source=DERIVED,
-    predict=on(theory.recalled_spectral),
+    predict=rc.on(theory.recalled_spectral),
     regime=theory.STEP.searched(f"on the grid {SETTING}; d from 32 to 128", largest=5e6),
     cells={"smoke": sizes(32), "standard": sizes(32, 64, 128)},
-    rule=MeanRatio(Region(0.96, 1.04)),
+    rule=rc.MeanRatio(rc.Region(0.96, 1.04)),
     why="""The resolvent of the gradient is that of large d, and pilots with other seeds find its
         error below 1%; the rest is statistical.""",
     replicates={"smoke": 64, "standard": 96},
     looks=5,
     controls=(
-        times(1.1, "tenth-more", "a tenth more items"),
-        times(0.9, "tenth-fewer", "a tenth fewer items"),
-        power("steeper", "growing faster by d^0.15", dim=0.15),
-        Control("fewer-rivals", "only a quarter of the items compete", fewer_rivals),
+        rc.times(1.1, "tenth-more", "a tenth more items"),
+        rc.times(0.9, "tenth-fewer", "a tenth fewer items"),
+        rc.power("steeper", "growing faster by d^0.15", dim=0.15),
+        rc.Control("fewer-rivals", "only a quarter of the items compete", fewer_rivals),
         GRADIENT,
     ),
-    plot=AS_PLOTTED,
 )
-def spectral_step(cell: Cell, block: Block) -> torch.Tensor:
+def spectral_step(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The polar factor of the gradient raises what is rare: an item of frequency p gets the signal
     s(p) of a self-consistent resolvent, against N - 1 competitors of variance 1/d each."""
     return after(cell, block, "spectral")["spectral"]
 
 
-@claim(
+@step_claim(
     "E.one-step-newton",
     "The number of items recalled after one Newton step",
-    source=DERIVED,
-    predict=on(theory.recalled_newton),
+    predict=rc.on(theory.recalled_newton),
     regime=theory.STEP.searched(
         f"d >= 48; on the grid {SETTING}; d = 64, and 128 in the full tier",
         holds=lambda cell: cell["dim"] >= 48,
     ),
     cells={"smoke": sizes(64, exponents=(2.0,)), "standard": sizes(64), "full": sizes(64, 128)},
-    rule=MeanRatio(Region(0.94, 1.07)),
+    rule=rc.MeanRatio(rc.Region(0.94, 1.07)),
     why="""The theory leaves out how much the noise differs from input to input, of order 1/d: in
         pilots with other seeds it is 3% too low at d = 64, 2% at 128.""",
     replicates={"smoke": 32, "standard": 128},
     looks=4,
     controls=(
-        times(1.15, "more", "15% more items"),
-        times(0.85, "fewer", "15% fewer items"),
+        rc.times(1.15, "more", "15% more items"),
+        rc.times(0.85, "fewer", "15% fewer items"),
         GRADIENT,
     ),
-    plot=AS_PLOTTED,
 )
-def newton_step(cell: Cell, block: Block) -> torch.Tensor:
+def newton_step(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Newton's step from zero whitens outputs and inputs: an item of frequency p gets the signal
     p tau/(1 + p tau), and d effective items fill the matrix."""
     return after(cell, block, "newton")["newton"]
 
 
-@claim(
+@step_claim(
     "E.spectral-beats-gradient",
     "One spectral step stores over five times as many items as one gradient step",
-    source=DERIVED,
     latex=r"N_{spectral} > 5\,N_{gradient}",
     regime=SETTING + "; d = 64, and 128 in the full tier",
     cells={"standard": sizes(64), "full": sizes(64, 128)},
-    rule=Ordering(smaller="five_times", larger="spectral"),
+    rule=rc.Ordering(smaller="five_times", larger="spectral"),
     why="""The paper states no factor; five is ours. The theory has 9 and 12 at d = 64, growing as d
         up to logarithms.""",
     replicates=64,
     looks=3,
     controls=(
-        Control("swapped", "the gradient step stores more", rule=Ordering("spectral", "gradient")),
-        Control("thrice-that", "15 times as many", rule=Ordering("fifteen_times", "spectral")),
+        rc.Control(
+            "swapped", "the gradient step stores more", rule=rc.Ordering("spectral", "gradient")
+        ),
+        rc.Control(
+            "thrice-that", "15 times as many", rule=rc.Ordering("fifteen_times", "spectral")
+        ),
     ),
-    plot=AS_PLOTTED,
 )
-def far_more(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def far_more(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """One step of Muon stores far more associations than one step of gradient descent."""
     found = after(cell, block, "gradient", "spectral")
     many = {"five_times": 5 * found["gradient"], "fifteen_times": 15 * found["gradient"]}
     return {**found, **many}
 
 
-@claim(
+@rc.claim(
     "E.spectral-like-newton",
     "One spectral step stores as many items as one Newton step, within a fifth",
-    source=Source("E", "E1", provenance="reported", reference=REFERENCE),
+    source=rc.Source("E", "E1", provenance="reported", reference=REFERENCE),
     latex=r"\frac45 < N_{spectral}/N_{Newton} < \frac54",
     predict=alike,
     regime=SETTING + "; d = 64 and 96",
     cells={"standard": sizes(64, 96), "full": sizes(64, 96, 128)},
-    rule=MeanRatio(Region(0.8, 1.25)),
+    rule=rc.MeanRatio(rc.Region(0.8, 1.25)),
     why="""Both counts grow as d^(1 + 1/(2a)) up to logarithms. The theory has 0.96 and 0.88 for
         their ratio at d = 64 and a = 1.5 and 2, and a slow drift through 1 beyond d = 100.""",
     replicates=128,
     looks=3,
     controls=(
-        times(0.6, "fewer", "three fifths as many"),
-        times(1.5, "more", "half as many again"),
-        reads("gradient-instead", "a gradient step stores as many as Newton's", "gradient"),
+        rc.times(0.6, "fewer", "three fifths as many"),
+        rc.times(1.5, "more", "half as many again"),
+        rc.reads("gradient-instead", "a gradient step stores as many as Newton's", "gradient"),
     ),
-    plot=Plot(x="dim", group=("exponent",), y_label="spectral over Newton"),
+    plot=rc.Plot(x="dim", group=("exponent",), y_label="spectral over Newton"),
 )
-def as_many(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def as_many(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """One step of Muon stores as many associations as one of Newton's method, though it uses
     nothing but the gradient."""
     found = after(cell, block, "gradient", "spectral", "newton")
@@ -197,66 +182,61 @@ def as_many(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     return {"value": found["spectral"] / newton, "gradient": found["gradient"] / newton}
 
 
-def exponent_claim_cells(exponent: float) -> tuple[Cell, ...]:
+def exponent_claim_cells(exponent: float) -> tuple[rc.Cell, ...]:
     """Two far corners."""
     return sizes(32, 128, exponents=(exponent,))
 
 
-@claim(
+@step_claim(
     "E.spectral-exponent",
     "At a = 1.5 a spectral step recalls d^(4/3) items",
-    source=DERIVED,
     latex=r"N_{spectral}\propto d^{1+\frac1{2a}}",
     regime="a = 1.5, 16 items a dimension, d = 32 and 128",
     cells={"standard": exponent_claim_cells(1.5)},
-    rule=Exponents({"dim": 4 / 3}, 0.08),
+    rule=rc.Exponents({"dim": 4 / 3}, 0.08),
     why="""The finite-size theory has 1.35 on this grid: the logarithm of the number of competitors
         lowers the exponent, what is lost at the top of the spectrum raises it.""",
     replicates=96,
     looks=4,
     controls=(
-        Control("parameters", "as d^(1 + 1/a)", rule=Exponents({"dim": 5 / 3}, 0.08)),
-        Control("linear", "in proportion to d", rule=Exponents({"dim": 1.0}, 0.08)),
-        power("more", "exponent 1.53", dim=0.2),
+        rc.Control("parameters", "as d^(1 + 1/a)", rule=rc.Exponents({"dim": 5 / 3}, 0.08)),
+        rc.Control("linear", "in proportion to d", rule=rc.Exponents({"dim": 1.0}, 0.08)),
+        rc.power("more", "exponent 1.53", dim=0.2),
     ),
-    plot=AS_PLOTTED,
 )
-def spectral_exponent(cell: Cell, block: Block) -> torch.Tensor:
+def spectral_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The number of items recalled after one spectral step grows as d^(1 + 1/(2a)), faster than
     the dimension."""
     return after(cell, block, "spectral")["spectral"]
 
 
-@claim(
+@step_claim(
     "E.spectral-exponent-steep",
     "At a = 2 a spectral step recalls d^(5/4) items",
-    source=DERIVED,
     latex=r"N_{spectral}\propto d^{1+\frac1{2a}}",
     regime="a = 2, 16 items a dimension, d = 32 and 128",
     cells={"standard": exponent_claim_cells(2.0)},
-    rule=Exponents({"dim": 5 / 4}, 0.1),
+    rule=rc.Exponents({"dim": 5 / 4}, 0.1),
     why="The finite-size theory has 1.30 on this grid, and 1.23 at d above 1000.",
     replicates=96,
     looks=4,
     controls=(
-        Control("parameters", "as d^(1 + 1/a)", rule=Exponents({"dim": 1.5}, 0.1)),
-        Control("linear", "in proportion to d", rule=Exponents({"dim": 1.0}, 0.1)),
+        rc.Control("parameters", "as d^(1 + 1/a)", rule=rc.Exponents({"dim": 1.5}, 0.1)),
+        rc.Control("linear", "in proportion to d", rule=rc.Exponents({"dim": 1.0}, 0.1)),
     ),
-    plot=AS_PLOTTED,
 )
-def steep_exponent(cell: Cell, block: Block) -> torch.Tensor:
+def steep_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The steeper the frequencies, the closer the exponent 1 + 1/(2a) is to 1."""
     return after(cell, block, "spectral")["spectral"]
 
 
-@claim(
+@step_claim(
     "E.gradient-exponent-literal",
     "The limit d^(1/(2a)) of the gradient step, taken literally at small sizes",
-    source=DERIVED,
     latex=r"N_{gradient}\propto d^{\frac1{2a}}",
     regime="a = 1.5, 16 items a dimension, d = 24 and 96",
     cells={"standard": sizes(24, 96, exponents=(1.5,))},
-    rule=Exponents({"dim": 1 / 3}, 0.08),
+    rule=rc.Exponents({"dim": 1 / 3}, 0.08),
     why="an exponent within 0.08 would make the law of the limit useful at these sizes",
     replicates=512,
     looks=3,
@@ -265,8 +245,7 @@ def steep_exponent(cell: Cell, block: Block) -> torch.Tensor:
         E.one-step-gradient tests, has an exponent of 0.48 on this grid and comes within 5% of the
         limit only beyond d = 10000: the noise of all other items, smaller by sqrt(log N/d) than
         the frequent competitors, still takes a third of what would be recalled at d = 64.""",
-    plot=AS_PLOTTED,
 )
-def gradient_exponent(cell: Cell, block: Block) -> torch.Tensor:
+def gradient_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The number of items recalled after one gradient step grows as d^(1/(2a))."""
     return after(cell, block, "gradient")["gradient"]

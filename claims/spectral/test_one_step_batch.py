@@ -1,63 +1,49 @@
 """How large a batch one step of an optimiser can use."""
 
+from functools import partial
+
 import torch
 
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    MeanRatio,
-    Ordering,
-    Plot,
-    Region,
-    Source,
-    at,
-    cells,
-    claim,
-    grid,
-    ladder,
-    on,
-    times,
-)
+import recall_claims as rc
 from simulation.spectral import one_step as measured
 from theory.spectral import one_step as theory
 
 REFERENCE = "theory/spectral/one_step.py"
-DERIVED = Source("E", "E2", provenance="derived", reference=REFERENCE)
+DERIVED = rc.Source("E", "E2", provenance="derived", reference=REFERENCE)
 RUNGS = (0.87, 0.93, 1.1, 1.2)
-AS_PLOTTED = Plot(x="batch", group=("dim", "exponent"), y_label="items recalled", log="xy")
+AS_PLOTTED = rc.Plot(x="batch", group=("dim", "exponent"), y_label="items recalled", log="xy")
+batch_claim = partial(rc.claim, source=DERIVED, plot=AS_PLOTTED)
 
-critical = on(theory.critical_batch)
+critical = rc.on(theory.critical_batch)
 
 
-def batches(counts: dict[tuple[int, float], tuple[int, ...]]) -> tuple[Cell, ...]:
+def batches(counts: dict[tuple[int, float], tuple[int, ...]]) -> tuple[rc.Cell, ...]:
     """Cells of 16 items a dimension with these batch sizes, by dimension and exponent."""
-    return cells(
+    return rc.cells(
         {"dim": dim, "items": 16 * dim, "exponent": a, "batch": batch}
         for (dim, a), row in counts.items()
         for batch in row
     )
 
 
-def rungs(*dims: int) -> tuple[Cell, ...]:
+def rungs(*dims: int) -> tuple[rc.Cell, ...]:
     """Batch sizes around the predicted critical one."""
-    found: tuple[Cell, ...] = ()
+    found: tuple[rc.Cell, ...] = ()
     for dim in dims:
-        corners = grid(dim=dim, items=16 * dim, exponent=(1.5, 2.0))
-        found += ladder(corners, "batch", critical, RUNGS)
+        corners = rc.grid(dim=dim, items=16 * dim, exponent=(1.5, 2.0))
+        found += rc.ladder(corners, "batch", critical, RUNGS)
     return found
 
 
-def everything(cell: Cell, block: Block, *steps: str) -> dict[str, torch.Tensor]:
+def everything(cell: rc.Cell, block: rc.Block, *steps: str) -> dict[str, torch.Tensor]:
     """Number of items recalled with a batch, and with the population under "..._all"."""
     return block.draw(measured.batch_and_population, cell, steps=steps)
 
 
-def as_population(law: str) -> Control:
+def as_population(law: str) -> rc.Control:
     """The batch plays no part."""
     chosen = {"gradient": theory.recalled_gradient, "spectral": theory.recalled_spectral}[law]
-    return Control(
+    return rc.Control(
         "as-population",
         "as after a step on the whole population",
         lambda c: chosen(c["dim"], c["items"], c["exponent"]),
@@ -70,71 +56,66 @@ SMALL = batches({(32, 1.5): (8,), (64, 1.5): (16,), (64, 2.0): (16,)})
 BEST = batches({(64, 1.5): (32,)})
 
 
-@claim(
+@batch_claim(
     "E.batch-gradient",
     "The number of items recalled after a gradient step on a batch",
-    source=DERIVED,
     latex=r"\sum_iE_n\prod_{j\ne i}E_{n_j}\Phi\left(\frac{n_iX}{n_j/\sqrt d}\right)",
-    predict=on(theory.recalled_gradient),
+    predict=rc.on(theory.recalled_gradient),
     regime=theory.BATCH.searched(
         "on the grid 16 items a dimension, d = 32 and 64, batches from 8 samples to saturation",
         largest=1e6,
     ),
     cells={"smoke": GRADIENT_BATCHES[1:2], "standard": GRADIENT_BATCHES},
-    rule=MeanRatio(Region(0.91, 1.11)),
+    rule=rc.MeanRatio(rc.Region(0.91, 1.11)),
     why="""Counts are taken as Poisson and competitors as independent: pilots with other seeds put
         the theory 1% to 5% too low. The rest is statistical.""",
     replicates={"smoke": 128, "standard": 384},
     looks=4,
     controls=(
-        times(1.3, "more", "30% more items"),
-        times(0.75, "fewer", "a quarter fewer items"),
+        rc.times(1.3, "more", "30% more items"),
+        rc.times(0.75, "fewer", "a quarter fewer items"),
         as_population("gradient"),
-        at("half-the-batch", "a batch half as large", batch=lambda c: c["batch"] // 2),
+        rc.at("half-the-batch", "a batch half as large", batch=lambda c: c["batch"] // 2),
     ),
-    plot=AS_PLOTTED,
 )
-def gradient_batch(cell: Cell, block: Block) -> torch.Tensor:
+def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Of a batch of B samples a gradient step sees the counts of the items: it recalls what the
     batch holds up to B of order d^(1/2), and what the population allows beyond."""
     return block.draw(measured.one_step, cell, steps=("gradient",))["gradient"]
 
 
-@claim(
+@batch_claim(
     "E.batch-spectral",
     "The number of items recalled after a spectral step on a batch",
-    source=DERIVED,
     latex=r"\sum_iE_n\,P\left(s(n_i/B) > \max_{j\ne i}\ldots\right)",
-    predict=on(theory.recalled_spectral),
+    predict=rc.on(theory.recalled_spectral),
     regime=theory.BATCH.searched(
         "on the grid 16 items a dimension, d from 32 to 96, batches from half of saturation to "
         "beyond it",
         largest=2.5e6,
     ),
     cells={"smoke": SPECTRAL_BATCHES[:1], "standard": SPECTRAL_BATCHES},
-    rule=MeanRatio(Region(0.93, 1.07)),
+    rule=rc.MeanRatio(rc.Region(0.93, 1.07)),
     why="""The number of different items in a batch is taken at its mean; pilots with other seeds
         find the theory within 3%. The rest is statistical.""",
     replicates={"smoke": 64, "standard": 96},
     looks=5,
     controls=(
-        times(1.15, "more", "15% more items"),
-        times(0.85, "fewer", "15% fewer items"),
+        rc.times(1.15, "more", "15% more items"),
+        rc.times(0.85, "fewer", "15% fewer items"),
         as_population("spectral"),
-        at("half-the-batch", "a batch half as large", batch=lambda c: c["batch"] // 2),
+        rc.at("half-the-batch", "a batch half as large", batch=lambda c: c["batch"] // 2),
     ),
-    plot=AS_PLOTTED,
 )
-def spectral_batch(cell: Cell, block: Block) -> torch.Tensor:
+def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The law of one spectral step holds with the weights n_i/B of a batch, also where these do
     not fill the matrix."""
     return block.draw(measured.one_step, cell, steps=("spectral",))["spectral"]
 
 
-@claim(
+@batch_claim(
     "E.critical-batch",
     "The batch at which a spectral step recalls half of what it recalls of the population",
-    source=DERIVED,
     predict=critical,
     regime=theory.STEP.searched(
         "d >= 48, a = 1.5 and 2; on the grid 16 items a dimension, d = 48 and 64, batches near it",
@@ -142,76 +123,77 @@ def spectral_batch(cell: Cell, block: Block) -> torch.Tensor:
         exponent=(1.5, 2.0),
     ),
     cells=lambda: {"standard": rungs(48, 64), "full": rungs(48, 96)},
-    rule=CriticalLocation(Region(0.87, 1.2), scan="batch"),
+    rule=rc.CriticalLocation(rc.Region(0.87, 1.2), scan="batch"),
     why="""A count that the theory has wrong by 3% moves the crossing by 5%, and the next
         whole number is up to 4% away; the rest is what some hundred memories can tell.""",
     replicates=48,
     looks=5,
     controls=(
-        times(1.4, "more", "40% more samples"),
-        times(0.7, "fewer", "30% fewer samples"),
-        Control(
+        rc.times(1.4, "more", "40% more samples"),
+        rc.times(0.7, "fewer", "30% fewer samples"),
+        rc.Control(
             "square-root",
             "growing with d as for the gradient step",
             lambda c: theory.critical_batch(48, 768, c["exponent"]) * (c["dim"] / 48) ** 0.5,
         ),
     ),
-    plot=Plot(x="batch", group=("dim", "exponent"), collapse=True),
+    plot=rc.Plot(x="batch", group=("dim", "exponent"), collapse=True),
 )
-def critical_batch(cell: Cell, block: Block) -> torch.Tensor:
+def critical_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The critical batch size of the spectral step grows as d^(a + 1/2) up to logarithms: at
     a = 1.5 and 2 four and seven times from d = 32 to d = 64."""
     found = everything(cell, block, "spectral")
     return (torch.sign(2 * found["spectral"] - found["spectral_all"]) + 1) / 2
 
 
-@claim(
+@batch_claim(
     "E.batch-saturation",
     "A batch at which the gradient step has saturated leaves the spectral one far below",
-    source=DERIVED,
     latex=r"\frac{N_{gradient}(B)}{N_{gradient}(\infty)}>\frac{N_{spectral}(B)}"
     r"{N_{spectral}(\infty)}+\frac12",
     regime="16 items a dimension, d = 32 and 64, at the batch where the gradient step saturates",
     cells={"standard": SMALL, "full": SMALL + batches({(128, 2.0): (32,)})},
-    rule=Ordering(smaller="spectral", larger="gradient", margin=0.5),
+    rule=rc.Ordering(smaller="spectral", larger="gradient", margin=0.5),
     why="""The theory has shares of 1.0 and more for the gradient step, and of 0.15 to 0.3 for the
         spectral one.""",
     replicates=128,
     looks=3,
     controls=(
-        Control(
-            "swapped", "the spectral step saturates first", rule=Ordering("gradient", "spectral")
+        rc.Control(
+            "swapped", "the spectral step saturates first", rule=rc.Ordering("gradient", "spectral")
         ),
-        Control(
-            "alike", "both have reached the same share", rule=Ordering("gradient", "spectral", -0.3)
+        rc.Control(
+            "alike",
+            "both have reached the same share",
+            rule=rc.Ordering("gradient", "spectral", -0.3),
         ),
     ),
-    plot=Plot(x="batch", group=("dim", "exponent"), y_label="share of the population's", log="x"),
+    plot=rc.Plot(
+        x="batch", group=("dim", "exponent"), y_label="share of the population's", log="x"
+    ),
 )
-def saturation(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def saturation(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """Muon saturates at a larger critical batch size than gradient descent."""
     found = everything(cell, block, "gradient", "spectral")
     return {step: found[step] / found[f"{step}_all"] for step in ("gradient", "spectral")}
 
 
-@claim(
+@batch_claim(
     "E.batch-overshoot",
     "A batch of the right size stores more items than the whole population",
-    source=DERIVED,
     latex=r"N(B) > N(\infty)",
     regime="a = 1.5, 16 items a dimension, d = 64, B = 32 for the gradient step",
     cells={"standard": BEST},
-    rule=Ordering(smaller="gradient_all", larger="gradient", margin=1.0),
+    rule=rc.Ordering(smaller="gradient_all", larger="gradient", margin=1.0),
     why="the theory has 9.7 items with the batch and 6.9 without",
     replicates=256,
     looks=3,
     controls=(
-        Control("swapped", "fewer", rule=Ordering("gradient", "gradient_all")),
-        Control("half-again", "half as many again", rule=Ordering("half_again", "gradient")),
+        rc.Control("swapped", "fewer", rule=rc.Ordering("gradient", "gradient_all")),
+        rc.Control("half-again", "half as many again", rule=rc.Ordering("half_again", "gradient")),
     ),
-    plot=AS_PLOTTED,
 )
-def overshoot(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def overshoot(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """The number recalled does not rise to saturation but overshoots it: a rare item that a batch
     happens to contain has a weight far above its frequency, and there are many rare items. Near the
     critical batch about Gamma(1 - 1/a) times as many could be recalled as of the population."""

@@ -2,24 +2,10 @@
 
 import torch
 
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    Exponents,
-    MeanRatio,
-    Ordering,
-    Plot,
-    Region,
-    Source,
-    cells,
-    claim,
-    power,
-    times,
-)
+import recall_claims as rc
 from simulation.spectral import one_step as measured
 
-DERIVED = Source("E", "E3", provenance="derived", reference="theory/spectral/one_step.md")
+DERIVED = rc.Source("E", "E3", provenance="derived", reference="theory/spectral/one_step.md")
 PROTOCOL = """The paper's protocol is not public. Ours: every step takes the gradient at zero of the
     items that are not yet recalled, scaled to spectral norm 1 or replaced by its polar factor;"""
 RULES = ("gradient", "spectral")
@@ -27,9 +13,9 @@ LAST = 8
 """Steps at the end over which counts are averaged."""
 
 
-def sizes(*dims: int, steps: tuple[int, ...]) -> tuple[Cell, ...]:
+def sizes(*dims: int, steps: tuple[int, ...]) -> tuple[rc.Cell, ...]:
     """Cells of a = 1.5 and 2 and d^2/4 items, more than any linear memory stores from d = 20 on."""
-    return cells(
+    return rc.cells(
         {"dim": dim, "items": dim**2 // 4, "exponent": a, "steps": number}
         for dim in dims
         for a in (1.5, 2.0)
@@ -37,7 +23,7 @@ def sizes(*dims: int, steps: tuple[int, ...]) -> tuple[Cell, ...]:
     )
 
 
-def counts(cell: Cell, block: Block, *rules: str) -> dict[str, torch.Tensor]:
+def counts(cell: rc.Cell, block: rc.Block, *rules: str) -> dict[str, torch.Tensor]:
     """Items recalled after every step of these rules: (R, steps)."""
     return {rule: block.draw(measured.several_steps, cell, rule=rule) for rule in rules}
 
@@ -47,37 +33,37 @@ END = sizes(24, 32, steps=(40,))
 FILLED = sizes(24, 48, steps=(16,))[::2]
 
 
-def alike(_: Cell) -> float:
+def alike(_: rc.Cell) -> float:
     """As many."""
     return 1.0
 
 
-@claim(
+@rc.claim(
     "E.several-steps-first",
     "After one, two and four thresholded steps the spectral rule is far ahead",
     source=DERIVED,
     latex=r"N_{spectral}(t) > \frac32N_{gradient}(t)",
     regime=f"{PROTOCOL} d = 32, and 256 items",
     cells={"smoke": START[:2], "standard": START},
-    rule=Ordering(smaller="half_more", larger="spectral"),
+    rule=rc.Ordering(smaller="half_more", larger="spectral"),
     why="""One step is E.spectral-beats-gradient. In pilots with other seeds the factor falls from
         five to two over four steps, and reaches one after some sixteen.""",
     replicates=64,
     looks=4,
     controls=(
-        Control("swapped", "the gradient is ahead", rule=Ordering("spectral", "gradient")),
-        Control("eightfold", "eight times as many", rule=Ordering("eightfold", "spectral")),
+        rc.Control("swapped", "the gradient is ahead", rule=rc.Ordering("spectral", "gradient")),
+        rc.Control("eightfold", "eight times as many", rule=rc.Ordering("eightfold", "spectral")),
     ),
-    plot=Plot(x="steps", group=("exponent",), y_label="items recalled", log="xy"),
+    plot=rc.Plot(x="steps", group=("exponent",), y_label="items recalled", log="xy"),
 )
-def first_steps(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
+def first_steps(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """Muon recovers associations substantially faster in the first steps."""
     found = {rule: each[:, -1] for rule, each in counts(cell, block, *RULES).items()}
     more = {"half_more": 1.5 * found["gradient"], "eightfold": 8 * found["gradient"]}
     return {**found, **more}
 
 
-@claim(
+@rc.claim(
     "E.several-steps-end",
     "In the end both rules store as many items",
     source=DERIVED,
@@ -85,43 +71,45 @@ def first_steps(cell: Cell, block: Block) -> dict[str, torch.Tensor]:
     predict=alike,
     regime=f"{PROTOCOL} d = 24 and 32, d^2/4 items, 40 steps, of which the last 8 are averaged",
     cells={"standard": END},
-    rule=MeanRatio(Region(0.8, 1.25)),
+    rule=rc.MeanRatio(rc.Region(0.8, 1.25)),
     why="""A fifth is far from the factor of five after one step; pilots with other seeds find less
         than a tenth.""",
     replicates=48,
     looks=4,
     controls=(
-        times(1.6, "more", "the gradient stores 60% more"),
-        times(0.6, "fewer", "the gradient stores 40% fewer"),
+        rc.times(1.6, "more", "the gradient stores 60% more"),
+        rc.times(0.6, "fewer", "the gradient stores 40% fewer"),
     ),
-    plot=Plot(x="dim", group=("exponent",), y_label="gradient over spectral"),
+    plot=rc.Plot(x="dim", group=("exponent",), y_label="gradient over spectral"),
 )
-def same_end(cell: Cell, block: Block) -> torch.Tensor:
+def same_end(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Both methods end at the same number of associations."""
     found = {rule: each[:, -LAST:].mean(1) for rule, each in counts(cell, block, *RULES).items()}
     return found["gradient"] / found["spectral"]
 
 
-@claim(
+@rc.claim(
     "E.several-steps-limit",
     "What is stored in the end is of the order of d^2, up to logarithms",
     source=DERIVED,
     latex=r"N(\infty)\propto d^{1.75\pm0.25}",
     regime=f"{PROTOCOL} spectral steps, a = 1.5, d = 24 and 48, d^2/4 items, steps 9 to 16",
     cells={"standard": FILLED},
-    rule=Exponents({"dim": 1.75}, 0.25),
+    rule=rc.Exponents({"dim": 1.75}, 0.25),
     why="""d^2 less logarithms: what the best memory stores has an exponent of 1.6 at these sizes.
         Pilots with other seeds find 1.7, and a quarter of that memory's capacity.""",
     replicates=48,
     looks=4,
     controls=(
-        Control("linear", "in proportion to d", rule=Exponents({"dim": 1.0}, 0.25)),
-        Control("one-step", "as after one step, d^(4/3)", rule=Exponents({"dim": 4 / 3}, 0.1)),
-        power("faster", "exponent 2.3", dim=0.55),
+        rc.Control("linear", "in proportion to d", rule=rc.Exponents({"dim": 1.0}, 0.25)),
+        rc.Control(
+            "one-step", "as after one step, d^(4/3)", rule=rc.Exponents({"dim": 4 / 3}, 0.1)
+        ),
+        rc.power("faster", "exponent 2.3", dim=0.55),
     ),
-    plot=Plot(x="dim", y_label="items recalled", log="xy"),
+    plot=rc.Plot(x="dim", y_label="items recalled", log="xy"),
 )
-def limit(cell: Cell, block: Block) -> torch.Tensor:
+def limit(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The number of associations that a memory ends with is of the order of the
     information-theoretic limit, d^2 up to logarithms."""
     return counts(cell, block, "spectral")["spectral"][:, -LAST:].mean(1)

@@ -8,6 +8,7 @@ import math
 
 from torch import Tensor
 
+import recall_claims as rc
 from claims.spectral.common import (
     PARTS,
     REDUCED,
@@ -20,21 +21,6 @@ from claims.spectral.common import (
     task,
     time_of,
 )
-from recall_claims import (
-    Block,
-    Cell,
-    Control,
-    Deterministic,
-    Identity,
-    MeanDifference,
-    Plot,
-    Region,
-    Source,
-    at,
-    claim,
-    on,
-    reads,
-)
 from simulation.spectral import flows
 from theory.spectral import flows as theory
 
@@ -42,7 +28,7 @@ EMBEDDINGS = {"gradient": "random", "spectral": "random", "sign": "OOO"}
 STEPS = 120
 
 
-def timed(*pairs: Pair, errors: tuple[float, ...], flow: str, **more: str) -> tuple[Cell, ...]:
+def timed(*pairs: Pair, errors: tuple[float, ...], flow: str, **more: str) -> tuple[rc.Cell, ...]:
     """Cells for each part, at the times when the theory has its error at these values."""
     points = [
         cell.replace(part=part, error=error)
@@ -51,16 +37,16 @@ def timed(*pairs: Pair, errors: tuple[float, ...], flow: str, **more: str) -> tu
         for error in errors
     ]
     return tuple(
-        Cell(**c.without("error"), time=float(f"{time_of(c, c['part'], c['error']):.4g}"))
+        rc.Cell(**c.without("error"), time=float(f"{time_of(c, c['part'], c['error']):.4g}"))
         for c in points
     )
 
 
-def without_part(points: tuple[Cell, ...]) -> tuple[Cell, ...]:
+def without_part(points: tuple[rc.Cell, ...]) -> tuple[rc.Cell, ...]:
     """The cells whatever part they are about, the latest of each flow and sizes."""
-    latest: dict[str, Cell] = {}
+    latest: dict[str, rc.Cell] = {}
     for cell in points:
-        told = Cell(**cell.without("part", "time"))
+        told = rc.Cell(**cell.without("part", "time"))
         if told.id not in latest or cell["time"] > latest[told.id]["time"]:
             latest[told.id] = told.replace(time=cell["time"])
     return tuple(latest.values())
@@ -75,10 +61,10 @@ TRAJECTORY = (
 )
 
 
-@claim(
+@rc.claim(
     "D.manifold",
     "The whole matrices never leave the manifold of four coordinates",
-    source=Source("D", "D5", provenance="reported", reference="theory/spectral/flows.md"),
+    source=rc.Source("D", "D5", provenance="reported", reference="theory/spectral/flows.md"),
     latex=r"W_{OV} = \alpha_SU_SZ_S^\top+\alpha_RU_RZ_R^\top,\quad "
     r"W_{KQ} = (\beta_SZ_S1+\beta_RZ_R1)\,z_q^\top",
     regime=theory.PATHS.searched(
@@ -87,17 +73,17 @@ TRAJECTORY = (
     cells={"smoke": without_part(TRAJECTORY)[::3], "standard": without_part(TRAJECTORY)},
     replicates=2,
     looks=1,
-    rule=Identity(1e-9),
+    rule=rc.Identity(1e-9),
     why="rounding errors of some hundred steps and eigenvalues of Gram matrices, relative to "
     "weights of order 1; in pilots 1e-14 to 1e-11. Logits that all answers have in common, which "
     "no softmax sees, do not count: sign flow with one-hot embeddings has them",
     controls=(
-        reads("any-start", "a start off by a part in 1,000 is as good", "disturbed"),
-        reads("three", "subjects and relations have the same coordinates", "difference"),
-        reads("still", "attention stays as it was", "attention"),
+        rc.reads("any-start", "a start off by a part in 1,000 is as good", "disturbed"),
+        rc.reads("three", "subjects and relations have the same coordinates", "difference"),
+        rc.reads("still", "attention stays as it was", "attention"),
     ),
 )
-def manifold(cell: Cell, block: Block) -> dict[str, Tensor]:
+def manifold(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Along each flow W_OV and W_KQ are, all entries of them, a combination of two fixed matrices
     each, with one number for all subjects and one for all relations."""
     model = task(cell, block)
@@ -113,7 +99,7 @@ def manifold(cell: Cell, block: Block) -> dict[str, Tensor]:
     }
 
 
-LOG_ODDS = on(
+LOG_ODDS = rc.on(
     lambda **cell: theory.log_odds(
         theory.Facts.of(cell),
         cell["part"],
@@ -124,14 +110,14 @@ LOG_ODDS = on(
 )
 
 
-def exchanged(cell: Cell) -> float:
+def exchanged(cell: rc.Cell) -> float:
     """The log odds if S and R changed places in the equations of motion alone."""
     facts_swapped = cell.replace(subjects=cell["relations"], relations=cell["subjects"])
     shift = math.log((cell["relations"] - 1) / (cell["subjects"] - 1))
     return float(LOG_ODDS(facts_swapped)) + (shift if cell["part"] == "subject" else -shift)
 
 
-@claim(
+@rc.claim(
     "D.trajectory",
     "How surely the whole matrices answer, at any time of any flow, is what four equations say",
     source=REDUCED,
@@ -144,20 +130,20 @@ def exchanged(cell: Cell) -> float:
     cells={"smoke": TRAJECTORY[1::6], "standard": TRAJECTORY},
     replicates=2,
     looks=1,
-    rule=MeanDifference(Region(-1e-5, 1e-5), method=Deterministic()),
+    rule=rc.MeanDifference(rc.Region(-1e-5, 1e-5), method=rc.Deterministic()),
     why="the stated error of the integration, in log odds that run from -2.7 to 4: steps of h at "
     "rates of 1 or less have a relative error of (lambda h)^4/120 times the number of e-folds, "
     "5e-6; the closed form leaves out less",
     controls=(
-        at(
+        rc.at(
             "late", "two parts in a million of the time late", time=lambda c: c["time"] * (1 - 2e-6)
         ),
-        at("larger-start", "from a start a part in 1,000 larger", start=START * 1.001),
-        Control("exchanged", "S and R change places in the equations", exchanged),
+        rc.at("larger-start", "from a start a part in 1,000 larger", start=START * 1.001),
+        rc.Control("exchanged", "S and R change places in the equations", exchanged),
     ),
-    plot=Plot("parity", y_label="log odds"),
+    plot=rc.Plot("parity", y_label="log odds"),
 )
-def trajectory(cell: Cell, block: Block) -> Tensor:
+def trajectory(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The odds that the answer names the right subject (relation) are those of one of four
     coordinates times another, each of which follows an equation of its own."""
     model = task(cell, block)

@@ -3,13 +3,13 @@
 import os
 import tempfile
 from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from recall_reports import graph
 from recall_reports.compare.consistency import contradictions
 from recall_reports.errors import ReportError
 from recall_reports.record import VERSION, Record
@@ -179,7 +179,9 @@ def _inconsistency(record: Record) -> Place | None:
             for name in bases:
                 if name not in rests_on:
                     return Place(f"{place}[{index}].rests_on", f"{name!r} is not among them")
-        circle = graph.cycle(rests_on)
-        if circle:
-            return Place(place, f"{' <- '.join(circle)} rest on one another in a circle")
+        try:
+            TopologicalSorter(rests_on).prepare()
+        except CycleError as error:
+            circle = " <- ".join(reversed(error.args[1]))
+            return Place(place, f"{circle} rest on one another in a circle")
     return None

@@ -1,6 +1,5 @@
 """The report as one HTML file that needs no network, no script and no other file."""
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -8,7 +7,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from recall_reports import credibility, formula, graph, hunted, phrases, plots, summary
+from recall_reports import credibility, formula, hunted, phrases, plots, summary
 from recall_reports.plots.bars import Bar, bars, overshoot
 from recall_reports.policy import policy
 from recall_reports.record import Claim, Component, Paper, Record
@@ -27,19 +26,9 @@ class View:
     panels: Sequence[plots.Panel]
 
 
-@dataclass(frozen=True)
-class Box:
-    """A statement or module in the drawing of what rests on what."""
-
-    entry: summary.Entry
-    place: graph.Point
-    state: str
-    lines: Sequence[str]
-
-
 def render(record: Record, *, pictures: bool = True) -> str:
     """The page of a valid record, with its plots or without `pictures`."""
-    claims, beyond = summary.split(record)
+    claims, exploratory = summary.split(record)
     return (
         environment()
         .get_template("report.html.j2")
@@ -48,9 +37,9 @@ def render(record: Record, *, pictures: bool = True) -> str:
             record=record,
             suite=record.suite,
             views={claim.id: _view(claim, pictures=pictures) for claim in record.claims},
-            bars={**_each_on_its_own_scale(claims), **_all_on_one_scale(beyond)},
+            bars={**_each_on_its_own_scale(claims), **_all_on_one_scale(exploratory)},
             groups=summary.groups(claims),
-            beyond=beyond,
+            exploratory=exploratory,
             headline=summary.headline(record),
             kinds=summary.kinds(record),
             present={phrases.state(claim) for claim in record.claims},
@@ -93,7 +82,6 @@ def environment() -> Environment:
         phrases=phrases,
         summary=summary,
         credibility=credibility,
-        draw=_draw,
         hunted=hunted,
         include_raw=_include_raw,
         policy=policy,
@@ -107,22 +95,6 @@ def _include_raw(name: str) -> Markup:
     loader = environment().loader
     assert loader is not None
     return Markup(loader.get_source(environment(), name)[0])
-
-
-def _draw(entries: Sequence[summary.Entry]) -> tuple[graph.Graph, list[Box]]:
-    """What rests on what, and what to write into each box."""
-    drawing = graph.draw({entry.name: entry.rests_on for entry in entries})
-    boxes = [
-        Box(
-            entry,
-            drawing.places[entry.name],
-            summary.combined(entry.claims),
-            textwrap.wrap(formula.bare(entry.text), 24, max_lines=3, placeholder=" …"),
-        )
-        for entry in entries
-        if entry.name in drawing.places
-    ]
-    return drawing, boxes
 
 
 def _view(claim: Claim, *, pictures: bool) -> View:

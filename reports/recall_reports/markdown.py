@@ -17,7 +17,7 @@ def render(record: Record) -> str:
     """Verdict table, then what failed or is undecided and why."""
     suite = record.suite
     budget = suite.error_budget
-    claims, beyond = map(summary.tried, summary.split(record))
+    claims, exploratory = map(summary.tried, summary.split(record))
     lines = [
         "# recall-claims",
         "",
@@ -34,8 +34,8 @@ def render(record: Record) -> str:
         *_overview(record),
         *_table(claims),
     ]
-    if beyond:
-        lines += ["", "## Beyond the theorems: exploratory, fails no run", "", *_table(beyond)]
+    if exploratory:
+        lines += ["", "## Beyond the theorems: exploratory, fails no run", "", *_table(exploratory)]
     lines += _attention(record)
     return "\n".join(lines) + "\n"
 

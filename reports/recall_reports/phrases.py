@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recall_reports.record import Claim, Component, Control, Parameters, Range
+from recall_reports.values import Verdict
 
 SYMBOLS = {
     "SUPPORTED": "✓",
@@ -25,9 +26,9 @@ EXPLORED = (
 PILOT = "region from a pilot"
 
 PLACES = {
-    "SUPPORTED": "inside",
-    "REFUTED": "beyond an edge",
-    "INCONCLUSIVE": "undecided",
+    Verdict.SUPPORTED: "inside",
+    Verdict.REFUTED: "beyond an edge",
+    Verdict.INCONCLUSIVE: "undecided",
 }
 
 PROVENANCE = {
@@ -223,15 +224,16 @@ def standing(claim: Claim) -> str:
         return ""
     total = len(claim.components)
     verdicts = [component.verdict for component in claim.components]
+    refuted, undecided = (verdicts.count(v) for v in (Verdict.REFUTED, Verdict.INCONCLUSIVE))
     at = f"worst at {component_name(claim, head, head.params)}:"
-    if "REFUTED" in verdicts:
+    if refuted:
         return (
-            f"The intervals of {verdicts.count('REFUTED')} of {total} components are disjoint from "
+            f"The intervals of {refuted} of {total} components are disjoint from "
             f"their regions, {at} {bounds(head.interval)} against {bounds(head.region)}."
         )
-    if "INCONCLUSIVE" in verdicts:
+    if undecided:
         return (
-            f"The bounds of {verdicts.count('INCONCLUSIVE')} of {total} components overlap the "
+            f"The bounds of {undecided} of {total} components overlap the "
             f"edge of their regions, {at} {bounds(head.one_sided)} against {bounds(head.region)}."
         )
     inside = f"The bounds of all {total} components lie inside their regions"

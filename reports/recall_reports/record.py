@@ -2,15 +2,18 @@
 
 These types are the format: `python -m recall_reports schema` prints the JSON schema that follows
 from them. A record holds numbers and names; sentences are made where they are shown. Keys that are
-not known here are ignored, so a record may gain some within its version.
+not known here are ignored, so a record may gain some within its version. What the
+library declares and judges by as well stands in `values`.
 """
 
 import math
 import sys
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 import msgspec
 from msgspec import Meta, Struct
+
+from recall_reports.values import Plot, Provenance, Scale, Verdict
 
 VERSION: Final = "recall-claims/3"
 
@@ -20,13 +23,11 @@ Count = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(ge=0, le=sys.float_info.max)]
 Probability = Annotated[float, Meta(ge=0, le=1)]
 Parameters = dict[str, int | float | str | bool]
-Verdict = Literal["SUPPORTED", "REFUTED", "INCONCLUSIVE"]
 ClaimVerdict = Literal["SUPPORTED", "REFUTED", "INCONCLUSIVE", "SURVIVES", "BREAKS"]
-Provenance = Literal["stated", "reported", "derived"]
-Scale = Literal["ratio", "difference", "probability", "exponent", "share", "error"]
 
-ON_THEOREMS = ("SUPPORTED", "REFUTED", "INCONCLUSIVE")
-EXPLORATORY = ("SURVIVES", "BREAKS", "INCONCLUSIVE")
+ON_THEOREMS: tuple[ClaimVerdict, ...] = ("SUPPORTED", "REFUTED", "INCONCLUSIVE")
+EXPLORATORY: tuple[ClaimVerdict, ...] = ("SURVIVES", "BREAKS", "INCONCLUSIVE")
+"""The verdicts on a claim, in the order of `Verdict`."""
 
 
 class Range(Struct, array_like=True):
@@ -38,6 +39,22 @@ class Range(Struct, array_like=True):
     def __post_init__(self) -> None:
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"the lower bound {self.low} exceeds the upper bound {self.high}")
+
+    @classmethod
+    def of(cls, low: float, high: float) -> Self:
+        """The range with these ends, which may be infinite."""
+        return cls(finite(low), finite(high))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends, infinite where they are None."""
+        low = -math.inf if self.low is None else self.low
+        return low, math.inf if self.high is None else self.high
+
+
+def finite(value: float) -> float | None:
+    """A number as a record holds it: None where it is not finite."""
+    return float(value) if math.isfinite(value) else None
 
 
 class Component(Struct, kw_only=True):
@@ -86,18 +103,6 @@ class Cell(Struct, kw_only=True):
     interval: Range | None = None
     replicates: Count
     controls: dict[str, Finite | str | None] = {}
-
-
-class Plot(Struct, kw_only=True):
-    """How the cells are drawn; `log` names the axes with a logarithmic scale, such as "xy"."""
-
-    kind: Literal["curve", "parity", "map"]
-    x: str | None = None
-    group: list[str] = []
-    log: Literal["", "x", "y", "xy"] = ""
-    collapse: bool = False
-    x_label: str = ""
-    y_label: str = ""
 
 
 class Rule(Struct, kw_only=True):
@@ -167,24 +172,12 @@ class Confirmed(Struct, kw_only=True):
     alpha: Probability
 
 
-class Beyond(Struct, kw_only=True):
-    """A point outside the regime, and whether cheap evidence puts the formula outside the region.
-
-    `parameter` is the one beyond its edge; `edge` is its last value inside, the others as they are.
-    """
-
-    params: Parameters
-    parameter: Text
-    edge: int | float | str | bool
-    outside: bool
-
-
 class Hunt(Struct, kw_only=True):
     """A search of the claim's regime. `points` are those nearest to a violation, worst first.
 
     `why_not` says why there was none. `suspected`: cheap evidence puts a point outside the region
     that was not yet shrunk and judged. At `refused` points theory or simulation broke down, by
-    what was said there. `beyond` are points outside the regime, from which no verdict follows.
+    what was said there.
     """
 
     why_not: str = ""
@@ -195,7 +188,6 @@ class Hunt(Struct, kw_only=True):
     refused: dict[str, Count] = {}
     points: list[Point] = []
     confirmed: Confirmed | None = None
-    beyond: list[Beyond] = []
 
 
 class Claim(Struct, kw_only=True):

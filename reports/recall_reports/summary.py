@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recall_reports import phrases
-from recall_reports.record import Claim, Paper, Record, Scale, Statement
+from recall_reports.record import Claim, Paper, Record, Statement
+from recall_reports.values import Scale
 
 AS_DECLARED = "REFUTED as declared"
 WORST_FIRST = (
@@ -79,10 +80,10 @@ def count(claims: Iterable[Claim]) -> dict[str, int]:
 
 def sentence(record: Record) -> str:
     """The outcome of the run in one sentence, and one more for exploratory claims."""
-    claims, beyond = split(record)
-    sentences = [_outcome(claims)] if claims or not beyond else []
-    if beyond:
-        sentences.append(f"Beyond the theorems: {list_states(beyond)}.")
+    claims, exploratory = split(record)
+    sentences = [_outcome(claims)] if claims or not exploratory else []
+    if exploratory:
+        sentences.append(f"Beyond the theorems: {list_states(exploratory)}.")
     return " ".join(sentences)
 
 
@@ -197,8 +198,8 @@ def combined(claims: Sequence[Claim]) -> str:
     for state in WORST_FIRST:
         if state in found:
             return "REFUTED" if state == AS_DECLARED else state
-    beyond = count(claims)
-    return next(iter(beyond), "no claim") if len(beyond) < 2 else "exploratory"
+    states = count(claims)
+    return next(iter(states), "no claim") if len(states) < 2 else "exploratory"
 
 
 def explored(record: Record) -> bool:
@@ -281,6 +282,11 @@ def statements(record: Record) -> dict[str, list[Entry]]:
         return Entry(found.id, found.text, found.rests_on, claims, found.provenance)
 
     return {paper.key: [entry(paper, s) for s in paper.statements] for paper in record.papers}
+
+
+def carried(entries: Iterable[Entry], name: str) -> list[str]:
+    """The entries that rest on one of this name."""
+    return [entry.name for entry in entries if name in entry.rests_on]
 
 
 def derivations(record: Record) -> list[Entry]:

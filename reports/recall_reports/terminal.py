@@ -48,13 +48,13 @@ def verdict_table(
 ) -> RenderableType:
     """The same as something that rich can print; without `unicode` it is ASCII throughout."""
     parts: list[RenderableType] = []
-    claims, beyond = map(summary.tried, summary.split(record))
+    claims, exploratory = map(summary.tried, summary.split(record))
     verbose, quiet = verbosity > 0, verbosity < 0
     if claims and not quiet:
         parts += [_table(claims, width=width, unicode=unicode, verbose=verbose), Text()]
-    if beyond and not quiet:
+    if exploratory and not quiet:
         parts.append(Text("Beyond the theorems: exploratory, fails no run", style="bold"))
-        parts += [_table(beyond, width=width, unicode=unicode, verbose=verbose), Text()]
+        parts += [_table(exploratory, width=width, unicode=unicode, verbose=verbose), Text()]
     for entry in summary.attention(record):
         if quiet and entry[0].state == "NOT RUN":
             continue

@@ -89,6 +89,17 @@ def trigger_coefficient_noise(batch: Batch) -> torch.Tensor:
     return torch.cat(found)
 
 
+def trigger_coefficient(batch: Batch) -> torch.Tensor:
+    """The trigger's weight in w and, with the trigger in the values, what keys without it read of
+    the stored trigger, along it: (R,)."""
+    found = []
+    for pieces in _tiles(batch):
+        data, along = pieces.data, apply(pieces.data.z, pieces.data.trigger)
+        read = along * data.mean(pieces.mean_memory(pieces.marker))
+        found.append(data.trigger_coefficient(pieces.stored) + read.sum(1))
+    return torch.cat(found)
+
+
 class NoiseDecomposition:
     """The pieces of some replicates, scores (r, V) of all tokens, each computed when asked for."""
 

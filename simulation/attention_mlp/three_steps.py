@@ -12,6 +12,7 @@ to the logarithm of those frequencies.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -71,27 +72,18 @@ def draw_layer(
 def draw(
     rngs: Sequence[np.random.Generator],
     *,
-    vocab_size: int,
-    length: int,
-    samples: int,
     dim: int,
     width: int,
     activation: str,
-    trigger_in_values: bool = False,
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
+    **setting: Any,
 ) -> tuple[Batch, Layer]:
-    """Draw one training set and one layer from each generator; errors as `sampling.draw`."""
-    batch = sampling.draw(
-        rngs,
-        vocab_size=vocab_size,
-        length=length,
-        samples=samples,
-        dim=dim,
-        trigger_in_values=trigger_in_values,
-        device=device,
-        dtype=dtype,
-    )
+    """Draw one training set and one layer from each generator.
+
+    ``setting``, and errors: as for `sampling.draw`.
+    """
+    batch = sampling.draw(rngs, dim=dim, device=device, dtype=dtype, **setting)
     layer = draw_layer(
         rngs, width=width, dim=dim, activation=activation, device=device, dtype=dtype
     )

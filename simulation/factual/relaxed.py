@@ -10,7 +10,7 @@ own gradient.
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +20,7 @@ from torch import Tensor
 from simulation.adam import adam
 from simulation.embeddings import unit_vectors
 from simulation.factual.constructions import Attention
-from simulation.factual.sequential_learning import FactPrompts, Losses
+from simulation.factual.sequential_learning import FactPrompts, Losses, stacked
 from simulation.factual.task import Facts
 
 Parts = dict[str, Tensor]
@@ -166,25 +166,6 @@ def descended(
     """
     if optimiser not in ("gradient", "adam"):
         raise ValueError(f"no optimiser {optimiser!r}: take gradient or adam")
-    path = list(_path(task, model, parts, counts, rate, until, most, optimiser, decay, frequencies))
-    return Losses(
-        relation=torch.stack([point.relation for point in path]),
-        subject=torch.stack([point.subject for point in path]),
-    )
-
-
-def _path(
-    task: FactPrompts,
-    model: Logits,
-    parts: Parts,
-    counts: Tensor,
-    rate: float,
-    until: float,
-    most: int,
-    optimiser: str,
-    decay: float,
-    frequencies: Tensor | None,
-) -> Iterator[Losses]:
     names, shapes = list(parts), [tensor.shape for tensor in parts.values()]
     sizes = [math.prod(shape[1:]) for shape in shapes]
     flat = torch.cat([tensor.flatten(1) for tensor in parts.values()], 1)
@@ -196,6 +177,7 @@ def _path(
     if frequencies is not None:
         weights = frequencies.repeat_interleave(copies) / copies
     blocks = torch.arange(target.shape[1]).to(target.device) // copies % task.relations
+    path: list[Losses] = []
     for step in range(most + 1):
         leaf = flat.detach().requires_grad_()
         rows = torch.split_with_sizes(leaf, sizes, 1)
@@ -209,15 +191,16 @@ def _path(
             index = blocks[None, :, None].expand(len(logs), -1, 1)
             relation = -(in_block.gather(2, index)[:, :, 0] * weights).sum(1)
         now = total.detach()
-        yield Losses(relation=relation, subject=now - relation)
+        path.append(Losses(relation=relation, subject=now - relation))
         if step == most or bool((now < until).all()):
-            return
+            break
         (gradient,) = torch.autograd.grad(total.sum(), leaf)
         flat = flat * (1 - rate * decay)
         if optimiser == "adam":
             adam(flat, gradient, mean, square, step + 1, rate)
         else:
             flat = flat - rate * each * gradient
+    return stacked(path)
 
 
 def _share_of_noise(task: FactPrompts, name: str, part: Tensor) -> Tensor:

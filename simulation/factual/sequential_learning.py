@@ -204,7 +204,7 @@ def flow(task: FactPrompts, weights: Weights, *, duration: float, steps: int) ->
 def flow_losses(task: FactPrompts, weights: Weights, *, duration: float, steps: int) -> Losses:
     """The losses along the flow, from start to end, (steps + 1, B)."""
     path = flow(task, weights, duration=duration, steps=steps)
-    return _stacked(task, itertools.chain([weights], path))
+    return stacked(map(task.losses, itertools.chain([weights], path)))
 
 
 def sgd_losses(
@@ -219,11 +219,13 @@ def sgd_losses(
 ) -> Losses:
     """The losses along SGD at step 0 and at every ``every``-th step."""
     path = sgd(task, weights, rngs, rate=rate, batch=batch, steps=steps)
-    return _stacked(task, itertools.islice(itertools.chain([weights], path), 0, None, every))
+    looks = itertools.islice(itertools.chain([weights], path), 0, None, every)
+    return stacked(map(task.losses, looks))
 
 
-def _stacked(task: FactPrompts, path: Iterable[Weights]) -> Losses:
-    losses = [task.losses(weights) for weights in path]
+def stacked(path: Iterable[Losses]) -> Losses:
+    """The losses of all points of a path, one row a point."""
+    losses = list(path)
     return Losses(
         relation=torch.stack([point.relation for point in losses]),
         subject=torch.stack([point.subject for point in losses]),

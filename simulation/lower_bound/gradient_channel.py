@@ -14,6 +14,7 @@ and guesses the label of every token (paper A, statements A4 and A13).  Two chan
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -72,33 +73,19 @@ Estimator = Callable[[Observation], torch.Tensor]
 
 
 def discrete(
-    rngs: Sequence[np.random.Generator],
-    *,
-    vocab_size: int,
-    length: int,
-    samples: int,
-    dim: int,
-    embeddings: str = "sphere",
-    device: str | torch.device = "cpu",
-    dtype: torch.dtype = torch.float64,
+    rngs: Sequence[np.random.Generator], *, length: int, samples: int, **setting: Any
 ) -> Instance:
-    """The gradient of one training batch per generator; errors as in :func:`sampling.draw`.
+    """The gradient of one training batch per generator.
+
+    ``setting``, and errors: as for :func:`sampling.draw`.
 
     Sequences are drawn for a few replicates at a time, as nothing of them but the gradient is kept.
     """
     size = max(1, TOKENS // (samples * length))
     parts = []
     for first in range(0, len(rngs), size):
-        batch = sampling.draw(
-            rngs[first : first + size],
-            vocab_size=vocab_size,
-            length=length,
-            samples=samples,
-            dim=dim,
-            embeddings=embeddings,
-            device=device,
-            dtype=dtype,
-        )
+        some = rngs[first : first + size]
+        batch = sampling.draw(some, length=length, samples=samples, **setting)
         parts.append((batch.u, batch.z, three_steps.value_memory(batch), batch.permutation))
     u, z, gradient, permutation = map(torch.cat, zip(*parts, strict=True))
     observation = Observation(u=u, z=z, gradient=gradient, samples=samples, length=length)

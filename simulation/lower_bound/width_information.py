@@ -8,6 +8,7 @@ of F: the eigenvalues of :math:`\Sigma_F^{-1}\Sigma_\mu`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -47,16 +48,9 @@ def shares(
         raise ValueError(
             f"width is {width}: give more than dim = {dim} and less than vocab_size = {vocab_size}"
         )
+    sizes: dict[str, Any] = {"vocab_size": vocab_size, "length": length, "dim": dim, "width": width}
     batch, layer = three_steps.draw(
-        rngs,
-        vocab_size=vocab_size,
-        length=length,
-        samples=sequences,
-        dim=dim,
-        width=width,
-        activation=activation,
-        device=device,
-        dtype=dtype,
+        rngs, **sizes, samples=sequences, activation=activation, device=device, dtype=dtype
     )
     values = []
     for r in range(batch.replicates):

@@ -22,7 +22,6 @@ from tests.benchmarks import (
     recall,
     samples,
     scaling,
-    suite,
     three_steps,
     training,
 )
@@ -48,7 +47,6 @@ PARTS: Mapping[str, Part] = {
     "samples": lambda _: samples.section(),
     "pages": lambda _: pages.section(),
     "collection": lambda _: collection.section(),
-    "suite": lambda given: suite.section(given.record, given.suite),
     "scaling": lambda given: scaling.section(
         given.ledger, given.workers, given.pace, given.selected
     ),
@@ -64,10 +62,10 @@ HEAD = """# Benchmarks
 
     python -m tests.benchmarks --markdown
 
-prints this file but for `language-model`, which takes minutes and 9 GB and has to be named, as in
-`python -m tests.benchmarks language-model`, `growth`, which takes half an hour, `scaling`, which
-takes a ledger and an hour, `gpu`, and `hunt`, whose table is HUNTS.md. A factor above 1 is in
-favour of ours.
+prints this file but for its last table, for `language-model`, which takes minutes and 9 GB and has
+to be named, as in `python -m tests.benchmarks language-model`, for `growth`, which takes half an
+hour, for `scaling`, which takes a ledger and an hour, for `gpu`, and for `hunt`, whose table is
+HUNTS.md. A factor above 1 is in favour of ours.
 
 {machine}.
 """
@@ -79,8 +77,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = options.parse_args(arguments)
     if unknown := [name for name in given.names if name not in PARTS]:
         options.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(PARTS)}")
-    if missing := [str(path) for path in given.record if not path.exists()]:
-        options.error(f"no record {', '.join(missing)}; give the report.json of a run")
     if wrong := [name for name in hunts.named(given.planted) if name not in PLANTED]:
         options.error(f"no planted error {', '.join(wrong)}; there are {', '.join(PLANTED)}")
     if not available(given.device):
@@ -113,14 +109,6 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--markdown", action="store_true", help="print what goes into RESULTS.md")
     result.add_argument("--threads", type=int, default=2, help="of torch (default 2)")
     result.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    result.add_argument(
-        "--record",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="report.json of one more run of the suite, for its times",
-    )
     result.add_argument(
         "--minutes",
         type=float,
@@ -155,7 +143,6 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--selected", nargs="+", default=["claims/"], help="for scaling: what pytest is given"
     )
-    result.add_argument("--suite", action="store_true", help="run the smoke tier for its times")
     return result
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks.table import Row, Section, factor
+from tests.apart import run
+from tests.benchmarks.table import Section, compared
 
 ROOT = Path(__file__).parents[2]
 FILE = "claims/attention/test_signal.py"
@@ -47,18 +47,16 @@ def section(runs: int = 3) -> Section:
             for name, command in commands.items()
         }
     bare, collection, file = (taken[name] for name in commands)
-    rows = (
-        row("all claims: `pytest claims/ --collect-only`", collection, f"+ {BEYOND:g} s", bare),
-        row(f"one file, from the ledger: `pytest {FILE}`", file, f"{TIMES:g} times", bare),
+    cases = {
+        "all claims: `pytest claims/ --collect-only`": (collection, f"+ {BEYOND:g} s"),
+        f"one file, from the ledger: `pytest {FILE}`": (file, f"{TIMES:g} times"),
+    }
+    rows = tuple(
+        compared(case, ours, f"bare imports (promised: {promised})", bare, "s")
+        for case, (ours, promised) in cases.items()
     )
     kept_promises = collection <= bare + BEYOND and file <= TIMES * bare
     return Section("collection", rows, NOTE.format(runs=runs), kept_promises)
-
-
-def row(case: str, ours: float, promised: str, bare: float) -> Row:
-    """Seconds of ours, and of the bare imports."""
-    against = f"bare imports (promised: {promised})"
-    return Row(case, f"{ours:.2f} s", against, f"{bare:.2f} s", factor(bare, ours))
 
 
 def seconds(arguments: tuple[str, ...], bytecode: str) -> float:
@@ -74,17 +72,10 @@ def seconds(arguments: tuple[str, ...], bytecode: str) -> float:
     left_out = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
     inherited = {name: value for name, value in os.environ.items() if name not in left_out}
     before = os.times()
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env={**inherited, "OMP_NUM_THREADS": "1", "PYTHONPYCACHEPREFIX": bytecode},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**inherited, "OMP_NUM_THREADS": "1", "PYTHONPYCACHEPREFIX": bytecode}
+    done = run(ROOT, sys.executable, *arguments, environment=environment)
     after = os.times()
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(arguments)} failed:\n{done.stdout[-2000:]}{done.stderr}")
+    if done.status:
+        raise RuntimeError(f"{' '.join(arguments)} failed:\n{done.text[-4000:]}")
     user = after.children_user - before.children_user
     return user + after.children_system - before.children_system

@@ -20,7 +20,7 @@ import torch
 
 from simulation.memory import linear
 from tests.benchmarks import products, recall, three_steps, training
-from tests.benchmarks.table import Row, Section, factor
+from tests.benchmarks.table import Row, Section, compared
 from tests.benchmarks.timing import isolated, machine, timed
 
 FOLDER = Path(".recall-claims/gpu")
@@ -51,13 +51,9 @@ LARGE = Sizes((1024, 8192, 32, 64), (32768, 4096), (131072, 4096), training.PUBL
 def speed_up(sizes: Sizes, device: str, threads: int) -> Section:
     """Replicates a second of the three steps against automatic differentiation."""
     ours, theirs = isolated(threads, products.replicates, sizes.three_steps, device)
-    row = Row(
-        f"{three_steps.name(sizes.three_steps)}, {device}",
-        f"{ours:.1f} replicates/s",
-        f"autograd (promised: {LEAST_SPEED_UP:.0f})",
-        f"{theirs:.2g} replicates/s",
-        factor(ours, theirs),
-    )
+    case = f"{three_steps.name(sizes.three_steps)}, {device}"
+    against = f"autograd (promised: {LEAST_SPEED_UP:.0f})"
+    row = compared(case, ours, against, theirs, "replicates/s", more=True)
     kept = ours >= LEAST_SPEED_UP * theirs
     return Section("gpu: three steps", (row,), "float64, the whole three steps", kept)
 
@@ -65,26 +61,17 @@ def speed_up(sizes: Sizes, device: str, threads: int) -> Section:
 def share_of_peak(sizes: Sizes, device: str, threads: int) -> Section:
     """Recall against a plain product, in single precision without TF32."""
     ours, plain = isolated(threads, products.efficiency, sizes.products, "float32", device)
-    row = Row(
-        f"recall, V, d = {sizes.products[0]}, {sizes.products[1]}, float32, {device}",
-        f"{ours:.0f} GFLOP/s",
-        f"torch.mm, the peak (promised: {LEAST_SHARE_OF_PEAK})",
-        f"{plain:.0f} GFLOP/s",
-        factor(ours, plain),
-    )
+    case = f"recall, V, d = {sizes.products[0]}, {sizes.products[1]}, float32, {device}"
+    against = f"torch.mm, the peak (promised: {LEAST_SHARE_OF_PEAK})"
+    row = compared(case, ours, against, plain, "GFLOP/s", more=True)
     return Section("gpu: products", (row,), products.NOTE, ours >= LEAST_SHARE_OF_PEAK * plain)
 
 
 def language_model(sizes: Sizes, device: str, threads: int) -> Section:
     """Recall of every pair of a vocabulary, from the draws to the share recalled."""
     seconds = isolated(threads, recall_seconds, sizes.language_model, device)
-    row = Row(
-        f"recall, V, d = {sizes.language_model[0]}, {sizes.language_model[1]}, {device}",
-        f"{seconds:.1f} s",
-        "promised",
-        f"{MOST_SECONDS:.0f} s",
-        factor(MOST_SECONDS, seconds),
-    )
+    case = f"recall, V, d = {sizes.language_model[0]}, {sizes.language_model[1]}, {device}"
+    row = compared(case, seconds, "promised", MOST_SECONDS, "s")
     note = "one replicate, all V queries, float32, draws on the CPU included"
     return Section("gpu: language model", (row,), note, seconds <= MOST_SECONDS)
 

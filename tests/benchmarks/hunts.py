@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,7 @@ NOTE = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Hunted:
     """What came of one hunt.
 
@@ -82,15 +82,15 @@ class Hunted:
         minutes: of processor time that the hunt was given.
     """
 
-    claim: str
-    cell: Mapping[str, Any]
+    claim: str = ""
+    cell: Mapping[str, Any] = field(default_factory=dict)
     seconds: float
     clock: float
     tried: int
-    minimal: bool | None
-    wrong: float | None
-    right: float | None
-    right_stands: bool | None
+    minimal: bool | None = None
+    wrong: float | None = None
+    right: float | None = None
+    right_stands: bool | None = None
     confirmations: int
     minutes: float
 
@@ -190,15 +190,9 @@ def hunted(planted: Planted | None, minutes: float, seed: int = SEED) -> Hunted:
             claim, violation = confirmed.claim, confirmed.confirmation.probe
             minimal, said = is_minimal(claim, violation, seed), _predicted(claim, violation)
     result = Hunted(
-        claim="",
-        cell={},
         seconds=round(spent[0], 1),
         clock=round(spent[1], 1),
         tried=sum(len(trail.probes) for trail in trails),
-        minimal=None,
-        wrong=None,
-        right=None,
-        right_stands=None,
         confirmations=int(confirmations),
         minutes=minutes,
     )
@@ -222,7 +216,7 @@ class _Over(Exception):
 
 def is_minimal(claim: Claim, found: Probe, seed: int) -> bool:
     """Whether no parameter can go one step towards the first value and still violate."""
-    regime = claim.domain
+    regime = claim.regime
     assert regime is not None
     for name, values in regime.ranges.items():
         place = values.steps.index(found.point[name])

@@ -15,7 +15,7 @@ from simulation.attention import noise_decomposition, sampling
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import matched_filter, ridge
 from simulation.memory import linear
-from tests.benchmarks.table import Row, Section, factor
+from tests.benchmarks.table import Row, Section, compared, figure
 from tests.benchmarks.timing import isolated, resident
 
 NOTE = (
@@ -71,14 +71,8 @@ def section(name: str, threads: int, sizes: Sequence[Sizes]) -> Section:
         case = f"{each.task}, V, d, queries = {each.vocab_size}, {each.dim}, {each.queries}"
         square = each.vocab_size**2 * 4 / 2**20
         rows += [
-            Row(f"{case}: time", f"{found.seconds:.1f} s", "–", "–", "–"),
-            Row(
-                f"{case}: memory",
-                f"{found.peak:.0f} MiB",
-                "one V x V matrix",
-                f"{square:.0f} MiB",
-                factor(square, found.peak),
-            ),
+            Row(f"{case}: time", figure(found.seconds, "s"), "–", "–", "–"),
+            compared(f"{case}: memory", found.peak, "one V x V matrix", square, "MiB"),
         ]
     return Section(name, tuple(rows), NOTE)
 

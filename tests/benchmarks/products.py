@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from tests.benchmarks import recall, three_steps
-from tests.benchmarks.table import Row, Section, factor
+from tests.benchmarks.table import Section, compared
 from tests.benchmarks.timing import in_turns, isolated
 
 SIZES: recall.Sizes = (8192, 512)
@@ -55,23 +55,9 @@ def section(
     rows = []
     for dtype in ("float64", "float32"):
         ours, plain = isolated(threads, efficiency, sizes, dtype, device)
-        rows.append(
-            Row(
-                f"recall, V, d = {sizes[0]}, {sizes[1]}, {dtype}, {device}",
-                f"{ours:.0f} GFLOP/s",
-                "torch.mm",
-                f"{plain:.0f} GFLOP/s",
-                factor(ours, plain),
-            )
-        )
+        case = f"recall, V, d = {sizes[0]}, {sizes[1]}, {dtype}, {device}"
+        rows.append(compared(case, ours, "torch.mm", plain, "GFLOP/s", more=True))
     ours, theirs = isolated(threads, replicates, batch, device)
-    rows.append(
-        Row(
-            f"{three_steps.name(batch)}, {device}",
-            f"{ours:.1f} replicates/s",
-            "autograd",
-            f"{theirs:.2g} replicates/s",
-            factor(ours, theirs),
-        )
-    )
+    case = f"{three_steps.name(batch)}, {device}"
+    rows.append(compared(case, ours, "autograd", theirs, "replicates/s", more=True))
     return Section("products", tuple(rows), NOTE)

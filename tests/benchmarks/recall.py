@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from simulation import decoding
-from tests.benchmarks.table import Row, Section, factor
+from tests.benchmarks.table import Section, compared
 from tests.benchmarks.timing import Timing, in_turns, isolated, peak_mib
 
 Sizes = tuple[int, int]
@@ -70,19 +70,7 @@ def section(device: str, threads: int, sizes: Sequence[Sizes] = SIZES) -> Sectio
         heavy = isolated(threads, memory_of, "dense", each, device)
         case = f"V, d = {each[0]}, {each[1]}"
         rows += [
-            Row(
-                f"{case}: time",
-                f"{1e3 * ours.wall:.0f} ms",
-                "dense",
-                f"{1e3 * theirs.wall:.0f} ms",
-                factor(theirs.wall, ours.wall),
-            ),
-            Row(
-                f"{case}: memory",
-                f"{lean:.0f} MiB",
-                "dense",
-                f"{heavy:.0f} MiB",
-                factor(heavy, max(lean, 4 / 1024)),
-            ),
+            compared(f"{case}: time", 1e3 * ours.wall, "dense", 1e3 * theirs.wall, "ms"),
+            compared(f"{case}: memory", lean, "dense", heavy, "MiB"),
         ]
     return Section("recall", tuple(rows), NOTE)

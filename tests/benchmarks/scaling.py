@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,6 +16,7 @@ from typing import Any
 
 from recall_claims.evidence.ledger import BlockResult, Ledger
 from recall_claims.evidence.simulate import Task
+from tests.apart import run
 from tests.benchmarks.table import Row, Section
 
 ROOT = Path(__file__).parents[2]
@@ -104,12 +104,10 @@ def replayed(
         told = json.dumps([workers, pace, str(ledger.resolve())])
         environment = {**os.environ, VARIABLE: told, "PYTHONPATH": str(ROOT)}
         before, begin = _host(), time.monotonic()
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-        )
+        done = run(ROOT, *command, environment=environment)
         wall, host = time.monotonic() - begin, _host() - before
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr}")
+        if done.status:
+            raise RuntimeError(f"{' '.join(command)} failed:\n{done.text[-4000:]}")
         with Ledger(Path(folder) / "ledger") as made:
             rows = made.ask("SELECT claim, block, seconds FROM blocks")
     longest = defaultdict[str, dict[int, float]](dict)

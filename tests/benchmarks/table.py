@@ -26,6 +26,20 @@ class Row:
         return (self.case, self.ours, self.against, self.theirs, self.factor)
 
 
+def compared(
+    case: str, ours: float, against: str, theirs: float, unit: str, *, more: bool = False
+) -> Row:
+    """A row of two figures in a unit; `more` says that the larger one is better."""
+    least = 4 / 1024 if unit == "MiB" else 0.0  # less than a page is measured as none
+    better = factor(ours, theirs) if more else factor(theirs, max(ours, least))
+    return Row(case, figure(ours, unit), against, figure(theirs, unit), better)
+
+
+def figure(value: float, unit: str) -> str:
+    """A value with its unit, whole from 100 on."""
+    return f"{value:.0f} {unit}" if value >= 100 else f"{value:.1f} {unit}"
+
+
 @dataclass(frozen=True)
 class Section:
     """The rows of one benchmark.

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import ParamSpec, TypeVar
 
 import pytest
-import torch
 
 from tests.benchmarks import (
     __main__,
@@ -16,31 +12,12 @@ from tests.benchmarks import (
     pages,
     products,
     recall,
-    suite,
     three_steps,
 )
-from tests.benchmarks.table import HEADINGS, Section, as_markdown, factor
+from tests.benchmarks.table import HEADINGS, Row, Section, as_markdown, factor
 from tests.reports import chromium
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 TINY = (64, 128, 4, 8)
-
-
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No process of its own for a measurement, and one thread."""
-
-    def call(_: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return function(*args, **kwargs)
-
-    for module in (three_steps, recall, products, operations):
-        monkeypatch.setattr(module, "isolated", call)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.mark.usefixtures("here")
@@ -120,13 +97,6 @@ def test_pages_without_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "MB" in row.ours
 
 
-def test_suite(tmp_path: Path) -> None:
-    copy = tmp_path / "report.json"
-    copy.write_text(suite.BASELINE.read_text().replace('"tier": "standard"', '"tier": "smoke"'))
-    tiers = [row.case.split()[0] for row in suite.section([copy], run=False).rows]
-    assert tiers == ["standard", "smoke"]
-
-
 def test_factor_has_two_digits() -> None:
     assert [factor(*pair) for pair in ((825, 12.7), (1, 3), (9.96, 1), (9.94, 1))] == [
         "65",
@@ -136,18 +106,22 @@ def test_factor_has_two_digits() -> None:
     ]
 
 
-def test_one_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert __main__.main(["suite", "--markdown"]) == 0
+@pytest.mark.parametrize("kept", [True, False])
+def test_one_table_and_a_promise_not_kept_is_the_status(
+    kept: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = Row("of one", "1 s", "another", "2 s", "2")
+    sections = [Section("pages", (row,), "Least."), Section("recall", (), "", kept=kept)]
+    pages, recalled = sections
+    monkeypatch.setitem(__main__.PARTS, "pages", lambda _: pages)
+    monkeypatch.setitem(__main__.PARTS, "recall", lambda _: recalled)
+    assert __main__.main(["pages", "recall", "--markdown"]) == int(not kept)
     printed = capsys.readouterr().out
     assert printed.startswith("# Benchmarks")
-    assert as_markdown([suite.section([], run=False)]) in printed
-    assert f"| {' | '.join(HEADINGS)} |" in printed
-
-
-@pytest.mark.parametrize("kept", [True, False])
-def test_a_promise_not_kept_is_the_status(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__main__.PARTS, "recall", lambda _: Section("recall", (), "", kept=kept))
-    assert __main__.main(["suite", "recall"]) == int(not kept)
+    assert as_markdown(sections) in printed
+    assert f"| {' | '.join(HEADINGS)} |\n|---" in printed
+    assert "| pages | of one | 1 s | another | 2 s | 2 |" in printed
+    assert "- **pages**: Least." in printed
 
 
 def test_an_unknown_benchmark_is_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
 import numpy as np
 import pytest
@@ -15,19 +13,7 @@ import torch
 from simulation.factual import trained_transformer
 from tests.benchmarks import gpu, products, training
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No process of its own for a measurement."""
-
-    def call(_: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return function(*args, **kwargs)
-
-    for module in (gpu, training):
-        monkeypatch.setattr(module, "isolated", call)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from simulation.attention import oracle, sampling, three_steps
-from tests.benchmarks.table import Row, Section, factor
+from tests.benchmarks.table import Section, compared
 from tests.benchmarks.timing import Timing, in_turns, isolated, peak_mib
 
 Sizes = tuple[int, int, int, int]
@@ -78,45 +78,31 @@ def section(
         fast, slow = isolated(threads, speed, sizes, device)
         lean = isolated(threads, memory, "closed_form", sizes, device)
         heavy = isolated(threads, memory, "by_autograd", sizes, device)
-        against = "autograd"
+        against, case = "autograd", name(sizes)
         if device == "cpu":
             kept &= slow.wall >= least * fast.wall
             against += f" (promised: {least:.0f})"
         rows += [
-            _row(sizes, "time", fast.wall, against, slow.wall),
-            _row(sizes, "processor time", fast.processor, "autograd", slow.processor),
-            _row_mib(sizes, lean, "autograd", heavy),
+            compared(f"{case}: time", 1e3 * fast.wall, against, 1e3 * slow.wall, "ms"),
+            compared(
+                f"{case}: processor time",
+                1e3 * fast.processor,
+                "autograd",
+                1e3 * slow.processor,
+                "ms",
+            ),
+            compared(f"{case}: memory", lean, "autograd", heavy, "MiB"),
         ]
     for sizes in large:
         lean = isolated(threads, memory, "closed_form", sizes, device)
-        rows.append(_row_mib(sizes, lean, "one V x V matrix", 8 * sizes[0] ** 2 / 2**20))
+        square = 8 * sizes[0] ** 2 / 2**20
+        rows.append(compared(f"{name(sizes)}: memory", lean, "one V x V matrix", square, "MiB"))
     return Section("three-steps", tuple(rows), NOTE, kept)
 
 
 def name(sizes: Sizes) -> str:
     """The sizes in words."""
     return "V, N, L, d = " + ", ".join(map(str, sizes))
-
-
-def _row(sizes: Sizes, what: str, ours: float, against: str, theirs: float) -> Row:
-    return Row(
-        f"{name(sizes)}: {what}",
-        f"{1e3 * ours:.1f} ms",
-        against,
-        f"{1e3 * theirs:.0f} ms",
-        factor(theirs, ours),
-    )
-
-
-def _row_mib(sizes: Sizes, ours: float, against: str, theirs: float) -> Row:
-    # Less than one page of memory is measured as none.
-    return Row(
-        f"{name(sizes)}: memory",
-        f"{ours:.0f} MiB",
-        against,
-        f"{theirs:.0f} MiB",
-        factor(theirs, max(ours, 4 / 1024)),
-    )
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class Point:
     strain: float
 
     @property
-    def reads(self) -> tuple[str, ...]:
+    def open_cells(self) -> tuple[str, ...]:
         """The cell, while more replicates may decide."""
         return (self.cell.id,) if self.state == "open" else ()
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,16 @@ def {name}(cell, block):
 
 
 NUMBERS = itertools.count()
+LEDGER = ".recall-claims/ledger.sqlite"
+
+
+def written(name: str = "one", *edits: tuple[str, str], pause: float = 0.0) -> str:
+    """A claim of this name, with old text replaced by new."""
+    text = CLAIM.format(name=name, pause=pause)
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    return text
 
 
 @dataclass(frozen=True)
@@ -96,8 +108,7 @@ class Suite:
 
     def write(self, *names: str, pause: float = 0.0) -> None:
         """Put claims of these names into one file."""
-        claims = "".join(CLAIM.format(name=name, pause=pause) for name in names)
-        self.write_text(HEAD + claims)
+        self.write_text(HEAD + "".join(written(name, pause=pause) for name in names))
 
     def write_text(self, text: str) -> None:
         """Put this text into the claim file."""
@@ -137,12 +148,36 @@ class Suite:
         report: dict[str, Any] = json.loads(text)
         return report
 
+    def claims(self, folder: str = "reports/latest") -> dict[str, dict[str, Any]]:
+        """The claims of the report by id."""
+        return {claim["id"]: claim for claim in self.report(folder)["claims"]}
+
+    def states(self) -> dict[str, str]:
+        """The states of all claims by id."""
+        return {name: claim["state"] for name, claim in self.claims().items()}
+
     def figures(self, folder: str = "reports/latest") -> dict[str, Any]:
         """The claims of the report by id, without what depends on clock and ledger."""
         return {
-            claim["id"]: {k: v for k, v in claim.items() if k not in ("seconds", "blocks")}
-            for claim in self.report(folder)["claims"]
+            name: {k: v for k, v in claim.items() if k not in ("seconds", "blocks")}
+            for name, claim in self.claims(folder).items()
         }
+
+    def ask(self, sql: str, ledger: str = LEDGER) -> list[Any]:
+        """What a ledger says; nothing where it or its table is not there yet."""
+        if not (self.folder / ledger).exists():
+            return []
+        with closing(sqlite3.connect(self.folder / ledger, timeout=60)) as database, database:
+            try:
+                return database.execute(sql).fetchall()
+            except sqlite3.OperationalError as error:
+                if "no such table" not in str(error):
+                    raise
+                return []
+
+    def kept(self, ledger: str = LEDGER) -> int:
+        """How many blocks a ledger has."""
+        return len(self.ask("SELECT 1 FROM blocks", ledger))
 
 
 @pytest.fixture

@@ -4,50 +4,41 @@ from __future__ import annotations
 
 import pytest
 
-from tests.faults.conftest import CLAIM, HEAD, Suite
+from tests.faults.conftest import HEAD, Suite, written
 
-GOOD = CLAIM.format(name="one", pause=0)
-VALUE = '"value": np.array([rng.normal(cell["scale"], 0.1) for rng in block.rngs])'
+VALUE = '{"value": np.array([rng.normal(cell["scale"], 0.1) for rng in block.rngs])}'
+BROKEN = {
+    "nan": ('{"value": np.full(block.replicates, np.nan)}', "16 values that are not finite"),
+    "short": ('{"value": np.ones(3)}', "not one value per replicate"),
+    "nothing": ("{}", "returned no observables"),
+    "raises": ('{"value": 1 / 0}', "ZeroDivisionError"),
+    "other": ('{"other": np.ones(block.replicates)}', "observable 'value'"),
+}
 
 
 @pytest.mark.parametrize(
-    ("broken", "says"),
-    [
-        ('"value": np.full(block.replicates, np.nan)', "16 values that are not finite"),
-        ('"value": np.ones(3)', "not one value per replicate"),
-        ("", "returned no observables"),
-        ('"value": 1 / 0', "ZeroDivisionError"),
-        ('"other": np.ones(block.replicates)', "observable 'value'"),
-    ],
+    "executor", ["serial", pytest.param("processes:1", marks=pytest.mark.thorough)]
 )
-def test_no_evidence_no_verdict(suite: Suite, broken: str, says: str) -> None:
-    assert VALUE in GOOD
-    suite.write_text(HEAD + GOOD.replace(VALUE, broken) + CLAIM.format(name="two", pause=0))
+def test_no_evidence_no_verdict(suite: Suite, executor: str) -> None:
+    broken = [written(name, (VALUE, value)) for name, (value, _) in BROKEN.items()]
+    suite.write_text(HEAD + "".join(broken) + written("right"))
 
-    result = suite.run()
-
-    assert result.status == 1, result.text
-    one, two = suite.report()["claims"]
-    assert (one["state"], one["verdict"], one["outcome"]) == ("ERROR", None, "failed")
-    assert says in one["reason"]
-    assert (two["state"], two["verdict"]) == ("DECIDED", "SUPPORTED")
-
-
-def test_no_evidence_from_a_worker_process(suite: Suite) -> None:
-    suite.write_text(HEAD + GOOD.replace(VALUE, '"value": 1 / 0'))
-
-    result = suite.run_apart("--executor", "processes:1")
+    result = suite.run("--executor", executor)
 
     assert result.status == 1, result.text
-    (one,) = suite.report()["claims"]
-    assert (one["state"], one["verdict"], one["outcome"]) == ("ERROR", None, "failed")
-    assert "ZeroDivisionError" in one["reason"]
+    claims = suite.claims()
+    right = claims.pop("tiny.right")
+    assert (right["state"], right["verdict"]) == ("DECIDED", "SUPPORTED")
+    assert {name.removeprefix("tiny.") for name in claims} == set(BROKEN)
+    for name, (_, says) in BROKEN.items():
+        claim = claims[f"tiny.{name}"]
+        assert (claim["state"], claim["verdict"], claim["outcome"]) == ("ERROR", None, "failed")
+        assert says in claim["reason"]
 
 
 def test_blocks_too_large_for_memory_are_simulated_in_parts_and_counted(suite: Suite) -> None:
-    short = f"{{{VALUE}}} if block.replicates < 5 else np.empty(2**50)"
-    assert f"{{{VALUE}}}" in GOOD
-    suite.write_text(HEAD + GOOD.replace(f"{{{VALUE}}}", short))
+    short = f"{VALUE} if block.replicates < 5 else np.empty(2**50)"
+    suite.write_text(HEAD + written("one", (VALUE, short)))
 
     result = suite.run()
 
@@ -66,9 +57,8 @@ def test_what_an_exception_says_breaks_neither_report_nor_terminal(
     suite: Suite, options: tuple[str, ...]
 ) -> None:
     said = r'ValueError("\ud800 \x1b]0;mine\x07 \x9b31m \u202e <b>")'
-    broken = GOOD.replace("time.sleep(0)", f"print('\\x1b[2J'); raise {said}")
-    assert broken != GOOD
-    suite.write_text(HEAD + broken + CLAIM.format(name="two", pause=0))
+    broken = written("one", ("time.sleep(0.0)", f"print('\\x1b[2J'); raise {said}"))
+    suite.write_text(HEAD + broken + written("two"))
 
     result = (suite.run_apart if options else suite.run)(*options, "--color=no")
 

@@ -5,23 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from tests.apart import Result, run_pytest
+from tests.apart import Result, run, run_pytest
 from tests.faults.conftest import REPOSITORY
 
 CLAIMS = ("attention/test_signal.py", "lower_bound/test_width_information.py")
 BASELINE = ("reports", "baseline.json")
-
-
-def run(folder: Path, *command: str) -> Result:
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
-    return Result(done.returncode, done.stdout + done.stderr)
 
 
 def judge(folder: Path, *options: str) -> Result:

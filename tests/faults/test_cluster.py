@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import socket
-import sqlite3
 import subprocess
 import threading
 import time
@@ -36,15 +35,15 @@ def workers(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalClus
 def test_a_time_limit_holds_on_a_cluster(suite: Suite, workers: LocalCluster) -> None:
     suite.write("one", "two", pause=0.3)
     executor = ("--executor", f"dask:{workers.scheduler_address}")
-    states = []
+    seen = []
     for number in range(8):
         result = suite.run(*executor, "--time-limit", f"{5 * 2**number}s")
         assert result.status == 0, result.text
-        states.append({claim["state"] for claim in suite.report()["claims"]})
-        if states[-1] == {"DECIDED"}:
+        seen.append({*suite.states().values()})
+        if seen[-1] == {"DECIDED"}:
             break
-    assert "NOT RUN" in states[0]
-    assert states[-1] == {"DECIDED"}
+    assert "NOT RUN" in seen[0]
+    assert seen[-1] == {"DECIDED"}
     slices = suite.figures()
     total = suite.report()["suite"]["blocks"]["total"]
     assert len(places(suite, ".recall-claims/ledger.sqlite")) == total
@@ -152,7 +151,7 @@ def test_no_scheduler_is_one_clear_error(suite: Suite, monkeypatch: pytest.Monke
     assert f"--executor dask:{address}: no dask scheduler answers there" in result.text
     assert "start one with `dask scheduler`" in result.text
     assert "Traceback" not in result.text
-    assert {claim["state"] for claim in suite.report()["claims"]} == {"ERROR"}
+    assert {*suite.states().values()} == {"ERROR"}
     assert time.monotonic() - start < 60, "every claim waits anew"
 
 
@@ -189,10 +188,4 @@ def test_the_graphics_card_is_the_workers(suite: Suite, monkeypatch: pytest.Monk
 
 def places(suite: Suite, ledger: str) -> list[tuple[str, str, int]]:
     """Claim, cell and index of the blocks that a ledger keeps."""
-    if not (suite.folder / ledger).exists():
-        return []
-    with closing(sqlite3.connect(suite.folder / ledger, timeout=60)) as database:
-        try:
-            return sorted(database.execute("SELECT claim, cell, block FROM blocks"))
-        except sqlite3.OperationalError:
-            return []  # the table is not there yet
+    return sorted(suite.ask("SELECT claim, cell, block FROM blocks", ledger))

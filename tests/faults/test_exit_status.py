@@ -8,69 +8,48 @@ from __future__ import annotations
 
 import pytest
 
-from tests.faults.conftest import CLAIM, HEAD, Suite
+from tests.faults.conftest import HEAD, Suite, written
 
-GOOD = CLAIM.format(name="one", pause=0)
+NOISE = 'rng.normal(cell["scale"], 0.1)'
 WIDE = 'rng.normal(cell["scale"], 100.0)'
+SKIP = ("--inconclusive", "skip")
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "options", "status"),
+    ("edit", "options", "status"),
     [
-        ("", "", (), 0),
-        ("predict=predict", "predict=double", (), 1),
-        ('rng.normal(cell["scale"], 0.1)', "1 / 0", (), 1),
-        ('rng.normal(cell["scale"], 0.1)', WIDE, (), 1),
-        ('rng.normal(cell["scale"], 0.1)', WIDE, ("--inconclusive", "skip"), 0),
-        ("predict=predict", "predict=double", ("--inconclusive", "skip"), 1),
-        ("time.sleep(0)", "raise KeyboardInterrupt", (), 2),
-        ("", "", ("-k", "nothing"), 5),
-    ],
-    ids=[
-        "supported",
-        "refuted",
-        "broken",
-        "undecided",
-        "skipped",
-        "refuted-all-the-same",
-        "interrupted",
-        "no-claim",
+        pytest.param(("", ""), (), 0, id="supported"),
+        pytest.param(("predict=predict", "predict=double"), (), 1, id="refuted"),
+        pytest.param((NOISE, "1 / 0"), (), 1, id="broken"),
+        pytest.param((NOISE, WIDE), (), 1, id="undecided"),
+        pytest.param((NOISE, WIDE), SKIP, 0, id="skipped"),
+        pytest.param(("predict=predict", "predict=double"), SKIP, 1, id="refuted-all-the-same"),
+        pytest.param(("time.sleep(0.0)", "raise KeyboardInterrupt"), (), 2, id="interrupted"),
+        pytest.param(("", ""), ("-k", "nothing"), 5, id="no-claim"),
     ],
 )
-def test_status(suite: Suite, old: str, new: str, options: tuple[str, ...], status: int) -> None:
-    assert old in GOOD
-    suite.write_text(HEAD + GOOD.replace(old, new, 1))
+def test_status(suite: Suite, edit: tuple[str, str], options: tuple[str, ...], status: int) -> None:
+    suite.write_text(HEAD + written("one", edit))
     result = suite.run(*options)
     assert result.status == status, result.text
 
 
 def test_a_claim_expected_to_be_refuted_fails_while_it_is_undecided(suite: Suite) -> None:
-    expected = 'expected="REFUTED", explanation="it is false",\n    predict=predict'
-    text = GOOD.replace("predict=predict", expected).replace('rng.normal(cell["scale"], 0.1)', WIDE)
-    suite.write_text(HEAD + text)
-    assert suite.run().status == 1
-    right = text.replace("predict=predict", "predict=double").replace("100.0", "0.1")
-    suite.write_text(HEAD + right)
-    assert suite.run_apart().status == 0
+    expected = ("    why=", '    expected="REFUTED",\n    explanation="it is false",\n    why=')
+    undecided = written("undecided", expected, (NOISE, WIDE))
+    refuted = written("refuted", expected, ("predict=predict", "predict=double"))
+    suite.write_text(HEAD + undecided + refuted)
+    assert suite.run("-k", "undecided").status == 1
+    assert suite.run("-k", "refuted").status == 0
 
 
-def test_help_explains_verdicts_and_statuses(suite: Suite) -> None:
+def test_what_help_quiet_and_verbose_tell(suite: Suite) -> None:
     suite.write("one")
-    text = suite.run("--help").text
-    for word in ("SUPPORTED", "REFUTED", "INCONCLUSIVE", "NOT RUN", "ERROR", "exit status"):
-        assert word in text
-
-
-def test_quiet_run_tells_the_outcome_and_no_more(suite: Suite) -> None:
-    suite.write("one")
-    text = suite.run("-q").text
-    assert "The one claim passes: 1 SUPPORTED." in text
-    assert "tiny.one" not in text
-    assert "report.html" not in text
-
-
-def test_verbose_run_tells_looks_and_resolution(suite: Suite) -> None:
-    suite.write("one")
-    text = suite.run("-v").text
-    assert "of 6, " in text
-    assert "a constant off by" in text
+    words = ("SUPPORTED", "REFUTED", "INCONCLUSIVE", "NOT RUN", "ERROR", "exit status")
+    told, quiet, verbose = (suite.run(option).text for option in ("--help", "-q", "-v"))
+    assert all(word in told for word in words)
+    assert "The one claim passes: 1 SUPPORTED." in quiet
+    assert "tiny.one" not in quiet
+    assert "report.html" not in quiet
+    assert "of 6, " in verbose
+    assert "a constant off by" in verbose

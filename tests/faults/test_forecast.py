@@ -61,16 +61,29 @@ def test_a_machine_that_turns_out_to_be_another_is_told(suite: Suite) -> None:
     assert 0 < float(factor) < 0.1
 
 
-def test_a_dry_run_tells_seconds_here_and_what_is_left(suite: Suite) -> None:
+def test_a_dry_run_tells_the_plan_seconds_here_and_what_is_left(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")  # no row is squeezed into a narrow terminal
     suite.write("one", pause=0.05)
-    nothing = suite.run("--dry-run").text
-    assert row(nothing, "tiny.one")[5:8] == ["–", "–", "–"]
-    assert "Nothing is known of 1 claims." in " ".join(nothing.split())
+    plan = suite.run("--dry-run")
+    assert plan.status == 0, plan.text
+    assert row(plan.text, "tiny.one")[2] == "16-512"
+    assert row(plan.text, "tiny.one")[5:8] == ["–", "–", "–"]
+    said = " ".join(plan.text.split())
+    assert "1 of 1 claims run in tier" in said
+    assert "Nothing is known of 1 claims." in said
     assert not (suite.folder / ".recall-claims").exists()
+    assert not (suite.folder / "reports").exists()
 
     suite.run()
-    took = suite.report()["claims"][0]["seconds"]
+    claim = suite.claims()["tiny.one"]
+    took = claim["seconds"]
     told = suite.run("--dry-run", "--baseline", REPORT).text
+    assert f"{claim['resolution']:.2g} ratio" in told
+    first, last = map(int, row(told, "tiny.one")[2].split("-"))
+    assert first < int(row(told, "tiny.one")[3]) <= last
+    assert "no record" not in told
     seconds, left, most = map(int, row(told, "tiny.one")[5:8])
     assert abs(seconds - took) < 1
     assert left == 0

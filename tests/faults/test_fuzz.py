@@ -21,9 +21,8 @@ from recall_claims.errors import LedgerError
 from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 from recall_claims.evidence.validate import fault
-from recall_claims.hunt.beyond import Outside
-from recall_claims.hunt.memory import HuntMemory
 from recall_claims.hunt.probe import Probe
+from recall_claims.hunt.tables import HuntTables
 from recall_claims.judge.region import Verdict
 from recall_claims.plugin.housekeeping import held
 from recall_claims.plugin.options import PATHS, VALUED
@@ -41,7 +40,7 @@ SETTINGS = settings(
 
 DEFAULTS = {
     **dict.fromkeys(VALUED),
-    **dict.fromkeys(("--reuse-evidence", "--why", "--keep", "--dry-run"), False),
+    **dict.fromkeys(("--reuse-evidence", "--why", "--dry-run"), False),
     "--tier": "smoke",
     "--device": "cpu",
     "--seed": "0",
@@ -101,8 +100,6 @@ COLUMNS = {
     "codes": ("code", "modules"),
     "given_up": ("claim", "cell", "replicates", "seconds"),
     "probes": ("key", "point", "discrepancy", "verdict", "seconds"),
-    "outside": ("key", "point", "verdict", "parameter", "edge"),
-    "examples": ("name", "value"),
     "confirmations": ("number", "key", "verdict"),
 }
 
@@ -122,10 +119,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ledger.register("claim", "smoke", "reg")
         ledger.remember_code("code", lambda: {"module": "1"})
         Costs(lambda: ledger, "cpu", dict).give_up(replace(KEYS[0], claim="other"), 2.0)
-        hunts = HuntMemory(ledger, 0)
+        hunts = HuntTables(ledger, 0)
         hunts.keep("claim", "code", PROBE)
-        hunts.keep_outside("claim", "code", Outside(PROBE, "dim", 8))
-        hunts.keep_examples("claim", ((b"name", b"value"),))
         hunts.end_confirmation(hunts.begin_confirmation("claim", PROBE), Verdict.REFUTED)
         ledger.ask("PRAGMA wal_checkpoint(TRUNCATE)", action="write")
     return path
@@ -214,8 +209,6 @@ def test_ledgers(spoil: Spoil, whole: Path, tmp_path: Path) -> None:
             seconds = costs.seconds(claim, "dim=32", 4)
             assert seconds is None or 0 <= seconds < 1e300
         assert held(ledger)
-        hunts = HuntMemory(ledger, 0)
+        hunts = HuntTables(ledger, 0)
         hunts.probes("claim", "code")
-        hunts.outside("claim", "code")
-        hunts.examples("claim")
         hunts.confirmed("claim", {"key": None})

@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from tests.apart import run_pytest
-from tests.faults.conftest import LIBRARY, PAPER, REPOSITORY
+from tests.faults.conftest import HEAD, LIBRARY, PAPER, REPOSITORY, written
 
 WORKFLOWS = REPOSITORY / ".github" / "workflows"
 NAMES = ("guard", "guard-compare")
@@ -45,29 +45,19 @@ from recall_claims.judge.region import Verdict
 Decision.verdict = property(lambda self: Verdict.SUPPORTED)
 """
 FORMULA = "def mean(scale):\n    return 1.0 * scale\n"
-CLAIM = '''
-from recall_claims import Control, MeanRatio, Region, Source, claim, grid
-from simulation import tiny
-from theory.tiny import mean
-
-
-@claim(
-    id="tiny.mean",
-    title="A mean has its value",
-    source=Source("tiny", "1", provenance="derived", reference="tests/faults"),
-    regime="everywhere",
-    cells=grid(scale=(1.0, 2.0, 5.0)),
-    replicates=16,
-    looks=6,
-    rule=MeanRatio(Region(0.95, 1.05)),
-    why="wide enough to be decided after some looks",
-    predict=lambda cell: mean(cell["scale"]),
-    controls=[Control("fourfold", "four times", predict=lambda cell: 4 * mean(cell["scale"]))],
+CLAIM = HEAD.replace(
+    "import time", "from simulation import tiny\nfrom theory.tiny import mean"
+).replace('add_paper(Path(__file__).with_name("paper.toml"))\n', "").replace(
+    'return cell.number("scale")', 'return mean(cell["scale"])'
+).replace("return 2 *", "return 4 *") + written(
+    "mean",
+    ("def mean", "def scaled"),
+    ("    time.sleep(0.0)\n", ""),
+    (
+        'np.array([rng.normal(cell["scale"], 0.1) for rng in block.rngs])',
+        'tiny.values(block.rngs, cell["scale"])',
+    ),
 )
-def scaled(cell, block):
-    """The mean of the value is the cell's scale."""
-    return {"value": tiny.values(block.rngs, cell["scale"])}
-'''
 SUITE = {
     ".gitignore": ".recall-claims\nreports/latest\n__pycache__\n",
     "README.md": "Claims.\n",

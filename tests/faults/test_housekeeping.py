@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from recall_claims.__main__ import main
-from tests.faults.conftest import CLAIM, HEAD, Suite
-
-LEDGER = ".recall-claims/ledger.sqlite"
-
-
-def rows(suite: Suite, sql: str) -> list[Any]:
-    with closing(sqlite3.connect(suite.folder / LEDGER)) as database:
-        return database.execute(sql).fetchall()
+from tests.faults.conftest import HEAD, LEDGER, Suite, written
 
 
 @pytest.fixture
@@ -28,7 +18,7 @@ def edited(suite: Suite) -> Suite:
     assert suite.run().status == 0
     (suite.folder / suite.file).unlink()
     later = replace(suite, file=suite.file.replace("tiny", "later"))
-    later.write_text(HEAD + CLAIM.format(name="one", pause=0).replace("0.95, 1.05", "0.94, 1.05"))
+    later.write_text(HEAD + written("one", ("0.95, 1.05", "0.94, 1.05")))
     assert later.run().status == 0
     later.capture.readouterr()
     return later
@@ -36,44 +26,43 @@ def edited(suite: Suite) -> Suite:
 
 def test_only_what_no_claim_needs_and_is_old_is_removed(edited: Suite) -> None:
     before = edited.figures()
-    registrations = rows(edited, "SELECT * FROM registrations ORDER BY claim, registration")
-    blocks = rows(edited, "SELECT key FROM blocks")
+    registrations = edited.ask("SELECT * FROM registrations ORDER BY claim, registration")
+    blocks = edited.ask("SELECT key FROM blocks")
     size = (edited.folder / LEDGER).stat().st_size
 
     for day in ("2020-01-01", "2999-01-01"):
         assert main(["ledger", "prune", ".", "--before", day]) == 0
-        assert rows(edited, "SELECT key FROM blocks") == blocks
+        assert edited.ask("SELECT key FROM blocks") == blocks
     assert "--yes would remove" in edited.capture.readouterr().out
     assert main(["ledger", "prune", ".", "--before", "2020-01-01", "--yes"]) == 0
-    assert rows(edited, "SELECT key FROM blocks") == blocks
+    assert edited.ask("SELECT key FROM blocks") == blocks
 
     assert main(["ledger", "prune", ".", "--before", "2999-01-01", "--yes"]) == 0
     assert "of 2 registrations" in edited.capture.readouterr().out
-    kept = rows(edited, "SELECT DISTINCT claim, registration FROM blocks")
+    kept = edited.ask("SELECT DISTINCT claim, registration FROM blocks")
     assert kept == [("tiny.one", edited.report()["claims"][0]["registration"])]
-    assert rows(edited, "SELECT * FROM registrations ORDER BY claim, registration") == registrations
+    assert edited.ask("SELECT * FROM registrations ORDER BY claim, registration") == registrations
     assert (edited.folder / LEDGER).stat().st_size < size
 
     assert edited.run().status == 0
     assert edited.figures() == before
-    assert edited.report()["suite"]["blocks"]["reused"] == len(rows(edited, "SELECT 1 FROM blocks"))
+    assert edited.report()["suite"]["blocks"]["reused"] == edited.kept()
 
 
 def test_nothing_is_removed_if_the_claims_cannot_be_read(edited: Suite) -> None:
-    blocks = rows(edited, "SELECT key FROM blocks")
+    blocks = edited.ask("SELECT key FROM blocks")
     (edited.folder / "empty").mkdir()
     (edited.folder / "broken").mkdir()
     (edited.folder / "broken" / "test_broken.py").write_text("1 / 0")
     for folder in ("empty", "broken", "nowhere"):
         assert main(["ledger", "prune", folder, "--before", "2999-01-01", "--yes"]) == 2
         assert f"no claims could be collected in {folder}" in edited.capture.readouterr().err
-    assert rows(edited, "SELECT key FROM blocks") == blocks
+    assert edited.ask("SELECT key FROM blocks") == blocks
 
 
 def test_a_ledger_is_listed_without_what_a_terminal_would_obey(edited: Suite) -> None:
-    with closing(sqlite3.connect(edited.folder / LEDGER)) as database, database:
-        database.execute("UPDATE blocks SET claim = char(27) || '[2J' WHERE claim = 'tiny.two'")
-        database.execute("UPDATE blocks SET checksum = '' WHERE claim = 'tiny.one'")
+    edited.ask("UPDATE blocks SET claim = char(27) || '[2J' WHERE claim = 'tiny.two'")
+    edited.ask("UPDATE blocks SET checksum = '' WHERE claim = 'tiny.one'")
     assert edited.run().status == 0
     edited.capture.readouterr()
     assert main(["ledger", "list"]) == 0

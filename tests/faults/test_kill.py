@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import CLAIM, HEAD, Suite
+from tests.faults.conftest import HEAD, Suite, written
 
 SERIAL = ("--executor", "serial")
 PARALLEL = ("--executor", "processes:2")
@@ -33,7 +31,7 @@ def test_killed_run_resumes_with_identical_figures(suite: Suite, executor: tuple
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
-    finished = _wait_for_blocks(suite.folder / "killed.sqlite", 4)
+    finished = _wait_for_blocks(suite, 4)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     _wait_until_alone(process.pid)
@@ -50,7 +48,7 @@ def test_killed_run_resumes_with_identical_figures(suite: Suite, executor: tuple
     assert suite.report("again")["suite"]["blocks"]["reused"] == blocks["total"]
 
 
-@pytest.mark.parametrize("deaths", [pytest.param("one", marks=pytest.mark.thorough), "each time"])
+@pytest.mark.parametrize("deaths", ["one", pytest.param("each time", marks=pytest.mark.thorough)])
 def test_a_killed_worker_loses_its_blocks_and_no_other(suite: Suite, deaths: str) -> None:
     safe = suite.folder / "safe"
     trap = f"""
@@ -58,10 +56,8 @@ def test_a_killed_worker_loses_its_blocks_and_no_other(suite: Suite, deaths: str
         {deaths == "one"} and open({str(safe)!r}, "x").close()
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep"""
-    one, two = (CLAIM.format(name=name, pause=0) for name in ("one", "two"))
-    suite.write_text(
-        "import os\nimport signal\n" + HEAD + one.replace("\n    time.sleep", trap) + two
-    )
+    one = written("one", ("\n    time.sleep", trap))
+    suite.write_text("import os\nimport signal\n" + HEAD + one + written("two"))
     safe.touch()
     whole = suite.run("--ledger", "whole.sqlite", "--report-dir", "whole")
     assert whole.status == 0, whole.text
@@ -77,7 +73,8 @@ def test_a_killed_worker_loses_its_blocks_and_no_other(suite: Suite, deaths: str
     assert broken.status == 1, broken.text
     assert "terminated abruptly" in broken.text
     assert [claim["state"] for claim in suite.report()["claims"]] == ["ERROR", "DECIDED"]
-    kept = _wait_for_blocks(suite.folder / "killed.sqlite", 1)
+    kept = suite.kept("killed.sqlite")
+    assert kept
 
     safe.touch()
     resumed = suite.run("--executor", "serial", "--ledger", "killed.sqlite")
@@ -87,21 +84,12 @@ def test_a_killed_worker_loses_its_blocks_and_no_other(suite: Suite, deaths: str
     assert suite.report()["suite"]["blocks"]["reused"] == kept
 
 
-def _wait_for_blocks(path: Path, wanted: int) -> int:
+def _wait_for_blocks(suite: Suite, wanted: int) -> int:
     deadline = time.monotonic() + 240  # workers of a busy machine take long to start
-    while time.monotonic() < deadline:
-        if path.exists():
-            try:
-                with sqlite3.connect(path, timeout=1) as database:
-                    (count,) = database.execute("SELECT count(*) FROM blocks").fetchone()
-            except sqlite3.OperationalError:
-                count = 0  # the table is not there yet
-            finally:
-                database.close()
-            if count >= wanted:
-                return int(count)
+    while (found := suite.kept("killed.sqlite")) < wanted:
+        assert time.monotonic() < deadline, "the run kept no blocks"
         time.sleep(0.02)
-    raise AssertionError("the run kept no blocks")
+    return found
 
 
 def _wait_until_alone(group: int) -> None:

@@ -11,69 +11,45 @@ import pytest
 
 from tests.faults.conftest import Suite
 
-
-def garbage(path: Path) -> None:
-    """Not a database at all."""
-    path.write_bytes(b"this is no database, whatever its name says\n" * 100)
+Damage = Callable[[Path], object]
 
 
-def foreign(path: Path) -> None:
-    """Some other program's database."""
-    with sqlite3.connect(path) as database:
-        database.execute("CREATE TABLE bookmarks (url TEXT)")
-    database.close()
+def told(sql: str) -> Damage:
+    """Make a database of the file, or one that says more."""
+
+    def damage(path: Path) -> None:
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute(sql)
+
+    return damage
 
 
-def newer(path: Path) -> None:
-    """Written by a later version of the suite."""
-    with sqlite3.connect(path) as database:
-        database.execute("PRAGMA user_version = 99")
-    database.close()
-
-
-def truncated(path: Path) -> None:
-    """Half of it is gone."""
+def halved(path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
 
 
-def empty(path: Path) -> None:
-    """Another program has just made it, or a copy was cut short."""
-    path.touch()
-
-
-def foreign_and_empty(path: Path) -> None:
-    """Some other program's database, which has nothing in it so far."""
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("PRAGMA application_id = 252006674")
-
-
-def link_to_nothing(path: Path) -> None:
-    """A link whose end was moved."""
-    path.symlink_to("moved-away")
-
-
 @pytest.mark.parametrize(
-    ("damage", "cause"),
+    ("used", "damage", "cause"),
     [
-        (garbage, "damaged or no ledger"),
-        (foreign, "another program's database"),
-        (foreign_and_empty, "another program's database"),
-        (empty, "an empty file, not a ledger"),
-        (link_to_nothing, "a link to moved-away, which is not there"),
-        (newer, "newer version"),
-        (truncated, "damaged"),
+        (False, lambda path: path.write_bytes(b"no database\n" * 400), "damaged or no ledger"),
+        (False, told("CREATE TABLE bookmarks (url TEXT)"), "another program's database"),
+        # Which has nothing in it so far.
+        (False, told("PRAGMA application_id = 252006674"), "another program's database"),
+        (False, Path.touch, "an empty file, not a ledger"),
+        (False, lambda path: path.symlink_to("gone"), "a link to gone, which is not there"),
+        (True, told("PRAGMA user_version = 99"), "newer version"),
+        (True, halved, "damaged"),
     ],
 )
-def test_unusable_ledger(suite: Suite, damage: Callable[[Path], None], cause: str) -> None:
+def test_unusable_ledger(suite: Suite, used: bool, damage: Damage, cause: str) -> None:
     suite.write("one")
     path = suite.folder / "ledger.sqlite"
     options = ("--ledger", path.name)
-    if damage is newer or damage is truncated:
+    if used:
         assert suite.run(*options).status == 0
     damage(path)
     before = path.read_bytes() if path.exists() else None
-    report = suite.folder / "reports"
 
     result = suite.run(*options, "--report-dir", "anew")
 
@@ -83,7 +59,7 @@ def test_unusable_ledger(suite: Suite, damage: Callable[[Path], None], cause: st
     assert "Traceback" not in result.text
     assert (path.read_bytes() if path.exists() else None) == before
     assert not (suite.folder / "anew").exists()
-    assert report.exists() == (damage is newer or damage is truncated)
+    assert (suite.folder / "reports").exists() == used
 
 
 @pytest.mark.parametrize(
@@ -100,9 +76,9 @@ def test_a_block_that_is_no_evidence_is_named_and_drawn_again(
     options = ("--ledger", "ledger.sqlite")
     assert suite.run(*options).status == 0
     honest = suite.figures()
-    with closing(sqlite3.connect(suite.folder / "ledger.sqlite")) as database, database:
-        database.execute(f"UPDATE blocks SET {statement} WHERE claim = 'tiny.one' AND block < 2")
-        (changed,) = database.execute("SELECT changes()").fetchone()
+    where = "claim = 'tiny.one' AND block < 2"
+    suite.ask(f"UPDATE blocks SET {statement} WHERE {where}", "ledger.sqlite")
+    changed = len(suite.ask(f"SELECT 1 FROM blocks WHERE {where}", "ledger.sqlite"))
 
     result = suite.run(*options, "--why")
 

@@ -45,6 +45,9 @@ def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
         ("--executor", "dask:node1:8786", "dask-insecure:node1:8786"),
         ("--executor", "dask:tcp://localhost.evil.example:1", "can run code in this process"),
         ("--executor", "dask:tcp://[", "can run code in this process"),
+        ("--hunt", "soon", "--hunt takes a time such as 90s, 10m or 1h, got 'soon'"),
+        ("--hunt", "0s", "--hunt takes a time such as"),
+        ("--changed-since", "nowhere", "git cannot compare"),
         *((option, "x" * 5000, f"{option} 'xxx") for option in PATHS),
         *((option, "", f"{option} needs a value") for option in VALUED if option not in CHOICES),
         *((option, "", "invalid choice: ''") for option in CHOICES),
@@ -61,41 +64,13 @@ def test_senseless_option(suite: Suite, option: str, value: str, says: str) -> N
     assert not (suite.folder / "reports").exists()
 
 
-def test_dry_run_prints_the_plan_and_simulates_nothing(
-    suite: Suite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "40")  # no row is squeezed into a narrow terminal
-    suite.write("one", "two")
-
-    result = suite.run("--dry-run")
-
-    assert result.status == 0, result.text
-    assert "tiny.one" in result.text
-    assert "16-512" in result.text
-    assert "2 of 2 claims run in tier" in result.text
-    assert not (suite.folder / "reports").exists()
-
-
-def test_dry_run_knows_seconds_and_resolution_of_the_baseline(suite: Suite) -> None:
-    suite.write("one")
-    suite.run()
-    resolution = suite.report()["claims"][0]["resolution"]
-
-    result = suite.run("--dry-run", "--baseline", "reports/latest/report.json")
-
-    assert f"{resolution:.2g} ratio" in result.text
-    [row] = [line.split() for line in result.text.splitlines() if line.startswith("tiny.one")]
-    first, last = map(int, row[2].split("-"))
-    assert first < int(row[3]) <= last
-    assert "no record" not in result.text
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         (("--dry-run", "-n", "2"), "leave out -n"),
         (("--dry-run", "--baseline", "test_tiny.json"), "not a JSON record"),
-        (("--changed-since", "nowhere"), "git cannot compare"),
+        (("--keep",), "give --hunt TIME as well"),
+        (("--hunt", "9s", "--dry-run"), "--hunt simulates, and --dry-run does not: leave out one"),
     ],
 )
 def test_senseless_combination(suite: Suite, options: tuple[str, ...], says: str) -> None:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
-from tests.faults.conftest import Suite
+from tests.faults.conftest import HEAD, Suite, written
 
 NAMES = ("one", "two", "three", "four", "five")
 
 
 def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
-    suite.write(*NAMES)
+    """Each test case of `--junitxml FILE` carries them, and `--why` tells of every claim."""
+    on_gpu = written("gpu", ("cells=grid", "needs='cuda',\n    cells=grid"))
+    suite.write_text(HEAD + "".join(map(written, NAMES)) + on_gpu)
     ways = {
         "serial": ("--executor", "serial"),
         "processes": ("--executor", "processes:2"),
@@ -24,20 +26,44 @@ def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
     }
     for name, options in ways.items():
         run = suite.run_apart if name == "workers" else suite.run
-        result = run(*options, "--ledger", f"{name}.sqlite", "--report-dir", name)
+        places = ("--ledger", f"{name}.sqlite", "--report-dir", name)
+        result = run(*options, *places, "--why", "--junitxml", "junit.xml")
         assert result.status == 0, result.text
+        assert result.text.count("blocks, 0 from the ledger") == len(NAMES)
+        told_of_each_test_case(suite.claims(name))
         report = suite.report(name)
-        peaks = [claim["blocks"]["peak_memory_mib"] for claim in report["claims"]]
+        ran = [claim for claim in report["claims"] if claim["state"] == "DECIDED"]
+        peaks = [claim["blocks"]["peak_memory_mib"] for claim in ran]
         assert min(peaks) > 50, "a process with torch takes more"
         assert report["suite"]["peak_memory_mib"] >= max(peaks)
 
-    assert list(suite.figures("serial")) == sorted(f"tiny.{name}" for name in NAMES)
+    assert list(suite.figures("serial")) == sorted(f"tiny.{name}" for name in (*NAMES, "gpu"))
     assert suite.figures("processes") == suite.figures("serial")
     assert suite.figures("workers") == suite.figures("serial")
 
 
+def told_of_each_test_case(claims: dict[str, dict[str, Any]]) -> None:
+    """The properties that `junit.xml` has of them."""
+    cases = {case.get("name"): case for case in ElementTree.parse("junit.xml").iter("testcase")}
+    found = {
+        name: {p.get("name"): p.get("value") for p in case.iter("property")}
+        for name, case in cases.items()
+    }
+    claim = claims["tiny.one"]
+    head = claim["components"][claim["headline"]]
+    assert found["tiny.one"] == {
+        "verdict": "SUPPORTED",
+        "estimate": str(head["estimate"]),
+        "interval": str(head["interval"]),
+        "region": "[0.95, 1.05]",
+        "resolution": f"a constant off by {claim['resolution']:.1%}",
+    }
+    assert found["tiny.gpu"] == {"verdict": "NOT RUN"}
+    assert "needs --device cuda" in str(cases["tiny.gpu"][-1].get("message"))
+
+
 def test_two_runs_share_one_ledger(suite: Suite) -> None:
-    suite.write(*NAMES, pause=0.02)
+    suite.write(*NAMES[:3], pause=0.02)
     alone = suite.run("--ledger", "alone.sqlite", "--report-dir", "alone")
     assert alone.status == 0, alone.text
     with ThreadPoolExecutor(1) as beside:
@@ -49,9 +75,7 @@ def test_two_runs_share_one_ledger(suite: Suite) -> None:
 
     assert (this.status, other.result().status) == (0, 0), this.text + other.result().text
     assert suite.figures("this") == suite.figures("other") == suite.figures("alone")
-    with closing(sqlite3.connect(suite.folder / "shared.sqlite")) as database:
-        (kept,) = database.execute("SELECT count(*) FROM blocks").fetchone()
-    assert kept == suite.report("alone")["suite"]["blocks"]["total"]
+    assert suite.kept("shared.sqlite") == suite.report("alone")["suite"]["blocks"]["total"]
 
 
 def test_a_claim_alone_has_the_figures_of_the_full_run(suite: Suite) -> None:

@@ -2,84 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any
+from tests.faults.conftest import HEAD, Suite, written
 
-import pytest
-
-from tests.faults.conftest import CLAIM, HEAD, Suite
-
-TEXT = HEAD + CLAIM.format(name="one", pause=0)
+REGION = ("Region(0.95, 1.05)", "Region(0.94, 1.05)")
 EDITS = {
-    "region": ("Region(0.95, 1.05)", "Region(0.94, 1.05)"),
+    "region": REGION,
     "looks": ("looks=6", "looks=5"),
-    "grid": ("5.0", "4.0"),
-    "formula": ('return cell.number("scale")', 'return 1.001 * cell.number("scale")'),
-    "control": ("return 2 *", "return 3 *"),
+    "cells": ("5.0", "4.0"),
+    "formula": ("predict=predict", 'predict=lambda cell: 1.001 * cell["scale"]'),
+    "control": ("predict=double", 'predict=lambda cell: 3 * cell["scale"]'),
 }
+PROSE = ("wide enough", "and wide enough")
 
 
-def only_claim(suite: Suite) -> dict[str, Any]:
-    [claim] = suite.report()["claims"]
-    return dict(claim)
-
-
-@pytest.mark.parametrize("what", EDITS)
-def test_an_edited_declaration_draws_fresh_evidence(suite: Suite, what: str) -> None:
-    suite.write_text(TEXT)
+def test_an_edited_declaration_draws_fresh_evidence_and_prose_is_none(suite: Suite) -> None:
+    suite.write(*EDITS, "prose")
     assert suite.run().status == 0
-    before = only_claim(suite)
-    assert TEXT.count(EDITS[what][0]) == 1
-    suite.write_text(TEXT.replace(*EDITS[what]))
+    before = suite.claims()
+    edited = [written(name, edit) for name, edit in EDITS.items()]
+    suite.write_text(HEAD + "".join(edited) + written("prose", PROSE))
     assert suite.run_apart().status == 0
-    after = only_claim(suite)
-    assert after["registration"] != before["registration"]
-    assert after["blocks"]["reused"] == 0
-    assert after["components"][0]["estimate"] != before["components"][0]["estimate"]
-    assert (before["registrations"], after["registrations"]) == (1, 2)
-
-
-def test_prose_is_no_declaration(suite: Suite) -> None:
-    suite.write_text(TEXT)
-    suite.run()
-    before = only_claim(suite)
-    suite.write_text(TEXT.replace("wide enough", "and wide enough"))
-    assert suite.run_apart().status == 0
-    after = only_claim(suite)
-    assert after["registration"] == before["registration"]
-    assert after["blocks"]["reused"] == after["blocks"]["total"]
+    after = suite.claims()
+    for name in EDITS:
+        old, new = before[f"tiny.{name}"], after[f"tiny.{name}"]
+        assert new["registration"] != old["registration"], name
+        assert new["blocks"]["reused"] == 0
+        assert new["components"][0]["estimate"] != old["components"][0]["estimate"]
+        assert (old["registrations"], new["registrations"]) == (1, 2)
+    prose = after["tiny.prose"]
+    assert prose["registration"] == before["tiny.prose"]["registration"]
+    assert prose["blocks"]["reused"] == prose["blocks"]["total"]
 
 
 def test_old_evidence_explores_and_decides_nothing(suite: Suite) -> None:
-    suite.write_text(TEXT)
+    suite.write("edited", "same")
     suite.run()
-    before = only_claim(suite)
-    suite.write_text(TEXT.replace(*EDITS["region"]))
+    before = suite.claims()["tiny.edited"]
+    suite.write_text(HEAD + written("edited", REGION) + written("same"))
     result = suite.run_apart("--reuse-evidence")
     assert result.status == 0
     assert "EXPLORED" in result.text
-    explored = only_claim(suite)
+    explored, same = suite.claims().values()
     assert (explored["state"], explored["outcome"]) == ("EXPLORED", "skipped")
     assert explored["verdict"] is None
     assert explored["registration"] == before["registration"]
     assert explored["blocks"]["reused"] == explored["blocks"]["total"]
     assert explored["components"]
-
-
-def test_evidence_of_its_own_is_no_exploration(suite: Suite) -> None:
-    suite.write_text(TEXT)
-    suite.run()
-    assert suite.run_apart("--reuse-evidence").status == 0
-    assert only_claim(suite)["verdict"] == "SUPPORTED"
+    assert same["verdict"] == "SUPPORTED", "evidence of its own is no exploration"
 
 
 def test_nothing_kept_is_drawn_as_ever(suite: Suite) -> None:
-    suite.write_text(TEXT)
+    suite.write("one")
     assert suite.run("--reuse-evidence").status == 0
-    assert only_claim(suite)["verdict"] == "SUPPORTED"
+    assert suite.claims()["tiny.one"]["verdict"] == "SUPPORTED"
 
 
 def test_a_baseline_that_nobody_asked_for_is_not_read(suite: Suite) -> None:
-    suite.write_text(TEXT)
+    suite.write("one")
     (suite.folder / "reports").mkdir()
     (suite.folder / "reports" / "baseline.json").write_text("{}", encoding="utf-8")
     assert suite.run().status == 0

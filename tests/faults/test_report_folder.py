@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall_reports import files
-from tests.faults.conftest import CLAIM, HEAD, Suite
+from tests.faults.conftest import HEAD, Suite, written
 
 
 def test_report_folder_is_a_file(suite: Suite) -> None:
@@ -84,8 +84,8 @@ def _expect_write_error(suite: Suite, folder: str) -> None:
 
 
 def test_a_page_without_plots(suite: Suite) -> None:
-    text = (HEAD + CLAIM.format(name="one", pause=0)).replace("Region, ", "Plot, Region, ")
-    suite.write_text(text.replace("controls=", "plot=Plot(x='scale'),\n    controls="))
+    plotted = written("one", ("controls=", "plot=Plot(x='scale'),\n    controls="))
+    suite.write_text(HEAD.replace("Region, ", "Plot, Region, ") + plotted)
     page = suite.folder / "reports/latest/report.html"
     for options in ((), ("--no-plots",)):
         assert suite.run(*options).status == 0

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 import time
-from contextlib import closing
 
 import pytest
 
-from tests.faults.conftest import CLAIM, HEAD, Suite
+from tests.faults.conftest import HEAD, Suite, written
 
 WAYS = {
     "serial": ("--executor", "serial"),
@@ -17,18 +15,6 @@ WAYS = {
     "workers": ("-n", "2"),
 }
 TRIED = [pytest.param(way, marks=() if way == "serial" else pytest.mark.thorough) for way in WAYS]
-
-
-def kept(suite: Suite, ledger: str) -> int:
-    if not (suite.folder / ledger).exists():
-        return 0
-    with closing(sqlite3.connect(suite.folder / ledger)) as database:
-        (count,) = database.execute("SELECT count(*) FROM blocks").fetchone()
-    return int(count)
-
-
-def states(suite: Suite) -> dict[str, str]:
-    return {claim["id"]: claim["state"] for claim in suite.report()["claims"]}
 
 
 @pytest.mark.parametrize("way", TRIED)
@@ -43,7 +29,7 @@ def test_slices_come_to_the_figures_of_one_run(suite: Suite, way: str) -> None:
         options = (*WAYS[way], "--ledger", "slices.sqlite", "--time-limit", limit)
         result = suite.run_apart(*options) if way == "workers" else suite.run(*options)
         assert result.status == 0, result.text
-        found, before = kept(suite, "slices.sqlite"), found
+        found, before = suite.kept("slices.sqlite"), found
         assert found > before or way != "serial", "no slice is in vain"
         left = [claim for claim in suite.report()["claims"] if claim["state"] == "NOT RUN"]
         if not left:
@@ -66,14 +52,14 @@ def test_nothing_begins_when_no_time_is_left(suite: Suite, way: str) -> None:
     result = run(*WAYS[way], "--time-limit", "0.001s", "--ledger", "none.sqlite")
 
     assert result.status == 0, result.text
-    assert states(suite) == {"tiny.one": "NOT RUN", "tiny.two": "NOT RUN"}
-    assert kept(suite, "none.sqlite") == 0
+    assert suite.states() == {"tiny.one": "NOT RUN", "tiny.two": "NOT RUN"}
+    assert suite.kept("none.sqlite") == 0
 
 
 def test_no_grid_is_worked_out_when_time_is_over(suite: Suite) -> None:
     grid = "grid(scale=(1.0, 2.0, 5.0))"
     later = f'cells=lambda: Path("worked_out").touch() or {grid}'
-    suite.write_text(HEAD + CLAIM.format(name="one", pause=0).replace(f"cells={grid}", later))
+    suite.write_text(HEAD + written("one", (f"cells={grid}", later)))
 
     assert suite.run("--time-limit", "0.001s").status == 0
     [claim] = suite.report()["claims"]
@@ -84,9 +70,7 @@ def test_no_grid_is_worked_out_when_time_is_over(suite: Suite) -> None:
 
 
 def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> None:
-    suite.write_text(
-        HEAD + CLAIM.format(name="long", pause=6) + CLAIM.format(name="short", pause=0)
-    )
+    suite.write_text(HEAD + written("long", pause=6) + written("short"))
 
     begin = time.monotonic()
     result = suite.run("--time-limit", "10s", "--ledger", "short.sqlite")
@@ -94,13 +78,10 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
     assert result.status == 0, result.text
     assert time.monotonic() - begin < 12  # two blocks take that
     # The first block tells what the others would take; a claim of shorter ones still has time.
-    assert states(suite) == {"tiny.long": "NOT RUN", "tiny.short": "DECIDED"}
-    [reason] = [c["reason"] for c in suite.report()["claims"] if c["id"] == "tiny.long"]
+    assert suite.states() == {"tiny.long": "NOT RUN", "tiny.short": "DECIDED"}
     # 32 blocks a cell, of 6 s at the scale 1 and in proportion at 2 and 5: 26 minutes.
-    assert reason.endswith("it takes about 30 min of one core")
-    with closing(sqlite3.connect(suite.folder / "short.sqlite")) as database:
-        rows = database.execute("SELECT seconds FROM blocks WHERE claim = 'tiny.long'").fetchall()
-    assert len(rows) == 1
+    assert suite.claims()["tiny.long"]["reason"].endswith("it takes about 30 min of one core")
+    assert len(suite.ask("SELECT 1 FROM blocks WHERE claim = 'tiny.long'", "short.sqlite")) == 1
 
 
 @pytest.mark.parametrize("way", TRIED)
@@ -115,7 +96,7 @@ def test_a_block_that_nobody_knows_is_given_up(suite: Suite, way: str) -> None:
         assert result.status == 0, result.text
         [claim] = suite.report()["claims"]
         assert re.search(rf"did not suffice; it takes {reason} \d+ ", claim["reason"])
-        assert kept(suite, "long.sqlite") == 0
+        assert suite.kept("long.sqlite") == 0
     # It began once; that it takes too long is known from then on.
     assert time.monotonic() - begin < limit
     told = suite.run("--dry-run", "--ledger", "long.sqlite").text
@@ -123,10 +104,10 @@ def test_a_block_that_nobody_knows_is_given_up(suite: Suite, way: str) -> None:
 
 
 def test_a_claim_of_the_ledger_needs_no_time(suite: Suite) -> None:
-    suite.write_text(HEAD + CLAIM.format(name="one", pause=0.3))
+    suite.write("one", pause=0.1)
     assert suite.run().status == 0
 
-    result = suite.run("--time-limit", "3s")  # a tenth of what its blocks have taken
+    result = suite.run("--time-limit", "1s")  # a fraction of what its blocks have taken
 
     assert result.status == 0, result.text
-    assert states(suite) == {"tiny.one": "DECIDED"}
+    assert suite.states() == {"tiny.one": "DECIDED"}

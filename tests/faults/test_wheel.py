@@ -5,31 +5,21 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.apart import Result, run_pytest
+from tests.apart import Result, run, run_pytest
 from tests.faults.conftest import REPOSITORY
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 
 
-def run(folder: Path, *command: str, path: Path | None = None) -> Result:
+def apart(folder: Path, *command: str, path: Path | None = None) -> Result:
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env={**inherited, "PYTHONPATH": str(path or "")},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return Result(done.returncode, done.stdout + done.stderr)
+    return run(folder, *command, environment={**inherited, "PYTHONPATH": str(path or "")})
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +31,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(REPOSITORY / name, folder / "source" / name, ignore=left_out)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(REPOSITORY / name, folder / "source")
-    built = run(folder, *PIP, "wheel", "--no-deps", "--no-build-isolation", "./source")
+    built = apart(folder, *PIP, "wheel", "--no-deps", "--no-build-isolation", "./source")
     assert built.status == 0, built.text
     [file] = folder.glob("*.whl")
     return file
@@ -67,16 +57,16 @@ def test_the_wheel_holds_the_library_and_nothing_else(wheel: Path) -> None:
 def test_a_repository_with_packages_of_the_suites_names(wheel: Path, tmp_path: Path) -> None:
     """The walk-through of `.github/docs/new-paper.md`, twice, on the wheel."""
     library, folder = tmp_path / "library", tmp_path / "stranger"
-    installed = run(tmp_path, *PIP, "install", "--no-deps", "--target", str(library), str(wheel))
+    installed = apart(tmp_path, *PIP, "install", "--no-deps", "--target", str(library), str(wheel))
     assert installed.status == 0, installed.text
     for name in ("theory", "simulation", "claims", "reports"):
         (folder / name).mkdir(parents=True)
         (folder / name / "__init__.py").write_text(f"raise RuntimeError('{name} was imported')\n")
 
     python = (sys.executable, "-m")
-    where = run(folder, sys.executable, "-c", "import recall_claims as r; print(r)", path=library)
+    where = apart(folder, sys.executable, "-c", "import recall_claims as r; print(r)", path=library)
     assert str(library) in where.text
-    new = run(folder, *python, "recall_claims", "new", "hopfield", path=library)
+    new = apart(folder, *python, "recall_claims", "new", "hopfield", path=library)
     assert new.status == 0, new.text
     for _ in range(2):
         environment = {**os.environ, "PYTHONPATH": str(library)}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.faults.conftest import CLAIM, HEAD, Suite
+from tests.faults.conftest import HEAD, Suite, written
 
-TEXT = HEAD + CLAIM.format(name="one", pause=0)
+TEXT = HEAD + written()
 
 
 def told(text: str) -> list[str]:
@@ -29,7 +29,7 @@ def test_every_reason_is_told(suite: Suite) -> None:
     assert same == whole
 
     suite.write_text(TEXT.replace("0.1) for", "0.11) for"))
-    code = "; ".join(told(suite.run_apart("--why", "-n", "1").text))
+    code = "; ".join(told(suite.run_apart("--why").text))
     assert f"simulated: other simulation code ({suite.file.removesuffix('.py')})" in code
 
     suite.write_text(TEXT.replace("Region(0.95, 1.05)", "Region(0.94, 1.05)"))

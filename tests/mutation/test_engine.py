@@ -177,8 +177,8 @@ PLANTED = {
     ),
     "rungs tested without an order": Planted(
         f"{RULES}/critical.py",
-        "            if not beyond[i]:\n                break\n            high = self.rungs[i]",
-        "            if not beyond[i]:\n                continue\n            high = self.rungs[i]",
+        "            if not below[i]:\n                break\n            high = self.rungs[i]",
+        "            if not below[i]:\n                continue\n            high = self.rungs[i]",
         f"{LADDERS}::test_rungs_count_from_the_outermost_until_the_first_that_fails",
     ),
     "a falling rate taken for a rising one": Planted(
@@ -215,8 +215,8 @@ PLANTED = {
     ),
     "all cells draw though one is decided": Planted(
         LOOKS,
-        "reads = drawn if look.decision is None else look.decision.reads",
-        "reads = drawn",
+        "open_cells = drawn if look.decision is None else look.decision.open_cells",
+        "open_cells = drawn",
         f"{STOPPING}::test_a_cell_that_is_decided_draws_no_more",
     ),
     "controls that need not be refuted": Planted(
@@ -256,7 +256,7 @@ PLANTED = {
         f"{FAULTS}/test_exit_status.py::test_status",
     ),
     "expected to be refuted, and content with undecided": Planted(
-        "plugin/record.py",
+        "recording.py",
         "return claim.exploratory or verdict == claim.expected",
         'return claim.exploratory or (verdict == "SUPPORTED") == (claim.expected == "SUPPORTED")',
         f"{FAULTS}/test_exit_status.py"
@@ -318,7 +318,7 @@ PLANTED = {
     ),
     # Hunts.
     "confirmations that all have one level": Planted(
-        "hunt/memory.py",
+        "hunt/tables.py",
         "(math.pi * number) ** 2",
         "math.pi**2",
         f"{HUNT}::test_confirmations_share_one_error_probability",

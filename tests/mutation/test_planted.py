@@ -107,7 +107,7 @@ def number(claim: Claim, cell: Cell) -> float:
 
 
 def in_regime(name: str, cell: Cell) -> None:
-    domain = imported()[name].domain
+    domain = imported()[name].regime
     assert domain is not None
     assert domain.searchable(cell)
     assert all(cell[parameter] in values.steps for parameter, values in domain.ranges.items())

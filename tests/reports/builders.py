@@ -17,12 +17,11 @@ from recall_reports.record import (
     Parameters,
     Range,
     Rule,
-    Scale,
     Source,
     Statement,
     Suite,
-    Verdict,
 )
+from recall_reports.values import Scale, Verdict
 
 Ends = tuple[float | None, float | None]
 
@@ -88,13 +87,12 @@ def component(
     """A component whose verdict follows from its intervals and region."""
     low, high = estimate - half, estimate + half
     inner = estimate - 0.8 * half, estimate + 0.8 * half
-    left = -math.inf if region[0] is None else region[0]
-    right = math.inf if region[1] is None else region[1]
-    verdict: Verdict = "INCONCLUSIVE"
+    left, right = Range(*region).ends
+    verdict = Verdict.INCONCLUSIVE
     if left <= inner[0] and inner[1] <= right:
-        verdict = "SUPPORTED"
+        verdict = Verdict.SUPPORTED
     elif high < left or low > right:
-        verdict = "REFUTED"
+        verdict = Verdict.REFUTED
     return Component(
         name=name,
         params=params or {},

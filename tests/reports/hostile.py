@@ -31,7 +31,7 @@ def everywhere(record: Record, address: str) -> Record:
     texts = attacks(address)
     inside = [rf"$\text{{{text}}}$" for text in texts]
     inside.append(rf"$\href{{javascript:ran=1}}{{x}} \style{{background:url({address}/tex)}}{{x}}$")
-    attack = " ".join(["'\">", "</title></style>", *texts, *inside])
+    attack = " ".join(["'\">", "</title></style></noscript>", *texts, *inside])
 
     def attacked(value: Any) -> Any:
         if isinstance(value, Struct):

@@ -14,10 +14,10 @@ from recall_reports.record import (
     Control,
     Derivation,
     Parameters,
-    Plot,
     Range,
     Record,
 )
+from recall_reports.values import Plot
 from tests.reports.builders import (
     cell,
     claim,
@@ -125,7 +125,7 @@ def trigger_signal() -> Claim:
             control("no-length", "drops the factor 1 + L/d", 1.18, 0.02, (0.97, 1.03)),
         ],
         cells=cells,
-        plot=Plot(kind="curve", x="samples", group=["length"], log="x", y_label="score / s₀"),
+        plot=Plot(kind="curve", x="samples", group=("length",), log="x", y_label="score / s₀"),
     )
 
 
@@ -156,7 +156,7 @@ def signal_exponents() -> Claim:
         ],
         resolution=0.06,
         cells=cells,
-        plot=Plot(kind="curve", x="length", group=["vocab_size"], log="xy", y_label="score"),
+        plot=Plot(kind="curve", x="length", group=("vocab_size",), log="xy", y_label="score"),
     )
 
 
@@ -197,7 +197,7 @@ def localisation() -> Claim:
         certificate=3.1e-6,
         resolution=0.08,
         cells=cells,
-        plot=Plot(kind="parity", group=["length"], y_label="probability"),
+        plot=Plot(kind="parity", group=("length",), y_label="probability"),
     )
 
 
@@ -225,7 +225,7 @@ def critical_samples() -> Claim:
         rule=rule("CriticalLocation", locates=True),
         controls=[control("additive", "a sum of V, L and d", 3.4, 0.3, (0.85, 1.15))],
         cells=cells,
-        plot=Plot(kind="curve", x="samples", group=["length", "dim"], log="x", collapse=True),
+        plot=Plot(kind="curve", x="samples", group=("length", "dim"), log="x", collapse=True),
     )
 
 
@@ -281,7 +281,7 @@ def recall_curve() -> Claim:
         source=source("stated"),
         controls=[control("linear", "d in place of d²", 0.4, 0.02, (0.97, 1.03))],
         cells=cells,
-        plot=Plot(kind="curve", x="dim", group=["vocab_size"], y_label="recall accuracy"),
+        plot=Plot(kind="curve", x="dim", group=("vocab_size",), y_label="recall accuracy"),
     )
 
 
@@ -327,7 +327,7 @@ def dominant_map() -> Claim:
         controls=[control("always-C", "gradient noise everywhere", 0.42, 0.04, (0.9, 1.0))],
         resolution=0.1,
         cells=cells,
-        plot=Plot(kind="map", x="length", group=["dim"], log="xy"),
+        plot=Plot(kind="map", x="length", group=("dim",), log="xy"),
     )
 
 

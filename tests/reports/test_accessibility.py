@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recall_reports import html
+from recall_reports import html, phrases
 from recall_reports.record import Record
 
 AXE = Path(__file__).with_name("axe")
@@ -69,8 +69,11 @@ def _axe(folder: Path, page: str) -> dict[str, Any]:
 
 
 def test_axe_finds_no_serious_violation(axe: Path, report: Record) -> None:
+    # One row of a table is like the next, and so are claims of one state and kind of plot.
+    alike = {(phrases.label(c), c.plot and c.plot.kind): c for c in report.claims}
+    report.claims = list(alike.values())
     for claim in report.claims:
-        claim.cells = claim.cells[:2]  # one row of a table is like the next
+        claim.cells = claim.cells[:2]
     found = _axe(axe, html.render(report))
     assert {"label", "link-name", "select-name", "svg-img-alt"} <= {*found["passes"]}
     serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]

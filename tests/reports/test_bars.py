@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from recall_reports.plots.bars import bars, overshoot
 from recall_reports.record import Component, Range
+from recall_reports.values import Verdict
 
 NUMBER = st.floats(-100, 100)
 
@@ -19,7 +20,7 @@ def _finding(
         interval=Range(*interval),
         one_sided=Range(*interval),
         region=Range(*region),
-        verdict="INCONCLUSIVE",
+        verdict=Verdict.INCONCLUSIVE,
     )
 
 
@@ -50,9 +51,6 @@ def test_infinite_ends_are_arrows() -> None:
     assert bar.cut == (False, True)
     assert bar.interval[1] == 100
     assert bar.point is None
-
-
-def test_infinite_ends_on_the_left() -> None:
     [bar] = bars([_finding(1.0, [None, 1.05], [None, 1.1])])
     assert bar.bounded == (False, True)
     assert bar.region[0] == bar.interval[0] == 0

@@ -102,7 +102,7 @@ def test_no_comment_divides_a_paragraph(page: Path) -> None:
 def test_the_claims_without_a_regime_are_counted() -> None:
     page = (DOCS / "regimes.md").read_text(encoding="utf-8")
     claims = imported().values()
-    without = [claim for claim in claims if claim.domain is None]
+    without = [claim for claim in claims if claim.regime is None]
     assert f"{len(claims) - len(without)} claims have one." in " ".join(page.split())
     maps = ("Exponents", "CriticalExponents", "WinnerShare")
     said: dict[str, list[str]] = {

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from recall_reports import html, phrases, summary
 from recall_reports.record import Claim, Range, Record
+from recall_reports.values import Verdict
 from tests.reports import builders, sample
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
@@ -96,10 +97,15 @@ def test_nothing_but_the_sheet_and_the_script_of_the_page_is_allowed(page: str) 
         assert len(allowed) == 2
 
 
-def test_opens_with_the_outcome_then_verdicts_then_budget(page: str) -> None:
-    places = [page.index(part) for part in ("<h1>", 'id="verdicts"', 'id="budget"', 'id="claims"')]
+def test_opens_with_what_failed_then_statements_verdicts_and_budget(
+    page: str, bare: Record
+) -> None:
+    ids = ("attention-heading", "statements", "verdicts", "budget", "claims")
+    places = [page.index(part) for part in ("<h1>", *(f'id="{name}"' for name in ids))]
     assert places == sorted(places)
-    assert "<h1>3 of 17 claims fail:" in page
+    bare.claims = [claim for claim in bare.claims if claim.outcome != "failed"]
+    without = html.render(bare)
+    assert without.index('id="statements"') < without.index('id="attention-heading"')
 
 
 @pytest.mark.parametrize("claim", sample.record().claims, ids=lambda claim: claim.id)
@@ -146,7 +152,7 @@ def test_worst_components_are_in_full_view(report: Record) -> None:
     claim = sample.trigger_signal()
     worst = claim.components[-1]
     worst.interval = worst.one_sided = Range(1.02, 1.04)
-    worst.verdict = "INCONCLUSIVE"
+    worst.verdict = Verdict.INCONCLUSIVE
     report.claims = [claim]
     section = _section(html.render(report), claim.id)
     shown, _, folded = section.partition("<details>")
@@ -162,14 +168,6 @@ def test_what_did_not_pass_is_said_with_its_reason_before_the_verdicts(
         listed = f'href="#{claim.id}"' in opening
         assert listed == (claim.outcome != "passed")
         assert not listed or phrases.reason(claim) in opening
-
-
-def test_first_comes_what_failed_then_statement_by_statement(page: str, bare: Record) -> None:
-    order = [page.index(f'id="{name}"') for name in ("attention-heading", "statements", "verdicts")]
-    assert order == sorted(order)
-    bare.claims = [claim for claim in bare.claims if claim.outcome != "failed"]
-    without = html.render(bare)
-    assert without.index('id="statements"') < without.index('id="attention-heading"')
 
 
 def test_a_statement_says_whether_it_holds_how_sharply_and_on_what_evidence(
@@ -199,7 +197,7 @@ def test_claims_are_laid_out_when_they_are_near(page: str) -> None:
     assert "content-visibility: visible" in printed
 
 
-def test_explored_is_a_state_of_its_own_and_no_verdict(page: str, bare: Record) -> None:
+def test_explored_is_a_state_of_its_own_and_no_verdict(page: str) -> None:
     section = _section(page, "A.explored")
     assert "~</span>&nbsp;EXPLORED" in section
     assert phrases.EXPLORED in section
@@ -208,16 +206,10 @@ def test_explored_is_a_state_of_its_own_and_no_verdict(page: str, bare: Record) 
     assert "supported" not in section
     assert 'class="caught"' not in section
     assert phrases.EXPLORED in page[: page.index("<main>")]
-    bare.claims = [claim for claim in bare.claims if claim.state != "EXPLORED"]
-    without = html.render(bare)
-    assert phrases.EXPLORED not in without[: without.index("<main>")]
 
 
-def test_verdicts_open_with_what_claims_test_and_counts_pilots_apart(page: str) -> None:
-    opening = _section(page, "verdicts")
-    assert "<li>Statements as published: 1 claim, 1 SUPPORTED.</li>" in opening
-    assert "<li>Our own derivations: 14 claims, 8 SUPPORTED, " in opening
-    assert "<li>Regions that only reproduce a pilot run, counted here alone: 1 claim" in opening
+def test_a_region_from_a_pilot_has_a_tag(page: str) -> None:
+    assert "<li>Our own derivations: 14 claims, 8 SUPPORTED, " in _section(page, "verdicts")
     pilot = '<span class="tag pilot">region from a pilot</span>'
     assert page.count(pilot) == 2  # in the table and on the card
     assert pilot in _section(page, "A.all-tokens")
@@ -241,45 +233,18 @@ def test_exploratory_claims_stand_apart(page: str) -> None:
     assert '<tr><th scope="row">one head: 31</th><td><a href="#A.beyond-breaks">' in beyond
 
 
-def test_no_section_for_exploratory_claims_without_any(bare: Record) -> None:
-    bare.claims = [claim for claim in bare.claims if not claim.exploratory]
-    assert 'id="beyond"' not in html.render(bare)
-
-
-def test_text_from_the_record_is_escaped(report: Record) -> None:
-    attack = "</noscript><script>alert(1)</script>"
-    claim = report.claims[1]
-    for name in ("title", "statement", "latex", "regime", "replay"):
-        setattr(claim, name, attack)
-    claim.controls[0].id = attack
-    assert claim.plot is not None
-    claim.plot.y_label = attack
-    report.papers[0].statements[0].text = report.papers[0].title = attack
-    report.suite.command = attack
-    assert attack not in html.render(report)
-
-
-def test_peak_memory_is_stated(page: str, report: Record) -> None:
+def test_what_is_not_there_is_not_shown(bare: Record, page: str) -> None:
     assert "732 MiB in the largest process" in page
-    report.suite.peak_memory_mib = None
-    assert "Peak memory" not in html.render(report)
-
-
-def test_empty_record(report: Record) -> None:
-    report.claims, report.papers, report.derivations = [], [], []
-    assert "No claim was selected." in html.render(report)
-
-
-def test_record_without_tiers_commit_and_derivations(bare: Record) -> None:
-    bare.derivations, bare.suite.commit = [], None
-    for paper in bare.papers:
-        paper.statements = []
+    bare.derivations, bare.suite.commit, bare.suite.peak_memory_mib = [], None, None
+    bare.papers[0].statements = []
+    bare.claims = [claim for claim in bare.claims if not claim.exploratory]
     for claim in bare.claims:
         claim.tiers = []
-    page = html.render(bare)
-    Page(page)
-    assert 'id="graph"' not in page
-    assert 'name="tiers"' not in page
+    without = html.render(bare)
+    Page(without)
+    for part in ("Peak memory", 'id="graph"', 'id="beyond"', 'name="tiers"'):
+        assert part in page
+        assert part not in without
 
 
 def test_overview_counts_verdicts_by_paper(bare: Record) -> None:
@@ -322,15 +287,20 @@ def test_the_details_of_a_claim_are_folded(page: str, report: Record) -> None:
         assert " id=" not in details
 
 
-def test_graph_leads_to_the_rows_and_names_verdicts(page: str) -> None:
-    graph = _section(page, "graph")
-    boxes = dict(re.findall(r'<a href="#([^"]+)" class="[\w-]+">(.*?)</a>', graph, flags=re.S))
-    assert set(boxes) == {"statement-A3", "statement-A9", "statement-A13"} | {
+def test_what_rests_on_what_leads_to_the_rows_and_names_verdicts(page: str) -> None:
+    rows = dict(
+        re.findall(
+            r'scope="row"><a href="#([^"]+)">.*?</a></th>(.*?)</tr>', _section(page, "graph"), re.S
+        )
+    )
+    assert set(rows) == {"statement-A3", "statement-A9", "statement-A13"} | {
         f"derivation-theory.{name}" for name in ("signal", "localisation", "recall")
     }
-    assert "ERROR" in boxes["statement-A9"]
-    assert "no claim" in boxes["statement-A13"]
-    assert graph.count('class="edge"') == 4  # A9 to A13 follows from A9 to A3 to A13
+    assert "ERROR" in rows["statement-A9"]
+    assert "no claim" in rows["statement-A13"]
+    bases, carried = rows["statement-A3"].split('data-label="carries"')
+    assert 'href="#statement-A9"' in bases
+    assert 'href="#statement-A13"' in carried
 
 
 def test_no_inline_style_and_no_class_without_rule(page: str) -> None:
@@ -342,14 +312,10 @@ def test_no_inline_style_and_no_class_without_rule(page: str) -> None:
     assert used - {"line"} <= set(re.findall(r"\.([\w-]+)", sheet))
 
 
-def test_same_record_same_page(page: str) -> None:
-    assert html.render(sample.record()) == page
-
-
 def test_the_page_grows_in_proportion_to_its_claims(report: Record) -> None:
     claims = report.claims[:13]
     calls, sizes = [], []
-    for number in (26, 52, 104):
+    for number in (13, 26, 52):
         report.claims = [replace(claims[i % 13], id=f"A.claim-{i:03}") for i in range(number)]
         profile = cProfile.Profile()
         sizes.append(len(profile.runcall(html.render, report).encode()))
@@ -357,4 +323,4 @@ def test_the_page_grows_in_proportion_to_its_claims(report: Record) -> None:
     for counts in (calls, sizes):
         few, some, many = counts
         assert many - some < 1.05 * 2 * (some - few)
-    assert sizes[-1] < 2_500_000
+    assert sizes[-1] < 1_300_000

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
-import pytest
 
 from recall_reports import html, hunted
-from recall_reports.record import Beyond, Claim, Hunt, Point
+from recall_reports.record import Claim, Hunt, Point
 from tests.reports import builders
 
 INSIDE = [
@@ -18,58 +15,13 @@ INSIDE = [
 ]
 
 
-def point(parameter: str, edge: Any, value: Any, outside: bool = False) -> Beyond:
-    params = {"length": 16, "dim": 32, "tied": False, parameter: value}
-    return Beyond(params=params, parameter=parameter, edge=edge, outside=outside)
-
-
-def searched(*beyond: Beyond) -> Claim:
-    hunt = Hunt(tried=9, points=INSIDE, beyond=list(beyond))
+def searched() -> Claim:
     return builders.claim(
-        "A.hunted", "A claim", [builders.component("", 1.0, 0.01, (0.97, 1.03))], hunt=hunt
+        "A.hunted",
+        "A claim",
+        [builders.component("", 1.0, 0.01, (0.97, 1.03))],
+        hunt=Hunt(tried=9, points=INSIDE),
     )
-
-
-@pytest.mark.parametrize(
-    ("points", "said"),
-    [
-        ((), ""),
-        (
-            (point("dim", 12, 6), point("dim", 12, 3)),
-            "Nothing seen as far as d = 3 (edge 12).",
-        ),
-        (
-            (point("dim", 12, 6), point("dim", 12, 3, True)),
-            "Outside the region at d = 3 (edge 12), not yet at 6.",
-        ),
-        # Edges that lie elsewhere by the other parameters: as multiples.
-        (
-            (point("length", 16, 32), point("length", 32, 128, True), point("length", 16, 128)),
-            "Outside the region at 4 times the edge of L, not yet at 2 times.",
-        ),
-        (
-            (
-                point("dim", 16, 8, True),
-                point("dim", 32, 4, True),
-                point("dim", 16, 32),
-                point("dim", 32, 64),
-            ),
-            "Outside the region at 1/2 of the edge of d. "
-            "Nothing seen as far as 2 times the edge of d.",
-        ),
-        # One of two already fails there.
-        (
-            (point("dim", 12, 6), point("dim", 12, 6, True)),
-            "Outside the region at d = 6 (edge 12).",
-        ),
-        (
-            (point("tied", False, True, True), point("dim", 12, 24)),
-            "Outside the region at tied = yes. Nothing seen as far as d = 24 (edge 12).",
-        ),
-    ],
-)
-def test_how_far_beyond_the_edge_is_told(points: tuple[Beyond, ...], said: str) -> None:
-    assert hunted.beyond(searched(*points)) == said
 
 
 def test_the_nearest_point_is_told_in_regions_where_they_have_a_size() -> None:
@@ -87,23 +39,11 @@ def test_the_nearest_point_is_told_in_regions_where_they_have_a_size() -> None:
     assert "a point of 9 fails and is not yet shrunk" in hunted.summary(claim)
 
 
-def test_a_record_of_old_has_nothing_beyond_the_edge() -> None:
-    plain = msgspec.to_builtins(searched(point("dim", 12, 6)))
-    del plain["hunt"]["beyond"]
-    old = msgspec.convert(plain, Claim)
-    assert old == searched()
-    assert hunted.beyond(old) == ""
+def test_a_record_of_old_that_has_points_beyond_the_edge_is_read() -> None:
+    plain = msgspec.to_builtins(searched())
+    plain["hunt"]["beyond"] = [{"params": {"dim": 6}, "parameter": "dim", "edge": 12}]
+    assert msgspec.convert(plain, Claim) == searched()
 
 
-def test_the_panel_and_the_page_show_what_is_beyond_the_edge() -> None:
-    pages = [
-        html.framed(searched(*beyond), builders.paper())
-        for beyond in ((), (point("dim", 16, 8),), (point("dim", 16, 8), point("dim", 16, 4, True)))
-    ]
-    for shown, page in enumerate(pages):
-        assert "The regime" in page
-        assert ("beyond the edge, nothing seen" in page) == (shown > 0)
-        assert ("beyond the edge, outside" in page) == (shown > 1)
-        assert ("no verdict follows." in page) == (shown > 0)
-        assert ("Squares are beyond its edge" in page) == (shown > 0)
-    assert "Outside the region at d = 4 (edge 16), not yet at 8." in pages[2]
+def test_the_page_shows_the_regime() -> None:
+    assert "The regime" in html.framed(searched(), builders.paper())

@@ -49,12 +49,6 @@ def test_no_failures_no_section(report: Record) -> None:
     assert "Failed" not in markdown.render(report)
 
 
-def test_text_cannot_break_the_table(report: Record) -> None:
-    report.claims[0].title = "a | b\n<img src=x> `c`"
-    row = next(line for line in markdown.render(report).splitlines() if "A.gradient" in line)
-    assert r"a \| b \<img src=x\> \`c\`" in row
-
-
 def test_no_text_of_a_record_is_markup_or_alive(report: Record) -> None:
     kinds = set(_read(markdown.render(report))[2])
     columns = markdown.render(report).splitlines()
@@ -88,6 +82,7 @@ def test_no_text_of_a_change_is_markup_or_alive() -> None:
 
 
 def test_compact(report: Record) -> None:
+    assert "(region from a pilot) (`A.all-tokens`)" in markdown.render(report)
     assert len(markdown.render(report)) < 400 * len(report.claims)
 
 
@@ -100,12 +95,3 @@ def test_verdicts_by_paper(report: Record) -> None:
     supported = [claim for claim in report.claims if claim.verdict == "SUPPORTED"]
     assert counts["SUPPORTED"] == str(len(supported))
     assert row.startswith("| A: Learning to Recall")
-
-
-def test_what_claims_test_and_what_is_explored(report: Record) -> None:
-    text = markdown.render(report)
-    assert "- Our own derivations: 14 claims, 8 SUPPORTED" in text
-    assert phrases.EXPLORED in text
-    assert "(region from a pilot) (`A.all-tokens`)" in text
-    report.claims = [claim for claim in report.claims if claim.state != "EXPLORED"]
-    assert phrases.EXPLORED not in markdown.render(report)

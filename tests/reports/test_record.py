@@ -4,7 +4,7 @@ import errno
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from recall_reports.errors import ReportError
 from recall_reports.files import dump, load, validated
 from recall_reports.record import Confirmed, Hunt, Range, Record
+from recall_reports.values import Verdict
 
 
 def test_sample_is_valid(report: Record) -> None:
@@ -125,8 +126,8 @@ def test_what_cannot_be_true_together_is_refused(
     assert place in message
 
 
-@pytest.mark.parametrize("verdict", ["INCONCLUSIVE", "REFUTED"])
-def test_figures_that_a_run_may_have(report: Record, verdict: Literal["REFUTED"]) -> None:
+@pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.REFUTED])
+def test_figures_that_a_run_may_have(report: Record, verdict: Verdict) -> None:
     """A control whose every ratio is infinite; a claim that an earlier hunt has refuted."""
     claim = report.claims[1]
     control = claim.controls[0]
@@ -157,16 +158,18 @@ def test_missing_part(report: Record, key: str) -> None:
         (b"", "not a JSON record"),
         (b"\xff\xfe\x00", "not a JSON record"),
         (b"[1, 2]", "format None"),
-        (
-            b'{"schema": "recall-claims/2"}',
-            "reads 'recall-claims/3': run `pytest claims/` for a new",
-        ),
+        (b'{"schema": "recall-claims/2"}', "reads 'recall-claims/3': run `pytest claims/` for a n"),
         (b'{"schema": "recall-claims/3"}', "missing required field `suite`"),
+        (None, "no such file; run `pytest claims/`"),
+        ("a folder", "cannot be read"),
     ],
 )
-def test_load_unusable(tmp_path: Path, content: bytes, message: str) -> None:
+def test_load_unusable(tmp_path: Path, content: bytes | str | None, message: str) -> None:
     path = tmp_path / "report.json"
-    path.write_bytes(content)
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content:
+        path.mkdir()
     with pytest.raises(ReportError) as raised:
         load(path)
     assert message in str(raised.value)
@@ -181,16 +184,6 @@ def test_what_rests_on_nothing_known_or_on_itself(report: Record) -> None:
     first.rests_on, second.rests_on = [second.module], [first.module]
     with pytest.raises(ReportError, match="rest on one another in a circle"):
         validated(report)
-
-
-def test_load_missing(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="no such file; run `pytest claims/`"):
-        load(tmp_path / "report.json")
-
-
-def test_load_directory(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="cannot be read"):
-        load(tmp_path)
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])

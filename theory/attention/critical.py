@@ -4,14 +4,15 @@ r"""Critical number of samples: where localisation sets in, and its power law in
 
 $$ N_c \simeq \kappa\,\sqrt{S},\qquad S = f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2 , $$
 
-for $N_c \gg d$ without the trigger in the values, and else the root of a cubic.
+for $N_c \gg d \gg 1$ without the trigger in the values, and else the root of a cubic.
 
 Derivation. The localisation probability is P where the signal-to-noise ratio is $s^*(P)$
 (`critical_snr`). Five noise terms matter there (`noise.TERMS`). T is a fixed share of the squared
 signal. A, B, C and E fall as $N^{-2}$, and deep in the regime of term X its share is $N_X^2/N^2$.
 So $N_c$ is where these four add up to $\kappa^{-2} = s^{*-2} - T$. The largest of A, B and C sets
 the regime, and in each regime V, L and d enter as a product of powers. $T = 1/d$ and the $N_X$ are
-read from the declared terms: powers from `exponents`, the constant, 1, from the formula.
+read from the declared terms: powers from `exponents`, the constant, 1, from the formula. At small d
+the label counts D, of share $N_D/N$, count as well.
 
 The factors $f$ hold what the terms leave at finite size. The factors tend to 1, except
 that $f_E$ has a part with $\tau$; E then falls behind A, and this part behind C, as $1/L$. With
@@ -19,24 +20,27 @@ $c = d/V$,
 
 $$ f_A = (1+3c+c^2)\Big[\Big(1-\frac2L\Big)^2+\frac{2(1+c)}{d}\Big]\Big(1+\frac{10}d\Big)^{-1/2},
    \qquad f_B = \Big(1-\frac1L\Big)(1+c)(1+6c+6c^2+c^3), $$
-$$ f_C = \Big(1-\frac1L\Big)^{-1}(1+c)^2(1+2c),\qquad
-   f_E = \Big(1-\frac1L\Big)^{-1}(1+c)^2+\tau\frac V{L^2} . $$
+$$ f_C = \Big(1-\frac1L\Big)^{-1}(1+c)^2(1+2c)+2cg,\qquad f_D = (1+c)(1+6c+6c^2+c^3), $$
+$$ f_E = \Big(1-\frac1L\Big)^{-1}(1+c)^2+\tau\frac V{L^2},\qquad
+   g = \frac1L\Big[\Big(1-\frac1L\Big)^{-1}-\frac1L+\Big(1-\frac1L\Big)(1+2c)\Big] . $$
+
+$g$ is the noise term C2, the informative slots, beside C.
 
 The root in $f_A$ is the median of A over its mean, since the median replicate meets a probability
 of 1/2. (A is proportional to $\chi^2_d$, from the mean embedding, times the square of another, from
 the label counts: relative variance $10/d$.)
 
 With few samples, $N\lesssim d$, noise that one sample makes by itself counts as well. B grows by
-the factor $1 + d/N$, C and what E has of $\tau$ by $1 + (1 - 2/L)d/N$, and the memory of a token
-that its own context reads adds $N_C^2d^2/(L^3N)$. The trigger in the values adds
-$M = \tau V(1+L/d)$ to N in the signal. So $N_c$ is the positive root of
+the factor $1 + d/N$, C and what E has of $\tau$ by $1 + (1 - 2/L)d/N$, C by $gd/N$ more, and the
+memory of a token that its own context reads adds $2(1+c)N_C^2d^2/(L^3N)$. The trigger in the values
+adds $M = \tau V(1+L/d)$ to N in the signal. So $N_c$ is the positive root of
 
-$$ N(N+M)^2 = \kappa^2(SN + F),\qquad
-   F = d\Big[f_BN_B^2+\Big(1-\frac2L\Big)\Big(f_CN_C^2+\tau N_E^2\frac V{L^2}\Big)
-   +\frac{d\,N_C^2}{L^2(L-1)}\Big] , $$
+$$ N(N+M)^2 = \kappa^2(f_DN_DN^2 + SN + F), $$
+$$ F = d\Big[f_BN_B^2+\Big(1-\frac2L\Big)\Big((f_C-2cg)N_C^2+\tau N_E^2\frac V{L^2}\Big)
+   +gN_C^2+\frac{2(1+c)d\,N_C^2}{L^2(L-1)}\Big] , $$
 
-of which there is one: the coefficients change sign once. For $M = 0$ and large N it is
-$\kappa\sqrt S + F/2S$. With the trigger in the values a few samples suffice where
+of which there is one for $M = 0$: the coefficients change sign once. Without D, it is
+$\kappa\sqrt S + F/2S$ at large N. With the trigger in the values a few samples suffice where
 $M > \kappa\sqrt S$: the memorised trigger localises, against the noise of one sample, $F$.
 """
 
@@ -63,7 +67,7 @@ def _exponents(symbol: str) -> dict[str, float]:
     return {name: -powers[name] / powers["samples"] for name in ("vocab_size", "length", "dim")}
 
 
-_POWERS = {symbol: _exponents(symbol) for symbol in ("A", "B", "C", "E")}
+_POWERS = {symbol: _exponents(symbol) for symbol in "ABCDE"}
 EXPONENTS = {symbol: _POWERS[symbol] for symbol in ("A", "B", "C")}
 r"""Powers of V, L and d in $N_A$, $N_B$, $N_C$. The regimes, for $V \gg d$ and $\tau = 0$:
 A, mean bias: $L > \max(\sqrt V, V/d)$; B, stored context: $d < L < V/d$;
@@ -122,15 +126,16 @@ def kappa(*, length: float, vocab_size: float, dim: float, probability: float = 
 
 @prediction(
     latex=r"N_A = \frac{L^2 V^{1/2}}{d^{3/2}},\quad N_B = \frac{L^{3/2}V}{d^2},\quad "
-    r"N_C = \frac{LV}{d^{3/2}},\quad N_E = \frac{L^{3/2}V^{1/2}}{d^{3/2}}",
+    r"N_C = \frac{LV}{d^{3/2}},\quad N_D = \frac{L^2V}{d^4},\quad "
+    r"N_E = \frac{L^{3/2}V^{1/2}}{d^{3/2}}",
     source=_SOURCE,
     provenance="derived",
 )
 def power_law(name: str, *, vocab_size: float, length: float, dim: float) -> float:
-    r"""$N_A$, $N_B$, $N_C$ or $N_E$: what one noise term alone would ask for, without $\kappa$.
+    r"""$N_A$, $N_B$, $N_C$, $N_D$ or $N_E$: what one noise term alone would ask for at $\kappa=1$.
 
     Raises:
-        ValueError: there is no such term, or it does not fall as $N^{-2}$.
+        ValueError: there is no such term, or it does not fall with N.
 
     >>> power_law("C", vocab_size=4096, length=8, dim=16)
     512.0
@@ -139,7 +144,8 @@ def power_law(name: str, *, vocab_size: float, length: float, dim: float) -> flo
         raise ValueError(f"noise term is {name!r}: give one of {', '.join(_POWERS)}")
     powers = _POWERS[name]
     sizes = vocab_size ** powers["vocab_size"] * length ** powers["length"] * dim ** powers["dim"]
-    return math.sqrt(noise.TERMS[name].coefficient) * float(sizes)
+    term = noise.TERMS[name]
+    return float(term.coefficient ** (-1 / term.exponents["samples"]) * sizes)
 
 
 def _trigger_direction(dim: float) -> float:
@@ -161,8 +167,8 @@ def regime(*, vocab_size: float, length: float, dim: float) -> str:
 
 
 @prediction(
-    latex=r"N_c(N_c+M)^2 = \kappa^2(SN_c + F),\quad M = \tau V\left(1+\frac Ld\right),\quad"
-    r"S = f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2",
+    latex=r"N_c(N_c+M)^2 = \kappa^2(f_DN_DN_c^2 + SN_c + F),\quad"
+    r"M = \tau V\left(1+\frac Ld\right),\quad S = f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2",
     source=_SOURCE,
     provenance="derived",
 )
@@ -179,20 +185,19 @@ def threshold(
     Below 1 where a single sample suffices, as it may with the trigger in the values ($\tau = 1$);
     infinite where no number of samples does (`kappa`).
 
-    Stated error against `critical_samples_full` at P = 1/2, for d >= 12, L >= 8, V >= 8 d and
-    $\tau = 0$: 12%; where also N_c >= 2 d, 10%; where moreover V >= 16 d, 6%. With $\tau = 1$ it is
-    25% where N_c >= 2, mostly too large, and one sample below; the probability may then rise slowly
-    with N, at (V, L, d) = (2048, 128, 48) from 0.36 at N = 22 to 0.5 at 211. At L = 4 it is up to a
-    fifth too small. For P close to 1 the spread between replicates, which the closed form leaves
-    out, makes it 1.5 to 2 times too small.
+    Stated error against `critical_samples_full` at P = 1/2, for d >= 12, L >= 4, V >= 8 d and
+    $\tau = 0$: 12% (rms 2% at 321 random settings). With $\tau = 1$ it is 0.65 to 1.45 of it where
+    N_c >= 2 (rms 8% at 203 settings), and one sample below; the probability may then rise slowly
+    with N, at (V, L, d) = (2048, 128, 48) from 0.36 at N = 22 to 0.5 at 211. For P close to 1 the
+    spread between replicates, which the closed form leaves out, makes it 1.5 to 2 times too small.
     """
     trigger = 1.0 if trigger_in_values else 0.0
-    needed = kappa(length=length, vocab_size=vocab_size, dim=dim, probability=probability)
-    if math.isinf(needed):
-        return math.inf
-    a, b, c, e = (
-        power_law(name, vocab_size=vocab_size, length=length, dim=dim) ** 2 for name in _POWERS
-    )
+    sizes = {"vocab_size": vocab_size, "length": length, "dim": dim}
+    needed = kappa(**sizes, probability=probability)
+    if needed in (0, math.inf):
+        return needed
+    a, b, c, d, e = (power_law(name, **sizes) for name in "ABCDE")
+    a, b, c, e = a**2, b**2, c**2, e**2
     ratio, rest = dim / vocab_size, 1 - 1 / length
     bias = (1 + 3 * ratio + ratio**2) * ((1 - 2 / length) ** 2 + 2 * (1 + ratio) / dim) * a
     bias /= math.sqrt(1 + 10 / dim)
@@ -200,26 +205,30 @@ def threshold(
     random = (1 + ratio) ** 2 * (1 + 2 * ratio) / rest * c
     mean_value, trigger_value = (1 + ratio) ** 2 / rest * e, trigger * vocab_size / length**2 * e
     total = bias + stored + random + mean_value + trigger_value
-    own = dim / (length**2 * (length - 1)) * c
-    few = dim * (stored + (1 - 2 / length) * (random + trigger_value) + own)
+    slots = (1 / rest - 1 / length + rest * (1 + 2 * ratio)) / length * c
+    total += 2 * ratio * slots
+    own = 2 * (1 + ratio) * dim / (length**2 * (length - 1)) * c
+    few = dim * (stored + (1 - 2 / length) * (random + trigger_value) + own + slots)
+    counts = (1 + ratio) * (1 + 6 * ratio + 6 * ratio**2 + ratio**3) * d
     return _positive_root(
-        trigger * vocab_size * (1 + length / dim), needed**2 * total, needed**2 * few
+        trigger * vocab_size * (1 + length / dim),
+        needed**2 * counts,
+        needed**2 * total,
+        needed**2 * few,
     )
 
 
-def _positive_root(shift: float, square: float, cube: float) -> float:
-    r"""The $N > 0$ with $N(N + M)^2 = sN + c$, for ``shift`` M, ``square`` s, ``cube`` c; else 0.
+def _positive_root(shift: float, linear: float, square: float, cube: float) -> float:
+    r"""The $N > 0$ with $N(N + M)^2 = lN^2 + sN + c$, for ``shift`` M; else 0.
 
-    >>> _positive_root(0, 0, 8), _positive_root(0, 4, 0), _positive_root(3, 4, 0)
-    (2.0, 2.0, 0.0)
+    >>> _positive_root(0, 0, 0, 8), _positive_root(0, 0, 4, 0), _positive_root(0, 2, 0, 0)
+    (2.0, 2.0, 2.0)
     """
-    if not cube:
-        return max(math.sqrt(square) - shift, 0.0)
     # Newton falls monotonically from above the root, where the cubic is convex and positive.
-    found = math.sqrt(square) + math.cbrt(cube)
+    found = linear + math.sqrt(square) + math.cbrt(cube)
     for _ in range(200):
-        value = found * ((found + shift) ** 2 - square) - cube
-        slope = (found + shift) * (3 * found + shift) - square
+        value = found * ((found + shift) ** 2 - linear * found - square) - cube
+        slope = (found + shift) * (3 * found + shift) - 2 * linear * found - square
         lower = found - value / slope
         if not 0 < lower < found * (1 - 1e-14):
             break

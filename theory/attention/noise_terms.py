@@ -38,15 +38,19 @@ def count_noise(problem: Problem) -> float:
 @prediction(
     latex=r"\frac{(L-1)t_2^2(1+N/V)}{N^2}+\frac{(L-1)t_2V}{N^3}+\frac{2V(1+V/d^2)}{N^2}"
     r"+\frac{4V}{d^2N}+\frac{L^2rW}{NV^2}"
-    r"+\tau\left[\frac{(L-1)(t_2+h)r}{N^2}+\frac{2t_2}{V}h^2\left(1+\frac Ld\right)^2\right]",
+    r"+\tau\left[\frac{(L-1)(t_2+h)r}{N^2}+\frac{2t_2}{V}h^2\left(1+\frac Ld\right)^2"
+    r"+\frac{h^2L^2}{Vd}\left(1+\frac{2t_2}{V}\right)+\frac{4V}{N^2}\left(1+\frac Ld\right)"
+    r"+\left(1+\frac1\ell\right)^2\frac1d\left(\frac{t_2}{N}+\frac{V(1+t_2)}{N^2}\right)\right]",
     source=SOURCE,
     provenance="derived",
 )
 def trigger_coefficient_variance(problem: Problem) -> float:
-    r"""Variance $v_q$ over data of the trigger coefficient $q$ in $w = q\,z_{trig} + \dots$.
+    r"""Variance $v_q$ of the trigger coefficient $q$ in $w = q\,z_{trig} + \dots$.
 
     In units of $s_0^2$, with $W = t_2(1 + h) + 3h + h^2$. The population value of $q$ is $s_0$ up
-    to a relative fluctuation $2/d^2$ over embeddings, which is not part of $v_q$.
+    to a relative fluctuation $2/d^2$ over embeddings, which is not part of $v_q$. With the trigger
+    in the values, $q$ includes what keys without the trigger read of the stored trigger, along it,
+    and $v_q$ is the variance over data and embeddings.
     """
     return sum(trigger_coefficient_parts(problem).values())
 
@@ -56,19 +60,23 @@ def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
 
     ``contexts``: contexts of other samples. ``own context``: that of the same sample.
     ``tokens``: informative tokens. ``mean``: the mean embedding, stored with every label.
-    ``trigger``: the trigger, where it is in the values, and what it reads.
+    ``trigger``: the trigger, where it is in the values, and what it reads. ``trigger beside``: its
+    overlap with the mean embedding and with informative tokens, and its covariance with ``tokens``.
     """
     V, L, N = float(problem.vocab_size), float(problem.length), float(problem.samples)
     r, overlap = problem.ratio, problem.overlap
     t2, _, _ = _moments(problem)
     h = V / N
     trigger = (L - 1) * (t2 + h) * r / N**2 + (2 * t2 / V) * h**2 * (1 + L * overlap) ** 2
+    beside = (2 * t2 / V + 1) * h**2 * L**2 * overlap / V + 4 * V * (1 + L * overlap) / N**2
+    beside += (1 + L / (L - 1)) ** 2 * overlap * (t2 / N + V * (1 + t2) / N**2)
     return {
         "contexts": (L - 1) * t2**2 * (1 + N / V) / N**2,
         "own context": (L - 1) * t2 * V / N**3,
         "tokens": 2 * V * (1 + V * overlap**2) / N**2 + 4 * V * overlap**2 / N,
         "mean": L**2 * r * count_noise(problem) / (N * V**2),
         "trigger": problem.trigger_in_values * trigger,
+        "trigger beside": problem.trigger_in_values * beside,
     }
 
 

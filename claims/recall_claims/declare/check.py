@@ -72,7 +72,7 @@ def _missing(claim: Claim) -> list[str]:
         problems.append("provenance must be stated, reported or derived")
     if not claim.statement:
         problems.append("no statement: write the theorem in words as the function's docstring")
-    if not claim.regime:
+    if not claim.regime_text:
         problems.append("no regime: say why the grid lies in the theorem's regime")
     if not claim.why:
         problems.append("no why=: say why the region is as wide as it is")
@@ -123,9 +123,9 @@ def _impossible(claim: Claim, tier: str, *, predicting: bool | None) -> list[str
         problems.append(f"block={size} does not divide the {tier} tier's {first} replicates")
     if predicting is None:
         return problems
-    if claim.domain is not None:
+    if claim.regime is not None:
         scan = getattr(claim.rule, "scan", None)
-        outside = ((c.id, claim.domain.why_outside(c, ignoring=scan)) for c in points)
+        outside = ((c.id, claim.regime.why_outside(c, ignoring=scan)) for c in points)
         problems += [f"its regime excludes cell {name}: {why}" for name, why in outside if why]
     for planted in (None, *claim.controls):
         try:

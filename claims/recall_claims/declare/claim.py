@@ -1,19 +1,19 @@
 """What a claim is, and the decorator that makes one of a function."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, TypeVar, cast
 
-from recall_claims.declare import counterexamples
 from recall_claims.declare.cell import Block, Cell
-from recall_claims.declare.controls import Control
-from recall_claims.declare.plot import Plot
 from recall_claims.declare.regime import Regime
 from recall_claims.declare.source import Source
 from recall_claims.judge.rules import Predict, Rule
 from recall_claims.predictions import Prediction
+from recall_reports.values import Plot
 
 TIERS = ("smoke", "standard", "full")
 Tier = Literal["smoke", "standard", "full"]
@@ -52,15 +52,19 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
 
 @dataclass(frozen=True)
 class Claim:
-    """A theorem made executable. Fields are those of the `claim` decorator."""
+    """A theorem made executable.
+
+    Fields are those of the `claim` decorator; `regime_text` says in words why the grid lies in the
+    theorem's regime, and `regime` is None where nothing but these words is known of it.
+    """
 
     id: str
     title: str
     statement: str
     source: Source
     latex: str
-    regime: str
-    domain: Regime | None
+    regime_text: str
+    regime: Regime | None
     cells: Mapping[str, tuple[Cell, ...]]
     replicates: Mapping[str, int]
     looks: Mapping[str, int]
@@ -108,6 +112,31 @@ class Claim:
         return None
 
 
+@dataclass(frozen=True)
+class Control:
+    """A planted wrong theory; the same data must refute it, or the claim is not supported.
+
+    It replaces the claim's `predict`, its `rule`, or both, or alters the claim.
+
+    >>> control = Control("one-length", "1/L for 1/L^2", lambda cell: 1 / cell["length"])
+    >>> control.predict(Cell(length=4))
+    0.25
+    """
+
+    id: str
+    description: str
+    predict: Predict | None = None
+    rule: Rule | None = None
+    alter: Callable[[Claim], Claim] | None = None
+
+    def planted(self, claim: Claim) -> Claim:
+        """The claim as the wrong theory has it."""
+        if self.alter is not None:
+            claim = self.alter(claim)
+        predict, rule = self.predict or claim.predict, self.rule or claim.rule
+        return replace(claim, predict=predict, rule=rule, controls=())
+
+
 def claim(
     id: str,
     title: str,
@@ -149,7 +178,7 @@ def claim(
             `--hunt`.
         cells: the grid, for all tiers or per tier, or a function that returns it, which is called
             at most once and by no worker; a tier without cells does not run the claim. "full" has
-            those of "standard" if it is not named. The claim's counterexamples belong to it.
+            those of "standard" if it is not named.
         replicates: replicates per cell at the first look, for all tiers or per tier; a tier that
             is not named has those of the tier before it.
         looks: how often the data may double, likewise.
@@ -178,10 +207,10 @@ def claim(
     """
     entry: Prediction | None = getattr(predict, "entry", None)
 
-    def grids(more: Sequence[Cell]) -> dict[str, tuple[Cell, ...]]:
+    def grids() -> dict[str, tuple[Cell, ...]]:
         given = cells if isinstance(cells, Sequence | Mapping) else cells()
         found = {
-            tier: rule.completed((*points, *(c for c in more if c not in points)), predict)
+            tier: rule.completed(points, predict)
             for tier, points in _per_tier(given).items()
             if points
         }
@@ -194,12 +223,9 @@ def claim(
             statement=" ".join((observe.__doc__ or "").split()),
             source=(source or Source("")).completed(entry),
             latex=latex or (entry.latex if entry else ""),
-            regime=" ".join((regime.text if isinstance(regime, Regime) else regime).split()),
-            domain=regime if isinstance(regime, Regime) else None,
-            cells=Grids(
-                lambda: grids(counterexamples.kept(counterexamples.beside(observe), id)),
-                given=isinstance(cells, Sequence | Mapping),
-            ),
+            regime_text=" ".join((regime.text if isinstance(regime, Regime) else regime).split()),
+            regime=regime if isinstance(regime, Regime) else None,
+            cells=Grids(grids, given=isinstance(cells, Sequence | Mapping)),
             replicates=_inherited(_per_tier(replicates)),
             looks=_inherited(_per_tier(looks)),
             block=_inherited(_per_tier({} if block is None else block)),

@@ -5,44 +5,15 @@ the sizes (`power`), by other parameters (`at`), the observable that the rule re
 prediction or rule as a whole (`Control`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from recall_claims.declare.cell import Cell, Scalar
+from recall_claims.declare.claim import Claim, Control
 from recall_claims.errors import ClaimError
-from recall_claims.judge.rules import Predict, Rule
-
-if TYPE_CHECKING:
-    from recall_claims.declare.claim import Claim
-
-
-@dataclass(frozen=True)
-class Control:
-    """A planted wrong theory; the same data must refute it, or the claim is not supported.
-
-    It replaces the claim's `predict`, its `rule`, or both, or alters the claim.
-
-    >>> control = Control("one-length", "1/L for 1/L^2", lambda cell: 1 / cell["length"])
-    >>> control.predict(Cell(length=4))
-    0.25
-    """
-
-    id: str
-    description: str
-    predict: Predict | None = None
-    rule: Rule | None = None
-    alter: Callable[[Claim], Claim] | None = None
-
-    def planted(self, claim: Claim) -> Claim:
-        """The claim as the wrong theory has it."""
-        if self.alter is not None:
-            claim = self.alter(claim)
-        predict, rule = self.predict or claim.predict, self.rule or claim.rule
-        return replace(claim, predict=predict, rule=rule, controls=())
+from recall_claims.judge.rules import Predict
 
 
 def times(factor: float, id: str = "", description: str = "") -> Control:

@@ -7,15 +7,7 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-
-@dataclass(frozen=True)
-class Statement:
-    """One statement of a paper, with how it is known and which others it rests on."""
-
-    id: str
-    text: str
-    provenance: str
-    rests_on: tuple[str, ...] = ()
+from recall_reports.record import Statement
 
 
 @dataclass(frozen=True)
@@ -78,7 +70,12 @@ def _read(path: Path) -> Paper:
         authors = data["authors"]
         share, slots = _budgeted(data, path)
         statements = tuple(
-            Statement(e["id"], e["text"], e["provenance"], tuple(e.get("rests_on", ())))
+            Statement(
+                id=e["id"],
+                text=e["text"],
+                provenance=e["provenance"],
+                rests_on=list(e.get("rests_on", ())),
+            )
             for e in data["statements"]
         )
         return Paper(

@@ -48,10 +48,7 @@ def log_integers(low: int, high: int, *, per_octave: int = 4) -> Values:
     >>> log_integers(8, 32, per_octave=2).steps
     (8, 11, 16, 23, 32)
     """
-    if not 1 <= low < high:
-        raise ClaimError(f"a range needs two positive ends in order, got {low} and {high}")
-    count = math.ceil(math.log2(high / low) * per_octave - 1e-9)
-    drawn = (round(low * 2 ** (i / per_octave)) for i in range(count))
+    drawn = (round(value) for value in _geometric(low, high, per_octave))
     return Values(tuple(dict.fromkeys((*drawn, high))))
 
 
@@ -61,11 +58,16 @@ def log_numbers(low: float, high: float, *, per_octave: int = 4) -> Values:
     >>> log_numbers(0.5, 2, per_octave=2).steps
     (0.5, 0.707, 1.0, 1.41, 2.0)
     """
+    _, *between = _geometric(low, high, per_octave)
+    return Values((float(low), *(float(f"{value:.3g}") for value in between), float(high)))
+
+
+def _geometric(low: float, high: float, per_octave: int) -> list[float]:
+    """Numbers from `low` on, short of `high`, in equal steps of the logarithm."""
     if not 0 < low < high:
         raise ClaimError(f"a range needs two positive ends in order, got {low} and {high}")
     count = math.ceil(math.log2(high / low) * per_octave - 1e-9)
-    drawn = (float(f"{low * 2 ** (i / per_octave):.3g}") for i in range(1, count))
-    return Values((float(low), *drawn, float(high)))
+    return [low * 2 ** (i / per_octave) for i in range(count)]
 
 
 def integers(low: int, high: int) -> Values:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, overload
 
 from recall_claims.declare.cell import Cell
-from recall_claims.predictions import Prediction, Provenance, registered
+from recall_claims.predictions import Prediction, registered
+from recall_reports.values import Provenance
 
 P_co = TypeVar("P_co", covariant=True)
 

@@ -1,8 +1,7 @@
 """Grids and predictions of claims, kept in the ledger: most of them take longer than a verdict.
 
 They hold as long as no file changes that they may depend on: the claim's own, every module that it
-imports, directly or not, what pytest loads before it, its paper, its counterexamples, this library,
-and the versions of Python, numpy and scipy. What is kept is text and figures, which a claim is
+imports, directly or not, what pytest loads before it, its paper, this library, and the versions of Python, numpy and scipy. What is kept is text and figures, which a claim is
 registered by as if they were new; what is damaged is worked out anew. Nothing is read or kept where
 such a file is younger than the process, which may have imported it as it was before.
 """
@@ -19,7 +18,6 @@ from pathlib import Path
 
 import msgspec
 
-from recall_claims.declare import counterexamples
 from recall_claims.declare.cell import Cell, Scalar
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
@@ -99,7 +97,7 @@ def _cells(points: Iterable[Params]) -> tuple[Cell, ...]:
 
 def _roots(claim: Claim) -> tuple[str, tuple[Path, ...]]:
     """A claim's module, and the files beside modules that its predictions may depend on."""
-    return claim.module, (papers()[claim.source.paper].file, counterexamples.beside(claim.observe))
+    return claim.module, (papers()[claim.source.paper].file,)
 
 
 @cache

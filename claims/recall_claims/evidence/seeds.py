@@ -39,7 +39,8 @@ class _States(ISeedSequence):
         self._states = [*states[::-1]]
 
     def generate_state(self, n_words: int, dtype: object = np.uint64) -> NDArray[np.uint64]:
-        return self._states.pop()
+        state: NDArray[np.uint64] = self._states.pop()
+        return state
 
 
 def _states(sequence: np.random.SeedSequence, length: int, count: int) -> NDArray[np.uint64]:

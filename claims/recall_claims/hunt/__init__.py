@@ -1,7 +1,7 @@
 """Search the regime of a theorem for a point at which it fails.
 
-`probe` gives cheap evidence at one point, `search` climbs it with Hypothesis and shrinks what it
-finds, `beyond` looks outside, and `campaign` shares the time among claims and judges a shrunk point
-on fresh evidence; `memory` is what they leave in the ledger. Probing and shrinking cost no error
-probability: nothing is concluded from them.
+`probe` gives cheap evidence at one point, `search` draws points, climbs and shrinks what it finds,
+and `campaign` shares the time among claims and judges a shrunk point on fresh evidence; `tables` is
+what they leave in the ledger. Probing and shrinking cost no error probability: nothing is concluded
+from them.
 """

@@ -17,19 +17,15 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.evidence.scheduler import run
 from recall_claims.evidence.simulate import find
-from recall_claims.hunt.beyond import Outside, stands
-from recall_claims.hunt.memory import HuntMemory, alpha_of
 from recall_claims.hunt.probe import SECONDS, TIER, Probe, alone
-from recall_claims.hunt.search import Catch, Hunt, search
+from recall_claims.hunt.search import Catch, Turn, search
+from recall_claims.hunt.tables import HuntTables, alpha_of
 from recall_claims.judge.region import Verdict
 
 TURN, LEAST_TURN = 12.0, 2.0
 """Seconds that a worker searches one claim at a stretch: less in a short hunt of many claims."""
 PATIENCE = 1.0
 """Seconds of the first probes of a claim: cheap points come first, dear ones after some turns."""
-SETTLED, BEYOND = 20, 0.1
-"""Points inside after which a claim is also probed outside its regime, and the part of its time
-for that."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +58,6 @@ class Trail:
         pressing: whether a violation was found that is not yet shrunk.
         asked: keys of probes that had all the patience there is.
         refused: points at which theory or simulation broke down, by what was said.
-        outside: probes of points outside the regime, by their place.
-        roamed: seconds that those of this run took.
     """
 
     claim: Claim
@@ -76,8 +70,6 @@ class Trail:
     pressing: bool = False
     asked: frozenset[str] = frozenset()
     refused: dict[str, int] = field(default_factory=dict)
-    outside: dict[tuple[str, str], Outside] = field(default_factory=dict)
-    roamed: float = 0.0
 
     @property
     def worst(self) -> Probe | None:
@@ -96,11 +88,11 @@ Watch = Callable[[Sequence[Trail], float], None]
 
 def why_not_hunted(claim: Claim) -> str:
     """Why a claim cannot be hunted, or ""."""
-    if claim.domain is None:
+    if claim.regime is None:
         return "its regime is stated in words alone"
     if claim.expected == "REFUTED":
         return "it is expected to be refuted"
-    first = Cell(**{name: values.steps[0] for name, values in claim.domain.ranges.items()})
+    first = Cell(**{name: values.steps[0] for name, values in claim.regime.ranges.items()})
     try:
         claim.rule.alone(first, lambda _: 1000.0)
     except ClaimError as error:
@@ -121,12 +113,12 @@ def hunt(
     """Search the regimes of claims in turns until the time is up.
 
     A violation that a search has found and shrunk is confirmed at once. The searches cost no error
-    probability; the j-th confirmation of the ledger has `memory.alpha_of(j)`.
+    probability; the j-th confirmation of the ledger has `tables.alpha_of(j)`.
 
     Args:
         claims: those to hunt; one that cannot be has a trail that says why.
         settings: of the run.
-        ledger: where probes, examples and confirmations are kept.
+        ledger: where probes and confirmations are kept.
         executor: where searches run.
         seconds: to hunt for; a turn that has begun is finished.
         watch: told after every turn.
@@ -134,8 +126,8 @@ def hunt(
         clock: that the seconds are of; another one says what a shared machine gave.
     """
     end = clock() + seconds
-    memory = HuntMemory(ledger, settings.seed)
-    trails = [_trail(claim, memory) for claim in claims]
+    tables = HuntTables(ledger, settings.seed)
+    trails = [_trail(claim, tables) for claim in claims]
     flying: dict[Future[Catch], tuple[Trail, float]] = {}
     workers = 1 if isinstance(executor, SerialExecutor) else workers
     try:
@@ -149,15 +141,15 @@ def hunt(
                 engine = engines[id(trail)]
                 allowed = _allowed(end - clock(), able, workers)
                 began = clock()
-                future = executor.submit(search, _turn(trail, engine, settings, memory, allowed))
+                future = executor.submit(search, _turn(trail, engine, settings, allowed))
                 flying[future] = trail, began
             if not flying:
                 return trails
             for done in wait(flying, return_when=FIRST_COMPLETED).done:
                 trail, began = flying.pop(done)
-                _take(trail, done.result(), clock() - began, memory)
+                _take(trail, done.result(), clock() - began, tables)
                 if trail.confirmation is None:
-                    _confirm(trail, done.result(), settings, ledger, executor, memory)
+                    _confirm(trail, done.result(), settings, ledger, executor, tables)
                 if watch is not None:
                     watch(trails, max(end - clock(), 0.0))
     finally:
@@ -165,16 +157,14 @@ def hunt(
             future.cancel()
 
 
-def _trail(claim: Claim, memory: HuntMemory) -> Trail:
+def _trail(claim: Claim, tables: HuntTables) -> Trail:
     """What is known of a claim as it is declared and predicted now."""
     trail = Trail(claim, why_not_hunted(claim))
     if trail.why_not:
         return trail
-    kept = memory.probes(claim.id, _code(claim))
+    kept = tables.probes(claim.id, _code(claim))
     trail.probes = {key: probe for key, probe in kept.items() if _key(claim, probe) == key}
-    beyond = memory.outside(claim.id, _code(claim))
-    trail.outside = {one.place: one for one in beyond if stands(claim, one)}
-    for key, (number, verdict) in memory.confirmed(claim.id, trail.probes).items():
+    for key, (number, verdict) in tables.confirmed(claim.id, trail.probes).items():
         if verdict is Verdict.REFUTED:
             trail.confirmation = Confirmation(number, trail.probes[key])
     return trail
@@ -182,10 +172,10 @@ def _trail(claim: Claim, memory: HuntMemory) -> Trail:
 
 def _key(claim: Claim, probe: Probe) -> str:
     """The probe's key, or "" where the regime, as it is now, draws no such point."""
-    assert claim.domain is not None
+    assert claim.regime is not None
     point = Cell(**probe.point)
     try:
-        return registration(alone(claim, point), TIER) if claim.domain.draws(point) else ""
+        return registration(alone(claim, point), TIER) if claim.regime.draws(point) else ""
     except (ClaimError, ArithmeticError, ValueError):
         return ""
 
@@ -197,14 +187,10 @@ def _allowed(left: float, able: Sequence[Trail], workers: int) -> float:
     return min(TURN, max(LEAST_TURN, share), max(left, 0.1))
 
 
-def _turn(
-    trail: Trail, engine: int, settings: Settings, memory: HuntMemory, seconds: float
-) -> Hunt:
-    claim = trail.claim
-    roams = len(trail.probes) >= SETTLED and engine == 0
-    return Hunt(
-        module=claim.module,
-        claim=claim.id,
+def _turn(trail: Trail, engine: int, settings: Settings, seconds: float) -> Turn:
+    return Turn(
+        module=trail.claim.module,
+        claim=trail.claim.id,
         seed=settings.seed,
         device=settings.device,
         seconds=seconds,
@@ -212,23 +198,15 @@ def _turn(
         engine=engine,
         patience=min(SECONDS, PATIENCE * 2 ** (trail.turns // 5)),
         asked=trail.asked,
-        examples=memory.examples(claim.id),
         known=trail.probes,
-        beyond=max(BEYOND * (trail.seconds + seconds) - trail.roamed, 0.0) if roams else 0.0,
-        outside=tuple(trail.outside.values()),
     )
 
 
-def _take(trail: Trail, catch: Catch, seconds: float, memory: HuntMemory) -> None:
+def _take(trail: Trail, catch: Catch, seconds: float, tables: HuntTables) -> None:
     claim, code = trail.claim, _code(trail.claim)
     for probe in catch.probes:
         trail.probes[probe.key] = probe
-        memory.keep(claim.id, code, probe)
-    for one in catch.outside:
-        trail.outside[one.place] = one
-        memory.keep_outside(claim.id, code, one)
-    trail.roamed += catch.roamed
-    memory.keep_examples(claim.id, catch.examples)
+        tables.keep(claim.id, code, probe)
     trail.asked |= catch.asked
     for text, count in catch.refused.items():
         trail.refused[text] = trail.refused.get(text, 0) + count
@@ -244,14 +222,14 @@ def _confirm(
     settings: Settings,
     ledger: Ledger,
     executor: Executor,
-    memory: HuntMemory,
+    tables: HuntTables,
 ) -> None:
     """Judge a violation that is shrunk; where it does not stand, the search takes it as settled."""
     probe = catch.violation
     if probe is None or not catch.shrunk:
         return
     claim = trail.claim
-    number = memory.begin_confirmation(claim.id, probe)
+    number = tables.begin_confirmation(claim.id, probe)
     outcome = run(
         alone(claim, Cell(**probe.point)),
         Settings(TIER, settings.seed, settings.device, settings.budget),
@@ -261,14 +239,14 @@ def _confirm(
         alpha=alpha_of(number),
     )
     verdict = outcome.decision.verdict
-    memory.end_confirmation(number, verdict)
+    tables.end_confirmation(number, verdict)
     if verdict is Verdict.REFUTED:
         trail.confirmation = Confirmation(number, probe, outcome)
         return
     # Whatever the verdict, a search is not to ask there again.
     settled = replace(probe, verdict=Verdict.SUPPORTED)
     trail.probes[probe.key] = settled
-    memory.keep(claim.id, _code(claim), settled)
+    tables.keep(claim.id, _code(claim), settled)
 
 
 def _code(claim: Claim) -> str:

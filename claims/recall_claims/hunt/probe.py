@@ -98,8 +98,8 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
         spent = time.process_time() - begin
         told = ERRORS * error * math.sqrt(spent / patience)
         over = outside < 0 or outside + error < told or spent > SECONDS
-        reads = () if over or verdict is Verdict.REFUTED else tuple(cell.id for cell in cells)
-        return _Seen(Probe(dict(point), key, discrepancy, verdict, spent), reads)
+        open_cells = () if over or verdict is Verdict.REFUTED else tuple(cell.id for cell in cells)
+        return _Seen(Probe(dict(point), key, discrepancy, verdict, spent), open_cells)
 
     def drawn(look: Look[_Seen]) -> Blocks:
         return {
@@ -117,7 +117,7 @@ class _Seen:
     """A probe so far, and the cells of which more would tell more."""
 
     probe: Probe
-    reads: tuple[str, ...]
+    open_cells: tuple[str, ...]
 
 
 def _outside(part: Component) -> float:

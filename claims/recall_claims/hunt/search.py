@@ -1,9 +1,8 @@
 """Search one claim's regime for a while: what a worker process does.
 
-A small regime is tried point by point. In a large one Hypothesis draws points and climbs from the
-best of them, in rounds; half of the points of a round are drawn, for it climbs only then. Between
-rounds neighbours of the best points of all turns are tried. Once a violation is found it is shrunk,
-parameter by parameter, towards the first values of its ranges.
+A small regime is tried point by point. In a large one some points are drawn, then neighbours of the
+best points of all turns are tried, and so on. Once a violation is found it is shrunk, parameter by
+parameter, towards the first values of its ranges.
 """
 
 from __future__ import annotations
@@ -17,32 +16,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from hypothesis import Phase, find, reject, settings, target
-from hypothesis import strategies as st
-from hypothesis.database import InMemoryExampleDatabase
-from hypothesis.errors import NoSuchExample, Unsatisfiable
-
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
-from recall_claims.declare.regime import Regime
 from recall_claims.declare.registration import registration
 from recall_claims.evidence import simulate
-from recall_claims.hunt.beyond import Outside, explore
 from recall_claims.hunt.probe import SECONDS, TIER, Probe, alone, probe
 from recall_claims.judge.region import Verdict
 
-Example = tuple[bytes, bytes]
-ROUND = 20
-"""Points that Hypothesis asks for at a time; it climbs when half of them are drawn."""
-BEST, NEIGHBOURS = 8, 10
+DRAWN, TRIES = 10, 200
+"""New points that are drawn at a time, and draws at most, as the regime may leave out many."""
+BEST, NEIGHBOURS = 8, 20
 """Best points of all turns that are climbed from, and how many of their neighbours are tried after
-a round."""
+those that were drawn."""
 SMALL = 512
 """Points that a regime may have at most for all of them to be tried."""
 
 
 @dataclass(frozen=True)
-class Hunt:
+class Turn:
     """What a worker is asked to search.
 
     Attributes:
@@ -51,14 +42,11 @@ class Hunt:
         seed: of the evidence.
         device: where it is simulated.
         seconds: to search for.
-        turn: what is known of this claim; every turn draws other points.
+        turn: how much is known of this claim; every turn draws other points.
         engine: number of other searches of this claim that go on now.
         patience: of a probe that looks for a violation, in seconds; one that shrinks it has all.
         asked: keys of probes that had all.
-        examples: of earlier turns, as Hypothesis keeps them.
         known: earlier probes, by key.
-        beyond: seconds for points outside the regime, once the search inside is over.
-        outside: earlier probes there.
     """
 
     module: str
@@ -70,10 +58,7 @@ class Hunt:
     engine: int = 0
     patience: float = SECONDS
     asked: frozenset[str] = frozenset()
-    examples: tuple[Example, ...] = ()
     known: Mapping[str, Probe] = field(default_factory=dict)
-    beyond: float = 0.0
-    outside: tuple[Outside, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,9 +72,6 @@ class Catch:
         exhausted: whether every point of the regime has been tried.
         refused: at how many points theory or simulation broke down, by what was said.
         asked: keys of the probes so far that had all the patience there is.
-        examples: for the next turn.
-        outside: probes of points outside the regime that were not known.
-        roamed: seconds that these took, with all around them.
     """
 
     probes: tuple[Probe, ...]
@@ -98,25 +80,17 @@ class Catch:
     exhausted: bool
     refused: Mapping[str, int]
     asked: frozenset[str]
-    examples: tuple[Example, ...]
-    outside: tuple[Outside, ...]
-    roamed: float
 
 
 class TimeIsUp(BaseException):
-    """No exception of a test, so that Hypothesis passes it on."""
+    """No error of a formula or a simulation, which would end one probe alone."""
 
 
-def search(hunt: Hunt) -> Catch:
-    """Search until a violation is found and shrunk, the time is up, or no point is left.
-
-    Where there is none, points outside the regime come after that. A regime that has been tried
-    point by point leaves the rest of its time to them.
-    """
-    claim, _ = simulate.find(hunt.module, hunt.claim)
-    searched = _Search(claim, hunt)
-    database = _database(hunt.examples)
-    random = Random(_named(hunt))
+def search(turn: Turn) -> Catch:
+    """Search until a violation is found and shrunk, the time is up, or no point is left."""
+    claim, _ = simulate.find(turn.module, turn.claim)
+    searched = _Search(claim, turn)
+    random = Random(_seeded(turn))
     shrunk = exhausted = False
     try:
         if searched.violation is not None:
@@ -124,15 +98,13 @@ def search(hunt: Hunt) -> Catch:
         elif math.prod(len(values.steps) for values in searched.regime.ranges.values()) <= SMALL:
             exhausted = not searched.everywhere(random)
         else:
-            while not (_found(searched, database, random) or searched.climb(random)):
+            while not (searched.draw(random) or searched.climb(random)):
                 searched.leave_in_time()
         if not exhausted:
             searched.descend()
             shrunk = True
     except TimeIsUp:
         pass
-    began = time.monotonic()
-    outside = () if searched.violation is not None else searched.outside(exhausted)
     return Catch(
         tuple(searched.probes.values()),
         searched.violation,
@@ -140,69 +112,26 @@ def search(hunt: Hunt) -> Catch:
         exhausted,
         searched.refused,
         frozenset(searched.asked),
-        tuple((key, value) for key, values in database.data.items() for value in values),
-        outside,
-        time.monotonic() - began,
     )
 
 
-def _found(searched: _Search, database: InMemoryExampleDatabase, random: Random) -> bool:
-    """A round of Hypothesis; whether it found a violation.
-
-    It is not Hypothesis that shrinks: it asks for far more points than `descend`, which are dear.
-    """
-    try:
-        find(
-            points(searched.regime),
-            searched.violates,
-            settings=settings(
-                max_examples=ROUND,
-                database=database,
-                deadline=None,
-                phases=(Phase.reuse, Phase.generate, Phase.target),
-            ),
-            random=random,
-            database_key=searched.claim.id.encode(),
-        )
-    except (NoSuchExample, Unsatisfiable):
-        return False
-    return True
-
-
-def points(regime: Regime) -> st.SearchStrategy[Cell]:
-    """Cells of the ranges; each parameter shrinks to its first value."""
-    drawn = {name: st.sampled_from(values.steps) for name, values in regime.ranges.items()}
-    return st.fixed_dictionaries(drawn).map(lambda params: Cell(**params))
-
-
 class _Search:
-    def __init__(self, claim: Claim, hunt: Hunt) -> None:
-        assert claim.domain is not None
-        self.claim, self.hunt, self.regime = claim, hunt, claim.domain
+    def __init__(self, claim: Claim, turn: Turn) -> None:
+        assert claim.regime is not None
+        self.claim, self.turn, self.regime = claim, turn, claim.regime
         self.probes: dict[str, Probe] = {}
         self.refused: Counter[str] = Counter()
-        refuted = [p for p in hunt.known.values() if p.verdict is Verdict.REFUTED]
+        refuted = [p for p in turn.known.values() if p.verdict is Verdict.REFUTED]
         self.violation = min(refuted, key=self._height, default=None)
         self._patient = False
         """Whether points that were given up are asked again."""
-        self.asked = set(hunt.asked)
-        self._end = time.monotonic() + hunt.seconds
+        self.asked = set(turn.asked)
+        self._end = time.monotonic() + turn.seconds
 
     def _height(self, one: Probe) -> float:
         """How far its parameters are from the first values, of each range's length, in all."""
         ranges = self.regime.ranges.items()
         return sum(values.steps.index(one.point[n]) / len(values.steps) for n, values in ranges)
-
-    def violates(self, point: Cell) -> bool:
-        """Whether a point is taken for a violation; Hypothesis asks."""
-        found = self._probed(point)
-        if found is None:
-            reject()
-        target(max(found.discrepancy, -1e6))
-        if found.verdict is not Verdict.REFUTED:
-            return False
-        self.violation = found
-        return True
 
     def everywhere(self, random: Random) -> bool:
         """Try every point, in a random order; whether a violation is found."""
@@ -214,6 +143,17 @@ class _Search:
         random.shuffle(every)
         return any(self._fails(point) for point in every)
 
+    def draw(self, random: Random) -> bool:
+        """Try points drawn from the ranges; whether a violation is found."""
+        enough = len(self.probes) + DRAWN
+        for _ in range(TRIES):
+            ranges = self.regime.ranges.items()
+            if self._fails(Cell(**{name: random.choice(v.steps) for name, v in ranges})):
+                return True
+            if len(self.probes) >= enough:
+                break
+        return False
+
     def climb(self, random: Random) -> bool:
         """Try neighbours of the best points; whether a violation is found.
 
@@ -221,7 +161,7 @@ class _Search:
         """
         ranges = self.regime.ranges
         for _ in range(NEIGHBOURS):
-            every = {**self.hunt.known, **self.probes}.values()
+            every = {**self.turn.known, **self.probes}.values()
             unsettled = [p for p in every if p.verdict is Verdict.INCONCLUSIVE or p.discrepancy < 0]
             best = sorted(unsettled, key=lambda p: -p.discrepancy)[:BEST]
             if not best:
@@ -256,22 +196,6 @@ class _Search:
                 if 0 <= place < now
             )
 
-    def outside(self, exhausted: bool) -> tuple[Outside, ...]:
-        """Probes outside the regime."""
-        until = time.monotonic() + self.hunt.beyond
-        until = max(until, self._end) if exhausted else until
-        found = explore(
-            self.claim,
-            [*self.hunt.known.values(), *self.probes.values()],
-            self.hunt.outside,
-            seed=self.hunt.seed,
-            device=self.hunt.device,
-            patience=self.hunt.patience,
-            random=Random(_named(self.hunt) + 1),
-            until=until,
-        )
-        return tuple(found) if exhausted or self.hunt.beyond else ()
-
     def leave_in_time(self) -> None:
         """Raises: TimeIsUp: it is."""
         if time.monotonic() > self._end:
@@ -290,7 +214,7 @@ class _Search:
             if not self.regime.searchable(point):
                 return None
             key = registration(alone(self.claim, point), TIER)
-            known = self.probes.get(key, self.hunt.known.get(key))
+            known = self.probes.get(key, self.turn.known.get(key))
             given_up = known is not None and known.verdict is Verdict.INCONCLUSIVE
             if known is not None and not (given_up and self._patient and key not in self.asked):
                 return known
@@ -298,9 +222,9 @@ class _Search:
             found = probe(
                 self.claim,
                 point,
-                seed=self.hunt.seed,
-                device=self.hunt.device,
-                patience=SECONDS if self.violation or self._patient else self.hunt.patience,
+                seed=self.turn.seed,
+                device=self.turn.device,
+                patience=SECONDS if self.violation or self._patient else self.turn.patience,
             )
             self.probes[key] = found
             if self.violation or self._patient:
@@ -311,13 +235,6 @@ class _Search:
         return found
 
 
-def _named(hunt: Hunt) -> int:
-    text = f"hunt\0{hunt.seed}\0{hunt.claim}\0{hunt.turn}\0{hunt.engine}"
+def _seeded(turn: Turn) -> int:
+    text = f"hunt\0{turn.seed}\0{turn.claim}\0{turn.turn}\0{turn.engine}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
-
-
-def _database(examples: tuple[Example, ...]) -> InMemoryExampleDatabase:
-    database = InMemoryExampleDatabase()
-    for key, value in examples:
-        database.save(key, value)
-    return database

@@ -15,11 +15,10 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from recall_claims.declare.cell import Cell
-from recall_claims.declare.claim import Claim
-from recall_claims.declare.controls import Control
+from recall_claims.declare.claim import Claim, Control
 from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Component, Verdict, headline, judge
-from recall_claims.judge.resolution import Resolution, resolution
+from recall_claims.judge.resolution import resolution
 from recall_claims.judge.rules import Predict, Sample
 
 Observations = Mapping[str, Array]
@@ -30,7 +29,7 @@ class Reading(Protocol):
     """A decision, as far as the loop asks."""
 
     @property
-    def reads(self) -> Collection[str]:
+    def open_cells(self) -> Collection[str]:
         """Ids of the cells of which more replicates may still change it; none once it is final."""
 
 
@@ -64,10 +63,10 @@ def looks(
     steps: Sequence[int],
     decided: Callable[[tuple[Sample, ...], D | None], D],
 ) -> Looks[D]:
-    """Ask for blocks, look after look, until the decision reads no cell or the looks are spent.
+    """Ask for blocks, look after look, until no cell is open or the looks are spent.
 
-    At each look the cells that the decision reads get blocks up to the next of `steps`. A cell that
-    is taken up again, by a control that still stands, goes on from where it stopped.
+    At each look the cells that the decision leaves open get blocks up to the next of `steps`. A
+    cell that is taken up again, by a control that still stands, goes on from where it stopped.
 
     Args:
         cells: at least one.
@@ -78,11 +77,11 @@ def looks(
     parts: dict[Cell, list[Observations]] = {cell: [] for cell in cells}
     look: Look[D] = Look(0, {}, None, ())
     while True:
-        reads = drawn if look.decision is None else look.decision.reads
+        open_cells = drawn if look.decision is None else look.decision.open_cells
         wanted = {
             cell: range(drawn[cell.id], step)
             for cell in cells
-            if cell.id in reads
+            if cell.id in open_cells
             for step in [next((n for n in steps if n > drawn[cell.id]), 0)]
             if step
         }
@@ -131,10 +130,10 @@ class Decision:
         return self.on_region
 
     @property
-    def reads(self) -> frozenset[str]:
+    def open_cells(self) -> frozenset[str]:
         """Ids of the cells of which more replicates may still change the verdict.
 
-        First those that undecided components read. Once these are decided, for each control that
+        First those of undecided components. Once these are decided, for each control that
         still stands those of the component whose estimate contradicts it most.
         """
         if self.verdict is not Verdict.INCONCLUSIVE:
@@ -142,12 +141,12 @@ class Decision:
         waiting = [c for c in self.components if c.verdict is Verdict.INCONCLUSIVE]
         if not waiting:
             for name in self.unrefuted:
-                able = [part for part in self.controls[name] if part.reads]
+                able = [part for part in self.controls[name] if part.open_cells]
                 waiting += [max(able, key=lambda part: part.distance)] if able else []
-        return frozenset(cell for component in waiting for cell in component.reads)
+        return frozenset(cell for component in waiting for cell in component.open_cells)
 
     @property
-    def resolution(self) -> Resolution:
+    def resolution(self) -> float | None:
         """The smallest error in the theory that these data would have refuted."""
         return resolution(self.components)
 

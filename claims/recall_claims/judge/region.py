@@ -22,18 +22,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
-Scale = Literal["ratio", "difference", "probability", "exponent", "share", "error"]
+from recall_reports.values import Scale, Verdict
 
-
-class Verdict(StrEnum):
-    """The three verdicts; there is no fourth."""
-
-    SUPPORTED = "SUPPORTED"
-    REFUTED = "REFUTED"
-    INCONCLUSIVE = "INCONCLUSIVE"
+__all__ = [
+    "EVERYTHING",
+    "Component",
+    "Interval",
+    "Region",
+    "Scale",
+    "Verdict",
+    "headline",
+    "judge",
+]
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Component:
         params: the cell parameters that it is about, where its name is made of these.
         one_sided: each end bounds the estimand at the claim's whole alpha; what lies inside its
             region is supported. Without it, the interval serves.
-        reads: ids of the cells of which more replicates may still decide it.
+        open_cells: ids of the cells of which more replicates may still decide it.
     """
 
     name: str
@@ -111,7 +113,7 @@ class Component:
     scale: Scale
     params: Mapping[str, Any] = field(default_factory=dict)
     one_sided: Interval | None = None
-    reads: tuple[str, ...] = ()
+    open_cells: tuple[str, ...] = ()
 
     @property
     def bounds(self) -> Interval:

@@ -9,41 +9,21 @@ data happen to lie has no say in it.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from recall_claims.judge.region import Component, Interval, Scale
-
-
-@dataclass(frozen=True)
-class Resolution:
-    """The smallest errors refuted; None where no finite error would have been.
-
-    Attributes:
-        value: of an error common to all components.
-        single: of an error in one component alone, whichever it is.
-        scale: what they are told on.
-    """
-
-    value: float | None
-    single: float | None
-    scale: Scale
+from recall_claims.judge.region import Component, Interval
+from recall_reports.record import finite
 
 
-def resolution(components: Sequence[Component]) -> Resolution:
-    """The resolution of a decided look.
+def resolution(components: Sequence[Component]) -> float | None:
+    """The smallest error refuted by a decided look; None where no finite error would have been.
 
     A ratio, difference, probability, share or error is one theory seen in several components: an
     error common to all is refuted as soon as one component refutes it. Exponents are separate
     numbers: there is no error but that of a single one.
     """
-    scale = components[0].scale
-    single = max(_up_and_down([component]) for component in components)
-    common = single if scale == "exponent" else _up_and_down(components)
-    return Resolution(_finite(common), _finite(single), scale)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    if components[0].scale == "exponent":
+        return finite(max(_up_and_down([component]) for component in components))
+    return finite(_up_and_down(components))
 
 
 def _up_and_down(components: Sequence[Component]) -> float:

@@ -6,7 +6,6 @@ report, so that pytest-xdist loses none.
 """
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Generator
 from concurrent.futures import BrokenExecutor
@@ -21,6 +20,7 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError
 from recall_claims.plugin import options, why
+from recall_claims.plugin.hunting import run_hunt
 from recall_claims.plugin.item import PLAIN, ClaimItem
 from recall_claims.plugin.outlook import Outlook
 from recall_claims.plugin.plan import print_plan
@@ -101,7 +101,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
     try:
         print_plan(claims, state.forecast, Console())
-    except ClaimError as error:
+    except (ClaimError, ValueError) as error:  # the latter of a grid that is worked out now
         raise session.Interrupted(str(error)) from error
     return True
 
@@ -192,15 +192,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
         pictures = not session.config.getoption("no_plots")
         if not state.report.write(pictures=pictures):
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-    idle = session.config.pluginmanager.get_plugin("hypothesispytest")
-    if idle is not None and "hypothesis" not in sys.modules:
-        # Its summary would import it, for a second, to say nothing.
-        session.config.pluginmanager.unregister(idle)
 
 
 def _hunt(session: pytest.Session, state: ClaimSession) -> None:
-    from recall_claims.plugin.hunting import run_hunt  # hypothesis is slow to import
-
     if state.progress is not None:
         state.progress.close()
         state.progress = None

@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.status import Status
 
-from recall_claims.declare import counterexamples
-from recall_claims.declare.cell import Cell
+from recall_claims import recording
 from recall_claims.evidence.executors import SerialExecutor, cores
 from recall_claims.hunt.campaign import Trail, hunt
-from recall_claims.hunt.memory import alpha_of
-from recall_claims.hunt.probe import TIER, Probe, alone
+from recall_claims.hunt.probe import Probe
+from recall_claims.hunt.tables import alpha_of
 from recall_claims.judge.region import Verdict
-from recall_claims.plugin import record
 from recall_claims.plugin.session import ClaimSession
 from recall_reports import record as reports
 
@@ -54,10 +52,6 @@ def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
         entry = found[trail.claim.id]
         entry.hunt = recorded(trail)
         refuted += _overturned(entry, trail)
-        if session.keep and trail.confirmation is not None:
-            one = alone(trail.claim, Cell(**trail.confirmation.probe.point))
-            file = counterexamples.beside(trail.claim.observe)
-            counterexamples.keep(file, trail.claim.id, one.cells[TIER])
     return refuted
 
 
@@ -94,15 +88,6 @@ def recorded(trail: Trail) -> reports.Hunt:
             number=confirmation.number,
             alpha=alpha_of(confirmation.number),
         ),
-        beyond=[
-            reports.Beyond(
-                params=one.probe.point,
-                parameter=one.parameter,
-                edge=one.edge,
-                outside=one.probe.verdict is Verdict.REFUTED,
-            )
-            for one in trail.outside.values()
-        ],
     )
 
 
@@ -118,10 +103,10 @@ def _overturned(entry: reports.Claim, trail: Trail) -> bool:
         return False
     if confirmation.outcome is not None:
         parts = confirmation.outcome.decision.components
-        entry.components = [*map(record.component, parts), *entry.components]
+        entry.components = [*map(recording.component, parts), *entry.components]
     else:
         entry.reason = "a violation was confirmed by an earlier hunt"
     entry.headline = 0
-    entry.verdict = "BREAKS" if trail.claim.exploratory else "REFUTED"
+    entry.verdict = recording.said(Verdict.REFUTED, exploratory=trail.claim.exploratory)
     entry.outcome = "passed" if trail.claim.exploratory else "failed"
     return not trail.claim.exploratory

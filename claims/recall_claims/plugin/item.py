@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from recall_claims import recording
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError, ExecutorError, LedgerError, OutOfTime, SimulationError
 from recall_claims.judge.region import Verdict
-from recall_claims.plugin import record
 from recall_claims.plugin.session import SESSION
 from recall_reports import failure, phrases
 from recall_reports.record import Claim as ClaimRecord
@@ -45,7 +45,7 @@ class ClaimItem(pytest.Item):
             self.record = session.cut(claim, file)
         except Exception as error:  # whatever broke is the claim's record, and pytest's to show
             reason = f"{type(error).__name__}: {error}"
-            self.record = record.undecided(
+            self.record = recording.undecided(
                 claim, session.settings, file, state="ERROR", reason=reason, outcome="failed"
             )
             raise
@@ -56,14 +56,14 @@ class ClaimItem(pytest.Item):
             inherited = f"{self.record.verdict}, {phrases.evidence(self.record)}"
             pytest.skip(inherited if self.record.verdict else f"NOT RUN: {self.record.reason}")
         if outcome.explored:
-            self.record = record.explored(outcome, file)
+            self.record = recording.explored(outcome, file)
             pytest.skip(
                 f"EXPLORED: {outcome.decision.verdict} if it were judged on evidence of "
                 f"registration {outcome.registration}, drawn before this declaration was fixed"
             )
-        self.record = record.decided(outcome, file)
+        self.record = recording.decided(outcome, file)
         verdict = outcome.decision.verdict
-        if record.passes(claim, verdict):
+        if recording.passes(claim, verdict):
             return
         if verdict is Verdict.INCONCLUSIVE and session.inconclusive == "skip":
             self.record.outcome = "skipped"

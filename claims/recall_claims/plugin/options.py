@@ -1,19 +1,16 @@
 """Options of `pytest claims/`, and how their values are read."""
 
-import re
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from recall_claims.declare.claim import TIERS
 from recall_claims.errors import LedgerError
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.judge.budget import DEFAULT, Budget
+from recall_claims.judge.budget import DEFAULT
 from recall_claims.plugin import baseline
 from recall_reports import files
 from recall_reports.errors import ReportError
@@ -36,9 +33,6 @@ VALUED = (
     *("--tier", "--device", "--seed", "--error-budget", "--time-limit", "--executor"),
     *("--inconclusive", "--changed-since", "--hunt", *PATHS),
 )
-LONGEST_TIME = 10 * 365 * 24 * 3600
-MOST_DIGITS = 18
-"""Of a seed, which then is an integer of 64 bits."""
 
 
 def add(parser: pytest.Parser) -> None:
@@ -109,12 +103,6 @@ def add(parser: pytest.Parser) -> None:
         "90s, 10m, 1h (on all cores, whatever -n was)",
     )
     group.addoption(
-        "--keep",
-        action="store_true",
-        help="with --hunt: add confirmed violations to counterexamples.toml beside the claim's "
-        "file, whose points its grid has from then on",
-    )
-    group.addoption(
         "--dry-run",
         action="store_true",
         help="print cells, replicates planned and needed, looks, and the seconds expected on this "
@@ -157,46 +145,3 @@ def places(ledger: Path, reports: Path) -> None:
             Ledger(ledger).close()
     except (LedgerError, ReportError) as error:
         raise ValueError(str(error)) from error
-
-
-def seed(text: str) -> int:
-    if text == "fresh":
-        return secrets.randbits(32)
-    if not re.fullmatch(f"[0-9]{{1,{MOST_DIGITS}}}", text):
-        raise ValueError(
-            f"--seed takes a non-negative integer of up to {MOST_DIGITS} digits or 'fresh', got "
-            f"{text[:100]!r}"
-        )
-    return int(text)
-
-
-def budget(text: str) -> Budget:
-    try:
-        return Budget(float(text))
-    except ValueError as error:
-        raise ValueError(f"--error-budget {text}: {error}") from error
-
-
-def device(text: str, *, local: bool) -> str:
-    """A torch device; only where blocks run on this machine (`local`) must it be here."""
-    try:
-        device = torch.device(text)
-    except RuntimeError as error:
-        raise ValueError(f"--device {text!r} is no torch device; try cpu or cuda") from error
-    if device.type not in ("cpu", "cuda"):
-        raise ValueError(f"--device {text}: claims run on cpu and cuda, not on {device.type}")
-    if local and device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise ValueError(
-            f"--device {text}: torch sees {torch.cuda.device_count()} CUDA devices here; use "
-            "--device cpu, or install a CUDA build of torch and a driver"
-        )
-    return text
-
-
-def duration(text: str, option: str) -> float:
-    """Seconds of an option's value such as 90s, 10m or 1h."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
-    seconds = float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]] if found else 0.0
-    if not 0 < seconds <= LONGEST_TIME:
-        raise ValueError(f"{option} takes a time such as 90s, 10m or 1h, got {text[:100]!r}")
-    return seconds

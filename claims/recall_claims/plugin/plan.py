@@ -161,13 +161,8 @@ def _needed(earlier: record.Claim | None) -> str:
 
 def _component(entry: record.Component, rule: record.Rule) -> Component:
     """A component as it was before it became a record, where an open end is null."""
-
-    def ends(pair: record.Range) -> tuple[float, float]:
-        low = -math.inf if pair.low is None else pair.low
-        return low, math.inf if pair.high is None else pair.high
-
     estimate = math.nan if entry.estimate is None else entry.estimate
-    interval, region = Interval(*ends(entry.interval)), Region(*ends(entry.region))
+    interval, region = Interval(*entry.interval.ends), Region(*entry.region.ends)
     return Component(entry.name, estimate, interval, region, rule.scale)
 
 

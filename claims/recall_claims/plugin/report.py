@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from recall_claims import recording
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import find
-from recall_claims.plugin import record
 from recall_claims.plugin.changes import commit
 from recall_reports.errors import ReportError
 from recall_reports.record import Claim as ClaimRecord
@@ -33,7 +33,7 @@ class RunReport:
         self.folder, self.root, self.settings, self.executor = folder, root, settings, executor
         self.records: list[ClaimRecord] = []
         self._origins: list[tuple[int, str, str, str]] = []
-        self._papers: dict[str, record.PaperEntry] = {}
+        self._papers: dict[str, recording.PaperEntry] = {}
         self.written: dict[str, Path] = {}
         self.write_error = ""
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -45,7 +45,7 @@ class RunReport:
         if entry is not None:
             self.records.append(msgspec.convert(entry, ClaimRecord))
             if report.__dict__["paper_record"] is not None:  # the first claim of a paper brings it
-                found = msgspec.convert(report.__dict__["paper_record"], record.PaperEntry)
+                found = msgspec.convert(report.__dict__["paper_record"], recording.PaperEntry)
                 self._papers[found.paper.key] = found
             self._origins.append((*report.__dict__["claim_origin"], self.records[-1].id))
 
@@ -77,7 +77,7 @@ class RunReport:
 
     def whole(self) -> Record:
         """All of it, claims ordered by paper, file and id."""
-        return record.suite(
+        return recording.suite(
             self.settings,
             sorted(self.records, key=lambda r: (r.source.paper, r.file, r.id)),
             self._papers,

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from recall_claims import parse, recording
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import LedgerError
 from recall_claims.evidence import executors
@@ -20,7 +21,7 @@ from recall_claims.evidence.predicted import Predicted
 from recall_claims.evidence.run import Outcome, Prepared, Running, Settings
 from recall_claims.evidence.scheduler import Scheduler
 from recall_claims.evidence.simulate import TimeLimit
-from recall_claims.plugin import baseline, options, record
+from recall_claims.plugin import baseline, options
 from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.changes import Changes
 from recall_claims.plugin.forecast import Forecast
@@ -53,12 +54,11 @@ class ClaimSession:
         spread = self.is_worker or bool(getattr(config.option, "numprocesses", None))
         self._refuse(option, spread)
         hunts = option("--hunt") and not self.is_worker  # the controller does, for all workers
-        self.hunt = options.duration(option("--hunt"), "--hunt") if hunts else 0.0
+        self.hunt = parse.duration(option("--hunt"), "--hunt") if hunts else 0.0
         self.hunt_error = ""
-        self.keep: bool = option("--keep")
         self.limit: str | None = option("--time-limit")
         local = executors.is_local(option("--executor"))
-        device = options.device(option("--device"), local=local)
+        device = parse.device(option("--device"), local=local)
         executor = executors.resolve(option("--executor"), device, nested=spread)
         self.store = Scheduler(root / Path(option("--ledger")), executor)
         if not self.is_worker:
@@ -76,9 +76,9 @@ class ClaimSession:
         )
         self.settings = Settings(
             tier=option("--tier"),
-            seed=(worker or {}).get("claims_seed", options.seed(option("--seed"))),
+            seed=(worker or {}).get("claims_seed", parse.seed(option("--seed"))),
             device=device,
-            budget=options.budget(option("--error-budget")),
+            budget=parse.budget(option("--error-budget")),
             reuse_evidence=option("--reuse-evidence"),
             limit=self._time_limit(worker),
             costs=self.costs,
@@ -100,7 +100,7 @@ class ClaimSession:
         """The limit of --time-limit; a worker has the controller's."""
         if not self.limit:
             return None
-        seconds = options.duration(self.limit, "--time-limit")
+        seconds = parse.duration(self.limit, "--time-limit")
         deadline = time.time() + seconds if worker is None else worker["claims_deadline"]
         return TimeLimit(deadline, PATIENCE * seconds)
 
@@ -109,8 +109,6 @@ class ClaimSession:
         """Refuse options that make no sense together."""
         if option("--dry-run") and spread:
             raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
-        if option("--keep") and not option("--hunt"):
-            raise ValueError("--keep keeps what a hunt has found: give --hunt TIME as well")
         if option("--hunt") and option("--dry-run"):
             raise ValueError("--hunt simulates, and --dry-run does not: leave out one of them")
 
@@ -147,7 +145,7 @@ class ClaimSession:
     def cut(self, claim: Claim, file: str) -> ClaimRecord:
         """The record of a claim that the time limit has cut: it has no verdict."""
         assert self.limit is not None
-        grace = GRACE * options.duration(self.limit, "--time-limit")
+        grace = GRACE * parse.duration(self.limit, "--time-limit")
         if self.left < -grace and not getattr(claim.cells, "known", True):
             takes, claim = self.forecast.about_baseline(claim.id), replace(claim, cells={})
         else:
@@ -157,7 +155,7 @@ class ClaimSession:
 
     def not_run(self, claim: Claim, file: str, reason: str) -> ClaimRecord:
         """The record of a claim that is skipped."""
-        return record.undecided(
+        return recording.undecided(
             claim, self.settings, file, state="NOT RUN", reason=reason, outcome="skipped"
         )
 
@@ -211,7 +209,7 @@ class ClaimSession:
         if claim.source.paper in self._papers:
             return None
         self._papers.add(claim.source.paper)
-        return msgspec.to_builtins(record.paper(claim, self.settings.budget))
+        return msgspec.to_builtins(recording.paper(claim, self.settings.budget))
 
     def close(self) -> None:
         """Stop workers, close ledger and terminal."""

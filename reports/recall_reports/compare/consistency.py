@@ -4,13 +4,13 @@ A verdict follows from intervals, regions and controls, so a record that states 
 edited, or comes from code that was. A record in which all of this fits may still be invented.
 """
 
-import math
 from collections.abc import Iterator
 
-from recall_reports.record import Claim, Component, Control, PaperBudget, Range, Verdict
+from recall_reports.record import Claim, Component, Control, PaperBudget, Range
+from recall_reports.values import Verdict
 
 ROUNDING = 1e-9
-EVERYTHING = (-math.inf, math.inf)
+EVERYTHING = Range(None, None)
 
 
 def contradictions(claim: Claim, budget: PaperBudget) -> Iterator[tuple[str, str]]:
@@ -30,7 +30,7 @@ def contradictions(claim: Claim, budget: PaperBudget) -> Iterator[tuple[str, str
         yield "replicates", f"{claim.replicates} are not those of the cells together"
     for index, part in enumerate(claim.components):
         place, possible = f"components[{index}]", _possible(part, part.one_sided)
-        if _ends(part.region) == EVERYTHING:
+        if part.region.ends == EVERYTHING.ends:
             yield f"{place}.region", "without any end, so that nothing could refute it"
         elif part.verdict not in possible:
             yield place, f"{part.verdict} where its figures say {' or '.join(possible)}"
@@ -69,22 +69,19 @@ def _of_claim(claim: Claim) -> Verdict:
     verdicts = {part.verdict for part in claim.components}
     hunted = claim.hunt is not None and claim.hunt.confirmed is not None
     if hunted or "REFUTED" in verdicts:
-        return "REFUTED"
+        return Verdict.REFUTED
     standing = any(control.verdict != "REFUTED" for control in claim.controls)
-    return "INCONCLUSIVE" if standing or "INCONCLUSIVE" in verdicts else "SUPPORTED"
+    undecided = standing or Verdict.INCONCLUSIVE in verdicts
+    return Verdict.INCONCLUSIVE if undecided else Verdict.SUPPORTED
 
 
 def _possible(found: Component | Control, one_sided: Range | None = None) -> tuple[Verdict, ...]:
     """What can be the verdict on figures, by the rule of `recall_claims.judge.region`."""
-    (low, high), (least, most) = _ends(found.region), _ends(found.interval)
-    inside = _ends(one_sided or found.interval)
+    interval = found.interval or EVERYTHING
+    (low, high), (least, most) = (found.region or EVERYTHING).ends, interval.ends
+    inside = (one_sided or interval).ends
     if low <= inside[0] and inside[1] <= high:
-        return ("SUPPORTED",)
-    if found.estimate is None and (least, most) == EVERYTHING:
-        return ("INCONCLUSIVE", "REFUTED")  # no estimate, or an infinite one, as 1 / 0
-    return ("REFUTED",) if most < low or least > high else ("INCONCLUSIVE",)
-
-
-def _ends(ends: Range | None) -> tuple[float, float]:
-    low, high = (None, None) if ends is None else (ends.low, ends.high)
-    return -math.inf if low is None else low, math.inf if high is None else high
+        return (Verdict.SUPPORTED,)
+    if found.estimate is None and interval.ends == EVERYTHING.ends:
+        return (Verdict.INCONCLUSIVE, Verdict.REFUTED)  # no estimate, or an infinite one, as 1 / 0
+    return (Verdict.REFUTED if most < low or least > high else Verdict.INCONCLUSIVE,)

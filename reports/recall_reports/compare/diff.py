@@ -30,7 +30,8 @@ from rich.text import Text
 from recall_reports import phrases
 from recall_reports.compare import declared
 from recall_reports.markdown import code, escaped
-from recall_reports.record import Claim, Component, Range, Record, Scale, Suite
+from recall_reports.record import Claim, Component, Range, Record, Suite
+from recall_reports.values import Scale
 
 COARSER = 1.25
 SLOWER = 1.5
@@ -214,7 +215,7 @@ def _moved(was: Claim, now: Claim, same_draws: bool, rounded: float) -> Change |
         if abs(step) / scale >= size:
             size = abs(step) / scale
             why = "beyond chance" if beyond else "same seed, so not chance"
-            finding = phrases.with_interval(step, Range(_finite(low), _finite(high)))
+            finding = phrases.with_interval(step, Range.of(low, high))
             name = phrases.component_name(now, component, component.params)
             note = f"{name}: difference {finding}, {why}"
             worst = Change(
@@ -239,18 +240,13 @@ def _rounding(scale: Scale, component: Component, share: float) -> float:
 
 
 def _difference(old: Range, new: Range) -> tuple[float, float]:
-    low = -math.inf if new.low is None or old.high is None else new.low - old.high
-    high = math.inf if new.high is None or old.low is None else new.high - old.low
-    return low, high
+    (least, most), (low, high) = old.ends, new.ends
+    return low - most, high - least
 
 
 def _width(interval: Range) -> float:
-    low, high = interval.low, interval.high
-    return math.inf if low is None or high is None else high - low
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    low, high = interval.ends
+    return high - low
 
 
 def sentence(found: list[Change]) -> str:

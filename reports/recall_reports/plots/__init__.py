@@ -5,7 +5,8 @@ from msgspec.structs import replace
 from recall_reports.plots import collapse, curve, parity, phase_map, regime
 from recall_reports.plots.panel import Painter, Panel, draw
 from recall_reports.plots.series import is_number
-from recall_reports.record import Cell, Claim, Plot
+from recall_reports.record import Cell, Claim
+from recall_reports.values import Plot
 
 __all__ = ["Panel", "panels"]
 

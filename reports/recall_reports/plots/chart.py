@@ -16,6 +16,7 @@ MARKERS = "osD^vPX*"
 MAX_TICKS = 7
 MIN_LOG_RANGE = 8  # a logarithmic axis that spans less has evenly spaced ticks
 HUGE = 1e300  # values beyond are drawn here, and those below its inverse count as zero
+LARGEST = 305.0  # an axis has no greater power of ten: a float holds it
 SLACK = 1e-9  # relative to the distance of ticks, for rounding errors
 FAR = 30  # what lies so many times the axis away is drawn from there
 
@@ -63,7 +64,8 @@ class Axis:
             pad = 0.0 if self.ends else self.margin * (high - low)
         else:
             pad = max(0.1 * abs(high), 0.1 if self.log or abs(high) < 1 / HUGE else 0.0)
-        return low - pad, high + pad
+        low, high = low - pad, high + pad
+        return (max(low, -LARGEST), min(high, LARGEST)) if self.log else (low, high)
 
     def _scaled(self, value: float) -> float:
         value = min(max(value, -HUGE), HUGE)

@@ -8,7 +8,8 @@ from recall_reports import phrases
 from recall_reports.plots.chart import MUTED, Chart, Mark
 from recall_reports.plots.panel import Painter
 from recall_reports.plots.series import points, scale_axis, series, value
-from recall_reports.record import Cell, Claim, Plot
+from recall_reports.record import Cell, Claim
+from recall_reports.values import Plot
 
 
 def painters(claim: Claim) -> list[Painter]:

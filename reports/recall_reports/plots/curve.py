@@ -18,7 +18,8 @@ from recall_reports.plots.series import (
     strands,
     value,
 )
-from recall_reports.record import Cell, Claim, Plot
+from recall_reports.record import Cell, Claim
+from recall_reports.values import Plot
 
 CROWDED = 4
 

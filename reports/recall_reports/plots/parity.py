@@ -10,7 +10,8 @@ from recall_reports.plots.series import (
     scale_axis,
     series,
 )
-from recall_reports.record import Claim, Plot
+from recall_reports.record import Claim
+from recall_reports.values import Plot
 
 WRONG_MARKERS = "x+12"
 

@@ -8,7 +8,8 @@ import numpy as np
 from recall_reports import phrases
 from recall_reports.plots.chart import COLOURS, MUTED, Chart, Mark
 from recall_reports.plots.series import is_number, scale_axis
-from recall_reports.record import Claim, Plot, Point
+from recall_reports.record import Claim, Point
+from recall_reports.values import Plot
 
 WIDE = 8
 """Ratio of the ends from which an axis is logarithmic."""
@@ -44,22 +45,17 @@ def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
     x, y = telling(points)
     suspect = [p for p in points if p.discrepancy is not None and p.discrepancy > 0]
     clean = [p for p in points if p not in suspect]
-    beyond = claim.hunt.beyond
-    seen, outside = [p for p in beyond if not p.outside], [p for p in beyond if p.outside]
     violation = claim.hunt.confirmed
     for shown, label, colour, marker, size in (
         ([p.params for p in clean], "not shown outside", MUTED, "o", 3),
         ([p.params for p in suspect], "outside by a standard error", COLOURS[0], "^", 5),
-        ([p.params for p in seen], "beyond the edge, nothing seen", COLOURS[2], "s", 3),
-        ([p.params for p in outside], "beyond the edge, outside", COLOURS[3], "s", 5),
         ([violation.params] if violation else [], "violation, confirmed", COLOURS[1], "*", 10),
     ):
         if shown:
             xs, ys = ([float(params[name]) for params in shown] for name in (x, y))
             chart.add(Mark("dots", colour, xs, ys, marker, size, label=label))
     for axis, name in ((chart.x, x), (chart.y, y)):
-        everywhere = [p.params for p in points] + [p.params for p in beyond]
-        values = [float(params[name]) for params in everywhere]
+        values = [float(point.params[name]) for point in points]
         low, high = min(values), max(values)
         scale_axis(axis, values, log=low > 0 and high / low > WIDE)
         axis.label = phrases.axis(name, claim.symbols)
@@ -68,5 +64,4 @@ def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
         f"{claim.hunt.tried} points of the regime that a hunt has tried"
         f"{f', the {len(points)} nearest to a violation' if claim.hunt.tried > len(points) else ''}"
         ", over the two parameters that rank them best."
-        f"{' Squares are beyond its edge, by one parameter, shown or not.' if beyond else ''}"
     )

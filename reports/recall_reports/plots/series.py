@@ -8,7 +8,8 @@ from typing import Any, TypeGuard
 
 from recall_reports import phrases
 from recall_reports.plots.chart import COLOURS, MARKERS, MAX_TICKS, Axis, Chart, Mark
-from recall_reports.record import Cell, Claim, Plot
+from recall_reports.record import Cell, Claim
+from recall_reports.values import Plot
 
 
 @dataclass(frozen=True)

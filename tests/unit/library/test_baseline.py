@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from claims.attention.test_signal import trigger_score as claim
+from recall_claims import recording
 from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.run import Settings
-from recall_claims.plugin import record
 from recall_claims.plugin.baseline import LIBRARIES, Baseline
 from recall_claims.plugin.changes import Changes
 from recall_reports.record import Record
@@ -32,12 +32,12 @@ Edit = Callable[[Any], None]  # of the report, in plain types
 
 def written(path: Path, *edits: Edit) -> Path:
     """A report with one decided record, as this run would write it, then edited."""
-    entry = record.undecided(claim, SMOKE, "file", state="NOT RUN", reason="", outcome="skipped")
+    entry = recording.undecided(claim, SMOKE, "file", state="NOT RUN", reason="", outcome="skipped")
     share = SMOKE.budget.per_claim(papers()["A"])
-    report = record.suite(
+    report = recording.suite(
         SMOKE,
         [entry],
-        {"A": record.paper(claim, SMOKE.budget)},
+        {"A": recording.paper(claim, SMOKE.budget)},
         executor="serial",
         started="2026-11-20T23:02:11+00:00",
         wall_seconds=1.0,

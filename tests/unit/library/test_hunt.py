@@ -35,9 +35,9 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import Task, simulate
 from recall_claims.hunt import campaign
-from recall_claims.hunt.memory import HuntMemory, alpha_of
 from recall_claims.hunt.probe import alone, probe
-from recall_claims.hunt.search import Hunt, _Search, search
+from recall_claims.hunt.search import Turn, _Search, search
+from recall_claims.hunt.tables import HuntTables, alpha_of
 from recall_claims.judge.methods import Array
 
 SIZES = {"dim": log_integers(8, 512), "length": log_integers(4, 256), "tied": one_of(False, True)}
@@ -95,45 +95,6 @@ def critical(cell: Cell, block: Block) -> Array:
     """Half of the trials succeed from twice the dimension on, but where the dimension is large."""
     middle = cell["dim"] * (2 if cell["dim"] < 40 else 3)
     return np.array([float(rng.normal(cell["samples"], 1.0) > middle) for rng in block.rngs])
-
-
-def edged(id: str, **size: Any) -> Claim:
-    """Sequences as long as the dimension, tied only from 32 on; it holds up to twice as long."""
-    powers = {
-        "dim": log_integers(16, 128, per_octave=1),
-        "length": log_integers(16, 128, per_octave=1),
-    }
-    regime = Regime(
-        "L <= d",
-        {**powers, "tied": one_of(False, True)},
-        holds=lambda cell: cell["length"] <= cell["dim"] and cell["dim"] >= 32 * cell["tied"],
-        **size,
-    )
-
-    @claim(
-        id,
-        "The mean is the dimension",
-        source=Source("A", "A3", provenance="derived", reference="nowhere"),
-        regime=regime,
-        cells=grid(dim=(32, 64), length=16, tied=True),
-        replicates=64,
-        looks=5,
-        rule=MeanRatio(Region(0.9, 1.1)),
-        why="a test",
-        predict=lambda cell: cell.number("dim"),
-    )
-    def mean(cell: Cell, block: Block) -> Array:
-        """The mean is the dimension."""
-        if id == "T.raises" and cell["length"] > cell["dim"]:
-            raise ValueError("too long")
-        wrong = cell["length"] > 2 * cell["dim"] or (cell["tied"] and cell["dim"] < 32)
-        return normal(block, cell["dim"] * (1.5 if wrong else 1.0))
-
-    return mean
-
-
-SIZE: dict[str, Any] = {"size": lambda cell: cell["dim"] * cell["length"], "largest": 2**16}
-edge, raises, unsized = edged("T.edge", **SIZE), edged("T.raises", **SIZE), edged("T.unsized")
 
 
 def hunted(one: Claim, path: Path, seconds: float, seed: int = 0) -> campaign.Trail:
@@ -195,7 +156,7 @@ def test_what_a_regime_leaves_out_by_now_is_no_violation(path: Path) -> None:
     short = replace(REGIME, holds=lambda cell: cell["length"] <= 2 * cell["dim"])
     few = replace(REGIME, ranges={**SIZES, "tied": one_of(False)})
     for narrower in (short, few):
-        assert hunted(replace(wrong, domain=narrower), path, 0).confirmation is None
+        assert hunted(replace(wrong, regime=narrower), path, 0).confirmation is None
 
 
 def test_a_condition_that_breaks_down_ends_no_search() -> None:
@@ -203,7 +164,7 @@ def test_a_condition_that_breaks_down_ends_no_search() -> None:
         return bool(cell["dim"] / (cell["length"] - 8))
 
     broken = replace(REGIME, holds=holds, ranges={**SIZES, "length": integers(8, 12)})
-    search = _Search(replace(wrong, domain=broken), asked(wrong))
+    search = _Search(replace(wrong, regime=broken), asked(wrong))
     assert not search._fails(Cell(dim=16, length=8, tied=True))
     assert search.refused == {"ZeroDivisionError: division by zero": 1}
 
@@ -218,8 +179,8 @@ def test_a_probe_replays(path: Path) -> None:
     )
 
 
-def asked(claim: Claim, **more: Any) -> Hunt:
-    return Hunt(claim.module, claim.id, seed=0, device="cpu", seconds=60.0, **more)
+def asked(claim: Claim, **more: Any) -> Turn:
+    return Turn(claim.module, claim.id, seed=0, device="cpu", seconds=60.0, **more)
 
 
 def test_a_violation_is_shrunk_before_another_is_looked_for() -> None:
@@ -268,55 +229,9 @@ def test_a_small_regime_is_exhausted(path: Path) -> None:
     assert len(trail.probes) == 4
 
 
-def test_how_far_beyond_its_edge_a_formula_holds(path: Path) -> None:
-    trail = hunted(edge, path, 60)
-    assert trail.confirmation is None
-    told: dict[object, set[bool]] = {}
-    assert edge.domain is not None
-    for one in trail.outside.values():
-        cell = Cell(**one.probe.point)
-        assert edge.domain.why_outside(cell)
-        assert not edge.domain.why_outside(one.inside)
-        assert cell["dim"] * cell["length"] <= 2**16
-        value = (
-            "tied" if one.parameter == "tied" else cell[one.parameter] / one.inside[one.parameter]
-        )
-        told.setdefault((one.parameter, value), set()).add(one.probe.verdict is Verdict.REFUTED)
-    wanted = {("length", 2.0): False, ("length", 4.0): True, ("tied", "tied"): True}
-    assert {place: told.get(place) for place in wanted} == {p: {v} for p, v in wanted.items()}
-    assert ("length", 8.0) not in told  # it has failed before
-    assert told["dim", 8.0] == {False}
-    assert hunted(edge, path, 60).outside == trail.outside  # with the seconds that they took
-
-
-def test_what_breaks_down_beyond_the_edge_ends_nothing(path: Path) -> None:
-    trail = hunted(raises, path, 60)
-    assert trail.exhausted
-    assert not trail.refused
-    assert {one.parameter for one in trail.outside.values()} == {"dim", "length", "tied"}
-    assert all(
-        one.probe.point["length"] <= one.probe.point["dim"] for one in trail.outside.values()
-    )
-
-
-def test_without_a_size_nothing_grows_beyond_the_ranges(path: Path) -> None:
-    points = [one.probe.point for one in hunted(unsized, path, 60).outside.values()]
-    assert any(point["length"] > point["dim"] for point in points)
-    assert max(max(point["length"], point["dim"]) for point in points) == 128
-
-
-def test_points_outside_take_their_time_after_the_search(path: Path) -> None:
-    assert search(replace(asked(right), seconds=0.5)).outside == ()
-    assert search(replace(asked(right), seconds=0.5, beyond=1.0)).outside != ()
-    large = probe(wrong, Cell(dim=32, length=128, tied=True), seed=0, device="cpu")
-    found = search(asked(wrong, known={large.key: large}, beyond=1.0))
-    assert found.violation is not None
-    assert found.outside == ()
-
-
 def test_what_cannot_be_hunted_says_why(path: Path) -> None:
     assert campaign.why_not_hunted(right) == ""
-    in_words = replace(right, domain=None)
+    in_words = replace(right, regime=None)
     assert campaign.why_not_hunted(in_words) == "its regime is stated in words alone"
     assert hunted(in_words, path, 60).turns == 0
 
@@ -342,11 +257,11 @@ def test_confirmations_share_one_error_probability(path: Path) -> None:
     assert math.fsum(alpha_of(j) for j in range(1, 100_000)) == pytest.approx(1e-3, rel=1e-4)
     tried = probe(right, Cell(dim=16, length=8, tied=False), seed=0, device="cpu")
     with Ledger(path) as ledger:
-        memory = HuntMemory(ledger, 0)
-        assert [memory.begin_confirmation("T.right", tried) for _ in range(3)] == [1, 2, 3]
-        memory.end_confirmation(2, Verdict.INCONCLUSIVE)
+        tables = HuntTables(ledger, 0)
+        assert [tables.begin_confirmation("T.right", tried) for _ in range(3)] == [1, 2, 3]
+        tables.end_confirmation(2, Verdict.INCONCLUSIVE)
     with Ledger(path) as ledger:
-        assert HuntMemory(ledger, 7).begin_confirmation("T.wrong", tried) == 4
+        assert HuntTables(ledger, 7).begin_confirmation("T.wrong", tried) == 4
 
 
 def test_ranges() -> None:

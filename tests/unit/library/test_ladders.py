@@ -147,7 +147,7 @@ def test_a_region_is_supported_without_the_rungs_outside_of_it() -> None:
     rule = CriticalLocation(Region(0.8, 1.25), scan="pairs", rising=False)
     [found] = rule.components(evidence((3, 80, 0, 2), 80, (8, 16, 25, 50)), lambda _: 20.0, ALPHA)
     assert found.verdict is Verdict.SUPPORTED
-    assert not found.reads
+    assert not found.open_cells
 
 
 def test_a_region_errs_no_more_often_than_one_test() -> None:
@@ -170,13 +170,13 @@ def test_rungs_that_cannot_matter_are_not_read() -> None:
     rule = CriticalLocation(Region(0.8, 1.25), scan="pairs", rising=False)
     samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
     [found] = rule.components(samples, lambda _: 20.0, ALPHA)
-    assert found.reads == ("pairs=16", "pairs=25")
+    assert found.open_cells == ("pairs=16", "pairs=25")
     # The crossing is near 20. To refute 60, [48, 75], the rungs from the first below 48 have to
     # show it; to refute 10, [8, 12.5], those up to 16.
     [found] = rule.components(samples, lambda _: 60.0, ALPHA)
-    assert found.reads == ("pairs=25",)
+    assert found.open_cells == ("pairs=25",)
     [found] = rule.components(samples, lambda _: 10.0, ALPHA)
-    assert found.reads == ("pairs=16",)
+    assert found.open_cells == ("pairs=16",)
 
 
 def test_exponents_follow_from_brackets() -> None:
@@ -194,7 +194,7 @@ def test_an_exponent_without_a_bracket_is_open() -> None:
     [found] = rule.components(samples, None, ALPHA)
     assert found.bounds.high == math.inf
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.reads == ("dim=8,pairs=720",)
+    assert found.open_cells == ("dim=8,pairs=720",)
 
 
 def test_a_ladder_without_rungs_at_the_edges_is_refused() -> None:

@@ -24,7 +24,7 @@ def _paper(path: Path, rests_on: dict[str, list[str]]) -> Path:
 
 def test_statements_and_what_they_rest_on(tmp_path: Path) -> None:
     paper = _read(_paper(tmp_path / "X.toml", {"1": [], "2": ["1"]}))
-    assert [statement.rests_on for statement in paper.statements] == [(), ("1",)]
+    assert [statement.rests_on for statement in paper.statements] == [[], ["1"]]
 
 
 def test_unknown_statement(tmp_path: Path) -> None:
@@ -41,8 +41,8 @@ def test_circle(tmp_path: Path) -> None:
 
 def test_bundled_papers_have_an_order() -> None:
     rests_on = {s.id: s.rests_on for paper in papers().values() for s in paper.statements}
-    assert rests_on["A4"] == ("A3", "A13")
-    assert rests_on["B4"] == ("B1", "B2", "B3")
+    assert rests_on["A4"] == ["A3", "A13"]
+    assert rests_on["B4"] == ["B1", "B2", "B3"]
 
 
 def test_share_and_slots_are_read(tmp_path: Path) -> None:

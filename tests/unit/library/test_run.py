@@ -17,7 +17,18 @@ import threadpoolctl
 import torch
 
 from claims.attention.test_signal import trigger_score
-from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
+from recall_claims import (
+    Block,
+    Cell,
+    Claim,
+    Control,
+    MeanRatio,
+    Region,
+    Source,
+    claim,
+    grid,
+    recording,
+)
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Tier
 from recall_claims.errors import ClaimError, GivenUp, OutOfTime, SimulationError
@@ -32,7 +43,6 @@ from recall_claims.evidence.simulate import Task, TimeLimit, full_precision, sim
 from recall_claims.judge.looks import remembering
 from recall_claims.judge.region import Verdict
 from recall_claims.judge.rules import Exponents, OneSided, WinnerShare
-from recall_claims.plugin import record
 
 TRUTH = 2.0
 CELLS = grid(length=(4, 8))
@@ -200,7 +210,7 @@ def test_predictions_are_worked_out_once_and_nothing_else_changes(ledger: Ledger
     narrow = Control("narrow", "another region", rule=MeanRatio(Region(0.5, 0.6)))
     one = replace(mean_claim, predict=counted, critical=counted, controls=(narrow,))
     outcome = run(one, SMOKE, ledger, SerialExecutor())
-    entry = record.decided(outcome, "file")
+    entry = recording.decided(outcome, "file")
     assert sorted(cell.id for cell in asked) == sorted(cell.id for cell in CELLS)
     assert [cell.controls for cell in entry.cells] == [{}, {}]
     assert remembering(trigger_score).entry is trigger_score.entry is not None
@@ -444,13 +454,14 @@ def test_a_claim_that_needs_a_gpu_says_so_elsewhere() -> None:
         ({"source": Source("", provenance="derived", reference="")}, "no provenance"),
         ({"source": Source("A", "A99", provenance="derived", reference="")}, "A99"),
         ({"statement": ""}, "no statement"),
-        ({"regime": ""}, "no regime"),
+        ({"regime_text": ""}, "no regime"),
         ({"why": ""}, "no why="),
         ({"expected": "REFUTED"}, "explanation"),
         ({"cells": {"smoke": ()}}, "no cells"),
         ({"cells": {"smok": CELLS}}, "unknown tier"),
         ({"cells": {"smoke": (*CELLS, *CELLS)}}, "twice"),
         ({"replicates": {"smoke": 1}}, "at least 2"),
+        ({"block": {"smoke": 6}}, "does not divide"),
         ({"predict": None}, "give predict="),
         ({"predict": lambda cell: float("nan")}, "not a finite number"),
         ({"predict": lambda cell: 0.0}, "ratio to it means nothing"),

@@ -164,7 +164,9 @@ def test_a_standing_control_draws_only_where_it_is_nearest_to_refutation(ledger:
 
 
 def part(name: str, low: float, high: float, region: Region) -> Component:
-    return Component(name, (low + high) / 2, Interval(low, high), region, "ratio", reads=(name,))
+    return Component(
+        name, (low + high) / 2, Interval(low, high), region, "ratio", open_cells=(name,)
+    )
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ def test_a_component_stays_as_it_was_decided() -> None:
     scripted = replace(rates, rule=Scripted([(inside, open_), (wide, closed)]), controls=())
     first = decide(scripted, (), ALPHA)
     assert first.verdict is Verdict.INCONCLUSIVE
-    assert first.reads == {"b"}
+    assert first.open_cells == {"b"}
     second = decide(scripted, (), ALPHA, first)
     assert second.verdict is Verdict.SUPPORTED
     assert second.components == (inside, closed)

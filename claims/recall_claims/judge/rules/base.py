@@ -217,7 +217,7 @@ def component(
     *,
     of: int,
     params: Mapping[str, Any],
-    reads: tuple[str, ...],
+    open_cells: tuple[str, ...],
 ) -> Component:
     """The component for the mean of these values, one of `of`, each judged at the claim's alpha."""
     return Component(
@@ -228,5 +228,5 @@ def component(
         scale,
         params,
         method.bounds(values, alpha),
-        reads,
+        open_cells,
     )

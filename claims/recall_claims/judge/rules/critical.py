@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from scipy import optimize
@@ -31,7 +31,7 @@ from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Betting, Method
 from recall_claims.judge.region import Component, Interval, Region, Scale
 from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, number
-from recall_claims.judge.rules.least_squares import ExponentRule, functional
+from recall_claims.judge.rules.exponents import ExponentRule, functional
 
 HAIR = 1e-12
 """Relative; more than rounding makes of the quotient of a rung and a prediction."""
@@ -89,11 +89,11 @@ class Ladder:
         """For each rung, what bets on a rate above and below the target have come to."""
         return [self.method.log_wealths(s[self.observable], self.target) for s in self.samples]
 
-    def before(self, alpha: float) -> list[bool]:
+    def shown_above(self, alpha: float) -> list[bool]:
         """For each rung, whether the crossing is shown to lie above it."""
         return [wealth[self.rising] >= math.log(1 / alpha) for wealth in self._wealths]
 
-    def beyond(self, alpha: float) -> list[bool]:
+    def shown_below(self, alpha: float) -> list[bool]:
         """For each rung, whether the crossing is shown to lie below it."""
         return [wealth[not self.rising] >= math.log(1 / alpha) for wealth in self._wealths]
 
@@ -104,13 +104,13 @@ class Ladder:
         result if that rung is not decided.
         """
         low, high = 0.0, math.inf
-        before, beyond = self.before(alpha), self.beyond(alpha)
+        above, below = self.shown_above(alpha), self.shown_below(alpha)
         for i in self._from(region.low):
-            if not before[i]:
+            if not above[i]:
                 break
             low = self.rungs[i]
         for i in reversed(self._to(region.high)):
-            if not beyond[i]:
+            if not below[i]:
                 break
             high = self.rungs[i]
         # Both ends past each other: the rate is not monotone, or a rare error. Nothing is known.
@@ -135,10 +135,10 @@ class Ladder:
 
     def undecided(self, alpha: float) -> list[int]:
         """Rungs on neither side of the crossing so far."""
-        sides = zip(self.before(alpha), self.beyond(alpha), strict=True)
+        sides = zip(self.shown_above(alpha), self.shown_below(alpha), strict=True)
         return [rung for rung, shown in enumerate(sides) if not any(shown)]
 
-    def reads(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
+    def open_rungs(self, region: Region, alpha: float, strict: float) -> tuple[str, ...]:
         """Ids of the rungs of which more replicates may decide about a region for the crossing.
 
         To support, these are the rungs just inside its edges. To refute, where the estimate is
@@ -152,7 +152,9 @@ class Ladder:
         rungs, above, below = self._from(region.low), self._from(region.high), self._to(region.low)
         wanted: set[int] = set()
         inside = [i for i in rungs if i in self._to(region.high)]
-        if inside and not (self.beyond(alpha)[inside[0]] or self.before(alpha)[inside[-1]]):
+        if inside and not (
+            self.shown_below(alpha)[inside[0]] or self.shown_above(alpha)[inside[-1]]
+        ):
             wanted |= {inside[0], inside[-1]}.intersection(self.undecided(alpha))
         estimate = self.estimate
         refute: set[int] = set()
@@ -290,7 +292,7 @@ class CriticalLocation(_LadderRule):
                     self.scale,
                     params,
                     _over(one.bracket(alpha, region), critical),
-                    one.reads(region, alpha, strict),
+                    one.open_rungs(region, alpha, strict),
                 )
             )
         return tuple(result)
@@ -324,15 +326,9 @@ class CriticalExponents(_LadderRule, ExponentRule):
     of 8 give an exponent to 0.1. `reference` is as for `Exponents`.
     """
 
-    exponents: Mapping[str, float]
-    half_width: float | Mapping[str, float]
     scan: str = "samples"
     target: float = 0.5
-    observable: str = "value"
-    reference: Literal["asymptotic", "prediction"] = "asymptotic"
     rising: bool = True
-    scale: ClassVar[Scale] = "exponent"
-    needs_prediction: ClassVar[bool] = False
     estimand: ClassVar[str] = (
         "Least-squares exponents of critical values, bounded by the rungs between which monotone "
         "success rates cross the target."

@@ -1,16 +1,117 @@
-"""Joint scaling exponents of a mean."""
+"""Scaling exponents as least-squares functionals of the logarithms of independent estimates.
+
+The exponents of a law y ~ prod_p p^{e_p} on a given grid are defined as the ordinary
+least-squares coefficients of log y on the log parameters. Being a fixed linear functional of the
+vector log y, they are well-defined even where the law bends, and the same functional applied to
+the theory's own values gives what the theory predicts for this very grid. No assumption is made
+on the residuals of the fit.
+"""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from recall_claims.judge.methods import STUDENT, Method
-from recall_claims.judge.region import EVERYTHING, Component
-from recall_claims.judge.rules.base import Evidence, Predict
-from recall_claims.judge.rules.least_squares import ExponentRule, functional
+from recall_claims.declare.cell import Cell
+from recall_claims.errors import ClaimError
+from recall_claims.judge.methods import STUDENT, Array, Method
+from recall_claims.judge.region import EVERYTHING, Component, Interval, Region, Scale
+from recall_claims.judge.rules.base import Evidence, Predict, Rule, number
+
+
+def functional(cells: Sequence[Cell], parameters: Sequence[str]) -> Array:
+    """Matrix of shape (parameters, cells) that maps log values to exponents.
+
+    Raises:
+        ClaimError: a parameter is missing, not positive, or does not vary independently.
+    """
+    for cell in cells:
+        for name in parameters:
+            if name not in cell or cell.number(name) <= 0:
+                raise ClaimError(f"an exponent in {name} needs a positive {name} at {cell.id}")
+    logs = np.log([[cell.number(name) for name in parameters] for cell in cells])
+    if np.linalg.matrix_rank(logs - logs.mean(axis=0)) < len(parameters):
+        raise ClaimError(
+            f"the grid does not vary {', '.join(parameters)} independently, so their exponents "
+            "cannot be told apart; add cells"
+        )
+    design = np.column_stack([np.ones(len(cells)), logs])
+    return np.linalg.pinv(design)[1:]
+
+
+@dataclass(frozen=True)
+class ExponentRule(Rule):
+    """What rules about joint exponents share.
+
+    With reference="asymptotic" the regions are centred on the numbers in `exponents`; with
+    "prediction", on the exponents that `predict` itself has on this finite grid (the numbers in
+    `exponents` then only name the parameters).
+    """
+
+    exponents: Mapping[str, float]
+    half_width: float | Mapping[str, float]
+    observable: str = "value"
+    reference: Literal["asymptotic", "prediction"] = "asymptotic"
+    scale: ClassVar[Scale] = "exponent"
+    needs_prediction: ClassVar[bool] = False
+
+    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
+        functional(self.points(cells), list(self.exponents))
+        if self.reference == "prediction":
+            for cell in cells:
+                number(predict, cell)
+
+    def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
+        raise ClaimError("an exponent takes several cells")
+
+    def points(self, cells: Sequence[Cell]) -> Sequence[Cell]:
+        """Cells of which there is an estimate each."""
+        return cells
+
+    def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
+        if self.reference == "prediction":
+            return None
+        off = {name: value + powers.get(name, 0.0) for name, value in self.exponents.items()}
+        return replace(self, exponents=off)
+
+    def compared(
+        self,
+        points: Sequence[Cell],
+        read: Sequence[Cell],
+        estimates: Sequence[float],
+        bounds: Sequence[tuple[Interval, Interval]],
+        predict: Predict | None,
+    ) -> tuple[Component, ...]:
+        """A component per exponent, in the order of `exponents`.
+
+        Args:
+            points: as of `points`.
+            read: cells of which more replicates may help.
+            estimates: of the exponents.
+            bounds: for each, the simultaneous interval and the one whose ends hold singly.
+            predict: the theory's prediction.
+        """
+        centres = list(self.exponents.values())
+        if self.reference == "prediction":
+            logs = np.log([number(predict, point) for point in points])
+            centres = list(functional(points, list(self.exponents)) @ logs)
+        width = self.half_width
+        return tuple(
+            Component(
+                name,
+                float(estimate),
+                interval,
+                Region.around(float(centre), width[name] if isinstance(width, Mapping) else width),
+                self.scale,
+                one_sided=one_sided,
+                open_cells=tuple(cell.id for cell in read),
+            )
+            for name, estimate, (interval, one_sided), centre in zip(
+                self.exponents, estimates, bounds, centres, strict=True
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -21,10 +122,6 @@ class Exponents(ExponentRule):
     each exponent to 0.1.
     """
 
-    exponents: Mapping[str, float]
-    half_width: float | Mapping[str, float]
-    observable: str = "value"
-    reference: Literal["asymptotic", "prediction"] = "asymptotic"
     method: Method = STUDENT
     estimand: ClassVar[str] = (
         "Least-squares exponents of the log cell means on this grid, as means of their jackknife "

@@ -102,7 +102,7 @@ def compared_means(
                 alpha,
                 of=len(found),
                 params=told_apart(samples[0].cell, rule.by),
-                reads=tuple(sample.cell.id for sample in samples),
+                open_cells=tuple(sample.cell.id for sample in samples),
             )
         )
     return tuple(result)

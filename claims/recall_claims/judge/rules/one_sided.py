@@ -84,7 +84,7 @@ class Ordering(Rule):
                 alpha,
                 of=len(evidence),
                 params=sample.cell,
-                reads=(sample.cell.id,),
+                open_cells=(sample.cell.id,),
             )
             for sample in evidence
         )
@@ -121,7 +121,7 @@ class Identity(Rule):
                 region,
                 self.scale,
                 sample.cell,
-                reads=(sample.cell.id,),
+                open_cells=(sample.cell.id,),
             )
             for sample, error in zip(evidence, worst, strict=True)
         )

@@ -40,7 +40,7 @@ class WinnerShare(Rule):
         unknown = tuple(cell for cell, state in states.items() if state == "unknown")
         interval = Interval(confirmed, possible)
         name = "share of points"
-        return (Component(name, first, interval, self.region, self.scale, reads=unknown),)
+        return (Component(name, first, interval, self.region, self.scale, open_cells=unknown),)
 
     def _state(self, sample: Sample, predict: Predict | None, alpha: float) -> str:
         """One of confirmed, contradicted and unknown.

@@ -1,4 +1,4 @@
-"""A claim's outcome as the record that reports are made from."""
+"""From claims and their outcomes to the record that reports are made from."""
 
 import math
 import os
@@ -8,31 +8,21 @@ from importlib.metadata import version
 from typing import Literal
 
 import torch
-from msgspec import Struct
+from msgspec import Struct, convert
 
-from recall_claims.declare.claim import TIERS, Claim
-from recall_claims.declare.controls import Control
+from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.declare.papers import papers
-from recall_claims.declare.plot import Plot
 from recall_claims.evidence import fingerprints
 from recall_claims.evidence.executors import cores
 from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.judge.budget import DEFAULT, Budget
-from recall_claims.judge.region import Component, Interval, Region, Verdict, headline, judge
+from recall_claims.judge.region import Component, Interval, Region, headline, judge
 from recall_claims.judge.rules import Predict, Sample
 from recall_reports import certificates, record
+from recall_reports.record import Range, finite
+from recall_reports.values import Verdict
 
-WORDS: dict[Verdict, record.Verdict] = {
-    Verdict.SUPPORTED: "SUPPORTED",
-    Verdict.REFUTED: "REFUTED",
-    Verdict.INCONCLUSIVE: "INCONCLUSIVE",
-}
-EXPLORATORY: dict[Verdict, record.ClaimVerdict] = {
-    Verdict.SUPPORTED: "SURVIVES",
-    Verdict.REFUTED: "BREAKS",
-    Verdict.INCONCLUSIVE: "INCONCLUSIVE",
-}
 PACKAGES = ("numpy", "scipy", "torch", "pytest", "recall-claims")
 
 
@@ -48,9 +38,9 @@ def decided(outcome: Outcome, file: str) -> record.Claim:
     claim, verdict, settings = outcome.claim, outcome.decision.verdict, outcome.settings
     found = _judged(outcome, file)
     found.state = "DECIDED"
-    found.verdict = (EXPLORATORY if claim.exploratory else WORDS)[verdict]
+    found.verdict = said(verdict, exploratory=claim.exploratory)
     found.outcome = "passed" if passes(claim, verdict) else "failed"
-    found.resolution = outcome.decision.resolution.value
+    found.resolution = outcome.decision.resolution
     if settings.budget.probability <= DEFAULT:  # a certificate is about the alpha of that budget
         found.certificate = certificates.miss(claim.id, settings.tier, outcome.registration)
     return found
@@ -103,6 +93,12 @@ def undecided(
     found = _declared(claim, settings, file)
     found.state, found.reason, found.outcome = state, reason, outcome
     return found
+
+
+def said(verdict: Verdict, *, exploratory: bool) -> record.ClaimVerdict:
+    """The word for a verdict: of an exploratory claim, whether a result survives or breaks."""
+    words = record.EXPLORATORY if exploratory else record.ON_THEOREMS
+    return words[list(Verdict).index(verdict)]
 
 
 def passes(claim: Claim, verdict: Verdict) -> bool:
@@ -181,23 +177,8 @@ def _hardware(device: str) -> dict[str, int | str]:
 def paper(claim: Claim, budget: Budget) -> PaperEntry:
     """The paper that a claim is about, and its part of the error budget."""
     paper = papers()[claim.source.paper]
-    statements = [
-        record.Statement(
-            id=entry.id,
-            text=entry.text,
-            provenance=entry.provenance,
-            rests_on=list(entry.rests_on),
-        )
-        for entry in paper.statements
-    ]
     return PaperEntry(
-        record.Paper(
-            key=paper.key,
-            title=paper.title,
-            authors=paper.authors,
-            identifier=paper.identifier,
-            statements=statements,
-        ),
+        convert(paper, record.Paper, from_attributes=True),
         record.PaperBudget(share=paper.share, slots=paper.slots, per_claim=budget.per_claim(paper)),
     )
 
@@ -206,21 +187,16 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
     """What a claim says before it is run."""
     device = f" --device {settings.device}" * (settings.device != "cpu")
     looks = claim.looks.get(settings.tier, 0)
-    assert claim.source.provenance is not None  # checked at collection
+    source = convert(claim.source, record.Source, from_attributes=True)
+    source.module = claim.entry.module if claim.entry else None
     return record.Claim(
         id=claim.id,
         title=claim.title,
         statement=claim.statement,
         latex=claim.latex,
-        source=record.Source(
-            paper=claim.source.paper,
-            statements=list(claim.source.statements),
-            provenance=claim.source.provenance,
-            reference=claim.source.reference,
-            module=claim.entry.module if claim.entry else None,
-        ),
+        source=source,
         symbols=dict(papers()[claim.source.paper].symbols),
-        regime=claim.regime,
+        regime=claim.regime_text,
         why=claim.why,
         from_pilot=claim.from_pilot,
         exploratory=claim.exploratory,
@@ -239,7 +215,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
             exact=claim.rule.exact,
             locates=claim.rule.predicts_location,
         ),
-        plot=_plot(claim.plot),
+        plot=claim.plot,
         state="NOT RUN",
         outcome="skipped",
         controls=[record.Control(id=c.id, description=c.description) for c in claim.controls],
@@ -253,20 +229,6 @@ def _tiers(claim: Claim) -> list[str]:
         return [tier for tier in TIERS if claim.cells.get(tier)]
     except Exception:  # of a formula: it is why the claim is an ERROR
         return []
-
-
-def _plot(plot: Plot | None) -> record.Plot | None:
-    if plot is None:
-        return None
-    return record.Plot(
-        kind=plot.kind,
-        x=plot.x,
-        group=list(plot.group),
-        log=plot.axes,
-        collapse=plot.collapse,
-        x_label=plot.x_label,
-        y_label=plot.y_label,
-    )
 
 
 def _cell(
@@ -290,15 +252,16 @@ def _cell(
     )
 
 
-def component(component: Component) -> record.Component:
+def component(found: Component) -> record.Component:
+    """The record of one component."""
     return record.Component(
-        name=component.name,
-        params=dict(component.params),
-        estimate=_finite(component.estimate),
-        interval=_range(component.interval),
-        one_sided=_range(component.bounds),
-        region=_range(component.region),
-        verdict=WORDS[component.verdict],
+        name=found.name,
+        params=dict(found.params),
+        estimate=finite(found.estimate),
+        interval=_range(found.interval),
+        one_sided=_range(found.bounds),
+        region=_range(found.region),
+        verdict=found.verdict,
     )
 
 
@@ -307,20 +270,16 @@ def _control(control: Control, parts: Sequence[Component]) -> record.Control:
     return record.Control(
         id=control.id,
         description=control.description,
-        verdict=WORDS[judge(parts)],
-        estimate=_finite(head.estimate),
+        verdict=judge(parts),
+        estimate=finite(head.estimate),
         interval=_range(head.interval),
         region=_range(head.region),
     )
 
 
 def _plain(value: float | str | None) -> float | str | None:
-    return value if value is None or isinstance(value, str) else _finite(value)
+    return value if value is None or isinstance(value, str) else finite(value)
 
 
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def _range(ends: Interval | Region) -> record.Range:
-    return record.Range(_finite(ends.low), _finite(ends.high))
+def _range(ends: Interval | Region) -> Range:
+    return Range.of(ends.low, ends.high)

@@ -1,4 +1,4 @@
-"""What hunts leave in the ledger: probes, Hypothesis's examples, and confirmations.
+"""What hunts leave in the ledger: probes and confirmations.
 
 Confirmations are counted over all claims and runs of a ledger: the j-th has the error probability
 1e-3 * 6 / (pi^2 j^2), and these add up to 1e-3.
@@ -13,12 +13,10 @@ from contextlib import contextmanager
 
 import msgspec
 
-from recall_claims.declare.cell import Cell, Scalar
+from recall_claims.declare.cell import Scalar
 from recall_claims.errors import LedgerError
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.hunt.beyond import Outside
 from recall_claims.hunt.probe import Probe
-from recall_claims.hunt.search import Example
 from recall_claims.judge.region import Verdict
 
 BUDGET = 1e-3
@@ -27,16 +25,6 @@ _TABLES = (
         claim TEXT NOT NULL, seed TEXT NOT NULL, code TEXT NOT NULL, key TEXT NOT NULL,
         point TEXT NOT NULL, discrepancy REAL NOT NULL, verdict TEXT NOT NULL,
         seconds REAL NOT NULL, PRIMARY KEY (claim, seed, code, key)
-    ) STRICT""",
-    """CREATE TABLE IF NOT EXISTS outside (
-        claim TEXT NOT NULL, seed TEXT NOT NULL, code TEXT NOT NULL, key TEXT NOT NULL,
-        point TEXT NOT NULL, discrepancy REAL NOT NULL, verdict TEXT NOT NULL,
-        seconds REAL NOT NULL, parameter TEXT NOT NULL, edge TEXT NOT NULL,
-        PRIMARY KEY (claim, seed, code, key, parameter)
-    ) STRICT""",
-    """CREATE TABLE IF NOT EXISTS examples (
-        claim TEXT NOT NULL, name BLOB NOT NULL, value BLOB NOT NULL,
-        PRIMARY KEY (claim, name, value)
     ) STRICT""",
     """CREATE TABLE IF NOT EXISTS confirmations (
         number INTEGER PRIMARY KEY AUTOINCREMENT, claim TEXT NOT NULL, point TEXT NOT NULL,
@@ -54,7 +42,7 @@ def alpha_of(number: int) -> float:
     return BUDGET * 6 / (math.pi * number) ** 2
 
 
-class HuntMemory:
+class HuntTables:
     """The part of a ledger that hunts write.
 
     Args:
@@ -76,66 +64,25 @@ class HuntMemory:
         )
         with self._readable():
             return {
-                key: Probe(_point(point), key, discrepancy, Verdict(verdict), seconds)
+                key: Probe(
+                    msgspec.json.decode(point, type=dict[str, Scalar]),
+                    key,
+                    discrepancy,
+                    Verdict(verdict),
+                    seconds,
+                )
                 for key, point, discrepancy, verdict, seconds in rows
             }
 
     def keep(self, claim: str, code: str, probe: Probe) -> None:
         """Keep a probe, in place of an earlier one of the same key."""
-        self._ledger.ask(
-            "INSERT OR REPLACE INTO probes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            self._row(claim, code, probe),
-            action="write",
-        )
-
-    def _row(self, claim: str, code: str, probe: Probe) -> tuple[object, ...]:
         point, verdict = json.dumps(probe.point), str(probe.verdict)
         told = (point, probe.discrepancy, verdict, probe.seconds)
-        return (claim, self._seed, code, probe.key, *told)
-
-    def outside(self, claim: str, code: str) -> list[Outside]:
-        """Probes of points outside a claim's regime, in the order in which they were made."""
-        rows = self._ledger.ask(
-            "SELECT key, point, discrepancy, verdict, seconds, parameter, edge FROM outside "
-            "WHERE claim = ? AND seed = ? AND code = ? ORDER BY rowid",
-            (claim, self._seed, code),
-        )
-        with self._readable():
-            return [
-                Outside(
-                    Probe(_point(point), key, discrepancy, Verdict(verdict), seconds),
-                    parameter,
-                    msgspec.json.decode(edge, type=Scalar),
-                )
-                for key, point, discrepancy, verdict, seconds, parameter, edge in rows
-            ]
-
-    def keep_outside(self, claim: str, code: str, one: Outside) -> None:
-        """Keep a probe of a point outside, in place of an earlier one of the same key."""
         self._ledger.ask(
-            "INSERT OR REPLACE INTO outside VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*self._row(claim, code, one.probe), one.parameter, json.dumps(one.edge)),
+            "INSERT OR REPLACE INTO probes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (claim, self._seed, code, probe.key, *told),
             action="write",
         )
-
-    def examples(self, claim: str) -> tuple[Example, ...]:
-        """What Hypothesis keeps of a claim."""
-        return tuple(
-            (name, value)
-            for name, value in self._ledger.ask(
-                "SELECT name, value FROM examples WHERE claim = ?", (claim,)
-            )
-        )
-
-    def keep_examples(self, claim: str, examples: tuple[Example, ...]) -> None:
-        """Keep these in place of the earlier ones."""
-        self._ledger.ask("DELETE FROM examples WHERE claim = ?", (claim,), action="write")
-        for name, value in examples:
-            self._ledger.ask(
-                "INSERT OR IGNORE INTO examples VALUES (?, ?, ?)",
-                (claim, name, value),
-                action="write",
-            )
 
     def begin_confirmation(self, claim: str, probe: Probe) -> int:
         """Count a confirmation before its evidence is drawn; its number."""
@@ -174,13 +121,3 @@ class HuntMemory:
                 f"{self._ledger.path}: what a hunt left there is damaged ({error}); choose another "
                 "file with --ledger, or leave out --hunt"
             ) from error
-
-
-def _point(text: str) -> dict[str, Scalar]:
-    """The parameters of a probe's point."""
-    return msgspec.json.decode(text, type=dict[str, Scalar])
-
-
-def point_of(probe: Probe) -> Cell:
-    """The point of a probe."""
-    return Cell(**probe.point)

@@ -1,0 +1,60 @@
+"""Seeds, devices, durations and error budgets as people write them.
+
+All raise ValueError for what makes no sense, and name the option that it was given to.
+"""
+
+import re
+import secrets
+
+import torch
+
+from recall_claims.judge.budget import Budget
+
+LONGEST_TIME = 10 * 365 * 24 * 3600
+MOST_DIGITS = 18
+"""Of a seed, which then is an integer of 64 bits."""
+
+
+def seed(text: str) -> int:
+    """The suite's seed, or a fresh one."""
+    if text == "fresh":
+        return secrets.randbits(32)
+    if not re.fullmatch(f"[0-9]{{1,{MOST_DIGITS}}}", text):
+        raise ValueError(
+            f"--seed takes a non-negative integer of up to {MOST_DIGITS} digits or 'fresh', got "
+            f"{text[:100]!r}"
+        )
+    return int(text)
+
+
+def budget(text: str) -> Budget:
+    """The error budget of a run."""
+    try:
+        return Budget(float(text))
+    except ValueError as error:
+        raise ValueError(f"--error-budget {text}: {error}") from error
+
+
+def device(text: str, *, local: bool) -> str:
+    """A torch device; only where blocks run on this machine (`local`) must it be here."""
+    try:
+        device = torch.device(text)
+    except RuntimeError as error:
+        raise ValueError(f"--device {text!r} is no torch device; try cpu or cuda") from error
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(f"--device {text}: claims run on cpu and cuda, not on {device.type}")
+    if local and device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ValueError(
+            f"--device {text}: torch sees {torch.cuda.device_count()} CUDA devices here; use "
+            "--device cpu, or install a CUDA build of torch and a driver"
+        )
+    return text
+
+
+def duration(text: str, option: str) -> float:
+    """Seconds of an option's value such as 90s, 10m or 1h."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    seconds = float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]] if found else 0.0
+    if not 0 < seconds <= LONGEST_TIME:
+        raise ValueError(f"{option} takes a time such as 90s, 10m or 1h, got {text[:100]!r}")
+    return seconds
