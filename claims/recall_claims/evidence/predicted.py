@@ -1,9 +1,10 @@
 """Grids and predictions of claims, kept in the ledger: most of them take longer than a verdict.
 
 They hold as long as no file changes that they may depend on: the claim's own, every module that it
-imports, directly or not, what pytest loads before it, its paper, this library, and the versions of Python, numpy and scipy. What is kept is text and figures, which a claim is
-registered by as if they were new; what is damaged is worked out anew. Nothing is read or kept where
-such a file is younger than the process, which may have imported it as it was before.
+imports, directly or not, what pytest loads before it, its paper, this library, and the versions of
+Python, numpy and scipy. What is kept is text and figures, which a claim is registered by as if they
+were new; what is damaged is worked out anew. Nothing is read or kept where such a file is younger
+than the process, which may have imported it as it was before.
 """
 
 from __future__ import annotations
