@@ -22,7 +22,14 @@ import msgspec
 from recall_claims.declare.cell import Cell, Scalar
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
-from recall_claims.evidence.fingerprints import CONFIGURATION, folders, loaded, source, upstream
+from recall_claims.evidence.fingerprints import (
+    CONFIGURATION,
+    LIBRARY,
+    folders,
+    loaded,
+    source,
+    upstream,
+)
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.simulate import versions
 from recall_claims.judge.looks import Memo, remembering
@@ -106,9 +113,8 @@ def _depends(module: str, files: tuple[Path, ...], begun: float) -> str:
     """SHA-256 of what predictions may depend on; "" if some of it is younger than the process."""
     names = {module, *upstream(module), *loaded(module)}
     paths = {*files, *filter(None, map(source, names))}
-    library = source(__name__)
-    if library is not None:  # it is developed here too
-        paths.update(library.parents[1].rglob("*.py"))
+    for library in filter(None, map(source, LIBRARY)):  # where it is developed here too
+        paths.update(library.parent.rglob("*.py"))
     paths |= {above / n for above in folders(module) for n in ("conftest.py", *CONFIGURATION)}
     there = sorted(filter(Path.is_file, paths))
     if any(path.stat().st_mtime > begun for path in there):
