@@ -1,6 +1,7 @@
 """The record is checked when written and read, and writing never destroys what was there."""
 
 import errno
+import math
 import os
 import re
 from pathlib import Path
@@ -135,6 +136,12 @@ def test_figures_that_a_run_may_have(report: Record, verdict: Verdict) -> None:
     claim.verdict, claim.outcome = "REFUTED", "failed"
     claim.hunt = Hunt(confirmed=Confirmed(params={}, number=1, alpha=1e-4))
     assert validated(report) == report
+
+
+def test_an_open_end_is_infinite() -> None:
+    for ends in ((-math.inf, 3.0), (-1.0, math.inf), (-math.inf, math.inf), (1.0, 2.0)):
+        assert Range.of(*ends).ends == ends
+    assert Range.of(-math.inf, 3.0) == Range(None, 3.0)
 
 
 def test_a_budget_is_what_its_parts_make(report: Record) -> None:

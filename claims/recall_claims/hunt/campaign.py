@@ -194,7 +194,6 @@ def _turn(trail: Trail, engine: int, settings: Settings, seconds: float) -> Turn
         seed=settings.seed,
         device=settings.device,
         seconds=seconds,
-        turn=len(trail.probes),  # a hunt that goes on draws other points
         engine=engine,
         patience=min(SECONDS, PATIENCE * 2 ** (trail.turns // 5)),
         asked=trail.asked,

@@ -42,11 +42,10 @@ class Turn:
         seed: of the evidence.
         device: where it is simulated.
         seconds: to search for.
-        turn: how much is known of this claim; every turn draws other points.
         engine: number of other searches of this claim that go on now.
         patience: of a probe that looks for a violation, in seconds; one that shrinks it has all.
         asked: keys of probes that had all.
-        known: earlier probes, by key.
+        known: earlier probes, by key; as there are more of them, every turn draws other points.
     """
 
     module: str
@@ -54,7 +53,6 @@ class Turn:
     seed: int
     device: str
     seconds: float
-    turn: int = 0
     engine: int = 0
     patience: float = SECONDS
     asked: frozenset[str] = frozenset()
@@ -236,5 +234,5 @@ class _Search:
 
 
 def _seeded(turn: Turn) -> int:
-    text = f"hunt\0{turn.seed}\0{turn.claim}\0{turn.turn}\0{turn.engine}"
+    text = f"hunt\0{turn.seed}\0{turn.claim}\0{len(turn.known)}\0{turn.engine}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")

@@ -24,18 +24,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recall_reports.values import Scale, Verdict
-
-__all__ = [
-    "EVERYTHING",
-    "Component",
-    "Interval",
-    "Region",
-    "Scale",
-    "Verdict",
-    "headline",
-    "judge",
-]
+from recall_reports.values import Scale as Scale
+from recall_reports.values import Verdict as Verdict
 
 
 @dataclass(frozen=True)
