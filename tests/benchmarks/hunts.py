@@ -58,7 +58,8 @@ NOTE = (
     "still violate, by the evidence that the search draws. The search was tuned on ten errors and "
     "not on those held out. Right theory: hunts of all claims with a regime in turn, each hunt "
     "under a seed of its own; what those of an earlier theory confirmed was wrong, and has been "
-    f"mended (`.github/docs/regimes.md`). Promised: {PROMISED} of the 10 held out within "
+    "mended (`.github/docs/regimes.md`); these hunts were made when Hypothesis drew the points. "
+    f"Promised: {PROMISED} of the 10 held out within "
     f"{MINUTES:.0f} minutes each on two cores, and at most one confirmation in 100 hunts of the "
     "right theory of one minute each."
 )
