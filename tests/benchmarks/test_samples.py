@@ -44,6 +44,15 @@ def test_plans_have_the_power(name: str, method: str, monkeypatch: pytest.Monkey
     assert low / runs <= min(shares) <= high / runs
 
 
+def test_plans_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "ALPHA", 0.01)
+    coin = WORLDS["Probability, coin of 0.5"]
+    # To support takes z(0.01) + z(0.05) = 3.971 deviations, to refute z(0.005) + z(0.1) = 3.858.
+    assert coin.planned("t interval") == pytest.approx((3.971 * 0.5 / 0.1) ** 2, abs=1)
+    # sqrt(ln(100) / 2) + z(0.05) / 2 = 2.340, and sqrt(ln(200) / 2) + z(0.1) / 2 = 2.268.
+    assert coin.planned("Hoeffding") == pytest.approx((2.340 / 0.1) ** 2, abs=1)
+
+
 def test_the_fit_finds_a_probit_law() -> None:
     logs, tosses = np.array([-1.0, 0.0, 1.5]), 20_000
     successes = np.round(stats.norm.cdf(2 * (logs - 0.3)) * tosses).astype(int)

@@ -60,7 +60,7 @@ def test_what_an_exception_says_breaks_neither_report_nor_terminal(
     broken = written("one", ("time.sleep(0.0)", f"print('\\x1b[2J'); raise {said}"))
     suite.write_text(HEAD + broken + written("two"))
 
-    result = (suite.run_apart if options else suite.run)(*options, "--color=no")
+    result = suite.run(*options, "--color=no")
 
     assert result.status == 1, result.text
     one, two = suite.report()["claims"]

@@ -35,7 +35,7 @@ def only_claim(suite: Suite) -> dict[str, Any]:
     return dict(claim)
 
 
-def test_a_violation_off_the_grid_fails_the_run_and_may_be_kept_for_the_next(suite: Suite) -> None:
+def test_a_violation_off_the_grid_fails_the_run(suite: Suite) -> None:
     suite.write_text(WRONG)
     assert suite.run().status == 0
     result = suite.run_apart("--hunt", "60s", "--executor", "serial")

@@ -69,7 +69,6 @@ def test_senseless_option(suite: Suite, option: str, value: str, says: str) -> N
     [
         (("--dry-run", "-n", "2"), "leave out -n"),
         (("--dry-run", "--baseline", "test_tiny.json"), "not a JSON record"),
-        (("--keep",), "give --hunt TIME as well"),
         (("--hunt", "9s", "--dry-run"), "--hunt simulates, and --dry-run does not: leave out one"),
     ],
 )

@@ -25,9 +25,8 @@ def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
         "workers": ("-n", "2"),
     }
     for name, options in ways.items():
-        run = suite.run_apart if name == "workers" else suite.run
         places = ("--ledger", f"{name}.sqlite", "--report-dir", name)
-        result = run(*options, *places, "--why", "--junitxml", "junit.xml")
+        result = suite.run(*options, *places, "--why", "--junitxml", "junit.xml")
         assert result.status == 0, result.text
         assert result.text.count("blocks, 0 from the ledger") == len(NAMES)
         told_of_each_test_case(suite.claims(name))
@@ -111,7 +110,7 @@ def test_fresh_seed_is_printed_recorded_and_can_be_replayed(suite: Suite) -> Non
 @pytest.mark.thorough
 def test_fresh_seed_is_one_seed_for_all_workers(suite: Suite) -> None:
     suite.write(*NAMES)
-    result = suite.run_apart("-n", "2", "--seed", "fresh")
+    result = suite.run("-n", "2", "--seed", "fresh")
     assert result.status == 0, result.text
     report = suite.report()
     assert {claim["seed"] for claim in report["claims"]} == {report["suite"]["seed"]}

@@ -27,7 +27,7 @@ def test_slices_come_to_the_figures_of_one_run(suite: Suite, way: str) -> None:
     for number in range(40):
         limit = "2s" if way == "serial" else f"{12 * 2**number}s"  # it takes long to start workers
         options = (*WAYS[way], "--ledger", "slices.sqlite", "--time-limit", limit)
-        result = suite.run_apart(*options) if way == "workers" else suite.run(*options)
+        result = suite.run(*options)
         assert result.status == 0, result.text
         found, before = suite.kept("slices.sqlite"), found
         assert found > before or way != "serial", "no slice is in vain"
@@ -48,8 +48,7 @@ def test_slices_come_to_the_figures_of_one_run(suite: Suite, way: str) -> None:
 def test_nothing_begins_when_no_time_is_left(suite: Suite, way: str) -> None:
     suite.write("one", "two")
 
-    run = suite.run_apart if way == "workers" else suite.run
-    result = run(*WAYS[way], "--time-limit", "0.001s", "--ledger", "none.sqlite")
+    result = suite.run(*WAYS[way], "--time-limit", "0.001s", "--ledger", "none.sqlite")
 
     assert result.status == 0, result.text
     assert suite.states() == {"tiny.one": "NOT RUN", "tiny.two": "NOT RUN"}
@@ -87,12 +86,11 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
 @pytest.mark.parametrize("way", TRIED)
 def test_a_block_that_nobody_knows_is_given_up(suite: Suite, way: str) -> None:
     suite.write("one", pause=100)
-    run = suite.run_apart if way == "workers" else suite.run
     limit = 2 if way == "serial" else 20  # it takes long to start workers
 
     for reason in ("more than", "more than"):
         begin = time.monotonic()
-        result = run(*WAYS[way], "--time-limit", f"{limit}s", "--ledger", "long.sqlite")
+        result = suite.run(*WAYS[way], "--time-limit", f"{limit}s", "--ledger", "long.sqlite")
         assert result.status == 0, result.text
         [claim] = suite.report()["claims"]
         assert re.search(rf"did not suffice; it takes {reason} \d+ ", claim["reason"])
