@@ -8,6 +8,7 @@ import pytest
 
 from tests.benchmarks import (
     __main__,
+    growth,
     operations,
     pages,
     products,
@@ -128,3 +129,13 @@ def test_an_unknown_benchmark_is_named(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit):
         __main__.main(["speed"])
     assert "no benchmark speed; there are three-steps" in capsys.readouterr().err
+
+
+def test_growth_is_that_beyond_the_smallest_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert growth.exponent((1, 10, 100), (5 + 1, 5 + 10, 5 + 100)) == pytest.approx(1)
+    assert growth.exponent((0, 10, 100), (5, 5 + 10**2, 5 + 100**2)) == pytest.approx(2)
+    sizes = {"cells": (1, 4, 16), "generators": (4, 8, 16), "blocks": (2, 4, 8)}
+    monkeypatch.setattr(growth, "SIZES", {**sizes, "controls": (1, 2, 4), "replicates": (8, 16)})
+    rows = growth.section(16, ()).rows
+    assert [row.case for row in rows] == ["blocks", "generators", "cells", "controls"]
+    assert all("peak" in row.ours or "kept" in row.ours for row in rows)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recall_claims.evidence import cost
 from recall_claims.evidence.cost import Costs, PowerLaw, Spent, Total, misses, pooled
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 
@@ -124,3 +125,19 @@ def test_what_a_block_teaches_does_not_take_a_look_at_every_claim() -> None:
     for number in range(100):
         found.learn(replace(KEY, claim=Name(number)), 2.0)
     assert Name.compared < 1000  # each with each: 4,950
+
+
+def test_cells_of_an_unknown_claim_are_fitted_when_there_are_twice_as_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found, fitted = costs(None), list[int]()
+
+    def law(known: list[Spent], prior: dict[str, float]) -> PowerLaw:
+        fitted.append(len(known))
+        return PowerLaw(known, prior)
+
+    monkeypatch.setattr(cost, "PowerLaw", law)
+    for dim in range(1, 130):
+        found.learn(replace(KEY, claim="other", cell=f"dim={dim}"), 2.0)
+        assert found.seconds("other", "dim=1000", 10) is not None
+    assert fitted[1:] == [1, 2, 4, 8, 16, 32, 64, 128]  # after the law of the baseline
