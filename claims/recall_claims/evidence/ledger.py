@@ -63,12 +63,6 @@ CREATE TABLE IF NOT EXISTS registrations (
     PRIMARY KEY (claim, tier, registration)
 ) STRICT
 """,
-    """
-CREATE TABLE IF NOT EXISTS predicted (
-    claim TEXT NOT NULL, tier TEXT NOT NULL, depends TEXT NOT NULL, kept TEXT NOT NULL,
-    PRIMARY KEY (claim, tier)
-) STRICT
-""",
     "CREATE TABLE IF NOT EXISTS codes (code TEXT PRIMARY KEY, modules TEXT NOT NULL) STRICT",
     """
 CREATE TABLE IF NOT EXISTS given_up (

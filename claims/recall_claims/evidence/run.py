@@ -17,7 +17,7 @@ from recall_claims.evidence.fingerprints import parts
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 from recall_claims.evidence.simulate import Task, TimeLimit, find, versions
 from recall_claims.judge.budget import Budget
-from recall_claims.judge.looks import Decision, Look, decide, looks
+from recall_claims.judge.looks import Decision, Look, decide, looks, remembering
 from recall_claims.judge.rules import Sample
 
 Progress = Callable[[str, int, int, int, int], None]
@@ -81,14 +81,16 @@ class Prepared:
     registration: str
 
     @classmethod
-    def of(cls, claim: Claim, tier: str) -> Self:
-        """Prepare a claim that keeps its predictions, unless it is written wrongly in the tier.
+    def of(cls, claim: Claim, tier: str, *, checked: bool = False) -> Self:
+        """Prepare a claim; `checked` refuses one that is written wrongly in the tier.
 
         Raises:
             ClaimError: it is.
         """
-        check(claim, [tier])
-        return cls(claim, registration(claim, tier))
+        kept = remembering(claim)
+        if checked:
+            check(kept, [tier])
+        return cls(kept, registration(kept, tier))
 
 
 class Running:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
-
-import numpy as np
 
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim, Control
@@ -181,43 +180,23 @@ def decide(
     )
 
 
-Memo = dict[str, dict[Cell, Any]]
-"""Predictions by cell, and by the name of what predicts them."""
+def remembering(claim: Claim) -> Claim:
+    """The claim with controls planted and predictions kept, for looks work them out once."""
 
-
-def remembering(claim: Claim, memo: Memo | None = None) -> Claim:
-    """The claim with controls planted and predictions kept, for looks work them out once.
-
-    Args:
-        claim: as declared.
-        memo: where they are kept, and what is known of them already.
-    """
-    memo = {} if memo is None else memo
-
-    def kept(predict: Predict | None, name: str) -> Any:
+    def kept(predict: Predict | None) -> Any:
         if predict is None:
             return None
-        values = memo.setdefault(name, {})
-
-        def found(cell: Cell) -> Any:
-            if cell not in values:
-                value = predict(cell)
-                values[cell] = value.item() if isinstance(value, np.generic) else value
-            return values[cell]
-
-        found.__dict__["entry"] = getattr(predict, "entry", None)  # what the registry knows of it
+        found: Any = cache(predict)
+        found.entry = getattr(predict, "entry", None)  # what the registry knows of it
         return found
 
-    predict = kept(claim.predict, "claim")
-    same = claim.critical is claim.predict
-    critical = predict if same else kept(claim.critical, "critical")
+    predict = kept(claim.predict)
+    critical = predict if claim.critical is claim.predict else kept(claim.critical)
     right = replace(claim, predict=predict, critical=critical)
 
     def planted(control: Control) -> Control:
         wrong = control.planted(right)
-        changed = (
-            predict if wrong.predict is predict else kept(wrong.predict, f"control {control.id}")
-        )
+        changed = predict if wrong.predict is predict else kept(wrong.predict)
         return Control(control.id, control.description, changed, wrong.rule)
 
     return replace(right, controls=tuple(map(planted, claim.controls)))

@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,10 +13,8 @@ import pytest
 
 from recall_claims import parse, recording
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import LedgerError
 from recall_claims.evidence import executors
 from recall_claims.evidence.cost import Costs
-from recall_claims.evidence.predicted import Predicted
 from recall_claims.evidence.run import Outcome, Prepared, Running, Settings
 from recall_claims.evidence.scheduler import Scheduler
 from recall_claims.evidence.simulate import TimeLimit
@@ -45,7 +42,7 @@ class ClaimSession:
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        option, root, self._begun = config.getoption, config.rootpath, time.time()
+        option, root = config.getoption, config.rootpath
         worker = getattr(config, "workerinput", None)
         self.is_worker = worker is not None
         self.dry_run: bool = option("--dry-run")
@@ -93,7 +90,6 @@ class ClaimSession:
         self.report = RunReport(root / Path(option("--report-dir")), root, self.settings, executor)
         self.progress: ProgressLine | None = None
         self._prepared: dict[str, Prepared] = {}
-        self._predicted: dict[str, Predicted] = {}
         self._papers: set[str] = set()
 
     def _time_limit(self, worker: Mapping[str, Any] | None) -> TimeLimit | None:
@@ -118,8 +114,7 @@ class ClaimSession:
             return None
         if self.late:
             return self.cut(claim, file)  # without its predictions, which take time
-        known = self._known(claim).claim
-        reason = known.why_not_run(self.settings.tier, self.settings.device)
+        reason = claim.why_not_run(self.settings.tier, self.settings.device)
         if reason is not None:
             return self.not_run(claim, file, reason)
         if self.baseline.changes is None:
@@ -182,24 +177,13 @@ class ClaimSession:
     def _ready(self, claim: Claim) -> Prepared:
         """The claim, checked, with its predictions kept."""
         if claim.id not in self._prepared:
-            known = self._known(claim).claim
-            self._prepared[claim.id] = Prepared.of(known, self.settings.tier)
+            tier = self.settings.tier
+            self._prepared[claim.id] = Prepared.of(claim, tier, checked=True)
         return self._prepared[claim.id]
-
-    def _known(self, claim: Claim) -> Predicted:
-        """The claim, with what the ledger has of its grids and predictions."""
-        if claim.id not in self._predicted:
-            ledger = self.costs.ledger()
-            found = Predicted(claim, self.settings.tier, ledger, self._begun)
-            self._predicted[claim.id] = found
-        return self._predicted[claim.id]
 
     def finish(self, claim: Claim) -> None:
         """The claim is done, or has come to no verdict: take the live line away."""
-        known, ledger = self._predicted.pop(claim.id, None), self.costs.ledger()
-        if self._prepared.pop(claim.id, None) and known and ledger:
-            with suppress(LedgerError):  # the verdict is there
-                known.keep(ledger)
+        self._prepared.pop(claim.id, None)
         self.costs.over(claim.id)
         if self.progress is not None:
             self.progress.finish()

@@ -26,7 +26,7 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Prepared, Running, Settings
 from recall_claims.evidence.scheduler import Scheduler, run
 from recall_claims.evidence.simulate import simulate_each
-from recall_claims.judge.looks import Decision, decide, remembering
+from recall_claims.judge.looks import Decision, decide
 
 NAMES = ("T.first", "T.second", "T.third", "T.fourth")
 
@@ -110,7 +110,7 @@ def told(seconds: Callable[[str], float]) -> Settings:
 
 
 def begin(one: Claim, settings: Settings, engine: Scheduler) -> Running:
-    return Running(Prepared.of(remembering(one), "smoke"), settings, engine.ledger)
+    return Running(Prepared.of(one, "smoke"), settings, engine.ledger)
 
 
 def all_of(engine: Scheduler, settings: Settings = SMOKE) -> list[Outcome]:
