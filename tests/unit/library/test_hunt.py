@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,18 +18,16 @@ from recall_claims import (
     Claim,
     CriticalLocation,
     Exponents,
-    MeanRatio,
     Regime,
     Region,
-    Source,
     Verdict,
-    claim,
     grid,
     integers,
     log_integers,
     one_of,
 )
 from recall_claims.declare.check import check
+from recall_claims.declare.claim import Observe
 from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
@@ -39,8 +38,10 @@ from recall_claims.hunt.memory import HuntMemory, alpha_of
 from recall_claims.hunt.probe import alone, probe
 from recall_claims.hunt.search import Hunt, _Search, search
 from recall_claims.judge.methods import Array
+from tests.unit.library.made import declared
 
 SIZES = {"dim": log_integers(8, 512), "length": log_integers(4, 256), "tied": one_of(False, True)}
+Decorator = Callable[[Observe], Claim]
 REGIME = Regime("any sizes", SIZES, holds=lambda cell: cell["length"] <= 4 * cell["dim"])
 
 
@@ -48,24 +49,18 @@ def normal(block: Block, mean: float, deviation: float = 0.2) -> Array:
     return np.array([rng.normal(mean, deviation * mean) for rng in block.rngs])
 
 
-def declared(
+def in_regime(id: str, regime: Regime, cells: Sequence[Cell], **changes: Any) -> Decorator:
+    """The claim that the mean is the dimension, or what else is asked for, in a regime."""
+    given: dict[str, Any] = {"replicates": 64, "predict": lambda cell: cell.number("dim")}
+    return declared(id, {"standard": cells}, regime=regime, **{**given, **changes})
+
+
+def of_dimension(
     id: str, regime: Regime = REGIME, factor: float = 1.0, deviation: float = 0.2
 ) -> Claim:
-    """The claim that the mean is the dimension, while it is ``factor`` times as much; T.wrong is
-    wrong for tied cells with long sequences."""
+    """It is ``factor`` times as much; T.wrong is wrong for tied cells with long sequences."""
 
-    @claim(
-        id,
-        "The mean is the dimension",
-        source=Source("A", "A3", provenance="derived", reference="nowhere"),
-        regime=regime,
-        cells=grid(dim=(16, 64), length=(8, 16)),
-        replicates=64,
-        looks=5,
-        rule=MeanRatio(Region(0.9, 1.1)),
-        why="a test",
-        predict=lambda cell: cell.number("dim"),
-    )
+    @in_regime(id, regime, grid(dim=(16, 64), length=(8, 16)))
     def mean(cell: Cell, block: Block) -> Array:
         """The mean is the dimension."""
         wrong = id == "T.wrong" and cell.get("tied") and cell["length"] > 2 * cell["dim"]
@@ -75,20 +70,16 @@ def declared(
 
 
 FEW = Regime("two sizes", {"dim": one_of(16, 64), "length": one_of(8, 16)})
-right, wrong, few = declared("T.right"), declared("T.wrong"), declared("T.few", FEW)
-noisy = declared("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly tell
+right, wrong = (of_dimension(f"T.{name}") for name in ("right", "wrong"))
+few = of_dimension("T.few", FEW)
+noisy = of_dimension("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly tell
 
 
-@claim(
+@in_regime(
     "T.critical",
-    "Half of the trials succeed from twice the dimension on",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime=Regime("any dimension", {"dim": integers(5, 60)}),
-    cells=grid(dim=10, samples=(18, 22)),
-    replicates=64,
-    looks=5,
+    Regime("any dimension", {"dim": integers(5, 60)}),
+    grid(dim=10, samples=(18, 22)),
     rule=CriticalLocation(Region(0.9, 1.1)),
-    why="a test",
     predict=lambda cell: 2 * cell.number("dim"),
 )
 def critical(cell: Cell, block: Block) -> Array:
@@ -110,18 +101,7 @@ def edged(id: str, **size: Any) -> Claim:
         **size,
     )
 
-    @claim(
-        id,
-        "The mean is the dimension",
-        source=Source("A", "A3", provenance="derived", reference="nowhere"),
-        regime=regime,
-        cells=grid(dim=(32, 64), length=16, tied=True),
-        replicates=64,
-        looks=5,
-        rule=MeanRatio(Region(0.9, 1.1)),
-        why="a test",
-        predict=lambda cell: cell.number("dim"),
-    )
+    @in_regime(id, regime, grid(dim=(32, 64), length=16, tied=True))
     def mean(cell: Cell, block: Block) -> Array:
         """The mean is the dimension."""
         if id == "T.raises" and cell["length"] > cell["dim"]:
@@ -329,13 +309,13 @@ def test_an_exponent_cannot_be_hunted() -> None:
 def test_the_grid_has_to_lie_in_the_regime() -> None:
     narrow = Regime("small", SIZES | {"dim": log_integers(8, 32)})
     with pytest.raises(ClaimError, match=r"excludes cell dim=64,length=8: dim=64 is out"):
-        check(declared("T.right", narrow), ["standard"])
+        check(of_dimension("T.right", narrow), ["standard"])
     nameless = Regime("small", {"dim": SIZES["dim"]})
     with pytest.raises(ClaimError, match="it has no range for length"):
-        check(declared("T.right", nameless), ["standard"])
+        check(of_dimension("T.right", nameless), ["standard"])
     together = Regime("small", SIZES, holds=lambda cell: cell["length"] < cell["dim"])
     with pytest.raises(ClaimError, match="its condition does not hold there"):
-        check(declared("T.right", together), ["standard"])
+        check(of_dimension("T.right", together), ["standard"])
 
 
 def test_confirmations_share_one_error_probability(path: Path) -> None:

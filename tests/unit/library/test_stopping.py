@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -27,39 +25,30 @@ from recall_claims import (
     ProportionDifference,
     Region,
     Sample,
-    Source,
     Student,
     Verdict,
     WinnerShare,
-    claim,
     grid,
-    times,
 )
 from recall_claims.evidence.cost import Costs, Spent, Total
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.run import Outcome
 from recall_claims.evidence.scheduler import run
 from recall_claims.judge.looks import decide
 from recall_claims.judge.methods import Array, Method
 from recall_claims.judge.region import Component
 from recall_claims.judge.rules import Rule
 from recall_claims.plugin.forecast import Forecast
-
-SMOKE = Settings(tier="smoke")
-ALPHA = 1e-3 * 0.4 / 104
+from tests.unit.library.made import ALPHA, SMOKE, declared
 
 
-@claim(
+@declared(
     "T.rates",
-    "Rates, some near their region's edge",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime="everywhere",
-    cells={"smoke": grid(percent=(50, 62))},
+    grid(percent=(50, 62)),
     replicates=32,
     looks=7,
     rule=ProportionDifference(Region(-0.2, 0.2)),
-    why="for the test",
     predict=lambda cell: 0.5,
     controls=(Control("high", "0.9", predict=lambda cell: 0.9),),
 )
@@ -68,10 +57,10 @@ def rates(cell: Cell, block: Block) -> Array:
     return np.array([float(rng.random() < cell["percent"] / 100) for rng in block.rngs])
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(tmp_path / "ledger.sqlite") as opened:
-        yield opened
+@declared("T.normal", replicates=32, looks=3, rule=MeanRatio(Region(0.999, 1.001)))
+def normal(cell: Cell, block: Block) -> Array:
+    """Two looks and more tell whether a mean is 2."""
+    return np.array([2 + 0.2 * rng.normal() for rng in block.rngs])
 
 
 def replicates(outcome: Outcome) -> dict[str, int]:
@@ -118,24 +107,6 @@ def test_a_forecast_counts_blocks_of_the_declared_size() -> None:
     assert forecast.most(small) == {cell: 4 * n for cell, n in forecast.most(rates).items()}
     seconds = [forecast.seconds(one, forecast.most(one)) for one in (small, rates)]
     assert seconds[0] == pytest.approx(seconds[1])
-
-
-@claim(
-    "T.normal",
-    "Normal numbers",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime="everywhere",
-    cells={"smoke": grid(percent=(50, 62))},
-    replicates=32,
-    looks=3,
-    rule=MeanRatio(Region(0.999, 1.001)),
-    why="for the test",
-    predict=lambda cell: 1.0,
-    controls=(times(2),),
-)
-def normal(cell: Cell, block: Block) -> Array:
-    """A mean is 1."""
-    return np.array([1 + 0.1 * rng.normal() for rng in block.rngs])
 
 
 def test_an_exact_rule_looks_often_and_pays_nothing_for_it() -> None:
@@ -304,23 +275,3 @@ def test_groups_average_as_many_replicates_as_all_their_cells_have() -> None:
     ]
     [found] = MeanRatio(Region(0.5, 1.5), by=()).components(evidence, lambda _: 1.0, ALPHA)
     assert found.estimate == pytest.approx((long[:51].mean() + short.mean()) / 2)
-
-
-def test_shared_streams_name_seed_claim_registration_cell_and_block() -> None:
-    from recall_claims.evidence.seeds import replicate_generators
-
-    names = {"suite_seed": 0, "claim_id": "c", "registration": "r", "cell_id": "x", "block": 0}
-
-    def first(**changes: object) -> float:
-        given: Mapping[str, object] = {**names, **changes}
-        return float(replicate_generators(**given, replicates=2)[0].random())  # type: ignore[arg-type]
-
-    others = [
-        first(suite_seed=1),
-        first(claim_id="d"),
-        first(registration="s"),
-        first(cell_id="y"),
-        first(block=1),
-    ]
-    assert len({first(), *others}) == 6
-    assert first() == first()
