@@ -15,6 +15,7 @@ from simulation.factual import task
 from simulation.factual import trained_transformer as transformer
 from simulation.lower_bound import gradient_channel
 from simulation.memory import bits, linear, mlp, optimal, zipf
+from tests.unit.draws import generators
 
 DIM = 64
 Generators = list[np.random.Generator]
@@ -135,7 +136,7 @@ def of_transformers(rngs: Generators) -> Tables:
     ],
 )
 def test_no_vector_is_drawn_twice(draw: Callable[[Generators], Tables]) -> None:
-    rngs = [np.random.default_rng([31, index]) for index in range(3)]
+    rngs = generators(3, seed=31)
     rows = torch.cat([table.reshape(-1, DIM) for table in draw(rngs)])
     assert len(rows) >= 3 * 10
     cosines = torch.nn.functional.normalize(rows, dim=1)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ from recall_claims.evidence.simulate import Task, simulate
 from recall_claims.hunt import campaign
 from recall_claims.hunt.memory import HuntMemory, alpha_of
 from recall_claims.hunt.probe import alone, probe
-from recall_claims.hunt.search import Hunt, _Search, search
+from recall_claims.hunt.search import Catch, Hunt, _Search, search
 from recall_claims.judge.methods import Array
 from tests.unit.library.made import declared
 
@@ -150,6 +151,26 @@ def test_a_confirmation_draws_afresh(path: Path) -> None:
         streams = {name for (name,) in ledger.ask("SELECT DISTINCT registration FROM blocks")}
     assert trail.confirmation is not None
     assert streams == {f"hunt 1 {trail.confirmation.probe.key}"}
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_only_what_is_refuted_at_its_own_level_is_confirmed(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, verdict: Verdict
+) -> None:
+    tried = probe(wrong, Cell(dim=8, length=19, tied=True), seed=0, device="cpu")
+    judged = Mock(return_value=Mock(decision=Mock(verdict=verdict)))
+    monkeypatch.setattr(campaign, "run", judged)
+    memory, levels = HuntMemory(ledger, 0), []
+    for number in (1, 2):
+        trail, catch = (
+            campaign.Trail(wrong),
+            Catch((tried,), tried, True, False, {}, frozenset(), (), (), 0.0),
+        )
+        campaign._confirm(trail, catch, Settings(), ledger, SerialExecutor(), memory)
+        assert (trail.confirmation is not None) == (verdict is Verdict.REFUTED)
+        assert judged.call_args.kwargs["registered"] == f"hunt {number} {tried.key}"
+        levels.append(judged.call_args.kwargs["alpha"])
+    assert levels == [alpha_of(1), alpha_of(2)]
 
 
 def test_a_hunt_goes_on_where_it_ended(path: Path) -> None:

@@ -131,6 +131,8 @@ def test_an_observation_out_of_its_range_is_an_error() -> None:
     with pytest.raises(ClaimError, match="leaves the declared range"):
         Betting().bounds(np.array([0.5, 1.2]), 0.05)
     with pytest.raises(ClaimError, match="leaves the declared range"):
+        Betting().bounds(np.array([-0.2, 0.5]), 0.05)
+    with pytest.raises(ClaimError, match="leaves the declared range"):
         Betting().bounds(np.array([0.5, math.nan]), 0.05)
     with pytest.raises(ClaimError, match="two finite ends"):
         Betting(0.0, math.inf)

@@ -26,13 +26,14 @@ from recall_claims.evidence.fingerprints import fingerprint
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.evidence.simulate import Task, TimeLimit, full_precision, simulate
 from recall_claims.judge.looks import remembering
 from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Verdict
 from recall_claims.judge.rules import Exponents, OneSided, WinnerShare
 from recall_claims.plugin import record
-from tests.unit.library.made import ALPHA, CELLS, SMOKE, declared, mean_claim
+from tests.unit.library.made import ALPHA, CELLS, SMOKE, declared, mean, mean_claim
 
 worked_out: list[str] = []
 
@@ -68,10 +69,11 @@ def slow(cell: Cell, block: Block) -> Array:
     return np.full(block.replicates, 2.0)
 
 
-@declared("T.nonsense", replicates=4)
-def nonsense(cell: Cell, block: Block) -> Array:
+@declared("T.nonsense", grid(kind=("nan", "shape", "nothing")), replicates=4)
+def nonsense(cell: Cell, block: Block) -> Mapping[str, object]:
     """No mean at all."""
-    return np.full(block.replicates, np.nan)
+    size, value = block.replicates + (cell["kind"] == "shape"), np.nan
+    return {} if cell["kind"] == "nothing" else {"value": np.full(size, value)}
 
 
 class Recording(SerialExecutor):
@@ -245,9 +247,19 @@ def test_evidence_of_another_kind_is_not_reused(ledger: Ledger, settings: Settin
         run(mean_claim, settings, ledger, None)
 
 
-def test_nonsense_is_no_evidence(ledger: Ledger) -> None:
-    with pytest.raises(SimulationError, match="not finite"):
-        run(nonsense, SMOKE, ledger, SerialExecutor())
+@pytest.mark.parametrize(
+    ("kind", "match"), [("nan", "not finite"), ("shape", "shape"), ("nothing", "no observables")]
+)
+def test_nonsense_is_no_evidence(ledger: Ledger, kind: str, match: str) -> None:
+    with pytest.raises(SimulationError, match=match):
+        run(replace(nonsense, cells={"smoke": grid(kind=kind)}), SMOKE, ledger, SerialExecutor())
+
+
+def test_a_block_is_what_the_simulation_draws_to_the_last_bit(ledger: Ledger) -> None:
+    task, key = (found := task_of(mean_claim, ledger)), found.key
+    names = (key.seed, key.claim, key.registration, key.cell, key.block, key.replicates)
+    block = Block(replicate_generators(*names), "cpu", torch.float64)
+    np.testing.assert_array_equal(simulate(task).observations["value"], mean(task.cell, block))
 
 
 ROOM = 16

@@ -15,6 +15,7 @@ from recall_claims import (
     Cell,
     Control,
     CriticalLocation,
+    Deterministic,
     Exponents,
     Identity,
     Interval,
@@ -35,7 +36,7 @@ from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome
 from recall_claims.evidence.scheduler import run
-from recall_claims.judge.looks import decide
+from recall_claims.judge.looks import Decision, decide
 from recall_claims.judge.methods import Array, Method
 from recall_claims.judge.region import Component
 from recall_claims.judge.rules import Rule
@@ -132,6 +133,9 @@ def test_a_standing_control_draws_only_where_it_is_nearest_to_refutation(ledger:
     assert outcome.decision.verdict is Verdict.SUPPORTED
     drawn = replicates(outcome)
     assert drawn["percent=62"] > drawn["percent=50"]
+    region, inside = Region(0.9, 1.1), part("a", 0.95, 1.05, Region(0.9, 1.1))
+    farther, nearer = part("b", 0.9, 1.1, region), part("c", 0.9, 1.2, region)
+    assert Decision((inside,), {"off": (farther, nearer)}).reads == {"c"}
 
 
 def part(name: str, low: float, high: float, region: Region) -> Component:
@@ -151,17 +155,25 @@ class Scripted(Rule):
         return self.script.pop(0)
 
 
-def test_a_component_stays_as_it_was_decided() -> None:
+def test_what_was_decided_stays_so() -> None:
+    """A component by its first rejection, a control by its refutation."""
     region = Region(0.9, 1.1)
     inside, wide = part("a", 0.95, 1.05, region), part("a", 0.8, 1.05, region)
     open_, closed = part("b", 0.5, 1.5, region), part("b", 0.95, 1.05, region)
-    scripted = replace(rates, rule=Scripted([(inside, open_), (wide, closed)]), controls=())
+    wrong = part("a", 1.2, 1.3, region)
+    controls = (
+        Control("early", "refuted at once", rule=Scripted([(wrong,), (inside,)])),
+        Control("late", "refuted then", rule=Scripted([(inside,), (wrong,)])),
+    )
+    rule = Scripted([(inside, open_), (wide, closed)])
+    scripted = replace(rates, rule=rule, controls=controls)
     first = decide(scripted, (), ALPHA)
     assert first.verdict is Verdict.INCONCLUSIVE
     assert first.reads == {"b"}
     second = decide(scripted, (), ALPHA, first)
     assert second.verdict is Verdict.SUPPORTED
     assert second.components == (inside, closed)
+    assert second.controls == {"early": (wrong,), "late": (wrong,)}
 
 
 def test_support_takes_every_component_and_refutation_one() -> None:
@@ -225,7 +237,7 @@ def test_bounds_are_simultaneous_for_refutation_and_single_for_support(
         assert each.interval.low < each.one_sided.low < each.one_sided.high < each.interval.high
 
 
-def test_a_winner_is_confirmed_at_alpha_over_points_and_contradicted_by_any_rival() -> None:
+def test_a_winner_is_shown_at_alpha_over_points_and_refuted_by_any_rival() -> None:
     method = Levels()
     rule = WinnerShare(Region(0.9, 1.0), method=method)
     rule.components(samples("first", "second", "third"), lambda _: "first", ALPHA)
@@ -238,14 +250,14 @@ def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
         found = []
         for dim in (1, 2):
             for pairs, count in ((10, 0), (14, ones)):
-                values = np.array([1.0] * count + [0.0] * (48 - count))
+                values = np.array([1.0] * count + [0.0] * (46 - count))
                 found.append(Sample(Cell(dim=dim, pairs=pairs), {"value": values}))
         return found
 
     rule = CriticalLocation(Region(0.9, 1.1), scan="pairs")
-    [found, _] = rule.components(data(42), lambda _: 13.0, ALPHA)
-    assert math.log(1 / ALPHA) < Betting().log_wealths(data(42)[1]["value"], 0.5)[0]
-    assert Betting().log_wealths(data(42)[1]["value"], 0.5)[0] < math.log(4 / ALPHA)
+    [found, _] = rule.components(data(41), lambda _: 13.0, ALPHA)
+    assert math.log(2 / ALPHA) < Betting().log_wealths(data(41)[1]["value"], 0.5)[0]
+    assert Betting().log_wealths(data(41)[1]["value"], 0.5)[0] < math.log(4 / ALPHA)
     assert found.bounds.high == pytest.approx(14 / 13)
     assert found.interval.high == math.inf
 
@@ -259,12 +271,34 @@ def test_the_target_of_a_ladder_is_the_rules_own() -> None:
         assert (found.bounds.low, found.bounds.high) == pytest.approx(bounds)
 
 
-def test_an_identity_sees_errors_of_either_sign() -> None:
-    rule = Identity(1e-12)
-    for error in (1e-9, -1e-9):
-        sample = Sample(Cell(dim=2), {"error": np.array([0.0, error])})
-        [found] = rule.components([sample], None, ALPHA)
-        assert found.verdict is Verdict.REFUTED
+@pytest.mark.parametrize("error", [1e-11, -1e-11])
+def test_an_identity_sees_a_single_error_of_either_sign(error: float) -> None:
+    errors = np.array([error, *[0.0] * 99])  # whose mean is below the tolerance
+    [found] = Identity(1e-12).components([Sample(Cell(dim=2), {"error": errors})], None, ALPHA)
+    assert found.verdict is Verdict.REFUTED
+    assert found.estimate == abs(error)
+
+
+def test_a_tie_has_no_winner() -> None:
+    tied = Sample(Cell(dim=2), {"first": np.ones(4), "second": np.ones(4)})
+    rule = WinnerShare(Region(0.9, 1.0), method=Deterministic())
+    [found] = rule.components([tied], lambda _: "first", ALPHA)
+    assert (found.interval, found.reads) == (Interval(0.0, 1.0), ("dim=2",))
+
+
+def test_exponents_are_those_of_a_jackknife() -> None:
+    """Two cells of a lever of 2: the exponent is the logarithm to base 2 of the means' ratio."""
+    one, two = np.random.default_rng(6).lognormal(0, 0.1, (2, 12))
+
+    def exponent(kept: np.ndarray[Any, Any]) -> float:
+        return math.log2(two[kept].mean() / one[kept].mean())
+
+    every = np.arange(12)
+    pseudo = [12 * exponent(every) - 11 * exponent(np.delete(every, i)) for i in every]
+    evidence = [Sample(Cell(dim=dim), {"value": x}) for dim, x in ((1, one), (2, two))]
+    [found] = Exponents({"dim": 0.0}, 0.5).components(evidence, None, ALPHA)
+    assert found.estimate == pytest.approx(np.mean(pseudo))
+    assert found.bounds.low == pytest.approx(Student().bounds(np.array(pseudo), ALPHA).low)
 
 
 def test_groups_average_as_many_replicates_as_all_their_cells_have() -> None:
