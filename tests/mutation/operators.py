@@ -72,6 +72,17 @@ def never(node: ast.AST) -> Iterator[ast.AST]:
         yield ast.If(ast.Constant(False), node.body, node.orelse)
 
 
+def unless(condition: str) -> Operator:
+    """What stands under an ``if`` is not done if this holds."""
+
+    def operator(node: ast.AST) -> Iterator[ast.AST]:
+        if isinstance(node, ast.If):
+            other = ast.parse(f"not ({condition})", mode="eval").body
+            yield ast.If(ast.BoolOp(ast.And(), [node.test, other]), node.body, node.orelse)
+
+    return operator
+
+
 def no_break(node: ast.AST) -> Iterator[ast.AST]:
     """``break`` becomes ``continue``."""
     if isinstance(node, ast.Break):
@@ -123,6 +134,8 @@ def instead(old: str, new: str) -> Operator:
     """Another name, or for ``.old`` another attribute, stands in this one's place."""
 
     def operator(node: ast.AST) -> Iterator[ast.AST]:
+        if not isinstance(getattr(node, "ctx", None), ast.Load):
+            return
         if isinstance(node, ast.Attribute) and f".{node.attr}" == old:
             yield ast.Attribute(node.value, new.removeprefix("."), node.ctx)
         elif isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node) == old:

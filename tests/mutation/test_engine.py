@@ -20,7 +20,6 @@ from recall_claims.hunt import campaign, memory
 from recall_claims.judge import budget, looks, methods, region
 from recall_claims.judge.rules import base, critical, exponents, one_sided, winner_share
 from recall_claims.plugin import item, record
-from tests.faults import test_registration as faults
 from tests.mutation import operators as op
 from tests.unit.library import test_budget as budget_
 from tests.unit.library import test_cell as cell_
@@ -48,6 +47,7 @@ T_MOMENTS = methods_.test_t_bounds_are_those_of_scipys_moments_to_the_last_bit
 T_SIDE = methods_.test_t_bounds_reach_further_on_the_side_of_the_tail
 FLAT = methods_.test_a_sample_without_variation_gives_no_t_interval
 WEALTH = methods_.test_wealth_is_an_average_over_stakes_of_products
+BOUNDS = methods_.test_bounds_hold_the_mean_and_are_where_the_bets_win
 RANGE = methods_.test_an_observation_out_of_its_range_is_an_error
 OF_REGION = region_.test_verdict_of_one_component
 SINGLE = region_.test_support_is_by_the_single_bounds_and_refutation_by_the_simultaneous_interval
@@ -78,7 +78,7 @@ EDIT = registration_.test_an_edit_of_the_declaration_registers_anew
 CONFIRMED = hunt_.test_only_what_is_refuted_at_its_own_level_is_confirmed
 NUMBERED = hunt_.test_confirmations_share_one_error_probability
 GRID = hunt_.test_the_grid_has_to_lie_in_the_regime
-EXPLORED = faults.test_old_evidence_explores_and_decides_nothing
+EXPLORED = record_.test_old_evidence_explores_and_is_skipped
 PASSES, INTERVALS = record_.test_what_passes, record_.test_intervals_of_a_component
 EXPLORATORY = record_.test_verdicts_of_exploratory_claims
 
@@ -103,7 +103,10 @@ ERRORS = {
     "no average over stakes": Error(methods.log_wealth, op.instead(".mean", ".sum"), WEALTH),
     "bets from the wrong side": Error(methods._log_wealths.__wrapped__, op.other_sign, WEALTH),
     "observations out of their range": Error(
-        methods.Betting._scaled, op.on("min", op.on("max", op.part_of_condition)), RANGE
+        methods.Betting._scaled, op.instead(".min", ".max"), RANGE
+    ),
+    "a mean next to nothing, divided by": Error(
+        methods._log_lower, op.on("mean", op.never), BOUNDS
     ),
     # Regions and verdicts.
     "an edge inverted": Error(region.Interval.disjoint, op.reversed_comparison, OF_REGION),
@@ -121,9 +124,7 @@ ERRORS = {
     "no Bonferroni share in rules about means": Error(base.component, op.without_factor, SHARES),
     "a level twice as large": Error(base.component, op.instead("alpha", "2 * alpha"), SHARES),
     "no Bonferroni share in exponents": Error(EXPONENTS, ALPHA, SHARES),
-    "pseudo-values with n for n - 1": Error(
-        EXPONENTS, op.on("count", op.without_factor), JACKKNIFE
-    ),
+    "pseudo-values with n for n - 1": Error(EXPONENTS, op.on("log", op.without_factor), JACKKNIFE),
     "no share for the points of a map": Error(WINNER.components, ALPHA, WINNERS),
     "no share for rivals": Error(WINNER._state, ALPHA, WINNERS),
     "a tie confirmed": Error(WINNER._state, op.closed, TIE),
@@ -151,7 +152,7 @@ ERRORS = {
     ),
     # Runs.
     "a block counted twice": Error(
-        run.Running._judged, op.on("observations", op.instead("block", "0")), BLOCKS
+        run.Running._judged, op.instead("block", "blocks.start"), BLOCKS
     ),
     "what was decided is judged anew": Error(looks.decide, op.part_of_condition, STAYS),
     "a control's refutation that is not kept": Error(looks.decide, op.never, STAYS),
@@ -186,10 +187,12 @@ ERRORS = {
         record.decided, op.on("EXPLORATORY", op.part_of_condition), EXPLORATORY
     ),
     # Time limits, and many claims in flight.
-    "a look that time cut, judged as it is": Error(run.Running.put, op.on("_late", op.never), LATE),
+    "a look that time cut, judged as it is": Error(
+        run.Running.put, op.instead("self._late", "False"), LATE
+    ),
     "a block begun too late": Error(simulate.simulate, op.on("latest", op.never), LATE),
     "the last claim before the one that is waited for": Error(
-        scheduler.Scheduler._next, op.on("first", op.never), QUEUE
+        scheduler.Scheduler._next, op.on("first", op.unless("self._later or self._ready")), QUEUE
     ),
     "the shortest path first": Error(scheduler.Scheduler._rank, op.other_sign, QUEUE),
     "a dead worker's blocks all run again at once": Error(
@@ -205,7 +208,9 @@ ERRORS = {
     "what is undecided counted as confirmed": Error(
         campaign._confirm, op.on("REFUTED", op.reversed_comparison), CONFIRMED
     ),
-    "a regime that lets every cell in": Error(regime.Values.__contains__, op.never, GRID),
+    "a regime that lets every cell in": Error(
+        regime.Values.__contains__, op.on("steps", op.reversed_comparison), GRID
+    ),
 }
 
 

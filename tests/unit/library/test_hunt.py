@@ -13,20 +13,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from recall_claims import (
-    Block,
-    Cell,
-    Claim,
-    CriticalLocation,
-    Exponents,
-    Regime,
-    Region,
-    Verdict,
-    grid,
-    integers,
-    log_integers,
-    one_of,
-)
+import recall_claims as rc
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Observe
 from recall_claims.errors import ClaimError
@@ -41,28 +28,32 @@ from recall_claims.hunt.search import Catch, Hunt, _Search, search
 from recall_claims.judge.methods import Array
 from tests.unit.library.made import declared
 
-SIZES = {"dim": log_integers(8, 512), "length": log_integers(4, 256), "tied": one_of(False, True)}
-Decorator = Callable[[Observe], Claim]
-REGIME = Regime("any sizes", SIZES, holds=lambda cell: cell["length"] <= 4 * cell["dim"])
+SIZES = {
+    "dim": rc.log_integers(8, 512),
+    "length": rc.log_integers(4, 256),
+    "tied": rc.one_of(False, True),
+}
+Decorator = Callable[[Observe], rc.Claim]
+REGIME = rc.Regime("any sizes", SIZES, holds=lambda cell: cell["length"] <= 4 * cell["dim"])
 
 
-def normal(block: Block, mean: float, deviation: float = 0.2) -> Array:
+def normal(block: rc.Block, mean: float, deviation: float = 0.2) -> Array:
     return np.array([rng.normal(mean, deviation * mean) for rng in block.rngs])
 
 
-def in_regime(id: str, regime: Regime, cells: Sequence[Cell], **changes: Any) -> Decorator:
+def in_regime(id: str, regime: rc.Regime, cells: Sequence[rc.Cell], **changes: Any) -> Decorator:
     """The claim that the mean is the dimension, or what else is asked for, in a regime."""
     given: dict[str, Any] = {"replicates": 64, "predict": lambda cell: cell.number("dim")}
     return declared(id, {"standard": cells}, regime=regime, **{**given, **changes})
 
 
 def of_dimension(
-    id: str, regime: Regime = REGIME, factor: float = 1.0, deviation: float = 0.2
-) -> Claim:
+    id: str, regime: rc.Regime = REGIME, factor: float = 1.0, deviation: float = 0.2
+) -> rc.Claim:
     """It is ``factor`` times as much; T.wrong is wrong for tied cells with long sequences."""
 
-    @in_regime(id, regime, grid(dim=(16, 64), length=(8, 16)))
-    def mean(cell: Cell, block: Block) -> Array:
+    @in_regime(id, regime, rc.grid(dim=(16, 64), length=(8, 16)))
+    def mean(cell: rc.Cell, block: rc.Block) -> Array:
         """The mean is the dimension."""
         wrong = id == "T.wrong" and cell.get("tied") and cell["length"] > 2 * cell["dim"]
         return normal(block, cell["dim"] * (1.5 if wrong else factor), deviation)
@@ -70,7 +61,7 @@ def of_dimension(
     return mean
 
 
-FEW = Regime("two sizes", {"dim": one_of(16, 64), "length": one_of(8, 16)})
+FEW = rc.Regime("two sizes", {"dim": rc.one_of(16, 64), "length": rc.one_of(8, 16)})
 right, wrong = (of_dimension(f"T.{name}") for name in ("right", "wrong"))
 few = of_dimension("T.few", FEW)
 noisy = of_dimension("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly tell
@@ -78,32 +69,32 @@ noisy = of_dimension("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly
 
 @in_regime(
     "T.critical",
-    Regime("any dimension", {"dim": integers(5, 60)}),
-    grid(dim=10, samples=(18, 22)),
-    rule=CriticalLocation(Region(0.9, 1.1)),
+    rc.Regime("any dimension", {"dim": rc.integers(5, 60)}),
+    rc.grid(dim=10, samples=(18, 22)),
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.1)),
     predict=lambda cell: 2 * cell.number("dim"),
 )
-def critical(cell: Cell, block: Block) -> Array:
+def critical(cell: rc.Cell, block: rc.Block) -> Array:
     """Half of the trials succeed from twice the dimension on, but where the dimension is large."""
     middle = cell["dim"] * (2 if cell["dim"] < 40 else 3)
     return np.array([float(rng.normal(cell["samples"], 1.0) > middle) for rng in block.rngs])
 
 
-def edged(id: str, **size: Any) -> Claim:
+def edged(id: str, **size: Any) -> rc.Claim:
     """Sequences as long as the dimension, tied only from 32 on; it holds up to twice as long."""
     powers = {
-        "dim": log_integers(16, 128, per_octave=1),
-        "length": log_integers(16, 128, per_octave=1),
+        "dim": rc.log_integers(16, 128, per_octave=1),
+        "length": rc.log_integers(16, 128, per_octave=1),
     }
-    regime = Regime(
+    regime = rc.Regime(
         "L <= d",
-        {**powers, "tied": one_of(False, True)},
+        {**powers, "tied": rc.one_of(False, True)},
         holds=lambda cell: cell["length"] <= cell["dim"] and cell["dim"] >= 32 * cell["tied"],
         **size,
     )
 
-    @in_regime(id, regime, grid(dim=(32, 64), length=16, tied=True))
-    def mean(cell: Cell, block: Block) -> Array:
+    @in_regime(id, regime, rc.grid(dim=(32, 64), length=16, tied=True))
+    def mean(cell: rc.Cell, block: rc.Block) -> Array:
         """The mean is the dimension."""
         if id == "T.raises" and cell["length"] > cell["dim"]:
             raise ValueError("too long")
@@ -117,7 +108,7 @@ SIZE: dict[str, Any] = {"size": lambda cell: cell["dim"] * cell["length"], "larg
 edge, raises, unsized = edged("T.edge", **SIZE), edged("T.raises", **SIZE), edged("T.unsized")
 
 
-def hunted(one: Claim, path: Path, seconds: float, seed: int = 0) -> campaign.Trail:
+def hunted(one: rc.Claim, path: Path, seconds: float, seed: int = 0) -> campaign.Trail:
     with Ledger(path) as ledger:
         given = [one], Settings(seed=seed), ledger, SerialExecutor(), seconds
         [trail] = campaign.hunt(*given, clock=time.process_time)  # whatever else runs here
@@ -153,11 +144,11 @@ def test_a_confirmation_draws_afresh(path: Path) -> None:
     assert streams == {f"hunt 1 {trail.confirmation.probe.key}"}
 
 
-@pytest.mark.parametrize("verdict", Verdict)
+@pytest.mark.parametrize("verdict", rc.Verdict)
 def test_only_what_is_refuted_at_its_own_level_is_confirmed(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, verdict: Verdict
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, verdict: rc.Verdict
 ) -> None:
-    tried = probe(wrong, Cell(dim=8, length=19, tied=True), seed=0, device="cpu")
+    tried = probe(wrong, rc.Cell(dim=8, length=19, tied=True), seed=0, device="cpu")
     judged = Mock(return_value=Mock(decision=Mock(verdict=verdict)))
     monkeypatch.setattr(campaign, "run", judged)
     memory, levels = HuntMemory(ledger, 0), []
@@ -167,7 +158,9 @@ def test_only_what_is_refuted_at_its_own_level_is_confirmed(
             Catch((tried,), tried, True, False, {}, frozenset(), (), (), 0.0),
         )
         campaign._confirm(trail, catch, Settings(), ledger, SerialExecutor(), memory)
-        assert (trail.confirmation is not None) == (verdict is Verdict.REFUTED)
+        confirmed = trail.confirmation and trail.confirmation.number
+        assert confirmed == (number if verdict is rc.Verdict.REFUTED else None)
+        assert memory.confirmed(wrong.id, {tried.key: 0}) == {tried.key: (number, verdict)}
         assert judged.call_args.kwargs["registered"] == f"hunt {number} {tried.key}"
         levels.append(judged.call_args.kwargs["alpha"])
     assert levels == [alpha_of(1), alpha_of(2)]
@@ -187,30 +180,30 @@ def test_a_true_theorem_is_not_confirmed_wrong(path: Path) -> None:
     trail = hunted(right, path, 5)
     assert trail.confirmation is None
     assert len(trail.probes) > 20
-    assert all(REGIME.searchable(Cell(**probe.point)) for probe in trail.probes.values())
+    assert all(REGIME.searchable(rc.Cell(**probe.point)) for probe in trail.probes.values())
 
 
 def test_what_a_regime_leaves_out_by_now_is_no_violation(path: Path) -> None:
     assert hunted(wrong, path, 60).confirmation is not None
     assert hunted(wrong, path, 0).confirmation is not None
     short = replace(REGIME, holds=lambda cell: cell["length"] <= 2 * cell["dim"])
-    few = replace(REGIME, ranges={**SIZES, "tied": one_of(False)})
+    few = replace(REGIME, ranges={**SIZES, "tied": rc.one_of(False)})
     for narrower in (short, few):
         assert hunted(replace(wrong, domain=narrower), path, 0).confirmation is None
 
 
 def test_a_condition_that_breaks_down_ends_no_search() -> None:
-    def holds(cell: Cell) -> bool:
+    def holds(cell: rc.Cell) -> bool:
         return bool(cell["dim"] / (cell["length"] - 8))
 
-    broken = replace(REGIME, holds=holds, ranges={**SIZES, "length": integers(8, 12)})
+    broken = replace(REGIME, holds=holds, ranges={**SIZES, "length": rc.integers(8, 12)})
     search = _Search(replace(wrong, domain=broken), asked(wrong))
-    assert not search._fails(Cell(dim=16, length=8, tied=True))
+    assert not search._fails(rc.Cell(dim=16, length=8, tied=True))
     assert search.refused == {"ZeroDivisionError: division by zero": 1}
 
 
 def test_a_probe_replays(path: Path) -> None:
-    point = Cell(dim=16, length=8, tied=True)
+    point = rc.Cell(dim=16, length=8, tied=True)
     assert probe(right, point, seed=0, device="cpu").discrepancy == (
         probe(right, point, seed=0, device="cpu").discrepancy
     )
@@ -219,13 +212,13 @@ def test_a_probe_replays(path: Path) -> None:
     )
 
 
-def asked(claim: Claim, **more: Any) -> Hunt:
+def asked(claim: rc.Claim, **more: Any) -> Hunt:
     return Hunt(claim.module, claim.id, seed=0, device="cpu", seconds=60.0, **more)
 
 
 def test_a_violation_is_shrunk_before_another_is_looked_for() -> None:
-    large = probe(wrong, Cell(dim=32, length=128, tied=True), seed=0, device="cpu")
-    assert large.verdict is Verdict.REFUTED
+    large = probe(wrong, rc.Cell(dim=32, length=128, tied=True), seed=0, device="cpu")
+    assert large.verdict is rc.Verdict.REFUTED
     catch = search(asked(wrong, known={large.key: large}))
     assert catch.shrunk
     assert catch.violation is not None
@@ -250,14 +243,14 @@ def test_a_probe_gives_up_what_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("recall_claims.hunt.probe.simulate", counted)
     drawn = []
     for patience in (1e-6, 1e6):
-        probe(noisy, Cell(dim=16, length=8), seed=3, device="cpu", patience=patience)
+        probe(noisy, rc.Cell(dim=16, length=8), seed=3, device="cpu", patience=patience)
         drawn.append(len(blocks))
     assert drawn[0] == 1
     assert drawn[1] - drawn[0] > 1
 
 
 def test_critical_values_are_hunted_by_rungs_at_the_edges(path: Path) -> None:
-    assert [c["samples"] for c in alone(critical, Cell(dim=10)).cells["hunt"]] == [18, 22]
+    assert [c["samples"] for c in alone(critical, rc.Cell(dim=10)).cells["hunt"]] == [18, 22]
     trail = hunted(critical, path, 60)
     assert trail.confirmation is not None
     assert trail.confirmation.probe.point == {"dim": 40}
@@ -275,14 +268,14 @@ def test_how_far_beyond_its_edge_a_formula_holds(path: Path) -> None:
     told: dict[object, set[bool]] = {}
     assert edge.domain is not None
     for one in trail.outside.values():
-        cell = Cell(**one.probe.point)
+        cell = rc.Cell(**one.probe.point)
         assert edge.domain.why_outside(cell)
         assert not edge.domain.why_outside(one.inside)
         assert cell["dim"] * cell["length"] <= 2**16
         value = (
             "tied" if one.parameter == "tied" else cell[one.parameter] / one.inside[one.parameter]
         )
-        told.setdefault((one.parameter, value), set()).add(one.probe.verdict is Verdict.REFUTED)
+        told.setdefault((one.parameter, value), set()).add(one.probe.verdict is rc.Verdict.REFUTED)
     wanted = {("length", 2.0): False, ("length", 4.0): True, ("tied", "tied"): True}
     assert {place: told.get(place) for place in wanted} == {p: {v} for p, v in wanted.items()}
     assert ("length", 8.0) not in told  # it has failed before
@@ -309,7 +302,7 @@ def test_without_a_size_nothing_grows_beyond_the_ranges(path: Path) -> None:
 def test_points_outside_take_their_time_after_the_search(path: Path) -> None:
     assert search(replace(asked(right), seconds=0.5)).outside == ()
     assert search(replace(asked(right), seconds=0.5, beyond=1.0)).outside != ()
-    large = probe(wrong, Cell(dim=32, length=128, tied=True), seed=0, device="cpu")
+    large = probe(wrong, rc.Cell(dim=32, length=128, tied=True), seed=0, device="cpu")
     found = search(asked(wrong, known={large.key: large}, beyond=1.0))
     assert found.violation is not None
     assert found.outside == ()
@@ -324,39 +317,39 @@ def test_what_cannot_be_hunted_says_why(path: Path) -> None:
 
 def test_an_exponent_cannot_be_hunted() -> None:
     with pytest.raises(ClaimError, match="several cells"):
-        Exponents({"dim": 1.0}, half_width=0.1).alone(Cell(dim=2), None)
+        rc.Exponents({"dim": 1.0}, half_width=0.1).alone(rc.Cell(dim=2), None)
 
 
 def test_the_grid_has_to_lie_in_the_regime() -> None:
-    narrow = Regime("small", SIZES | {"dim": log_integers(8, 32)})
+    narrow = rc.Regime("small", SIZES | {"dim": rc.log_integers(8, 32)})
     with pytest.raises(ClaimError, match=r"excludes cell dim=64,length=8: dim=64 is out"):
         check(of_dimension("T.right", narrow), ["standard"])
-    nameless = Regime("small", {"dim": SIZES["dim"]})
+    nameless = rc.Regime("small", {"dim": SIZES["dim"]})
     with pytest.raises(ClaimError, match="it has no range for length"):
         check(of_dimension("T.right", nameless), ["standard"])
-    together = Regime("small", SIZES, holds=lambda cell: cell["length"] < cell["dim"])
+    together = rc.Regime("small", SIZES, holds=lambda cell: cell["length"] < cell["dim"])
     with pytest.raises(ClaimError, match="its condition does not hold there"):
         check(of_dimension("T.right", together), ["standard"])
 
 
 def test_confirmations_share_one_error_probability(path: Path) -> None:
     assert math.fsum(alpha_of(j) for j in range(1, 100_000)) == pytest.approx(1e-3, rel=1e-4)
-    tried = probe(right, Cell(dim=16, length=8, tied=False), seed=0, device="cpu")
+    tried = probe(right, rc.Cell(dim=16, length=8, tied=False), seed=0, device="cpu")
     with Ledger(path) as ledger:
         memory = HuntMemory(ledger, 0)
         assert [memory.begin_confirmation("T.right", tried) for _ in range(3)] == [1, 2, 3]
-        memory.end_confirmation(2, Verdict.INCONCLUSIVE)
+        memory.end_confirmation(2, rc.Verdict.INCONCLUSIVE)
     with Ledger(path) as ledger:
         assert HuntMemory(ledger, 7).begin_confirmation("T.wrong", tried) == 4
 
 
 def test_ranges() -> None:
-    assert log_integers(8, 32, per_octave=1).steps == (8, 16, 32)
-    assert 20 in log_integers(8, 32)
-    assert 33 not in log_integers(8, 32)
-    assert "sphere" in one_of("sphere", "orthonormal")
-    assert 1 not in one_of(0, 2)
+    assert rc.log_integers(8, 32, per_octave=1).steps == (8, 16, 32)
+    assert 20 in rc.log_integers(8, 32)
+    assert 33 not in rc.log_integers(8, 32)
+    assert "sphere" in rc.one_of("sphere", "orthonormal")
+    assert 1 not in rc.one_of(0, 2)
     with pytest.raises(ClaimError, match="two positive ends"):
-        log_integers(8, 8)
+        rc.log_integers(8, 8)
     with pytest.raises(ClaimError, match="at least one parameter"):
-        Regime("nothing", {})
+        rc.Regime("nothing", {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
@@ -12,6 +13,8 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.scheduler import run
 from recall_claims.judge.region import Component
 from recall_claims.plugin import record
+from recall_claims.plugin.item import ClaimItem
+from recall_claims.plugin.session import SESSION
 from recall_reports.record import Range
 from tests.unit.library.made import SMOKE, mean_claim
 
@@ -47,3 +50,12 @@ def test_verdicts_of_exploratory_claims(
         "passed" if word == "SUPPORTED" else "failed",
         "passed",
     ]
+
+
+def test_old_evidence_explores_and_is_skipped(ledger: Ledger) -> None:
+    outcome = replace(run(mean_claim, SMOKE, ledger, SerialExecutor()), explored=True)
+    session = Mock(record_without_run=Mock(return_value=None), run=Mock(return_value=outcome))
+    asked = Mock(claim=mean_claim, config=Mock(stash={SESSION: session}), location=("file",))
+    with pytest.raises(pytest.skip.Exception, match="EXPLORED: SUPPORTED if it were"):
+        ClaimItem.runtest(asked)
+    assert (asked.record.state, asked.record.verdict) == ("EXPLORED", None)
