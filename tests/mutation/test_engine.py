@@ -13,6 +13,7 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import Phase, settings
 
 from recall_claims.declare import regime, registration
 from recall_claims.evidence import run, scheduler, seeds, simulate
@@ -32,6 +33,9 @@ from tests.unit.library import test_registration as registration_
 from tests.unit.library import test_run as run_
 from tests.unit.library import test_scheduler as scheduler_
 from tests.unit.library import test_stopping as stopping
+
+BRIEF = (Phase.explicit, Phase.generate)  # a counterexample need not be shrunk, nor kept
+settings.register_profile("brief", phases=BRIEF, database=None, deadline=None)
 
 
 class Error(NamedTuple):
@@ -233,14 +237,17 @@ MUTANTS = [
 ]
 
 
-def status(tests: Iterable[Callable[..., None]], capture: pytest.CaptureFixture[str]) -> int:
-    """How tests end, by a pytest in this process."""
+def outcome(
+    tests: Iterable[Callable[..., None]], capture: pytest.CaptureFixture[str]
+) -> tuple[int, str]:
+    """How tests end, and what is printed, by a pytest in this process."""
     names = {f"{inspect.getsourcefile(test)}::{test.__name__}" for test in tests}
     # What other code leaves to the garbage collector, such as an open folder, is not looked for.
     left_out = ("-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "no:faulthandler")
+    settings.load_profile("brief")
     found = pytest.main(["-x", "-q", "-n0", *left_out, *sorted(names)])
-    capture.readouterr()
-    return int(found)
+    settings.load_profile("default")
+    return int(found), capture.readouterr().out
 
 
 @pytest.fixture
@@ -259,11 +266,13 @@ def test_an_error_in_the_engine_is_noticed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(right(each.function), "__code__", code)
-    assert status([each.test], capsys) == 1
+    status, text = outcome([each.test], capsys)
+    assert status == 1, text
 
 
 def test_no_error_is_seen_in_the_right_engine(capsys: pytest.CaptureFixture[str]) -> None:
-    assert status({each.test for each in ERRORS.values()}, capsys) == 0
+    status, text = outcome({each.test for each in ERRORS.values()}, capsys)
+    assert status == 0, text
 
 
 def test_every_operator_finds_something_to_falsify() -> None:
