@@ -126,7 +126,9 @@ def closed(node: ast.AST) -> Iterator[ast.AST]:
 
 def one_less(node: ast.AST) -> Iterator[ast.AST]:
     """A call's last argument, a whole number, becomes one less."""
-    if isinstance(node, ast.Call) and node.args and isinstance(last := node.args[-1], ast.Constant):
+    last = node.args[-1] if isinstance(node, ast.Call) and node.args else None
+    if isinstance(node, ast.Call) and isinstance(last, ast.Constant):
+        assert isinstance(last.value, int)
         yield ast.Call(node.func, [*node.args[:-1], ast.Constant(last.value - 1)], node.keywords)
 
 

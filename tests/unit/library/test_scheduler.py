@@ -242,6 +242,7 @@ class Fragile(Executor):
 def test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(Fragile, "made", 0)
     monkeypatch.setattr(executors, "make", lambda _: Fragile())
     engine = Scheduler(tmp_path / "ledger.sqlite", "processes:4")
     for one in CLAIMS:
