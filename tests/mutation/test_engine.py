@@ -105,7 +105,7 @@ ERRORS = {
         STUDENT, op.on("EVERYTHING", op.never), FLAT
     ),
     "no average over stakes": Error(methods.log_wealth, op.instead(".mean", ".sum"), WEALTH),
-    "bets from the wrong side": Error(methods._log_wealths.__wrapped__, op.other_sign, WEALTH),
+    "bets from the wrong side": Error(methods._log_wealths, op.other_sign, WEALTH),
     "observations out of their range": Error(
         methods.Betting._scaled, op.instead(".min", ".max"), RANGE
     ),
@@ -219,8 +219,9 @@ ERRORS = {
 
 
 def right(function: Any) -> FunctionType:
-    """The plain function of a property."""
-    found = getattr(function, "fget", None) or getattr(function, "func", function)
+    """The plain function of a property, and of what keeps its results."""
+    plain = getattr(function, "fget", None) or getattr(function, "func", function)
+    found = inspect.unwrap(plain)
     assert isinstance(found, FunctionType)
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 from unittest.mock import Mock
 
 import pytest
@@ -21,7 +22,7 @@ from tests.unit.library.made import SMOKE, mean_claim
 
 @pytest.mark.parametrize("expected", ["SUPPORTED", "REFUTED"])
 @pytest.mark.parametrize("verdict", Verdict)
-def test_what_passes(verdict: Verdict, expected: str) -> None:
+def test_what_passes(verdict: Verdict, expected: Literal["SUPPORTED", "REFUTED"]) -> None:
     claim = replace(mean_claim, expected=expected)
     assert record.passes(claim, verdict) == (verdict == expected)
     assert record.passes(replace(claim, exploratory=True), verdict)

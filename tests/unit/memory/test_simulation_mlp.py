@@ -100,6 +100,16 @@ def test_training_is_autograd_with_adamw() -> None:
     assert torch.allclose(trained._layers()[1][0], second.detach(), atol=1e-9)
 
 
+def test_training_does_not_depend_on_the_batch() -> None:
+    sizes: dict[str, Any] = {"associations": 24, "outputs": 24, "dim": 4}
+    rngs = generators(4)
+    best = trained_accuracy(draw(rngs, **sizes), rngs, width=4, steps=600)
+    for index in range(4):
+        own = [generators(4)[index]]
+        alone = trained_accuracy(draw(own, **sizes), own, width=4, steps=600)
+        assert alone[0] == best[index]
+
+
 def test_training_stops_when_it_is_good_enough() -> None:
     rngs = generators(3)
     facts = draw(rngs, associations=6, outputs=6, dim=8)

@@ -56,22 +56,22 @@ def test_what_was_seen_often_is_stored() -> None:
 def test_averages_have_the_same_mean_and_a_smaller_spread(more: dict[str, float]) -> None:
     """Over exchangeable tokens, and over fresh embeddings."""
     setting: dict[str, Any] = {"stored": 12, "labels": 3, "dim": 16, "alpha": 2.0} | more
-    averaged = zipf.error(generators(1500), **setting)
-    fresh = zipf.error(generators(1500, seed=23), **setting, fresh=32)
+    averaged = zipf.error(generators(400), **setting)
+    fresh = zipf.error(generators(400, seed=23), **setting, fresh=32)
     with patch.object(zipf, "_averaged", lambda mass, weight, label: mass):
-        plain = zipf.error(generators(1500), **setting)
+        plain = zipf.error(generators(400), **setting)
     difference = averaged - plain
-    assert abs(float(difference.mean())) < 4 * float(difference.std()) / 1500**0.5 + 1e-12
+    assert abs(float(difference.mean())) < 4 * float(difference.std()) / 400**0.5 + 1e-12
     assert float(averaged.std()) <= float(plain.std()) + 1e-12
-    deviation = float(averaged.var() + fresh.var()) ** 0.5 / 1500**0.5
+    deviation = float(averaged.var() + fresh.var()) ** 0.5 / 400**0.5
     assert abs(float(fresh.mean() - averaged.mean())) < 4 * deviation
     assert float(fresh.std()) < 0.8 * float(averaged.std())
 
 
 def test_fresh_embeddings_see_rare_failures() -> None:
     setting: dict[str, Any] = {"stored": 14, "labels": 3, "dim": 109, "alpha": 2.75}
-    plain = zipf.error(generators(300), **setting)
-    fresh = zipf.error(generators(300), **setting, fresh=256)
+    plain = zipf.error(generators(100), **setting)
+    fresh = zipf.error(generators(100), **setting, fresh=256)
     other = fresh - plain  # the same memories and guesses: failures alone differ
     assert float((other.abs() > 1e-12).double().mean()) > 0.2
 
