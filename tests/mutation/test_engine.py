@@ -1,377 +1,281 @@
 """Errors planted in the engine itself: each makes the test that is named with it fail.
 
-The library is copied, one line is falsified, and the named test runs on the copy.
+An error is an operator on the syntax tree of one function. Whatever it does there, at whichever
+place, the test must notice, run by a pytest in this process on the falsified function. By default
+the first place of each is tried.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-from dataclasses import dataclass
-from pathlib import Path
+import inspect
+from collections.abc import Callable, Iterable
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import Phase, settings
 
-from tests.apart import Result, run_pytest
+from recall_claims import recording
+from recall_claims.declare import regime, registration
+from recall_claims.evidence import run, scheduler, seeds, simulate
+from recall_claims.hunt import campaign, tables
+from recall_claims.judge import budget, looks, methods, region
+from recall_claims.judge.rules import base, critical, exponents, one_sided, winner_share
+from recall_claims.plugin import item
+from tests.mutation import operators as op
+from tests.unit.library import test_budget as budget_
+from tests.unit.library import test_cell as cell_
+from tests.unit.library import test_hunt as hunt_
+from tests.unit.library import test_ladders as ladders
+from tests.unit.library import test_methods as methods_
+from tests.unit.library import test_record as record_
+from tests.unit.library import test_region as region_
+from tests.unit.library import test_registration as registration_
+from tests.unit.library import test_run as run_
+from tests.unit.library import test_scheduler as scheduler_
+from tests.unit.library import test_stopping as stopping
 
-ROOT = Path(__file__).parents[2]
-LIBRARY = ROOT / "claims" / "recall_claims"
-UNIT = "tests/unit/library"
-FAULTS = "tests/faults"
+BRIEF = (Phase.explicit, Phase.generate)  # a counterexample need not be shrunk, nor kept
+settings.register_profile("brief", phases=BRIEF, database=None, deadline=None)
 
 
-@dataclass(frozen=True)
-class Planted:
-    """One falsified line of the library, and the test that must notice."""
+class Error(NamedTuple):
+    """A function of the engine, what falsifies it, and the test that must notice."""
 
-    file: str
-    right: str
-    wrong: str
-    test: str
+    function: Any
+    operator: op.Operator
+    test: Callable[..., None]
 
 
-JUDGE, RULES, RUN = "judge", "judge/rules", "evidence/run.py"
-LOOKS = "judge/looks.py"
-STOPPING = f"{UNIT}/test_stopping.py"
-HUNT = f"{UNIT}/test_hunt.py"
-METHODS, LADDERS = f"{UNIT}/test_methods.py", f"{UNIT}/test_ladders.py"
-SIMULTANEOUS = f"{STOPPING}::test_bounds_are_simultaneous_for_refutation_and_single_for_support"
-EXACT = f"{METHODS}::test_betting_on_coins_errs_at_most_as_often_as_it_says_at_all_looks"
+T_LEVEL = methods_.test_t_bounds_run_at_half_their_level
+T_MOMENTS = methods_.test_t_bounds_are_those_of_scipys_moments_to_the_last_bit
+T_SIDE = methods_.test_t_bounds_reach_further_on_the_side_of_the_tail
+FLAT = methods_.test_a_sample_without_variation_gives_no_t_interval
+WEALTH = methods_.test_wealth_is_an_average_over_stakes_of_products
+BOUNDS = methods_.test_bounds_hold_the_mean_and_are_where_the_bets_win
+RANGE = methods_.test_an_observation_out_of_its_range_is_an_error
+OF_REGION = region_.test_verdict_of_one_component
+SINGLE = region_.test_support_is_by_the_single_bounds_and_refutation_by_the_simultaneous_interval
+SHARES = stopping.test_bounds_are_simultaneous_for_refutation_and_single_for_support
+WINNERS = stopping.test_a_winner_is_shown_at_alpha_over_points_and_refuted_by_any_rival
+TIE = stopping.test_a_tie_has_no_winner
+JACKKNIFE = stopping.test_exponents_are_those_of_a_jackknife
+LADDERS = stopping.test_a_location_is_refuted_at_alpha_over_twice_the_ladders
+TARGET = stopping.test_the_target_of_a_ladder_is_the_rules_own
+IDENTITY = stopping.test_an_identity_sees_a_single_error_of_either_sign
+STAYS = stopping.test_what_was_decided_stays_so
+EVERY_PART = stopping.test_support_takes_every_component_and_refutation_one
+DECIDED = stopping.test_a_cell_that_is_decided_draws_no_more
+STANDING = stopping.test_a_standing_control_draws_only_where_it_is_nearest_to_refutation
+OFTEN = stopping.test_an_exact_rule_looks_often_and_pays_nothing_for_it
+BLOCKS = stopping.test_replicates_of_different_blocks_differ
+SLOT = budget_.test_a_claim_owns_a_slot_of_its_papers_share
+OUTERMOST = ladders.test_rungs_count_from_the_outermost_until_the_first_that_fails
+EDGES = ladders.test_a_location_is_judged_by_its_edges
+LEVELS = ladders.test_the_levels_of_exponents_are_shared
+CONTROLS = run_.test_a_control_that_survives_forbids_support
+LATE = run_.test_a_block_that_would_end_too_late_does_not_begin
+BITS = run_.test_a_block_is_what_the_simulation_draws_to_the_last_bit
+QUEUE = scheduler_.test_whoever_is_waited_for_goes_first_and_then_the_longest_path
+DEATH = scheduler_.test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other
+STREAMS = cell_.test_streams_depend_on_names_and_on_nothing_else
+EDIT = registration_.test_an_edit_of_the_declaration_registers_anew
+CONFIRMED = hunt_.test_only_what_is_refuted_at_its_own_level_is_confirmed
+NUMBERED = hunt_.test_confirmations_share_one_error_probability
+GRID = hunt_.test_the_grid_has_to_lie_in_the_regime
+EXPLORED = record_.test_old_evidence_explores_and_is_skipped
+PASSES, INTERVALS = record_.test_what_passes, record_.test_intervals_of_a_component
+EXPLORATORY = record_.test_verdicts_of_exploratory_claims
 
-PLANTED = {
+STUDENT, WINNER = methods.Student.bounds, winner_share.WinnerShare
+LOCATION, EXPONENTS = critical.CriticalLocation.components, exponents.Exponents.components
+DECISION = looks.Decision
+JOIN = seeds.replicate_generators
+ALPHA, NUMBER = op.on("alpha", op.without_factor), op.instead("number", "1")
+
+ERRORS = {
     # Bounds for means.
-    "no halving of a t bound's level": Planted(
-        f"{JUDGE}/methods.py",
-        "student_quantiles(count, skewness, self.spent * alpha)",
-        "student_quantiles(count, skewness, alpha)",
-        f"{METHODS}::test_t_bounds_run_at_half_their_level",
+    "no halving of a t bound's level": Error(STUDENT, ALPHA, T_LEVEL),
+    "t bounds of another width": Error(STUDENT, op.on("error", op.without_factor), T_MOMENTS),
+    "a side or a moment of a t bound": Error(STUDENT, op.other_sign, T_MOMENTS),
+    "a biased skewness": Error(STUDENT, op.on("bias", op.without_factor), T_MOMENTS),
+    "skewness corrected on the wrong side": Error(
+        methods.student_quantiles, op.instead("skewness", "-skewness"), T_SIDE
     ),
-    "t bounds half as wide": Planted(
-        f"{JUDGE}/methods.py",
-        "mean - float(below) * error, mean + float(above) * error",
-        "mean - float(below) * error / 2, mean + float(above) * error / 2",
-        f"{METHODS}::test_t_bounds_run_at_half_their_level",
+    "an interval of width zero from equal values": Error(
+        STUDENT, op.on("EVERYTHING", op.never), FLAT
     ),
-    "skewness corrected on the wrong side": Planted(
-        f"{JUDGE}/methods.py",
-        "c = np.asarray(skewness) / math.sqrt(count)",
-        "c = -np.asarray(skewness) / math.sqrt(count)",
-        f"{METHODS}::test_t_bounds_reach_further_on_the_side_of_the_tail",
+    "no average over stakes": Error(methods.log_wealth, op.instead(".mean", ".sum"), WEALTH),
+    "bets from the wrong side": Error(methods._log_wealths, op.other_sign, WEALTH),
+    "observations out of their range": Error(
+        methods.Betting._scaled, op.instead(".min", ".max"), RANGE
     ),
-    "an interval of width zero from equal values": Planted(
-        f"{JUDGE}/methods.py",
-        "count < 2 or (spread := float(np.ptp(values))) <= 1e-12 * np.abs(values).max():",
-        "count < 2 or math.isnan(spread := float(np.ptp(values))):",
-        f"{METHODS}::test_a_sample_without_variation_gives_no_t_interval",
-    ),
-    "no average over stakes": Planted(
-        f"{JUDGE}/methods.py",
-        "float(np.exp(logs - top).mean())",
-        "float(np.exp(logs - top).sum())",
-        f"{METHODS}::test_wealth_is_an_average_over_stakes_of_products",
-    ),
-    "bets against the mean from the wrong side": Planted(
-        f"{JUDGE}/methods.py",
-        "log_wealth(1 - seen, 1 - target, counts)",
-        "log_wealth(1 - seen, target, counts)",
-        f"{METHODS}::test_wealth_is_an_average_over_stakes_of_products",
-    ),
-    "observations out of their range": Planted(
-        f"{JUDGE}/methods.py",
-        "scaled.min() >= -1e-9 and scaled.max() <= 1 + 1e-9",
-        "scaled.min() >= -1e-9",
-        f"{METHODS}::test_an_observation_out_of_its_range_is_an_error",
+    "a mean next to nothing, divided by": Error(
+        methods._log_lower, op.on("mean", op.never), BOUNDS
     ),
     # Regions and verdicts.
-    "an edge inverted": Planted(
-        f"{JUDGE}/region.py",
-        "return self.high < region.low or self.low > region.high",
-        "return self.high < region.low or self.low < region.high",
-        f"{UNIT}/test_region.py",
+    "an edge inverted": Error(region.Interval.disjoint, op.reversed_comparison, OF_REGION),
+    "refutation on one side alone": Error(
+        region.Interval.disjoint, op.part_of_condition, OF_REGION
     ),
-    "support from one edge alone": Planted(
-        f"{JUDGE}/region.py",
-        "return region.low <= self.low and self.high <= region.high",
-        "return region.low <= self.low",
-        f"{UNIT}/test_region.py",
+    "support from one edge alone": Error(region.Interval.inside, op.part_of_condition, OF_REGION),
+    "refutation by the single bounds": Error(
+        region.Component.verdict, op.instead(".interval", ".bounds"), SINGLE
     ),
-    "support by the simultaneous interval, refutation by the single one": Planted(
-        f"{JUDGE}/region.py",
-        "if self.interval.disjoint(self.region):",
-        "if self.bounds.disjoint(self.region):",
-        f"{UNIT}/test_region.py",
-    ),
-    "support though a component is open": Planted(
-        f"{JUDGE}/region.py",
-        "    if Verdict.INCONCLUSIVE in verdicts:\n        return Verdict.INCONCLUSIVE\n",
-        "",
-        f"{STOPPING}::test_support_takes_every_component_and_refutation_one",
+    "support though a component is open": Error(
+        region.judge, op.on("INCONCLUSIVE", op.never), EVERY_PART
     ),
     # Shares of alpha.
-    "no Bonferroni share in rules about means": Planted(
-        f"{RULES}/base.py",
-        "method.bounds(values, alpha / (2 * of))",
-        "method.bounds(values, alpha / 2)",
-        SIMULTANEOUS,
+    "no Bonferroni share in rules about means": Error(base.component, op.without_factor, SHARES),
+    "a level twice as large": Error(base.component, op.instead("alpha", "2 * alpha"), SHARES),
+    "no Bonferroni share in exponents": Error(EXPONENTS, ALPHA, SHARES),
+    "pseudo-values with n for n - 1": Error(EXPONENTS, op.on("log", op.without_factor), JACKKNIFE),
+    "no share for the points of a map": Error(WINNER.components, ALPHA, WINNERS),
+    "no share for rivals": Error(WINNER._state, ALPHA, WINNERS),
+    "a tie confirmed": Error(WINNER._state, op.closed, TIE),
+    "no Bonferroni share in a ladder rule": Error(
+        LOCATION, op.on("found", op.without_factor), LADDERS
     ),
-    "one side's share for both": Planted(
-        f"{RULES}/base.py",
-        "method.bounds(values, alpha / (2 * of))",
-        "method.bounds(values, alpha / of)",
-        SIMULTANEOUS,
+    "ladders share nothing in exponents": Error(
+        critical.CriticalExponents.components, ALPHA, LEVELS
     ),
-    "support at twice its level": Planted(
-        f"{RULES}/base.py",
-        "        method.bounds(values, alpha),\n",
-        "        method.bounds(values, 2 * alpha),\n",
-        SIMULTANEOUS,
+    "looks cost a t rule nothing": Error(base.Rule.alpha_of_look, op.part_of_condition, OFTEN),
+    "a paper's slots cost nothing": Error(budget.Budget.per_claim, op.without_factor, SLOT),
+    # Ladders and identities.
+    "a target fixed at one half": Error(
+        critical.Ladder._wealths, op.instead("self.target", "0.5"), TARGET
     ),
-    "no Bonferroni share in exponents": Planted(
-        f"{RULES}/exponents.py",
-        "alpha / (2 * len(names))",
-        "alpha / 2",
-        SIMULTANEOUS,
+    "rungs tested without an order": Error(critical.Ladder.bracket, op.no_break, OUTERMOST),
+    "a falling rate taken for a rising one": Error(
+        critical.Ladder.shown_above, op.instead("self.rising", "True"), EDGES
     ),
-    "no share for the points of a map": Planted(
-        f"{RULES}/winner_share.py",
-        "alpha / len(evidence)",
-        "alpha",
-        f"{STOPPING}::test_a_winner_is_confirmed_at_alpha_over_points_and_contradicted_by_any_rival",
+    "errors that are never negative": Error(
+        one_sided.Identity.components, op.instead("abs", "(lambda x: x)"), IDENTITY
     ),
-    "no share for rivals": Planted(
-        f"{RULES}/winner_share.py",
-        "alpha / len(rivals)",
-        "alpha",
-        f"{STOPPING}::test_a_winner_is_confirmed_at_alpha_over_points_and_contradicted_by_any_rival",
-    ),
-    "no Bonferroni share in a ladder rule": Planted(
-        f"{RULES}/critical.py",
-        "strict, result = alpha / (2 * len(found)), []",
-        "strict, result = alpha, []",
-        f"{STOPPING}::test_a_location_is_refuted_at_alpha_over_twice_the_ladders",
-    ),
-    "ladders share nothing in exponents": Planted(
-        f"{RULES}/critical.py",
-        "each = alpha / len(found)",
-        "each = alpha",
-        f"{LADDERS}::test_the_levels_of_exponents_are_shared",
-    ),
-    "looks cost a t rule nothing": Planted(
-        f"{RULES}/base.py",
-        "return alpha if self.exact else alpha / looks",
-        "return alpha",
-        f"{STOPPING}::test_an_exact_rule_looks_often_and_pays_nothing_for_it",
-    ),
-    "a paper's slots cost nothing": Planted(
-        f"{JUDGE}/budget.py",
-        "paper.share / paper.slots",
-        "paper.share",
-        f"{STOPPING}::test_alpha_is_the_claims_share_whatever_is_selected",
-    ),
-    # Ladders.
-    "a target fixed at one half": Planted(
-        f"{RULES}/critical.py",
-        "log_wealths(s[self.observable], self.target)",
-        "log_wealths(s[self.observable], 0.5)",
-        f"{STOPPING}::test_the_target_of_a_ladder_is_the_rules_own",
-    ),
-    "rungs tested without an order": Planted(
-        f"{RULES}/critical.py",
-        "            if not below[i]:\n                break\n            high = self.rungs[i]",
-        "            if not below[i]:\n                continue\n            high = self.rungs[i]",
-        f"{LADDERS}::test_rungs_count_from_the_outermost_until_the_first_that_fails",
-    ),
-    "a falling rate taken for a rising one": Planted(
-        f"{RULES}/critical.py",
-        "return [wealth[self.rising] >=",
-        "return [wealth[True] >=",
-        f"{LADDERS}::test_a_location_is_judged_by_its_edges",
-    ),
-    # Identities and shares.
-    "errors that are never negative": Planted(
-        f"{RULES}/one_sided.py",
-        "float(abs(sample[self.observable]).max())",
-        "float(sample[self.observable].max())",
-        f"{STOPPING}::test_an_identity_sees_errors_of_either_sign",
+    "the mean of errors": Error(
+        one_sided.Identity.components, op.instead(".max", ".mean"), IDENTITY
     ),
     # Runs.
-    "a block counted twice": Planted(
-        RUN,
-        "results[cell.id, block].observations for",
-        "results[cell.id, blocks.start].observations for",
-        f"{STOPPING}::test_replicates_of_different_blocks_differ",
+    "a block counted twice": Error(
+        run.Running._judged, op.instead("block", "blocks.start"), BLOCKS
     ),
-    "a component that is judged anew": Planted(
-        LOOKS,
-        "tuple(settled.get(c.name, c) for c in parts(claim))",
-        "parts(claim)",
-        f"{STOPPING}::test_a_component_stays_as_it_was_decided",
+    "what was decided is judged anew": Error(looks.decide, op.part_of_condition, STAYS),
+    "a control's refutation that is not kept": Error(looks.decide, op.never, STAYS),
+    "a component that is never judged": Error(
+        looks.decide, op.on("parts", op.without_first), EVERY_PART
     ),
-    "a component that is never judged": Planted(
-        LOOKS,
-        "for c in parts(claim)),",
-        "for c in parts(claim)[:1]),",
-        f"{STOPPING}::test_support_takes_every_component_and_refutation_one",
+    "a control skipped": Error(looks.decide, op.on("controls", op.without_first), CONTROLS),
+    "all cells draw though one is decided": Error(
+        looks.looks, op.instead("look.decision.open_cells", "drawn"), DECIDED
     ),
-    "all cells draw though one is decided": Planted(
-        LOOKS,
-        "open_cells = drawn if look.decision is None else look.decision.open_cells",
-        "open_cells = drawn",
-        f"{STOPPING}::test_a_cell_that_is_decided_draws_no_more",
+    "controls that need not be refuted": Error(DECISION.verdict, op.never, CONTROLS),
+    "a standing control drawn where it is farthest": Error(
+        DECISION.open_cells, op.instead("max", "min"), STANDING
     ),
-    "controls that need not be refuted": Planted(
-        LOOKS,
-        "if self.on_region is Verdict.SUPPORTED and self.unrefuted:",
-        "if False:",
-        f"{UNIT}/test_run.py::test_a_control_that_survives_forbids_support",
+    "observations rounded": Error(simulate._array, op.instead(".float64", ".float32"), BITS),
+    # Registrations and records.
+    "a region or a formula that may change": Error(
+        registration._judged, op.on("_plain", op.without_entry), EDIT
     ),
-    "a control skipped": Planted(
-        LOOKS,
-        "for c in claim.controls},",
-        "for c in claim.controls[1:]},",
-        f"{UNIT}/test_run.py::test_a_control_that_survives_forbids_support",
+    "fields of rules to fewer digits": Error(
+        registration._plain, op.on("_rounded", op.one_less), EDIT
     ),
-    "a region that may move": Planted(
-        "declare/registration.py",
-        '"rule": _plain(claim.rule, f"the rule of claim {claim.id}"),',
-        '"rule": None,',
-        f"{FAULTS}/test_registration.py",
+    "predictions to fewer digits": Error(registration._predicted, op.one_less, EDIT),
+    "explored evidence that passes": Error(
+        item.ClaimItem.runtest, op.on("explored", op.never), EXPLORED
     ),
-    "a formula that may change": Planted(
-        "declare/registration.py",
-        "None if predict is None else [_predicted(predict(c)) for c in cells],",
-        "None,",
-        f"{FAULTS}/test_registration.py",
+    "content with another verdict": Error(recording.passes, op.part_of_condition, PASSES),
+    "intervals swapped in the record": Error(
+        recording.component, op.instead("component.interval", "component.bounds"), INTERVALS
     ),
-    "explored evidence that passes": Planted(
-        "plugin/item.py",
-        "if outcome.explored:",
-        "if False:",
-        f"{FAULTS}/test_registration.py::test_old_evidence_explores_and_decides_nothing",
+    "BREAKS and SURVIVES swapped": Error(
+        recording.decided, op.on("EXPLORATORY", op.part_of_condition), EXPLORATORY
     ),
-    "skipping what is refuted": Planted(
-        "plugin/item.py",
-        'if verdict is Verdict.INCONCLUSIVE and session.inconclusive == "skip":',
-        'if session.inconclusive == "skip":',
-        f"{FAULTS}/test_exit_status.py::test_status",
+    # Time limits, and many claims in flight.
+    "a look that time cut, judged as it is": Error(
+        run.Running.put, op.instead("self._late", "False"), LATE
     ),
-    "expected to be refuted, and content with undecided": Planted(
-        "recording.py",
-        "return claim.exploratory or verdict == claim.expected",
-        'return claim.exploratory or (verdict == "SUPPORTED") == (claim.expected == "SUPPORTED")',
-        f"{FAULTS}/test_exit_status.py"
-        "::test_a_claim_expected_to_be_refuted_fails_while_it_is_undecided",
+    "a block begun too late": Error(simulate.simulate, op.on("latest", op.never), LATE),
+    "the last claim before the one that is waited for": Error(
+        scheduler.Scheduler._next, op.on("first", op.unless("self._later or self._ready")), QUEUE
     ),
-    # Time limits.
-    "a look that time cut, judged as it is": Planted(
-        RUN,
-        "if self._late and not self.missing:",
-        "if self._late > 1 and not self.missing:",
-        f"{UNIT}/test_run.py::test_a_block_that_would_end_too_late_does_not_begin",
+    "the shortest path first": Error(scheduler.Scheduler._rank, op.other_sign, QUEUE),
+    "a dead worker's blocks all run again at once": Error(
+        scheduler.Scheduler._room, op.instead("self._suspects", "False"), DEATH
     ),
-    "a block begun too late": Planted(
-        "evidence/simulate.py",
-        "task.latest is not None and time.time() > task.latest",
-        "task.latest is None",
-        f"{UNIT}/test_run.py::test_a_block_that_would_end_too_late_does_not_begin",
+    # Streams and hunts.
+    "a name left out of a stream": Error(JOIN, op.without_entry, STREAMS),
+    "confirmations that all have one level": Error(tables.alpha_of, NUMBER, NUMBERED),
+    "a confirmation at the claim's own level, or on its draws": Error(
+        campaign._confirm, op.on("alpha_of", op.without_entry), CONFIRMED
     ),
-    # Many claims in flight.
-    "the last claim before the one that is waited for": Planted(
-        "evidence/scheduler.py",
-        "if self._sendable(first):",
-        "if self._sendable(first) and not self._later and not self._ready:",
-        f"{UNIT}/test_scheduler.py"
-        "::test_whoever_is_waited_for_goes_first_and_then_the_longest_path",
+    "each confirmation at the level of the first": Error(campaign._confirm, NUMBER, CONFIRMED),
+    "what is undecided counted as confirmed": Error(
+        campaign._confirm, op.on("REFUTED", op.reversed_comparison), CONFIRMED
     ),
-    "the shortest path first": Planted(
-        "evidence/scheduler.py",
-        "(-one.path, next(self._numbers), one)",
-        "(one.path, next(self._numbers), one)",
-        f"{UNIT}/test_scheduler.py"
-        "::test_whoever_is_waited_for_goes_first_and_then_the_longest_path",
-    ),
-    "a dead worker's blocks all run again at once": Planted(
-        "evidence/scheduler.py",
-        "if self._suspects or serial:",
-        "if serial:",
-        f"{UNIT}/test_scheduler.py"
-        "::test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other",
-    ),
-    # Streams and keys.
-    "the seed left out of a stream": Planted(
-        "evidence/seeds.py",
-        "entropy=suite_seed",
-        "entropy=0",
-        f"{STOPPING}::test_shared_streams_name_seed_claim_registration_cell_and_block",
-    ),
-    "the cell left out of a stream": Planted(
-        "evidence/seeds.py",
-        "\\0{cell_id}",
-        "",
-        f"{STOPPING}::test_shared_streams_name_seed_claim_registration_cell_and_block",
-    ),
-    "the block left out of a stream": Planted(
-        "evidence/seeds.py",
-        "(*words, block)",
-        "(*words, 0)",
-        f"{STOPPING}::test_shared_streams_name_seed_claim_registration_cell_and_block",
-    ),
-    # Hunts.
-    "confirmations that all have one level": Planted(
-        "hunt/tables.py",
-        "(math.pi * number) ** 2",
-        "math.pi**2",
-        f"{HUNT}::test_confirmations_share_one_error_probability",
-    ),
-    "a confirmation at the claim's own level": Planted(
-        "hunt/campaign.py",
-        "        alpha=alpha_of(number),\n",
-        "",
-        f"{HUNT}::test_a_violation_is_found_shrunk_and_confirmed",
-    ),
-    "a confirmation on the same draws": Planted(
-        "hunt/campaign.py",
-        'f"hunt {number} {probe.key}"',
-        "TIER",
-        f"{HUNT}::test_a_confirmation_draws_afresh",
-    ),
-    "a regime that lets every cell in": Planted(
-        "declare/regime.py",
-        "        if value in self.steps:\n            return True\n",
-        "        return True\n",
-        f"{HUNT}::test_the_grid_has_to_lie_in_the_regime",
+    "a regime that lets every cell in": Error(
+        regime.Values.__contains__, op.on("steps", op.reversed_comparison), GRID
     ),
 }
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """The library, to be falsified."""
-    ignored = shutil.ignore_patterns("__pycache__")
-    return Path(shutil.copytree(LIBRARY, tmp_path / "recall_claims", ignore=ignored))
+def right(function: Any) -> FunctionType:
+    """The plain function of a property, and of what keeps its results."""
+    plain = getattr(function, "fget", None) or getattr(function, "func", function)
+    found = inspect.unwrap(plain)
+    assert isinstance(found, FunctionType)
+    return found
 
 
-def outcome(copy: Path, test: str) -> Result:
-    """How a test ends on a copy of the library."""
-    paths = [str(copy.parent), str(ROOT / "reports"), str(ROOT)]
+MUTANTS = [
+    pytest.param(
+        code,
+        each,
+        id=f"{name}: {change}",
+        marks=() if number == 0 else pytest.mark.thorough,
+    )
+    for name, each in ERRORS.items()
+    for number, (change, code) in enumerate(op.falsified(right(each.function), each.operator))
+]
+
+
+def outcome(
+    tests: Iterable[Callable[..., None]], capture: pytest.CaptureFixture[str]
+) -> tuple[int, str]:
+    """How tests end, and what is printed, by a pytest in this process."""
+    names = {f"{inspect.getsourcefile(test)}::{test.__name__}" for test in tests}
     # What other code leaves to the garbage collector, such as an open folder, is not looked for.
-    left_out = ("-p", "no:cacheprovider", "-p", "no:unraisableexception")
-    options = ("-x", "-q", *left_out, "-n0", test)
-    return run_pytest(ROOT, options, {**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
+    left_out = ("-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "no:faulthandler")
+    settings.load_profile("brief")
+    found = pytest.main(["-x", "-q", "-n0", *left_out, *sorted(names)])
+    settings.load_profile("default")
+    return int(found), capture.readouterr().out
 
 
-@pytest.mark.parametrize("name", PLANTED)
-def test_an_error_in_the_engine_is_noticed(name: str, copy: Path) -> None:
-    planted = PLANTED[name]
-    file = copy / planted.file
-    text = file.read_text(encoding="utf-8")
-    assert text.count(planted.right) == 1, f"{planted.file} has no such line any more"
-    file.write_text(text.replace(planted.right, planted.wrong), encoding="utf-8")
-    done = outcome(copy, planted.test)
-    assert done.status == 1, f"{planted.test} noticed nothing:\n{done.text[-2000:]}"
-    assert "1 failed" in done.text, done.text[-2000:]
+@pytest.fixture
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the right engine has worked out is not left to a falsified one, nor the reverse."""
+    for name in ("_lower", "_log_wealths"):
+        monkeypatch.setattr(methods, name, methods._kept(getattr(methods, name).__wrapped__))
 
 
-def test_no_error_is_seen_in_a_faithful_copy(copy: Path) -> None:
-    done = outcome(copy, f"{METHODS}::test_t_bounds_run_at_half_their_level")
-    assert done.status == 0, done.text
+@pytest.mark.usefixtures("nothing_known")
+@pytest.mark.parametrize(("code", "each"), MUTANTS)
+def test_an_error_in_the_engine_is_noticed(
+    code: CodeType,
+    each: Error,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(right(each.function), "__code__", code)
+    status, text = outcome([each.test], capsys)
+    assert status == 1, text
+
+
+def test_no_error_is_seen_in_the_right_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    status, text = outcome({each.test for each in ERRORS.values()}, capsys)
+    assert status == 0, text
+
+
+def test_every_operator_finds_something_to_falsify() -> None:
+    assert {str(mutant.id).partition(": ")[0] for mutant in MUTANTS} == set(ERRORS)

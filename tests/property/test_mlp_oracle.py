@@ -16,6 +16,7 @@ from simulation.attention import sampling, three_steps
 from simulation.attention_mlp import oracle as mlp_oracle
 from simulation.attention_mlp import three_steps as mlp
 from simulation.attention_mlp.activations import ACTIVATIONS, activation
+from tests.unit.draws import generators
 
 ETA = 1e-6
 # Gradients of order eta in float64, relative to the largest summand.
@@ -82,7 +83,7 @@ def test_memory_is_the_gradient_at_hard_attention(
 
 
 def test_localised_memory_is_the_trained_one_when_attention_is_right() -> None:
-    rngs = [np.random.default_rng([5, r]) for r in range(2)]
+    rngs = generators(2, seed=5)
     batch = sampling.draw(rngs, vocab_size=12, samples=40, dim=6, length=4, trigger_in_values=True)
     layer = mlp.draw_layer(rngs, width=9, dim=6, activation="gelu")
     informative = batch.tokens.gather(2, batch.positions[..., None])[..., 0]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from simulation.attention import noise_decomposition, sampling, three_steps
 from simulation.attention.noise_decomposition import PIECES, decompose
 from simulation.attention.sampling import Batch
+from tests.unit.draws import every_training_set, generators
 
 
 @st.composite
@@ -21,7 +22,7 @@ def batches(draw: st.DrawFn) -> Batch:
     dim = vocab_size + 2 if law == "orthonormal" else draw(st.integers(1, 8))
     seed = draw(st.integers(0, 2**32 - 1))
     return sampling.draw(
-        [np.random.default_rng([seed, replicate]) for replicate in range(2)],
+        generators(2, seed=seed),
         vocab_size=vocab_size,
         length=draw(st.integers(2, 6)),
         samples=draw(st.integers(1, 12)),
@@ -64,9 +65,6 @@ def test_which_pieces_know_the_trigger(batch: Batch) -> None:
 def every_batch(trigger_in_values: bool) -> Batch:
     """All sets of two samples of length 3 over 3 tokens, with one fixed set of embeddings."""
     vocab_size, length, samples, dim = 3, 3, 2, 4
-    sequences = list(itertools.product(range(vocab_size), repeat=length))
-    one = [(tokens, position) for tokens in sequences for position in range(length)]
-    sets = list(itertools.product(one, repeat=samples))
     template = sampling.draw(
         [np.random.default_rng(5)],
         vocab_size=vocab_size,
@@ -76,9 +74,8 @@ def every_batch(trigger_in_values: bool) -> Batch:
         embeddings="gaussian",
         trigger_in_values=trigger_in_values,
     )
-    tokens = torch.tensor([[tokens for tokens, _ in batch] for batch in sets])
-    positions = torch.tensor([[position for _, position in batch] for batch in sets])
-    count = len(sets)
+    tokens, positions = every_training_set(vocab_size, length, samples)
+    count = len(tokens)
     permutation = template.permutation.expand(count, -1)
     informative = tokens.gather(2, positions[..., None])[..., 0]
     return Batch(

@@ -15,8 +15,10 @@ from simulation.factual import task
 from simulation.factual import trained_transformer as transformer
 from simulation.lower_bound import gradient_channel
 from simulation.memory import bits, linear, mlp, optimal, zipf
+from tests.unit.draws import generators
 
 DIM = 64
+SIZES: dict[str, Any] = {"vocab_size": 12, "length": 3, "samples": 5, "dim": DIM}
 Generators = list[np.random.Generator]
 Tables = tuple[Tensor, ...]
 
@@ -39,39 +41,13 @@ def vocabulary(drawn: Any) -> Tables:
     return drawn.z, drawn.u, drawn.trigger, drawn.query
 
 
-def of_batches(rngs: Generators) -> Tables:
-    return vocabulary(sampling.draw(rngs, vocab_size=12, length=3, samples=5, dim=DIM))
-
-
-def of_facts(rngs: Generators) -> Tables:
-    return vocabulary(sampling.draw_facts(rngs, vocab_size=12, samples=5, dim=DIM))
-
-
-def of_gradients(rngs: Generators) -> Tables:
-    seen = gradient_channel.gaussian(rngs, vocab_size=12, length=3, samples=5, dim=DIM).observation
-    return seen.z, seen.u
+def pairs(drawn: Any) -> Tables:
+    return drawn.inputs, drawn.outputs
 
 
 def of_layers(rngs: Generators) -> Tables:
-    batch, layer = three_steps.draw(
-        rngs, vocab_size=12, length=3, samples=5, dim=DIM, width=9, activation="relu"
-    )
+    batch, layer = three_steps.draw(rngs, **SIZES, width=9, activation="relu")
     return *vocabulary(batch), layer.weights
-
-
-def of_pairs(rngs: Generators) -> Tables:
-    pairs = linear.draw(rngs, associations=12, dim=DIM)
-    return pairs.inputs, pairs.outputs
-
-
-def of_best_pairs(rngs: Generators) -> Tables:
-    pairs = optimal.draw(rngs, associations=12, dim=DIM)
-    return pairs.inputs, pairs.outputs
-
-
-def of_own_competitors(rngs: Generators) -> Tables:
-    pairs = optimal.draw(rngs, associations=5, dim=DIM, own_competitors=True)
-    return pairs.inputs, pairs.outputs
 
 
 def of_memories(rngs: Generators) -> Tables:
@@ -117,25 +93,30 @@ def of_transformers(rngs: Generators) -> Tables:
     return drawn.inputs, drawn.outputs
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        of_batches,
-        of_facts,
-        of_gradients,
-        of_layers,
-        of_pairs,
-        of_best_pairs,
-        of_own_competitors,
-        of_memories,
-        of_zipf,
-        of_bits,
-        of_tasks,
-        of_transformers,
-    ],
-)
+DRAWS: dict[str, Callable[[Generators], Tables]] = {
+    "batches": lambda rngs: vocabulary(sampling.draw(rngs, **SIZES)),
+    "facts": lambda rngs: vocabulary(sampling.draw_facts(rngs, vocab_size=12, samples=5, dim=DIM)),
+    "gradients": lambda rngs: (
+        (seen := gradient_channel.gaussian(rngs, **SIZES).observation).z,
+        seen.u,
+    ),
+    "layers": of_layers,
+    "pairs": lambda rngs: pairs(linear.draw(rngs, associations=12, dim=DIM)),
+    "best pairs": lambda rngs: pairs(optimal.draw(rngs, associations=12, dim=DIM)),
+    "own competitors": lambda rngs: pairs(
+        optimal.draw(rngs, associations=5, dim=DIM, own_competitors=True)
+    ),
+    "memories": of_memories,
+    "Zipf's law": of_zipf,
+    "bits": of_bits,
+    "tasks": of_tasks,
+    "transformers": of_transformers,
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
 def test_no_vector_is_drawn_twice(draw: Callable[[Generators], Tables]) -> None:
-    rngs = [np.random.default_rng([31, index]) for index in range(3)]
+    rngs = generators(3, seed=31)
     rows = torch.cat([table.reshape(-1, DIM) for table in draw(rngs)])
     assert len(rows) >= 3 * 10
     cosines = torch.nn.functional.normalize(rows, dim=1)

@@ -9,6 +9,7 @@ import torch
 
 from simulation.attention import end_to_end, localisation, sampling, three_steps
 from simulation.attention.three_steps import Scores
+from tests.unit.draws import generators
 
 VOCAB_SIZE, LENGTH = 5, 4
 
@@ -58,7 +59,7 @@ def test_accuracy_over_fresh_sequences_is_exact(
     embeddings: str, dim: int, trigger_in_values: bool, samples: int
 ) -> None:
     batch = sampling.draw(
-        [np.random.default_rng([5, index]) for index in range(40)],
+        generators(40, seed=5),
         vocab_size=VOCAB_SIZE,
         length=LENGTH,
         samples=samples,
@@ -85,33 +86,10 @@ def test_accuracy_over_fresh_sequences_is_exact(
     assert torch.allclose(outcome.recall_localised.nan_to_num() * mean(found), both)
 
 
-def test_fresh_sequences_follow_the_exact_probability() -> None:
-    batch = sampling.draw(
-        [np.random.default_rng([6, index]) for index in range(3)],
-        vocab_size=100,
-        length=6,
-        samples=150,
-        dim=20,
-    )
-    scores = three_steps.token_scores(batch)
-    rngs = [np.random.default_rng([7, index]) for index in range(3)]
-    fresh = sampling.fresh(batch, rngs, samples=20_000)
-    share = three_steps.attend(fresh, scores).informative.double().mean(1)
-    exact = localisation.probability(scores, length=6)
-    assert bool((exact > 0.3).all())
-    sd = (exact * (1 - exact) / 20_000).sqrt()
-    assert bool(((share - exact).abs() <= 5 * sd).all())
-
-
 @pytest.mark.parametrize("embeddings", ["sphere", "gaussian"])
 def test_mirrored_is_the_mean_over_a_trigger_and_its_opposite(embeddings: str) -> None:
     batch = sampling.draw(
-        [np.random.default_rng([8, index]) for index in range(20)],
-        vocab_size=60,
-        length=5,
-        samples=40,
-        dim=12,
-        embeddings=embeddings,
+        generators(20, seed=8), vocab_size=60, length=5, samples=40, dim=12, embeddings=embeddings
     )
     expected = torch.zeros(20, dtype=torch.float64)
     for sign in (1, -1):
@@ -120,23 +98,6 @@ def test_mirrored_is_the_mean_over_a_trigger_and_its_opposite(embeddings: str) -
         expected += localisation.probability(scores, length=5) / 2
     assert float(expected.std()) > 0.05
     assert torch.allclose(localisation.mirrored(batch), expected, atol=1e-12)
-
-
-def test_single_precision_moves_the_probability_little() -> None:
-    single, double = (
-        localisation.mirrored(
-            sampling.draw(
-                [np.random.default_rng([9, index]) for index in range(20)],
-                vocab_size=256,
-                length=32,
-                samples=300,
-                dim=24,
-                dtype=dtype,
-            )
-        ).double()
-        for dtype in (torch.float32, torch.float64)
-    )
-    assert torch.allclose(single, double, rtol=0, atol=1e-3)
 
 
 def test_mirrored_refuses_a_trigger_in_the_values() -> None:

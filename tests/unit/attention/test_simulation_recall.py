@@ -1,3 +1,4 @@
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -8,10 +9,9 @@ from simulation import decoding
 from simulation.attention import recall, sampling, three_steps
 from simulation.attention.three_steps import Attended
 from simulation.tiles import TILE_ELEMENTS
+from tests.unit import draws
 
-
-def generators(count: int) -> list[np.random.Generator]:
-    return [np.random.default_rng([8, index]) for index in range(count)]
+generators = partial(draws.generators, seed=8)
 
 
 @pytest.mark.parametrize("trigger_in_values", [False, True])
@@ -79,17 +79,6 @@ def test_the_first_of_the_labels_with_the_largest_count_wins(dtype: torch.dtype)
     first = (by_label == best[..., None]).int().argmax(2)
     correct = recall.correct(facts, recall.localised_memory(facts))
     assert torch.equal(correct, first == facts.permutation)
-
-
-@pytest.mark.parametrize("tile", [1, 7, 50, 999, 4000])
-def test_tiles_change_no_prediction(tile: int) -> None:
-    facts = sampling.draw_facts(generators(3), vocab_size=25, samples=100, dim=8)
-    memory = recall.localised_memory(facts)
-    logits = facts.z @ memory.mT @ facts.u.mT
-    with patch.dict(TILE_ELEMENTS, cpu=tile):
-        assert torch.equal(decoding.predict(facts.u, memory, facts.z), logits.argmax(2))
-        few = decoding.predict(facts.u, memory, facts.z[:, :4])
-        assert torch.equal(few, logits.argmax(2)[:, :4])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -1,19 +1,18 @@
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from scipy import stats
 
 from simulation import embeddings as embeddings_module
 from simulation.attention import sampling
+from tests.unit import draws
 
 SIZES: dict[str, Any] = {"vocab_size": 12, "length": 5, "samples": 36, "dim": 14}
 FIELDS = ("z", "u", "trigger", "query", "permutation", "tokens", "positions", "labels")
 
 
-def generators(count: int, seed: int = 0) -> list[np.random.Generator]:
-    return [np.random.default_rng([seed, index]) for index in range(count)]
+generators = draws.generators
 
 
 @pytest.mark.parametrize("embeddings", ["sphere", "gaussian", "orthonormal"])
@@ -39,27 +38,10 @@ def test_tables_drawn_in_tiles_are_those_drawn_at_once(
         assert torch.equal(getattr(tiled, name), getattr(whole, name).to(dtype))
 
 
-def test_facts_depend_on_their_generator_alone() -> None:
-    sizes = {name: SIZES[name] for name in ("vocab_size", "samples", "dim")}
-    together = sampling.draw_facts(generators(3), **sizes)
-    apart = torch.cat([sampling.draw_facts([rng], **sizes).counts for rng in generators(3)])
-    assert torch.equal(together.counts, apart)
-    assert together.counts.sum(1).tolist() == [SIZES["samples"]] * 3
-
-
 def test_facts_count_beyond_a_byte() -> None:
     facts = sampling.draw_facts(generators(2), vocab_size=3, samples=2000, dim=4)
     assert facts.counts.sum(1).tolist() == [2000.0] * 2
     assert bool(((facts.counts > 500) & (facts.counts < 850)).all())
-
-
-def test_shapes() -> None:
-    batch = sampling.draw(generators(2), **SIZES)
-    shapes = [tuple(getattr(batch, name).shape) for name in FIELDS]
-    expected = [(2, 12, 14), (2, 12, 14), (2, 14), (2, 14), (2, 12), (2, 36, 5), (2, 36), (2, 36)]
-    assert shapes == expected
-    sizes = (batch.replicates, batch.vocab_size, batch.samples, batch.length, batch.dim)
-    assert sizes == (2, 12, 36, 5, 14)
 
 
 def test_labels_are_the_permuted_informative_tokens() -> None:
@@ -133,13 +115,6 @@ def test_fresh_sequences_keep_the_vocabulary() -> None:
     assert fresh.tokens.shape == (2, 7, 5)
     token = fresh.tokens.gather(2, fresh.positions[..., None])[..., 0]
     assert torch.equal(fresh.labels, batch.permutation.gather(1, token))
-
-
-def test_informative_values() -> None:
-    batch = sampling.draw(generators(1), **SIZES)
-    assert torch.equal(batch.informative_values, batch.z)
-    marked = sampling.draw(generators(1), **SIZES, trigger_in_values=True)
-    assert torch.equal(marked.informative_values, marked.z + marked.trigger[:, None])
 
 
 @pytest.mark.parametrize(

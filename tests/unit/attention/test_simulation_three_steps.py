@@ -1,4 +1,3 @@
-from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -8,58 +7,13 @@ import torch
 
 from simulation.attention import contractions, sampling, three_steps
 from simulation.tiles import TILE_ELEMENTS
-
-
-def one_sequence(trigger_in_values: bool) -> sampling.Batch:
-    """Tokens (0, 1), informative position 0, label 0; two orthonormal tokens."""
-    batch = sampling.draw(
-        [np.random.default_rng(0)],
-        vocab_size=2,
-        length=2,
-        samples=1,
-        dim=4,
-        embeddings="orthonormal",
-        trigger_in_values=trigger_in_values,
-    )
-    return replace(
-        batch,
-        permutation=torch.tensor([[0, 1]]),
-        tokens=torch.tensor([[[0, 1]]]),
-        positions=torch.tensor([[0]]),
-        labels=torch.tensor([[0]]),
-    )
-
-
-def test_one_sequence_by_hand() -> None:
-    # With the trigger in the values: mean value (z_0 + z_1 + t)/2, |U(e_0 - 1/2)|^2 = 1/2, logits
-    # 1/2 and 1/4, so deviations +-1/8, and w = (1/2)(1/8)(z_0 + t - z_1).
-    scores = three_steps.token_scores(one_sequence(True))
-    assert torch.allclose(scores.theta, torch.tensor([[1 / 16, -1 / 16]], dtype=torch.float64))
-    assert torch.allclose(scores.trigger, torch.tensor([1 / 16], dtype=torch.float64))
-    attended = three_steps.attend(one_sequence(True), scores)
-    assert attended.tokens.tolist() == [[0]]
-    assert attended.informative.tolist() == [[True]]
-    memory = three_steps.trained_memory(one_sequence(True), attended)[0]
-    expected = torch.zeros(4, 4, dtype=torch.float64)
-    expected[0, [0, 2]], expected[1, [0, 2]] = 0.5, -0.5
-    assert torch.allclose(memory, expected)
-
-
-def test_without_the_trigger_in_values_one_sequence_teaches_no_attention() -> None:
-    scores = three_steps.token_scores(one_sequence(False))
-    assert torch.allclose(scores.direction, torch.zeros(1, 4, dtype=torch.float64), atol=1e-16)
-    assert float(scores.lead) < 0
-    attended = three_steps.attend(one_sequence(False), scores)
-    assert attended.informative.tolist() == [[False]]
+from tests.unit.draws import generators
 
 
 def test_orthonormal_scores_tie_to_rounding_or_not_at_all() -> None:
     sizes: dict[str, Any] = {"vocab_size": 40, "length": 6, "samples": 5, "dim": 42}
     batch = sampling.draw(
-        [np.random.default_rng([9, index]) for index in range(200)],
-        **sizes,
-        embeddings="orthonormal",
-        trigger_in_values=True,
+        generators(200, seed=9), **sizes, embeddings="orthonormal", trigger_in_values=True
     )
     scores = three_steps.token_scores(batch)
     difference = (
@@ -71,20 +25,6 @@ def test_orthonormal_scores_tie_to_rounding_or_not_at_all() -> None:
     assert float(difference[~ties].min()) > 1e6
 
 
-@pytest.mark.parametrize("samples", [20, 4000])
-def test_replicates_do_not_mix(samples: int) -> None:
-    sizes: dict[str, Any] = {"vocab_size": 50, "length": 6, "samples": samples, "dim": 10}
-
-    def rngs() -> list[np.random.Generator]:
-        return [np.random.default_rng([1, index]) for index in range(5)]
-
-    together = three_steps.token_scores(sampling.draw(rngs(), **sizes))
-    for index, rng in enumerate(rngs()):
-        alone = three_steps.token_scores(sampling.draw([rng], **sizes))
-        assert torch.allclose(together.theta[index], alone.theta[0], rtol=1e-10, atol=0)
-        assert torch.allclose(together.trigger[index], alone.trigger[0], rtol=1e-10, atol=0)
-
-
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("samples", [20, 4000])  # gathered, and counted
@@ -93,12 +33,7 @@ def test_tiles_change_no_inner_product_and_no_sum(
 ) -> None:
     monkeypatch.setattr(contractions, "SPARSE", sparse and contractions.SPARSE)
     batch = sampling.draw(
-        [np.random.default_rng([2, index]) for index in range(3)],
-        vocab_size=50,
-        length=6,
-        samples=samples,
-        dim=10,
-        dtype=dtype,
+        generators(3, seed=2), vocab_size=50, length=6, samples=samples, dim=10, dtype=dtype
     )
     sequences = contractions.by_label(batch)
     tokens = batch.z.flatten(0, 1)[sequences.tokens]
@@ -126,13 +61,7 @@ def test_a_token_is_counted_however_often_it_stands_beside_a_label() -> None:
 
 
 def test_sequences_come_sorted_by_label_with_their_own_tokens() -> None:
-    batch = sampling.draw(
-        [np.random.default_rng([3, index]) for index in range(2)],
-        vocab_size=7,
-        length=4,
-        samples=30,
-        dim=5,
-    )
+    batch = sampling.draw(generators(2, seed=3), vocab_size=7, length=4, samples=30, dim=5)
     sequences = contractions.by_label(batch)
     assert bool((sequences.labels.diff() >= 0).all())
     assert sequences.counts.sum(1).tolist() == [30, 30]

@@ -59,12 +59,6 @@ def test_a_small_value_step_makes_both_layers_the_theorems() -> None:
     torch.testing.assert_close(second, first)
 
 
-def test_the_value_step_writes_as_much_as_it_is_told_to() -> None:
-    batch, rngs = drawn()
-    small, large = (two_layers.localised(batch, rngs, written=w)[1] for w in (0.1, 3.0))
-    assert not torch.equal(small, large)
-
-
 def test_embeddings_that_do_not_move_are_fixed_ones() -> None:
     batch, rngs = drawn(samples=40)
     still = relaxed.learned_embeddings(batch, rngs, share=0.0)

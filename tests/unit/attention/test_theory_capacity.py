@@ -9,56 +9,31 @@ from hypothesis import strategies as st
 from theory.attention import capacity, critical, recall
 from theory.attention.problem import Problem
 
-LENGTHS = st.integers(2, 300)
-DIMS = st.integers(8, 160)
-VOCABS = st.integers(64, 3000)
 
-
-@settings(max_examples=40, deadline=None)
-@given(vocab_size=VOCABS, length=LENGTHS, dim=DIMS)
-def test_largest_vocabulary_inverts_the_critical_samples(
-    vocab_size: int, length: int, dim: int
+@settings(max_examples=60, deadline=None)
+@given(sizes=st.tuples(st.integers(64, 3000), st.integers(2, 300), st.integers(8, 160)))
+def test_each_inverse_is_the_last_size_that_the_samples_suffice_for(
+    sizes: tuple[int, int, int],
 ) -> None:
-    dim = min(dim, vocab_size)
+    """The largest vocabulary, the longest sequence and the least dimension."""
+    vocab_size, length, dim = sizes[0], sizes[1], min(sizes[2], sizes[0])
     needed = capacity.critical_samples(vocab_size, length, dim)
     if math.isinf(needed):
         return
     largest = int(capacity.max_vocab(int(needed), length, dim))
-    assert largest >= vocab_size
-    assert capacity.critical_samples(largest, length, dim) <= needed
-    assert capacity.critical_samples(largest + 1, length, dim) > needed
-    assert capacity.max_vocab(int(needed) - 1, length, dim) < vocab_size
-
-
-@settings(max_examples=40, deadline=None)
-@given(vocab_size=VOCABS, length=LENGTHS, dim=DIMS)
-def test_longest_sequence_inverts_the_critical_samples(
-    vocab_size: int, length: int, dim: int
-) -> None:
-    dim = min(dim, vocab_size)
-    needed = capacity.critical_samples(vocab_size, length, dim)
-    if math.isinf(needed):
-        return
     longest = int(capacity.max_length(int(needed), vocab_size, dim))
-    assert longest >= length
-    assert capacity.critical_samples(vocab_size, longest, dim) <= needed
-    assert capacity.critical_samples(vocab_size, longest + 1, dim) > needed
-
-
-@settings(max_examples=40, deadline=None)
-@given(vocab_size=VOCABS, length=LENGTHS, dim=DIMS)
-def test_least_dimension_inverts_the_critical_samples(
-    vocab_size: int, length: int, dim: int
-) -> None:
-    dim = min(dim, vocab_size)
-    needed = capacity.critical_samples(vocab_size, length, dim)
-    if math.isinf(needed):
-        return
     least = int(capacity.min_dim(int(needed), vocab_size, length))
+    assert largest >= vocab_size
+    assert longest >= length
     assert least <= dim
-    assert capacity.critical_samples(vocab_size, length, least) <= needed
-    if least > 2:
-        assert capacity.critical_samples(vocab_size, length, least - 1) > needed
+    assert capacity.max_vocab(int(needed) - 1, length, dim) < vocab_size
+    for inside, outside in (
+        ((largest, length, dim), (largest + 1, length, dim)),
+        ((vocab_size, longest, dim), (vocab_size, longest + 1, dim)),
+        ((vocab_size, length, least), (vocab_size, length, least - 1)),
+    ):
+        assert capacity.critical_samples(*inside) <= needed
+        assert outside[2] < 2 or capacity.critical_samples(*outside) > needed
 
 
 @pytest.mark.parametrize(

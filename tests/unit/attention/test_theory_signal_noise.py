@@ -1,6 +1,5 @@
 """Signal and noise formulas against exact enumeration, random matrices, and their own limits."""
 
-import itertools
 import math
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ import torch
 from recall_claims import predictions as registry
 from simulation.attention import three_steps
 from simulation.attention.sampling import Batch
+from tests.unit.draws import every_training_set
 from theory.attention import noise, noise_declaration, noise_terms, signal
 from theory.attention.problem import Problem
 
@@ -21,12 +21,8 @@ ORTHONORMAL = Problem(vocab_size=64, length=8, samples=256, dim=66, embeddings="
 
 def every_batch(vocab_size: int, length: int, samples: int, trigger_in_values: bool) -> Batch:
     """All possible training sets, once each, with orthonormal embeddings."""
-    sequences = list(itertools.product(range(vocab_size), repeat=length))
-    one = [(tokens, position) for tokens in sequences for position in range(length)]
-    sets = list(itertools.product(one, repeat=samples))
-    tokens = torch.tensor([[tokens for tokens, _ in batch] for batch in sets])
-    positions = torch.tensor([[position for _, position in batch] for batch in sets])
-    count, dim = len(sets), vocab_size + 2
+    tokens, positions = every_training_set(vocab_size, length, samples)
+    count, dim = len(tokens), vocab_size + 2
     basis = torch.eye(dim, dtype=torch.float64).expand(count, dim, dim)
     return Batch(
         z=basis[:, :vocab_size],

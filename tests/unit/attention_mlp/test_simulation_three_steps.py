@@ -1,8 +1,8 @@
 """The Attention-MLP simulation: draws, invariances, bounds."""
 
 from dataclasses import replace
+from functools import partial
 
-import numpy as np
 import pytest
 import torch
 
@@ -12,10 +12,9 @@ from simulation.attention_mlp import phase_diagram
 from simulation.attention_mlp import three_steps as mlp
 from simulation.attention_mlp.activations import ACTIVATIONS, activation
 from simulation.tiles import TILE_ELEMENTS
+from tests.unit import draws
 
-
-def rngs(count: int) -> list[np.random.Generator]:
-    return [np.random.default_rng([11, r]) for r in range(count)]
+rngs = partial(draws.generators, seed=11)
 
 
 def draw(count: int, name: str = "relu") -> tuple[sampling.Batch, mlp.Layer]:
@@ -29,11 +28,6 @@ def test_slope_is_the_derivative(name: str) -> None:
     x = torch.linspace(-3, 3, 41, dtype=torch.float64).add(1e-3).requires_grad_()
     (gradient,) = torch.autograd.grad(activation(name).value(x).sum(), x)
     assert torch.allclose(gradient, activation(name).slope(x.detach()), atol=1e-12)
-
-
-def test_a_replicate_does_not_depend_on_its_batch() -> None:
-    alone, together = mlp.token_scores(*draw(1)), mlp.token_scores(*draw(3))
-    assert torch.equal(alone.theta[0], together.theta[0])
 
 
 def test_tiles_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,13 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from recall_claims.judge.methods import Betting, Student
-from simulation.attention import localisation as simulated_localisation
-from simulation.attention_mlp import three_steps as mlp
-from theory.attention import noise_terms, signal
-from theory.attention_mlp import localisation, noise
+from theory.attention import noise_terms
+from theory.attention_mlp import noise
 from theory.attention_mlp.problem import MlpProblem
 
 WIDE = 2**30
@@ -27,66 +23,6 @@ CENTRED_TRIGGER = MlpProblem(
 SMALL = MlpProblem(
     vocab_size=400, dim=25, length=12, width=31, samples=500, activation="x+x2", centred=True
 )
-
-
-def simulated(
-    problem: MlpProblem, replicates: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Localisation probabilities of replicates, and variances of scores, units s_0^2."""
-    found, variances = [], []
-    for r in range(replicates):
-        batch, layer = mlp.draw(
-            [np.random.default_rng([14, r])],
-            vocab_size=problem.vocab_size,
-            length=problem.length,
-            samples=problem.samples,
-            dim=problem.dim,
-            width=problem.width,
-            activation=problem.activation,
-            trigger_in_values=problem.trigger_in_values,
-        )
-        scores = mlp.token_scores(batch, layer, centred=problem.centred)
-        found.append(float(simulated_localisation.probability(scores, length=problem.length)))
-        variances.append(float(scores.theta.var()))
-    return np.array(found), np.array(variances) / signal.signal_unit(problem) ** 2
-
-
-@pytest.mark.parametrize(
-    ("problem", "replicates"),
-    [
-        (CENTRED_TRIGGER, 300),
-        (SMALL.replace(trigger_in_values=True), 600),
-        # Pairs of one label store half of the rows' bias.
-        (
-            SMALL.replace(
-                vocab_size=256, dim=32, length=32, width=8, samples=4000, activation="relu"
-            ),
-            400,
-        ),
-        # Rows that overlap with the trigger move its signal and its own noise together.
-        (
-            SMALL.replace(
-                vocab_size=715,
-                dim=65,
-                length=30,
-                width=43,
-                samples=395,
-                activation="0.3he1+he2+he3",
-                trigger_in_values=True,
-                centred=False,
-            ),
-            500,
-        ),
-    ],
-)
-def test_localisation_and_variance_are_within_their_stated_errors(
-    problem: MlpProblem, replicates: int
-) -> None:
-    found, variances = simulated(problem, replicates)
-    rate = Betting().bounds(found, 1e-3)
-    assert rate.low - 0.02 < localisation.probability(problem) < rate.high + 0.02
-    variance = Student().bounds(variances, 1e-3)
-    assert 0.9 * variance.low < noise.variance(problem) < 1.1 * variance.high
 
 
 @pytest.mark.parametrize("samples", [500, 2000])

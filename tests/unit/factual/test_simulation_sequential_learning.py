@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,12 +12,12 @@ import torch
 
 from simulation.factual import sequential_learning as learning
 from simulation.factual.sequential_learning import FactPrompts, Losses, Weights
+from tests.unit import draws
 
 SMALL = 1e-5
 
 
-def generators(count: int) -> list[np.random.Generator]:
-    return [np.random.default_rng([3, index]) for index in range(count)]
+generators = partial(draws.generators, seed=3)
 
 
 def end(path: Iterator[Weights]) -> Weights:
@@ -106,17 +107,6 @@ def test_flow_converges_with_its_step() -> None:
     ends = [end(learning.flow(task, start, duration=30.0, steps=n)) for n in (30, 60, 480)]
     coarse, fine = ((found.values - ends[2].values).abs().max() for found in ends[:2])
     assert 10 < coarse / fine < 25, "fourth order"
-
-
-def test_replicates_do_not_depend_on_each_other() -> None:
-    def trained(rngs: list[np.random.Generator]) -> torch.Tensor:
-        task = FactPrompts([learning.product_dictionary(4, 2, 2)] * len(rngs), answers=2)
-        path = learning.sgd(task, task.start(0.1, 0.1), rngs, rate=0.5, batch=8, steps=300)
-        return end(path).values
-
-    together = trained(generators(3))
-    assert torch.allclose(together[2], trained([generators(3)[2]])[0], atol=1e-12)
-    assert not torch.allclose(together[1], together[2])
 
 
 def test_losses_add_up_and_start_at_the_logarithms() -> None:

@@ -6,21 +6,15 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from tests.unit.draws import unit_vectors
 from theory.factual import compressed_draws
 from theory.factual import constructions as theory
 
 
-def sphere(rng: np.random.Generator, *shape: int) -> NDArray[np.float64]:
-    vectors = rng.standard_normal(shape)
-    normalised: NDArray[np.float64] = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return normalised
-
-
 @pytest.mark.parametrize(("points", "dim"), [(2, 5), (4, 9), (6, 40)])
 def test_distance_to_the_hull_has_its_law(points: int, dim: int) -> None:
-    rows = sphere(np.random.default_rng(0), 4000, points, dim)
+    rows = unit_vectors(np.random.default_rng(0), 4000, points, dim)
     lengths = np.linalg.solve(rows @ rows.mT, np.ones((4000, points, 1))).sum((1, 2))
     found = np.quantile(1 / np.sqrt(lengths), (0.1, 0.5, 0.9))
     nodes = theory._hull(points, dim)
@@ -57,18 +51,6 @@ def test_accuracy_is_near_one_at_the_threshold_and_grows() -> None:
     assert 512 * (1 - accuracies[-1]) == pytest.approx(math.log(2), rel=0.2)
 
 
-def test_selectivity_is_that_of_key_vectors() -> None:
-    group, strangers, margin, rng = 3, 60, 0.8, np.random.default_rng(0)
-    dim = round(theory.selective_dim(group, 1, strangers + group + 1, margin=margin))
-    scores = np.append(np.ones(group), margin)
-    hits = 0
-    for _ in range(1500):
-        tokens = sphere(rng, group + 1 + strangers, dim)
-        key = np.linalg.pinv(tokens[: group + 1]) @ scores
-        hits += (tokens[group + 1 :] @ key).max() < margin
-    assert hits / 1500 == pytest.approx(0.5, abs=0.08)
-
-
 def test_focus_has_its_limits() -> None:
     firm = theory.focus(512, 256, 2, margin=0.85, scale=100.0)
     assert firm == pytest.approx(1, abs=1e-3)
@@ -82,27 +64,6 @@ def test_width_is_linear_in_the_facts_up_to_logarithms() -> None:
     asymptotic = 4 * 4096 * math.log(4096 * 512) * (1 / 512 + 1 / 512)
     assert 0.7 < small / asymptotic < 1
     assert theory.mlp_width(64, 64, 8, 512, same_answer=False) < 0.6 * small
-
-
-@pytest.mark.parametrize(
-    ("subjects", "relations", "answers", "dim"), [(48, 6, 3, 48), (16, 8, 8, 64), (80, 4, 5, 24)]
-)
-def test_width_is_that_of_a_plain_sum_of_random_features(
-    subjects: int, relations: int, answers: int, dim: int
-) -> None:
-    """A width within 6% of the right one: probabilities 1/2 to within 0.12 at most."""
-    rng, size, draws = np.random.default_rng(6), relations * answers, 250
-    width = round(theory.mlp_width(subjects, relations, answers, dim))
-    block = answers * np.arange(relations)
-    hits = 0
-    for _ in range(draws):
-        told = (rng.integers(answers, size=(subjects, relations)) + block).ravel()
-        # The kernel of distinct facts vanishes, so that any inputs far apart do.
-        inputs = rng.standard_normal((told.size, 8)) @ (4 * rng.standard_normal((8, width)))
-        rows = np.cos(inputs + rng.uniform(0, 2 * math.pi, width))
-        outputs = sphere(rng, size, dim)
-        hits += bool(((rows @ (rows.T @ outputs[told]) @ outputs.T).argmax(1) == told).all())
-    assert abs(hits / draws - 0.5) < 0.12 + 4 * 0.5 / math.sqrt(draws)
 
 
 def test_compression_costs_width_and_then_accuracy() -> None:

@@ -2,15 +2,10 @@
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import integrate
 
+from tests.unit.draws import unit_vectors
 from theory.laws import spectra
-
-
-def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> NDArray[np.float64]:
-    z = rng.standard_normal((count, dim))
-    return np.asarray(z / np.linalg.norm(z, axis=1, keepdims=True))
 
 
 def test_moments_are_those_of_random_vectors() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,48 +56,45 @@ def test_the_baseline_is_spread_over_its_cells_in_proportion_to_their_numbers() 
 
 
 def test_the_ledger_tells_more_than_the_baseline_and_this_run_more_than_both(
-    tmp_path: Path,
+    ledger: Ledger,
 ) -> None:
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        ledger.put(KEY, BlockResult({"value": np.ones(10)}, 3.0))
-        found = costs(ledger)
-        assert found.seconds("claim", "dim=8", 20) == pytest.approx(6.0)
-        assert found.seconds("claim", "dim=16", 10) == pytest.approx(6.0)
-        assert costs(ledger, "cuda").seconds("claim", "dim=8", 100) == pytest.approx(10)
+    ledger.put(KEY, BlockResult({"value": np.ones(10)}, 3.0))
+    found = costs(ledger)
+    assert found.seconds("claim", "dim=8", 20) == pytest.approx(6.0)
+    assert found.seconds("claim", "dim=16", 10) == pytest.approx(6.0)
+    assert costs(ledger, "cuda").seconds("claim", "dim=8", 100) == pytest.approx(10)
 
-        found.learn(KEY, 12.0)
-        assert found.seconds("claim", "dim=8", 10) == pytest.approx(12.0)
-        assert 6.0 < (found.seconds("claim", "dim=16", 10) or math.nan) < 24.0
+    found.learn(KEY, 12.0)
+    assert found.seconds("claim", "dim=8", 10) == pytest.approx(12.0)
+    assert 6.0 < (found.seconds("claim", "dim=16", 10) or math.nan) < 24.0
 
 
-def test_a_block_that_was_given_up_may_take_as_much_again(tmp_path: Path) -> None:
+def test_a_block_that_was_given_up_may_take_as_much_again(ledger: Ledger) -> None:
     given_up = replace(KEY, claim="other")
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        costs(ledger).give_up(given_up, 5.0)
-        found = costs(ledger)  # of a later run
-        assert found.bounded("other")
-        assert found.seconds("other", "dim=8", 10) == pytest.approx(10.0)
-        assert found.seconds("other", "dim=16", 10) == pytest.approx(20.0)
-        assert costs(ledger, "cuda").seconds("other", "dim=8", 10) is None
+    costs(ledger).give_up(given_up, 5.0)
+    found = costs(ledger)  # of a later run
+    assert found.bounded("other")
+    assert found.seconds("other", "dim=8", 10) == pytest.approx(10.0)
+    assert found.seconds("other", "dim=16", 10) == pytest.approx(20.0)
+    assert costs(ledger, "cuda").seconds("other", "dim=8", 10) is None
 
-        found.give_up(given_up, 20.0)
-        assert found.seconds("other", "dim=16", 10) == pytest.approx(80.0)
+    found.give_up(given_up, 20.0)
+    assert found.seconds("other", "dim=16", 10) == pytest.approx(80.0)
 
-        ledger.put(given_up, BlockResult({"value": np.ones(10)}, 30.0))
-        found = costs(ledger)
-        assert not found.bounded("other")
-        assert found.seconds("other", "dim=8", 10) == pytest.approx(30.0)
+    ledger.put(given_up, BlockResult({"value": np.ones(10)}, 30.0))
+    found = costs(ledger)
+    assert not found.bounded("other")
+    assert found.seconds("other", "dim=8", 10) == pytest.approx(30.0)
 
 
-def test_machines_are_compared_where_both_are_known(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        found = costs(ledger)
-        found.compare(["claim"])
-        assert found.machine is None
-        ledger.put(replace(KEY, replicates=100), BlockResult({"value": np.ones(100)}, 25.0))
-        found = costs(ledger)
-        found.compare(["claim", "other"])
-        assert found.machine == pytest.approx(2.5)
+def test_machines_are_compared_where_both_are_known(ledger: Ledger) -> None:
+    found = costs(ledger)
+    found.compare(["claim"])
+    assert found.machine is None
+    ledger.put(replace(KEY, replicates=100), BlockResult({"value": np.ones(100)}, 25.0))
+    found = costs(ledger)
+    found.compare(["claim", "other"])
+    assert found.machine == pytest.approx(2.5)
 
 
 def test_a_claim_that_nobody_has_run_is_told_by_its_first_block() -> None:

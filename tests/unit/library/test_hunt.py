@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
-from recall_claims import (
-    Block,
-    Cell,
-    Claim,
-    CriticalLocation,
-    Exponents,
-    MeanRatio,
-    Regime,
-    Region,
-    Source,
-    Verdict,
-    claim,
-    grid,
-    integers,
-    log_integers,
-    one_of,
-)
+import recall_claims as rc
 from recall_claims.declare.check import check
+from recall_claims.declare.claim import Observe
 from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
@@ -36,37 +23,37 @@ from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import Task, simulate
 from recall_claims.hunt import campaign
 from recall_claims.hunt.probe import alone, probe
-from recall_claims.hunt.search import Turn, _Search, search
+from recall_claims.hunt.search import Catch, Turn, _Search, search
 from recall_claims.hunt.tables import HuntTables, alpha_of
 from recall_claims.judge.methods import Array
+from tests.unit.library.made import declared
 
-SIZES = {"dim": log_integers(8, 512), "length": log_integers(4, 256), "tied": one_of(False, True)}
-REGIME = Regime("any sizes", SIZES, holds=lambda cell: cell["length"] <= 4 * cell["dim"])
+SIZES = {
+    "dim": rc.log_integers(8, 512),
+    "length": rc.log_integers(4, 256),
+    "tied": rc.one_of(False, True),
+}
+Decorator = Callable[[Observe], rc.Claim]
+REGIME = rc.Regime("any sizes", SIZES, holds=lambda cell: cell["length"] <= 4 * cell["dim"])
 
 
-def normal(block: Block, mean: float, deviation: float = 0.2) -> Array:
+def normal(block: rc.Block, mean: float, deviation: float = 0.2) -> Array:
     return np.array([rng.normal(mean, deviation * mean) for rng in block.rngs])
 
 
-def declared(
-    id: str, regime: Regime = REGIME, factor: float = 1.0, deviation: float = 0.2
-) -> Claim:
-    """The claim that the mean is the dimension, while it is ``factor`` times as much; T.wrong is
-    wrong for tied cells with long sequences."""
+def in_regime(id: str, regime: rc.Regime, cells: Sequence[rc.Cell], **changes: Any) -> Decorator:
+    """The claim that the mean is the dimension, or what else is asked for, in a regime."""
+    given: dict[str, Any] = {"replicates": 64, "predict": lambda cell: cell.number("dim")}
+    return declared(id, {"standard": cells}, regime=regime, **{**given, **changes})
 
-    @claim(
-        id,
-        "The mean is the dimension",
-        source=Source("A", "A3", provenance="derived", reference="nowhere"),
-        regime=regime,
-        cells=grid(dim=(16, 64), length=(8, 16)),
-        replicates=64,
-        looks=5,
-        rule=MeanRatio(Region(0.9, 1.1)),
-        why="a test",
-        predict=lambda cell: cell.number("dim"),
-    )
-    def mean(cell: Cell, block: Block) -> Array:
+
+def of_dimension(
+    id: str, regime: rc.Regime = REGIME, factor: float = 1.0, deviation: float = 0.2
+) -> rc.Claim:
+    """It is ``factor`` times as much; T.wrong is wrong for tied cells with long sequences."""
+
+    @in_regime(id, regime, rc.grid(dim=(16, 64), length=(8, 16)))
+    def mean(cell: rc.Cell, block: rc.Block) -> Array:
         """The mean is the dimension."""
         wrong = id == "T.wrong" and cell.get("tied") and cell["length"] > 2 * cell["dim"]
         return normal(block, cell["dim"] * (1.5 if wrong else factor), deviation)
@@ -74,30 +61,26 @@ def declared(
     return mean
 
 
-FEW = Regime("two sizes", {"dim": one_of(16, 64), "length": one_of(8, 16)})
-right, wrong, few = declared("T.right"), declared("T.wrong"), declared("T.few", FEW)
-noisy = declared("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly tell
+FEW = rc.Regime("two sizes", {"dim": rc.one_of(16, 64), "length": rc.one_of(8, 16)})
+right, wrong = (of_dimension(f"T.{name}") for name in ("right", "wrong"))
+few = of_dimension("T.few", FEW)
+noisy = of_dimension("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly tell
 
 
-@claim(
+@in_regime(
     "T.critical",
-    "Half of the trials succeed from twice the dimension on",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime=Regime("any dimension", {"dim": integers(5, 60)}),
-    cells=grid(dim=10, samples=(18, 22)),
-    replicates=64,
-    looks=5,
-    rule=CriticalLocation(Region(0.9, 1.1)),
-    why="a test",
+    rc.Regime("any dimension", {"dim": rc.integers(5, 60)}),
+    rc.grid(dim=10, samples=(18, 22)),
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.1)),
     predict=lambda cell: 2 * cell.number("dim"),
 )
-def critical(cell: Cell, block: Block) -> Array:
+def critical(cell: rc.Cell, block: rc.Block) -> Array:
     """Half of the trials succeed from twice the dimension on, but where the dimension is large."""
     middle = cell["dim"] * (2 if cell["dim"] < 40 else 3)
     return np.array([float(rng.normal(cell["samples"], 1.0) > middle) for rng in block.rngs])
 
 
-def hunted(one: Claim, path: Path, seconds: float, seed: int = 0) -> campaign.Trail:
+def hunted(one: rc.Claim, path: Path, seconds: float, seed: int = 0) -> campaign.Trail:
     with Ledger(path) as ledger:
         given = [one], Settings(seed=seed), ledger, SerialExecutor(), seconds
         [trail] = campaign.hunt(*given, clock=time.process_time)  # whatever else runs here
@@ -133,6 +116,28 @@ def test_a_confirmation_draws_afresh(path: Path) -> None:
     assert streams == {f"hunt 1 {trail.confirmation.probe.key}"}
 
 
+@pytest.mark.parametrize("verdict", rc.Verdict)
+def test_only_what_is_refuted_at_its_own_level_is_confirmed(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, verdict: rc.Verdict
+) -> None:
+    tried = probe(wrong, rc.Cell(dim=8, length=19, tied=True), seed=0, device="cpu")
+    judged = Mock(return_value=Mock(decision=Mock(verdict=verdict)))
+    monkeypatch.setattr(campaign, "run", judged)
+    memory, levels = HuntTables(ledger, 0), []
+    for number in (1, 2):
+        trail, catch = (
+            campaign.Trail(wrong),
+            Catch((tried,), tried, True, False, {}, frozenset()),
+        )
+        campaign._confirm(trail, catch, Settings(), ledger, SerialExecutor(), memory)
+        confirmed = trail.confirmation and trail.confirmation.number
+        assert confirmed == (number if verdict is rc.Verdict.REFUTED else None)
+        assert memory.confirmed(wrong.id, {tried.key: 0}) == {tried.key: (number, verdict)}
+        assert judged.call_args.kwargs["registered"] == f"hunt {number} {tried.key}"
+        levels.append(judged.call_args.kwargs["alpha"])
+    assert levels == [alpha_of(1), alpha_of(2)]
+
+
 def test_a_hunt_goes_on_where_it_ended(path: Path) -> None:
     first = hunted(wrong, path, 60)
     again = hunted(wrong, path, 60)
@@ -147,30 +152,30 @@ def test_a_true_theorem_is_not_confirmed_wrong(path: Path) -> None:
     trail = hunted(right, path, 5)
     assert trail.confirmation is None
     assert len(trail.probes) > 20
-    assert all(REGIME.searchable(Cell(**probe.point)) for probe in trail.probes.values())
+    assert all(REGIME.searchable(rc.Cell(**probe.point)) for probe in trail.probes.values())
 
 
 def test_what_a_regime_leaves_out_by_now_is_no_violation(path: Path) -> None:
     assert hunted(wrong, path, 60).confirmation is not None
     assert hunted(wrong, path, 0).confirmation is not None
     short = replace(REGIME, holds=lambda cell: cell["length"] <= 2 * cell["dim"])
-    few = replace(REGIME, ranges={**SIZES, "tied": one_of(False)})
+    few = replace(REGIME, ranges={**SIZES, "tied": rc.one_of(False)})
     for narrower in (short, few):
         assert hunted(replace(wrong, regime=narrower), path, 0).confirmation is None
 
 
 def test_a_condition_that_breaks_down_ends_no_search() -> None:
-    def holds(cell: Cell) -> bool:
+    def holds(cell: rc.Cell) -> bool:
         return bool(cell["dim"] / (cell["length"] - 8))
 
-    broken = replace(REGIME, holds=holds, ranges={**SIZES, "length": integers(8, 12)})
+    broken = replace(REGIME, holds=holds, ranges={**SIZES, "length": rc.integers(8, 12)})
     search = _Search(replace(wrong, regime=broken), asked(wrong))
-    assert not search._fails(Cell(dim=16, length=8, tied=True))
+    assert not search._fails(rc.Cell(dim=16, length=8, tied=True))
     assert search.refused == {"ZeroDivisionError: division by zero": 1}
 
 
 def test_a_probe_replays(path: Path) -> None:
-    point = Cell(dim=16, length=8, tied=True)
+    point = rc.Cell(dim=16, length=8, tied=True)
     assert probe(right, point, seed=0, device="cpu").discrepancy == (
         probe(right, point, seed=0, device="cpu").discrepancy
     )
@@ -179,13 +184,13 @@ def test_a_probe_replays(path: Path) -> None:
     )
 
 
-def asked(claim: Claim, **more: Any) -> Turn:
+def asked(claim: rc.Claim, **more: Any) -> Turn:
     return Turn(claim.module, claim.id, seed=0, device="cpu", seconds=60.0, **more)
 
 
 def test_a_violation_is_shrunk_before_another_is_looked_for() -> None:
-    large = probe(wrong, Cell(dim=32, length=128, tied=True), seed=0, device="cpu")
-    assert large.verdict is Verdict.REFUTED
+    large = probe(wrong, rc.Cell(dim=32, length=128, tied=True), seed=0, device="cpu")
+    assert large.verdict is rc.Verdict.REFUTED
     catch = search(asked(wrong, known={large.key: large}))
     assert catch.shrunk
     assert catch.violation is not None
@@ -210,14 +215,14 @@ def test_a_probe_gives_up_what_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("recall_claims.hunt.probe.simulate", counted)
     drawn = []
     for patience in (1e-6, 1e6):
-        probe(noisy, Cell(dim=16, length=8), seed=3, device="cpu", patience=patience)
+        probe(noisy, rc.Cell(dim=16, length=8), seed=3, device="cpu", patience=patience)
         drawn.append(len(blocks))
     assert drawn[0] == 1
     assert drawn[1] - drawn[0] > 1
 
 
 def test_critical_values_are_hunted_by_rungs_at_the_edges(path: Path) -> None:
-    assert [c["samples"] for c in alone(critical, Cell(dim=10)).cells["hunt"]] == [18, 22]
+    assert [c["samples"] for c in alone(critical, rc.Cell(dim=10)).cells["hunt"]] == [18, 22]
     trail = hunted(critical, path, 60)
     assert trail.confirmation is not None
     assert trail.confirmation.probe.point == {"dim": 40}
@@ -238,39 +243,39 @@ def test_what_cannot_be_hunted_says_why(path: Path) -> None:
 
 def test_an_exponent_cannot_be_hunted() -> None:
     with pytest.raises(ClaimError, match="several cells"):
-        Exponents({"dim": 1.0}, half_width=0.1).alone(Cell(dim=2), None)
+        rc.Exponents({"dim": 1.0}, half_width=0.1).alone(rc.Cell(dim=2), None)
 
 
 def test_the_grid_has_to_lie_in_the_regime() -> None:
-    narrow = Regime("small", SIZES | {"dim": log_integers(8, 32)})
+    narrow = rc.Regime("small", SIZES | {"dim": rc.log_integers(8, 32)})
     with pytest.raises(ClaimError, match=r"excludes cell dim=64,length=8: dim=64 is out"):
-        check(declared("T.right", narrow), ["standard"])
-    nameless = Regime("small", {"dim": SIZES["dim"]})
+        check(of_dimension("T.right", narrow), ["standard"])
+    nameless = rc.Regime("small", {"dim": SIZES["dim"]})
     with pytest.raises(ClaimError, match="it has no range for length"):
-        check(declared("T.right", nameless), ["standard"])
-    together = Regime("small", SIZES, holds=lambda cell: cell["length"] < cell["dim"])
+        check(of_dimension("T.right", nameless), ["standard"])
+    together = rc.Regime("small", SIZES, holds=lambda cell: cell["length"] < cell["dim"])
     with pytest.raises(ClaimError, match="its condition does not hold there"):
-        check(declared("T.right", together), ["standard"])
+        check(of_dimension("T.right", together), ["standard"])
 
 
 def test_confirmations_share_one_error_probability(path: Path) -> None:
     assert math.fsum(alpha_of(j) for j in range(1, 100_000)) == pytest.approx(1e-3, rel=1e-4)
-    tried = probe(right, Cell(dim=16, length=8, tied=False), seed=0, device="cpu")
+    tried = probe(right, rc.Cell(dim=16, length=8, tied=False), seed=0, device="cpu")
     with Ledger(path) as ledger:
         tables = HuntTables(ledger, 0)
         assert [tables.begin_confirmation("T.right", tried) for _ in range(3)] == [1, 2, 3]
-        tables.end_confirmation(2, Verdict.INCONCLUSIVE)
+        tables.end_confirmation(2, rc.Verdict.INCONCLUSIVE)
     with Ledger(path) as ledger:
         assert HuntTables(ledger, 7).begin_confirmation("T.wrong", tried) == 4
 
 
 def test_ranges() -> None:
-    assert log_integers(8, 32, per_octave=1).steps == (8, 16, 32)
-    assert 20 in log_integers(8, 32)
-    assert 33 not in log_integers(8, 32)
-    assert "sphere" in one_of("sphere", "orthonormal")
-    assert 1 not in one_of(0, 2)
+    assert rc.log_integers(8, 32, per_octave=1).steps == (8, 16, 32)
+    assert 20 in rc.log_integers(8, 32)
+    assert 33 not in rc.log_integers(8, 32)
+    assert "sphere" in rc.one_of("sphere", "orthonormal")
+    assert 1 not in rc.one_of(0, 2)
     with pytest.raises(ClaimError, match="two positive ends"):
-        log_integers(8, 8)
+        rc.log_integers(8, 8)
     with pytest.raises(ClaimError, match="at least one parameter"):
-        Regime("nothing", {})
+        rc.Regime("nothing", {})

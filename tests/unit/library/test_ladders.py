@@ -10,18 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recall_claims import (
-    Betting,
-    Cell,
-    CriticalExponents,
-    CriticalLocation,
-    Interval,
-    Region,
-    Sample,
-    Verdict,
-    grid,
-    ladder,
-)
+import recall_claims as rc
 from recall_claims.errors import ClaimError
 from recall_claims.judge.region import judge
 from recall_claims.judge.rules.critical import Ladder
@@ -33,9 +22,9 @@ def coins(ones: int, of: int) -> np.ndarray:
     return np.array([1.0] * ones + [0.0] * (of - ones))
 
 
-def evidence(counts: Sequence[int], of: int, scan: Sequence[int], **more: int) -> list[Sample]:
+def evidence(counts: Sequence[int], of: int, scan: Sequence[int], **more: int) -> list[rc.Sample]:
     return [
-        Sample(Cell(pairs=pairs, **more), {"value": coins(ones, of)})
+        rc.Sample(rc.Cell(pairs=pairs, **more), {"value": coins(ones, of)})
         for ones, pairs in zip(counts, scan, strict=True)
     ]
 
@@ -44,7 +33,7 @@ def falling(counts: Sequence[int], of: int, scan: Sequence[int] = (10, 14, 20)) 
     return Ladder(evidence(counts, of, scan), "pairs", 0.5, "value", rising=False)
 
 
-def ends(of: Interval | Region) -> tuple[float, float]:
+def ends(of: rc.Interval | rc.Region) -> tuple[float, float]:
     return of.low, of.high
 
 
@@ -74,14 +63,14 @@ def test_nearly_separated_counts_give_a_bracket_between_rungs(counts: tuple[int,
 
 
 def test_rungs_count_from_the_outermost_until_the_first_that_fails() -> None:
-    assert falling((0, 64, 0), 64).bracket(ALPHA) == Interval(0.0, 20)
-    assert falling((64, 64, 0), 64).bracket(ALPHA) == Interval(14, 20)
+    assert falling((0, 64, 0), 64).bracket(ALPHA) == rc.Interval(0.0, 20)
+    assert falling((64, 64, 0), 64).bracket(ALPHA) == rc.Interval(14, 20)
 
 
 def test_a_rate_that_is_not_monotone_brackets_nothing() -> None:
     # Shown below the target before the lower rungs, and above it after the upper ones.
     rising = Ladder(evidence((64, 0), 64, (10, 20)), "pairs", 0.5, "value", rising=True)
-    assert rising.bracket(ALPHA) == Interval(0.0, math.inf)
+    assert rising.bracket(ALPHA) == rc.Interval(0.0, math.inf)
 
 
 def test_the_estimate_interpolates_in_the_logarithm() -> None:
@@ -92,36 +81,36 @@ def test_the_estimate_interpolates_in_the_logarithm() -> None:
 
 
 def test_a_location_is_judged_by_its_edges() -> None:
-    rule = CriticalLocation(Region(0.8, 1.25), scan="pairs", rising=False)
+    rule = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", rising=False)
     samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
     [found] = rule.components(samples, lambda _: 20.0, ALPHA)
-    assert found.verdict is Verdict.INCONCLUSIVE  # 60 of 80 at 16 show nothing at this level
+    assert found.verdict is rc.Verdict.INCONCLUSIVE  # 60 of 80 at 16 show nothing at this level
     assert ends(found.bounds) == (0.0, math.inf)
     more = evidence((400, 300, 200, 100, 0), 400, (8, 16, 20, 25, 50))
     [found] = rule.components(more, lambda _: 20.0, ALPHA)
-    assert found.verdict is Verdict.SUPPORTED
+    assert found.verdict is rc.Verdict.SUPPORTED
     assert ends(found.bounds) == pytest.approx((16 / 20, 25 / 20))
-    assert judge(rule.components(more, lambda _: 30.0, ALPHA)) is Verdict.INCONCLUSIVE
-    assert judge(rule.components(more, lambda _: 32.0, ALPHA)) is Verdict.REFUTED
+    assert judge(rule.components(more, lambda _: 30.0, ALPHA)) is rc.Verdict.INCONCLUSIVE
+    assert judge(rule.components(more, lambda _: 32.0, ALPHA)) is rc.Verdict.REFUTED
 
 
 @pytest.mark.parametrize(
     ("counts", "verdict"),
     [
-        ((400, 400, 0, 0), Verdict.SUPPORTED),
-        ((400, 200, 0, 0), Verdict.INCONCLUSIVE),
-        ((400, 0, 0, 0), Verdict.INCONCLUSIVE),  # the crossing is at 84.15 or just below
-        ((0, 0, 0, 0), Verdict.REFUTED),
-        ((400, 400, 400, 0), Verdict.INCONCLUSIVE),
-        ((400, 400, 400, 400), Verdict.REFUTED),
+        ((400, 400, 0, 0), rc.Verdict.SUPPORTED),
+        ((400, 200, 0, 0), rc.Verdict.INCONCLUSIVE),
+        ((400, 0, 0, 0), rc.Verdict.INCONCLUSIVE),  # the crossing is at 84.15 or just below
+        ((0, 0, 0, 0), rc.Verdict.REFUTED),
+        ((400, 400, 400, 0), rc.Verdict.INCONCLUSIVE),
+        ((400, 400, 400, 400), rc.Verdict.REFUTED),
     ],
 )
 def test_whole_numbers_inside_an_edge_support_and_those_outside_refute(
-    counts: tuple[int, ...], verdict: Verdict
+    counts: tuple[int, ...], verdict: rc.Verdict
 ) -> None:
     # The region [0.85, 1.18] times 99 ends at 84.15 and 116.82.
-    rule = CriticalLocation(Region(0.85, 1.18), scan="pairs", rising=False)
-    cells = rule.completed(grid(pairs=(99, 116)), lambda _: 99.0)
+    rule = rc.CriticalLocation(rc.Region(0.85, 1.18), scan="pairs", rising=False)
+    cells = rule.completed(rc.grid(pairs=(99, 116)), lambda _: 99.0)
     assert sorted(cell["pairs"] for cell in cells) == [84, 85, 99, 116, 117]
     samples = evidence(counts, 400, (84, 85, 116, 117))
     [found] = rule.components(samples, lambda _: 99.0, ALPHA)
@@ -129,24 +118,24 @@ def test_whole_numbers_inside_an_edge_support_and_those_outside_refute(
 
 
 def test_an_edge_that_is_a_whole_number_is_one_rung_for_both() -> None:
-    rule = CriticalLocation(Region(0.7, 1.1), scan="pairs", rising=False)
-    cells = rule.completed(grid(pairs=(9, 10)), lambda _: 10.0)
+    rule = rc.CriticalLocation(rc.Region(0.7, 1.1), scan="pairs", rising=False)
+    cells = rule.completed(rc.grid(pairs=(9, 10)), lambda _: 10.0)
     assert sorted(cell["pairs"] for cell in cells) == [7, 9, 10, 11]
-    for counts, verdict in (((400, 0), Verdict.SUPPORTED), ((400, 400), Verdict.REFUTED)):
+    for counts, verdict in (((400, 0), rc.Verdict.SUPPORTED), ((400, 400), rc.Verdict.REFUTED)):
         [found] = rule.components(evidence(counts, 400, (7, 11)), lambda _: 10.0, ALPHA)
         assert found.verdict is verdict
 
 
 def test_a_ladder_that_is_not_of_whole_numbers_is_left_as_it_is() -> None:
-    rule = CriticalLocation(Region(0.7, 1.1), scan="rate")
-    cells = grid(rate=(0.5, 1.5))
+    rule = rc.CriticalLocation(rc.Region(0.7, 1.1), scan="rate")
+    cells = rc.grid(rate=(0.5, 1.5))
     assert rule.completed(cells, lambda _: 1.0) == cells
 
 
 def test_a_region_is_supported_without_the_rungs_outside_of_it() -> None:
-    rule = CriticalLocation(Region(0.8, 1.25), scan="pairs", rising=False)
+    rule = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", rising=False)
     [found] = rule.components(evidence((3, 80, 0, 2), 80, (8, 16, 25, 50)), lambda _: 20.0, ALPHA)
-    assert found.verdict is Verdict.SUPPORTED
+    assert found.verdict is rc.Verdict.SUPPORTED
     assert not found.open_cells
 
 
@@ -154,20 +143,20 @@ def test_a_region_errs_no_more_often_than_one_test() -> None:
     # Every outcome of four rungs with 10 coins each, at the edges of a region that the crossing
     # lies just outside of, above or below; supporting it is then the error.
     size, alpha = 10, 0.05
-    rule = CriticalLocation(Region(0.8, 1.25), scan="pairs", rising=False)
+    rule = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", rising=False)
     for rates in ((0.99, 0.5, 0.02, 0.01), (0.99, 0.98, 0.5, 0.02)):
         laws = [stats.binom.pmf(np.arange(size + 1), size, rate) for rate in rates]
         wrong = 0.0
         for counts in itertools.product(range(size + 1), repeat=4):
             samples = evidence(counts, size, (15, 16, 25, 26))
             [found] = rule.components(samples, lambda _: 20.0, alpha)
-            if found.verdict is Verdict.SUPPORTED:
+            if found.verdict is rc.Verdict.SUPPORTED:
                 wrong += math.prod(law[k] for law, k in zip(laws, counts, strict=True))
         assert 0 < wrong <= alpha
 
 
 def test_rungs_that_cannot_matter_are_not_read() -> None:
-    rule = CriticalLocation(Region(0.8, 1.25), scan="pairs", rising=False)
+    rule = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", rising=False)
     samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
     [found] = rule.components(samples, lambda _: 20.0, ALPHA)
     assert found.open_cells == ("pairs=16", "pairs=25")
@@ -180,51 +169,53 @@ def test_rungs_that_cannot_matter_are_not_read() -> None:
 
 
 def test_exponents_follow_from_brackets() -> None:
-    rule = CriticalExponents({"dim": 2.0}, 0.5, scan="pairs", rising=False)
+    rule = rc.CriticalExponents({"dim": 2.0}, 0.5, scan="pairs", rising=False)
     samples = evidence((400, 0), 400, (9, 11), dim=1) + evidence((400, 0), 400, (560, 720), dim=8)
     [found] = rule.components(samples, None, ALPHA)
     assert found.bounds.low == pytest.approx(math.log(560 / 11) / math.log(8))
     assert found.bounds.high == pytest.approx(math.log(720 / 9) / math.log(8))
-    assert found.verdict is Verdict.SUPPORTED
+    assert found.verdict is rc.Verdict.SUPPORTED
 
 
 def test_an_exponent_without_a_bracket_is_open() -> None:
-    rule = CriticalExponents({"dim": 2.0}, 0.5, scan="pairs", rising=False)
+    rule = rc.CriticalExponents({"dim": 2.0}, 0.5, scan="pairs", rising=False)
     samples = evidence((400, 0), 400, (9, 11), dim=1) + evidence((400, 200), 400, (560, 720), dim=8)
     [found] = rule.components(samples, None, ALPHA)
     assert found.bounds.high == math.inf
-    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.verdict is rc.Verdict.INCONCLUSIVE
     assert found.open_cells == ("dim=8,pairs=720",)
 
 
 def test_a_ladder_without_rungs_at_the_edges_is_refused() -> None:
-    rule = CriticalLocation(Region(0.9, 1.1), scan="pairs")
+    rule = rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs")
     with pytest.raises(ClaimError, match="rungs in its region"):
-        rule.decidable(grid(pairs=(50, 100, 200)), lambda _: 100.0)
-    rule.decidable(ladder([{"dim": 2}], "pairs", lambda _: 99.5, (0.9, 1.1)), lambda _: 99.5)
+        rule.decidable(rc.grid(pairs=(50, 100, 200)), lambda _: 100.0)
+    rule.decidable(rc.ladder([{"dim": 2}], "pairs", lambda _: 99.5, (0.9, 1.1)), lambda _: 99.5)
 
 
 def test_a_single_rung_is_no_ladder() -> None:
     with pytest.raises(ClaimError, match="single rung"):
-        CriticalLocation(Region(0.9, 1.1), scan="pairs").check(grid(pairs=10), lambda _: 10.0)
+        rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs").check(
+            rc.grid(pairs=10), lambda _: 10.0
+        )
 
 
 def test_rungs_are_rounded_towards_the_centre() -> None:
-    rungs = ladder([{"dim": 2}], "pairs", lambda _: 99.5, (0.9, 0.99, 1.0, 1.1))
+    rungs = rc.ladder([{"dim": 2}], "pairs", lambda _: 99.5, (0.9, 0.99, 1.0, 1.1))
     assert [cell["pairs"] for cell in rungs] == [90, 99, 109]
 
 
 def test_the_levels_of_exponents_are_shared() -> None:
     # 33 of 33 show a rate at one ladder's share of alpha, and not at that of two exponents.
     of = 33
-    alpha = 2 * math.exp(-Betting().log_wealths(coins(of, of), 0.5)[0]) * 1.001
+    alpha = 2 * math.exp(-rc.Betting().log_wealths(coins(of, of), 0.5)[0]) * 1.001
     corners = ((1, 1), (8, 1), (1, 8))
     samples = [
         sample
         for dim, width in corners
         for sample in evidence((of, 0), of, (9, 11), dim=dim, width=width)
     ]
-    rule = CriticalExponents({"dim": 0.0, "width": 0.0}, 0.5, scan="pairs", rising=False)
+    rule = rc.CriticalExponents({"dim": 0.0, "width": 0.0}, 0.5, scan="pairs", rising=False)
     for level, one_sided, simultaneous in (
         (alpha, False, False),
         (1.5 * alpha, True, False),

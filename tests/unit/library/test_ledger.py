@@ -24,13 +24,14 @@ from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 from recall_claims.evidence.validate import fault
 
 KEY = BlockKey("claim", "reg", "a=1", 0, 0, 2, "float64", "cpu", "code", "versions")
+ONES = BlockResult({"v": np.ones(2)}, 0.1)
 
 
 def test_many_may_create_one_ledger_at_the_same_moment(tmp_path: Path) -> None:
     def put(place: tuple[int, int]) -> int:
         round_, block = place
         with Ledger(tmp_path / f"{round_}.sqlite") as ledger:
-            ledger.put(replace(KEY, block=block), BlockResult({"value": np.ones(2)}, 0.1))
+            ledger.put(replace(KEY, block=block), ONES)
         return block
 
     places = [(round_, block) for round_ in range(20) for block in range(8)]
@@ -38,12 +39,7 @@ def test_many_may_create_one_ledger_at_the_same_moment(tmp_path: Path) -> None:
         assert len(list(pool.map(put, places))) == len(places)
     for round_ in range(20):
         with Ledger(tmp_path / f"{round_}.sqlite") as ledger:
-            found = [
-                ledger.get(
-                    BlockKey("claim", "reg", "a=1", 0, b, 2, "float64", "cpu", "code", "versions")
-                )
-                for b in range(8)
-            ]
+            found = [ledger.get(replace(KEY, block=block)) for block in range(8)]
         assert None not in found
 
 
@@ -59,14 +55,13 @@ def test_a_ledger_is_looked_at_and_filled_under_one_lock(tmp_path: Path) -> None
     assert locked == [True]
 
 
-def test_a_kept_block_is_not_replaced(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        ledger.put(KEY, BlockResult({"value": np.ones(2)}, 0.1))
-        ledger.put(KEY, BlockResult({"value": np.zeros(2)}, 0.2))
-        kept = ledger.get(KEY)
+def test_a_kept_block_is_not_replaced(ledger: Ledger) -> None:
+    ledger.put(KEY, ONES)
+    ledger.put(KEY, BlockResult({"v": np.zeros(2)}, 0.2))
+    kept = ledger.get(KEY)
     assert kept is not None
     assert kept.seconds == 0.1
-    assert kept.observations["value"].tolist() == [1.0, 1.0]
+    assert kept.observations["v"].tolist() == [1.0, 1.0]
 
 
 class Trap:
@@ -131,7 +126,7 @@ def test_a_forged_block_is_put_aside_and_drawn_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    path, payload, honest = tmp_path / "ledger", FORGED[kind], BlockResult({"v": np.ones(2)}, 0.1)
+    path, payload, honest = tmp_path / "ledger", FORGED[kind], ONES
     with Ledger(path) as ledger:
         ledger.put(KEY, honest)
         forged = (payload, content(payload))
@@ -149,21 +144,19 @@ def test_a_forged_block_is_put_aside_and_drawn_again(
 
 
 @pytest.mark.parametrize("seconds", [-1.0, float("inf")])
-def test_a_block_of_impossible_seconds_is_put_aside(tmp_path: Path, seconds: float) -> None:
-    with Ledger(tmp_path / "ledger") as ledger:
-        ledger.put(KEY, BlockResult({"v": np.ones(2)}, 0.1))
-        ledger.ask("UPDATE blocks SET seconds = ?", (seconds,), action="write")
-        assert Costs(lambda: ledger, "cpu", dict).known("claim") == []
-        assert ledger.get(KEY) is None
-        assert "seconds" in ledger.why_missing(KEY)
+def test_a_block_of_impossible_seconds_is_put_aside(ledger: Ledger, seconds: float) -> None:
+    ledger.put(KEY, ONES)
+    ledger.ask("UPDATE blocks SET seconds = ?", (seconds,), action="write")
+    assert Costs(lambda: ledger, "cpu", dict).known("claim") == []
+    assert ledger.get(KEY) is None
+    assert "seconds" in ledger.why_missing(KEY)
 
 
-def test_a_block_of_other_observables_is_put_aside_where_they_are_known(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger") as ledger:
-        ledger.put(KEY, BlockResult({"v": np.ones(2)}, 0.1))
-        assert ledger.get(KEY, ["v"]) is not None
-        assert ledger.get(KEY, ["w"]) is None
-        assert ledger.why_missing(KEY) == "damaged (it has the observables ['v'], not ['w'])"
+def test_a_block_of_other_observables_is_put_aside_where_they_are_known(ledger: Ledger) -> None:
+    ledger.put(KEY, ONES)
+    assert ledger.get(KEY, ["v"]) is not None
+    assert ledger.get(KEY, ["w"]) is None
+    assert ledger.why_missing(KEY) == "damaged (it has the observables ['v'], not ['w'])"
 
 
 V = {"v": np.ones(2)}
@@ -196,16 +189,15 @@ V = {"v": np.ones(2)}
     ],
 )
 def test_what_a_worker_returns_is_checked_before_it_is_kept(
-    tmp_path: Path, result: Any, says: str
+    ledger: Ledger, result: Any, says: str
 ) -> None:
     wrong = fault(KEY, result)
     assert wrong is not None
     assert re.search(says, wrong)
-    with Ledger(tmp_path / "ledger") as ledger:
-        with pytest.raises(SimulationError, match=f"claim at a=1, block 0: what .*{says}"):
-            ledger.put(KEY, result)
-        assert ledger.get(KEY) is None
-        assert ledger.why_missing(KEY) == "new"
+    with pytest.raises(SimulationError, match=f"claim at a=1, block 0: what .*{says}"):
+        ledger.put(KEY, result)
+    assert ledger.get(KEY) is None
+    assert ledger.why_missing(KEY) == "new"
 
 
 def test_a_worker_has_to_return_the_observables_that_are_asked_for() -> None:
@@ -215,14 +207,13 @@ def test_a_worker_has_to_return_the_observables_that_are_asked_for() -> None:
     assert fault(KEY, good, names=["w"]) == "it has the observables ['v'], not ['w']"
 
 
-def test_a_block_keeps_every_bit(tmp_path: Path) -> None:
+def test_a_block_keeps_every_bit(ledger: Ledger) -> None:
     info = np.finfo(float)
     values = np.array([-0.0, info.tiny / 2, info.max, np.nextafter(1, 2), 0.1])
     observations = {"one": values, "another, \u00e9": -values[::-1]}
-    with Ledger(tmp_path / "ledger") as ledger:
-        key = replace(KEY, replicates=5)
-        ledger.put(key, BlockResult(observations, 0.1))
-        found = ledger.get(key)
+    key = replace(KEY, replicates=5)
+    ledger.put(key, BlockResult(observations, 0.1))
+    found = ledger.get(key)
     assert found is not None
     assert [*found.observations] == [*observations]
     for name, kept in observations.items():
@@ -265,7 +256,7 @@ def format_1(path: Path) -> None:
 def test_a_ledger_of_format_2_is_upgraded_and_its_blocks_are_read(tmp_path: Path) -> None:
     path, payload = tmp_path / "ledger", archive(one=np.array([-0.0, 0.1]), two=np.ones(2))
     with Ledger(path) as ledger:
-        ledger.put(KEY, BlockResult({"v": np.ones(2)}, 0.1))
+        ledger.put(KEY, ONES)
         old = (payload, hashlib.sha256(payload).hexdigest())
         ledger.ask("UPDATE blocks SET payload = ?, checksum = ?", old, action="write")
         for statement in (
@@ -286,9 +277,8 @@ def test_a_ledger_of_format_2_is_upgraded_and_its_blocks_are_read(tmp_path: Path
     }
 
 
-def test_what_blocks_took_is_added_up_without_reading_them(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger") as ledger:
-        plan = ledger.ask(f"EXPLAIN QUERY PLAN {SPENT}", ("cpu",))
+def test_what_blocks_took_is_added_up_without_reading_them(ledger: Ledger) -> None:
+    plan = ledger.ask(f"EXPLAIN QUERY PLAN {SPENT}", ("cpu",))
     assert [row[-1] for row in plan] == ["SCAN blocks USING COVERING INDEX costs"]
 
 
@@ -300,7 +290,7 @@ def test_a_ledger_of_format_1_is_upgraded_and_loses_nothing(tmp_path: Path) -> N
             if kept == 1:
                 assert ledger.get(KEY) is None
                 assert ledger.why_missing(KEY) == "registration changed"
-            ledger.put(KEY, BlockResult({"value": np.ones(2)}, 0.1))
+            ledger.put(KEY, ONES)
             assert ledger.get(KEY) is not None
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("PRAGMA user_version").fetchone() == (3,)
@@ -311,7 +301,7 @@ def test_a_ledger_of_format_1_is_upgraded_and_loses_nothing(tmp_path: Path) -> N
 def test_many_may_upgrade_one_ledger_at_the_same_moment(tmp_path: Path) -> None:
     def put(block: int) -> None:
         with Ledger(path) as ledger:
-            ledger.put(replace(KEY, block=block), BlockResult({"value": np.ones(2)}, 0.1))
+            ledger.put(replace(KEY, block=block), ONES)
 
     path = tmp_path / "ledger.sqlite"
     format_1(path)
@@ -322,37 +312,33 @@ def test_many_may_upgrade_one_ledger_at_the_same_moment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("field", [field.name for field in fields(BlockKey)])
-def test_a_block_of_any_other_key_is_no_evidence(tmp_path: Path, field: str) -> None:
+def test_a_block_of_any_other_key_is_no_evidence(ledger: Ledger, field: str) -> None:
     changes: dict[str, Any] = {field: 7 if isinstance(getattr(KEY, field), int) else "other"}
     other = replace(KEY, **changes)
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        ledger.put(other, BlockResult({"value": np.ones(other.replicates)}, 0.1))
-        assert ledger.get(KEY) is None
-        same_place = field not in ("claim", "cell", "block")
-        assert ledger.why_missing(KEY) == (f"{field} changed" if same_place else "new")
+    ledger.put(other, BlockResult({"value": np.ones(other.replicates)}, 0.1))
+    assert ledger.get(KEY) is None
+    same_place = field not in ("claim", "cell", "block")
+    assert ledger.why_missing(KEY) == (f"{field} changed" if same_place else "new")
 
 
-def test_why_a_block_is_missing_tells_what_differs_from_the_newest(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        ledger.put(replace(KEY, code="x", versions="y"), BlockResult({"value": np.ones(2)}, 0.1))
-        ledger.put(replace(KEY, registration="z"), BlockResult({"value": np.ones(2)}, 0.1))
-        assert ledger.why_missing(KEY) == "registration changed"
+def test_why_a_block_is_missing_tells_what_differs_from_the_newest(ledger: Ledger) -> None:
+    ledger.put(replace(KEY, code="x", versions="y"), ONES)
+    ledger.put(replace(KEY, registration="z"), ONES)
+    assert ledger.why_missing(KEY) == "registration changed"
 
 
-def test_why_a_block_is_missing_names_the_modules_whose_code_changed(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        ledger.put(replace(KEY, code="old"), BlockResult({"value": np.ones(2)}, 0.1))
-        assert ledger.why_missing(KEY) == "code changed"
-        ledger.remember_code("old", lambda: {"same": "1", "edited": "2", "removed": "3"})
-        ledger.remember_code(KEY.code, lambda: {"same": "1", "edited": "4", "added": "5"})
-        assert ledger.why_missing(KEY) == "code changed (added, edited, removed)"
+def test_why_a_block_is_missing_names_the_modules_whose_code_changed(ledger: Ledger) -> None:
+    ledger.put(replace(KEY, code="old"), ONES)
+    assert ledger.why_missing(KEY) == "code changed"
+    ledger.remember_code("old", lambda: {"same": "1", "edited": "2", "removed": "3"})
+    ledger.remember_code(KEY.code, lambda: {"same": "1", "edited": "4", "added": "5"})
+    assert ledger.why_missing(KEY) == "code changed (added, edited, removed)"
 
 
-def test_why_a_block_is_missing_prefers_its_own_seed(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        ledger.put(replace(KEY, device="cuda"), BlockResult({"value": np.ones(2)}, 0.1))
-        ledger.put(replace(KEY, seed=77), BlockResult({"value": np.ones(2)}, 0.1))
-        assert ledger.why_missing(KEY) == "device changed"
+def test_why_a_block_is_missing_prefers_its_own_seed(ledger: Ledger) -> None:
+    ledger.put(replace(KEY, device="cuda"), ONES)
+    ledger.put(replace(KEY, seed=77), ONES)
+    assert ledger.why_missing(KEY) == "device changed"
 
 
 def test_registrations_are_counted_by_claim_and_tier(tmp_path: Path) -> None:
@@ -365,33 +351,31 @@ def test_registrations_are_counted_by_claim_and_tier(tmp_path: Path) -> None:
         assert ledger.register("claim", "smoke", "c") == 3
 
 
-def test_the_newest_registration_that_has_every_cell(tmp_path: Path) -> None:
+def test_the_newest_registration_that_has_every_cell(ledger: Ledger) -> None:
     like = ("seed", "dtype", "device", "code", "versions", "replicates")
 
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+    def put(registration: str, *cells: str, **changes: Any) -> None:
+        ledger.register("claim", "smoke", registration)
+        for cell in cells:
+            key = replace(KEY, registration=registration, cell=cell, **changes)
+            ledger.put(key, ONES)
 
-        def put(registration: str, *cells: str, **changes: Any) -> None:
-            ledger.register("claim", "smoke", registration)
-            for cell in cells:
-                key = replace(KEY, registration=registration, cell=cell, **changes)
-                ledger.put(key, BlockResult({"value": np.ones(2)}, 0.1))
+    def newest(*cells: str, tier: str = "smoke", **changes: Any) -> str | None:
+        return ledger.newest(tier, [replace(KEY, cell=cell, **changes) for cell in cells])
 
-        def newest(*cells: str, tier: str = "smoke", **changes: Any) -> str | None:
-            return ledger.newest(tier, [replace(KEY, cell=cell, **changes) for cell in cells])
-
-        assert newest("a=1") is None
-        put("first", "a=1", "a=2")
-        put("second", "a=1", "a=2", "a=3")
-        put("third", "a=1")
-        put("fourth", "a=1", "a=2", code="other")
-        put("fifth", "a=1", "a=2", block=1)
-        assert newest("a=1") == "third"
-        assert newest("a=1", "a=2") == newest("a=1", "a=2", "a=3") == "second"
-        assert newest("a=1", "a=4") is None
-        assert newest("a=1", tier="standard") is None
-        assert newest("a=1", "a=2", code="other") == "fourth"
-        for name in like:
-            changed: dict[str, Any] = {name: 7 if name in ("seed", "replicates") else "unknown"}
-            assert newest("a=1", **changed) is None, name
-        ledger.register("claim", "smoke", "first")  # again: it is no newer for that
-        assert newest("a=1", "a=2") == "second"
+    assert newest("a=1") is None
+    put("first", "a=1", "a=2")
+    put("second", "a=1", "a=2", "a=3")
+    put("third", "a=1")
+    put("fourth", "a=1", "a=2", code="other")
+    put("fifth", "a=1", "a=2", block=1)
+    assert newest("a=1") == "third"
+    assert newest("a=1", "a=2") == newest("a=1", "a=2", "a=3") == "second"
+    assert newest("a=1", "a=4") is None
+    assert newest("a=1", tier="standard") is None
+    assert newest("a=1", "a=2", code="other") == "fourth"
+    for name in like:
+        changed: dict[str, Any] = {name: 7 if name in ("seed", "replicates") else "unknown"}
+        assert newest("a=1", **changed) is None, name
+    ledger.register("claim", "smoke", "first")  # again: it is no newer for that
+    assert newest("a=1", "a=2") == "second"

@@ -128,8 +128,9 @@ def test_no_exact_method_decides_before_its_price_is_paid() -> None:
 
 
 def test_an_observation_out_of_its_range_is_an_error() -> None:
-    with pytest.raises(ClaimError, match="leaves the declared range"):
-        Betting().bounds(np.array([0.5, 1.2]), 0.05)
+    for values, told in (([0.5, 1.2], "0.5 and 1.2"), ([-0.2, 0.5], "-0.2 and 0.5")):
+        with pytest.raises(ClaimError, match=rf"leaves the declared range .* between {told}\)"):
+            Betting().bounds(np.array(values), 0.05)
     with pytest.raises(ClaimError, match="leaves the declared range"):
         Betting().bounds(np.array([0.5, math.nan]), 0.05)
     with pytest.raises(ClaimError, match="two finite ends"):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pickle
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,7 @@ import threadpoolctl
 import torch
 
 from claims.attention.test_signal import trigger_score
-from recall_claims import (
-    Block,
-    Cell,
-    Claim,
-    Control,
-    MeanRatio,
-    Region,
-    Source,
-    claim,
-    grid,
-    recording,
-)
+from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source, grid, recording
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Tier
 from recall_claims.errors import ClaimError, GivenUp, OutOfTime, SimulationError
@@ -41,55 +29,10 @@ from recall_claims.evidence.scheduler import run
 from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.evidence.simulate import Task, TimeLimit, full_precision, simulate
 from recall_claims.judge.looks import remembering
+from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Verdict
 from recall_claims.judge.rules import Exponents, OneSided, WinnerShare
-
-TRUTH = 2.0
-CELLS = grid(length=(4, 8))
-
-
-def predict(cell: Cell) -> float:
-    return TRUTH
-
-
-@claim(
-    "T.mean",
-    "A mean is 2",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime="everywhere",
-    cells={"smoke": CELLS},
-    replicates=16,
-    looks=5,
-    rule=MeanRatio(Region(0.9, 1.1)),
-    why="for the test",
-    predict=predict,
-    controls=(Control("off-by-1.5", "too large", predict=lambda cell: 1.5 * TRUTH),),
-)
-def mean_claim(cell: Cell, block: Block) -> dict[str, object]:
-    """A mean is two."""
-    return {"value": np.array([TRUTH + 0.3 * rng.normal() for rng in block.rngs])}
-
-
-@claim(
-    "T.broken",
-    "A simulation that returns nonsense",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime="nowhere",
-    cells={"smoke": grid(kind=("nan", "shape", "nothing"))},
-    replicates=4,
-    rule=MeanRatio(Region(0.9, 1.1)),
-    why="for the test",
-    predict=predict,
-    controls=(Control("c", "other", predict=predict),),
-)
-def broken(cell: Cell, block: Block) -> Mapping[str, object]:
-    """Nonsense."""
-    return {
-        "nan": {"value": np.full(block.replicates, np.nan)},
-        "shape": {"value": np.ones(block.replicates + 1)},
-        "nothing": {},
-    }[str(cell["kind"])]
-
+from tests.unit.library.made import ALPHA, CELLS, SMOKE, declared, mean, mean_claim
 
 worked_out: list[str] = []
 
@@ -99,21 +42,10 @@ def scan() -> dict[Tier, tuple[Cell, ...]]:
     return {"smoke": CELLS}
 
 
-@claim(
-    "T.scanned",
-    "A claim whose grid is a function",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime="everywhere",
-    cells=scan,
-    replicates=4,
-    rule=MeanRatio(Region(0.9, 1.1)),
-    why="for the test",
-    predict=predict,
-    controls=(Control("c", "other", predict=lambda cell: 1.5 * TRUTH),),
-)
-def scanned(cell: Cell, block: Block) -> dict[str, object]:
-    """A mean is two."""
-    return {"value": np.full(block.replicates, TRUTH)}
+@declared("T.scanned", scan, replicates=4)
+def scanned(cell: Cell, block: Block) -> Array:
+    """The grid of this claim is a function."""
+    return np.full(block.replicates, 2.0)
 
 
 def blas_threads() -> float:
@@ -122,51 +54,43 @@ def blas_threads() -> float:
     return float(max(pool["num_threads"] for pool in pools if pool["user_api"] == "blas"))
 
 
-@claim(
-    "T.threads",
-    "One thread a block",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime="everywhere",
-    cells={"smoke": grid(length=4)},
-    replicates=4,
-    rule=MeanRatio(Region(0.9, 1.1)),
-    why="for the test",
-    predict=lambda cell: blas_threads(),
-    controls=(Control("c", "other", predict=lambda cell: 5.0),),
-)
-def threads(cell: Cell, block: Block) -> dict[str, object]:
+@declared("T.threads", CELLS[:1], replicates=4, predict=lambda cell: blas_threads())
+def threads(cell: Cell, block: Block) -> dict[str, Array]:
     """Threads of NumPy, and of torch."""
-    return {
-        "value": np.full(block.replicates, blas_threads()),
-        "torch": np.full(block.replicates, torch.get_num_threads()),
-    }
+    found = {"value": blas_threads(), "torch": torch.get_num_threads()}
+    return {name: np.full(block.replicates, float(count)) for name, count in found.items()}
 
 
-@claim(
-    "T.slow",
-    "A simulation that an alarm can interrupt",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime="everywhere",
-    cells={"smoke": grid(length=4)},
-    replicates=4,
-    rule=MeanRatio(Region(0.9, 1.1)),
-    why="for the test",
-    predict=predict,
-    controls=(Control("c", "other", predict=lambda cell: 1.5 * TRUTH),),
-)
-def slow(cell: Cell, block: Block) -> dict[str, object]:
-    """Two, after a while."""
+@declared("T.slow", CELLS[:1], replicates=4)
+def slow(cell: Cell, block: Block) -> Array:
+    """An alarm can interrupt this simulation."""
     time.sleep(0.05)
-    return {"value": np.full(block.replicates, TRUTH)}
+    return np.full(block.replicates, 2.0)
 
 
-SMOKE = Settings(tier="smoke")
+@declared("T.nonsense", grid(kind=("nan", "shape", "nothing")), replicates=4)
+def nonsense(cell: Cell, block: Block) -> Mapping[str, object]:
+    """No mean at all."""
+    size, value = block.replicates + (cell["kind"] == "shape"), np.nan
+    return {} if cell["kind"] == "nothing" else {"value": np.full(size, value)}
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(tmp_path / "ledger.sqlite") as opened:
-        yield opened
+class Recording(SerialExecutor):
+    """Keeps the tasks."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Task] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        self.tasks += args[0]
+        return super().submit(fn, *args, **kwargs)
+
+
+def task_of(one: Claim, ledger: Ledger) -> Task:
+    """What a worker is given for the first block of a claim."""
+    recording = Recording()
+    run(one, SMOKE, ledger, recording)
+    return recording.tasks[0]
 
 
 def test_looks_double_until_decided(ledger: Ledger) -> None:
@@ -174,18 +98,18 @@ def test_looks_double_until_decided(ledger: Ledger) -> None:
     assert outcome.decision.verdict is Verdict.SUPPORTED
     assert 1 < outcome.looks < 5
     assert outcome.replicates == 2 * 16 * 2 ** (outcome.looks - 1)
-    assert outcome.alpha == pytest.approx(1e-3 * 0.4 / 104 / 5)
+    assert outcome.alpha == pytest.approx(ALPHA / 5)
 
 
 def test_a_decision_stops_the_looks(ledger: Ledger) -> None:
-    wrong = replace(mean_claim, predict=lambda cell: 10 * TRUTH, controls=())
+    wrong = replace(mean_claim, predict=lambda cell: 20.0, controls=())
     outcome = run(wrong, SMOKE, ledger, SerialExecutor())
     assert outcome.decision.verdict is Verdict.REFUTED
     assert outcome.looks == 1
 
 
 def test_a_control_that_survives_forbids_support(ledger: Ledger) -> None:
-    toothless = Control("same", "not wrong at all", predict=predict)
+    toothless = Control("same", "not wrong at all", predict=lambda cell: 2.0)
     outcome = run(replace(mean_claim, controls=(toothless,)), SMOKE, ledger, SerialExecutor())
     assert outcome.decision.on_region is Verdict.SUPPORTED
     assert outcome.decision.verdict is Verdict.INCONCLUSIVE
@@ -205,7 +129,7 @@ def test_predictions_are_worked_out_once_and_nothing_else_changes(ledger: Ledger
 
     def counted(cell: Cell) -> float:
         asked.append(cell)
-        return TRUTH
+        return 2.0
 
     narrow = Control("narrow", "another region", rule=MeanRatio(Region(0.5, 0.6)))
     one = replace(mean_claim, predict=counted, critical=counted, controls=(narrow,))
@@ -216,22 +140,9 @@ def test_predictions_are_worked_out_once_and_nothing_else_changes(ledger: Ledger
     assert remembering(trigger_score).entry is trigger_score.entry is not None
 
 
-class Recording(SerialExecutor):
-    """Keeps the tasks."""
-
-    def __init__(self) -> None:
-        self.tasks: list[Task] = []
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-        self.tasks += args[0]
-        return super().submit(fn, *args, **kwargs)
-
-
 @pytest.mark.parametrize("field", ["code", "versions"])
 def test_a_worker_with_other_code_gives_no_evidence(ledger: Ledger, field: str) -> None:
-    recording = Recording()
-    run(mean_claim, SMOKE, ledger, recording)
-    task = recording.tasks[0]
+    task = task_of(mean_claim, ledger)
     simulate(task)
     key = replace(task.key, code="x") if field == "code" else replace(task.key, versions="x")
     with pytest.raises(SimulationError, match="other code or libraries"):
@@ -239,10 +150,8 @@ def test_a_worker_with_other_code_gives_no_evidence(ledger: Ledger, field: str) 
 
 
 def test_a_worker_without_the_claims_says_so(ledger: Ledger) -> None:
-    recording = Recording()
-    run(mean_claim, SMOKE, ledger, recording)
     with pytest.raises(SimulationError, match="cannot import nowhere"):
-        simulate(replace(recording.tasks[0], module="nowhere"))
+        simulate(replace(task_of(mean_claim, ledger), module="nowhere"))
 
 
 def test_an_executor_that_gives_up_is_said_to_be_broken(ledger: Ledger) -> None:
@@ -258,11 +167,10 @@ def test_an_executor_that_gives_up_is_said_to_be_broken(ledger: Ledger) -> None:
 
 
 def test_a_block_runs_on_one_thread_whatever_executes_it(ledger: Ledger) -> None:
-    recording = Recording()
-    run(threads, SMOKE, ledger, recording)
+    task = task_of(threads, ledger)
     torch.set_num_threads(3)
     threadpoolctl.threadpool_limits(3)
-    seen = simulate(recording.tasks[0]).observations
+    seen = simulate(task).observations
     assert (set(seen["torch"]), set(seen["value"])) == ({1.0}, {1.0})
 
 
@@ -297,9 +205,7 @@ def test_a_block_that_would_end_too_late_does_not_begin(ledger: Ledger, threads:
 
 
 def test_a_block_is_given_up(ledger: Ledger) -> None:
-    recording = Recording()
-    run(slow, SMOKE, ledger, recording)
-    late = replace(recording.tasks[0], until=time.time() - 1)
+    late = replace(task_of(slow, ledger), until=time.time() - 1)
     ours = signal.getsignal(signal.SIGALRM)
     with pytest.raises(GivenUp) as caught:
         simulate(late)
@@ -317,14 +223,9 @@ def test_a_block_is_given_up(ledger: Ledger) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def test_a_replicate_does_not_depend_on_its_block_mates() -> None:
-    many, few = (replicate_generators(0, "T.mean", "reg", "length=4", 3, n) for n in (8, 5))
-    assert [rng.random() for rng in many[:5]] == [rng.random() for rng in few]
-
-
 def test_a_changed_theory_is_judged_on_fresh_evidence(ledger: Ledger) -> None:
     first = run(mean_claim, SMOKE, ledger, SerialExecutor())
-    changed = replace(mean_claim, predict=lambda cell: 1.3 * TRUTH)
+    changed = replace(mean_claim, predict=lambda cell: 2.6)
     with pytest.raises(SimulationError, match="run it first"):
         run(changed, SMOKE, ledger, None)
     outcome = run(changed, SMOKE, ledger, SerialExecutor())
@@ -349,28 +250,22 @@ def test_evidence_of_another_kind_is_not_reused(ledger: Ledger, settings: Settin
     ("kind", "match"), [("nan", "not finite"), ("shape", "shape"), ("nothing", "no observables")]
 )
 def test_nonsense_is_no_evidence(ledger: Ledger, kind: str, match: str) -> None:
-    one = replace(broken, cells={"smoke": grid(kind=kind)})
     with pytest.raises(SimulationError, match=match):
-        run(one, SMOKE, ledger, SerialExecutor())
+        run(replace(nonsense, cells={"smoke": grid(kind=kind)}), SMOKE, ledger, SerialExecutor())
+
+
+def test_a_block_is_what_the_simulation_draws_to_the_last_bit(ledger: Ledger) -> None:
+    task, key = (found := task_of(mean_claim, ledger)), found.key
+    names = (key.seed, key.claim, key.registration, key.cell, key.block, key.replicates)
+    block = Block(replicate_generators(*names), "cpu", torch.float64)
+    np.testing.assert_array_equal(simulate(task).observations["value"], mean(task.cell, block))
 
 
 ROOM = 16
 """Replicates that the test's memory holds; `short_of_memory` fails beyond."""
 
 
-@claim(
-    "T.memory",
-    "A simulation with memory for few replicates",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime="nowhere",
-    cells={"smoke": grid(fails=("cpu", "cuda", "library", "numpy"))},
-    replicates=11,
-    looks=1,
-    rule=MeanRatio(Region(0.9, 1.1)),
-    why="for the test",
-    predict=predict,
-    controls=(Control("c", "other", predict=predict),),
-)
+@declared("T.memory", grid(fails=("cpu", "cuda", "library", "numpy")), replicates=11, looks=1)
 def short_of_memory(cell: Cell, block: Block) -> Mapping[str, object]:
     """Draws first, and then finds no room."""
     drawn = np.array([rng.normal() for rng in block.rngs])
@@ -477,11 +372,9 @@ def test_a_claim_written_wrongly_is_refused(changes: dict[str, object], match: s
 
 
 def test_a_grid_is_worked_out_once_and_by_no_worker(ledger: Ledger) -> None:
-    recording = Recording()
-    run(mean_claim, SMOKE, ledger, recording)
-    task = recording.tasks[0]
+    task = task_of(mean_claim, ledger)
     key = replace(task.key, claim=scanned.id, code=fingerprint(scanned.observe), replicates=4)
-    assert simulate(replace(task, key=key)).observations["value"].shape == (4,)
+    assert simulate(replace(task, key=key, module=__name__)).observations["value"].shape == (4,)
     assert worked_out == []
     check(scanned)
     assert replace(scanned, looks={"smoke": 1}).cells["smoke"] == CELLS

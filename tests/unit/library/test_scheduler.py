@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
-from recall_claims.declare.claim import Observe
+from recall_claims import Block, Cell, Claim, grid
 from recall_claims.errors import ExecutorError, SimulationError
 from recall_claims.evidence import executors
 from recall_claims.evidence.cost import Costs, Spent, Total
@@ -27,33 +26,19 @@ from recall_claims.evidence.run import Outcome, Prepared, Running, Settings
 from recall_claims.evidence.scheduler import Scheduler, run
 from recall_claims.evidence.simulate import simulate_each
 from recall_claims.judge.looks import Decision, decide
+from recall_claims.judge.methods import Array
+from tests.unit.library.made import SMOKE, declared
 
 NAMES = ("T.first", "T.second", "T.third", "T.fourth")
 
 
-def made(name: str, observe: Observe, *lengths: int) -> Claim:
-    declared = claim(
-        name,
-        "A mean is 2",
-        source=Source("A", "A3", provenance="derived", reference="nowhere"),
-        regime="everywhere",
-        cells={"smoke": grid(length=lengths)},
-        replicates=16,
-        looks=5,
-        rule=MeanRatio(Region(0.9, 1.1)),
-        why="for the test",
-        predict=lambda cell: 2.0,
-        controls=(Control("off", "too large", predict=lambda cell: 3.0),),
-    )
-    return declared(observe)
-
-
-def mean(cell: Cell, block: Block) -> np.ndarray:
+def mean(cell: Cell, block: Block) -> Array:
     """A mean is two."""
     return np.array([2 + 0.3 * rng.normal() for rng in block.rngs])
 
 
-def breaking(cell: Cell, block: Block) -> np.ndarray:
+@declared("T.broken", grid(length=range(1, 9)))
+def broken(cell: Cell, block: Block) -> Array:
     """It has no length of one, and takes long at others."""
     if cell["length"] == 1:
         raise ValueError("no such length")
@@ -61,10 +46,7 @@ def breaking(cell: Cell, block: Block) -> np.ndarray:
     return mean(cell, block)
 
 
-first, second, third, fourth = (made(name, mean, 4, 8) for name in NAMES)
-CLAIMS = (first, second, third, fourth)
-broken = made("T.broken", breaking, *range(1, 9))
-SMOKE = Settings(tier="smoke")
+first, second, third, fourth = CLAIMS = tuple(declared(name)(mean) for name in NAMES)
 
 
 class Recording(ThreadPoolExecutor):
@@ -119,12 +101,6 @@ def all_of(engine: Scheduler, settings: Settings = SMOKE) -> list[Outcome]:
         path = settings.costs.path(one.id, 16) if settings.costs else math.inf
         engine.expect(one.id, path, partial(begin, one, settings, engine))
     return [engine.run(one.id, partial(begin, one, settings, engine), None) for one in CLAIMS]
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(tmp_path / "ledger.sqlite") as opened:
-        yield opened
 
 
 class Backwards(ThreadPoolExecutor):
@@ -265,6 +241,7 @@ class Fragile(Executor):
 def test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(Fragile, "made", 0)
     monkeypatch.setattr(executors, "make", lambda _: Fragile())
     engine = Scheduler(tmp_path / "ledger.sqlite", "processes:4")
     for one in CLAIMS:

@@ -3,75 +3,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Control,
-    CriticalLocation,
-    Exponents,
-    Identity,
-    Interval,
-    MeanDifference,
-    MeanRatio,
-    OneSided,
-    Ordering,
-    ProportionDifference,
-    Region,
-    Sample,
-    Source,
-    Student,
-    Verdict,
-    WinnerShare,
-    claim,
-    grid,
-    times,
-)
+import recall_claims as rc
 from recall_claims.evidence.cost import Costs, Spent, Total
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.run import Outcome
 from recall_claims.evidence.scheduler import run
-from recall_claims.judge.looks import decide
+from recall_claims.judge.looks import Decision, decide
 from recall_claims.judge.methods import Array, Method
 from recall_claims.judge.region import Component
 from recall_claims.judge.rules import Rule
 from recall_claims.plugin.forecast import Forecast
-
-SMOKE = Settings(tier="smoke")
-ALPHA = 1e-3 * 0.4 / 104
+from tests.unit.library.made import ALPHA, SMOKE, declared
 
 
-@claim(
+@declared(
     "T.rates",
-    "Rates, some near their region's edge",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime="everywhere",
-    cells={"smoke": grid(percent=(50, 62))},
+    rc.grid(percent=(50, 62)),
     replicates=32,
     looks=7,
-    rule=ProportionDifference(Region(-0.2, 0.2)),
-    why="for the test",
+    rule=rc.ProportionDifference(rc.Region(-0.2, 0.2)),
     predict=lambda cell: 0.5,
-    controls=(Control("high", "0.9", predict=lambda cell: 0.9),),
+    controls=(rc.Control("high", "0.9", predict=lambda cell: 0.9),),
 )
-def rates(cell: Cell, block: Block) -> Array:
+def rates(cell: rc.Cell, block: rc.Block) -> Array:
     """A rate is within 0.2 of one half."""
     return np.array([float(rng.random() < cell["percent"] / 100) for rng in block.rngs])
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(tmp_path / "ledger.sqlite") as opened:
-        yield opened
+@declared("T.normal", replicates=32, looks=3, rule=rc.MeanRatio(rc.Region(0.999, 1.001)))
+def normal(cell: rc.Cell, block: rc.Block) -> Array:
+    """Two looks and more tell whether a mean is 2."""
+    return np.array([2 + 0.2 * rng.normal() for rng in block.rngs])
 
 
 def replicates(outcome: Outcome) -> dict[str, int]:
@@ -80,7 +49,7 @@ def replicates(outcome: Outcome) -> dict[str, int]:
 
 def test_a_cell_that_is_decided_draws_no_more(ledger: Ledger) -> None:
     outcome = run(rates, SMOKE, ledger, SerialExecutor())
-    assert outcome.decision.verdict is Verdict.SUPPORTED
+    assert outcome.decision.verdict is rc.Verdict.SUPPORTED
     drawn = replicates(outcome)
     assert drawn["percent=50"] < drawn["percent=62"]
     assert outcome.replicates == sum(drawn.values())
@@ -120,26 +89,8 @@ def test_a_forecast_counts_blocks_of_the_declared_size() -> None:
     assert seconds[0] == pytest.approx(seconds[1])
 
 
-@claim(
-    "T.normal",
-    "Normal numbers",
-    source=Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime="everywhere",
-    cells={"smoke": grid(percent=(50, 62))},
-    replicates=32,
-    looks=3,
-    rule=MeanRatio(Region(0.999, 1.001)),
-    why="for the test",
-    predict=lambda cell: 1.0,
-    controls=(times(2),),
-)
-def normal(cell: Cell, block: Block) -> Array:
-    """A mean is 1."""
-    return np.array([1 + 0.1 * rng.normal() for rng in block.rngs])
-
-
 def test_an_exact_rule_looks_often_and_pays_nothing_for_it() -> None:
-    exact, fixed = ProportionDifference(Region(-0.1, 0.1)), MeanRatio(Region(0.9, 1.1))
+    exact, fixed = rc.ProportionDifference(rc.Region(-0.1, 0.1)), rc.MeanRatio(rc.Region(0.9, 1.1))
     assert exact.looks_in_blocks(6)[-4:] == (18, 22, 27, 32)
     assert fixed.looks_in_blocks(6) == (1, 2, 4, 8, 16, 32)
     assert exact.alpha_of_look(ALPHA, 6) == ALPHA
@@ -152,20 +103,23 @@ def test_alpha_is_the_claims_share_whatever_is_selected(ledger: Ledger) -> None:
 
 
 def test_a_standing_control_draws_only_where_it_is_nearest_to_refutation(ledger: Ledger) -> None:
-    def wrong(cell: Cell) -> float:
+    def wrong(cell: rc.Cell) -> float:
         return 0.5 if cell["percent"] == 50 else 1.0
 
-    standing = replace(rates, controls=(Control("half", "wrong in one cell", predict=wrong),))
-    standing = replace(standing, rule=ProportionDifference(Region(-0.25, 0.25)))
+    standing = replace(rates, controls=(rc.Control("half", "wrong in one cell", predict=wrong),))
+    standing = replace(standing, rule=rc.ProportionDifference(rc.Region(-0.25, 0.25)))
     outcome = run(standing, SMOKE, ledger, SerialExecutor())
-    assert outcome.decision.verdict is Verdict.SUPPORTED
+    assert outcome.decision.verdict is rc.Verdict.SUPPORTED
     drawn = replicates(outcome)
     assert drawn["percent=62"] > drawn["percent=50"]
+    region, inside = rc.Region(0.9, 1.1), part("a", 0.95, 1.05, rc.Region(0.9, 1.1))
+    farther, nearer = part("b", 0.9, 1.1, region), part("c", 0.9, 1.2, region)
+    assert Decision((inside,), {"off": (farther, nearer)}).open_cells == {"c"}
 
 
-def part(name: str, low: float, high: float, region: Region) -> Component:
+def part(name: str, low: float, high: float, region: rc.Region) -> Component:
     return Component(
-        name, (low + high) / 2, Interval(low, high), region, "ratio", open_cells=(name,)
+        name, (low + high) / 2, rc.Interval(low, high), region, "ratio", open_cells=(name,)
     )
 
 
@@ -176,36 +130,44 @@ class Scripted(Rule):
     script: list[tuple[Component, ...]] = field(default_factory=list)
     scale = "ratio"
     estimand = ""
-    method = Student()
+    method = rc.Student()
 
     def components(self, *args: object) -> tuple[Component, ...]:
         return self.script.pop(0)
 
 
-def test_a_component_stays_as_it_was_decided() -> None:
-    region = Region(0.9, 1.1)
+def test_what_was_decided_stays_so() -> None:
+    """A component by its first rejection, a control by its refutation."""
+    region = rc.Region(0.9, 1.1)
     inside, wide = part("a", 0.95, 1.05, region), part("a", 0.8, 1.05, region)
     open_, closed = part("b", 0.5, 1.5, region), part("b", 0.95, 1.05, region)
-    scripted = replace(rates, rule=Scripted([(inside, open_), (wide, closed)]), controls=())
+    wrong = part("a", 1.2, 1.3, region)
+    controls = (
+        rc.Control("early", "refuted at once", rule=Scripted([(wrong,), (inside,)])),
+        rc.Control("late", "refuted then", rule=Scripted([(inside,), (wrong,)])),
+    )
+    rule = Scripted([(inside, open_), (wide, closed)])
+    scripted = replace(rates, rule=rule, controls=controls)
     first = decide(scripted, (), ALPHA)
-    assert first.verdict is Verdict.INCONCLUSIVE
+    assert first.verdict is rc.Verdict.INCONCLUSIVE
     assert first.open_cells == {"b"}
     second = decide(scripted, (), ALPHA, first)
-    assert second.verdict is Verdict.SUPPORTED
+    assert second.verdict is rc.Verdict.SUPPORTED
     assert second.components == (inside, closed)
+    assert second.controls == {"early": (wrong,), "late": (wrong,)}
 
 
 def test_support_takes_every_component_and_refutation_one() -> None:
-    region = Region(0.9, 1.1)
+    region = rc.Region(0.9, 1.1)
     inside, out = part("a", 0.95, 1.05, region), part("b", 1.2, 1.3, region)
     wide = part("c", 0.5, 1.5, region)
 
-    def verdict(*parts: Component) -> Verdict:
+    def verdict(*parts: Component) -> rc.Verdict:
         return decide(replace(rates, rule=Scripted([parts]), controls=()), (), ALPHA).verdict
 
-    assert verdict(inside) is Verdict.SUPPORTED
-    assert verdict(inside, wide) is Verdict.INCONCLUSIVE
-    assert verdict(inside, wide, out) is Verdict.REFUTED
+    assert verdict(inside) is rc.Verdict.SUPPORTED
+    assert verdict(inside, wide) is rc.Verdict.INCONCLUSIVE
+    assert verdict(inside, wide, out) is rc.Verdict.REFUTED
 
 
 @dataclass(frozen=True)
@@ -216,16 +178,17 @@ class Levels(Method):
     exact = False
     guarantee = ""
 
-    def bounds(self, values: Array, alpha: float) -> Interval:
+    def bounds(self, values: Array, alpha: float) -> rc.Interval:
         self.asked.append(alpha)
-        return Student().bounds(values, alpha)
+        return rc.Student().bounds(values, alpha)
 
 
-def samples(*names: str, cells: int = 3) -> list[Sample]:
+def samples(*names: str, cells: int = 3) -> list[rc.Sample]:
     rng = np.random.default_rng(0)
     return [
-        Sample(
-            Cell(dim=2**i, width=3 ** (i % 2)), {name: rng.lognormal(0, 0.1, 50) for name in names}
+        rc.Sample(
+            rc.Cell(dim=2**i, width=3 ** (i % 2)),
+            {name: rng.lognormal(0, 0.1, 50) for name in names},
         )
         for i in range(cells)
     ]
@@ -234,13 +197,13 @@ def samples(*names: str, cells: int = 3) -> list[Sample]:
 @pytest.mark.parametrize(
     ("rule", "components"),
     [
-        (lambda m: MeanRatio(Region(0.9, 1.1), method=m), 3),
-        (lambda m: MeanRatio(Region(0.9, 1.1), by=(), method=m), 1),
-        (lambda m: MeanDifference(Region(-0.1, 0.1), method=m), 3),
-        (lambda m: OneSided(upper=2.0, method=m), 3),
-        (lambda m: OneSided(upper=2.0, by=(), method=m), 1),
-        (lambda m: Ordering("value", "other", method=m), 3),
-        (lambda m: Exponents({"dim": 0.0, "width": 0.0}, 0.5, method=m), 2),
+        (lambda m: rc.MeanRatio(rc.Region(0.9, 1.1), method=m), 3),
+        (lambda m: rc.MeanRatio(rc.Region(0.9, 1.1), by=(), method=m), 1),
+        (lambda m: rc.MeanDifference(rc.Region(-0.1, 0.1), method=m), 3),
+        (lambda m: rc.OneSided(upper=2.0, method=m), 3),
+        (lambda m: rc.OneSided(upper=2.0, by=(), method=m), 1),
+        (lambda m: rc.Ordering("value", "other", method=m), 3),
+        (lambda m: rc.Exponents({"dim": 0.0, "width": 0.0}, 0.5, method=m), 2),
     ],
 )
 def test_bounds_are_simultaneous_for_refutation_and_single_for_support(
@@ -256,73 +219,77 @@ def test_bounds_are_simultaneous_for_refutation_and_single_for_support(
         assert each.interval.low < each.one_sided.low < each.one_sided.high < each.interval.high
 
 
-def test_a_winner_is_confirmed_at_alpha_over_points_and_contradicted_by_any_rival() -> None:
+def test_a_winner_is_shown_at_alpha_over_points_and_refuted_by_any_rival() -> None:
     method = Levels()
-    rule = WinnerShare(Region(0.9, 1.0), method=method)
+    rule = rc.WinnerShare(rc.Region(0.9, 1.0), method=method)
     rule.components(samples("first", "second", "third"), lambda _: "first", ALPHA)
     assert set(method.asked) <= {ALPHA / 3, ALPHA / 6}
     assert ALPHA / 6 in method.asked
 
 
 def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
-    def data(ones: int) -> list[Sample]:
+    def data(ones: int) -> list[rc.Sample]:
         found = []
         for dim in (1, 2):
             for pairs, count in ((10, 0), (14, ones)):
-                values = np.array([1.0] * count + [0.0] * (48 - count))
-                found.append(Sample(Cell(dim=dim, pairs=pairs), {"value": values}))
+                values = np.array([1.0] * count + [0.0] * (46 - count))
+                found.append(rc.Sample(rc.Cell(dim=dim, pairs=pairs), {"value": values}))
         return found
 
-    rule = CriticalLocation(Region(0.9, 1.1), scan="pairs")
-    [found, _] = rule.components(data(42), lambda _: 13.0, ALPHA)
-    assert math.log(1 / ALPHA) < Betting().log_wealths(data(42)[1]["value"], 0.5)[0]
-    assert Betting().log_wealths(data(42)[1]["value"], 0.5)[0] < math.log(4 / ALPHA)
+    rule = rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs")
+    [found, _] = rule.components(data(41), lambda _: 13.0, ALPHA)
+    assert math.log(2 / ALPHA) < rc.Betting().log_wealths(data(41)[1]["value"], 0.5)[0]
+    assert rc.Betting().log_wealths(data(41)[1]["value"], 0.5)[0] < math.log(4 / ALPHA)
     assert found.bounds.high == pytest.approx(14 / 13)
     assert found.interval.high == math.inf
 
 
 def test_the_target_of_a_ladder_is_the_rules_own() -> None:
     values = {"value": np.array([1.0] * 600 + [0.0] * 400)}
-    rungs = [Sample(Cell(pairs=pairs), values) for pairs in (10, 14)]
+    rungs = [rc.Sample(rc.Cell(pairs=pairs), values) for pairs in (10, 14)]
     for target, bounds in ((0.5, (0.0, 10 / 12)), (0.7, (14 / 12, math.inf))):
-        rule = CriticalLocation(Region(0.5, 2), scan="pairs", target=target)
+        rule = rc.CriticalLocation(rc.Region(0.5, 2), scan="pairs", target=target)
         [found] = rule.components(rungs, lambda _: 12.0, ALPHA)
         assert (found.bounds.low, found.bounds.high) == pytest.approx(bounds)
 
 
-def test_an_identity_sees_errors_of_either_sign() -> None:
-    rule = Identity(1e-12)
-    for error in (1e-9, -1e-9):
-        sample = Sample(Cell(dim=2), {"error": np.array([0.0, error])})
-        [found] = rule.components([sample], None, ALPHA)
-        assert found.verdict is Verdict.REFUTED
+@pytest.mark.parametrize("error", [1e-11, -1e-11])
+def test_an_identity_sees_a_single_error_of_either_sign(error: float) -> None:
+    errors = np.array([error, *[0.0] * 99])  # whose mean is below the tolerance
+    [found] = rc.Identity(1e-12).components(
+        [rc.Sample(rc.Cell(dim=2), {"error": errors})], None, ALPHA
+    )
+    assert found.verdict is rc.Verdict.REFUTED
+    assert found.estimate == abs(error)
+
+
+def test_a_tie_has_no_winner() -> None:
+    tied = rc.Sample(rc.Cell(dim=2), {"first": np.ones(4), "second": np.ones(4)})
+    rule = rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic())
+    [found] = rule.components([tied], lambda _: "first", ALPHA)
+    assert (found.interval, found.open_cells) == (rc.Interval(0.0, 1.0), ("dim=2",))
+
+
+def test_exponents_are_those_of_a_jackknife() -> None:
+    """Two cells of a lever of 2: the exponent is the logarithm to base 2 of the means' ratio."""
+    one, two = np.random.default_rng(6).lognormal(0, 0.1, (2, 12))
+
+    def exponent(kept: np.ndarray[Any, Any]) -> float:
+        return math.log2(two[kept].mean() / one[kept].mean())
+
+    every = np.arange(12)
+    pseudo = [12 * exponent(every) - 11 * exponent(np.delete(every, i)) for i in every]
+    evidence = [rc.Sample(rc.Cell(dim=dim), {"value": x}) for dim, x in ((1, one), (2, two))]
+    [found] = rc.Exponents({"dim": 0.0}, 0.5).components(evidence, None, ALPHA)
+    assert found.estimate == pytest.approx(np.mean(pseudo))
+    assert found.bounds.low == pytest.approx(rc.Student().bounds(np.array(pseudo), ALPHA).low)
 
 
 def test_groups_average_as_many_replicates_as_all_their_cells_have() -> None:
     long, short = np.linspace(0, 2, 101), np.linspace(0.5, 1.5, 51)
     evidence = [
-        Sample(Cell(dim=2), {"value": long}),
-        Sample(Cell(dim=4), {"value": short}),
+        rc.Sample(rc.Cell(dim=2), {"value": long}),
+        rc.Sample(rc.Cell(dim=4), {"value": short}),
     ]
-    [found] = MeanRatio(Region(0.5, 1.5), by=()).components(evidence, lambda _: 1.0, ALPHA)
+    [found] = rc.MeanRatio(rc.Region(0.5, 1.5), by=()).components(evidence, lambda _: 1.0, ALPHA)
     assert found.estimate == pytest.approx((long[:51].mean() + short.mean()) / 2)
-
-
-def test_shared_streams_name_seed_claim_registration_cell_and_block() -> None:
-    from recall_claims.evidence.seeds import replicate_generators
-
-    names = {"suite_seed": 0, "claim_id": "c", "registration": "r", "cell_id": "x", "block": 0}
-
-    def first(**changes: object) -> float:
-        given: Mapping[str, object] = {**names, **changes}
-        return float(replicate_generators(**given, replicates=2)[0].random())  # type: ignore[arg-type]
-
-    others = [
-        first(suite_seed=1),
-        first(claim_id="d"),
-        first(registration="s"),
-        first(cell_id="y"),
-        first(block=1),
-    ]
-    assert len({first(), *others}) == 6
-    assert first() == first()

@@ -27,14 +27,14 @@ from simulation.lower_bound.estimators import (
 )
 from simulation.lower_bound.gradient_channel import Estimator, Observation, centred
 from simulation.tiles import TILE_ELEMENTS
+from tests.unit import draws
 
 Integers = npt.NDArray[np.int64]
 
 SIZES: dict[str, Any] = {"vocab_size": 32, "length": 4, "samples": 512, "dim": 16}
 
 
-def generators(count: int, seed: int = 1000) -> list[np.random.Generator]:
-    return [np.random.default_rng([seed, index]) for index in range(count)]
+generators = partial(draws.generators, seed=1000)
 
 
 def test_discrete_gradient_is_the_first_step_of_training() -> None:
@@ -106,14 +106,6 @@ def test_unknown_estimator_is_refused_with_the_names_there_are() -> None:
     assert named("ridge") is PANEL["ridge"]
     with pytest.raises(ValueError, match="choose one of matched filter, "):
         named("oracle")
-
-
-def test_estimators_do_not_see_how_replicates_are_grouped() -> None:
-    both = gradient_channel.discrete(generators(2), **SIZES)
-    for name, estimator in PANEL.items():
-        alone = gradient_channel.discrete(generators(2)[1:], **SIZES)
-        labels = estimator(alone.observation)
-        assert torch.equal(estimator(both.observation)[1:], labels), name
 
 
 def test_ridge_lies_between_linear_mmse_and_matched_filter() -> None:

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from simulation.lower_bound import width_information as feature_spectrum
+from tests.unit.draws import generators
 from theory.lower_bound import width_information as width
 
 
 def test_tokens_explain_no_more_than_their_number_allows() -> None:
-    rngs = [np.random.default_rng([1000, index]) for index in range(3)]
+    rngs = generators(3, seed=1000)
     seen = feature_spectrum.shares(
         rngs, vocab_size=24, length=4, dim=4, width=12, activation="relu", sequences=16384
     )

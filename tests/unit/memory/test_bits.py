@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,11 +10,10 @@ import torch
 from scipy import stats
 
 from simulation.memory import bits as measured
+from tests.unit import draws
 from theory.memory import bits as theory
 
-
-def generators(count: int) -> list[np.random.Generator]:
-    return [np.random.default_rng([5, index]) for index in range(count)]
+generators = partial(draws.generators, seed=5)
 
 
 def test_ceiling_inverts_fano() -> None:
@@ -122,24 +122,6 @@ def test_fine_weights_recall_like_a_plain_memory() -> None:
     logits = inputs @ (outputs[right].T @ inputs).T @ outputs.T
     assert found.accuracy.item() == pytest.approx((logits.argmax(1) == right).mean())
     assert 0 < found.loss.item() < math.log(20)
-
-
-@pytest.mark.parametrize("construction", [*measured.CONSTRUCTIONS])
-def test_accuracy_is_that_of_the_construction(construction: str) -> None:
-    dim, width, pairs, count = 48, 48 if construction != "low-rank" else 24, 90, 60
-    memory = measured.CONSTRUCTIONS[construction]
-    shares = []
-    for rng in generators(count):
-        inputs, outputs = rng.standard_normal((2, pairs, dim))
-        inputs /= np.linalg.norm(inputs, axis=1, keepdims=True)
-        outputs /= np.linalg.norm(outputs, axis=1, keepdims=True)
-        keys = memory.features(rng, inputs, width)
-        weights = memory.write(torch.from_numpy(outputs.T @ keys)).numpy()
-        shares.append(((keys @ weights.T @ outputs.T).argmax(1) == np.arange(pairs)).mean())
-    error = float(np.std(shares)) / math.sqrt(count)
-    predicted = theory.recall_probability(construction, pairs, dim=dim, width=width)
-    assert 0.3 < predicted < 0.99
-    assert abs(np.mean(shares) - predicted) < 0.03 + 4 * error
 
 
 def test_capacity_is_where_accuracy_is_the_target() -> None:

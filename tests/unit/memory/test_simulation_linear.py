@@ -1,12 +1,13 @@
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 
 from simulation.memory import linear as memory
+from tests.unit import draws
 
-
-def generators(count: int) -> list[np.random.Generator]:
-    return [np.random.default_rng([21, index]) for index in range(count)]
+generators = partial(draws.generators, seed=21)
 
 
 def test_memory_is_the_sum_of_outer_products() -> None:

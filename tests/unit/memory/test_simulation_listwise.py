@@ -1,5 +1,7 @@
 """simulation.memory.listwise against linear programming, sorting and automatic differentiation."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -7,10 +9,9 @@ from scipy import optimize
 
 from recall_claims.evidence.seeds import replicate_generators
 from simulation.memory import listwise, optimal
+from tests.unit import draws
 
-
-def generators(count: int, seed: int = 11) -> list[np.random.Generator]:
-    return [np.random.default_rng([seed, index]) for index in range(count)]
+generators = partial(draws.generators, seed=11)
 
 
 def possible(pairs: optimal.Pairs, replicate: int, share: float) -> bool:

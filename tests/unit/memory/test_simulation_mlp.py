@@ -1,4 +1,5 @@
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,9 @@ import torch
 from simulation.initial_weights import lecun_normal
 from simulation.memory import mlp
 from simulation.memory.mlp import cosine_memory, draw, relu_memory, trained_accuracy
+from tests.unit import draws
 
-
-def generators(count: int, seed: int = 3) -> list[np.random.Generator]:
-    return [np.random.default_rng([seed, index]) for index in range(count)]
+generators = partial(draws.generators, seed=3)
 
 
 def test_outputs_are_used_equally_often() -> None:
@@ -61,15 +61,6 @@ def test_relu_memory_sees_neither_constant_nor_linear_parts() -> None:
     assert torch.allclose(memory(z), even @ memory.second)
     plain = relu_memory(z, y, np.random.default_rng(1), width=30, project=False)
     assert torch.allclose(plain.second, 4 / 30 * torch.relu(z @ plain.first.mT).mT @ y)
-
-
-@pytest.mark.parametrize("features", ["cosine", "relu", "plain relu"])
-def test_a_replicate_does_not_depend_on_its_batch(features: str) -> None:
-    sizes: dict[str, Any] = {"associations": 40, "dim": 8, "width": 60}
-    together = mlp.constructed(generators(3), **sizes, features=features)
-    for index in range(3):
-        alone = mlp.constructed([generators(3)[index]], **sizes, features=features)
-        assert alone["accuracy"][0] == together["accuracy"][index]
 
 
 def test_all_is_where_nothing_is_wrong() -> None:

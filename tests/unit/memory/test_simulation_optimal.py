@@ -1,5 +1,7 @@
 """simulation.memory.optimal against linear programming, loops over pairs, and torch's Adam."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -7,10 +9,9 @@ from scipy import optimize
 
 from recall_claims.evidence.seeds import replicate_generators
 from simulation.memory import optimal as memory
+from tests.unit import draws
 
-
-def generators(count: int, seed: int = 3) -> list[np.random.Generator]:
-    return [np.random.default_rng([seed, index]) for index in range(count)]
+generators = partial(draws.generators, seed=3)
 
 
 def possible(pairs: memory.Pairs, replicate: int) -> bool:

@@ -2,66 +2,9 @@
 
 import math
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from theory.memory import linear as memory
-
-
-def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> NDArray[np.float64]:
-    vectors = rng.standard_normal((count, dim))
-    normalised: NDArray[np.float64] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return normalised
-
-
-def simulated(
-    associations: int,
-    dim: int,
-    *,
-    width: int | None = None,
-    signs: bool = False,
-    replicates: int = 60,
-) -> tuple[float, float]:
-    """Accuracy of memories written with numpy from the definition, and its standard error."""
-    rng, found = np.random.default_rng(17), []
-    for _ in range(replicates):
-        inputs = unit_vectors(rng, associations, dim)
-        outputs = unit_vectors(rng, associations, dim)
-        stored = outputs.T @ inputs
-        if width is not None:
-            basis, _ = np.linalg.qr(rng.standard_normal((dim, width)))
-            stored = stored @ basis @ basis.T
-        if signs:
-            stored = np.sign(stored)
-        answers = (outputs @ stored @ inputs.T).argmax(0)
-        found.append((answers == np.arange(associations)).mean())
-    return float(np.mean(found)), float(np.std(found) / math.sqrt(replicates))
-
-
-@pytest.mark.parametrize(
-    ("associations", "dim"), [(60, 24), (60, 32), (100, 32), (200, 64), (400, 64)]
-)
-def test_accuracy_is_that_of_a_sum_of_outer_products(associations: int, dim: int) -> None:
-    found, error = simulated(associations, dim)
-    assert abs(found - memory.linear_memory_accuracy(associations, dim)) < 0.006 + 4 * error
-
-
-@pytest.mark.parametrize(("associations", "dim"), [(30, 12), (35, 16), (50, 20)])
-def test_accuracy_in_few_dimensions(associations: int, dim: int) -> None:
-    found, error = simulated(associations, dim, replicates=2000)
-    assert abs(found - memory.linear_memory_accuracy(associations, dim)) < 0.01 + 3 * error
-
-
-@pytest.mark.parametrize(("associations", "width"), [(64, 16), (100, 32)])
-def test_low_rank_accuracy_is_that_behind_a_projector(associations: int, width: int) -> None:
-    found, error = simulated(associations, 64, width=width)
-    assert abs(found - memory.low_rank_accuracy(associations, 64, width)) < 0.006 + 4 * error
-
-
-def test_one_bit_accuracy_is_that_of_the_signs() -> None:
-    found, error = simulated(200, 64, signs=True)
-    assert abs(found - memory.one_bit_accuracy(200, 64)) < 0.006 + 4 * error
 
 
 def test_idle_outputs_compete_but_store_nothing() -> None:
@@ -121,15 +64,6 @@ def test_thresholds_are_near_their_leading_order() -> None:
 
 def test_rank_that_does_not_suffice_is_infinite() -> None:
     assert math.isinf(memory.half_rank(512, 64))
-
-
-def test_independent_scores_underrate_the_memory() -> None:
-    naive = memory.accuracy_of_independent_scores(200, 200 / 64**2 + 2 / 64)
-    assert (
-        naive
-        < memory.linear_memory_accuracy(200, 64)
-        < memory.accuracy_of_independent_scores(200, 200 / 64**2)
-    )
 
 
 def test_senseless_sizes_are_refused() -> None:

@@ -20,13 +20,6 @@ def test_limits_of_the_load() -> None:
     assert small == pytest.approx(1, rel=0.15)
 
 
-def test_load_is_one_over_the_mean_square_distance() -> None:
-    z = np.random.default_rng(0).standard_normal(10**6)
-    k = float(np.sort(z)[-250000:].mean())
-    expected = 1 / (np.maximum(k + z, 0) ** 2).mean()
-    assert listwise.critical_load(0.25) == pytest.approx(expected, rel=0.01)
-
-
 def test_large_dimensions_have_the_load() -> None:
     for share in (0.25, 0.75):
         found = listwise.critical_associations(1000, share) / 1000**2

@@ -18,69 +18,6 @@ from theory.memory.mlp import (
 )
 
 
-def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> NDArray[np.float64]:
-    vectors = rng.standard_normal((count, dim))
-    normalised: NDArray[np.float64] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return normalised
-
-
-def simulated(
-    features: str, associations: int, outputs: int, dim: int, width: int, replicates: int
-) -> NDArray[np.float64]:
-    """Accuracies of a Hebbian memory with numpy, straight from the definition."""
-    rng = np.random.default_rng(11)
-    found = []
-    for _ in range(replicates):
-        z, u = unit_vectors(rng, associations, dim), unit_vectors(rng, outputs, dim)
-        targets = np.arange(associations) % outputs
-        if features == "cosine":
-            first = 8 * rng.standard_normal((width, dim))
-            rows = np.cos(z @ first.T + rng.uniform(0, 2 * math.pi, width))
-        else:
-            first = unit_vectors(rng, width, dim)
-            rows = np.maximum(z @ first.T, 0)
-            taken = np.column_stack([np.ones(width), first])
-            rows = rows - rows @ taken @ np.linalg.pinv(taken)
-        scores = rows @ (rows.T @ u[targets]) @ u.T
-        found.append((scores.argmax(1) == targets).mean())
-    return np.array(found)
-
-
-@pytest.mark.parametrize(
-    ("features", "associations", "outputs", "dim", "width"),
-    [
-        ("cosine", 300, 300, 32, 150),
-        ("cosine", 320, 64, 32, 200),
-        ("relu", 300, 300, 32, 250),
-        ("relu", 300, 100, 40, 250),
-    ],
-)
-def test_accuracy_is_that_of_a_hebbian_memory(
-    features: str, associations: int, outputs: int, dim: int, width: int
-) -> None:
-    values = simulated(features, associations, outputs, dim, width, 40)
-    predicted = mlp_memory_accuracy(
-        associations=associations, outputs=outputs, dim=dim, width=width, features=features
-    )
-    stated = 0.005 + 0.8 / outputs if features == "cosine" else 0.02
-    assert 0.4 < predicted < 0.95
-    assert abs(values.mean() - predicted) < stated + 4 * values.std(ddof=1) / math.sqrt(40)
-
-
-def test_inputs_that_share_an_output_fail_more_often() -> None:
-    values = 1 - simulated("cosine", 110, 82, 94, 61, 400)
-    failures = 110 * (1 - mlp_memory_accuracy(associations=110, outputs=82, dim=94, width=61))
-    assert abs(110 * values.mean() - failures) < 4 * 110 * values.std(ddof=1) / math.sqrt(400)
-    assert failures == pytest.approx(0.93, abs=0.005)  # 0.56 if each output had the mean load
-
-
-def test_few_outputs_cost_the_theory_its_third_digit() -> None:
-    values = simulated("cosine", 256, 32, 32, 87, 400)
-    found = values.mean() - mlp_memory_accuracy(associations=256, outputs=32, dim=32, width=87)
-    sampling_error = 4 * values.std(ddof=1) / math.sqrt(400)
-    assert 0.01 + sampling_error < found < 0.005 + 0.8 / 32
-
-
 def test_relu_features_by_numerical_integration() -> None:
     dim = 7
 

@@ -7,13 +7,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+from tests.unit.draws import unit_vectors
 from theory.memory import optimal as theory
-
-
-def unit_vectors(rng: np.random.Generator, count: int, dim: int) -> theory.Array:
-    vectors = rng.standard_normal((count, dim))
-    normalised: theory.Array = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return normalised
 
 
 def projected(dim: int, count: int, replicates: int) -> tuple[theory.Array, theory.Array]:
@@ -83,14 +78,6 @@ def test_probability_falls_from_one_to_nought() -> None:
     assert (np.diff(chances) <= 1e-12).all()
     assert chances[6] > 0.999
     assert chances[-1] < 1e-6
-
-
-def test_constant_grows_towards_two() -> None:
-    constants = [
-        dim**2 / (n * math.log(n))
-        for dim, n in ((dim, theory.critical_associations(dim)) for dim in (8, 32, 128))
-    ]
-    assert constants == pytest.approx([0.852, 1.023, 1.175], abs=0.001)
 
 
 def test_frozen_competitors_cost_pairs() -> None:

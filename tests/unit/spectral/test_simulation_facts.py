@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,12 +11,12 @@ from torch import Tensor
 
 from simulation.spectral import facts
 from simulation.spectral.facts import Facts, Weights
+from tests.unit import draws
 
 S, R = 3, 2
 
 
-def generators(count: int) -> list[np.random.Generator]:
-    return [np.random.default_rng([5, index]) for index in range(count)]
+generators = partial(draws.generators, seed=5)
 
 
 def embedded(count: int = 2, dim: int = 8) -> Facts:

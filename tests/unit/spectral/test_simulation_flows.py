@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,10 +14,9 @@ from torch import Tensor
 
 from simulation.spectral import facts, flows
 from simulation.spectral.facts import Facts, Weights
+from tests.unit import draws
 
-
-def generators(count: int) -> list[np.random.Generator]:
-    return [np.random.default_rng([6, index]) for index in range(count)]
+generators = partial(draws.generators, seed=6)
 
 
 def end(path: Iterator[Weights]) -> Weights:

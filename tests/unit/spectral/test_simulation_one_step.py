@@ -1,5 +1,6 @@
 """simulation.spectral.one_step against automatic differentiation, scipy and loops over items."""
 
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -9,12 +10,12 @@ import torch
 from scipy import linalg
 
 from simulation.spectral import one_step
+from tests.unit import draws
 
 Floats = npt.NDArray[np.float64]
 
 
-def generators(count: int, seed: int = 7) -> list[np.random.Generator]:
-    return [np.random.default_rng([seed, index]) for index in range(count)]
+generators = partial(draws.generators, seed=7)
 
 
 def drawn(seed: int, items: int, dim: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -128,10 +129,3 @@ def test_several_steps_are_those_of_loops(rule: str) -> None:
             memory = memory + taken / np.linalg.norm(taken, 2)
             known = hits(memory, inputs, outputs)
             assert found[r, step] == len(known)
-
-
-def test_a_replicate_depends_on_its_own_generator_alone() -> None:
-    setting = {"dim": 6, "items": 30, "exponent": 2.0}
-    together = one_step.one_step(generators(3), **setting)  # type: ignore[arg-type]
-    alone = one_step.one_step(generators(3)[2:], **setting)  # type: ignore[arg-type]
-    assert all(together[kind][2] == alone[kind][0] for kind in together)

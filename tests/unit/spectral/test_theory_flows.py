@@ -151,18 +151,6 @@ def test_closed_form_of_gradient_flow_is_an_integral() -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("s", "r", "gradient", "spectral"),
-    [(64, 16, 1.83, 1.02), (256, 16, 3.45, 1.05), (1024, 16, 6.56, 1.09), (1024, 64, 3.58, 1.05)],
-)
-def test_ratios_are_those_of_an_earlier_solution(
-    s: int, r: int, gradient: float, spectral: float
-) -> None:
-    facts = Facts(subjects=s, relations=r)
-    assert flows.time_ratio(facts, flow="gradient") == pytest.approx(gradient, abs=0.006)
-    assert flows.time_ratio(facts, flow="spectral") == pytest.approx(spectral, abs=0.006)
-
-
 def test_ratio_goes_to_the_root_of_s_over_r() -> None:
     def exponent(power: int) -> float:
         ratios = [

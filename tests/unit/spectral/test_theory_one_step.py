@@ -67,28 +67,6 @@ def test_own_scores_have_the_mean_and_variance() -> None:
         assert variance == pytest.approx(float(own[few].mean()), rel=4 * error + 1 / dim)
 
 
-def gradient(u: np.ndarray, v: np.ndarray, p: np.ndarray) -> np.ndarray:
-    return np.asarray((u * p[:, None]).T @ v)
-
-
-@pytest.mark.parametrize(
-    ("law", "step", "stated"),
-    [(one_step.recalled_gradient, gradient, 0.04), (one_step.recalled_spectral, polar, 0.02)],
-)
-def test_number_recalled_is_that_of_a_plain_simulation(
-    law: Callable[..., float], step: Callable[..., np.ndarray], stated: float
-) -> None:
-    dim, items, replicates = 24, 300, 150
-    p, found = weights(items, 1.75), []
-    for r in range(replicates):
-        rng = np.random.default_rng([2, r])
-        u, v = rng.standard_normal((2, items, dim)) / math.sqrt(dim)
-        best = (u @ step(u, v, p) @ v.T).argmax(0)
-        found.append(float((best == np.arange(items)).sum()))
-    expected = law(dim, items, 1.75)
-    assert abs(np.mean(found) - expected) < 4 * stats.sem(found) + stated * expected
-
-
 def test_newton_fills_the_matrix() -> None:
     # With hardly any competitor the matrix recalls what it holds, about d items.
     assert 40 < one_step.recalled_newton(64, 130, 3.0) < 80

@@ -1,0 +1,49 @@
+"""Claims that tests of the library declare for their own use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
+from recall_claims.declare.claim import Observe
+from recall_claims.declare.papers import papers
+from recall_claims.evidence.run import Settings
+from recall_claims.judge.budget import Budget
+
+SMOKE = Settings(tier="smoke")
+CELLS = grid(length=(4, 8))
+ALPHA = Budget().per_claim(papers()["A"])
+"""The share of a claim that `declared` makes."""
+
+
+def declared(id: str, cells: Any = CELLS, **changes: Any) -> Callable[[Observe], Claim]:
+    """The claim that a mean is 2, with a control that says 3, but for what is changed.
+
+    Args:
+        id: of the claim; a worker finds it by this in the module of the decorated function.
+        cells: of the smoke tier; anything but a tuple is what `claim` takes.
+        changes: what else `claim` takes.
+    """
+    given: dict[str, Any] = {
+        "source": Source("A", "A3", provenance="derived", reference="nowhere"),
+        "regime": "everywhere",
+        "cells": {"smoke": cells} if isinstance(cells, tuple) else cells,
+        "replicates": 16,
+        "looks": 5,
+        "rule": MeanRatio(Region(0.9, 1.1)),
+        "why": "for the test",
+        "predict": lambda cell: 2.0,
+        "controls": (Control("off", "too large", predict=lambda cell: 3.0),),
+    }
+    return claim(id, "Made for a test", **{**given, **changes})
+
+
+def mean(cell: Cell, block: Block) -> np.ndarray[Any, Any]:
+    """A mean is two."""
+    return np.array([2 + 0.3 * rng.normal() for rng in block.rngs])
+
+
+mean_claim = declared("T.mean")(mean)

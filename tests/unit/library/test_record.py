@@ -1,0 +1,61 @@
+"""What the record says of a decision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+from unittest.mock import Mock
+
+import pytest
+
+from recall_claims import Interval, Region, Verdict, recording
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.scheduler import run
+from recall_claims.judge.region import Component
+from recall_claims.plugin.item import ClaimItem
+from recall_claims.plugin.session import SESSION
+from recall_reports.record import Range
+from tests.unit.library.made import SMOKE, mean_claim
+
+
+@pytest.mark.parametrize("expected", ["SUPPORTED", "REFUTED"])
+@pytest.mark.parametrize("verdict", Verdict)
+def test_what_passes(verdict: Verdict, expected: Literal["SUPPORTED", "REFUTED"]) -> None:
+    claim = replace(mean_claim, expected=expected)
+    assert recording.passes(claim, verdict) == (verdict == expected)
+    assert recording.passes(replace(claim, exploratory=True), verdict)
+
+
+def test_intervals_of_a_component() -> None:
+    wide, narrow = Interval(0.8, 1.2), Interval(0.95, 1.05)
+    found = Component("c", 1.0, wide, Region(0.9, 1.1), "ratio", one_sided=narrow)
+    told = recording.component(found)
+    assert (told.interval, told.one_sided) == (Range(0.8, 1.2), Range(0.95, 1.05))
+
+
+@pytest.mark.parametrize(
+    ("theory", "word", "exploratory_word"),
+    [(2.0, "SUPPORTED", "SURVIVES"), (20.0, "REFUTED", "BREAKS")],
+)
+def test_verdicts_of_exploratory_claims(
+    ledger: Ledger, theory: float, word: str, exploratory_word: str
+) -> None:
+    claim = replace(mean_claim, predict=lambda cell: theory)
+    outcome = run(claim, SMOKE, ledger, SerialExecutor())
+    explored = replace(outcome, claim=replace(claim, exploratory=True))
+    told = recording.decided(outcome, "file"), recording.decided(explored, "file")
+    assert [one.verdict for one in told] == [word, exploratory_word]
+    assert [one.outcome for one in told] == [
+        "passed" if word == "SUPPORTED" else "failed",
+        "passed",
+    ]
+
+
+def test_old_evidence_explores_and_is_skipped(ledger: Ledger) -> None:
+    outcome = replace(run(mean_claim, SMOKE, ledger, SerialExecutor()), explored=True)
+    session = Mock(record_without_run=Mock(return_value=None), run=Mock(return_value=outcome))
+    asked = Mock(claim=mean_claim, config=Mock(stash={SESSION: session}), location=("file",))
+    with pytest.raises(pytest.skip.Exception, match="EXPLORED: SUPPORTED if it were"):
+        ClaimItem.runtest(asked)
+    assert (asked.record.state, asked.record.verdict) == ("EXPLORED", None)
