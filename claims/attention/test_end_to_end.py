@@ -82,7 +82,7 @@ def accuracy(cell: Cell, block: Block) -> Tensor:
     },
     replicates=32,
     looks=7,
-    rule=ProportionDifference(Region(-0.07, 0.07)),
+    rule=ProportionDifference,
     why="""As for the accuracy itself, and 0.03 for the coupling of the two factors
         through the tokens that training misses.""",
     controls=CONTROLS,

@@ -1,6 +1,7 @@
 """Paper A: the attention step through a fixed random layer, its signal and its new noise."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from torch import Tensor
 
@@ -84,7 +85,7 @@ SIGNAL = grid(
     cells={"smoke": (SIGNAL[0], SIGNAL[10], SIGNAL[12]), "standard": SIGNAL},
     replicates={"smoke": 256, "standard": 128, "full": 1024},
     looks={"smoke": 3, "standard": 4},
-    rule=MeanRatio(Region(0.93, 1.07), by="activation"),
+    rule=partial(MeanRatio, by="activation"),
     why="Terms of relative order 1/(Ld) and 1/L^2 beyond those kept: about 2% at L = 8.",
     controls=(
         Control("attention-only", "as without the layer", on(MlpProblem, signal.trigger_signal)),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -13,7 +14,6 @@ from recall_claims import (
     Control,
     CriticalLocation,
     Plot,
-    Region,
     Source,
     claim,
     on,
@@ -57,7 +57,7 @@ RELATIONS = ((4, 32), (8, 16))
     },
     replicates=8,
     looks=8,
-    rule=CriticalLocation(Region(1 - EDGE, 1 + EDGE), scan="dim"),
+    rule=partial(CriticalLocation, scan="dim"),
     why=REASON,
     controls=(
         times(1.2),
@@ -93,7 +93,7 @@ def subject_code(cell: Cell, block: Block) -> Tensor:
     },
     replicates=8,
     looks=8,
-    rule=CriticalLocation(Region(1 - EDGE, 1 + EDGE), scan="dim"),
+    rule=partial(CriticalLocation, scan="dim"),
     why=REASON,
     controls=(
         times(1.2),

@@ -1,6 +1,7 @@
 """Factual recall by attention alone: explicit weights whose codes are the logits."""
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
@@ -110,7 +111,7 @@ def selective(cell: Cell, block: Block) -> Tensor:
     cells={"smoke": SOFT[:2], "standard": SOFT},
     replicates=64,
     looks=2,
-    rule=MeanRatio(Region(0.985, 1.015), method=Student(spent=0.1)),
+    rule=partial(MeanRatio, method=Student(spent=0.1)),
     why="""The strangers' mean exponential errs by the variance of their sum, here below 1%. Shares
         of attention are bounded, but bets would take ten times the replicates to tell 1.5%.""",
     controls=(
@@ -231,7 +232,7 @@ def accuracy_of_attention(cell: Cell, block: Block) -> Tensor:
     },
     replicates=16,
     looks=9,
-    rule=CriticalLocation(Region(0.93, 1.07), scan="dim"),
+    rule=partial(CriticalLocation, scan="dim"),
     why="""Failures of different tokens are taken as independent, though they share
         embeddings; a factor of 1.5 in their number moves the threshold by 4%.""",
     controls=(

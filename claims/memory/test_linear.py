@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from functools import partial
 
 import torch
 
@@ -278,7 +279,7 @@ def all_pairs(cell: Cell, block: Block) -> torch.Tensor:
         {"associations": log_integers(30, 1024)},
     ),
     cells=lambda: {"smoke": alls(112), "standard": alls(112, 228), "full": alls(228, 1024)},
-    rule=CriticalLocation(Region(0.97, 1.03), scan="dim"),
+    rule=partial(CriticalLocation, scan="dim"),
     why="""A rate of failures that is off by 10%, as the theory states, moves the threshold by 0.7%;
         with the nearest whole dimension that is up to 2%.""",
     replicates={"smoke": 128, "standard": 64},

@@ -41,10 +41,12 @@ $M > \kappa\sqrt S$: the memorised trigger localises, against the noise of one s
 """
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from recall_claims import prediction
+from recall_claims import log_integers, percent, prediction
 from theory.attention import localisation, noise
 from theory.attention.problem import Problem
 from theory.laws import crossing, sphere
@@ -53,6 +55,17 @@ REGIME = localisation.REGIME.searched(
     "trigger in the keys alone", samples=(1,), trigger_in_values=(False,)
 )
 """Where `critical_samples_full` states its error."""
+CLOSED_FORM = localisation.SPARSE.searched(
+    "trigger in the keys alone; a sample or more",
+    holds=lambda cell: 1 <= _full(cell) < 1e9,
+    largest=1e9,
+    vocab_size=log_integers(96, 32768),
+    length=log_integers(8, 1024),
+    dim=log_integers(12, 1024),
+    trigger_in_values=(False,),
+    without=("samples",),
+)
+"""Where `threshold` states its errors against that."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A3 (N, d and L enter as a product); constants derived"
 
@@ -165,6 +178,16 @@ def regime(*, vocab_size: float, length: float, dim: float) -> str:
     r"S = f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2",
     source=_SOURCE,
     provenance="derived",
+    error=(
+        percent(
+            6,
+            "where N_c >= 2 d and V >= 16 d",
+            lambda cell: _lasts(cell) and cell["vocab_size"] >= 16 * cell["dim"],
+        ),
+        percent(10, "where N_c >= 2 d", lambda cell: _lasts(cell)),
+        percent(12, "below"),
+    ),
+    regime=CLOSED_FORM,
 )
 def threshold(
     *,
@@ -180,11 +203,10 @@ def threshold(
     infinite where no number of samples does (`kappa`).
 
     Stated error against `critical_samples_full` at P = 1/2, for d >= 12, L >= 8, V >= 8 d and
-    $\tau = 0$: 12%; where also N_c >= 2 d, 10%; where moreover V >= 16 d, 6%. With $\tau = 1$ it is
-    25% where N_c >= 2, mostly too large, and one sample below; the probability may then rise slowly
-    with N, at (V, L, d) = (2048, 128, 48) from 0.36 at N = 22 to 0.5 at 211. At L = 4 it is up to a
-    fifth too small. For P close to 1 the spread between replicates, which the closed form leaves
-    out, makes it 1.5 to 2 times too small.
+    $\tau = 0$: {error}. With $\tau = 1$ it is 25% where N_c >= 2, mostly too large, and one sample
+    below; the probability may then rise slowly with N, at (V, L, d) = (2048, 128, 48) from 0.36 at
+    N = 22 to 0.5 at 211. At L = 4 it is up to a fifth too small. For P close to 1 the spread
+    between replicates, which the closed form leaves out, makes it 1.5 to 2 times too small.
     """
     trigger = 1.0 if trigger_in_values else 0.0
     needed = kappa(length=length, vocab_size=vocab_size, dim=dim, probability=probability)
@@ -239,13 +261,19 @@ def critical_samples(problem: Problem, *, probability: float = 0.5) -> float:
     )
 
 
-@prediction(latex=r"P(V, L, N_c, d) = P", source=_SOURCE, provenance="derived")
+@prediction(
+    latex=r"P(V, L, N_c, d) = P",
+    source=_SOURCE,
+    provenance="derived",
+    error=percent(12),
+    regime=REGIME,
+)
 def critical_samples_full(problem: Problem, *, probability: float = 0.5) -> float:
     r"""The N at which `localisation.probability` reaches ``probability``, log-interpolated.
 
     1 if a single sample suffices, infinite if none below $2^{40}$ does.
 
-    Stated error: 12% for d >= 12, V >= 256 and V >= 8 d, with the trigger in the keys alone.
+    Stated error: {error} for d >= 12, V >= 256 and V >= 8 d, with the trigger in the keys alone.
     With it in the values the probability rises slowly with N: there only the probability is
     stated.
 
@@ -258,6 +286,15 @@ def critical_samples_full(problem: Problem, *, probability: float = 0.5) -> floa
         return localisation.probability(problem.replace(samples=samples))
 
     return crossing.integer_root(found, level=probability, within=0.02)
+
+
+def _full(cell: Mapping[str, Any]) -> float:
+    return critical_samples_full(Problem.of({**cell, "samples": 1}))
+
+
+def _lasts(cell: Mapping[str, Any]) -> bool:
+    """Whether training has two samples a dimension."""
+    return bool(_full(cell) >= 2 * cell["dim"])
 
 
 def _check(probability: float) -> None:

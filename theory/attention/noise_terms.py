@@ -14,13 +14,22 @@ noise.md derives every term, with the size of what is left out. Means are over d
 embeddings (exact moments). Norms of Gaussian embeddings fluctuate, which adds relative terms of
 order $1/d$, and of order $d/V$ to the terms A, F and H.
 
-Stated error of each term and of $v_q$: 10% for d >= 16, L >= 8, V >= 8 d and N >= V/3.
+Each term states the error of `noise.variance`, and where that does.
 """
 
-from recall_claims import prediction
-from theory.attention.noise_declaration import SOURCE, noise_term
+from recall_claims import percent, prediction
+from theory.attention.noise_declaration import ERROR, MANY_TOKENS, REGIME, SOURCE, noise_term
 from theory.attention.problem import Problem
 from theory.laws import spectra
+
+COUNTED = MANY_TOKENS.searched(
+    "2 d <= V <= d^2/8, N >= V",
+    holds=lambda cell: (
+        2 * cell["dim"] <= cell["vocab_size"] <= cell["dim"] ** 2 / 8
+        and cell["samples"] >= cell["vocab_size"]
+    ),
+)
+"""Where `count_covariance` states its error."""
 
 
 def _moments(problem: Problem) -> tuple[float, float, float]:
@@ -41,12 +50,16 @@ def count_noise(problem: Problem) -> float:
     r"+\tau\left[\frac{(L-1)(t_2+h)r}{N^2}+\frac{2t_2}{V}h^2\left(1+\frac Ld\right)^2\right]",
     source=SOURCE,
     provenance="derived",
+    error=ERROR,
+    regime=REGIME,
 )
 def trigger_coefficient_variance(problem: Problem) -> float:
     r"""Variance $v_q$ over data of the trigger coefficient $q$ in $w = q\,z_{trig} + \dots$.
 
     In units of $s_0^2$, with $W = t_2(1 + h) + 3h + h^2$. The population value of $q$ is $s_0$ up
     to a relative fluctuation $2/d^2$ over embeddings, which is not part of $v_q$.
+
+    Stated error: {error}, where `noise.variance` states its own.
     """
     return sum(trigger_coefficient_parts(problem).values())
 
@@ -271,11 +284,13 @@ def population_floor(problem: Problem) -> float:
     r"\left(t_3-\frac{t_4(t_2+1)}{2V}\right)+2\tau Wt_3\right]",
     source=SOURCE,
     provenance="derived",
+    error=percent(15),
+    regime=COUNTED,
 )
 def count_covariance(problem: Problem) -> float:
     """Twice the covariance of D and H, which share the label counts; limit 4 L V/(N d^3).
 
-    Stated error: 15% for V up to d^2/8. What one token reads of another is left out: a share of
+    Stated error: {error} for V up to d^2/8. What one token reads of another is left out: a share of
     about $(V/2d^2)(1+h)/(1+2h)$ (noise.md), which makes the rest 2.8 times too small at V =
     296, d = 16; there it is a thousandth of `noise.variance`.
     """
