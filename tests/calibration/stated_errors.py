@@ -158,6 +158,8 @@ def _value(values: Values, rng: np.random.Generator) -> float | int | str | bool
     if not values.between or not all(isinstance(step, int | float) for step in steps):
         return steps[rng.integers(len(steps))]
     low, high = (pick(float(step) for step in steps) for pick in (min, max))
+    if low <= 0:
+        return int(rng.integers(int(low), int(high) + 1))
     if all(isinstance(step, int) for step in steps):
         return min(int(high), int(math.exp(rng.uniform(math.log(low), math.log(high + 1)))))
     return math.exp(rng.uniform(math.log(low), math.log(high)))
