@@ -119,7 +119,7 @@ def prediction(
     *,
     latex: str,
     source: str,
-    provenance: Provenance,
+    provenance: Provenance = "derived",
     error: float | Error | tuple[Error, ...] = (),
     regime: Regime | Callable[[], Regime] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -130,7 +130,7 @@ def prediction(
     Args:
         latex: the formula.
         source: paper and statement.
-        provenance: whether the paper states it, others report it, or we derive it.
+        provenance: whether the paper states it, others report it, or, as mostly, we derive it.
         error: how far it may be off; a plain number is a difference.
         regime: where it may be off by no more; as a function where it stands further down.
     """

@@ -66,6 +66,7 @@ DEAR = (
     "A.one-step-decoding-large-vocabulary",
     "B.attention-parameters",
     "B.bits-per-parameter",
+    "C.zipf-own-labels-error",
 )
 """Claims whose regimes have no cheap points; others try the same, or they do so below."""
 
@@ -219,6 +220,8 @@ def _by_other_claims() -> Iterator[Check]:
     yield _by(constructions.attention_accuracy, "B.attention-accuracy", regime=focused)
     few = bits.CONSTRUCTIONS.searched(dim=range(48, 129), width=log_integers(32, 256))
     yield _by(bits.bits_per_parameter, "B.bits-per-parameter", regime=few)
+    few = zipf.MANY_LABELS.searched(labels=log_integers(32, 512), dim=log_integers(24, 160))
+    yield _by(zipf.many_labels_error, "C.zipf-own-labels-error", regime=few)
     yield _by(sequential.half_time, "B.flow-half-times")
     curve = sequential.PRODUCT.searched(holds=_on_curve, time=log_numbers(8, 4096))
     yield _by(sequential.loss, "B.flow-loss-curve", regime=curve)

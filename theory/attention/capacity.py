@@ -36,7 +36,7 @@ ONE_RULES = SIZES.searched(
 """Where `critical_samples` states its error."""
 
 
-@prediction(latex=r"N \ge V\log 2", source=_SOURCE, provenance="derived")
+@prediction(latex=r"N \ge V\log 2", source=_SOURCE)
 def coverage_samples(vocab_size: int) -> float:
     r"""Samples after which half of the tokens are expected to have been the informative one.
 
@@ -79,7 +79,6 @@ def binding(vocab_size: int, length: int, dim: int) -> str:
 @prediction(
     latex=r"N_{min} = \max\{N_c,\ N_{recall},\ V\log 2\}",
     source=_SOURCE,
-    provenance="derived",
     error=percent(15),
     regime=ONE_RULES,
 )
@@ -96,25 +95,19 @@ def critical_samples(vocab_size: int, length: int, dim: int) -> float:
     return needed if math.isinf(needed) else float(max(1, math.ceil(needed)))
 
 
-@prediction(
-    latex=r"V_{max} = \max\{V : N_{min}(V, L, d) \le N\}", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"V_{max} = \max\{V : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def max_vocab(samples: int, length: int, dim: int) -> float:
     """Largest vocabulary that so many samples learn, at least ``dim``; 0 if none is learnt."""
     return _most(lambda size: critical_samples(size, length, dim) <= samples, max(2, dim))
 
 
-@prediction(
-    latex=r"L_{max} = \max\{L : N_{min}(V, L, d) \le N\}", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"L_{max} = \max\{L : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def max_length(samples: int, vocab_size: int, dim: int) -> float:
     """Longest sequences that so many samples learn; 0 if none are learnt."""
     return _most(lambda length: critical_samples(vocab_size, length, dim) <= samples, 2)
 
 
-@prediction(
-    latex=r"d_{min} = \min\{d : N_{min}(V, L, d) \le N\}", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"d_{min} = \min\{d : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def min_dim(samples: int, vocab_size: int, length: int) -> float:
     """Least dimension, up to ``vocab_size``, with which so many samples suffice; infinite if none.
 

@@ -87,7 +87,6 @@ C, gradient noise: $L < \min(d, \sqrt V)$. Besides, $\kappa$ grows as $\sqrt{2\l
     latex=r"E_{\xi\sim f_d}\,G\!\left(\frac{s^* + \sqrt n\,\xi}{\sqrt{1 + 2 s^*\sqrt n\,\xi/d}}"
     r"\right) = P,\quad n = 1 - \frac{s^{*2}}{d}",
     source=_SOURCE,
-    provenance="derived",
 )
 def critical_snr(
     *, length: float, vocab_size: float, dim: float, probability: float = 0.5
@@ -121,7 +120,7 @@ def critical_snr(
     return max(0.0, crossing.root(found, 0.0, high, level=probability, tolerance=1e-6))
 
 
-@prediction(latex=r"\kappa = \frac{s^*}{\sqrt{1 - s^{*2}/d}}", source=_SOURCE, provenance="derived")
+@prediction(latex=r"\kappa = \frac{s^*}{\sqrt{1 - s^{*2}/d}}", source=_SOURCE)
 def kappa(*, length: float, vocab_size: float, dim: float, probability: float = 0.5) -> float:
     r"""Critical ratio of the signal to the noise that more samples reduce.
 
@@ -137,7 +136,6 @@ def kappa(*, length: float, vocab_size: float, dim: float, probability: float = 
     latex=r"N_A = \frac{L^2 V^{1/2}}{d^{3/2}},\quad N_B = \frac{L^{3/2}V}{d^2},\quad "
     r"N_C = \frac{LV}{d^{3/2}},\quad N_E = \frac{L^{3/2}V^{1/2}}{d^{3/2}}",
     source=_SOURCE,
-    provenance="derived",
 )
 def power_law(name: str, *, vocab_size: float, length: float, dim: float) -> float:
     r"""$N_A$, $N_B$, $N_C$ or $N_E$: what one noise term alone would ask for, without $\kappa$.
@@ -177,7 +175,6 @@ def regime(*, vocab_size: float, length: float, dim: float) -> str:
     latex=r"N_c(N_c+M)^2 = \kappa^2(SN_c + F),\quad M = \tau V\left(1+\frac Ld\right),\quad"
     r"S = f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2",
     source=_SOURCE,
-    provenance="derived",
     error=(
         percent(
             6,
@@ -249,7 +246,7 @@ def _positive_root(shift: float, square: float, cube: float) -> float:
     return found
 
 
-@prediction(latex=r"N_c(V, L, d)\ \text{in closed form}", source=_SOURCE, provenance="derived")
+@prediction(latex=r"N_c(V, L, d)\ \text{in closed form}", source=_SOURCE)
 def critical_samples(problem: Problem, *, probability: float = 0.5) -> float:
     """`threshold` at the sizes of ``problem``, whose own ``samples`` do not matter."""
     return threshold(
@@ -261,13 +258,7 @@ def critical_samples(problem: Problem, *, probability: float = 0.5) -> float:
     )
 
 
-@prediction(
-    latex=r"P(V, L, N_c, d) = P",
-    source=_SOURCE,
-    provenance="derived",
-    error=percent(12),
-    regime=REGIME,
-)
+@prediction(latex=r"P(V, L, N_c, d) = P", source=_SOURCE, error=percent(12), regime=REGIME)
 def critical_samples_full(problem: Problem, *, probability: float = 0.5) -> float:
     r"""The N at which `localisation.probability` reaches ``probability``, log-interpolated.
 

@@ -62,7 +62,6 @@ def _given_localisation(problem: Problem, found: Array, weights: Array) -> float
     latex=r"\mathrm{Acc} = E_{s}E_{t}\left[P(s,t)\,\mathrm{Recall}(n, P(s,\cdot))\right],"
     r"\quad n\sim\mathrm{Bin}(N,P(s,t)/V)",
     source=_SOURCE,
-    provenance="derived",
     error=0.04,
     regime=REGIME,
 )
@@ -87,7 +86,6 @@ def end_to_end_accuracy(problem: Problem) -> float:
 @prediction(
     latex=r"\mathrm{Acc} = P\cdot\mathrm{Recall}",
     source=_SOURCE,
-    provenance="derived",
     error=0.07,
     regime=REGIME,
 )

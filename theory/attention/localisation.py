@@ -77,11 +77,7 @@ def _localised(dim: float, distractors: float) -> CubicSpline:
     return CubicSpline(knots, powers @ weights)
 
 
-@prediction(
-    latex=r"G(s) = \int f_d(t)\,F_d(t + s)^{L_{eff}}\,dt",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"G(s) = \int f_d(t)\,F_d(t + s)^{L_{eff}}\,dt", source=_SOURCE)
 def given_snr(
     snr: FloatArray | float, *, length: float, vocab_size: float, dim: float
 ) -> FloatArray:
@@ -94,7 +90,6 @@ def given_snr(
 @prediction(
     latex=r"\mathrm{SNR} = \frac{E\theta_{trig}}{\sqrt{\mathrm{Var}_v\,\theta_v}}",
     source=_SOURCE,
-    provenance="derived",
 )
 def snr(problem: Problem) -> float:
     r"""Mean trigger score over the root of the mean variance of the token scores."""
@@ -231,7 +226,6 @@ def replicate_snr(
     latex=r"P = E_{q,\nu,\zeta}\,G\!\left(\frac{q + \nu}{\sigma}\right),\quad"
     r"\sigma^2 = T + \frac{q^2 - Eq^2 + 2q\nu}{d} + (1 - T)\,\zeta",
     source=_SOURCE,
-    provenance="derived",
     error=(
         Error(0.02, "for V >= 256", lambda cell: cell["vocab_size"] >= 256),
         Error(0.04, "for 128 tokens"),

@@ -25,7 +25,6 @@ COVARIANCE_POWERS = {symbol: term.covariance_power for symbol, term in TERMS.ite
 @prediction(
     latex=r"\frac{\mathrm{Var}_v\theta_v}{s_0^2}=" + sum_latex(TERMS) + r"+2\,\mathrm{Cov}(D,H)",
     source=SOURCE,
-    provenance="derived",
     error=noise_declaration.ERROR,
     regime=REGIME,
 )

@@ -113,9 +113,7 @@ def noise_term(
             limit=partial(_power_law, constant, powers),
         )
         formula.__doc__ = f"{formula.__doc__}\n\n    Stated error: {{error}}."
-        return prediction(
-            latex=latex, source=SOURCE, provenance="derived", error=ERROR, regime=REGIME
-        )(formula)
+        return prediction(latex=latex, source=SOURCE, error=ERROR, regime=REGIME)(formula)
 
     return declare
 

@@ -49,7 +49,6 @@ def count_noise(problem: Problem) -> float:
     r"+\frac{4V}{d^2N}+\frac{L^2rW}{NV^2}"
     r"+\tau\left[\frac{(L-1)(t_2+h)r}{N^2}+\frac{2t_2}{V}h^2\left(1+\frac Ld\right)^2\right]",
     source=SOURCE,
-    provenance="derived",
     error=ERROR,
     regime=REGIME,
 )
@@ -283,7 +282,6 @@ def population_floor(problem: Problem) -> float:
     latex=r"\left(1-\frac1V\right)\frac{L}{NV^2}\left[4(1+2h)"
     r"\left(t_3-\frac{t_4(t_2+1)}{2V}\right)+2\tau Wt_3\right]",
     source=SOURCE,
-    provenance="derived",
     error=percent(15),
     regime=COUNTED,
 )

@@ -241,7 +241,6 @@ def _tie_law(s: _Sizes) -> tuple[Array, Array]:
 @prediction(
     latex=r"\mathrm{Var}_v\theta_v = E\theta_v^2 - (E\theta_v)^2 \text{ under the Poisson law}",
     source=_SOURCE,
-    provenance="derived",
     error=percent(10),
     regime=VARIANCE,
 )
@@ -258,7 +257,6 @@ def variance(problem: Problem) -> float:
 @prediction(
     latex=r"P = E\,F(\theta_u + \theta_{trig})^{L_{eff}}",
     source=_SOURCE,
-    provenance="derived",
     error=0.04,
     regime=LOCALISED.searched("N >= 12", holds=lambda cell: cell["samples"] >= 12),
 )
@@ -282,12 +280,7 @@ def localisation(problem: Problem) -> float:
     return float(trigger_weights @ found @ own_weights / trigger_weights.sum())
 
 
-@prediction(
-    latex=r"1-\left(1-\frac1V\right)^{N+1}\ (\tau=0)",
-    source=_SOURCE,
-    provenance="derived",
-    error=1e-6,
-)
+@prediction(latex=r"1-\left(1-\frac1V\right)^{N+1}\ (\tau=0)", source=_SOURCE, error=1e-6)
 @lru_cache(maxsize=256)
 def recall(problem: Problem) -> float:
     r"""Share of tokens recalled: the coverage, independent of length and dimension. Exact.

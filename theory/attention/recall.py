@@ -199,7 +199,6 @@ def _half_dim(problem: Problem, balanced: bool) -> float:
     r"+\frac{\kappa_0^2}{\lambda},\quad \sigma_A^2 = B^2\frac{V-1}{d},\quad"
     r"\sigma_B^2 = B^2\left(1+\frac{V-2}{d}\right)+\frac{s_n^2}{d}",
     source=_SOURCE,
-    provenance="derived",
     error=0.07,
     regime=PLAIN,
 )
@@ -223,7 +222,6 @@ def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> flo
     r"{\sqrt{|y|^2/d+(m/\lambda)^2T^2}}\right)\right]^{V-1},\quad \xi = \sqrt{rB^2(V-1)/d}\,t,"
     r"\quad |y|^2 = rB^2(V-2)+s_n^2+2s_n\xi",
     source=_SOURCE,
-    provenance="derived",
     error=(
         Error(0.015, holds=recall_regimes.plain),
         Error(0.02, "for Gaussian embeddings and with the trigger in the values"),
@@ -279,7 +277,6 @@ def given_count(
     r"A = \frac{1}{\beta^2}-\frac{\tau}{\lambda},\quad "
     r"B = 1+(1+\tau)\left(1+\frac1\lambda\right)+\frac{\tau V}{\lambda}",
     source=_SOURCE,
-    provenance="derived",
     error=(
         percent(5, "for V >= 256", lambda cell: cell["vocab_size"] >= 256),
         percent(7, "for V >= 128"),
@@ -314,11 +311,7 @@ def half_dim(problem: Problem) -> float:
     return (linear + root) / (2 * square)
 
 
-@prediction(
-    latex=r"d_{1/2} \sim \sqrt{2V\log V\left(1+\frac1\lambda\right)}",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"d_{1/2} \sim \sqrt{2V\log V\left(1+\frac1\lambda\right)}", source=_SOURCE)
 def half_dim_asymptotic(problem: Problem) -> float:
     r"""Leading order of `half_dim` for $V\to\infty$ without the trigger in the values.
 
@@ -332,7 +325,6 @@ def half_dim_asymptotic(problem: Problem) -> float:
 @prediction(
     latex=r"\mathrm{Acc}(d_{1/2}) = \frac12",
     source=_SOURCE,
-    provenance="derived",
     error=percent(3),
     regime=THRESHOLD,
 )
@@ -348,13 +340,7 @@ def half_dim_refined(problem: Problem, *, balanced: bool = False) -> float:
     return _half_dim(problem.replace(length=2, dim=2), balanced)  # what the threshold ignores
 
 
-@prediction(
-    latex=r"P_{all} = e^{-V(1-\mathrm{Acc})}",
-    source=_SOURCE,
-    provenance="derived",
-    error=0.1,
-    regime=BALANCED,
-)
+@prediction(latex=r"P_{all} = e^{-V(1-\mathrm{Acc})}", source=_SOURCE, error=0.1, regime=BALANCED)
 def all_tokens_probability(problem: Problem) -> float:
     r"""Probability that every token is recalled, each the informative one of $\lambda$ samples.
 
@@ -366,11 +352,7 @@ def all_tokens_probability(problem: Problem) -> float:
     return math.exp(-problem.vocab_size * (1 - recall_accuracy(problem, balanced=True)))
 
 
-@prediction(
-    latex=r"d_{all} \sim \sqrt{8V\log V}",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"d_{all} \sim \sqrt{8V\log V}", source=_SOURCE)
 def all_tokens_dim(problem: Problem) -> float:
     r"""Dimension above which every token is recalled (balanced data), for $V\to\infty$.
 

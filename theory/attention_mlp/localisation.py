@@ -47,7 +47,6 @@ def signal_to_noise(problem: MlpProblem, without: Collection[str] = ()) -> Signa
 @prediction(
     latex=r"P = E_{q,\nu,\zeta}\,G\!\left(\frac{q + \nu}{\sigma}\right)",
     source=_SOURCE,
-    provenance="derived",
     error=(
         Error(0.02, holds=lambda cell: not cell.get("trigger_in_values", False)),
         Error(0.04, "with the trigger in the values"),
@@ -73,7 +72,6 @@ def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
     r"\sqrt{b_1^4+b_0^2b_2^2+\beta^2\frac Ld+\chi^2\frac{L^2}{V}"
     r"+\frac dm\left[L^2\psi^2+Lqq'\left(1+\frac Ld\right)\right]}\quad(\tau=0)",
     source=_SOURCE,
-    provenance="derived",
     error=percent(15),
     regime=CRITICAL,
 )

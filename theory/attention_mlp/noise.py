@@ -158,7 +158,6 @@ def coefficients(problem: MlpProblem) -> Coefficients:
     latex=r"\frac{E\theta_{trig}}{s_0} = \left(1-\frac1V\right)\left[\left(1-\frac1N\right)"
     r"\left(\bar c+\frac{\tau b_1^2}{d}\right)+\tau\frac VN\chi\left(1+\frac Ld\right)\right]",
     source=_SOURCE,
-    provenance="derived",
     error=percent(7),
     regime=STATED,
 )
@@ -358,7 +357,6 @@ def bias_covariance(problem: MlpProblem) -> float:
         rf",\quad {sum_latex([symbol])} = {term.latex}" for symbol, term in LAYER_TERMS.items()
     ),
     source=_SOURCE,
-    provenance="derived",
     error=percent(12),
     regime=EVERY,
 )
@@ -384,7 +382,6 @@ def dominant(problem: MlpProblem) -> str:
 @prediction(
     latex=r"\mathrm{SNR} = \frac{E\theta_{trig}}{\sqrt{\mathrm{Var}_v\,\theta_v}}",
     source=_SOURCE,
-    provenance="derived",
 )
 def snr(problem: MlpProblem) -> float:
     """Mean trigger score over the root of the mean variance of the token scores."""

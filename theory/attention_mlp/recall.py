@@ -169,7 +169,6 @@ def _trigger_terms(activation: str) -> tuple[float, float, float]:
     r"s = \frac n\lambda qg - \kappa_0,\quad B^2 = \left(1+\frac1\lambda\right)"
     r"\left[\left(1-\frac1m\right)K_d+g\frac{q\tau_\phi^2}{m}\right]+\frac{\kappa_0^2}{\lambda}",
     source=_SOURCE,
-    provenance="derived",
     error=(
         Error(0.03, "for activations with a slope", lambda cell: cell["activation"] != "he2"),
         Error(0.05, "for He2"),
@@ -259,7 +258,6 @@ def _excess(
 @prediction(
     latex=r"\frac{1}{\beta_V^2} = \frac{V+d}{d}\,\frac{T^2}{(q-\kappa_0)^2}+\frac1d",
     source=_SOURCE,
-    provenance="derived",
     error=percent(12),
     regime=CAPACITY,
 )
@@ -290,7 +288,6 @@ def capacity(*, dim: float, width: float, activation: str) -> float:
     latex=r"\frac{1}{\beta_V^2} = \frac{V+d}{d}\,\frac{(1+1/\lambda)T^2+\kappa_0^2/\lambda}"
     r"{(q-\kappa_0)^2}+\frac1d",
     source=_SOURCE,
-    provenance="derived",
     error=percent(60),
     regime=SAMPLES,
 )
@@ -318,7 +315,6 @@ def critical_samples(problem: MlpProblem) -> float:
     latex=r"m_{rec} = \frac{(1+1/\lambda)\,q\tau_\phi^2}{\frac{d}{V+d}(q-\kappa_0)^2"
     r"\left(\frac{1}{\beta_V^2}-\frac1d\right)-(1+1/\lambda)K_d-\kappa_0^2/\lambda}",
     source="paper A, arXiv 2603.15923, A10 (required m d); formula derived",
-    provenance="derived",
     error=percent(35),
     regime=WIDTH,
 )

@@ -47,7 +47,6 @@ _SOURCE = "paper B, arXiv 2412.06538, B4; derived with the statistical dimension
 @prediction(
     latex=r"d = R\,E\min_t\Big[(g_1-t)^2+\sum_{j>1}(g_j-t)_+^2\Big]",
     source=_SOURCE,
-    provenance="derived",
     error=percent(8),
     regime=SUBJECTS,
 )
@@ -68,7 +67,6 @@ def subject_dim(relations: int, answers: int) -> float:
 @prediction(
     latex=r"d = E\min_t\Big[\sum_{a\in A_r}(t-g_a)_+^2+\sum_{a\notin A_r}(g_a-t)_+^2\Big]",
     source=_SOURCE,
-    provenance="derived",
     error=percent(8),
     regime=RELATIONS,
 )

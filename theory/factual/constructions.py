@@ -55,7 +55,6 @@ def _require(**sizes: float) -> None:
 @prediction(
     latex=r"\frac1S\,E\max_{k\le D} n_k,\quad n\sim\mathrm{Multinomial}(S; 1/D)",
     source=_SOURCE,
-    provenance="derived",
     error=EXACT,
 )
 def guess_by_relation(subjects: int, answers: int) -> float:
@@ -80,7 +79,6 @@ def guess_by_relation(subjects: int, answers: int) -> float:
     latex=r"P(\text{all heads}) = \big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad"
     r"h^2\,\frac{g+\tau^2}{g+1}\sim\mathrm{Beta}\Big(\frac{d-g}2, \frac{g(d-1)}2\Big)",
     source=_SOURCE,
-    provenance="derived",
     error=percent(7),
     regime=sizes.SELECTIVE,
 )
@@ -118,7 +116,6 @@ def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> 
     latex=r"w = \frac{1}{1+e^{-\beta(1-\tau)}+(T-2)\,e^{-\beta+\beta^2\sigma^2/2}},\quad"
     r"\sigma^2 = \frac{g+\tau^2}{d-g}",
     source=_SOURCE,
-    provenance="derived",
     error=percent(1.5),
     regime=sizes.SOFT,
 )
@@ -142,7 +139,6 @@ def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> 
 @prediction(
     latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}\,(1-q)^{(R-1)(D-1)}",
     source=_SOURCE,
-    provenance="derived",
     error=(
         Error(0.01, "for accuracies from 0.9 on", lambda cell: _accurate(cell)),
         Error(0.05, "from 0.5 on"),
@@ -172,7 +168,6 @@ def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) ->
 @prediction(
     latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu} = \frac12",
     source=_SOURCE,
-    provenance="derived",
     error=percent(7),
     regime=lambda: STORED,
 )
@@ -213,7 +208,6 @@ def attention_dim(
     latex=r"\Big(E_n e^{-n\Lambda(n)}\Big)^M = \frac12,\quad"
     r"\Lambda = 1 - E_x\Big[\Big(E_{n',c}\,\Phi\big(\tfrac{1+x}{\sigma(c,n')}\big)\Big)^{M-1}\Big]",
     source=_SOURCE,
-    provenance="derived",
     error=percent(6),
     regime=lambda: BY_MLP,
 )
@@ -264,7 +258,6 @@ def mlp_width(
     latex=r"\mathrm{Acc} = P\Big(\sum_{s',r'} e^{-\omega^2(1-\rho_{ss'})-\omega^2(1-\rho_{rr'})}"
     r"u_{a^*(s',r')}\text{ plus noise has its largest logit at }a^*(s,r)\Big)",
     source=_SOURCE,
-    provenance="derived",
     error=0.03,
     regime=sizes.COMPRESSED,
 )
@@ -312,11 +305,7 @@ def compressed_accuracy(
     return total / 8
 
 
-@prediction(
-    latex=r"\mathrm{Acc}(m) = \alpha",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"\mathrm{Acc}(m) = \alpha", source=_SOURCE)
 def compressed_width(
     subjects: int,
     relations: int,

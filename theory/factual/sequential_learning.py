@@ -131,7 +131,6 @@ class Sizes:
 @prediction(
     latex=r"\lambda_r = \frac1R\sqrt{\frac1D\Big(1-\frac1R\Big)}",
     source=_SOURCE,
-    provenance="derived",
     error=EXACT,
     regime=PRODUCT,
 )
@@ -146,7 +145,6 @@ def relation_rate(sizes: Sizes) -> float:
 @prediction(
     latex=r"\lambda_r^2 = \frac1{R^2}\left(\frac1D + \frac{1-1/D}S - \frac1{RD}\right)",
     source=_SOURCE,
-    provenance="derived",
     error=EXACT,
     regime=RANDOM,
 )
@@ -163,7 +161,6 @@ def random_relation_square_rate(sizes: Sizes) -> float:
 @prediction(
     latex=r"\lambda_s = \frac1S\sqrt{\frac1R\Big(1-\frac1D\Big)}",
     source=_SOURCE,
-    provenance="derived",
     error=EXACT,
     regime=ANY,
 )
@@ -178,7 +175,6 @@ def subject_rate(sizes: Sizes) -> float:
 @prediction(
     latex=r"\lambda_z^2 = E[n_z]^2\,\frac{1-1/D}{SR}",
     source=_SOURCE,
-    provenance="derived",
     error=EXACT,
     regime=RANDOM,
 )
@@ -212,7 +208,6 @@ def first(sizes: Sizes) -> Stage:
     latex=r"\frac{t_S}{t_R} \approx \frac{\lambda_R}{\lambda_S} "
     r"= \frac S{\sqrt{RD}}\sqrt{\frac{1-1/R}{1-1/D}}",
     source=_SOURCE,
-    provenance="derived",
     error=percent(6),
     regime=BOTH_STAGES,
 )
@@ -258,7 +253,6 @@ def _time_of(sizes: Sizes, stage: Stage, logit: float, scale: float) -> float:
 @prediction(
     latex=r"L = \log(1+(R-1)e^{-q_R(t)}) + \log(1+(D-1)e^{-q_S(t)})",
     source=_SOURCE,
-    provenance="derived",
     error=0.001,
     regime=PRODUCT,
 )
@@ -292,7 +286,6 @@ def stage_loss(sizes: Sizes, stage: Stage, time: float, *, scale: float) -> floa
     r"+\frac{\mathrm{Ei}(q_{1/2})-\log q_{1/2}-\gamma}{K}\right],"
     r"\quad q_{1/2}=\log(1+\sqrt K)",
     source=_SOURCE,
-    provenance="derived",
     error=percent(0.2),
     regime=BOTH_STAGES,
 )
@@ -310,7 +303,6 @@ def half_time(sizes: Sizes, stage: Stage, *, scale: float) -> float:
 @prediction(
     latex=r"\text{step}_{1/2} = \frac{\lambda}{\log(1+\eta\lambda)}\,t_{1/2}",
     source=_SOURCE,
-    provenance="derived",
 )
 def half_step(sizes: Sizes, stage: Stage, *, scale: float, learning_rate: float) -> float:
     """Step of gradient descent at which half of a stage's loss is gone.
@@ -329,7 +321,6 @@ def half_step(sizes: Sizes, stage: Stage, *, scale: float, learning_rate: float)
 @prediction(
     latex=r"L_{plateau} = \log D \text{ (relation first)},\ \log R \text{ (subject first)}",
     source=_SOURCE,
-    provenance="derived",
     error=0.05,
     regime=APART,
 )
@@ -349,7 +340,6 @@ def plateau(sizes: Sizes) -> float:
     latex=r"E\,H(p(\cdot|r)) = -D\,E\Big[\frac nS\log\frac nS\Big],\quad n\sim"
     r"\mathrm{Bin}(S, 1/D)",
     source=_SOURCE,
-    provenance="derived",
     error=EXACT,
     regime=RANDOM,
 )

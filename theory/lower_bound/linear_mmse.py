@@ -27,7 +27,6 @@ _MEETING_NODES = 8
     r"\quad \sigma_B^2 \simeq \left(1+\frac1\lambda\right)\left[\frac{(1-\delta)^2V}{d^2}"
     r"+\frac{1-\delta}{d}\right]+\frac{s^2(1-\delta)}{d}+\frac{L-1}{N\delta^2}",
     source=_SOURCE,
-    provenance="derived",
     error=0.015,
     regime=REGIME,
 )
@@ -80,7 +79,6 @@ def linear_mmse_accuracy(problem: Problem) -> float:
 @prediction(
     latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12",
     source=_SOURCE,
-    provenance="derived",
     error=percent(8),
     regime=THRESHOLD,
 )

@@ -27,7 +27,6 @@ _BIAS_NODES = 9
     r"+\frac{s^2}{d}+\frac{L-1}{N}\left[\left(1+\frac{V-1}{d}\right)^2"
     r"+\frac{L-1}{V}\,c^2\left(1+\frac{V-1}{d}\right)\right]",
     source=_SOURCE,
-    provenance="derived",
     error=0.015,
     regime=REGIME,
 )
@@ -68,7 +67,6 @@ def matched_filter_accuracy(problem: Problem) -> float:
 @prediction(
     latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12",
     source=_SOURCE,
-    provenance="derived",
     error=percent(8),
     regime=THRESHOLD,
 )

@@ -75,9 +75,7 @@ def fano_bits(*, facts: float, outputs: int, accuracy: float) -> float:
     return facts * max(math.log2(outputs) - surprise - wrong * math.log2(outputs - 1), 0.0)
 
 
-@prediction(
-    latex=r"B = N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"B = N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]", source=_SOURCE)
 def accuracy_ceiling(*, facts: int, outputs: int, bits: float) -> float:
     """Largest mean accuracy of any memory of these bits, 1 - delta: the inverse of `fano_bits`.
 
@@ -98,7 +96,7 @@ def accuracy_ceiling(*, facts: int, outputs: int, bits: float) -> float:
     )
 
 
-@prediction(latex=r"\log M - B\log2/N", source=_SOURCE, provenance="derived")
+@prediction(latex=r"\log M - B\log2/N", source=_SOURCE)
 def loss_floor(*, facts: int, outputs: int, bits: float) -> float:
     """Least mean cross-entropy, in nats, of any memory of these bits.
 
@@ -112,7 +110,6 @@ def loss_floor(*, facts: int, outputs: int, bits: float) -> float:
 @prediction(
     latex=r"\frac1N E\max_{k\le 2^B} X_k,\quad X_k\sim\mathrm{Bin}(N,1/M)",
     source=_SOURCE,
-    provenance="derived",
     error=EXACT,
     regime=CODES,
 )
@@ -179,7 +176,6 @@ def capacity(construction: str, *, dim: int, width: int, target: float = 0.99) -
 @prediction(
     latex=r"\frac{\log_2\Gamma(0.99n^*+1)}{\#\text{weights}},\quad P(n^*)=0.99",
     source=_SOURCE,
-    provenance="derived",
     error=percent(6),
     regime=CONSTRUCTIONS,
 )

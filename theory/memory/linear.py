@@ -122,7 +122,6 @@ def _check(associations: float, dim: float) -> None:
 @prediction(
     latex=r"P = E_{R,x}\left[P_{b,c,c'}\left(s < 1+x\right)\right]^{n-1}",
     source=_SOURCE,
-    provenance="derived",
     error=(
         Error(0.006, "for d >= 24", lambda cell: cell["dim"] >= 24),
         Error(0.01, "for d >= 12"),
@@ -148,7 +147,6 @@ def linear_memory_accuracy(associations: float, dim: float) -> float:
     latex=r"P_m = E_q P\left(T^2=\frac1{qd}\right),\quad q\sim\mathrm{Beta}"
     r"\left(\frac m2,\frac{d-m}2\right)",
     source=_SOURCE,
-    provenance="derived",
     error=0.01,
     regime=LOW_RANK,
 )
@@ -176,7 +174,6 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
 @prediction(
     latex=r"B = \frac{n-1}d+\left(\frac\pi2-1\right)\frac nd",
     source=_SOURCE,
-    provenance="derived",
     error=0.015,
     regime=PAIRS,
 )
@@ -198,13 +195,7 @@ def one_bit_accuracy(associations: float, dim: float) -> float:
     return recalled(dim, associations - 1, 1 / dim, extra=rest)
 
 
-@prediction(
-    latex=r"P_{all} = e^{-n(1-P)}",
-    source=_SHARP,
-    provenance="derived",
-    error=0.04,
-    regime=PAIRS,
-)
+@prediction(latex=r"P_{all} = e^{-n(1-P)}", source=_SHARP, error=0.04, regime=PAIRS)
 def all_recalled(associations: float, dim: float) -> float:
     """Probability that every association is recalled: the few failures are nearly Poisson.
 
@@ -216,13 +207,7 @@ def all_recalled(associations: float, dim: float) -> float:
     return math.exp(-associations * (1 - linear_memory_accuracy(associations, dim)))
 
 
-@prediction(
-    latex=r"P(d_{1/2}) = \frac12",
-    source=_SOURCE,
-    provenance="derived",
-    error=percent(2),
-    regime=THRESHOLD,
-)
+@prediction(latex=r"P(d_{1/2}) = \frac12", source=_SOURCE, error=percent(2), regime=THRESHOLD)
 @lru_cache(maxsize=4096)
 def half_dim(associations: float) -> float:
     """Dimension at which half of the associations are recalled, a real number; 0 if below 4.
@@ -235,13 +220,7 @@ def half_dim(associations: float) -> float:
     return _threshold(lambda dim: linear_memory_accuracy(associations, dim), 4, 4 * associations)
 
 
-@prediction(
-    latex=r"P_{all}(d_{all}) = \frac12",
-    source=_SHARP,
-    provenance="derived",
-    error=percent(3),
-    regime=THRESHOLD,
-)
+@prediction(latex=r"P_{all}(d_{all}) = \frac12", source=_SHARP, error=percent(3), regime=THRESHOLD)
 @lru_cache(maxsize=4096)
 def all_dim(associations: float) -> float:
     """Dimension at which all are recalled with probability 1/2, a real number; 0 if below 4.
@@ -257,7 +236,6 @@ def all_dim(associations: float) -> float:
 @prediction(
     latex=r"P_m(m_{1/2}) = \frac12,\quad m_{1/2}d\sim2n\ln n",
     source=_SOURCE,
-    provenance="derived",
     error=percent(3),
     regime=RANK,
 )
@@ -276,13 +254,7 @@ def half_rank(associations: float, dim: float) -> float:
     return _threshold(lambda width: low_rank_accuracy(associations, dim, width), 2, largest)
 
 
-@prediction(
-    latex=r"P_{all}(n_{all}) = \frac12",
-    source=_SHARP,
-    provenance="derived",
-    error=percent(6),
-    regime=WHOLE,
-)
+@prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, error=percent(6), regime=WHOLE)
 @lru_cache(maxsize=4096)
 def capacity(dim: float) -> float:
     """Number of associations all recalled with probability 1/2, a real number; 0 if below 3.
@@ -300,7 +272,7 @@ def _threshold(success: Callable[[float], float], low: float, high: float) -> fl
     return crossing.log_root(success, low, high, level=0.5, tolerance=1e-6)
 
 
-@prediction(latex=r"d_{1/2}\sim\sqrt{2n\ln n}", source=_SOURCE, provenance="derived")
+@prediction(latex=r"d_{1/2}\sim\sqrt{2n\ln n}", source=_SOURCE)
 def half_dim_asymptotic(associations: float) -> float:
     """Leading order of `half_dim`."""
     return math.sqrt(2 * associations * math.log(associations))

@@ -181,7 +181,6 @@ def _check(associations: float, outputs: float, width: float, law: FeatureLaw) -
     latex=r"\mathrm{Acc} = E_{i,\kappa,r,t}\prod_{j\ne i}F_D\left(\frac{\kappa+\alpha+\eta}"
     r"{\sqrt{|F|^2/d+\kappa n_jT^2}}\right),\quad T^2=T_\infty^2+\frac1{m_1}",
     source=_SOURCE,
-    provenance="derived",
     error=(
         Error(
             lambda cell: 0.005 + 0.8 / cell["outputs"],
@@ -225,7 +224,6 @@ def mlp_memory_accuracy(
 @prediction(
     latex=r"N\,(1-\mathrm{Acc}(m_*)) = \ln2",
     source=_SOURCE,
-    provenance="derived",
     error=percent(3),
     regime=PAIRS,
 )
@@ -261,7 +259,6 @@ def critical_width(
 @prediction(
     latex=r"N_*\,(1-\mathrm{Acc}(N_*)) = \ln2",
     source=_SOURCE,
-    provenance="derived",
     error=percent(3),
     regime=STORED,
 )
@@ -308,11 +305,7 @@ def _log_mean_failures(
     return math.log(max(associations * share / math.log(2), 1e-300))
 
 
-@prediction(
-    latex=r"m_* \sim 4\ln(NM)\left(\frac Nd+\frac NM\right)",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"m_* \sim 4\ln(NM)\left(\frac Nd+\frac NM\right)", source=_SOURCE)
 def asymptotic_width(*, associations: int, dim: int, outputs: int | None = None) -> float:
     r"""Leading order of `critical_width` for cosine features as $N, M\to\infty$.
 

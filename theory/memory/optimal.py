@@ -65,7 +65,6 @@ TRANSITION = ANY.searched(
 @prediction(
     latex=r"n\,E\,\mathrm{dist}^2(g, C_1) = d^2",
     source=_SOURCE,
-    provenance="derived",
     error=(
         percent(
             3,
@@ -94,7 +93,6 @@ def critical_associations(dim: int) -> float:
 @prediction(
     latex=r"P_{sep} = 2\sum_{k\ \mathrm{odd}}P(K_1+\dots+K_n=d^2-k)",
     source=_SOURCE,
-    provenance="derived",
     error=0.08,
     regime=TRANSITION,
 )

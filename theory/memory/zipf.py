@@ -84,7 +84,6 @@ def frequencies(tokens: int, alpha: float) -> Array:
     latex=r"E = \sum_xp(x)\left[\pi_xP(\mathrm{wrong}\mid q=1)+(1-\pi_x)P(\mathrm{wrong}\mid q=0)"
     r"\right],\quad q=1\{x\le P\}",
     source=_SOURCE,
-    provenance="derived",
     error=percent(5),
     regime=CUTOFF,
 )
@@ -112,7 +111,6 @@ def cutoff_error(
 @prediction(
     latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q=p(x)^\rho)",
     source=_SOURCE,
-    provenance="derived",
     error=percent(5),
     regime=POWER,
 )
@@ -163,7 +161,6 @@ def _right(
 @prediction(
     latex=r"E = \sum_{x>P}p(x)+\sum_{x\le P}p(x)P(\mathrm{wrong})",
     source=_SOURCE,
-    provenance="derived",
     error=percent(5),
     regime=MANY_LABELS,
 )
@@ -188,7 +185,6 @@ def many_labels_error(alpha: float, labels: int, dim: float, stored: int) -> flo
     latex=r"\sum_xp(1-p)^T \simeq \frac{\Gamma(1-1/\alpha)}{\alpha\,\zeta(\alpha)^{1/\alpha}}"
     r"T^{-1+1/\alpha}",
     source=_SOURCE,
-    provenance="derived",
     error=percent(1),
     regime=UNSEEN,
 )
@@ -206,9 +202,7 @@ def unseen_mass(alpha: float, samples: float) -> float:
     return float(constant * samples ** samples_exponent(alpha))
 
 
-@prediction(
-    latex=r"E\propto\left(\frac d{\ln d}\right)^{1-\alpha}", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"E\propto\left(\frac d{\ln d}\right)^{1-\alpha}", source=_SOURCE)
 def cutoff_exponent(alpha: float) -> float:
     r"""Exponent of the error in the number of tokens that fit.
 
@@ -218,7 +212,7 @@ def cutoff_exponent(alpha: float) -> float:
     return 1 - alpha
 
 
-@prediction(latex=r"E\propto d^{-(\alpha-1)/(2\rho\alpha)}", source=_SOURCE, provenance="derived")
+@prediction(latex=r"E\propto d^{-(\alpha-1)/(2\rho\alpha)}", source=_SOURCE)
 def power_exponent(alpha: float, power: float) -> float:
     r"""Exponent of the error in the dimension with weights $p^\rho$ and few labels.
 
