@@ -200,7 +200,9 @@ def _by_other_claims() -> Iterator[Check]:
     predict = on(RecallProblem, law)
     yield _by(law, "A.recall-all-tokens", predict=predict, rule=SHARE, regime=balanced)
     one_rules = capacity.ONE_RULES.searched(
-        size=lambda c: capacity.critical_samples(**c) * c["length"]
+        size=lambda c: capacity.critical_samples(**c) * c["length"],
+        vocab_size=log_integers(128, 512),
+        dim=log_integers(32, 256),
     )
     yield _by(capacity.critical_samples, "A.capacity-samples", regime=one_rules)
     heavy = mlp_recall.STATED.searched(largest=1e6)

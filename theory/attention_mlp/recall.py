@@ -66,7 +66,8 @@ SAMPLES = SIZES.searched(
     dim=log_integers(24, 256),
     width=log_integers(32, 4096),
     activation=("relu", "gelu", "tanh", "he2"),
-    without=("length", "samples", "trigger_in_values"),
+    samples=(1,),
+    without=("length", "trigger_in_values"),
 )
 """Where `critical_samples` states its error."""
 WIDTH = SIZES.searched(
@@ -80,6 +81,7 @@ WIDTH = SIZES.searched(
     samples=log_integers(256, 16384),
     dim=log_integers(24, 256),
     activation=("he2",),
+    width=(1,),
     without=("length", "trigger_in_values"),
 )
 """Where `critical_width` states its error."""
