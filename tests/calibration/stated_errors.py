@@ -64,8 +64,8 @@ class Point:
     @property
     def strain(self) -> float:
         """How near the estimate is to failing; above 1 it is beyond what is stated."""
-        if math.isnan(self.found.estimate):  # both rungs are on the same side of the crossing
-            return 0.0 if self.found.verdict is Verdict.SUPPORTED else math.inf
+        if math.isnan(self.found.estimate):  # both rungs are on one side so far: nothing is known
+            return 0.0
         region, off = self.found.region, self.found.estimate - self.centre
         return off / ((region.high if off > 0 else region.low) - self.centre)
 
