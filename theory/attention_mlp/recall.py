@@ -71,10 +71,12 @@ SAMPLES = SIZES.searched(
 )
 """Where `critical_samples` states its error."""
 WIDTH = SIZES.searched(
-    "activations without a mean, d >= 24, V up to half the capacity at any width, N >= 4 V",
+    "activations without a mean, d >= 24, V up to half the capacity at any width, N >= 4 V, widths "
+    "of 32 and more",
     holds=lambda cell: (
         cell["samples"] >= 4 * cell["vocab_size"]
         and 2 * cell["vocab_size"] <= _capacity({**cell, "width": 1e9})
+        and 32 <= _critical_width(cell) <= 4096
     ),
     size=lambda cell: cell["vocab_size"] ** 2,
     largest=6e5,
@@ -327,7 +329,7 @@ def critical_width(problem: MlpProblem) -> float:
     ``width`` does not matter.
 
     Stated error: {error} for activations without a mean, V up to half of what an infinite width
-    holds and N of at least 4 V; mostly too small.
+    holds, N of at least 4 V and widths from 32 on; mostly too small.
     """
     values = kernel(problem.activation, problem.dim, trigger_in_values=problem.trigger_in_values)
     offset = 0.0 if problem.centred else values.other
@@ -339,6 +341,10 @@ def critical_width(problem: MlpProblem) -> float:
 
 def _capacity(cell: Mapping[str, Any]) -> float:
     return capacity(**{name: cell[name] for name in ("dim", "width", "activation")})
+
+
+def _critical_width(cell: Mapping[str, Any]) -> float:
+    return critical_width(MlpProblem.of({"length": 2, "width": 1, **cell}))
 
 
 def _critical_samples(cell: Mapping[str, Any]) -> float:
