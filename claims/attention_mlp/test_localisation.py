@@ -63,7 +63,7 @@ SIGNAL = rc.grid(
     cells={"smoke": (SIGNAL[0], SIGNAL[10], SIGNAL[12]), "standard": SIGNAL},
     replicates={"smoke": 256, "standard": 128, "full": 1024},
     looks={"smoke": 3, "standard": 4},
-    rule=rc.MeanRatio(rc.Region(0.93, 1.07), by="activation"),
+    rule=partial(rc.MeanRatio, by="activation"),
     why="Terms of relative order 1/(Ld) and 1/L^2 beyond those kept: about 2% at L = 8.",
     controls=(
         rc.Control(

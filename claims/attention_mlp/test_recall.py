@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from torch import Tensor
 
@@ -158,7 +159,7 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
     },
     replicates={"smoke": 16, "full": 64},
     looks={"smoke": 6, "standard": 7},
-    rule=rc.CriticalLocation(rc.Region(0.88, 1.12), scan="vocab_size", rising=False),
+    rule=partial(rc.CriticalLocation, scan="vocab_size", rising=False),
     why="""The closed form takes the median competitor for all: formula F2, solved for one half,
         lies 0.96 to 1.02 times as high at these points. Its own error, 0.03 in accuracy, is 5 to
         8% in V.""",

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -46,7 +47,7 @@ RELATIONS = ((4, 32), (8, 16))
     },
     replicates=8,
     looks=8,
-    rule=rc.CriticalLocation(rc.Region(1 - EDGE, 1 + EDGE), scan="dim"),
+    rule=partial(rc.CriticalLocation, scan="dim"),
     why=REASON,
     controls=(
         rc.times(1.2),
@@ -82,7 +83,7 @@ def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     },
     replicates=8,
     looks=8,
-    rule=rc.CriticalLocation(rc.Region(1 - EDGE, 1 + EDGE), scan="dim"),
+    rule=partial(rc.CriticalLocation, scan="dim"),
     why=REASON,
     controls=(
         rc.times(1.2),

@@ -1,6 +1,7 @@
 """Factual recall by attention alone: explicit weights whose codes are the logits."""
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
@@ -95,7 +96,7 @@ def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
     cells={"smoke": SOFT[:2], "standard": SOFT},
     replicates=64,
     looks=2,
-    rule=rc.MeanRatio(rc.Region(0.985, 1.015), method=rc.Student(spent=0.1)),
+    rule=partial(rc.MeanRatio, method=rc.Student(spent=0.1)),
     why="""The strangers' mean exponential errs by the variance of their sum, here below 1%. Shares
         of attention are bounded, but bets would take ten times the replicates to tell 1.5%.""",
     controls=(
@@ -216,7 +217,7 @@ def accuracy_of_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
     },
     replicates=16,
     looks=9,
-    rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="dim"),
+    rule=partial(rc.CriticalLocation, scan="dim"),
     why="""Failures of different tokens are taken as independent, though they share
         embeddings; a factor of 1.5 in their number moves the threshold by 4%.""",
     controls=(

@@ -258,7 +258,7 @@ def all_pairs(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         {"associations": rc.log_integers(30, 1024)},
     ),
     cells=lambda: {"smoke": alls(112), "standard": alls(112, 228), "full": alls(228, 1024)},
-    rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="dim"),
+    rule=partial(rc.CriticalLocation, scan="dim"),
     why="""A rate of failures that is off by 10%, as the theory states, moves the threshold by 0.7%;
         with the nearest whole dimension that is up to 2%.""",
     replicates={"smoke": 128, "standard": 64},

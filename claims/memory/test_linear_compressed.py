@@ -147,7 +147,7 @@ def rank_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         largest=1e6,
     ),
     cells={"standard": sizes((120, 64), (200, 64), (800, 128))},
-    rule=rc.ProportionDifference(rc.Region(-0.015, 0.015)),
+    rule=rc.ProportionDifference,
     why="""The entries of W are normal up to 1/n, which together with the error of the
         full-precision theory, 0.006, is less than half of the region.""",
     replicates=64,

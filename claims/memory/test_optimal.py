@@ -171,7 +171,7 @@ def decoupled_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         "standard": points(TRANSITION, own_competitors=True),
         "full": points(TRANSITION | {12: (40, 43, 46)}, own_competitors=True),
     },
-    rule=rc.ProportionDifference(rc.Region(-0.08, 0.08)),
+    rule=rc.ProportionDifference,
     why="""The formula would be exact for a random subspace. A threshold that is off by a third of a
         pair changes a probability by up to 0.08.""",
     replicates=128,

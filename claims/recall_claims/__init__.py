@@ -4,7 +4,8 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
 
 * `claim` makes a claim of a function that simulates a `Block` of replicates in a `Cell`; `grid`,
   `cells`, `ladder` and `scan` make the cells.
-* `prediction` registers a formula of a theory; `on` predicts a cell by one. `Source` says which
+* `prediction` registers a formula of a theory, with its regime and its stated error: a number,
+  `percent`, `EXACT`, or several of type `Error`; `on` predicts a cell by one. `Source` says which
   statements are tested; `add_paper` makes a paper known.
 * A rule turns observations into intervals and has a `Region` for them:
   `MeanRatio`, `MeanDifference`, `ProportionDifference` (a mean against its prediction),
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
         WinnerShare,
     )
     from recall_claims.notebook import Judged, run
-    from recall_claims.predictions import prediction
+    from recall_claims.predictions import EXACT, Error, percent, prediction
     from recall_reports.values import Plot
 
 # In this order: a theory that wants `prediction` or `Regime` loads none of the others, hence no
@@ -93,6 +94,7 @@ _HOMES = (
 )
 
 __all__ = [
+    "EXACT",
     "Betting",
     "Block",
     "Budget",
@@ -103,6 +105,7 @@ __all__ = [
     "CriticalExponents",
     "CriticalLocation",
     "Deterministic",
+    "Error",
     "Exponents",
     "Identity",
     "Interval",
@@ -132,6 +135,7 @@ __all__ = [
     "log_numbers",
     "on",
     "one_of",
+    "percent",
     "power",
     "prediction",
     "pytest_addoption",

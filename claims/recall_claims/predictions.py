@@ -1,21 +1,77 @@
-"""The registry of every number that a theory predicts, with its formula and where it comes from.
+"""The registry of every number that a theory predicts: its formula, its source, and its error.
 
 Free of torch, so that a theory that registers its predictions stays light.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
+from recall_claims.declare.regime import Regime
+from recall_claims.errors import ClaimError
+from recall_claims.judge.region import Region
 from recall_reports.values import Provenance
 
+Point = Mapping[str, Any]
+"""The parameters of a point, such as a cell."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
+def _anywhere(_: Point) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Error:
+    """How far a prediction may be from what is observed, as its author states it.
+
+    Attributes:
+        size: a number, or what a point makes of it; then `where` has to say so.
+        where: in words, if this is one of several errors.
+        holds: whether a point has this error; of several the first counts.
+        relative: whether it is a share of the prediction.
+    """
+
+    size: float | Callable[[Point], float]
+    where: str = ""
+    holds: Callable[[Point], bool] = _anywhere
+    relative: bool = False
+
+    def __str__(self) -> str:
+        if callable(self.size):
+            return self.where
+        size = f"{100 * self.size:g}%" if self.relative else f"{self.size:g}"
+        return f"{size} {self.where}".rstrip()
+
+    def at(self, point: Point) -> float:
+        """The error at a point."""
+        return self.size(point) if callable(self.size) else self.size
+
+
+def percent(size: float, where: str = "", holds: Callable[[Point], bool] = _anywhere) -> Error:
+    """An error that is a share of the prediction.
+
+    >>> str(percent(5, "for V >= 256"))
+    '5% for V >= 256'
+    """
+    return Error(size / 100, where, holds, relative=True)
+
+
+EXACT = percent(1e-4)
+"""Of what is exact: what rounding and the steps of an integrator may do."""
+
+
 @dataclass(frozen=True)
 class Prediction:
-    """A public prediction: ``getattr(import_module(module), name)`` is its function."""
+    """A public prediction: ``getattr(import_module(module), name)`` is its function.
+
+    Attributes:
+        errors: those that it states, none if it states no number.
+        stated_in: its regime, or a function that returns it.
+    """
 
     module: str
     name: str
@@ -23,19 +79,70 @@ class Prediction:
     source: str
     provenance: Provenance
     function: Callable[..., Any]
+    errors: tuple[Error, ...] = ()
+    stated_in: Regime | Callable[[], Regime] | None = None
+
+    @property
+    def regime(self) -> Regime | None:
+        """Where it holds, and keeps its errors; None is everywhere."""
+        return self.stated_in() if callable(self.stated_in) else self.stated_in
+
+    def region(self, point: Point | None = None) -> Region:
+        """What the stated error allows: of the ratio to the prediction, or of the difference.
+
+        Args:
+            point: where; not needed if the error is the same everywhere.
+
+        Raises:
+            ClaimError: there is no error, or no single one.
+        """
+        if point is not None:
+            found = next(error for error in self.errors if error.holds(point))
+            return _around(found.relative, found.at(point))
+        if len(self.errors) != 1 or callable(self.errors[0].size):
+            raise ClaimError(
+                f"{self.module}.{self.name} does not state one error for all sizes; give the "
+                "claim's rule a region of its own"
+            )
+        return _around(self.errors[0].relative, self.errors[0].size)
+
+
+def _around(relative: bool, size: float) -> Region:
+    centre = float(relative)
+    return Region(round(centre - size, 12), round(centre + size, 12))
 
 
 _registered: dict[tuple[str, str], Prediction] = {}
 
 
 def prediction(
-    *, latex: str, source: str, provenance: Provenance
+    *,
+    latex: str,
+    source: str,
+    provenance: Provenance = "derived",
+    error: float | Error | tuple[Error, ...] = (),
+    regime: Regime | Callable[[], Regime] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Register a public function that returns a predicted number; the function is left as it is."""
+    """Register a public function that returns a predicted number.
+
+    The function is left as it is, but for ``{error}`` in its docstring, which becomes the error.
+
+    Args:
+        latex: the formula.
+        source: paper and statement.
+        provenance: whether the paper states it, others report it, or, as mostly, we derive it.
+        error: how far it may be off; a plain number is a difference.
+        regime: where it may be off by no more; as a function where it stands further down.
+    """
+    if isinstance(error, float | int):
+        error = Error(error)
+    errors = error if isinstance(error, tuple) else (error,)
 
     def register(function: Callable[P, R]) -> Callable[P, R]:
         key = (function.__module__, function.__name__)
-        _registered[key] = Prediction(*key, latex, source, provenance, function)
+        if function.__doc__:
+            function.__doc__ = function.__doc__.replace("{error}", ", ".join(map(str, errors)))
+        _registered[key] = Prediction(*key, latex, source, provenance, function, errors, regime)
         return function
 
     return register

@@ -1,7 +1,6 @@
-"""The trial of stated errors itself, and what the docstrings say."""
+"""The trial of stated errors itself, what docstrings say, and that an error stands once."""
 
 import importlib
-import inspect
 import pkgutil
 from dataclasses import replace
 from functools import partial
@@ -12,82 +11,138 @@ import pytest
 import torch
 
 import theory
-from recall_claims import Block, Cell, Regime, log_integers
-from recall_claims.judge.methods import COIN, Deterministic
-from recall_claims.predictions import predictions
+from recall_claims import (
+    EXACT,
+    Block,
+    Cell,
+    CriticalLocation,
+    Error,
+    MeanRatio,
+    ProportionDifference,
+    Regime,
+    Region,
+    Verdict,
+    claim,
+    log_integers,
+    log_numbers,
+    on,
+    percent,
+    prediction,
+)
+from recall_claims.errors import ClaimError
+from recall_claims.predictions import Prediction, predictions, registered
 from tests.calibration import stated_errors
-from tests.calibration.stated import Law, Stated
-from tests.calibration.stated.entries import ENTRIES
-from tests.calibration.stated.untried import UNTRIED
+from tests.calibration.stated import Check, checks
+from tests.calibration.untried import UNTRIED
 
-ALPHA = stated_errors.FAMILY / stated_errors.POINTS
-CHEAP = next(entry for entry in ENTRIES if entry.name == "memory.linear.half_dim")
-SHARE = next(entry for entry in ENTRIES if entry.name == "memory.linear.linear_memory_accuracy")
-
-
-def within(entry: Stated, points: int = 3) -> stated_errors.Tried:
-    return stated_errors.tried(entry, seed=1001, points=points, alpha=ALPHA)
+CHECKS = {check.name: check for check in checks()}
+CHEAP = CHECKS["`memory.linear.half_dim` by `B.linear-threshold`"]
+SHARE = CHECKS["`memory.linear.one_bit_accuracy` by `B.one-bit-accuracy`"]
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-def test_docstring_states_what_the_table_says(entry: Stated) -> None:
-    module = importlib.import_module(entry.function.__module__)
-    texts = (inspect.getdoc(entry.function) or "", module.__doc__ or "")
-    assert any(" ".join(entry.quote.split()) in " ".join(text.split()) for text in texts)
-    if callable(entry.error):
-        return
-    if entry.error < 1e-5:
-        assert "xact" in entry.quote
-    else:
-        assert f"{entry.error:g}" in entry.quote or f"{100 * entry.error:g}%" in entry.quote
-
-
-def test_every_prediction_is_tried_or_says_why_not() -> None:
+def every() -> tuple[Prediction, ...]:
     for module in pkgutil.walk_packages(theory.__path__, "theory."):
         importlib.import_module(module.name)
-    names = {f"{found.module}.{found.name}".removeprefix("theory.") for found in predictions()}
-    tried = {f"{e.function.__module__}.{e.function.__name__}".partition(".")[2] for e in ENTRIES}
-    assert tried.isdisjoint(UNTRIED)
-    assert names == tried | set(UNTRIED)
+    return tuple(entry for entry in predictions() if entry.module.startswith("theory."))
 
 
-def test_entries_fit_into_the_slots_of_the_level_and_have_names_of_their_own() -> None:
-    assert len({entry.name for entry in ENTRIES}) == len(ENTRIES) <= stated_errors.SLOTS
+def within(check: Check, points: int = 3) -> stated_errors.Tried:
+    return stated_errors.tried(check, seed=1001, points=points)
 
 
-def times(factor: float, law: Law) -> Law:
-    return lambda cell: factor * law(cell)
+@pytest.mark.parametrize("entry", every(), ids=lambda entry: f"{entry.module}.{entry.name}")
+def test_docstring_says_the_stated_error(entry: Prediction) -> None:
+    told = entry.function.__doc__ or ""
+    assert "{error}" not in told
+    for error in entry.errors:
+        exact = not callable(error.size) and error.size <= EXACT.at({})
+        assert ("xact" if exact else str(error)) in " ".join(told.split())
 
 
-def always(value: float) -> Law:
-    return lambda _: value
+def test_every_stated_error_is_tried_and_every_other_prediction_says_why_not() -> None:
+    names = {f"{entry.module}.{entry.name}": bool(entry.errors) for entry in every()}
+    tried = {f"{check.entry.module}.{check.entry.name}" for check in CHECKS.values()}
+    assert tried == {name for name, stated in names.items() if stated}
+    assert {f"theory.{name}" for name in UNTRIED} == names.keys() - tried
 
 
-@pytest.mark.parametrize("entry", [CHEAP, SHARE], ids=lambda entry: entry.name)
-def test_right_formula_holds_and_a_wrong_one_fails(entry: Stated) -> None:
-    assert within(entry).holds
+def test_checks_fit_into_the_slots_of_the_level_and_have_names_of_their_own() -> None:
+    assert len(list(checks())) == len(CHECKS) <= stated_errors.SLOTS
+
+
+def test_an_error_that_is_changed_changes_docstring_check_and_default_region() -> None:
+    for size in (0.05, 0.2):
+        stated = prediction(latex="", source="", error=size, regime=ANY)
+
+        def law(dim: int) -> float:
+            """Stated error: {error}."""
+            return 0.5
+
+        law.__name__ = law.__qualname__ = f"law_{size}"
+        predict = on(stated(law))
+        judged = claim("coin", "", predict=predict, cells=(), replicates=1, rule=SHARES)(flip)
+        assert law.__doc__ == f"Stated error: {size}."
+        assert judged.rule == ProportionDifference(Region(-size, size))
+        assert judged.regime is ANY
+        entry = registered(law)
+        assert entry is not None
+        rule = Check(entry, judged).at(Cell(dim=8)).rule
+        assert isinstance(rule, ProportionDifference)
+        assert rule.region == Region(-size, size)
+
+
+def test_a_rule_without_region_needs_a_single_stated_error() -> None:
+    half = partial(claim, "none", "", cells=(), replicates=1, rule=MeanRatio)
+    with pytest.raises(ClaimError, match="claim none: its rule has no region"):
+        half()
+    several = (Error(0.1, "below 8", lambda cell: cell["dim"] < 8), Error(0.2, "above"))
+
+    @prediction(latex="", source="", error=several)
+    def uneven(dim: int) -> float:
+        """Off by {error}."""
+        return float(dim)
+
+    assert uneven.__doc__ == "Off by 0.1 below 8, 0.2 above."
+    with pytest.raises(ClaimError, match="uneven does not state one error"):
+        half(predict=on(uneven))
+    entry = registered(uneven)
+    assert entry is not None
+    assert [entry.region(Cell(dim=dim)).high for dim in (4, 9)] == [0.1, 0.2]
+    assert replace(entry, errors=(percent(10),)).region() == Region(0.9, 1.1)
+
+
+def wrong(check: Check, factor: float) -> Check:
+    """The check of a prediction that is off by a factor."""
+    return replace(
+        check,
+        claim=replace(check.claim, predict=lambda cell: factor * check.predict(cell)),
+    )
+
+
+@pytest.mark.parametrize("check", [CHEAP, SHARE], ids=lambda check: check.entry.name)
+def test_right_formula_holds_and_a_wrong_one_fails(check: Check) -> None:
+    assert within(check).holds
     for factor in (0.85, 1.15):
-        found = within(replace(entry, predict=times(factor, entry.predict)))
+        found = within(wrong(check, factor))
         assert not found.holds
-        assert found.worst.state == "beyond"
-        assert "FAILS" in stated_errors.row(found)
+        assert found.worst.found.verdict is Verdict.REFUTED
+        assert "FAILS" in found.row
 
 
 def test_points_are_the_same_again_lie_in_the_regime_and_differ_between_seeds() -> None:
     cells = stated_errors.drawn(SHARE, 7, 5)
     assert cells == stated_errors.drawn(SHARE, 7, 5)
     assert cells != stated_errors.drawn(SHARE, 8, 5)
-    assert all(SHARE.regime.searchable(cell) for cell in cells)
+    assert all(SHARE.holds(cell) for cell in cells)
 
 
 def test_a_changed_statement_draws_fresh_points() -> None:
-    changed = replace(SHARE, restated=1)
+    changed = replace(SHARE, entry=replace(SHARE.entry, errors=(percent(1),)))
     assert stated_errors.drawn(SHARE, 7, 5) != stated_errors.drawn(changed, 7, 5)
 
 
 def test_points_are_uniform_in_the_logarithm() -> None:
-    regime = Regime("any", {"dim": log_integers(4, 1024)})
-    cells = stated_errors.drawn(replace(SHARE, regime=regime), 1, 400)
+    cells = stated_errors.drawn(coin(0.5), 1, 400)
     logs = np.log2([cell["dim"] for cell in cells])
     assert logs.min() >= 2
     assert logs.max() <= 10
@@ -95,73 +150,71 @@ def test_points_are_uniform_in_the_logarithm() -> None:
 
 
 def test_a_regime_without_points_is_refused() -> None:
-    nowhere = replace(SHARE, regime=replace(SHARE.regime, holds=lambda _: False))
-    with pytest.raises(RuntimeError, match="linear_memory_accuracy: 0 points"):
+    nowhere = replace(coin(0.5), entry=replace(coin(0.5).entry, stated_in=ANY.searched(dim=(3,))))
+    with pytest.raises(RuntimeError, match=r"by `coin`.*: 0 points"):
         stated_errors.drawn(nowhere, 0, 1)
 
 
-def coin(rate: float, **changes: Any) -> Stated:
-    """A coin whose chance of success is `rate`."""
-
-    def flip(cell: Cell, block: Block) -> torch.Tensor:
-        return torch.tensor([float(rng.random() < rate) for rng in block.rngs])
-
-    plain = replace(
-        SHARE,
-        name="coin",
-        predict=lambda _: 0.5,
-        error=0.1,
-        regime=Regime("any", {"dim": log_integers(4, 16)}),
-        observe=flip,
-        method=COIN,
-        replicates=400,
-        looks=4,
-    )
-    return replace(plain, **changes)
+ANY = Regime("any", {"dim": log_integers(4, 1024)})
+SHARES = ProportionDifference
 
 
-@pytest.mark.parametrize(
-    ("rate", "state"), [(0.5, "inside"), (0.75, "beyond"), (0.25, "beyond"), (0.6, "open")]
+@claim(
+    "coin",
+    "",
+    predict=lambda _: 0.5,
+    regime=ANY.searched(rate=log_numbers(0.1, 1)),
+    cells=(),
+    replicates=400,
+    rule=ProportionDifference(Region(-0.1, 0.1)),
 )
-def test_states_of_a_share(rate: float, state: str) -> None:
-    assert within(coin(rate), 1).points[0].state == state
+def coins(cell: Cell, block: Block) -> torch.Tensor:
+    """A coin whose chance of success is the cell's rate."""
+    return torch.tensor([float(rng.random() < cell["rate"]) for rng in block.rngs])
 
 
-def test_relative_error_is_a_share_of_the_prediction() -> None:
-    constant = coin(0.5, relative=True, method=Deterministic(), replicates=1, looks=1)
-    for seen, state in ((0.54, "inside"), (0.56, "beyond"), (0.44, "beyond")):
-        entry = replace(constant, observe=partial(show, seen))
-        assert within(entry, 1).points[0].state == state
+flip = coins.observe
 
 
-def show(value: float, cell: Cell, block: Block) -> torch.Tensor:
-    return torch.tensor([value])
+def coin(rate: float, error: float | Error = 0.1, **changes: Any) -> Check:
+    """A check by a coin whose chance of success is `rate`."""
+    errors = (error if isinstance(error, Error) else Error(error),)
+    entry = Prediction("theory.of", "coins", "", "", "derived", flip, errors)
+    domain = ANY.searched(rate=(rate,))
+    return Check(entry, replace(coins, regime=domain, **changes), f", rate={rate}")
+
+
+@claim("steps", "", cells=(), replicates=100, rule=coins.rule)
+def steps(cell: Cell, block: Block) -> torch.Tensor:
+    """A rate that jumps at 100 samples."""
+    right = (cell["samples"] >= 100) == (cell["rate"] > 0.5)
+    return torch.tensor([float(rng.random() < (0.9 if right else 0.1)) for rng in block.rngs])
+
+
+def constantly(value: float, cell: Cell) -> float:
+    return value
 
 
 @pytest.mark.parametrize("rising", [True, False])
 def test_a_critical_value_is_held_to_its_error_at_both_edges(rising: bool) -> None:
-    def success(cell: Cell, block: Block) -> torch.Tensor:
-        right = (cell["samples"] >= 100) == rising
-        return torch.tensor([float(rng.random() < (0.9 if right else 0.1)) for rng in block.rngs])
-
-    plain = coin(0.5, observe=success, scan="samples", rising=rising, replicates=100)
-    for predicted, state in ((100.0, "inside"), (80.0, "beyond"), (120.0, "beyond")):
-        entry = replace(plain, predict=always(predicted))
-        assert within(entry, 1).points[0].state == state
+    check = coin(0.9 if rising else 0.1, percent(10))
+    rule = CriticalLocation(Region(0.9, 1.1), rising=rising)
+    for predicted, verdict in ((100.0, "SUPPORTED"), (80.0, "REFUTED"), (120.0, "REFUTED")):
+        one = replace(steps, rule=rule, regime=check.regime, predict=partial(constantly, predicted))
+        assert within(replace(check, claim=one), 1).points[0].found.verdict == verdict
 
 
 def test_what_is_exact_fails_where_the_interval_leaves_it_out() -> None:
-    assert within(coin(0.5, error=0.0), 1).holds
-    assert not within(coin(0.65, error=0.0), 1).holds
+    exact = replace(EXACT, relative=False)
+    assert within(coin(0.5, exact), 1).holds
+    assert not within(coin(0.65, exact), 1).holds
 
 
 def test_the_page_keeps_rows_and_counts_failures() -> None:
-    rows = {name: stated_errors.row(named(name)) for name in ("b", "a")}
+    rows = [within(coin(rate), 1).row for rate in (0.5, 0.48)]
     page = stated_errors.document(rows, 3)
-    assert list(stated_errors.rows_in(page)) == ["a", "b"]
-    assert "2 entries" in page
+    assert list(stated_errors.rows_in(page)) == [
+        f"`of.coins` by `coin`, rate={rate}" for rate in (0.48, 0.5)
+    ]
+    assert "2 checks" in page
     assert "failures: 0" in page
-
-
-def named(name: str) -> stated_errors.Tried:
-    return within(coin(0.5, name=name), 1)

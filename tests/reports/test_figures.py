@@ -8,9 +8,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from recall_claims import CriticalLocation, MeanDifference, ProportionDifference
+from recall_claims.predictions import predictions
 from recall_reports import phrases
 from tests import figures
-from tests.calibration.stated.entries import ENTRIES
 from tests.every_claim import imported
 
 DOCS = figures.ROOT / ".github" / "docs"
@@ -139,14 +139,18 @@ STATED = {
 
 
 def test_regions_narrower_than_a_stated_error_are_told_with_both() -> None:
-    errors = {entry.name: entry.error for entry in ENTRIES}
+    claims = imported()
+    errors = {f"{entry.module}.{entry.name}": entry.errors for entry in predictions()}
     found = []
     for name, formula in STATED.items():
-        rule = imported()[name].rule
+        rule = claims[name].rule
         assert isinstance(rule, MeanDifference | ProportionDifference | CriticalLocation)
         ratio = rule.scale == "ratio"
         widest = max(abs(end - ratio) for end in (rule.region.low, rule.region.high))
-        both = [f"{x:.0%}" if ratio else f"{x:g}" for x in (widest, errors[formula])]
+        both = [
+            f"{x:.0%}" if ratio else f"{x:g}"
+            for x in (widest, errors[f"theory.{formula}"][0].at({}))
+        ]
         found.append(" against ".join(both))
     page = (DOCS / "regimes.md").read_text(encoding="utf-8")
     assert f"| {', '.join(f'`{name}`' for name in STATED)} | {len(STATED)} |" in page

@@ -11,24 +11,32 @@ are its exact inverses on the integers: each asks for the extreme size whose cri
 samples is at most N. `binding` names the condition that decides. Valid for embeddings on the
 sphere, the trigger not in the values, and $d \le V$.
 
-Stated error: 15% where one condition rules, localisation or coverage, and all else is right in 97%
-of the cases; where two ask for nearly the same, accuracy, a product, reaches one half later: up to
-1.45 times as many samples. Where recall rules it depends on d alone, and hardly on N: an error of
-5% in `recall.half_dim` may be any factor in N.
+`critical_samples` states its error where one condition rules, localisation or coverage, and all
+else is right in 97% of the cases; where two ask for nearly the same, accuracy, a product, reaches
+one half later: up to 1.45 times as many samples. Where recall rules it depends on d alone, and
+hardly on N: an error of 5% in `recall.half_dim` may be any factor in N.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from recall_claims import prediction
-from theory.attention import critical, recall
-from theory.attention.problem import Problem
+from recall_claims import percent, prediction
+from theory.attention import critical, localisation, recall
+from theory.attention.problem import SIZES, Problem
 from theory.laws import crossing
 
 _SOURCE = "paper A, arXiv 2603.15923, A3 and A11 (explicit formulas for capacity); formula derived"
 
+ONE_RULES = SIZES.searched(
+    "d <= V; localisation or coverage rules, all else is right in 97%",
+    holds=lambda cell: cell["dim"] <= cell["vocab_size"] and _one_rules(cell),
+    without=("samples", "trigger_in_values"),
+)
+"""Where `critical_samples` states its error."""
 
-@prediction(latex=r"N \ge V\log 2", source=_SOURCE, provenance="derived")
+
+@prediction(latex=r"N \ge V\log 2", source=_SOURCE)
 def coverage_samples(vocab_size: int) -> float:
     r"""Samples after which half of the tokens are expected to have been the informative one.
 
@@ -69,10 +77,15 @@ def binding(vocab_size: int, length: int, dim: int) -> str:
 
 
 @prediction(
-    latex=r"N_{min} = \max\{N_c,\ N_{recall},\ V\log 2\}", source=_SOURCE, provenance="derived"
+    latex=r"N_{min} = \max\{N_c,\ N_{recall},\ V\log 2\}",
+    source=_SOURCE,
+    error=percent(15),
+    regime=ONE_RULES,
 )
 def critical_samples(vocab_size: int, length: int, dim: int) -> float:
     """Least number of samples that meets all conditions, an integer; infinite if none does.
+
+    Stated error: {error} where one condition rules.
 
     Raises:
         ValueError: a size is impossible, or ``dim`` exceeds ``vocab_size``.
@@ -82,25 +95,19 @@ def critical_samples(vocab_size: int, length: int, dim: int) -> float:
     return needed if math.isinf(needed) else float(max(1, math.ceil(needed)))
 
 
-@prediction(
-    latex=r"V_{max} = \max\{V : N_{min}(V, L, d) \le N\}", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"V_{max} = \max\{V : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def max_vocab(samples: int, length: int, dim: int) -> float:
     """Largest vocabulary that so many samples learn, at least ``dim``; 0 if none is learnt."""
     return _most(lambda size: critical_samples(size, length, dim) <= samples, max(2, dim))
 
 
-@prediction(
-    latex=r"L_{max} = \max\{L : N_{min}(V, L, d) \le N\}", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"L_{max} = \max\{L : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def max_length(samples: int, vocab_size: int, dim: int) -> float:
     """Longest sequences that so many samples learn; 0 if none are learnt."""
     return _most(lambda length: critical_samples(vocab_size, length, dim) <= samples, 2)
 
 
-@prediction(
-    latex=r"d_{min} = \min\{d : N_{min}(V, L, d) \le N\}", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"d_{min} = \min\{d : N_{min}(V, L, d) \le N\}", source=_SOURCE)
 def min_dim(samples: int, vocab_size: int, length: int) -> float:
     """Least dimension, up to ``vocab_size``, with which so many samples suffice; infinite if none.
 
@@ -129,3 +136,15 @@ def _check(vocab_size: int, length: int, dim: int) -> None:
             f"dim is {dim} with {vocab_size} tokens: give dim of at most vocab_size; beyond it "
             "the formulas for non-orthogonal embeddings do not hold"
         )
+
+
+def _one_rules(cell: Mapping[str, Any]) -> bool:
+    sizes = {name: cell[name] for name in ("vocab_size", "length", "dim")}
+    needed, rule = critical_samples(**sizes), binding(**sizes)
+    if rule == "recall" or needed > 2**16:
+        return False
+    problem = Problem.of({**sizes, "samples": math.ceil(needed)})
+    recalled = recall.recall_accuracy(problem)
+    if rule != "coverage":
+        return recalled >= 0.97
+    return recalled / (1 - math.exp(-problem.load)) * localisation.probability(problem) >= 0.97

@@ -45,10 +45,12 @@ $M > \kappa\sqrt S$: the memorised trigger localises, against the noise of one s
 """
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from recall_claims import prediction
+from recall_claims import log_integers, percent, prediction
 from theory.attention import localisation, noise
 from theory.attention.problem import Problem
 from theory.laws import crossing, sphere
@@ -57,6 +59,17 @@ REGIME = localisation.REGIME.searched(
     "trigger in the keys alone", samples=(1,), trigger_in_values=(False,)
 )
 """Where `critical_samples_full` states its error."""
+CLOSED_FORM = localisation.SPARSE.searched(
+    "trigger in the keys alone; a sample or more",
+    holds=lambda cell: 1 <= _full(cell) < 1e9,
+    largest=1e9,
+    vocab_size=log_integers(96, 131072),
+    length=log_integers(8, 1024),
+    dim=log_integers(12, 4096),
+    trigger_in_values=(False,),
+    without=("samples",),
+)
+"""Where `threshold` states its errors against that."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A3 (N, d and L enter as a product); constants derived"
 
@@ -78,7 +91,6 @@ C, gradient noise: $L < \min(d, \sqrt V)$. Besides, $\kappa$ grows as $\sqrt{2\l
     latex=r"E_{\xi\sim f_d}\,G\!\left(\frac{s^* + \sqrt n\,\xi}{\sqrt{1 + 2 s^*\sqrt n\,\xi/d}}"
     r"\right) = P,\quad n = 1 - \frac{s^{*2}}{d}",
     source=_SOURCE,
-    provenance="derived",
 )
 def critical_snr(
     *, length: float, vocab_size: float, dim: float, probability: float = 0.5
@@ -112,7 +124,7 @@ def critical_snr(
     return max(0.0, crossing.root(found, 0.0, high, level=probability, tolerance=1e-6))
 
 
-@prediction(latex=r"\kappa = \frac{s^*}{\sqrt{1 - s^{*2}/d}}", source=_SOURCE, provenance="derived")
+@prediction(latex=r"\kappa = \frac{s^*}{\sqrt{1 - s^{*2}/d}}", source=_SOURCE)
 def kappa(*, length: float, vocab_size: float, dim: float, probability: float = 0.5) -> float:
     r"""Critical ratio of the signal to the noise that more samples reduce.
 
@@ -129,7 +141,6 @@ def kappa(*, length: float, vocab_size: float, dim: float, probability: float = 
     r"N_C = \frac{LV}{d^{3/2}},\quad N_D = \frac{L^2V}{d^4},\quad "
     r"N_E = \frac{L^{3/2}V^{1/2}}{d^{3/2}}",
     source=_SOURCE,
-    provenance="derived",
 )
 def power_law(name: str, *, vocab_size: float, length: float, dim: float) -> float:
     r"""$N_A$, $N_B$, $N_C$, $N_D$ or $N_E$: what one noise term alone would ask for at $\kappa=1$.
@@ -170,7 +181,8 @@ def regime(*, vocab_size: float, length: float, dim: float) -> str:
     latex=r"N_c(N_c+M)^2 = \kappa^2(f_DN_DN_c^2 + SN_c + F),\quad"
     r"M = \tau V\left(1+\frac Ld\right),\quad S = f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2",
     source=_SOURCE,
-    provenance="derived",
+    error=percent(12),
+    regime=CLOSED_FORM,
 )
 def threshold(
     *,
@@ -185,11 +197,12 @@ def threshold(
     Below 1 where a single sample suffices, as it may with the trigger in the values ($\tau = 1$);
     infinite where no number of samples does (`kappa`).
 
-    Stated error against `critical_samples_full` at P = 1/2, for d >= 12, L >= 4, V >= 8 d and
-    $\tau = 0$: 12% (rms 2% at 321 random settings). With $\tau = 1$ it is 0.65 to 1.45 of it where
-    N_c >= 2 (rms 8% at 203 settings), and one sample below; the probability may then rise slowly
-    with N, at (V, L, d) = (2048, 128, 48) from 0.36 at N = 22 to 0.5 at 211. For P close to 1 the
-    spread between replicates, which the closed form leaves out, makes it 1.5 to 2 times too small.
+    Stated error against `critical_samples_full` at P = 1/2, for d >= 12, L >= 8, V >= 8 d and
+    $\tau = 0$: {error} (rms 2% at 321 random settings). With $\tau = 1$ it is 0.65 to 1.45 of it
+    where N_c >= 2 (rms 8% at 203 settings), and one sample below; the probability may then rise
+    slowly with N, at (V, L, d) = (2048, 128, 48) from 0.36 at N = 22 to 0.5 at 211. For P close to
+    1 the spread between replicates, which the closed form leaves out, makes it 1.5 to 2 times too
+    small.
     """
     trigger = 1.0 if trigger_in_values else 0.0
     sizes = {"vocab_size": vocab_size, "length": length, "dim": dim}
@@ -236,7 +249,7 @@ def _positive_root(shift: float, linear: float, square: float, cube: float) -> f
     return found
 
 
-@prediction(latex=r"N_c(V, L, d)\ \text{in closed form}", source=_SOURCE, provenance="derived")
+@prediction(latex=r"N_c(V, L, d)\ \text{in closed form}", source=_SOURCE)
 def critical_samples(problem: Problem, *, probability: float = 0.5) -> float:
     """`threshold` at the sizes of ``problem``, whose own ``samples`` do not matter."""
     return threshold(
@@ -248,13 +261,13 @@ def critical_samples(problem: Problem, *, probability: float = 0.5) -> float:
     )
 
 
-@prediction(latex=r"P(V, L, N_c, d) = P", source=_SOURCE, provenance="derived")
+@prediction(latex=r"P(V, L, N_c, d) = P", source=_SOURCE, error=percent(12), regime=REGIME)
 def critical_samples_full(problem: Problem, *, probability: float = 0.5) -> float:
     r"""The N at which `localisation.probability` reaches ``probability``, log-interpolated.
 
     1 if a single sample suffices, infinite if none below $2^{40}$ does.
 
-    Stated error: 12% for d >= 12, V >= 256 and V >= 8 d, with the trigger in the keys alone.
+    Stated error: {error} for d >= 12, V >= 256 and V >= 8 d, with the trigger in the keys alone.
     With it in the values the probability rises slowly with N: there only the probability is
     stated.
 
@@ -267,6 +280,10 @@ def critical_samples_full(problem: Problem, *, probability: float = 0.5) -> floa
         return localisation.probability(problem.replace(samples=samples))
 
     return crossing.integer_root(found, level=probability, within=0.02)
+
+
+def _full(cell: Mapping[str, Any]) -> float:
+    return critical_samples_full(Problem.of({**cell, "samples": 1}))
 
 
 def _check(probability: float) -> None:

@@ -62,13 +62,14 @@ def _given_localisation(problem: Problem, found: Array, weights: Array) -> float
     latex=r"\mathrm{Acc} = E_{s}E_{t}\left[P(s,t)\,\mathrm{Recall}(n, P(s,\cdot))\right],"
     r"\quad n\sim\mathrm{Bin}(N,P(s,t)/V)",
     source=_SOURCE,
-    provenance="derived",
+    error=0.04,
+    regime=REGIME,
 )
 def end_to_end_accuracy(problem: Problem) -> float:
     r"""Probability that the trained model gives a fresh sequence its label.
 
     Misses that happen to give the right label are neglected; they add about 1/V. Finite size:
-    within 0.04, as `localisation.probability`.
+    within {error}, as `localisation.probability`.
 
     Raises:
         ValueError: the embeddings are orthonormal.
@@ -85,7 +86,8 @@ def end_to_end_accuracy(problem: Problem) -> float:
 @prediction(
     latex=r"\mathrm{Acc} = P\cdot\mathrm{Recall}",
     source=_SOURCE,
-    provenance="derived",
+    error=0.07,
+    regime=REGIME,
 )
 def product(problem: Problem) -> float:
     r"""Localisation times recall, with the memory of a training that finds every token.
@@ -93,7 +95,7 @@ def product(problem: Problem) -> float:
     Against `end_to_end_accuracy`, two effects of the tokens that training misses nearly cancel: the
     memory lacks them, which lowers recall, but fresh sequences miss the same tokens.
 
-    Stated error: 0.07 for d >= 12, V >= 128 and V >= 8 d.
+    Stated error: {error} for d >= 12, V >= 128 and V >= 8 d.
 
     Raises:
         ValueError: the embeddings are orthonormal.

@@ -9,16 +9,11 @@ covariance that is not negligible: D and H share the label counts. The terms are
 from collections.abc import Mapping
 
 from recall_claims import prediction
-from theory.attention import noise_terms
+from theory.attention import noise_declaration, noise_terms
 from theory.attention.noise_declaration import SOURCE, NoiseTerm, declared, sum_latex
-from theory.attention.problem import SIZES, Problem
+from theory.attention.problem import Problem
 
-MANY_TOKENS = SIZES.searched(
-    "d >= 16, L >= 8 and N >= V/3",
-    holds=lambda cell: cell["dim"] >= 16 and 3 * cell["samples"] >= cell["vocab_size"],
-)
-REGIME = MANY_TOKENS.searched("V >= 8 d", holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"])
-"""Where `variance` states its error, and `noise_terms` those of its terms."""
+MANY_TOKENS, REGIME = noise_declaration.MANY_TOKENS, noise_declaration.REGIME
 
 TERMS: dict[str, NoiseTerm] = declared
 """Every noise term by its symbol."""
@@ -30,12 +25,13 @@ COVARIANCE_POWERS = {symbol: term.covariance_power for symbol, term in TERMS.ite
 @prediction(
     latex=r"\frac{\mathrm{Var}_v\theta_v}{s_0^2}=" + sum_latex(TERMS) + r"+2\,\mathrm{Cov}(D,H)",
     source=SOURCE,
-    provenance="derived",
+    error=noise_declaration.ERROR,
+    regime=REGIME,
 )
 def variance(problem: Problem) -> float:
     r"""Variance of the token scores over tokens, in units of $s_0^2$.
 
-    Stated error: 10% for d >= 16, L >= 8, V >= 8 d and N >= V/3.
+    Stated error: {error} for d >= 16, L >= 8, V >= 8 d and N >= V/3.
     """
     terms = sum(term.variance(problem) for term in TERMS.values())
     return terms + noise_terms.count_covariance(problem)

@@ -11,10 +11,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from recall_claims import prediction
-from theory.attention.problem import Problem
+from recall_claims import percent, prediction
+from theory.attention.problem import SIZES, Problem
 
 SOURCE = "paper A, arXiv 2603.15923, A9 (a sum of named noise terms); formula derived"
+
+MANY_TOKENS = SIZES.searched(
+    "d >= 16, L >= 8 and N >= V/3",
+    holds=lambda cell: cell["dim"] >= 16 and 3 * cell["samples"] >= cell["vocab_size"],
+)
+REGIME = MANY_TOKENS.searched("V >= 8 d", holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"])
+"""Where the variance and each of its terms state their error."""
+ERROR = percent(10)
+"""The error that they state."""
 
 Formula = Callable[[Problem], float]
 
@@ -103,7 +112,8 @@ def noise_term(
             variance=_looked_up(formula),
             limit=partial(_power_law, constant, powers),
         )
-        return prediction(latex=latex, source=SOURCE, provenance="derived")(formula)
+        formula.__doc__ = f"{formula.__doc__}\n\n    Stated error: {{error}}."
+        return prediction(latex=latex, source=SOURCE, error=ERROR, regime=REGIME)(formula)
 
     return declare
 

@@ -14,13 +14,22 @@ noise.md derives every term, with the size of what is left out. Means are over d
 embeddings (exact moments). Norms of Gaussian embeddings fluctuate, which adds relative terms of
 order $1/d$, and of order $d/V$ to the terms A, F and H.
 
-Stated error of each term and of $v_q$: 10% for d >= 16, L >= 8, V >= 8 d and N >= V/3.
+Each term states the error of `noise.variance`, and where that does.
 """
 
-from recall_claims import prediction
-from theory.attention.noise_declaration import SOURCE, noise_term
+from recall_claims import percent, prediction
+from theory.attention.noise_declaration import ERROR, MANY_TOKENS, REGIME, SOURCE, noise_term
 from theory.attention.problem import Problem
 from theory.laws import spectra
+
+COUNTED = MANY_TOKENS.searched(
+    "2 d <= V <= d^2/8, N >= V",
+    holds=lambda cell: (
+        2 * cell["dim"] <= cell["vocab_size"] <= cell["dim"] ** 2 / 8
+        and cell["samples"] >= cell["vocab_size"]
+    ),
+)
+"""Where `count_covariance` states its error."""
 
 
 def _moments(problem: Problem) -> tuple[float, float, float]:
@@ -42,7 +51,8 @@ def count_noise(problem: Problem) -> float:
     r"+\frac{h^2L^2}{Vd}\left(1+\frac{2t_2}{V}\right)+\frac{4V}{N^2}\left(1+\frac Ld\right)"
     r"+\left(1+\frac1\ell\right)^2\frac1d\left(\frac{t_2}{N}+\frac{V(1+t_2)}{N^2}\right)\right]",
     source=SOURCE,
-    provenance="derived",
+    error=ERROR,
+    regime=REGIME,
 )
 def trigger_coefficient_variance(problem: Problem) -> float:
     r"""Variance $v_q$ of the trigger coefficient $q$ in $w = q\,z_{trig} + \dots$.
@@ -51,6 +61,8 @@ def trigger_coefficient_variance(problem: Problem) -> float:
     to a relative fluctuation $2/d^2$ over embeddings, which is not part of $v_q$. With the trigger
     in the values, $q$ includes what keys without the trigger read of the stored trigger, along it,
     and $v_q$ is the variance over data and embeddings.
+
+    Stated error: {error}, where `noise.variance` states its own.
     """
     return sum(trigger_coefficient_parts(problem).values())
 
@@ -278,12 +290,13 @@ def population_floor(problem: Problem) -> float:
     latex=r"\left(1-\frac1V\right)\frac{L}{NV^2}\left[4(1+2h)"
     r"\left(t_3-\frac{t_4(t_2+1)}{2V}\right)+2\tau Wt_3\right]",
     source=SOURCE,
-    provenance="derived",
+    error=percent(15),
+    regime=COUNTED,
 )
 def count_covariance(problem: Problem) -> float:
     """Twice the covariance of D and H, which share the label counts; limit 4 L V/(N d^3).
 
-    Stated error: 15% for V up to d^2/8. What one token reads of another is left out: a share of
+    Stated error: {error} for V up to d^2/8. What one token reads of another is left out: a share of
     about $(V/2d^2)(1+h)/(1+2h)$ (noise.md), which makes the rest 2.8 times too small at V =
     296, d = 16; there it is a thousandth of `noise.variance`.
     """

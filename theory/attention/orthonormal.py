@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from recall_claims import log_integers, prediction
+from recall_claims import log_integers, percent, prediction
 from theory.attention import localisation as random_localisation
 from theory.attention import signal
 from theory.attention.problem import SIZES, Problem
@@ -241,12 +241,13 @@ def _tie_law(s: _Sizes) -> tuple[Array, Array]:
 @prediction(
     latex=r"\mathrm{Var}_v\theta_v = E\theta_v^2 - (E\theta_v)^2 \text{ under the Poisson law}",
     source=_SOURCE,
-    provenance="derived",
+    error=percent(10),
+    regime=VARIANCE,
 )
 def variance(problem: Problem) -> float:
     """Variance of the token scores in units s0^2, without any interference term.
 
-    Stated error: 10% for L from 16 to V/8 and N from 16 to V.
+    Stated error: {error} for L from 16 to V/8 and N from 16 to V.
     """
     values, weights = _token_law(_sizes(problem))
     unit = signal.signal_unit(problem) * (problem.samples * problem.length) ** 2
@@ -256,14 +257,15 @@ def variance(problem: Problem) -> float:
 @prediction(
     latex=r"P = E\,F(\theta_u + \theta_{trig})^{L_{eff}}",
     source=_SOURCE,
-    provenance="derived",
+    error=0.04,
+    regime=LOCALISED.searched("N >= 12", holds=lambda cell: cell["samples"] >= 12),
 )
 def localisation(problem: Problem) -> float:
     r"""Probability that a fresh sequence is localised, by the Poisson law of the counts.
 
     $\theta_u$ and the distractors' scores follow the token law $F$, independently of
     $\theta_{trig}$. The problem's ``dim`` and ``embeddings`` play no part. Finite size: within
-    0.04 for V >= 128, L <= V/4 and N >= 12; with fewer samples exact ties decide, and it may be
+    {error} for V >= 128, L <= V/4 and N >= 12; with fewer samples exact ties decide, and it may be
     0.09(1) too high (V = 143, L = 9, N = 7).
     """
     values, weights = _token_law(_sizes(problem))
@@ -278,11 +280,7 @@ def localisation(problem: Problem) -> float:
     return float(trigger_weights @ found @ own_weights / trigger_weights.sum())
 
 
-@prediction(
-    latex=r"1-\left(1-\frac1V\right)^{N+1}\ (\tau=0)",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"1-\left(1-\frac1V\right)^{N+1}\ (\tau=0)", source=_SOURCE, error=1e-6)
 @lru_cache(maxsize=256)
 def recall(problem: Problem) -> float:
     r"""Share of tokens recalled: the coverage, independent of length and dimension. Exact.

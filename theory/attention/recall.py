@@ -20,11 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recall_claims import log_integers, prediction
-from theory.attention.problem import SIZES, Problem
+from recall_claims import Error, Regime, percent, prediction
+from theory.attention import recall_regimes
+from theory.attention.problem import Problem
 from theory.laws import crossing, quadrature, spectra, sphere
 
 _SOURCE = "paper A, arXiv 2603.15923, A3 and A9 (storage capacity); constants derived"
+REGIME, PLAIN = recall_regimes.REGIME, recall_regimes.PLAIN
+THRESHOLD, BALANCED = recall_regimes.THRESHOLD, recall_regimes.BALANCED
+
 _COUNT_NODES = 20
 _SCORE_NODES = 48
 _SCALE_NODES = 7
@@ -195,7 +199,8 @@ def _half_dim(problem: Problem, balanced: bool) -> float:
     r"+\frac{\kappa_0^2}{\lambda},\quad \sigma_A^2 = B^2\frac{V-1}{d},\quad"
     r"\sigma_B^2 = B^2\left(1+\frac{V-2}{d}\right)+\frac{s_n^2}{d}",
     source=_SOURCE,
-    provenance="derived",
+    error=0.07,
+    regime=PLAIN,
 )
 def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> float:
     r"""Recall accuracy with Gaussian interference, averaged over tokens and embeddings.
@@ -203,7 +208,7 @@ def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> flo
     A token is recalled if its own score, $s_n + \sigma_A t$, exceeds $V - 1$ independent
     competitors of standard deviation $\sigma_B$. $n$ is binomial, or $n = \lambda$ if ``balanced``.
 
-    Stated error: 0.07 for V >= 256, mostly too high: competitors are correlated.
+    Stated error: {error} for V >= 256, mostly too high: competitors are correlated.
 
     Raises:
         ValueError: the embeddings are orthonormal.
@@ -217,7 +222,11 @@ def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> flo
     r"{\sqrt{|y|^2/d+(m/\lambda)^2T^2}}\right)\right]^{V-1},\quad \xi = \sqrt{rB^2(V-1)/d}\,t,"
     r"\quad |y|^2 = rB^2(V-2)+s_n^2+2s_n\xi",
     source=_SOURCE,
-    provenance="derived",
+    error=(
+        Error(0.015, holds=recall_regimes.plain),
+        Error(0.02, "for Gaussian embeddings and with the trigger in the values"),
+    ),
+    regime=REGIME,
 )
 def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
     r"""Recall accuracy, averaged over tokens, data and embeddings.
@@ -231,9 +240,9 @@ def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
     $$ D = V\Big/\Big(\frac{t_4}{(1+V/d)^2} - 1\Big), \qquad t_4 = \tfrac1V\mathrm{tr}\,G^4 , $$
 
     fewer than $d$: D = 36 at V = 256, d = 56. With $D = d$ the accuracy comes out up to 0.02 low.
-    Stated error for V >= 256: 0.015; 0.02 for Gaussian embeddings, and with the trigger in the
-    values, where it is too low (by 0.006 on average over 22 settings with V = 256 and accuracies of
-    0.3 to 0.9, at most 0.012 at a standard error of 0.003; by 0.004 at V = 512).
+    Stated error for V >= 256: {error}. With the trigger in the values it is too low (by 0.006 on
+    average over 22 settings with V = 256 and accuracies of 0.3 to 0.9, at most 0.012 at a standard
+    error of 0.003; by 0.004 at V = 512).
 
     Args:
         problem: the setting; its length plays no part.
@@ -268,7 +277,11 @@ def given_count(
     r"A = \frac{1}{\beta^2}-\frac{\tau}{\lambda},\quad "
     r"B = 1+(1+\tau)\left(1+\frac1\lambda\right)+\frac{\tau V}{\lambda}",
     source=_SOURCE,
-    provenance="derived",
+    error=(
+        percent(5, "for V >= 256", lambda cell: cell["vocab_size"] >= 256),
+        percent(7, "for V >= 128"),
+    ),
+    regime=lambda: CLOSED_FORM,
 )
 def half_dim(problem: Problem) -> float:
     r"""Dimension at which half of the tokens are recalled, in closed form; infinite if none.
@@ -281,7 +294,7 @@ def half_dim(problem: Problem) -> float:
     problem's own ``dim`` plays no part.
 
     Finite size: competitors' scores are correlated, which lowers the true value by about
-    $\beta^2/d$: 7% at V = 128, 5% at 256, 2% at 1024, for loads of at least 2. With the trigger in
+    $\beta^2/d$, 2% at V = 1024. Stated error for loads of at least 2: {error}. With the trigger in
     the values the formula holds where the threshold is below V (2% at V = 256, load 64), and is 30%
     low above it.
     """
@@ -298,11 +311,7 @@ def half_dim(problem: Problem) -> float:
     return (linear + root) / (2 * square)
 
 
-@prediction(
-    latex=r"d_{1/2} \sim \sqrt{2V\log V\left(1+\frac1\lambda\right)}",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"d_{1/2} \sim \sqrt{2V\log V\left(1+\frac1\lambda\right)}", source=_SOURCE)
 def half_dim_asymptotic(problem: Problem) -> float:
     r"""Leading order of `half_dim` for $V\to\infty$ without the trigger in the values.
 
@@ -316,12 +325,13 @@ def half_dim_asymptotic(problem: Problem) -> float:
 @prediction(
     latex=r"\mathrm{Acc}(d_{1/2}) = \frac12",
     source=_SOURCE,
-    provenance="derived",
+    error=percent(3),
+    regime=THRESHOLD,
 )
 def half_dim_refined(problem: Problem, *, balanced: bool = False) -> float:
     r"""Dimension, a real number, at which `recall_accuracy` is 1/2; infinite if none below 4V is.
 
-    Stated error: 3% for V >= 256.
+    Stated error: {error} for V >= 256.
 
     Raises:
         ValueError: the embeddings are orthonormal.
@@ -330,27 +340,19 @@ def half_dim_refined(problem: Problem, *, balanced: bool = False) -> float:
     return _half_dim(problem.replace(length=2, dim=2), balanced)  # what the threshold ignores
 
 
-@prediction(
-    latex=r"P_{all} = e^{-V(1-\mathrm{Acc})}",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"P_{all} = e^{-V(1-\mathrm{Acc})}", source=_SOURCE, error=0.1, regime=BALANCED)
 def all_tokens_probability(problem: Problem) -> float:
     r"""Probability that every token is recalled, each the informative one of $\lambda$ samples.
 
     Near the threshold the tokens that fail are few and nearly independent, so their number is
     Poisson. With random counts a single unseen token already spoils it: hence balanced data.
 
-    Stated error: 0.1 for V >= 64, mostly too low: failures come together.
+    Stated error: {error} for V >= 64, mostly too low: failures come together.
     """
     return math.exp(-problem.vocab_size * (1 - recall_accuracy(problem, balanced=True)))
 
 
-@prediction(
-    latex=r"d_{all} \sim \sqrt{8V\log V}",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"d_{all} \sim \sqrt{8V\log V}", source=_SOURCE)
 def all_tokens_dim(problem: Problem) -> float:
     r"""Dimension above which every token is recalled (balanced data), for $V\to\infty$.
 
@@ -361,23 +363,7 @@ def all_tokens_dim(problem: Problem) -> float:
     return math.sqrt(8 * size * math.log(size))
 
 
-SEEN = SIZES.searched(
-    "N >= V",
-    holds=lambda cell: cell["samples"] >= cell["vocab_size"],
-    size=lambda cell: cell["vocab_size"] ** 2,
-    largest=1.2e6,
-    without=("length",),
-    samples=log_integers(128, 65536),
-    embeddings=("sphere", "gaussian"),
-)
-REGIME = SEEN.searched("V >= 256", holds=lambda cell: cell["vocab_size"] >= 256)
-"""Where `recall_accuracy` states its errors, and likewise `half_dim_refined`:"""
-THRESHOLD = REGIME.searched(
-    "trigger in the keys, unit-sphere embeddings",
-    without=("dim", "embeddings"),
-    trigger_in_values=(False,),
-)
-CLOSED_FORM = SEEN.searched(
+CLOSED_FORM: Regime = recall_regimes.SEEN.searched(
     "N >= 2 V, unit-sphere embeddings; with the trigger in the values, thresholds below V",
     holds=lambda cell: (
         cell["samples"] >= 2 * cell["vocab_size"]
@@ -389,12 +375,3 @@ CLOSED_FORM = SEEN.searched(
     without=("dim", "embeddings"),
 )
 """Where `half_dim` states its error."""
-BALANCED = SEEN.searched(
-    "balanced data: as many samples of each token; unit-sphere embeddings, trigger in the keys",
-    vocab_size=[2**k for k in range(6, 13)],
-    samples=[2**k for k in range(6, 15)],
-    without=("dim", "embeddings"),
-    trigger_in_values=(False,),
-    balanced=(True,),
-)
-"""Where `all_tokens_probability` states its error."""

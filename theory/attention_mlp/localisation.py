@@ -1,10 +1,11 @@
 r"""Localisation through the random layer: its probability and the critical number of samples."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import lru_cache
+from typing import Any
 
-from recall_claims import prediction
+from recall_claims import Error, percent, prediction
 from theory.attention import localisation, noise
 from theory.attention.localisation import SignalToNoise
 from theory.attention_mlp import noise as mlp_noise
@@ -13,6 +14,13 @@ from theory.laws import crossing
 
 _SOURCE = "paper A, arXiv 2603.15923, A9 (coupling of V, N, d, L, m); formula derived"
 _MOST_SAMPLES = 2**32
+CRITICAL = mlp_noise.SPARSE.searched(
+    "N_c >= V/3, trigger in the keys alone",
+    holds=lambda cell: cell["vocab_size"] / 3 <= _of_cell(cell) <= 4096,
+    samples=(1,),
+    trigger_in_values=(False,),
+)
+"""Where `critical_samples` states its error."""
 _COVARIANCE_POWERS = noise.COVARIANCE_POWERS | {
     symbol: term.covariance_power for symbol, term in mlp_noise.LAYER_TERMS.items()
 }
@@ -39,7 +47,11 @@ def signal_to_noise(problem: MlpProblem, without: Collection[str] = ()) -> Signa
 @prediction(
     latex=r"P = E_{q,\nu,\zeta}\,G\!\left(\frac{q + \nu}{\sigma}\right)",
     source=_SOURCE,
-    provenance="derived",
+    error=(
+        Error(0.02, holds=lambda cell: not cell.get("trigger_in_values", False)),
+        Error(0.04, "with the trigger in the values"),
+    ),
+    regime=mlp_noise.STATED,
 )
 def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
     r"""Probability that attention localises a fresh sequence.
@@ -47,8 +59,8 @@ def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
     As in `theory.attention.localisation`, but with the trigger in the values $q$ and $\nu$ are
     correlated: both hold its overlap with the mean row of the layer (`noise.bias_covariance`).
 
-    Stated error, where `noise.variance` states its own: 0.02, with the trigger in the values 0.04
-    (37 random such settings: at most 0.02 and 0.04, at a standard error of 0.01).
+    Stated error, where `noise.trigger_signal` states its own: {error} (37 random such settings: at
+    most 0.02 and 0.04, at a standard error of 0.01).
 
     ``without``: symbols of noise terms that are taken to be absent.
     """
@@ -60,7 +72,8 @@ def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
     r"\sqrt{b_1^4+b_0^2b_2^2+\beta^2\frac Ld+\chi^2\frac{L^2}{V}"
     r"+\frac dm\left[L^2\psi^2+Lqq'\left(1+\frac Ld\right)\right]}\quad(\tau=0)",
     source=_SOURCE,
-    provenance="derived",
+    error=percent(15),
+    regime=CRITICAL,
 )
 def critical_samples(problem: MlpProblem) -> float:
     r"""Samples at which half of fresh sequences are localised; infinite if no number suffices.
@@ -68,7 +81,8 @@ def critical_samples(problem: MlpProblem) -> float:
     Solves `probability` = 1/2 for N, log-interpolated between integers; the closed form beside it
     is the limit $V, N \gg d$, $\tau = 0$. The problem's own ``samples`` do not matter.
 
-    Stated error: 15% where `noise.variance` states its own, with the trigger in the keys alone.
+    Stated error: {error} where `noise.trigger_signal` states its own, with the trigger in the
+    keys alone.
     """
     return _critical_samples(problem.replace(samples=1))
 
@@ -79,3 +93,7 @@ def _critical_samples(problem: MlpProblem) -> float:
         return probability(problem.replace(samples=samples))
 
     return crossing.integer_root(found, level=0.5, most=_MOST_SAMPLES, within=0.01)
+
+
+def _of_cell(cell: Mapping[str, Any]) -> float:
+    return critical_samples(MlpProblem.of({**cell, "samples": 1}))

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from recall_claims import log_integers, prediction
+from recall_claims import log_integers, percent, prediction
 from theory.attention import noise, noise_terms, signal
 from theory.attention.noise_declaration import sum_latex
 from theory.attention.problem import SIZES
@@ -42,7 +42,14 @@ LAYER = SIZES.searched(
 SPARSE = LAYER.searched(
     "m >= 8, V >= 8 d", holds=lambda c: c["width"] >= 8 and c["vocab_size"] >= 8 * c["dim"]
 )
-"""Where `variance` and `trigger_signal` state their errors, for N >= V/3."""
+STATED = SPARSE.searched("N >= V/3", holds=lambda c: 3 * c["samples"] >= c["vocab_size"])
+"""Where `trigger_signal` states its error."""
+EVERY = STATED.searched(
+    "24 dimensions for each degree; even activations with plain residuals alone",
+    holds=lambda c: c["activation"] != "he2" or (c["dim"] >= 48 and not c.get("centred", False)),
+    activation=("relu", "gelu", "tanh", "he2"),
+)
+"""Where `variance` states its error."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A6, A9 and A10 (MLP noise); formula derived"
 
@@ -151,7 +158,8 @@ def coefficients(problem: MlpProblem) -> Coefficients:
     latex=r"\frac{E\theta_{trig}}{s_0} = \left(1-\frac1V\right)\left[\left(1-\frac1N\right)"
     r"\left(\bar c+\frac{\tau b_1^2}{d}\right)+\tau\frac VN\chi\left(1+\frac Ld\right)\right]",
     source=_SOURCE,
-    provenance="derived",
+    error=percent(7),
+    regime=STATED,
 )
 def trigger_signal(problem: MlpProblem) -> float:
     r"""Mean trigger score $E\theta_{trig}$.
@@ -159,7 +167,7 @@ def trigger_signal(problem: MlpProblem) -> float:
     $\bar c\to b_1^2$: only pairs of samples with the same label carry signal, and through a layer
     they do so by the slope of $\phi$ at small arguments. An even $\phi$ has none.
 
-    Stated error: 7% where `variance` states its own.
+    Stated error: {error} where `variance` states its own.
     """
     p, c = problem, coefficients(problem)
     tau = float(p.trigger_in_values)
@@ -349,16 +357,18 @@ def bias_covariance(problem: MlpProblem) -> float:
         rf",\quad {sum_latex([symbol])} = {term.latex}" for symbol, term in LAYER_TERMS.items()
     ),
     source=_SOURCE,
-    provenance="derived",
+    error=percent(12),
+    regime=EVERY,
 )
 def variance(problem: MlpProblem) -> float:
     r"""Variance of the token scores over tokens, in units of $s_0^2$: the sum of `terms`.
 
-    Stated error: 12% for d >= 24, L >= 8, m >= 8, V >= 8 d and N >= V/3, both kinds of residuals
-    (96 random such settings with V up to 1500 and N up to 6 V: 0.95 to 1.10, at a standard error of
-    0.02). Activations are those of `activations.NAMES`; the degree of a polynomial counts over d.
-    Not for He2 with centred residuals: an even activation has no slope, all leading terms vanish,
-    and what is left out counts; there the sum is 1.2 to 1.65 times too small, at any width.
+    Stated error: {error} for d >= 24, L >= 8, m >= 8, V >= 8 d and N >= V/3, both kinds of
+    residuals (96 random such settings with V up to 1500 and N up to 6 V: 0.95 to 1.10, at a
+    standard error of 0.02). Activations are those of `activations.NAMES`; the degree of a
+    polynomial counts over d. Not for He2 with centred residuals: an even activation has no slope,
+    all leading terms vanish, and what is left out counts; there the sum is 1.2 to 1.65 times too
+    small, at any width.
     """
     return sum(terms(problem).values())
 
@@ -372,7 +382,6 @@ def dominant(problem: MlpProblem) -> str:
 @prediction(
     latex=r"\mathrm{SNR} = \frac{E\theta_{trig}}{\sqrt{\mathrm{Var}_v\,\theta_v}}",
     source=_SOURCE,
-    provenance="derived",
 )
 def snr(problem: MlpProblem) -> float:
     """Mean trigger score over the root of the mean variance of the token scores."""

@@ -17,14 +17,15 @@ nothing smooths it, for d of V and more.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_claims import Regime, log_integers, one_of, prediction
+from recall_claims import Error, Regime, log_integers, one_of, percent, prediction
 from theory.attention import recall
 from theory.attention.problem import SIZES
 from theory.attention_mlp import activations
@@ -40,7 +41,52 @@ REGIME = SIZES.searched(
     activation=("relu", "gelu", "tanh"),
     without=("length", "trigger_in_values"),
 )
-"""Where `mlp_recall_accuracy` states its errors, the smaller one for activations with a slope."""
+"""Where `mlp_recall_accuracy` states its smaller error, and with He2 both:"""
+STATED = REGIME.searched(activation=("relu", "gelu", "tanh", "he2"))
+CAPACITY = Regime(
+    "balanced data, m >= 32, d >= 24, capacities from 64 to 512",
+    {
+        "dim": log_integers(24, 256),
+        "width": log_integers(32, 4096),
+        "activation": one_of("relu", "gelu", "tanh", "he2"),
+    },
+    holds=lambda cell: 64 <= _capacity(cell) <= 512,
+    size=lambda cell: cell["width"] * cell["dim"],
+    largest=6e4,
+)
+"""Where `capacity` states its error."""
+SAMPLES = SIZES.searched(
+    "m >= 32, d >= 24, V up to half the capacity, N_c of at least 6 V",
+    holds=lambda cell: (
+        2 * cell["vocab_size"] <= _capacity(cell)
+        and 6 * cell["vocab_size"] <= _critical_samples(cell) <= 2**16
+    ),
+    size=lambda cell: cell["vocab_size"] ** 2,
+    largest=6e5,
+    dim=log_integers(24, 256),
+    width=log_integers(32, 4096),
+    activation=("relu", "gelu", "tanh", "he2"),
+    samples=(1,),
+    without=("length", "trigger_in_values"),
+)
+"""Where `critical_samples` states its error."""
+WIDTH = SIZES.searched(
+    "activations without a mean, d >= 24, V up to half the capacity at any width, N >= 4 V, widths "
+    "of 32 and more",
+    holds=lambda cell: (
+        cell["samples"] >= 4 * cell["vocab_size"]
+        and 2 * cell["vocab_size"] <= _capacity({**cell, "width": 1e9})
+        and 32 <= _critical_width(cell) <= 4096
+    ),
+    size=lambda cell: cell["vocab_size"] ** 2,
+    largest=6e5,
+    samples=log_integers(256, 16384),
+    dim=log_integers(24, 256),
+    activation=("he2",),
+    width=(1,),
+    without=("length", "trigger_in_values"),
+)
+"""Where `critical_width` states its error."""
 
 Array = NDArray[np.float64]
 Number = TypeVar("Number", float, Array)
@@ -127,7 +173,11 @@ def _trigger_terms(activation: str) -> tuple[float, float, float]:
     r"s = \frac n\lambda qg - \kappa_0,\quad B^2 = \left(1+\frac1\lambda\right)"
     r"\left[\left(1-\frac1m\right)K_d+g\frac{q\tau_\phi^2}{m}\right]+\frac{\kappa_0^2}{\lambda}",
     source=_SOURCE,
-    provenance="derived",
+    error=(
+        Error(0.03, "for activations with a slope", lambda cell: cell["activation"] != "he2"),
+        Error(0.05, "for He2"),
+    ),
+    regime=STATED,
 )
 def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float:
     r"""Recall accuracy through the layer, averaged over tokens, data, embeddings and weights.
@@ -138,9 +188,9 @@ def mlp_recall_accuracy(problem: MlpProblem, *, balanced: bool = False) -> float
     ``centred`` residuals remove $\kappa_0$ everywhere but in the signal,
     $\frac n\lambda(q - \kappa_0)$.
 
-    Domain: within 0.03 for V >= 128, m >= 32 and activations with a slope, 0.05 for He2 (0.037 too
-    low at V = 165, d = 24, m = 180). With He3, whose moments are dominated by rare neurons, it is
-    low by up to 0.1 until m is several times the kurtosis of the features (93).
+    Stated error for V >= 128 and m >= 32: {error} (0.037 too low at V = 165, d = 24, m = 180). With
+    He3, whose moments are dominated by rare neurons, it is low by up to 0.1 until m is several
+    times the kurtosis of the features (93).
     """
     return _accuracy(problem, balanced)
 
@@ -212,7 +262,8 @@ def _excess(
 @prediction(
     latex=r"\frac{1}{\beta_V^2} = \frac{V+d}{d}\,\frac{T^2}{(q-\kappa_0)^2}+\frac1d",
     source=_SOURCE,
-    provenance="derived",
+    error=percent(12),
+    regime=CAPACITY,
 )
 def capacity(*, dim: float, width: float, activation: str) -> float:
     r"""Vocabulary of which half is recalled, equally often seen tokens: a real number, 0 if none.
@@ -225,7 +276,7 @@ def capacity(*, dim: float, width: float, activation: str) -> float:
     proportional to $md$ while the second term dominates, saturated in m once the first does, which
     happens at $m \sim d^r$ with r the first Hermite order of $\phi$ beyond the constant.
 
-    Stated error: 12% for d >= 24 and m >= 32, from 64 to 512 tokens; mostly too large.
+    Stated error: {error} for d >= 24 and m >= 32, from 64 to 512 tokens; mostly too large.
     """
     values = kernel(activation, dim)
 
@@ -241,7 +292,8 @@ def capacity(*, dim: float, width: float, activation: str) -> float:
     latex=r"\frac{1}{\beta_V^2} = \frac{V+d}{d}\,\frac{(1+1/\lambda)T^2+\kappa_0^2/\lambda}"
     r"{(q-\kappa_0)^2}+\frac1d",
     source=_SOURCE,
-    provenance="derived",
+    error=percent(60),
+    regime=SAMPLES,
 )
 def critical_samples(problem: MlpProblem) -> float:
     r"""Samples at which half of the tokens are recalled; infinite if no number suffices.
@@ -251,7 +303,7 @@ def critical_samples(problem: MlpProblem) -> float:
     $N d \ge 2V^2\log V\,\kappa_0^2/(q-\kappa_0)^2$; ``centred`` residuals do not pay it.
     The problem's own ``samples`` do not matter.
 
-    Stated error: 60% for V up to half the capacity and N of at least 6 V, always too small:
+    Stated error: {error} for V up to half the capacity and N of at least 6 V, always too small:
     half of `mlp_recall_accuracy` is reached at 1.28 to 1.40 times as many samples, since
     interference and counts vary.
     """
@@ -267,7 +319,8 @@ def critical_samples(problem: MlpProblem) -> float:
     latex=r"m_{rec} = \frac{(1+1/\lambda)\,q\tau_\phi^2}{\frac{d}{V+d}(q-\kappa_0)^2"
     r"\left(\frac{1}{\beta_V^2}-\frac1d\right)-(1+1/\lambda)K_d-\kappa_0^2/\lambda}",
     source="paper A, arXiv 2603.15923, A10 (required m d); formula derived",
-    provenance="derived",
+    error=percent(35),
+    regime=WIDTH,
 )
 def critical_width(problem: MlpProblem) -> float:
     """Width at which half of the tokens are recalled, by `critical_samples` solved for m.
@@ -275,8 +328,8 @@ def critical_width(problem: MlpProblem) -> float:
     Infinite beyond the recall cap, which an infinitely wide layer sets. The problem's own
     ``width`` does not matter.
 
-    Stated error: 35% for activations without a mean, V up to half of what an infinite width
-    holds and N of at least 4 V; mostly too small.
+    Stated error: {error} for activations without a mean, V up to half of what an infinite width
+    holds, N of at least 4 V and widths from 32 on; mostly too small.
     """
     values = kernel(problem.activation, problem.dim, trigger_in_values=problem.trigger_in_values)
     offset = 0.0 if problem.centred else values.other
@@ -286,15 +339,13 @@ def critical_width(problem: MlpProblem) -> float:
     return slope / (1 - wide) if wide < 1 else math.inf
 
 
-CAPACITY = Regime(
-    "balanced data, m >= 32, d >= 24, capacities from 64 to 512",
-    {
-        "dim": log_integers(24, 256),
-        "width": log_integers(32, 4096),
-        "activation": one_of("relu", "gelu", "tanh", "he2"),
-    },
-    holds=lambda cell: 64 <= capacity(**cell) <= 512,
-    size=lambda cell: cell["width"] * cell["dim"],
-    largest=6e4,
-)
-"""Where `capacity` states its error."""
+def _capacity(cell: Mapping[str, Any]) -> float:
+    return capacity(**{name: cell[name] for name in ("dim", "width", "activation")})
+
+
+def _critical_width(cell: Mapping[str, Any]) -> float:
+    return critical_width(MlpProblem.of({"length": 2, "width": 1, **cell}))
+
+
+def _critical_samples(cell: Mapping[str, Any]) -> float:
+    return critical_samples(MlpProblem.of({"length": 2, "samples": 1, **cell}))

@@ -52,7 +52,6 @@ def capacity(parameters: float) -> float:
 @prediction(
     latex=r"SR = \min\{\tfrac{1024}{1280}x, \tfrac{1024}{2300}(y + \tfrac x2)\}",
     source="paper B, arXiv 2412.06538, B8: drawn boundary, made linear in the facts by B4",
-    provenance="derived",
 )
 def traded_capacity(value_parameters: float, mlp_parameters: float) -> float:
     """Number of facts on the published boundary between attention and MLP.

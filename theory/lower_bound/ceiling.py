@@ -31,9 +31,7 @@ REVEALED = Regime(
 _SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and constants derived"
 
 
-@prediction(
-    latex=r"\alpha \le \frac1V\,\frac{I-1}{W_0((I-1)/e)}", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"\alpha \le \frac1V\,\frac{I-1}{W_0((I-1)/e)}", source=_SOURCE)
 def largest_accuracy(information: float, vocab_size: int) -> float:
     r"""Largest possible mean accuracy with ``information`` nats about the map.
 
@@ -50,18 +48,14 @@ def largest_accuracy(information: float, vocab_size: int) -> float:
     return min(1.0, right / vocab_size)
 
 
-@prediction(
-    latex=r"I \ge \alpha V\log(\alpha V) - \alpha V + 1", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"I \ge \alpha V\log(\alpha V) - \alpha V + 1", source=_SOURCE)
 def information_needed(accuracy: float, vocab_size: int) -> float:
     """Least information, in nats, that allows the accuracy; inverse of `largest_accuracy`."""
     right = accuracy * vocab_size
     return right * math.log(right) - right + 1
 
 
-@prediction(
-    latex=r"P(\hat\pi = \pi) \le \frac{I + \log 2}{\log V!}", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"P(\hat\pi = \pi) \le \frac{I + \log 2}{\log V!}", source=_SOURCE)
 def exact_recovery(information: float, vocab_size: int) -> float:
     """Largest possible probability that every label is right (Fano's inequality)."""
     return min(1.0, (information + math.log(2)) / float(special.gammaln(vocab_size + 1)))
@@ -70,7 +64,6 @@ def exact_recovery(information: float, vocab_size: int) -> float:
 @prediction(
     latex=r"d^2 \ge \frac{2(\alpha V\log(\alpha V) - \alpha V + 1)}{\log(1+\rho)}",
     source=_SOURCE,
-    provenance="derived",
 )
 def critical_dim(problem: Problem, *, accuracy: float = 0.5) -> float:
     """Dimension below which no estimator of the Gaussian-equivalent channel has the accuracy.

@@ -14,9 +14,7 @@ from theory.attention.problem import Problem
 _SOURCE = "paper A, arXiv 2603.15923, A3 and A4 (N, d and L enter as a product); constants derived"
 
 
-@prediction(
-    latex=r"d_{1/2}^2 = 2V\log V\left(1+\frac{LV}{N}\right)", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"d_{1/2}^2 = 2V\log V\left(1+\frac{LV}{N}\right)", source=_SOURCE)
 def half_dim(problem: Problem) -> float:
     r"""Dimension at which half of the labels are guessed right, to leading order.
 
@@ -28,7 +26,7 @@ def half_dim(problem: Problem) -> float:
     return math.sqrt(2 * size * math.log(size) * noise)
 
 
-@prediction(latex=r"N d^2 = 2LV^2\log V", source=_SOURCE, provenance="derived")
+@prediction(latex=r"N d^2 = 2LV^2\log V", source=_SOURCE)
 def half_samples(problem: Problem) -> float:
     r"""Number of samples at which half of the labels are guessed right, to leading order.
 

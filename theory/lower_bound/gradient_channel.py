@@ -20,7 +20,7 @@ import math
 
 from scipy import stats
 
-from recall_claims import integers, log_integers, prediction
+from recall_claims import EXACT, integers, log_integers, prediction
 from theory.attention.problem import SIZES, Problem
 
 EVERY_MAP = SIZES.searched(
@@ -36,7 +36,7 @@ EVERY_MAP = SIZES.searched(
 _SOURCE = "paper A, arXiv 2603.15923, A4 and A13 (lower bound); inequality and constants derived"
 
 
-@prediction(latex=r"\rho = \frac{N+V}{(L-1)(V-1)}", source=_SOURCE, provenance="derived")
+@prediction(latex=r"\rho = \frac{N+V}{(L-1)(V-1)}", source=_SOURCE)
 def snr(problem: Problem) -> float:
     r"""Signal over noise in the gradient, variance per direction of mean zero.
 
@@ -47,7 +47,7 @@ def snr(problem: Problem) -> float:
     return (problem.samples + size) / ((problem.length - 1) * (size - 1))
 
 
-@prediction(latex=r"\frac12\log(1+\rho)", source=_SOURCE, provenance="derived")
+@prediction(latex=r"\frac12\log(1+\rho)", source=_SOURCE)
 def entry_information(problem: Problem) -> float:
     """Upper bound in nats on what one entry of G tells; `information` is that times their number.
 
@@ -59,7 +59,6 @@ def entry_information(problem: Problem) -> float:
 @prediction(
     latex=r"I(\pi; G) \le I_B = \frac{d^2}{2}\log\Big(1 + \frac{N+V}{(L-1)(V-1)}\Big)",
     source=_SOURCE,
-    provenance="derived",
 )
 def information(problem: Problem) -> float:
     r"""Upper bound in nats on what G tells about the map, in the Gaussian-equivalent channel.
@@ -78,7 +77,7 @@ def information(problem: Problem) -> float:
 @prediction(
     latex=r"I_1 = \log\frac VL + E\log(1 + n),\quad n\sim\mathrm{Bin}(L-1, 1/V)",
     source=_SOURCE,
-    provenance="derived",
+    error=EXACT,
 )
 def sample_information(problem: Problem) -> float:
     r"""Exactly what one sequence and its label tell about the map, in nats.

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from recall_claims import prediction
+from recall_claims import percent, prediction
 from theory.attention.problem import Problem
 from theory.laws import quadrature
 from theory.lower_bound import argmax_accuracy
@@ -27,7 +27,8 @@ _MEETING_NODES = 8
     r"\quad \sigma_B^2 \simeq \left(1+\frac1\lambda\right)\left[\frac{(1-\delta)^2V}{d^2}"
     r"+\frac{1-\delta}{d}\right]+\frac{s^2(1-\delta)}{d}+\frac{L-1}{N\delta^2}",
     source=_SOURCE,
-    provenance="derived",
+    error=0.015,
+    regime=REGIME,
 )
 @cache
 def linear_mmse_accuracy(problem: Problem) -> float:
@@ -35,7 +36,7 @@ def linear_mmse_accuracy(problem: Problem) -> float:
 
     A token meets a label by chance $\mu = NL/V^2$ times; where $\mu$ is of order 1 the skewness of
     that count matters, and it enters through the score that a rival has from its own entry of M.
-    Finite size: within 0.015 for V >= 256, d of at least 30 and N of at least 8V.
+    Finite size: within {error} for V >= 256, d of at least 30 and N of at least 8V.
 
     Raises:
         ValueError: the dimension is not between 3 and V - 2.
@@ -75,10 +76,15 @@ def linear_mmse_accuracy(problem: Problem) -> float:
     return argmax_accuracy.probability(scores, law, size)
 
 
-@prediction(latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12", source=_SOURCE, provenance="derived")
+@prediction(
+    latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12",
+    source=_SOURCE,
+    error=percent(8),
+    regime=THRESHOLD,
+)
 def critical_samples(problem: Problem) -> float:
     """N at which half of the labels are guessed right; infinite if none below 2^30.
 
-    Stated error: 8% for V >= 256, d >= 30 and N >= 8 V.
+    Stated error: {error} for V >= 256, d >= 30 and N >= 8 V.
     """
     return argmax_accuracy.half_samples(linear_mmse_accuracy, problem)

@@ -10,7 +10,7 @@ all labels, so that a few tokens bear most of it.
 import math
 from functools import cache
 
-from recall_claims import prediction
+from recall_claims import percent, prediction
 from theory.attention.problem import Problem
 from theory.laws import quadrature, spectra
 from theory.lower_bound import argmax_accuracy
@@ -27,13 +27,14 @@ _BIAS_NODES = 9
     r"+\frac{s^2}{d}+\frac{L-1}{N}\left[\left(1+\frac{V-1}{d}\right)^2"
     r"+\frac{L-1}{V}\,c^2\left(1+\frac{V-1}{d}\right)\right]",
     source=_SOURCE,
-    provenance="derived",
+    error=0.015,
+    regime=REGIME,
 )
 @cache
 def matched_filter_accuracy(problem: Problem) -> float:
     r"""Mean accuracy of the matched filter on the gradient of a training batch.
 
-    Finite size: within 0.015 for V >= 256; d of at least 30 and N of at least 8V.
+    Finite size: within {error} for V >= 256; d of at least 30 and N of at least 8V.
     """
     size, dim = problem.vocab_size, problem.dim
     law = argmax_accuracy.counts(problem)
@@ -63,10 +64,15 @@ def matched_filter_accuracy(problem: Problem) -> float:
     return float(weights @ [given(1 + math.sqrt(overlap) * node) for node in nodes])
 
 
-@prediction(latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12", source=_SOURCE, provenance="derived")
+@prediction(
+    latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12",
+    source=_SOURCE,
+    error=percent(8),
+    regime=THRESHOLD,
+)
 def critical_samples(problem: Problem) -> float:
     """N at which the matched filter guesses half of the labels; infinite if none below 2^30.
 
-    Stated error: 8% for V >= 256, d >= 30 and N >= 8 V.
+    Stated error: {error} for V >= 256, d >= 30 and N >= 8 V.
     """
     return argmax_accuracy.half_samples(matched_filter_accuracy, problem)

@@ -26,7 +26,7 @@ EXPONENTS = {"length": -2.0}
 """Exponent of the share of variance that one token explains beyond the d linear directions."""
 
 
-@prediction(latex=r"\rho_j \le \frac1L", source=_SOURCE, provenance="derived")
+@prediction(latex=r"\rho_j \le \frac1L", source=_SOURCE)
 def largest_share(length: float) -> float:
     r"""Largest share of the variance of any feature of a sequence that one position explains.
 

@@ -13,20 +13,20 @@ $\kappa = d\,b\sqrt R/(B-b^2)$ and $b$ is the coefficient of the wrong output in
 below differ in the variance of the coefficients, $T^2$, and in isotropic noise of mean squared
 length $\tau^2$; $B=(n-1)T^2+\tau^2$. Derivation and asymptotics are in linear.md.
 
-Finite size: within 0.006 of simulations for $n\ge 30$, $d\ge 24$, and 0.01 from $d = 12$ on, always
-high; within 10% of the rate of failures where they are rare. The quadrature is good to 0.0015 for
-$n$ up to 131072.
+Finite size: always high; within 10% of the rate of failures where they are rare. The quadrature is
+good to 0.0015 for $n$ up to 131072.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recall_claims import Regime, log_integers, prediction
+from recall_claims import Error, Regime, log_integers, percent, prediction
 from theory.laws import crossing, quadrature, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B1; constants derived"
@@ -40,6 +40,21 @@ PAIRS = Regime(
 """Where the shares that are recalled state their errors."""
 THRESHOLD = PAIRS.searched(without=("dim",))
 """Where a dimension that is found states its error."""
+LOW_RANK = PAIRS.searched(
+    "rank from 12 to d",
+    holds=lambda cell: cell["width"] <= cell["dim"],
+    width=log_integers(12, 1024),
+)
+"""Where `low_rank_accuracy` states its error."""
+RANK = PAIRS.searched(
+    "and half are recalled at a rank of 12 or more, below d",
+    holds=lambda cell: 12 <= _half_rank(cell) <= 0.95 * cell["dim"],
+    associations=log_integers(30, 2048),
+    dim=log_integers(16, 512),
+)
+"""Where `half_rank` states its error."""
+WHOLE = Regime("d >= 32", {"dim": log_integers(32, 1024)})
+"""Where `capacity` states its error."""
 
 Array = NDArray[np.float64]
 
@@ -107,10 +122,16 @@ def _check(associations: float, dim: float) -> None:
 @prediction(
     latex=r"P = E_{R,x}\left[P_{b,c,c'}\left(s < 1+x\right)\right]^{n-1}",
     source=_SOURCE,
-    provenance="derived",
+    error=(
+        Error(0.006, "for d >= 24", lambda cell: cell["dim"] >= 24),
+        Error(0.01, "for d >= 12"),
+    ),
+    regime=PAIRS,
 )
 def linear_memory_accuracy(associations: float, dim: float) -> float:
     r"""Share of $n$ associations that $W=\sum_k u_ke_k^\top$ recalls: $T^2=1/d$, $B=(n-1)/d$.
+
+    Stated error for n >= 30: {error}.
 
     >>> round(linear_memory_accuracy(200, 64), 2)
     0.88
@@ -126,7 +147,8 @@ def linear_memory_accuracy(associations: float, dim: float) -> float:
     latex=r"P_m = E_q P\left(T^2=\frac1{qd}\right),\quad q\sim\mathrm{Beta}"
     r"\left(\frac m2,\frac{d-m}2\right)",
     source=_SOURCE,
-    provenance="derived",
+    error=0.01,
+    regime=LOW_RANK,
 )
 def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
     r"""Accuracy of $W\Pi$ with $\Pi$ the projector onto a random subspace of dimension $m$.
@@ -134,7 +156,7 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
     The signal is $q=e_i^\top\Pi e_i$ and $b_k=e_k^\top\Pi e_i$ is $\sqrt q$ times a coordinate of
     the sphere: relative to the signal $T^2=1/(qd)\simeq1/m$. Hence $d^2$ becomes $md$.
 
-    Stated error: 0.01 for n >= 30 and ranks of at least 12.
+    Stated error: {error} for n >= 30 and ranks of at least 12.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`, or a rank outside (0, d].
@@ -152,7 +174,8 @@ def low_rank_accuracy(associations: float, dim: float, width: float) -> float:
 @prediction(
     latex=r"B = \frac{n-1}d+\left(\frac\pi2-1\right)\frac nd",
     source=_SOURCE,
-    provenance="derived",
+    error=0.015,
+    regime=PAIRS,
 )
 def one_bit_accuracy(associations: float, dim: float) -> float:
     r"""Accuracy of the memory $\mathrm{sign}(W)$, one bit a parameter.
@@ -162,7 +185,7 @@ def one_bit_accuracy(associations: float, dim: float) -> float:
     the signal the rest adds an isotropic vector of squared length $(\pi/2-1)\,n/d$. To leading
     order the noise grows by $\pi/2$, but the terms of order $1/d$ do not.
 
-    Stated error: 0.015 for n >= 30 and d >= 12, mostly too low; 0.007 from n = 60 on.
+    Stated error: {error} for n >= 30 and d >= 12, mostly too low; 0.007 from n = 60 on.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.
@@ -172,15 +195,11 @@ def one_bit_accuracy(associations: float, dim: float) -> float:
     return recalled(dim, associations - 1, 1 / dim, extra=rest)
 
 
-@prediction(
-    latex=r"P_{all} = e^{-n(1-P)}",
-    source=_SHARP,
-    provenance="derived",
-)
+@prediction(latex=r"P_{all} = e^{-n(1-P)}", source=_SHARP, error=0.04, regime=PAIRS)
 def all_recalled(associations: float, dim: float) -> float:
     """Probability that every association is recalled: the few failures are nearly Poisson.
 
-    Stated error: 0.04 for n >= 30.
+    Stated error: {error} for n >= 30.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.
@@ -188,12 +207,12 @@ def all_recalled(associations: float, dim: float) -> float:
     return math.exp(-associations * (1 - linear_memory_accuracy(associations, dim)))
 
 
-@prediction(latex=r"P(d_{1/2}) = \frac12", source=_SOURCE, provenance="derived")
+@prediction(latex=r"P(d_{1/2}) = \frac12", source=_SOURCE, error=percent(2), regime=THRESHOLD)
 @lru_cache(maxsize=4096)
 def half_dim(associations: float) -> float:
     """Dimension at which half of the associations are recalled, a real number; 0 if below 4.
 
-    Stated error: 2% for n >= 30.
+    Stated error: {error} for n >= 30.
 
     Raises:
         ValueError: fewer than 3 associations.
@@ -201,12 +220,12 @@ def half_dim(associations: float) -> float:
     return _threshold(lambda dim: linear_memory_accuracy(associations, dim), 4, 4 * associations)
 
 
-@prediction(latex=r"P_{all}(d_{all}) = \frac12", source=_SHARP, provenance="derived")
+@prediction(latex=r"P_{all}(d_{all}) = \frac12", source=_SHARP, error=percent(3), regime=THRESHOLD)
 @lru_cache(maxsize=4096)
 def all_dim(associations: float) -> float:
     """Dimension at which all are recalled with probability 1/2, a real number; 0 if below 4.
 
-    Stated error: 3% for n >= 30.
+    Stated error: {error} for n >= 30.
 
     Raises:
         ValueError: fewer than 3 associations.
@@ -215,13 +234,16 @@ def all_dim(associations: float) -> float:
 
 
 @prediction(
-    latex=r"P_m(m_{1/2}) = \frac12,\quad m_{1/2}d\sim2n\ln n", source=_SOURCE, provenance="derived"
+    latex=r"P_m(m_{1/2}) = \frac12,\quad m_{1/2}d\sim2n\ln n",
+    source=_SOURCE,
+    error=percent(3),
+    regime=RANK,
 )
 @lru_cache(maxsize=4096)
 def half_rank(associations: float, dim: float) -> float:
     """Rank at which half of the associations are recalled: real, infinite above d, 0 below 2.
 
-    Stated error: 3% for n >= 30 and ranks of at least 12.
+    Stated error: {error} for n >= 30 and ranks of at least 12.
 
     Raises:
         ValueError: sizes as in `linear_memory_accuracy`.
@@ -232,27 +254,12 @@ def half_rank(associations: float, dim: float) -> float:
     return _threshold(lambda width: low_rank_accuracy(associations, dim, width), 2, largest)
 
 
-LOW_RANK = PAIRS.searched(
-    "rank from 12 to d",
-    holds=lambda cell: cell["width"] <= cell["dim"],
-    width=log_integers(12, 1024),
-)
-"""Where `low_rank_accuracy` states its error."""
-RANK = PAIRS.searched(
-    "and half are recalled at a rank of 12 or more, below d",
-    holds=lambda cell: 12 <= half_rank(cell["associations"], cell["dim"]) <= 0.95 * cell["dim"],
-    associations=log_integers(30, 2048),
-    dim=log_integers(16, 512),
-)
-"""Where `half_rank` states its error."""
-
-
-@prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, provenance="derived")
+@prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, error=percent(6), regime=WHOLE)
 @lru_cache(maxsize=4096)
 def capacity(dim: float) -> float:
     """Number of associations all recalled with probability 1/2, a real number; 0 if below 3.
 
-    Stated error: 6% for d >= 32.
+    Stated error: {error} for d >= 32.
 
     Raises:
         ValueError: fewer than 4 dimensions.
@@ -265,7 +272,7 @@ def _threshold(success: Callable[[float], float], low: float, high: float) -> fl
     return crossing.log_root(success, low, high, level=0.5, tolerance=1e-6)
 
 
-@prediction(latex=r"d_{1/2}\sim\sqrt{2n\ln n}", source=_SOURCE, provenance="derived")
+@prediction(latex=r"d_{1/2}\sim\sqrt{2n\ln n}", source=_SOURCE)
 def half_dim_asymptotic(associations: float) -> float:
     """Leading order of `half_dim`."""
     return math.sqrt(2 * associations * math.log(associations))
@@ -275,3 +282,7 @@ def half_dim_asymptotic(associations: float) -> float:
 def all_dim_asymptotic(associations: float) -> float:
     """Leading order of `all_dim`, as arXiv 2605.05189 states it."""
     return math.sqrt(8 * associations * math.log(associations))
+
+
+def _half_rank(cell: Mapping[str, Any]) -> float:
+    return half_rank(cell["associations"], cell["dim"])

@@ -52,7 +52,6 @@ def critical_load(share: float) -> float:
 @prediction(
     latex=r"n\,E\,\mathrm{dist}^2(g,C) = d^2,\quad C = \{w: u\cdot w\ge|w|\cos\beta\}",
     source="arXiv 2605.05189, C4; derived",
-    provenance="derived",
 )
 def critical_associations(dim: int, share: float) -> float:
     """Number of pairs of unit vectors up to which some memory retrieves all listwise.

@@ -19,12 +19,14 @@ Competitors share the fluctuation r of $|F|^2$ and correlate like D random direc
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from recall_claims import Regime, log_integers, one_of, prediction
+from recall_claims import Error, Regime, log_integers, one_of, percent, prediction
 from theory.laws import crossing, quadrature, spectra, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B2; constants derived"
@@ -46,7 +48,7 @@ COSINE = PAIRS.searched(
     size=lambda cell: cell["associations"] * (cell["width"] + cell["outputs"]),
     largest=1e6,
 )
-"""Where `mlp_memory_accuracy` states 0.018 and less for the cosine."""
+"""Where `mlp_memory_accuracy` states its error for the cosine."""
 RELU = Regime(
     "ReLU, d >= 24, widths of 2 d and more, as many outputs as pairs",
     {
@@ -60,6 +62,24 @@ RELU = Regime(
     largest=2e6,
 )
 """Where `mlp_memory_accuracy` states its error for ReLU."""
+STORED = Regime(
+    "as many outputs as pairs, 64 or more; ReLU up to m = d^2/1.53",
+    {
+        "dim": log_integers(32, 512),
+        "width": log_integers(64, 16384),
+        "features": one_of("cosine", "relu"),
+    },
+    holds=lambda cell: (
+        (
+            cell["features"] == "cosine"
+            or 2 * cell["dim"] <= cell["width"] <= cell["dim"] ** 2 / 1.53
+        )
+        and _stored(cell) >= 64
+    ),
+    size=lambda cell: cell["width"] * cell["dim"],
+    largest=6e4,
+)
+"""Where `capacity` states its error."""
 _SCALE_NODES, _SCORE_NODES = 5, 120
 _WIDEST = 1e9
 
@@ -161,7 +181,14 @@ def _check(associations: float, outputs: float, width: float, law: FeatureLaw) -
     latex=r"\mathrm{Acc} = E_{i,\kappa,r,t}\prod_{j\ne i}F_D\left(\frac{\kappa+\alpha+\eta}"
     r"{\sqrt{|F|^2/d+\kappa n_jT^2}}\right),\quad T^2=T_\infty^2+\frac1{m_1}",
     source=_SOURCE,
-    provenance="derived",
+    error=(
+        Error(
+            lambda cell: 0.005 + 0.8 / cell["outputs"],
+            "0.005 + 0.8/M for the cosine",
+            lambda cell: cell.get("features", "cosine") == "cosine",
+        ),
+        Error(0.02, "for ReLU features"),
+    ),
 )
 def mlp_memory_accuracy(
     *,
@@ -173,9 +200,9 @@ def mlp_memory_accuracy(
 ) -> float:
     """Mean share of the associations that the construction answers rightly.
 
-    Finite size: within 0.005 + 0.8/M for the cosine with d >= 32 and M >= d / 2, mostly low, since
-    competitors correlate less than the theory has it. Within 0.02 for ReLU features, whose overlaps
-    are skewed where the quadratic part rules.
+    Stated error in the regimes `COSINE` and `RELU`: {error}. With the cosine it is mostly low,
+    since competitors correlate less than the theory has it; overlaps of ReLU features are skewed
+    where the quadratic part rules.
 
     Args:
         associations: N.
@@ -197,7 +224,8 @@ def mlp_memory_accuracy(
 @prediction(
     latex=r"N\,(1-\mathrm{Acc}(m_*)) = \ln2",
     source=_SOURCE,
-    provenance="derived",
+    error=percent(3),
+    regime=PAIRS,
 )
 def critical_width(
     *,
@@ -211,7 +239,7 @@ def critical_width(
     It is that of the neurons lost (`FeatureLaw`) if a single one beyond them suffices.
 
     The failures are few and nearly independent: their number is Poisson, of mean
-    $N(1-\mathrm{Acc})$. Finite size, cosine: within 3% for d >= 32 and M >= 64, 6% low at
+    $N(1-\mathrm{Acc})$. Finite size, cosine: within {error} for d >= 32 and M >= 64, 6% low at
     M = d = 32; at d = 16, where inputs come near each other, up to 9% low. ReLU: use
     `capacity`, as the width depends on everything else steeply once it exceeds $d^2/1.53$.
 
@@ -231,7 +259,8 @@ def critical_width(
 @prediction(
     latex=r"N_*\,(1-\mathrm{Acc}(N_*)) = \ln2",
     source=_SOURCE,
-    provenance="derived",
+    error=percent(3),
+    regime=STORED,
 )
 def capacity(
     *,
@@ -243,8 +272,8 @@ def capacity(
     r"""Number of associations that are all right with probability 1/2, the inverse of
     `critical_width`.
 
-    Finite size: within 3%; ReLU, 3% up to $m = d^2/1.53$ and up to 10% high where the quadratic
-    part rules (d >= 24).
+    Finite size: within {error}; ReLU only up to $m = d^2/1.53$ and up to 10% high where the
+    quadratic part rules (d >= 24).
 
     Args:
         dim: d.
@@ -268,26 +297,6 @@ def capacity(
     return found
 
 
-STORED = Regime(
-    "as many outputs as pairs, 64 or more; ReLU up to m = d^2/1.53",
-    {
-        "dim": log_integers(32, 512),
-        "width": log_integers(64, 16384),
-        "features": one_of("cosine", "relu"),
-    },
-    holds=lambda cell: (
-        (
-            cell["features"] == "cosine"
-            or 2 * cell["dim"] <= cell["width"] <= cell["dim"] ** 2 / 1.53
-        )
-        and capacity(**cell) >= 64
-    ),
-    size=lambda cell: cell["width"] * cell["dim"],
-    largest=6e4,
-)
-"""Where `capacity` states an error of 3%."""
-
-
 def _log_mean_failures(
     associations: float, outputs: float, dim: int, width: float, law: FeatureLaw
 ) -> float:
@@ -296,11 +305,7 @@ def _log_mean_failures(
     return math.log(max(associations * share / math.log(2), 1e-300))
 
 
-@prediction(
-    latex=r"m_* \sim 4\ln(NM)\left(\frac Nd+\frac NM\right)",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"m_* \sim 4\ln(NM)\left(\frac Nd+\frac NM\right)", source=_SOURCE)
 def asymptotic_width(*, associations: int, dim: int, outputs: int | None = None) -> float:
     r"""Leading order of `critical_width` for cosine features as $N, M\to\infty$.
 
@@ -318,3 +323,7 @@ def asymptotic_width(*, associations: int, dim: int, outputs: int | None = None)
     _check(associations, outputs, math.inf, feature_law("cosine", dim))
     load = associations / outputs
     return 4 * math.log(associations * outputs) * (associations / dim + load)
+
+
+def _stored(cell: Mapping[str, Any]) -> float:
+    return capacity(**cell)

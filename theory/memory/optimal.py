@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, optimize, special, stats
 
-from recall_claims import Regime, integers, log_integers, prediction
+from recall_claims import Regime, integers, log_integers, percent, prediction
 from theory.laws import crossing, sphere
 
 _SOURCE = "arXiv 2605.05189, C1; arXiv 2605.10795, C2; paper B, arXiv 2412.06538, B1; derived"
@@ -42,13 +42,17 @@ Array = NDArray[np.float64]
 ANY = Regime("", {"dim": integers(2, _LARGEST)})
 """Any dimension."""
 SHARED = ANY.searched("d >= 10", holds=lambda cell: cell["dim"] >= 10)
-"""Where `critical_associations` is within 5% for competitors that the pairs share."""
+"""Where `critical_associations` states its error for competitors that the pairs share."""
 OWN = ANY.searched(
     "competitors of each pair's own, d >= 6",
     holds=lambda cell: cell["dim"] >= 6,
     own_competitors=(True,),
 )
-"""Where `critical_associations` states its error."""
+"""Where it does so for competitors of each pair's own."""
+STORED = ANY.searched(
+    "d >= 10; with competitors of each pair's own d >= 6",
+    holds=lambda cell: cell["dim"] >= (6 if cell.get("own_competitors", False) else 10),
+)
 TRANSITION = ANY.searched(
     "competitors of each pair's own, d >= 4, more pairs than dimensions",
     holds=lambda cell: 4 <= cell["dim"] < cell["associations"],
@@ -58,12 +62,24 @@ TRANSITION = ANY.searched(
 """Where `separable_probability` states its error."""
 
 
-@prediction(latex=r"n\,E\,\mathrm{dist}^2(g, C_1) = d^2", source=_SOURCE, provenance="derived")
+@prediction(
+    latex=r"n\,E\,\mathrm{dist}^2(g, C_1) = d^2",
+    source=_SOURCE,
+    error=(
+        percent(
+            3,
+            "where each pair has competitors of its own",
+            lambda cell: cell.get("own_competitors", False),
+        ),
+        percent(5, "where the pairs share them"),
+    ),
+    regime=STORED,
+)
 @lru_cache
 def critical_associations(dim: int) -> float:
     """Number of pairs at which a linear memory of dimension ``dim`` that stores all just exists.
 
-    Stated error where each pair has competitors of its own: 3% for d >= 6.
+    Stated error: {error}.
 
     Raises:
         ValueError: ``dim`` is not between 2 and 128.
@@ -77,13 +93,14 @@ def critical_associations(dim: int) -> float:
 @prediction(
     latex=r"P_{sep} = 2\sum_{k\ \mathrm{odd}}P(K_1+\dots+K_n=d^2-k)",
     source=_SOURCE,
-    provenance="derived",
+    error=0.08,
+    regime=TRANSITION,
 )
 @lru_cache
 def separable_probability(dim: int, associations: int) -> float:
     """Probability that some linear memory of dimension ``dim`` stores all ``associations`` pairs.
 
-    Stated error where each pair has competitors of its own: 0.08 for d >= 4.
+    Stated error where each pair has competitors of its own: {error} for d >= 4.
 
     Raises:
         ValueError: ``dim`` is not between 2 and 128, or ``associations`` is below 1.

@@ -224,11 +224,7 @@ def _strength(facts: Facts, part: Part, time: float, flow: Flow, embeddings: str
     return float(alpha * beta / math.sqrt(other))
 
 
-@prediction(
-    latex=r"q_S = \frac{\alpha_S(t)\,\beta_S(t)}{\sqrt R} - \log(S-1)",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"q_S = \frac{\alpha_S(t)\,\beta_S(t)}{\sqrt R} - \log(S-1)", source=_SOURCE)
 def log_odds(
     facts: Facts, part: Part, time: float, *, flow: Flow, embeddings: str = "OOO"
 ) -> float:
@@ -248,11 +244,7 @@ def log_odds(
     return _strength(facts, part, time, flow, embeddings) - math.log(own - 1)
 
 
-@prediction(
-    latex=r"T_S(\delta):\ e_S(T_S)=\delta",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"T_S(\delta):\ e_S(T_S)=\delta", source=_SOURCE)
 def learning_time(
     facts: Facts, part: Part, *, flow: Flow, error: float = 0.1, embeddings: str = "OOO"
 ) -> float:
@@ -287,7 +279,7 @@ def learning_time(
     )
 
 
-@prediction(latex=r"\rho = T_S/T_R", source=_SOURCE, provenance="derived")
+@prediction(latex=r"\rho = T_S/T_R", source=_SOURCE)
 def time_ratio(facts: Facts, *, flow: Flow, error: float = 0.1, embeddings: str = "OOO") -> float:
     r"""Learning time of the subjects over that of the relations.
 
@@ -301,11 +293,7 @@ def time_ratio(facts: Facts, *, flow: Flow, error: float = 0.1, embeddings: str 
     return subject / relation
 
 
-@prediction(
-    latex=r"e_S \simeq \frac{\sqrt{S(S-1)R}}{2\,T\log T}",
-    source=_SOURCE,
-    provenance="derived",
-)
+@prediction(latex=r"e_S \simeq \frac{\sqrt{S(S-1)R}}{2\,T\log T}", source=_SOURCE)
 def gradient_error(facts: Facts, part: Part, time: float) -> float:
     r"""Probability of a wrong subject, or relation, under gradient flow at a time.
 
@@ -317,7 +305,6 @@ def gradient_error(facts: Facts, part: Part, time: float) -> float:
 @prediction(
     latex=r"\frac{dq_S}{d(T^2)} = \frac{dq_R}{d(T^2)} \to \frac1{\sqrt{2SR}}",
     source=_SOURCE,
-    provenance="derived",
 )
 def spectral_decay_rate(facts: Facts) -> float:
     r"""Rate at which both errors fall as exp(- rate T^2) under spectral flow, in the end.

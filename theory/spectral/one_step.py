@@ -76,7 +76,6 @@ class _Items:
     latex=r"\sum_i E\prod_{j\ne i}\Phi\left(\frac{p_iX}{\sigma_j}\right),\quad"
     r"\sigma_j^2\simeq\frac{p_j^2}d",
     source=_SOURCE,
-    provenance="derived",
 )
 @lru_cache
 def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None = None) -> float:
@@ -164,7 +163,6 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
     latex=r"\sum_i\int\varphi(z)\,\Phi\left(\sqrt d\,s_i+\sqrt{V_i}z\right)^{N-1}dz,\quad "
     r"s_i = \frac2\pi\int_0^\infty\frac{p_im^2}{1+p_i^2m^2}dt",
     source=_SOURCE,
-    provenance="derived",
 )
 @lru_cache
 def recalled_spectral(dim: int, items: int, exponent: float, batch: int | None = None) -> float:
@@ -191,7 +189,6 @@ def recalled_spectral(dim: int, items: int, exponent: float, batch: int | None =
     latex=r"\sum_i E\prod_{j\ne i}\Phi\left(\frac{s_i}{\sigma_{ij}}\right),\quad "
     r"s_i = \frac{p_i\tau}{1+p_i\tau},\quad\sum_ks_k = d",
     source=_SOURCE,
-    provenance="derived",
 )
 @lru_cache
 def recalled_newton(dim: int, items: int, exponent: float) -> float:
@@ -255,9 +252,7 @@ def spectral_exponent(exponent: float) -> float:
     return 1 + gradient_exponent(exponent)
 
 
-@prediction(
-    latex=r"N_{spectral}(B) = \frac12N_{spectral}(\infty)", source=_SOURCE, provenance="derived"
-)
+@prediction(latex=r"N_{spectral}(B) = \frac12N_{spectral}(\infty)", source=_SOURCE)
 @lru_cache
 def critical_batch(dim: int, items: int, exponent: float) -> float:
     """Batch size at which a spectral step recalls half of what it recalls of the population.

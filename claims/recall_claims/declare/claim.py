@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeVar, cast
 from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.regime import Regime
 from recall_claims.declare.source import Source
+from recall_claims.errors import ClaimError
+from recall_claims.judge.region import Region
 from recall_claims.judge.rules import Predict, Rule
 from recall_claims.predictions import Prediction
 from recall_reports.values import Plot
@@ -148,7 +150,7 @@ def claim(
     replicates: int | Mapping[Tier, int],
     looks: int | Mapping[Tier, int] = 4,
     block: int | Mapping[Tier, int] | None = None,
-    rule: Rule,
+    rule: Rule | Callable[[Region], Rule],
     why: str = "",
     predict: Predict | None = None,
     controls: Sequence[Control] = (),
@@ -175,7 +177,7 @@ def claim(
         source: paper and statements; provenance and derivation where the prediction has none.
         latex: the formula under test; if it is not given, the prediction's.
         regime: why the grid lies in the theorem's regime; a `Regime` is checked, and searched by
-            `--hunt`.
+            `--hunt`. If it is not given, the prediction's.
         cells: the grid, for all tiers or per tier, or a function that returns it, which is called
             at most once and by no worker; a tier without cells does not run the claim. "full" has
             those of "standard" if it is not named.
@@ -184,7 +186,8 @@ def claim(
         looks: how often the data may double, likewise.
         block: replicates that a worker simulates in one go, likewise, where those of the first
             look would take too long; a divisor of these.
-        rule: the estimand and its region.
+        rule: the estimand and its region; one that still lacks a region, such as `MeanRatio` or
+            ``partial(CriticalLocation, scan="dim")``, gets that of the prediction's stated error.
         why: why the region is as wide as it is, from what is known before the run.
         predict: the theory's prediction for a cell; `on` makes one of a law.
         controls: planted wrong theories.
@@ -206,11 +209,20 @@ def claim(
     A claim that is written wrongly is reported when pytest collects it, not here.
     """
     entry: Prediction | None = getattr(predict, "entry", None)
+    if not isinstance(rule, Rule):
+        if entry is None:
+            raise ClaimError(
+                f"claim {id}: its rule has no region, and its prediction is no formula "
+                "of the registry, whose stated error would give one"
+            )
+        rule = rule(entry.region())
+    judged = rule
+    regime = regime or (entry and entry.regime) or ""
 
     def grids() -> dict[str, tuple[Cell, ...]]:
         given = cells if isinstance(cells, Sequence | Mapping) else cells()
         found = {
-            tier: rule.completed(points, predict)
+            tier: judged.completed(points, predict)
             for tier, points in _per_tier(given).items()
             if points
         }
@@ -229,7 +241,7 @@ def claim(
             replicates=_inherited(_per_tier(replicates)),
             looks=_inherited(_per_tier(looks)),
             block=_inherited(_per_tier({} if block is None else block)),
-            rule=rule,
+            rule=judged,
             why=" ".join(why.split()),
             predict=predict,
             controls=tuple(controls),
@@ -237,7 +249,7 @@ def claim(
             expected=expected,
             explanation=explanation,
             dtype=dtype,
-            critical=critical or _located(rule, predict),
+            critical=critical or _located(judged, predict),
             exploratory=exploratory or relaxes is not None,
             relaxes=relaxes,
             from_pilot=from_pilot,

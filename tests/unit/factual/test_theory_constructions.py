@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.unit.draws import unit_vectors
-from theory.factual import compressed_draws
+from theory.factual import compressed_draws, hulls
 from theory.factual import constructions as theory
 
 
@@ -17,7 +17,7 @@ def test_distance_to_the_hull_has_its_law(points: int, dim: int) -> None:
     rows = unit_vectors(np.random.default_rng(0), 4000, points, dim)
     lengths = np.linalg.solve(rows @ rows.mT, np.ones((4000, points, 1))).sum((1, 2))
     found = np.quantile(1 / np.sqrt(lengths), (0.1, 0.5, 0.9))
-    nodes = theory._hull(points, dim)
+    nodes = hulls.hull(points, dim)
     assert np.quantile(nodes, (0.1, 0.5, 0.9)) == pytest.approx(found, rel=0.05)
     assert np.mean(nodes**2) == pytest.approx(
         (dim - points + 1) / (points * (dim - 2) + 2), rel=0.01

@@ -1,0 +1,320 @@
+"""Which claim tries which stated error: a prediction's own claims, and a few made for it.
+
+A claim that predicts by a formula of the registry, and has a regime, tries the formula's error with
+what it simulates. Other claims predict by something made of a formula, or search no regime:
+`_by_other_claims` adds what they lack. The functions at the end simulate what no claim does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from claims.attention.common import RecallProblem
+from claims.attention_mlp.test_localisation import score_variance
+from recall_claims import (
+    Betting,
+    Block,
+    Cell,
+    Claim,
+    CriticalLocation,
+    Deterministic,
+    MeanDifference,
+    MeanRatio,
+    ProportionDifference,
+    Regime,
+    Region,
+    Student,
+    claim,
+    log_integers,
+    log_numbers,
+    on,
+)
+from recall_claims.declare.claim import Observe
+from recall_claims.hunt.probe import alone
+from recall_claims.judge.rules import Predict, Rule
+from recall_claims.predictions import Prediction, registered
+from simulation.attention import localisation as measured_localisation
+from simulation.attention import noise_decomposition
+from simulation.attention.three_steps import Scores
+from simulation.attention_mlp import three_steps
+from simulation.memory import zipf as measured_zipf
+from tests.every_claim import imported
+from theory.attention import capacity, critical, localisation, noise, noise_terms, orthonormal
+from theory.attention import recall as attention_recall
+from theory.attention.problem import Problem
+from theory.attention_mlp import localisation as mlp_localisation
+from theory.attention_mlp import noise as mlp_noise
+from theory.attention_mlp import recall as mlp_recall
+from theory.attention_mlp.problem import MlpProblem
+from theory.factual import constructions
+from theory.factual import sequential_learning as sequential
+from theory.lower_bound import linear_mmse, matched_filter
+from theory.memory import bits, zipf
+
+Law = Callable[..., Any]
+SMALL = 0.25
+"""Part of a regime's largest size up to which points are drawn: a point has seconds."""
+COINS = ("A.recall-all-tokens", "C.decoupled-transition", "C.hebbian-all-pairs")
+"""Claims whose replicates are 0 or 1, for bets; t intervals tell of shares with fewer of them."""
+DEAR = (
+    "A.one-step-decoding-large-vocabulary",
+    "B.attention-parameters",
+    "B.bits-per-parameter",
+    "C.zipf-own-labels-error",
+)
+"""Claims whose regimes have no cheap points; others try the same, or they do so below."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A stated error, and the claim whose evidence tries it.
+
+    Attributes:
+        entry: the prediction that states it.
+        claim: what is simulated, predicted and judged, and the regime that points are drawn from.
+        case: what tells it from the claim's other checks.
+    """
+
+    entry: Prediction
+    claim: Claim
+    case: str = ""
+
+    @property
+    def name(self) -> str:
+        """The prediction and the claim."""
+        formula = f"{self.entry.module.removeprefix('theory.')}.{self.entry.name}"
+        return f"`{formula}` by `{self.claim.id}`{self.case}"
+
+    @property
+    def regime(self) -> Regime:
+        """Where points are drawn."""
+        assert self.claim.regime is not None
+        return self.claim.regime
+
+    def holds(self, point: Cell) -> bool:
+        """Whether the error is stated at a point, which is cheap enough, and where it could fail.
+
+        Where a share is predicted to be near 0 or 1, hardly any theory could.
+        """
+        regime = self.regime
+        if not regime.searchable(point) or not within(self.entry.regime, point):
+            return False
+        if regime.size is not None and regime.size(point) > SMALL * regime.largest:
+            return False
+        if not isinstance(self.claim.rule, MeanDifference):
+            return True
+        predicted = float(self.predict(point))
+        return predicted > 1.05 or 0.05 <= predicted <= 0.95
+
+    def predict(self, point: Cell) -> Any:
+        """What the claim predicts."""
+        assert self.claim.predict is not None
+        return self.claim.predict(point)
+
+    def at(self, point: Cell) -> Claim:
+        """The claim at a point alone, with the stated error as its region.
+
+        An error of a critical value, a whole number, is rounded outwards.
+        """
+        rule, region = self.claim.rule, self.entry.region(point)
+        assert isinstance(rule, MeanRatio | MeanDifference | CriticalLocation)
+        if isinstance(rule, CriticalLocation):
+            critical = float(self.predict(point))
+            low, high = math.floor(region.low * critical), math.ceil(region.high * critical)
+            rule = replace(rule, region=Region(low / critical, high / critical))
+        elif isinstance(rule.method, Betting) and self.claim.id not in COINS:
+            rule = replace(rule, region=region, method=Student())
+        else:
+            rule = replace(rule, region=region)
+        return alone(replace(self.claim, rule=rule), point)
+
+
+def within(regime: Regime | None, point: Cell) -> bool:
+    """Whether a point lies in a regime, as far as it names its parameters; None is everywhere."""
+    if regime is None:
+        return True
+    named = Cell(**{name: value for name, value in point.items() if name in regime.ranges})
+    return regime.why_outside(named) is None
+
+
+def checks() -> Iterator[Check]:
+    """Every check: first by claims that predict by a formula, then by others."""
+    for one in (*imported().values(), *OWN):
+        entry, left = one.entry, one.regime is None or one.exploratory or one.id in DEAR
+        if left or not isinstance(one.rule, MeanRatio | MeanDifference | CriticalLocation):
+            continue
+        if entry is not None and entry.errors:
+            yield Check(entry, one)
+    yield from _by_other_claims()
+
+
+def _by(
+    law: Law,
+    claim: str | Claim,
+    *,
+    predict: Predict | None = None,
+    rule: Rule | None = None,
+    regime: Regime | None = None,
+    **fixed: Any,
+) -> Check:
+    """A check of a formula by a claim with another prediction, rule or regime."""
+    one = imported()[claim] if isinstance(claim, str) else claim
+    entry, where = registered(law), regime or one.regime
+    assert entry is not None
+    assert where is not None
+    where = where.searched(ranges={name: (value,) for name, value in fixed.items()})
+    changed = replace(one, predict=predict or one.predict, rule=rule or one.rule, regime=where)
+    case = ", elsewhere" if regime and one.regime else ""
+    case += "".join(f", {name}={value}" for name, value in fixed.items())
+    return Check(entry, changed, case)
+
+
+SHARE = ProportionDifference(Region.around(0.0, 0.1))
+RATIO = MeanRatio(Region.around(1.0, 0.1))
+EXACTLY = MeanRatio(Region.around(1.0, 0.1), method=Deterministic())
+"""Rules whose region gives way to the stated error."""
+CENTRED = {"centred": (False, True)}
+
+
+def _by_other_claims() -> Iterator[Check]:
+    """By claims that predict by something made of a formula, or have no regime to search."""
+    yield _by(noise.variance, "A.noise-total")
+    for term in noise.TERMS:
+        law = getattr(noise_terms, noise_decomposition.PIECES[term])
+        yield _by(law, "A.noise-constants", term=term)
+    yield _by(noise_terms.count_covariance, "A.noise-constants", term="2 Cov(D,H)")
+    yield _by(noise_terms.trigger_coefficient_variance, "A.trigger-noise")
+    few = localisation.SPARSE.searched(vocab_size=range(128, 256))
+    yield _by(localisation.probability, "A.localisation", regime=few, trigger_in_values=False)
+    yield _by(orthonormal.variance, "A.orthonormal-variance")
+    law = attention_recall.recall_accuracy_gaussian
+    yield _by(law, "A.recall-gaussian", regime=attention_recall.PLAIN)
+    law = attention_recall.all_tokens_probability
+    balanced = attention_recall.BALANCED.searched(dim=log_integers(24, 200))
+    predict = on(RecallProblem, law)
+    yield _by(law, "A.recall-all-tokens", predict=predict, rule=SHARE, regime=balanced)
+    one_rules = capacity.ONE_RULES.searched(
+        size=lambda c: capacity.critical_samples(**c) * c["length"],
+        vocab_size=log_integers(128, 512),
+        dim=log_integers(32, 256),
+    )
+    yield _by(capacity.critical_samples, "A.capacity-samples", regime=one_rules)
+    heavy = mlp_recall.STATED.searched(largest=1e6)
+    yield _by(mlp_recall.mlp_recall_accuracy, "A.mlp-recall", regime=heavy, activation="he2")
+    yield _by(mlp_recall.critical_samples, "A.mlp-offset-cost", regime=mlp_recall.SAMPLES)
+    yield _by(mlp_recall.critical_width, "A.mlp-required-width", regime=mlp_recall.WIDTH)
+    yield _by(mlp_noise.variance, layer_variance)
+    for law, estimator in (
+        (matched_filter.critical_samples, "matched filter"),
+        (linear_mmse.critical_samples, "linear MMSE"),
+    ):
+        yield _by(law, "A.gradient-samples", estimator=estimator)
+    yield _by(constructions.selective_dim, "B.attention-selective")
+    focused = constructions.FOCUSED.searched(
+        size=lambda c: c["subjects"] * c["relations"] * c["dim"], largest=3e5
+    )
+    yield _by(constructions.attention_accuracy, "B.attention-accuracy", regime=focused)
+    few = bits.CONSTRUCTIONS.searched(dim=range(48, 129), width=log_integers(32, 256))
+    yield _by(bits.bits_per_parameter, "B.bits-per-parameter", regime=few)
+    few = zipf.MANY_LABELS.searched(labels=log_integers(32, 512), dim=log_integers(24, 160))
+    yield _by(zipf.many_labels_error, "C.zipf-own-labels-error", regime=few)
+    yield _by(sequential.half_time, "B.flow-half-times")
+    curve = sequential.PRODUCT.searched(holds=_on_curve, time=log_numbers(8, 4096))
+    yield _by(sequential.loss, "B.flow-loss-curve", regime=curve)
+    yield _by(sequential.plateau, "B.flow-plateau", regime=sequential.APART)
+    growth = "B.flow-early-growth"
+    for law, token in (
+        (sequential.relation_rate, "relation"),
+        (sequential.subject_rate, "subject"),
+    ):
+        yield _by(law, growth, regime=_at_first(law), token=token)
+    random = f"{growth}-random"
+    yield _by(sequential.random_relation_square_rate, random, token="relation, random")
+    yield _by(sequential.background_square_rate, random, token="EOS, random")
+    yield _by(sequential.random_plateau, "B.factual-open-entropy")
+
+
+def _at_first(rate: Law) -> Regime:
+    """Times so short that the integrator errs by less than what is called exact."""
+    return sequential.EARLY.searched(
+        holds=lambda c: 0.1 <= rate(sequential.Sizes.of(c)) * c["duration"] <= 0.5,
+        duration=log_numbers(0.25, 1024),
+    )
+
+
+def _on_curve(cell: Cell) -> bool:
+    """Whether a time is from a tenth to one and a half of the subjects' half time."""
+    half = sequential.half_time(sequential.Sizes.of(cell), "subject", scale=sequential.START)
+    return 0.1 <= cell.number("time") / half <= 1.5
+
+
+def _made(name: str, predict: Predict, rule: Rule, **more: Any) -> Callable[[Observe], Claim]:
+    """A claim of no paper, whose replicates try a formula."""
+    return claim(name, name, predict=predict, cells=(), rule=rule, **more)
+
+
+@_made("full theory", on(critical.threshold), EXACTLY, replicates=1, looks=1)
+def full_theory(cell: Cell, block: Block) -> Tensor:
+    """The closed form is that of the full theory."""
+    full = critical.critical_samples_full(Problem.of(cell.replace(samples=1)))
+    return torch.full((block.replicates,), full, dtype=block.dtype)
+
+
+@_made("sum of the unseen", on(zipf.unseen_mass), EXACTLY, replicates=1, looks=1)
+def unseen(cell: Cell, block: Block) -> Tensor:
+    """The closed form is the sum; beyond a million tokens none is seen."""
+    share = measured_zipf.frequencies(2**20, cell["alpha"])
+    mass = share @ (1 - share) ** cell["samples"] + 1 - share.sum()
+    return torch.full((block.replicates,), mass, dtype=block.dtype)
+
+
+def _scores(cell: Cell, block: Block) -> Scores:
+    """Scores of tokens and trigger through a random layer, with either kind of residuals."""
+    batch, layer = block.draw(three_steps.draw, cell.without("centred"))
+    return three_steps.token_scores(batch, layer, centred=cell["centred"])
+
+
+@_made(
+    "variance through a layer",
+    score_variance,
+    RATIO,
+    regime=mlp_noise.EVERY.searched(ranges=CENTRED),
+    replicates=64,
+)
+def layer_variance(cell: Cell, block: Block) -> Tensor:
+    """Token scores vary by the sum of the terms."""
+    return _scores(cell, block).theta.var(1)
+
+
+@_made(
+    "localisation through a layer",
+    on(MlpProblem, mlp_localisation.probability),
+    SHARE,
+    regime=mlp_noise.STATED.searched(ranges=CENTRED),
+    replicates=128,
+)
+def localised(cell: Cell, block: Block) -> Tensor:
+    """A fresh sequence is localised with this probability."""
+    return measured_localisation.probability(_scores(cell, block), length=cell["length"])
+
+
+@_made(
+    "localisation of half through a layer",
+    on(MlpProblem, mlp_localisation.critical_samples),
+    CriticalLocation(Region.around(1.0, 0.1)),
+    regime=mlp_localisation.CRITICAL.searched(ranges=CENTRED),
+    replicates=128,
+)
+def localised_by_half(cell: Cell, block: Block) -> Tensor:
+    """Half of fresh sequences are localised there."""
+    return measured_localisation.probability(_scores(cell, block), length=cell["length"])
+
+
+OWN = (full_theory, unseen, localised, localised_by_half)
+"""Claims that predict by a formula, of no paper."""

@@ -1,0 +1,42 @@
+"""Codes of least length: how far hulls are from the origin, and which rivals reach them."""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from theory.laws import sphere
+
+Array = NDArray[np.float64]
+
+
+def log_below(x: Array, dim: float) -> Array:
+    """log P(coordinate < x) of a uniform unit vector, x >= 0."""
+    logs: Array = np.log1p(-sphere.tail(x, dim))
+    return logs
+
+
+@lru_cache(maxsize=1024)
+def hull(points: int, dim: float) -> Array:
+    """Equally likely distances from the origin to the affine hull of uniform points."""
+    if points == 1:
+        return np.ones(1)
+    chances = (np.arange(64) + 0.5) / 64
+    law = stats.beta((dim - points + 1) / 2, (points - 1) * (dim - 1) / 2)
+    heights: Array = np.sqrt(law.ppf(chances))
+    return heights
+
+
+def undisturbed(heights: Array, rivals: float, dim: float) -> float:
+    """log P(no rival's coordinate exceeds the height), averaged over heights."""
+    logs = rivals * log_below(heights, dim)
+    return float(special.logsumexp(logs)) - math.log(logs.size)
+
+
+def twice(relations: int, answers: int, dim: float) -> float:
+    """P(a rival that neither code holds gets logit 2)."""
+    subject, relation = 1 / (1 - relations / dim), 1 / (1 - answers / dim)
+    length = relations * subject + answers * relation + 2 * subject * relation
+    return -math.expm1(float(log_below(np.asarray(2 / math.sqrt(length)), dim)))
