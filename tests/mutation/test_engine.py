@@ -132,7 +132,7 @@ ERRORS = {
     "pseudo-values with n for n - 1": Error(EXPONENTS, op.on("log", op.without_factor), JACKKNIFE),
     "no share for the points of a map": Error(WINNER.components, ALPHA, WINNERS),
     "no share for rivals": Error(WINNER._state, ALPHA, WINNERS),
-    "a tie confirmed": Error(WINNER._state, op.closed, TIE),
+    "a tie confirmed": Error(WINNER._state, op.on("low", op.closed), TIE),
     "no Bonferroni share in a ladder rule": Error(
         LOCATION, op.on("found", op.without_factor), LADDERS
     ),
@@ -186,10 +186,10 @@ ERRORS = {
     ),
     "content with another verdict": Error(recording.passes, op.part_of_condition, PASSES),
     "intervals swapped in the record": Error(
-        recording.component, op.instead("component.interval", "component.bounds"), INTERVALS
+        recording.component, op.instead("found.interval", "found.bounds"), INTERVALS
     ),
     "BREAKS and SURVIVES swapped": Error(
-        recording.decided, op.on("EXPLORATORY", op.part_of_condition), EXPLORATORY
+        recording.said, op.part_of_condition, EXPLORATORY
     ),
     # Time limits, and many claims in flight.
     "a look that time cut, judged as it is": Error(

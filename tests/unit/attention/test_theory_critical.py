@@ -148,7 +148,8 @@ def test_closed_form_keeps_its_stated_error_at_random_points(trigger_in_values: 
         elif trigger_in_values:
             assert abs(closed - full) <= (0.25 * full if full >= 2 else 1), problem
         else:
-            assert closed == pytest.approx(full, rel=0.12), problem
+            error = 0.1 if vocab_size >= 16 * dim else 0.15
+            assert closed == pytest.approx(full, rel=error), problem
 
 
 def test_positive_root_solves_its_cubic() -> None:

@@ -235,7 +235,7 @@ def test_formulas_rest_on_the_nearest_that_are_asked_about() -> None:
         "theory.attention.capacity",
     )
     assert bases([*names, "theory.nowhere"]) == {
-        "theory.attention.capacity": ["theory.attention.critical"],
+        "theory.attention.capacity": ["theory.attention.critical", "theory.attention.localisation"],
         "theory.attention.critical": ["theory.attention.localisation"],
         "theory.attention.localisation": ["theory.attention.signal"],
         "theory.attention.signal": [],

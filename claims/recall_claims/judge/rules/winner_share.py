@@ -53,10 +53,10 @@ class WinnerShare(Rule):
         leads = [sample[name] - sample[rival] for rival in rivals]
         means = [float(lead.mean()) for lead in leads]  # which lie between their bounds
         bounds = self.method.of_difference().bounds
-        if min(means, default=1.0) > 0 and all(bounds(lead, alpha).low > 0 for lead in leads):
+        if min(means, default=0.0) >= 0 and all(bounds(lead, alpha).low > 0 for lead in leads):
             return "confirmed"
         behind = any(
-            mean < 0 and bounds(lead, alpha / len(rivals)).high < 0
+            mean <= 0 and bounds(lead, alpha / len(rivals)).high < 0
             for mean, lead in zip(means, leads, strict=True)
         )
         return "contradicted" if behind else "unknown"
