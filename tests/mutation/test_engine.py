@@ -188,9 +188,7 @@ ERRORS = {
     "intervals swapped in the record": Error(
         recording.component, op.instead("found.interval", "found.bounds"), INTERVALS
     ),
-    "BREAKS and SURVIVES swapped": Error(
-        recording.said, op.part_of_condition, EXPLORATORY
-    ),
+    "BREAKS and SURVIVES swapped": Error(recording.said, op.part_of_condition, EXPLORATORY),
     # Time limits, and many claims in flight.
     "a look that time cut, judged as it is": Error(
         run.Running.put, op.instead("self._late", "False"), LATE
