@@ -2,8 +2,10 @@
 
 import math
 
+import numpy as np
 import pytest
 
+from tests.unit.draws import unit_vectors
 from theory.memory import linear as memory
 
 
@@ -77,3 +79,12 @@ def test_senseless_sizes_are_refused() -> None:
 
 def test_thresholds_below_the_domain_of_the_formula_are_zero() -> None:
     assert memory.half_dim(3) == memory.all_dim(3) == memory.half_rank(3, 4) == 0
+
+
+@pytest.mark.parametrize(("associations", "dim"), [(5, 4), (9, 5), (17, 9)])
+def test_few_associations_are_recalled_a_little_less_often(associations: int, dim: int) -> None:
+    rng = np.random.default_rng(5)
+    keys, values = (unit_vectors(rng, 20_000, associations, dim) for _ in range(2))
+    scores = (values @ values.mT) @ (keys @ keys.mT)
+    share = (scores.argmax(1) == np.arange(associations)).mean()
+    assert 0.005 < memory.linear_memory_accuracy(associations, dim) - share < 0.03
