@@ -114,6 +114,7 @@ def suite(
     executor: str,
     started: str,
     wall_seconds: float,
+    ahead: int = 0,
     command: str,
     commit: str | None,
 ) -> record.Record:
@@ -132,6 +133,7 @@ def suite(
             started=started,
             seconds=sum(claim.seconds for claim in claims),
             wall_seconds=wall_seconds,
+            ahead=ahead,
             versions={
                 "python": platform.python_version(),
                 **{name: version(name) for name in PACKAGES},

@@ -334,7 +334,7 @@ class Suite(Struct, kw_only=True):
     """How the run was made.
 
     `commit` ends with a plus sign if files differed from it; `peak_memory_mib` is that of the
-    largest process.
+    largest process; `ahead` counts the claims that a run which ended early had not come to.
     """
 
     seed: int
@@ -346,6 +346,7 @@ class Suite(Struct, kw_only=True):
     started: str
     seconds: Seconds
     wall_seconds: Seconds
+    ahead: Count = 0
     versions: dict[str, str]
     hardware: dict[str, int | str]
     blocks: BlockCount

@@ -79,9 +79,10 @@ def count(claims: Iterable[Claim]) -> dict[str, int]:
 
 
 def sentence(record: Record) -> str:
-    """The outcome of the run in one sentence, and one more for exploratory claims."""
+    """The outcome of the run in one sentence, with more for an early end and exploratory claims."""
     claims, exploratory = split(record)
-    sentences = [_outcome(claims)] if claims or not exploratory else []
+    sentences = _early(record)
+    sentences += [_outcome(claims)] if claims or not exploratory else []
     if exploratory:
         sentences.append(f"Beyond the theorems: {list_states(exploratory)}.")
     return " ".join(sentences)
@@ -90,6 +91,8 @@ def sentence(record: Record) -> str:
 def headline(record: Record) -> str:
     """The outcome in a line: of the claims on theorems, or of exploratory ones alone."""
     claims, _ = split(record)
+    if record.suite.ahead:
+        return sentence(record)
     outcomes = {claim.outcome for claim in claims}
     if outcomes == {"passed", "skipped"}:
         return f"No claim fails: {list_states(claims)}."
@@ -210,6 +213,17 @@ def explored(record: Record) -> bool:
 def tried(claims: Iterable[Claim]) -> list[Claim]:
     """Those that were run. Tables leave out the others, which `attention` lists with the reason."""
     return [claim for claim in claims if claim.state != "NOT RUN"]
+
+
+def _early(record: Record) -> list[str]:
+    """What is said of a run that ended before it had come to all claims."""
+    if not record.suite.ahead:
+        return []
+    done = len(record.claims)
+    return [
+        f"INTERRUPTED, {done} of {_claims(done + record.suite.ahead)} done; the same command goes "
+        "on from the ledger."
+    ]
 
 
 def _outcome(claims: Sequence[Claim]) -> str:

@@ -34,6 +34,15 @@ def test_status(suite: Suite, edit: tuple[str, str], options: tuple[str, ...], s
     assert result.status == status, result.text
 
 
+def test_a_run_that_ends_early_says_how_many_claims_are_done(suite: Suite) -> None:
+    stopped = written("two", ("time.sleep(0.0)", "raise KeyboardInterrupt"))
+    suite.write_text(HEAD + written("one") + stopped + written("three"))
+    result = suite.run()
+    assert result.status == 2
+    assert "INTERRUPTED, 1 of 3 claims done; the same command goes on" in result.text
+    assert suite.report()["suite"]["ahead"] == 2
+
+
 def test_a_claim_expected_to_be_refuted_fails_while_it_is_undecided(suite: Suite) -> None:
     expected = ("    why=", '    expected="REFUTED",\n    explanation="it is false",\n    why=')
     undecided = written("undecided", expected, (NOISE, WIDE))

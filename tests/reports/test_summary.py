@@ -70,6 +70,14 @@ def test_sentence_and_headline(states: str, sentence: str) -> None:
     assert summary.headline(_report(*states)) == line
 
 
+def test_a_run_that_ended_early_says_so_first() -> None:
+    report = _report("s")
+    report.suite.ahead = 2
+    told = "INTERRUPTED, 1 of 3 claims done; the same command goes on from the ledger."
+    assert summary.sentence(report) == f"{told} The one claim passes: 1 SUPPORTED."
+    assert summary.headline(report) == summary.sentence(report)
+
+
 def test_the_most_telling_claim() -> None:
     """What failed, then theorems; of these constants before exponents, and the sharpest."""
     claims = _report(*"nBdsssr").claims

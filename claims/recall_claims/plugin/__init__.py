@@ -161,6 +161,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     state = config.stash.get(SESSION, None)  # pytest 8 asks here also where all was LATE
     if state is None or state.is_worker or state.dry_run or config.option.collectonly:
         return
+    state.report.selected = len(ahead)
     state.expect((item.claim, item.location[0]) for item in ahead)
     if reporter is None or not reporter.isatty:
         return

@@ -32,6 +32,7 @@ class RunReport:
     def __init__(self, folder: Path, root: Path, settings: Settings, executor: str) -> None:
         self.folder, self.root, self.settings, self.executor = folder, root, settings, executor
         self.records: list[ClaimRecord] = []
+        self.selected = 0
         self._origins: list[tuple[int, str, str, str]] = []
         self._papers: dict[str, recording.PaperEntry] = {}
         self.written: dict[str, Path] = {}
@@ -84,6 +85,7 @@ class RunReport:
             executor=self.executor,
             started=self._started,
             wall_seconds=time.monotonic() - self._clock,
+            ahead=max(0, self.selected - len(self.records)),
             command=shlex.join(["pytest", *sys.argv[1:]]),
             commit=commit(self.root),
         )
