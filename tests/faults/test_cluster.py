@@ -38,8 +38,8 @@ def test_a_time_limit_holds_on_a_cluster(suite: Suite, workers: LocalCluster) ->
     seen = []
     for number in range(8):
         result = suite.run(*executor, "--time-limit", f"{5 * 2**number}s")
-        assert result.status == 0, result.text
         seen.append({*suite.states().values()})
+        assert result.status == (6 if "NOT RUN" in seen[-1] else 0), result.text
         if seen[-1] == {"DECIDED"}:
             break
     assert "NOT RUN" in seen[0]

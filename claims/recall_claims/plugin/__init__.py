@@ -189,6 +189,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
     if state.hunt and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         _hunt(session, state)
     state.close()
+    if session.exitstatus == pytest.ExitCode.OK and not state.is_worker and state.report.cut:
+        session.exitstatus = options.CUT
     if not state.is_worker and state.report.records:
         pictures = not session.config.getoption("no_plots")
         if not state.report.write(pictures=pictures):

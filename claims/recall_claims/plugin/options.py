@@ -24,10 +24,12 @@ ABOUT = """claims, theory verified by experiment
   exit status   0 all as expected, 1 a claim failed, 2 interrupted or a claim is written wrongly
                 (1 where only its predictions show that),
                 3 the report could not be written, or a hunt broke off, 4 wrong usage,
-                5 no claim was selected
+                5 no claim was selected, 6 a time limit cut claims short, and none failed
 options of claims"""
 
 
+CUT = 6
+"""Exit status of a run whose time limit cut claims short; pytest's own end at 5."""
 PATHS = ("--baseline", "--ledger", "--report-dir")
 VALUED = (
     *("--tier", "--device", "--seed", "--error-budget", "--time-limit", "--executor"),

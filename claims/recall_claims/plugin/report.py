@@ -18,6 +18,9 @@ from recall_reports.errors import ReportError
 from recall_reports.record import Claim as ClaimRecord
 from recall_reports.record import Record
 
+LIMIT = "time: "
+"""How the reason of a claim begins that a time limit cuts short."""
+
 
 class RunReport:
     """The report of the run that begins now.
@@ -49,6 +52,11 @@ class RunReport:
                 found = msgspec.convert(report.__dict__["paper_record"], recording.PaperEntry)
                 self._papers[found.paper.key] = found
             self._origins.append((*report.__dict__["claim_origin"], self.records[-1].id))
+
+    @property
+    def cut(self) -> bool:
+        """Whether a time limit has cut a claim short."""
+        return any(r.state == "NOT RUN" and r.reason.startswith(LIMIT) for r in self.records)
 
     def claims(self) -> list[Claim]:
         """The claims of the records, in the order of collection.

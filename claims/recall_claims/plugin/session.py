@@ -23,7 +23,7 @@ from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.changes import Changes
 from recall_claims.plugin.forecast import Forecast
 from recall_claims.plugin.progress import ProgressLine
-from recall_claims.plugin.report import RunReport
+from recall_claims.plugin.report import LIMIT, RunReport
 from recall_reports.record import Claim as ClaimRecord
 
 PATIENCE = 0.1
@@ -145,7 +145,7 @@ class ClaimSession:
             takes, claim = self.forecast.about_baseline(claim.id), replace(claim, cells={})
         else:
             takes = self.forecast.about(claim)
-        reason = f"time: {self.limit} did not suffice; it takes {takes}"
+        reason = f"{LIMIT}{self.limit} did not suffice; it takes {takes}"
         return self.not_run(claim, file, reason)
 
     def not_run(self, claim: Claim, file: str, reason: str) -> ClaimRecord:
