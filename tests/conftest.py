@@ -1,5 +1,9 @@
 """`pytest tests/ claims/` judges no claim that a test has made for its own use."""
 
+import gc
+import warnings
+from collections.abc import Iterator
+
 import pytest
 
 import claims.papers  # noqa: F401  (adds the papers that claims made by tests cite)
@@ -10,3 +14,12 @@ from recall_claims import Claim
 def pytest_pycollect_makeitem(obj: object) -> list[pytest.Item] | None:
     """Collect nothing for a claim."""
     return [] if isinstance(obj, Claim) else None
+
+
+@pytest.fixture(scope="module")
+def sockets_freed() -> Iterator[None]:
+    """What other packages leave open is collected here, and is no warning in a later test."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()

@@ -20,6 +20,8 @@ from distributed import Client, LocalCluster, Security
 from recall_claims.evidence import cluster
 from tests.faults.conftest import REPOSITORY, Suite
 
+pytestmark = pytest.mark.usefixtures("sockets_freed")
+
 
 @pytest.fixture
 def workers(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCluster]:

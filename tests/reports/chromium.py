@@ -47,6 +47,12 @@ class Browser:
                 assert "error" not in found, found
                 return found["result"]
 
+    async def close(self) -> None:
+        """Leave no socket open that a test would find later."""
+        self.socket.close()
+        while await self.socket.read_message() is not None:
+            pass
+
     def value(self, expression: str) -> Any:
         """What an expression of JavaScript comes to, once the page has settled."""
         found = self.command(
@@ -111,7 +117,7 @@ def started(profile: Path) -> Iterator[Browser | None]:
         with asyncio.Runner() as runner:
             found = Browser(address, runner)
             yield found
-            found.socket.close()
+            runner.run(asyncio.wait_for(found.close(), timeout=30))
     finally:
         process.terminate()
         process.wait(timeout=30)

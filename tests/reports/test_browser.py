@@ -21,7 +21,7 @@ from tests.reports.test_card import crowded
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def browser(tmp_path_factory: pytest.TempPathFactory, sockets_freed: None) -> Iterator[Browser]:
     """A browser without a window."""
     with started(tmp_path_factory.mktemp("profile")) as found:
         if found is None:
