@@ -201,11 +201,12 @@ def threshold(
     infinite where no number of samples does (`kappa`).
 
     Stated error against `critical_samples_full` at P = 1/2, for d >= 12, L >= 8, V >= 8 d and
-    $\tau = 0$: {error} (rms 2% at 321 random settings). With $\tau = 1$ it is 0.65 to 1.45 of it
-    where N_c >= 2 (rms 8% at 203 settings), and one sample below; the probability may then rise
-    slowly with N, at (V, L, d) = (2048, 128, 48) from 0.36 at N = 22 to 0.5 at 211. For P close to
-    1 the spread between replicates, which the closed form leaves out, makes it 1.5 to 2 times too
-    small.
+    $\tau = 0$: {error}; rms 2% at random settings. The worst are few tokens: A, B and D are taken
+    without their factors of $1 - O(1/V)$, which at V = 132, d = 12, L = 234 makes it 13% too large.
+    With $\tau = 1$ it is 0.65 to 1.45 of it where N_c >= 2 (rms 8% at 203 settings), and one sample
+    below; the probability may then rise slowly with N, at (V, L, d) = (2048, 128, 48) from 0.36 at
+    N = 22 to 0.5 at 211. For P close to 1 the spread between replicates, which the closed form
+    leaves out, makes it 1.5 to 2 times too small.
     """
     trigger = 1.0 if trigger_in_values else 0.0
     sizes = {"vocab_size": vocab_size, "length": length, "dim": dim}
