@@ -33,13 +33,13 @@ from recall_claims import (
     claim,
     grid,
 )
+from recall_claims.certify.enumeration import rejection
 from recall_claims.declare.papers import papers
 from recall_claims.judge.looks import Blocks, Decision, Look, decide, ended, looks
 from recall_claims.judge.methods import Array
 from recall_claims.judge.region import EVERYTHING, Interval
 from recall_claims.judge.rules import Predict, Rule
 from tests.benchmarks.table import Row, Section, factor
-from tests.calibration.enumeration import rejection
 
 ALPHA = Budget().per_claim(papers()["B"])
 RUNS, POWER, FIRST = 100, 0.9, 16

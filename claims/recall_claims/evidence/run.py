@@ -12,6 +12,7 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
 from recall_claims.errors import OutOfTime, SimulationError
+from recall_claims.evidence import replay
 from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.fingerprints import parts
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
@@ -123,6 +124,7 @@ class Running:
             alpha = settings.budget.per_claim(papers()[claim.source.paper])
         self._alpha = level = claim.rule.alpha_of_look(alpha, claim.looks[tier])
         self.steps = claim.steps(tier)
+        self._cheapest = replay.cheapest(claim.cells[tier])
         self._loop = looks(
             claim.cells[tier], self.steps, lambda seen, before: decide(claim, seen, level, before)
         )
@@ -229,7 +231,11 @@ class Running:
             cell: [results[cell.id, block].observations for block in blocks]
             for cell, blocks in self.look.wanted.items()
         }
-        return self._loop.send(observed)
+        look = self._loop.send(observed)
+        problem = replay.constant(self.claim, look.evidence) if look.number == 1 else None
+        if problem is not None:
+            raise SimulationError(f"{self.claim.id}: {problem}")
+        return look
 
     def _task(self, cell: Cell, block: int) -> Task:
         claim, settings = self.claim, self.settings
@@ -245,7 +251,8 @@ class Running:
             code=find(claim.module, claim.id)[1],
             versions=versions(),
         )
-        return Task(module=claim.module, cell=cell, device=settings.device, key=key)
+        tried = block == 0 and cell == self._cheapest
+        return Task(claim.module, cell, settings.device, key, replay=tried)
 
     def _newest(self) -> str:
         """The registration whose evidence is judged: this one, if the ledger has a block of every

@@ -5,7 +5,7 @@ methods differ in what that rests on:
 
 * `Betting` is exact for observables of a declared range, at every number of replicates, and at all
   looks at once;
-* `Student` is right asymptotically; tests/calibration certifies it claim by claim;
+* `Student` is right asymptotically; `python -m recall_claims certify` says how nearly;
 * `Deterministic` is for simulations without chance, and spends no error budget.
 """
 
@@ -155,6 +155,8 @@ class Student(Method):
     def bounds(self, values: Array, alpha: float) -> Interval:
         count = values.size
         if count < 2 or (spread := float(np.ptp(values))) <= 1e-12 * np.abs(values).max():
+            return EVERYTHING
+        if math.isnan(spread):  # a function of means that is not defined where they are
             return EVERYTHING
         if not 1e-90 < spread < 1e90:
             raise ClaimError(

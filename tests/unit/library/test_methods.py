@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recall_claims import Betting, Deterministic, Interval, Student
+from recall_claims.certify.enumeration import rejection
 from recall_claims.errors import ClaimError
 from recall_claims.judge import methods
 from recall_claims.judge.methods import STAKES, Array, log_wealth, student_quantiles
 from recall_claims.judge.region import EVERYTHING
-from tests.calibration.enumeration import rejection
 
 ALPHA = 1e-3 / 256
 LOOKS = [16 * blocks for blocks in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 32)]
