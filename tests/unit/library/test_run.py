@@ -1,7 +1,5 @@
 """Looks, early stopping, controls, and what comes from the ledger."""
 
-from __future__ import annotations
-
 import pickle
 import signal
 import time

@@ -1,7 +1,5 @@
 """Cells stop one by one, decisions stay, and every bound has the level that it is owed."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
