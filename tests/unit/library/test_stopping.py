@@ -95,11 +95,6 @@ def test_an_exact_rule_looks_often_and_pays_nothing_for_it() -> None:
     assert fixed.alpha_of_look(ALPHA, 6) == ALPHA / 6
 
 
-def test_alpha_is_the_claims_share_whatever_is_selected(ledger: Ledger) -> None:
-    assert run(rates, SMOKE, ledger, SerialExecutor()).alpha == pytest.approx(ALPHA)
-    assert run(normal, SMOKE, ledger, SerialExecutor()).alpha == pytest.approx(ALPHA / 3)
-
-
 def test_a_standing_control_draws_only_where_it_is_nearest_to_refutation(ledger: Ledger) -> None:
     def wrong(cell: rc.Cell) -> float:
         return 0.5 if cell["percent"] == 50 else 1.0
