@@ -1,7 +1,5 @@
 """Bounds for means: exact where they say so, and never from data that tell nothing."""
 
-from __future__ import annotations
-
 import gc
 import math
 import sys
