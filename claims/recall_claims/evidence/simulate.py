@@ -13,7 +13,7 @@ import torch
 
 from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import GivenUp, OutOfTime, SimulationError
+from recall_claims.errors import GivenUp, OutOfTime, SimulationError, told
 from recall_claims.evidence.alarm import Rung, alarm
 from recall_claims.evidence.executors import one_thread
 from recall_claims.evidence.fingerprints import fingerprint
@@ -144,7 +144,7 @@ def full_precision() -> None:
 
 def _observe(claim: Claim, task: Task, span: slice) -> dict[str, Array] | None:
     """Observables of some replicates of a block, or None if memory does not suffice."""
-    key = task.key
+    key, where = task.key, _where(task.key)
     # Anew for every attempt: one that failed has used its generators.
     rngs = replicate_generators(
         key.seed, key.claim, key.registration, key.cell, key.block, key.replicates
@@ -152,16 +152,19 @@ def _observe(claim: Claim, task: Task, span: slice) -> dict[str, Array] | None:
     block = Block(rngs=rngs[span], device=task.device, dtype=getattr(torch, key.dtype))
     try:
         raw = claim.observe(task.cell, block)
-    except (MemoryError, RuntimeError) as error:
-        if not _out_of_memory(error):
-            raise
-        return None
-    where = _where(key)
+    except Rung:
+        raise
+    except Exception as error:
+        if _out_of_memory(error):
+            return None
+        raise SimulationError(f"{where}: {told(error)}") from error
     if not isinstance(raw, Mapping):
         raw = {"value": raw}
     if not raw:
         raise SimulationError(f"{where}: the claim's function returned no observables")
-    observations = {name: _array(value) for name, value in raw.items()}
+    observations = {
+        name: _array(value, f"{where}: observable {name!r}") for name, value in raw.items()
+    }
     for name, values in observations.items():
         if values.shape != (block.replicates,):
             raise SimulationError(
@@ -188,10 +191,13 @@ def _where(key: BlockKey) -> str:
     return f"{key.claim} at {key.cell}, block {key.block}"
 
 
-def _array(value: object) -> Array:
+def _array(value: object, what: str) -> Array:
     if isinstance(value, torch.Tensor):
         value = value.detach().cpu().numpy()
-    return np.asarray(value, dtype=np.float64)
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"{what} is not made of numbers: {error}") from error
 
 
 def find(module: str, claim_id: str) -> tuple[Claim, str]:
