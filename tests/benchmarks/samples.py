@@ -18,7 +18,6 @@ from scipy import stats
 
 import claims.papers  # noqa: F401  (adds the papers)
 import recall_claims as rc
-from recall_claims.certify.enumeration import rejection
 from recall_claims.declare.papers import papers
 from recall_claims.judge.looks import Blocks, Decision, Look, decide, ended, looks
 from recall_claims.judge.methods import Array

@@ -145,7 +145,8 @@ class Running:
     def progress(self) -> tuple[int, int, int, int]:
         """Look, looks, blocks at hand, and blocks wanted by the end of this look."""
         done = self._blocks + len(self._arrived)
-        return self.look.number + 1, len(self.steps), done, done + len(self.missing)
+        look = min(self.look.number + 1, len(self.steps))  # after the last, none is ahead
+        return look, len(self.steps), done, done + len(self.missing)
 
     def seconds(self, task: Task) -> float | None:
         """Expected seconds of one block, or None if nothing is known."""

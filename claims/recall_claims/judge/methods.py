@@ -52,6 +52,10 @@ class Method(ABC):
             alpha: in (0, 1).
         """
 
+    def within(self, values: Array) -> Array:
+        """The values, if they are what the method was declared for."""
+        return values
+
     def of_mean(self, maps: Sequence[Callable[[float], float]]) -> Method:
         """The method for the average of as many observables, each sent through an affine map."""
         return self
@@ -103,6 +107,10 @@ class Betting(Method):
         The mean is shown to be above it at the level alpha when the first reaches log(1/alpha).
         """
         return _log_wealths(self._scaled(values), (mean - self.low) / (self.high - self.low))
+
+    def within(self, values: Array) -> Array:
+        self._scaled(values)
+        return values
 
     def of_mean(self, maps: Sequence[Callable[[float], float]]) -> Betting:
         ends = [sorted((one(self.low), one(self.high))) for one in maps]
