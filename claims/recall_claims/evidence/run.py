@@ -13,6 +13,7 @@ from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
 from recall_claims.errors import OutOfTime, SimulationError
 from recall_claims.evidence.cost import Costs
+from recall_claims.evidence.draws import EvidenceSet, Place
 from recall_claims.evidence.fingerprints import parts
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 from recall_claims.evidence.simulate import Task, TimeLimit, find, versions
@@ -52,13 +53,14 @@ class Outcome:
     evidence: tuple[Sample, ...]
     alpha: float
     registration: str
-    registrations: int
     looks: int
-    seconds: float
     blocks: int
-    reused: int
-    recomputed: Mapping[str, int]
-    peak_memory: float | None
+    place: Place
+    """How many evidence sets the ledger has drawn for the claim, and which this is."""
+    seconds: float = 0.0
+    reused: int = 0
+    recomputed: Mapping[str, int] = field(default_factory=dict)
+    peak_memory: float | None = None
     divided: int = 0
     """Blocks of this run that memory allowed only in parts."""
     explored: bool = False
@@ -117,8 +119,10 @@ class Running:
         if settings.reuse_evidence:
             self._named = self._newest()
         self.explored = self._named != ready.registration
-        self._registrations = ledger.register(claim.id, tier, ready.registration)
-        ledger.remember_code(find(claim.module, claim.id)[1], lambda: parts(claim.module))
+        code = find(claim.module, claim.id)[1]
+        seed = str(settings.seed)
+        self._place = ledger.register(EvidenceSet(claim.id, tier, self._named, seed, code))
+        ledger.remember_code(code, lambda: parts(claim.module))
         if alpha is None:
             alpha = settings.budget.per_claim(papers()[claim.source.paper])
         self._alpha = level = claim.rule.alpha_of_look(alpha, claim.looks[tier])
@@ -192,10 +196,10 @@ class Running:
             evidence=self.look.evidence,
             alpha=self._alpha,
             registration=self._named,
-            registrations=self._registrations,
             looks=self.look.number,
-            seconds=self._seconds,
             blocks=self._blocks,
+            place=self._place,
+            seconds=self._seconds,
             reused=self._blocks - len(fresh),
             recomputed=dict(self._why),
             peak_memory=max((r.peak_memory for r in fresh if r.peak_memory), default=None),

@@ -39,8 +39,8 @@ class Held:
 def held(ledger: Ledger) -> list[Held]:
     """All blocks of a ledger, by claim and age."""
     rows = ledger.ask(
-        "SELECT claim, registration, coalesce((SELECT max(first_used) FROM registrations AS r "
-        "WHERE r.claim = b.claim AND r.registration = b.registration), '') AS used, count(*), "
+        "SELECT claim, registration, coalesce((SELECT max(first_used) FROM draws AS d "
+        "WHERE d.claim = b.claim AND d.registration = b.registration), '') AS used, count(*), "
         "sum(length(payload)) FROM blocks AS b GROUP BY claim, registration ORDER BY claim, used"
     )
     return [Held(*row) for row in rows]
