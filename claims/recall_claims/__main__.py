@@ -1,4 +1,4 @@
-"""Write a small working paper with a claim, or look after a ledger."""
+"""Write a small working paper with a claim, look after a ledger, bundle or audit evidence."""
 
 import argparse
 import importlib.util
@@ -11,14 +11,16 @@ from pathlib import Path
 
 import jinja2
 
+from recall_claims.audit import command as auditing
 from recall_claims.declare.papers import papers
 from recall_claims.errors import LedgerError
+from recall_reports.errors import ReportError
 
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")
 LEDGER = Path(".recall-claims/ledger.sqlite")
 EPILOG = (
-    "exit status: 0 done; 2 wrong usage, a name that is taken, a folder that cannot be written, or "
-    "a ledger that cannot be used"
+    "exit status: 0 done; 1 an audit found something; 2 wrong usage, a name that is taken, a place "
+    "that cannot be written, or a ledger or bundle that cannot be used"
 )
 
 
@@ -29,9 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "new":
             folder = new(options.name, options.to)
             print(f"{folder}: judge it with `pytest {folder}`, then make it yours")
+        elif options.command == "bundle":
+            return auditing.bundle(options)
+        elif options.command == "audit":
+            return auditing.audit(options)
         else:
             _look_after(options)
-    except (OSError, ValueError, LedgerError) as error:
+    except (OSError, ValueError, LedgerError, ReportError) as error:
         print(f"recall_claims: {error}", file=sys.stderr)
         return 2
     return 0
@@ -83,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--to", type=Path, default=Path(), metavar="DIR", help="where the folder goes (default: .)"
     )
+    auditing.add(commands, LEDGER)
     ledger = commands.add_parser("ledger", help="list what a ledger holds, or take out old blocks")
     doing = ledger.add_subparsers(dest="do", required=True)
     listing = doing.add_parser("list", help="print its registrations, and what was put aside")

@@ -29,6 +29,7 @@ from msgspec import Meta, Struct
 
 from recall_claims.errors import BundleError
 from recall_claims.evidence.block import MOST_NAMES
+from recall_claims.evidence.draws import Link
 from recall_claims.judge.methods import Array
 from recall_reports.errors import ReportError
 from recall_reports.files import validated
@@ -67,11 +68,13 @@ class Evidence(Struct, kw_only=True):
 class Index(Struct, kw_only=True):
     """What the bundle has of each decided claim, and what its figures' last digits depend on.
 
-    `codes` tells of which modules each fingerprint of code is made, with a digest of each.
+    `codes` tells of which modules each fingerprint of code is made, with a digest of each; `chain`
+    is the ledger's, of all evidence sets that it has ever drawn.
     """
 
     versions: str
     processor: str
+    chain: list[Link]
     codes: dict[str, dict[str, str]]
     claims: dict[str, Evidence]
 

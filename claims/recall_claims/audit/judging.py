@@ -11,6 +11,7 @@ import msgspec
 from recall_claims import recording
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.papers import papers
+from recall_claims.evidence.draws import Place
 from recall_claims.evidence.run import Outcome, Prepared, Settings
 from recall_claims.judge.looks import Look, Observations, decide, ended, looks
 from recall_reports import record
@@ -26,13 +27,14 @@ Source = Callable[[Cell, int], Observations]
 """Gives a block of a cell, by its number."""
 
 
-def judge_again(ready: Prepared, settings: Settings, source: Source) -> Outcome:
+def judge_again(ready: Prepared, settings: Settings, source: Source, place: Place) -> Outcome:
     """Take every look at a claim's blocks, and decide.
 
     Args:
         ready: the claim.
         settings: tier, seed, device and budget of the run.
         source: called once for each block that a look wants.
+        place: of the evidence set among those that were drawn.
 
     Raises:
         Exception: whatever source, rule and theory raise.
@@ -62,6 +64,7 @@ def judge_again(ready: Prepared, settings: Settings, source: Source) -> Outcome:
         registration=ready.registration,
         looks=last.number,
         blocks=asked,
+        place=place,
     )
 
 

@@ -95,6 +95,31 @@ class Prepared:
         return cls(kept, registration(kept, tier))
 
 
+def task_of(ready: Prepared, settings: Settings, cell: Cell, block: int) -> Task:
+    """A block of a claim, as this process would have it simulated."""
+    claim, tier = ready.claim, settings.tier
+    key = BlockKey(
+        claim=claim.id,
+        registration=ready.registration,
+        cell=cell.id,
+        seed=settings.seed,
+        block=block,
+        replicates=claim.block_size(tier),
+        dtype=claim.dtype,
+        device=settings.device.partition(":")[0],
+        code=find(claim.module, claim.id)[1],
+        versions=versions(),
+    )
+    return Task(module=claim.module, cell=cell, device=settings.device, key=key)
+
+
+def set_of(ready: Prepared, settings: Settings) -> EvidenceSet:
+    """What makes the evidence of a claim fresh, as this process would draw it."""
+    claim = ready.claim
+    code = find(claim.module, claim.id)[1]
+    return EvidenceSet(claim.id, settings.tier, ready.registration, str(settings.seed), code)
+
+
 class Running:
     """A claim between its first block and its verdict.
 
@@ -119,10 +144,9 @@ class Running:
         if settings.reuse_evidence:
             self._named = self._newest()
         self.explored = self._named != ready.registration
-        code = find(claim.module, claim.id)[1]
-        seed = str(settings.seed)
-        self._place = ledger.register(EvidenceSet(claim.id, tier, self._named, seed, code))
-        ledger.remember_code(code, lambda: parts(claim.module))
+        drawn = set_of(Prepared(claim, self._named), settings)
+        self._place = ledger.register(drawn)
+        ledger.remember_code(drawn.code, lambda: parts(claim.module))
         if alpha is None:
             alpha = settings.budget.per_claim(papers()[claim.source.paper])
         self._alpha = level = claim.rule.alpha_of_look(alpha, claim.looks[tier])
@@ -236,20 +260,7 @@ class Running:
         return self._loop.send(observed)
 
     def _task(self, cell: Cell, block: int) -> Task:
-        claim, settings = self.claim, self.settings
-        key = BlockKey(
-            claim=claim.id,
-            registration=self._named,
-            cell=cell.id,
-            seed=settings.seed,
-            block=block,
-            replicates=claim.block_size(settings.tier),
-            dtype=claim.dtype,
-            device=settings.device.partition(":")[0],
-            code=find(claim.module, claim.id)[1],
-            versions=versions(),
-        )
-        return Task(module=claim.module, cell=cell, device=settings.device, key=key)
+        return task_of(Prepared(self.claim, self._named), self.settings, cell, block)
 
     def _newest(self) -> str:
         """The registration whose evidence is judged: this one, if the ledger has a block of every

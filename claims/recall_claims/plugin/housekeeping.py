@@ -64,14 +64,15 @@ def remove(ledger: Ledger, found: Collection[Held], before: str) -> None:
     ledger.ask("PRAGMA wal_checkpoint(TRUNCATE)", action="write")
 
 
-def collected(folder: Path, ledger: Path) -> list[Claim]:
-    """The claims that pytest collects in a folder.
+def collected(folder: Path, ledger: Path | None = None) -> list[Claim]:
+    """The claims that pytest collects in a folder; nothing is written.
 
     Raises:
         ClaimError: pytest cannot collect them, or there are none.
     """
     found = _Collected()
-    arguments = ["--collect-only", "-p", "recall_claims.plugin", "--ledger", str(ledger)]
+    arguments = ["--collect-only", "-p", "recall_claims.plugin"]
+    arguments += ["--ledger", str(ledger)] if ledger else []
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         status = pytest.main([str(folder), *arguments], plugins=[found])
     if status != pytest.ExitCode.OK or not found.claims:
