@@ -21,8 +21,8 @@ LEDGER = Path(".recall-claims/ledger.sqlite")
 CERTIFICATES = Path("reports/certificates.json")
 EPILOG = (
     "exit status: 0 done; 1 a claim errs more often than its alpha says, or an audit found "
-    "something; 2 wrong usage, a name that is taken, a place that cannot be written, or a ledger or "
-    "bundle that cannot be used"
+    "something; 2 wrong usage, a name that is taken, a place that cannot be written, or a ledger "
+    "or bundle that cannot be used"
 )
 
 
