@@ -1,42 +1,20 @@
-"""A replicate's figures are its own: those that it has alone, but for rounding."""
+"""A replicate's figures are its own, in every claim of the suite."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from typing import Any
+from functools import partial
 
-import numpy as np
 import pytest
-import torch
 
-from recall_claims import Block, Claim
-from recall_claims.declare.cell import Cell
-from recall_claims.evidence.seeds import replicate_generators
-from recall_claims.evidence.simulate import full_precision
+from recall_claims.evidence import replay
+from recall_claims.evidence.block import BlockKey
+from recall_claims.evidence.simulate import Task, again, full_precision
 from tests.every_claim import DEAR, FILES, SLOW, claims_in, lowest
 
-TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
-"""Of the largest figure; `.github/docs/gpu.md` promises it."""
-
-LEFT_OUT = {
-    "A.same-on-every-device": "it measures rounding",
-    "B.trained-reference-line": "minutes; factual/test_simulation_trained_transformer.py tries it",
-    "D.manifold": "it measures rounding",
-}
-"""Claims, and why they are not tried."""
-
+LEFT_OUT = ("B.trained-reference-line",)  # factual/test_simulation_trained_transformer.py tries it
 SAMPLE = ("claims.memory.test_linear", "claims.attention.test_orthonormal")
 """Files for the default run: a cheap one, and one with exact ties."""
-
-
-def observed(claim: Claim, cell: Cell, span: slice) -> dict[str, np.ndarray[Any, Any]]:
-    """Figures of some of three replicates, simulated together."""
-    rngs = replicate_generators(1000, claim.id, "", cell.id, 0, 3)
-    block = Block(rngs=rngs[span], device="cpu", dtype=getattr(torch, claim.dtype))
-    found = claim.observe(cell, block)
-    figures = found if isinstance(found, Mapping) else {"value": found}
-    return {name: np.asarray(values, dtype=float) for name, values in figures.items()}
 
 
 @pytest.mark.parametrize(
@@ -50,9 +28,8 @@ def test_a_replicate_does_not_depend_on_its_batch(module: str) -> None:
             continue
         cells = lowest(claim)
         for cell in {cells[0], cells[-1]}:
-            whole = observed(claim, cell, slice(3))
-            alone, others = (observed(claim, cell, span) for span in (slice(1), slice(1, 3)))
-            for name, values in whole.items():
-                difference = np.abs(np.append(alone[name], others[name]) - values).max()
-                size = np.abs(values).max()
-                assert difference <= TOLERANCE[claim.dtype] * size, (claim.id, cell.id, name)
+            key = BlockKey(claim.id, "", cell.id, 1000, 0, 3, claim.dtype, "cpu", "", "")
+            task = Task(module, cell, "cpu", key)
+            figures = again(claim, task, range(3))
+            assert figures is not None
+            assert replay.fault(claim, figures, 0.0, partial(again, claim, task)) is None
