@@ -26,7 +26,7 @@ TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
 """Of the largest figure: products round by the size of their batch; `.github/docs/gpu.md`."""
 TRIED = 10
 """Replicates that are simulated again; one alone where the block took more than `DEAR` seconds."""
-DEAR = 0.5
+DEAR = 0.2
 
 Figures = Mapping[str, Array]
 Draw = Callable[[Sequence[int]], Figures | None]
@@ -65,7 +65,7 @@ def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | Non
         if found is not None and not same(claim, block, indices, found):
             return _reason(claim, block, draw)
     without = isinstance(claim.rule.method, Deterministic) and not isinstance(claim.rule, Identity)
-    if without and any(np.ptp(values) > _slack(claim, values) for values in block.values()):
+    if without and any(np.ptp(values) > _slack(claim, block) for values in block.values()):
         return "its figures vary, and method=Deterministic() is for a simulation without chance"
     return None
 
@@ -77,16 +77,17 @@ def same(claim: Claim, block: Figures, indices: Sequence[int], found: Figures) -
     """
     if found.keys() != block.keys():
         return False
+    slack = _slack(claim, block)
     return all(
         values.shape == (len(indices),)
-        and np.abs(values - block[name][list(indices)]).max() <= _slack(claim, block[name])
+        and np.abs(values - block[name][list(indices)]).max() <= slack
         for name, values in found.items()
     )
 
 
-def _slack(claim: Claim, values: Array) -> float:
-    stated = getattr(claim.rule, "tolerance", 0.0)
-    return max(TOLERANCE[claim.dtype] * float(np.abs(values).max()), stated)
+def _slack(claim: Claim, block: Figures) -> float:
+    largest = max(float(np.abs(values).max()) for values in block.values())
+    return max(TOLERANCE[claim.dtype] * largest, getattr(claim.rule, "tolerance", 0.0))
 
 
 def _reason(claim: Claim, block: Figures, draw: Draw) -> str:
