@@ -27,6 +27,7 @@ from recall_claims import (
     grid,
     times,
 )
+from recall_claims.certify import tilting
 from recall_claims.certify.certificate import certify
 from recall_claims.declare.registration import registration
 from recall_claims.errors import ClaimError
@@ -164,7 +165,11 @@ several = declared(
 )(mean)
 
 
-def test_a_claim_of_several_is_judged_registered_and_certified(ledger: Ledger) -> None:
+def test_a_claim_of_several_is_judged_registered_and_certified(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tilting, "BATCH", 2**13)
+    monkeypatch.setattr(tilting, "MOST", 1)
     outcome = run(replace(several, module=__name__), SMOKE, ledger, SerialExecutor())
     assert outcome.decision.verdict is Verdict.SUPPORTED
     [shown] = {c.open_cells for c in outcome.decision.components if "length=4" in c.name}
