@@ -112,9 +112,9 @@ def elsewhere(task: Task, result: BlockResult) -> None:
     """
     if not task.replay or result.seconds > replay.DEAR:
         return
-    claim, last = find(task.module, task.key.claim)[0], [task.key.replicates - 1]
-    found = again(claim, task, last)
-    if found is not None and not replay.same(claim, result.observations, last, found):
+    claim, _ = find(task.module, task.key.claim)
+    figures, drawn = result.observations, partial(again, claim, task)
+    if replay.off(claim, figures, drawn, [task.key.replicates - 1], [0]):
         raise SimulationError(
             f"{_where(task.key)}: its worker has other figures than this process: they depend on "
             f"what is drawn or set when modules are imported, or on the process; {replay.OWN}"
