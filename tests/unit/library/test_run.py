@@ -19,6 +19,7 @@ from recall_claims import (
     Cell,
     Claim,
     Control,
+    Deterministic,
     MeanRatio,
     Region,
     Source,
@@ -64,7 +65,13 @@ def blas_threads() -> float:
     return float(max(pool["num_threads"] for pool in pools if pool["user_api"] == "blas"))
 
 
-@declared("T.threads", CELLS[:1], replicates=4, predict=lambda cell: blas_threads())
+@declared(
+    "T.threads",
+    CELLS[:1],
+    replicates=4,
+    rule=MeanRatio(Region(0.9, 1.1), method=Deterministic()),
+    predict=lambda cell: blas_threads(),
+)
 def threads(cell: Cell, block: Block) -> dict[str, Array]:
     """Threads of NumPy, and of torch."""
     found = {"value": blas_threads(), "torch": torch.get_num_threads()}
@@ -75,7 +82,7 @@ def threads(cell: Cell, block: Block) -> dict[str, Array]:
 def slow(cell: Cell, block: Block) -> Array:
     """An alarm can interrupt this simulation."""
     time.sleep(0.05)
-    return np.full(block.replicates, 2.0)
+    return mean(cell, block)
 
 
 class Recording(SerialExecutor):
