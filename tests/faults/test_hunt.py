@@ -96,10 +96,3 @@ def test_a_hunt_that_breaks_off_costs_no_verdict(suite: Suite) -> None:
     assert "the hunt broke off: " in result.text
     assert "what a hunt left there is damaged" in " ".join(result.text.split())
     assert only_claim(suite)["verdict"] == "SUPPORTED"
-
-
-def test_a_cell_outside_of_the_regime_is_refused(suite: Suite) -> None:
-    suite.write_text(RIGHT.replace(LENGTHS, "log_integers(8, 64)"))
-    result = suite.run()
-    assert result.status == 2
-    assert "its regime excludes cell length=4,scale=1: length=4 is out of its range" in result.text
