@@ -47,10 +47,7 @@ def test_pieces_add_up_to_the_scores(batch: Batch) -> None:
 @given(batch=batches(), name=st.sampled_from(tuple(PIECES)))
 @settings(deadline=None, max_examples=20)
 def test_a_piece_does_not_depend_on_what_else_is_asked_for(batch: Batch, name: str) -> None:
-    assert torch.equal(
-        decompose(batch, (name,))[name],
-        decompose(batch)[name],
-    )
+    assert torch.equal(decompose(batch, (name,))[name], decompose(batch)[name])
 
 
 @given(batch=batches())
@@ -153,11 +150,7 @@ def test_variances_and_covariance_are_those_of_the_pieces() -> None:
 
 def test_replicates_are_decomposed_in_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = sampling.draw(
-        [np.random.default_rng(seed) for seed in range(5)],
-        vocab_size=6,
-        length=3,
-        samples=8,
-        dim=4,
+        [np.random.default_rng(seed) for seed in range(5)], vocab_size=6, length=3, samples=8, dim=4
     )
     whole = decompose(batch)
     monkeypatch.setattr(noise_decomposition, "_TILE", 2 * batch.vocab_size**2)

@@ -74,10 +74,7 @@ def test_well_formed_with_unique_ids_and_live_links(page: str) -> None:
 def test_needs_no_network(page: str) -> None:
     assert Page(page).loads == []
     addresses = set(re.findall(r"https?://[^\"'\s<>)]+", page))
-    assert addresses <= {
-        "http://www.w3.org/2000/svg",
-        "http://www.w3.org/1998/Math/MathML",
-    }
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"}
     assert "@import" not in page
     assert not re.search(r"url\((?!#)", page)
 

@@ -18,13 +18,11 @@ from recall_claims.evidence.run import Settings
 from recall_claims.plugin.baseline import LIBRARIES, Baseline
 from recall_claims.plugin.changes import Changes
 from recall_reports.record import Record
+from tests.reports import builders
 
 REPOSITORY = Path(__file__).parents[3]
 SMOKE = Settings(tier="smoke")
-HERE = {
-    "python": platform.python_version(),
-    **{name: version(name) for name in LIBRARIES},
-}
+HERE = {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
 Edit = Callable[[Any], None]  # of the report, in plain types
 
 
@@ -47,25 +45,8 @@ def written(path: Path, *edits: Edit) -> Path:
         "state": "DECIDED",
         "verdict": "SUPPORTED",
         "outcome": "passed",
-        "components": [
-            {
-                "name": "mean",
-                "estimate": 1.0,
-                "interval": [0.99, 1.01],
-                "one_sided": [0.99, 1.01],
-                "region": [0.97, 1.03],
-                "verdict": "SUPPORTED",
-            }
-        ],
-        "controls": [
-            {
-                "id": "off",
-                "description": "a constant that is off",
-                "verdict": "REFUTED",
-                "interval": [0.99, 1.01],
-                "region": [1.47, 1.53],
-            }
-        ],
+        "components": [builders.component("mean", 1.0, 0.01, (0.97, 1.03))],
+        "controls": [builders.control("off", "a constant that is off", 1.0, 0.01, (1.47, 1.53))],
         "alpha": claim.rule.alpha_of_look(share, claim.looks["smoke"]),
         "registration": registration(claim, "smoke"),
     }

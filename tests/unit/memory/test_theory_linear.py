@@ -1,6 +1,5 @@
 """theory.memory.linear against a plain simulation, its limits and quadrature."""
 
-
 import numpy as np
 import pytest
 

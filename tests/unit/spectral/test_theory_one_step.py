@@ -108,11 +108,6 @@ def test_critical_batch_recalls_half() -> None:
     assert found == pytest.approx(one_step.recalled_spectral(48, 768, 2.0) / 2, rel=0.02)
 
 
-def test_exponents() -> None:
-    assert one_step.gradient_exponent(2.0) == 0.25
-    assert one_step.spectral_exponent(1.5) == pytest.approx(4 / 3)
-
-
 def test_items_of_one_count_share_what_follows_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
     worked_out = Mock(wraps=special.ndtr)
     monkeypatch.setattr(special, "ndtr", worked_out)
