@@ -79,8 +79,9 @@ def transformer(**changes: int) -> Sizes:
     return Sizes(**sizes | changes)
 
 
-def stored(**changes: int) -> object:
-    return mlp.draw(generators(1), **{"associations": 10, "outputs": 10, "dim": 4} | changes)
+def stored(**changes: Any) -> object:
+    sizes: dict[str, Any] = {"associations": 10, "outputs": 10, "dim": 4}
+    return mlp.draw(generators(1), **sizes | changes)
 
 
 def made(**changes: Any) -> object:
