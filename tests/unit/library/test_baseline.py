@@ -1,7 +1,6 @@
 """Which records a run takes from an earlier report."""
 
 import platform
-import subprocess
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +17,7 @@ from recall_claims.evidence.run import Settings
 from recall_claims.plugin.baseline import LIBRARIES, Baseline
 from recall_claims.plugin.changes import Changes
 from recall_reports.record import Record
+from tests.apart import git
 from tests.reports import builders
 
 REPOSITORY = Path(__file__).parents[3]
@@ -148,17 +148,13 @@ def test_a_change_since_the_revision_or_since_the_baseline_runs_the_claim(
 def test_a_baseline_of_nobody_knows_what_code_is_refused(
     tmp_path: Path, commit: str | None, says: str
 ) -> None:
-    def git(*arguments: str) -> str:
-        identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
-        return subprocess.check_output(["git", *identity, *arguments], cwd=tmp_path, text=True)
-
-    git("init", "--quiet", "--initial-branch", "main")
-    git("commit", "--quiet", "--allow-empty", "--message", "first")
-    git("branch", "abcdef0")
-    git("checkout", "--quiet", "--orphan", "elsewhere")
-    git("commit", "--quiet", "--allow-empty", "--message", "of another history")
-    elsewhere = git("rev-parse", "HEAD").strip()
-    git("checkout", "--quiet", "main")
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "first")
+    git(tmp_path, "branch", "abcdef0")
+    git(tmp_path, "checkout", "--quiet", "--orphan", "elsewhere")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "of another history")
+    elsewhere = git(tmp_path, "rev-parse", "HEAD")
+    git(tmp_path, "checkout", "--quiet", "main")
     (tmp_path / "victim").write_text("precious")
     recorded = commit and commit.format(folder=tmp_path, elsewhere=elsewhere)
     found = Baseline(written(tmp_path, of_suite(commit=recorded)), SMOKE, NOTHING, tmp_path)
