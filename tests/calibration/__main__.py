@@ -8,6 +8,8 @@ With `--stated-errors` it tries instead whether predictions keep the errors that
 random points of their regimes, and fails if one does not (`stated_errors.py`).
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import sys

@@ -1,5 +1,7 @@
 """Processes for measurements that take a core for long."""
 
+from __future__ import annotations
+
 import multiprocessing
 import os
 from concurrent.futures import Executor, ProcessPoolExecutor

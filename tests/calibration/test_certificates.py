@@ -1,5 +1,7 @@
 """Certificates are right where they can be checked, and committed for what the claims are now."""
 
+from __future__ import annotations
+
 import json
 import math
 from pathlib import Path

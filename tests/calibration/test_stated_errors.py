@@ -114,7 +114,8 @@ def test_a_rule_without_region_needs_a_single_stated_error() -> None:
 def wrong(check: Check, factor: float) -> Check:
     """The check of a prediction that is off by a factor."""
     return replace(
-        check, claim=replace(check.claim, predict=lambda cell: factor * check.predict(cell))
+        check,
+        claim=replace(check.claim, predict=lambda cell: factor * check.predict(cell)),
     )
 
 

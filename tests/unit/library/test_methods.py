@@ -1,5 +1,7 @@
 """Bounds for means: exact where they say so, and never from data that tell nothing."""
 
+from __future__ import annotations
+
 import gc
 import math
 import sys
@@ -80,7 +82,9 @@ def test_many_values_are_bounded_as_few_are(
         assert above >= math.log(1 / alpha) - 1e-9 or ends.low == 0
 
 
-def test_many_values_take_few_logarithms_and_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_values_take_few_logarithms_and_are_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data, taken = np.random.default_rng(3).random(50_000), list[int]()
 
     def counted(values: Array, mean: float, counts: Array) -> float:

@@ -1,5 +1,7 @@
 """Looks, early stopping, controls, and what comes from the ledger."""
 
+from __future__ import annotations
+
 import pickle
 import signal
 import time
