@@ -190,6 +190,13 @@ def test_a_statement_says_whether_it_holds_how_sharply_and_on_what_evidence(
         assert all(f'href="#{claim.id}"' in row for claim in entry.claims)
 
 
+def test_claims_are_laid_out_when_they_are_near(page: str) -> None:
+    sheet = page[page.index("<style>") : page.index("</style>")]
+    screen, _, printed = sheet.partition("@media print")
+    assert "content-visibility: auto" in screen
+    assert "content-visibility: visible" in printed
+
+
 def test_explored_is_a_state_of_its_own_and_no_verdict(page: str) -> None:
     section = _section(page, "A.explored")
     assert "~</span>&nbsp;EXPLORED" in section

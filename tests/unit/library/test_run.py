@@ -344,3 +344,9 @@ def test_a_grid_is_worked_out_once_and_by_no_worker(ledger: Ledger) -> None:
 def test_a_one_sided_rule_has_one_side() -> None:
     with pytest.raises(ClaimError, match="exactly one"):
         OneSided(upper=1.0, lower=0.0)
+
+
+def test_an_exploratory_claim_survives_or_breaks() -> None:
+    said = [recording.said(verdict, exploratory=True) for verdict in Verdict]
+    assert said == ["SURVIVES", "BREAKS", "INCONCLUSIVE"]
+    assert [recording.said(verdict, exploratory=False) for verdict in Verdict] == [*Verdict]
