@@ -1,5 +1,7 @@
 """A replicate's figures are its own: those that it has alone, but for rounding."""
 
+from __future__ import annotations
+
 import importlib
 
 import pytest

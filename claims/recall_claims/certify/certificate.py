@@ -7,6 +7,8 @@ sampling. Decisions are counted in bootstrapped worlds, in which the theory is a
 evidence says.
 """
 
+from __future__ import annotations
+
 import hashlib
 import math
 from dataclasses import dataclass, field

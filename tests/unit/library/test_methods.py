@@ -1,5 +1,7 @@
 """Bounds for means: exact where they say so, and never from data that tell nothing."""
 
+from __future__ import annotations
+
 import gc
 import math
 import sys

@@ -1,5 +1,7 @@
 """Looks, early stopping, controls, and what comes from the ledger."""
 
+from __future__ import annotations
+
 import pickle
 import signal
 import time
@@ -405,3 +407,9 @@ def test_a_rule_that_is_none_is_refused() -> None:
         ClaimError, match=r"T.named: rule= takes a rule such as .*, not 'MeanRatio'"
     ):
         declared("T.named", rule="MeanRatio")
+
+
+def test_an_exploratory_claim_survives_or_breaks() -> None:
+    said = [recording.said(verdict, exploratory=True) for verdict in Verdict]
+    assert said == ["SURVIVES", "BREAKS", "INCONCLUSIVE"]
+    assert [recording.said(verdict, exploratory=False) for verdict in Verdict] == [*Verdict]
