@@ -1,7 +1,8 @@
-"""Write a small working paper with a claim, or look after a ledger."""
+"""Write a small working paper with a claim, ask a formula for a number, or look after a ledger."""
 
 import argparse
 import importlib.util
+import json
 import keyword
 import sys
 from collections.abc import Sequence
@@ -13,12 +14,13 @@ import jinja2
 
 from recall_claims.declare.papers import papers
 from recall_claims.errors import LedgerError
+from recall_reports.errors import ReportError
 
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")
 LEDGER = Path(".recall-claims/ledger.sqlite")
 EPILOG = (
-    "exit status: 0 done; 2 wrong usage, a name that is taken, a folder that cannot be written, or "
-    "a ledger that cannot be used"
+    "exit status: 0 done; 2 wrong usage, a name that is taken, a folder that cannot be written, a "
+    "formula that is not there or has no value, or a ledger or report that cannot be used"
 )
 
 
@@ -29,12 +31,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "new":
             folder = new(options.name, options.to)
             print(f"{folder}: judge it with `pytest {folder}`, then make it yours")
+        elif options.command == "predict":
+            _predict(options)
         else:
             _look_after(options)
-    except (OSError, ValueError, LedgerError) as error:
+    except (OSError, ValueError, LedgerError, ReportError) as error:
         print(f"recall_claims: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _predict(options: argparse.Namespace) -> None:
+    from recall_claims import ask  # loads torch
+
+    sys.path.insert(0, "")  # as `python -m` does: the theory is a package of this folder
+    if options.prediction is None:
+        print("\n".join(ask.known(options.theory)))
+        return
+    formula = ask.find(options.prediction, options.theory)
+    found = list(ask.answers(formula, ask.values([*options.sizes, *options.table])))
+    claims = ask.tested_by(formula, options.baseline)
+    if options.json:
+        print(json.dumps(ask.plain(formula, found, claims), indent=1))
+    else:
+        print("\n".join(ask.lines(formula, found, claims)))
 
 
 def _look_after(options: argparse.Namespace) -> None:
@@ -82,6 +102,28 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("name", help="of the paper and its folder; a Python identifier")
     command.add_argument(
         "--to", type=Path, default=Path(), metavar="DIR", help="where the folder goes (default: .)"
+    )
+    asked = commands.add_parser(
+        "predict",
+        help="what a formula says at given sizes, how well, and which claims test it",
+        description="For example: predict capacity.critical_samples vocab_size=50257 length=1024 "
+        "--table dim=256,512,1024",
+    )
+    asked.add_argument(
+        "prediction", nargs="?", help="its name, or module.name; without one, all are listed"
+    )
+    asked.add_argument("sizes", nargs="*", metavar="name=value", help="its parameters")
+    asked.add_argument(
+        "--table", action="append", default=[], metavar="NAME=A,B,C", help="a row for each value"
+    )
+    asked.add_argument("--json", action="store_true", help="for programs")
+    asked.add_argument("--theory", default="theory", metavar="PACKAGE", help="default: theory")
+    asked.add_argument(
+        "--baseline",
+        type=Path,
+        default=Path("reports/baseline.json"),
+        metavar="FILE",
+        help="the report with the verdicts (default reports/baseline.json, if it is there)",
     )
     ledger = commands.add_parser("ledger", help="list what a ledger holds, or take out old blocks")
     doing = ledger.add_subparsers(dest="do", required=True)
