@@ -23,6 +23,9 @@ EXPLORED = (
     "what to expect; a run without --reuse-evidence draws evidence of its own and decides."
 )
 
+FINDING = "estimate [bounds]"
+"""Of what `finding` says."""
+
 PILOT = "region from a pilot"
 
 PLACES = {

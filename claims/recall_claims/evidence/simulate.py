@@ -17,7 +17,7 @@ from recall_claims.errors import GivenUp, OutOfTime, SimulationError, told
 from recall_claims.evidence import replay
 from recall_claims.evidence.alarm import Rung, alarm
 from recall_claims.evidence.executors import one_thread
-from recall_claims.evidence.fingerprints import fingerprint
+from recall_claims.evidence.fingerprints import NOTEBOOK, fingerprint
 from recall_claims.evidence.ledger import BlockKey, BlockResult
 from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.seeds import replicate_generators
@@ -246,6 +246,8 @@ def find(module: str, claim_id: str) -> tuple[Claim, str]:
         SimulationError: this process cannot import the module, or that holds no such claim.
     """
     try:
+        if module == NOTEBOOK:  # a cell may have been run again since
+            return _claims.__wrapped__(module)[claim_id]
         return _claims(module)[claim_id]
     except KeyError:
         raise SimulationError(f"module {module} holds no claim {claim_id}") from None
