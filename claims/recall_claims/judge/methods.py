@@ -316,9 +316,12 @@ def _grouped(scaled: Array) -> tuple[Array, Array, Array | None]:
     places = (scaled + 0.0).view(np.int64) >> 42  # of exponent and 10 bits; -0 has a sign
     counts = np.bincount(places).astype(np.float64)
     means = np.bincount(places, scaled) / np.maximum(counts, 1)
-    off = scaled / np.maximum(means, 1e-300)[places] - 1  # where it is 0, nothing is staked on it
+    off = np.maximum(means, 1e-300)[places]
+    np.divide(scaled, off, out=off)  # 0 where the mean is: nothing is staked on it
+    off -= 1
+    off *= off
     held = counts > 0
-    return means[held], counts[held], np.bincount(places, off * off)[held]
+    return means[held], counts[held], np.bincount(places, off)[held]
 
 
 def _undo_hall(value: float, c: Array) -> Array:
