@@ -1,4 +1,4 @@
-"""Write a small working paper with a claim, look after a ledger, bundle or audit evidence."""
+"""Write a small working paper with a claim, certify claims, look after a ledger, audit evidence."""
 
 import argparse
 import importlib.util
@@ -13,14 +13,16 @@ import jinja2
 
 from recall_claims.audit import command as auditing
 from recall_claims.declare.papers import papers
-from recall_claims.errors import LedgerError
+from recall_claims.errors import LedgerError, SimulationError
 from recall_reports.errors import ReportError
 
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")
 LEDGER = Path(".recall-claims/ledger.sqlite")
+CERTIFICATES = Path("reports/certificates.json")
 EPILOG = (
-    "exit status: 0 done; 1 an audit found something; 2 wrong usage, a name that is taken, a place "
-    "that cannot be written, or a ledger or bundle that cannot be used"
+    "exit status: 0 done; 1 a claim errs more often than its alpha says, or an audit found "
+    "something; 2 wrong usage, a name that is taken, a place that cannot be written, or a ledger "
+    "or bundle that cannot be used"
 )
 
 
@@ -31,13 +33,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "new":
             folder = new(options.name, options.to)
             print(f"{folder}: judge it with `pytest {folder}`, then make it yours")
+        elif options.command == "certify":
+            from recall_claims.certify import command  # loads torch
+
+            return command.main(options)
         elif options.command == "bundle":
             return auditing.bundle(options)
         elif options.command == "audit":
             return auditing.audit(options)
         else:
             _look_after(options)
-    except (OSError, ValueError, LedgerError, ReportError) as error:
+    except (OSError, ValueError, LedgerError, ReportError, SimulationError) as error:
         print(f"recall_claims: {error}", file=sys.stderr)
         return 2
     return 0
@@ -94,6 +100,15 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--to", type=Path, default=Path(), metavar="DIR", help="where the folder goes (default: .)"
     )
+    certify = commands.add_parser("certify", help="how often each claim's verdict errs and decides")
+    certify.add_argument("folder", type=Path, nargs="?", default=Path("claims"), help="of claims")
+    certify.add_argument("--tier", default="standard", choices=("smoke", "standard", "full"))
+    certify.add_argument("--seed", type=int, default=1001, help="of the evidence (1001)")
+    certify.add_argument("-k", default="", metavar="TEXT", help="only those whose name holds it")
+    certify.add_argument("--stale", action="store_true", help="only those whose certificate is")
+    ledgers = LEDGER.with_name("calibration.sqlite")
+    certify.add_argument("--ledger", type=Path, default=ledgers, metavar="FILE")
+    certify.add_argument("--json", type=Path, default=CERTIFICATES, metavar="FILE")
     auditing.add(commands, LEDGER)
     ledger = commands.add_parser("ledger", help="list what a ledger holds, or take out old blocks")
     doing = ledger.add_subparsers(dest="do", required=True)

@@ -246,6 +246,11 @@ def standing(claim: Claim) -> str:
     return f"{inside} and every control is refuted." if claim.controls else f"{inside}."
 
 
+def claims(number: int) -> str:
+    """`1 claim`, `2 claims`."""
+    return f"{number} claim{'s' * (number != 1)}"
+
+
 def sentence(text: str) -> str:
     """The text with a capital first letter and a full stop."""
     text = text.strip()

@@ -1,7 +1,5 @@
 """Options and ledgers that chance has spoilt: a clear error, or the same meaning."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """An edit after the evidence was seen is judged on evidence drawn after the edit."""
 
-from __future__ import annotations
-
 from tests.faults.conftest import HEAD, Suite, written
 
 REGION = ("Region(0.95, 1.05)", "Region(0.94, 1.05)")

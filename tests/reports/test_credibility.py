@@ -1,10 +1,14 @@
 """Why the verdicts can be believed: figures that add up, and a measurement that is shown whole."""
 
+from pathlib import Path
+
+import msgspec
 import pytest
 from msgspec.structs import replace
 
-from recall_reports import certificates, credibility, html, phrases
-from recall_reports.certificates import Certificate, Certificates
+from recall_reports import credibility, html, phrases
+from recall_reports.certificates import Certificate, Certificates, load
+from recall_reports.errors import ReportError
 from recall_reports.record import Blocks, Kept, Record
 from tests.reports import builders
 
@@ -49,20 +53,25 @@ def test_evidence_sets_are_added(report: Record, page: str) -> None:
     assert "Sets that were drawn with another ledger are not counted." in section
 
 
-def test_a_certificate_speaks_of_one_registration(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_speaks_of_one_registration(tmp_path: Path) -> None:
     one = Certificate(
         registration="abc", method="t", alpha=4e-6, refutes=1e-6, supports=2e-6, undecided=0
     )
-    committed = Certificates(tier="standard", claims={"A.one": one})
-    monkeypatch.setattr(certificates, "certificates", lambda: committed)
-    assert certificates.miss("A.one", "standard", "abc") == 1e-6
-    assert certificates.miss("A.one", "standard", "abd") is None
-    assert certificates.miss("A.one", "smoke", "abc") is None
-    assert certificates.miss("A.two", "standard", "abc") is None
+    file = tmp_path / "certificates.json"
+    file.write_bytes(msgspec.json.encode(Certificates(tier="standard", claims={"A.one": one})))
+    kept = load(file)
+    assert kept.of("A.one", "standard", "abc") == one
+    assert kept.of("A.one", "standard", "abd") is None
+    assert kept.of("A.one", "smoke", "abc") is None
+    assert kept.of("A.two", "standard", "abc") is None
 
 
-def test_committed_certificates_can_be_read() -> None:
-    assert certificates.certificates().tier == "standard"
+def test_a_file_without_certificates_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "certificates.json"
+    assert load(file).claims == {}
+    file.write_text('{"tier": "standard", "claims": {"A.one": {"alpha": 2}}}')
+    with pytest.raises(ReportError, match="write it anew with `python -m recall_claims certify`"):
+        load(file)
 
 
 def test_looks_are_counted(report: Record) -> None:

@@ -24,6 +24,9 @@ from recall_claims.errors import ClaimError
 OFF_TIES = 1.0000317
 """Factor on a prediction before it is rounded: round numbers, such as 0.12345, sit on a tie."""
 
+LAW_AT = np.concatenate([-np.geomspace(1e3, 1e-3, 25), [0.0], np.geomspace(1e-3, 1e3, 25)])
+"""Where a predicted distribution function is read."""
+
 
 def registration(claim: Claim, tier: str) -> str:
     """SHA-256 of what a claim's verdict in a tier was fixed by beforehand, as 16 hex digits.
@@ -76,8 +79,15 @@ def _judged(claim: Claim, cells: Iterable[Cell]) -> dict[str, Any]:
     }
 
 
-def _predicted(value: float | str) -> float | str:
-    return value if isinstance(value, str) else _rounded(float(value) * OFF_TIES, 4)
+def _predicted(value: Any) -> Any:
+    """A prediction in terms that JSON has: a law by what it is at some points."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return {name: _predicted(one) for name, one in value.items()}
+    if callable(value):
+        return [_predicted(one) for one in np.asarray(value(LAW_AT)).tolist()]
+    return _rounded(float(value) * OFF_TIES, 4)
 
 
 def _rounded(value: float, digits: int) -> float:

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from recall_claims.declare.cell import Cell
@@ -12,6 +12,7 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
 from recall_claims.errors import OutOfTime, SimulationError
+from recall_claims.evidence import replay
 from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.draws import EvidenceSet, Place
 from recall_claims.evidence.fingerprints import parts
@@ -151,6 +152,7 @@ class Running:
             alpha = settings.budget.per_claim(papers()[claim.source.paper])
         self._alpha = level = claim.rule.alpha_of_look(alpha, claim.looks[tier])
         self.steps = claim.steps(tier)
+        self._cheapest = replay.cheapest(claim.cells[tier])
         self._loop = looks(
             claim.cells[tier], self.steps, lambda seen, before: decide(claim, seen, level, before)
         )
@@ -171,7 +173,8 @@ class Running:
     def progress(self) -> tuple[int, int, int, int]:
         """Look, looks, blocks at hand, and blocks wanted by the end of this look."""
         done = self._blocks + len(self._arrived)
-        return self.look.number + 1, len(self.steps), done, done + len(self.missing)
+        look = min(self.look.number + 1, len(self.steps))  # after the last, none is ahead
+        return look, len(self.steps), done, done + len(self.missing)
 
     def seconds(self, task: Task) -> float | None:
         """Expected seconds of one block, or None if nothing is known."""
@@ -257,10 +260,15 @@ class Running:
             cell: [results[cell.id, block].observations for block in blocks]
             for cell, blocks in self.look.wanted.items()
         }
-        return self._loop.send(observed)
+        look = self._loop.send(observed)
+        problem = replay.constant(self.claim, look.evidence) if look.number == 1 else None
+        if problem is not None:
+            raise SimulationError(f"{self.claim.id}: {problem}")
+        return look
 
     def _task(self, cell: Cell, block: int) -> Task:
-        return task_of(Prepared(self.claim, self._named), self.settings, cell, block)
+        task = task_of(Prepared(self.claim, self._named), self.settings, cell, block)
+        return replace(task, replay=block == 0 and cell == self._cheapest)
 
     def _newest(self) -> str:
         """The registration whose evidence is judged: this one, if the ledger has a block of every

@@ -7,82 +7,84 @@ sampling. Decisions are counted in bootstrapped worlds, in which the theory is a
 evidence says.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from recall_claims import Component, Interval, Sample, Verdict
+from recall_claims.certify.enumeration import rejection
+from recall_claims.certify.tilting import Estimate, misses
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.simulate import find
 from recall_claims.judge.looks import decide, remembering
 from recall_claims.judge.methods import Array, Deterministic, Method, Student
-from tests.calibration.enumeration import rejection
-from tests.calibration.tilting import Estimate, misses
-from tests.every_claim import imported
+from recall_claims.judge.region import Component, Interval, Verdict
+from recall_claims.judge.rules import Predict, Rule, Sample
+from recall_reports.certificates import Certificate
 
 WORLDS = 50
 
 
 @dataclass(frozen=True)
-class Certificate:
-    """How often a claim's verdict errs and decides.
+class Task:
+    """A claim to certify, in words that any process understands.
 
     Attributes:
-        method: what the probabilities of errors rest on.
-        alpha: the claim's share of the error budget.
-        refutes: probability that a true claim is refuted.
-        supports: probability that a false one is supported.
-        undecided: share of bootstrapped worlds in which the verdict is not the expected one.
+        module: of the claim.
+        claim: its id.
+        alpha: its slot of the error budget.
+        settings: of the run that drew the evidence.
+        ledger: where that is.
     """
 
-    method: Literal["exact", "t", "deterministic"]
+    module: str
+    claim: str
     alpha: float
-    refutes: float
-    supports: float
-    undecided: float
-
-    @property
-    def holds(self) -> bool:
-        """Whether neither error is more probable than alpha says."""
-        return max(self.refutes, self.supports) <= self.alpha
+    settings: Settings
+    ledger: Path
 
 
-Certified = tuple[str, Certificate]
-"""The registration that a certificate is for, and the certificate."""
-
-
-def certified(task: tuple[str, Settings, Path]) -> Certified:
-    """Certify the claim of this id from a ledger; this is what a worker process runs.
+def certified(task: Task) -> Certificate:
+    """Certify a claim from a ledger; this is what a worker process runs.
 
     Raises:
         SimulationError: the ledger lacks evidence.
     """
-    name, settings, path = task
-    with Ledger(path) as ledger:
-        outcome = run(imported()[name], settings, ledger, None)
-    return outcome.registration, certify(outcome)
+    claim, _ = find(task.module, task.claim)
+    with Ledger(task.ledger) as ledger:
+        return certify(run(claim, task.settings, ledger, None, alpha=task.alpha))
 
 
 def certify(outcome: Outcome, worlds: int = WORLDS) -> Certificate:
     """The certificate of a claim, from what it found under some other seed."""
-    claim, settings = outcome.claim, outcome.settings
-    looks = claim.looks[settings.tier]
-    alpha = outcome.alpha if claim.rule.exact else looks * outcome.alpha
-    undecided = missed_decisions(outcome, worlds)
+    claim, tier = outcome.claim, outcome.settings.tier
+    alpha = outcome.alpha * (1 if claim.rule.anytime else claim.looks[tier])
     if isinstance(claim.rule.method, Deterministic):
-        return Certificate("deterministic", alpha, 0.0, 0.0, undecided)
-    if claim.rule.exact:
-        worst = max(_enumerated(outcome), default=0.0)
-        return Certificate("exact", alpha, max(alpha, worst), max(alpha, worst), undecided)
-    refutes, supports = _tilted(outcome)
-    return Certificate("t", alpha, refutes, supports, undecided)
+        method: Literal["exact", "t", "deterministic"] = "deterministic"
+        refutes = supports = 0.0
+    elif claim.rule.exact:
+        refutes = supports = max([alpha, *_enumerated(outcome)])
+        method = "exact"
+    else:
+        method = "t"
+        refutes, supports = _tilted(outcome)
+    return Certificate(
+        registration=outcome.registration,
+        method=method,
+        alpha=_rounded(alpha),
+        refutes=_rounded(refutes),
+        supports=_rounded(supports),
+        undecided=missed_decisions(outcome, worlds),
+    )
+
+
+def _rounded(probability: float) -> float:
+    return float(f"{probability:.3g}")
 
 
 def _enumerated(outcome: Outcome) -> list[float]:
@@ -98,14 +100,25 @@ def _enumerated(outcome: Outcome) -> list[float]:
 def _tilted(outcome: Outcome) -> tuple[float, float]:
     """Probabilities of refuting a true claim and of supporting a false one, over all looks.
 
-    The latter is that of the component that is wronged most when it comes to refutation.
+    The latter is that of the component that is wronged most when it comes to refutation, and the
+    largest of all rules where a claim has several, which share alpha in the former.
     """
+    parts = outcome.claim.rule.parts(outcome.claim.predict)
+    if len(parts) == 1:
+        return _part(outcome, *parts[0], outcome.alpha)
+    refutes = [_part(outcome, rule, predict, outcome.alpha / len(parts)) for rule, predict in parts]
+    supports = [_part(outcome, rule, predict, outcome.alpha) for rule, predict in parts]
+    return sum(wrong for wrong, _ in refutes), max(wrong for _, wrong in supports)
+
+
+def _part(
+    outcome: Outcome, rule: Rule, predict: Predict | None, alpha: float
+) -> tuple[float, float]:
+    if not isinstance(rule.method, Student):  # exact, by theorem
+        return alpha, alpha
     claim, tier = outcome.claim, outcome.settings.tier
-    assert isinstance(claim.rule.method, Student)
-    recorder, spent = Recorder(), claim.rule.method.spent
-    rule: Any = claim.rule  # rules that are not exact have a method to replace
-    recording = replace(claim, rule=replace(rule, method=recorder))
-    components = recording.rule.components(outcome.evidence, claim.predict, outcome.alpha)
+    recorder, spent = Recorder(), rule.method.spent
+    components = rule.with_method(recorder).components(outcome.evidence, predict, alpha)
     counts = [
         blocks * claim.replicates[tier] for blocks in claim.rule.looks_in_blocks(claim.looks[tier])
     ]
