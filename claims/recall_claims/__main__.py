@@ -69,8 +69,13 @@ def _predict(options: argparse.Namespace) -> None:
 
 
 def _look_after(options: argparse.Namespace) -> None:
-    from recall_claims.plugin import housekeeping  # loads torch
+    from recall_claims.evidence.merging import merge  # loads torch
+    from recall_claims.plugin import housekeeping
 
+    if options.do == "merge":
+        count = merge(options.ledgers, options.out)
+        print(f"{options.out}: {count} blocks of {len(options.ledgers)} ledgers")
+        return
     path = options.ledger.absolute()
     if not path.exists():
         raise FileNotFoundError(f"{options.ledger}: no such file; name a ledger with --ledger")
@@ -159,6 +164,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     prune.add_argument("--before", type=date.fromisoformat, required=True, metavar="YYYY-MM-DD")
     prune.add_argument("--yes", action="store_true", help="do it; else it only says what it would")
+    merging = doing.add_parser("merge", help="put the evidence of several ledgers into one")
+    merging.add_argument("ledgers", type=Path, nargs="+", metavar="LEDGER")
+    merging.add_argument("-o", dest="out", type=Path, required=True, metavar="FILE")
     for each in (listing, prune):
         each.add_argument("--ledger", type=Path, default=LEDGER, metavar="FILE")
     return parser

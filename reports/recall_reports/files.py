@@ -20,6 +20,8 @@ MARKS = {
     "report.html": b"<title>recall-claims: ",
     "report.md": b"# recall-claims\n",
     "summary.svg": b">recall-claims: ",
+    "ro-crate-metadata.json": b'"https://w3id.org/ro/crate/',
+    "test-result.json": b'"https://in-toto.io/Statement/',
 }
 """The files of a report, with what each has in its first 4 KiB."""
 

@@ -289,6 +289,19 @@ def draws(claim: Claim) -> str:
     return text * (sets > 1)
 
 
+def not_claimed(claim: Claim, tier: str = "") -> str:
+    """What nobody should take a verdict to say; `tier` is that of the run."""
+    cells = f"the {len(claim.cells)} cells judged here" if len(claim.cells) > 1 else "its one cell"
+    hunt = claim.hunt
+    if hunt is None or not hunt.tried:
+        searched = "its regime was not searched for a violation"
+    else:
+        searched = f"{hunt.tried} other points of its regime were tried, cheaply"
+    others = [name for name in claim.tiers if name != tier]
+    beside = f"; the cells of tier {' and '.join(others)} were not judged" * bool(tier and others)
+    return f"Not claimed: anything beyond {cells}; {searched}{beside}."
+
+
 def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:
     """Parameters by the paper's letters and in its order, for example `V = 1024, L = 32`."""
     names = [name for name in symbols if name in params]

@@ -245,6 +245,13 @@ def test_a_region_from_a_pilot_has_a_tag(page: str) -> None:
     assert pilot in _section(page, "A.all-tokens")
 
 
+def test_a_card_says_registration_certificate_and_replicates(page: str) -> None:
+    text = _section(page, "A.all-tokens")
+    assert "evidence set 2 of 2 in this ledger: at most 2 times its alpha" in text
+    assert "certified in a world made of its own evidence" in text
+    assert "64 to 512 per cell" in _section(page, "A.critical-samples")
+
+
 def test_exploratory_claims_stand_apart(page: str) -> None:
     verdicts, beyond = _section(page, "verdicts"), _section(page, "beyond")
     for verdict in ("survives", "breaks", "inconclusive"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
@@ -18,20 +17,20 @@ from recall_claims.audit.sampling import order, share_at_most, wrong_at_most
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import named
-from recall_claims.errors import BundleError, SimulationError
+from recall_claims.errors import BundleError, OutOfTime, SimulationError
 from recall_claims.evidence.block import BlockResult
 from recall_claims.evidence.draws import Chain, Place
 from recall_claims.evidence.executors import capacity
 from recall_claims.evidence.run import Prepared, Settings, set_of, task_of
 from recall_claims.evidence.simulate import Task, find, simulate_each
+from recall_claims.evidence.validate import difference
 from recall_claims.judge.looks import Observations
 from recall_claims.judge.methods import Array
 from recall_reports import record
 
-TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
-"""By which a figure of other versions or another processor may differ, of a block's largest."""
 OF_IDENTITY = 1e-2
-"""The same where a claim measures rounding itself, of the largest error that it allows."""
+"""By which rounding may move what measures rounding itself, of the largest error it may have."""
+Results = list[BlockResult | OutOfTime]
 Observed = Mapping[str, Mapping[str, Array]]
 
 
@@ -175,15 +174,17 @@ class Auditor:
         ):
             self._find(name, f"evidence set {entry.draw} of {entry.draws}: not so in the chain")
 
+        blocks = set(self.bundle.counts[name])
+
         def source(cell: Cell, block: int) -> Observations:
-            if block >= len(next(iter(observed.get(cell.id, {"": ()}).values()))):
+            if (cell.id, block) not in blocks:
                 raise BundleError(f"the bundle lacks block {block} of {cell.id}")
             return ready.block(cell.id, block)
 
         outcome = judge_again(prepared, self.settings, source, place or Place(0, 0))
         for what in differences(entry, outcome):
             self._find(name, what)
-        if outcome.blocks != len(self.bundle.counts[name]):
+        if outcome.blocks != len(blocks):
             self._find(name, "it has blocks that no look asks for")
         self.found.judged += 1
 
@@ -217,8 +218,9 @@ class Auditor:
                 done[place] = self._compared(name, cell, block, result)
         # What ended after one that did not is no random sample: it ended early for being short.
         first = next((place for place in range(len(plan)) if place not in done), len(plan))
-        for name, _, _ in plan[:first]:
+        for place, (name, _, _) in enumerate(plan[:first]):
             found.claims[name].drawn += 1
+            found.claims[name].exact += done[place]
         for one in found.claims.values():
             one.wrong_at_most = wrong_at_most(one.blocks, one.drawn)
         found.share, found.share_by_claim = share_at_most(counts, plan[:first])
@@ -228,47 +230,28 @@ class Auditor:
         return claim.why_not_run(self.settings.tier, self.settings.device) is not None
 
     def _compared(self, name: str, cell: str, block: int, result: BlockResult) -> bool:
-        """Whether a block is what was drawn again; if not, that is a finding."""
-        ready, counted = self.ready[name], self.found.claims[name]
-        kept = ready.block(cell, block)
-        exact = kept.keys() == result.observations.keys() and all(
-            np.array_equal(kept[key], values) for key, values in result.observations.items()
-        )
-        counted.exact += exact
-        if exact:
+        """Whether a block is to the bit what was drawn again; where it is not, that is a finding,
+        unless rounding explains it."""
+        ready, again = self.ready[name], result.observations
+        kept, claim = ready.block(cell, block), ready.prepared.claim
+        if kept.keys() == again.keys() and all(np.array_equal(kept[k], again[k]) for k in kept):
             return True
-        off = _off(kept, result.observations)
-        claim = ready.prepared.claim
-        allowed = TOLERANCE[claim.dtype], OF_IDENTITY * getattr(claim.rule, "tolerance", 0.0)
-        wrong = [
-            key for key, (apart, size) in off.items() if apart > max(allowed[0] * size, allowed[1])
-        ]
-        if wrong:
-            counted.wrong += 1
-            apart, size = off[wrong[0]]
-            what = f"{wrong[0]!r:.80} is off by {apart:.2g}, where its largest is {size:.2g}"
+        floor = OF_IDENTITY * getattr(claim.rule, "tolerance", 0.0)
+        what = difference(kept, again, claim.dtype, floor)
+        if what is not None:
+            self.found.claims[name].wrong += 1
             self._find(name, f"block {block} of {cell} is not what the code gives: {what}")
-        return not wrong
+        return False
 
     def _find(self, claim: str, what: str) -> None:
         self.found.findings.append(Finding(claim, what))
 
 
-def _off(kept: Observations, again: Observations) -> dict[str, tuple[float, float]]:
-    """By how much the observables of two blocks differ at most, and the largest figure of each."""
-    if kept.keys() != again.keys():
-        return dict.fromkeys(kept.keys() ^ again.keys(), (math.inf, 0.0))
-    return {
-        name: (float(np.abs(kept[name] - values).max()), float(np.abs(values).max()))
-        for name, values in again.items()
-    }
-
-
 def _run(
     tasks: Iterator[Task], executor: Executor, until: float
-) -> Iterator[tuple[int, Future[list[object]]]]:
+) -> Iterator[tuple[int, Future[Results]]]:
     """Keep the executor busy with tasks until the time is up; each one's number and future."""
-    flying: dict[Future[list[object]], int] = {}
+    flying: dict[Future[Results], int] = {}
     numbered = enumerate(tasks)
     while True:
         while len(flying) < 2 * capacity(executor) and time.time() < until:

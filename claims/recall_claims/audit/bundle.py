@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 import numpy as np
@@ -35,7 +35,7 @@ from recall_reports.errors import ReportError
 from recall_reports.files import validated
 from recall_reports.record import Record
 
-FORMAT = "recall-claims-bundle/1"
+FORMAT: Final = "recall-claims-bundle/1"
 COMMENT = FORMAT.encode()
 """The zip's own comment, by which a bundle is told from any other zip."""
 NAME = re.compile(r"(manifest|record|index)\.json|blocks/[A-Za-z0-9][A-Za-z0-9._-]{0,199}\.bin")
@@ -56,10 +56,10 @@ class CellBlocks(Struct, kw_only=True):
 
 
 class Evidence(Struct, kw_only=True):
-    """The evidence of a claim; `replicates` are those of a block."""
+    """The evidence of a claim; `replicates` are those of a block, `declaration` is JSON."""
 
     registration: str
-    declaration: dict[str, Any]
+    declaration: str
     code: str
     replicates: Some
     cells: list[CellBlocks]
@@ -123,7 +123,8 @@ class Bundle:
         Raises:
             BundleError: its bytes are not what the index says of them.
         """
-        held, data, found = self.index.claims[claim], self.blocks[claim], {}
+        held, data = self.index.claims[claim], self.blocks[claim]
+        found: dict[str, dict[str, Array]] = {}
         for part in held.cells:
             shape = (part.blocks, held.replicates)
             found[part.cell] = {}
@@ -165,7 +166,7 @@ def written(record: Record, index: Index, blocks: Mapping[str, bytes]) -> bytes:
     """The bytes of a bundle."""
     parts = {
         "record.json": msgspec.json.encode(record),
-        "index.json": msgspec.json.encode(index, order="sorted"),
+        "index.json": msgspec.json.encode(index),
         **{f"blocks/{name}.bin": data for name, data in blocks.items()},
     }
     listed = {n: Part(sha256=_hash(data), size=len(data)) for n, data in sorted(parts.items())}

@@ -111,7 +111,7 @@ def said(found: Audit) -> list[str]:
     """What the audit has shown, with its error."""
     blocks, drawn, wrong = (found.total(name) for name in ("blocks", "drawn", "wrong"))
     counts = f"{drawn:,} of {blocks:,} blocks drawn again"
-    rounded = drawn - found.total("exact") - wrong
+    rounded = drawn - found.total("exact")
     lines = [f"{found.judged} claims judged again on the blocks of the bundle"]
     if wrong:
         lines.append(f"{counts}, {wrong} differ")

@@ -99,7 +99,7 @@ def judged(ready: Prepared, settings: Settings, ledger: Ledger) -> Outcome:
     return judge_again(ready, settings, source, place or Place(0, 0))
 
 
-def evidence(outcome: Outcome, declared: dict[str, object], code: str) -> tuple[Evidence, bytes]:
+def evidence(outcome: Outcome, declared: str, code: str) -> tuple[Evidence, bytes]:
     """What the index says of a claim, and the bytes of its observations."""
     size, cells, data = outcome.claim.block_size(outcome.settings.tier), [], b""
     for sample in outcome.evidence:

@@ -37,14 +37,13 @@ def registration(claim: Claim, tier: str) -> str:
     return named(declaration(claim, tier))
 
 
-def named(declared: Mapping[str, Any]) -> str:
+def named(declared: str) -> str:
     """The registration of a declaration."""
-    text = json.dumps(declared, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(declared.encode()).hexdigest()[:16]
 
 
-def declaration(claim: Claim, tier: str) -> dict[str, Any]:
-    """What a claim's verdict in a tier was fixed by beforehand, in terms that JSON has.
+def declaration(claim: Claim, tier: str) -> str:
+    """What a claim's verdict in a tier was fixed by beforehand, as JSON.
 
     That is its id, rule, cells, replicates, looks, block if it is smaller, floating-point type,
     expected verdict and controls, and what it and each control predict in every cell. Titles,
@@ -69,7 +68,7 @@ def declaration(claim: Claim, tier: str) -> dict[str, Any]:
     }
     if claim.block.get(tier, declared["replicates"]) != declared["replicates"]:
         declared["block"] = claim.block[tier]
-    return declared
+    return json.dumps(declared, sort_keys=True)
 
 
 def _judged(claim: Claim, cells: Iterable[Cell]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -71,10 +72,11 @@ def collected(folder: Path, ledger: Path | None = None) -> list[Claim]:
         ClaimError: pytest cannot collect them, or there are none.
     """
     found = _Collected()
-    arguments = ["--collect-only", "-p", "recall_claims.plugin"]
+    hooks = importlib.import_module("recall_claims.plugin")  # -p would warn that it is loaded
+    arguments = ["--collect-only", "-p", "no:cacheprovider"]
     arguments += ["--ledger", str(ledger)] if ledger else []
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        status = pytest.main([str(folder), *arguments], plugins=[found])
+        status = pytest.main([str(folder), *arguments], plugins=[found, hooks])
     if status != pytest.ExitCode.OK or not found.claims:
         raise ClaimError(f"no claims could be collected in {folder}:\n{printed.getvalue()}")
     return found.claims
