@@ -4,8 +4,6 @@ The server loads what other projects wrote and nothing of ours, so that a test m
 process another copy of the library, or files that were edited since.
 """
 
-from __future__ import annotations
-
 import gc
 import multiprocessing
 import os

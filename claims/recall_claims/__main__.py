@@ -1,4 +1,4 @@
-"""Write a small working paper with a claim, certify claims, or look after a ledger."""
+"""Write a small working paper with a claim, certify claims, look after a ledger, audit evidence."""
 
 import argparse
 import importlib.util
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jinja2
 
+from recall_claims.audit import command as auditing
 from recall_claims.declare.papers import papers
 from recall_claims.errors import LedgerError, SimulationError
 from recall_reports.errors import ReportError
@@ -19,8 +20,9 @@ TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conf
 LEDGER = Path(".recall-claims/ledger.sqlite")
 CERTIFICATES = Path("reports/certificates.json")
 EPILOG = (
-    "exit status: 0 done; 1 a claim errs more often than its alpha says; 2 wrong usage, a name "
-    "that is taken, a folder that cannot be written, or a ledger that cannot be used"
+    "exit status: 0 done; 1 a claim errs more often than its alpha says, or an audit found "
+    "something; 2 wrong usage, a name that is taken, a place that cannot be written, or a ledger "
+    "or bundle that cannot be used"
 )
 
 
@@ -35,6 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from recall_claims.certify import command  # loads torch
 
             return command.main(options)
+        elif options.command == "bundle":
+            return auditing.bundle(options)
+        elif options.command == "audit":
+            return auditing.audit(options)
         else:
             _look_after(options)
     except (OSError, ValueError, LedgerError, ReportError, SimulationError) as error:
@@ -101,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     ledgers = LEDGER.with_name("calibration.sqlite")
     certify.add_argument("--ledger", type=Path, default=ledgers, metavar="FILE")
     certify.add_argument("--json", type=Path, default=CERTIFICATES, metavar="FILE")
+    auditing.add(commands, LEDGER)
     ledger = commands.add_parser("ledger", help="list what a ledger holds, or take out old blocks")
     doing = ledger.add_subparsers(dest="do", required=True)
     listing = doing.add_parser("list", help="print its registrations, and what was put aside")

@@ -83,7 +83,7 @@ def run(
             "to a .py file and import it"
         )
     check(claim)
-    parse.seed(str(seed))
+    parse.seed(str(seed), "seed=")
     device = parse.device(device, local=executors.is_local(executor))
     reason = claim.why_not_run(tier, device)
     if reason is not None:

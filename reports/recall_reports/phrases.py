@@ -246,6 +246,11 @@ def standing(claim: Claim) -> str:
     return f"{inside} and every control is refuted." if claim.controls else f"{inside}."
 
 
+def claims(number: int) -> str:
+    """`1 claim`, `2 claims`."""
+    return f"{number} claim{'s' * (number != 1)}"
+
+
 def sentence(text: str) -> str:
     """The text with a capital first letter and a full stop."""
     text = text.strip()
@@ -273,10 +278,11 @@ def certificate(claim: Claim) -> str:
     return f"wrongly refuted with probability at most {number(claim.certificate, 2)}, {how}"
 
 
-def registrations(claim: Claim) -> str:
-    """What it costs that the claim was registered more than once; empty if it was not."""
-    times = claim.registrations
-    return f"registered {times} times in this ledger: at most {times} times its alpha" * (times > 1)
+def draws(claim: Claim) -> str:
+    """What it costs that evidence was drawn more than once; empty if it was not."""
+    sets = claim.draws
+    text = f"evidence set {claim.draw} of {sets} in this ledger: at most {sets} times its alpha"
+    return text * (sets > 1)
 
 
 def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:

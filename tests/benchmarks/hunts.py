@@ -8,8 +8,6 @@ beside this file, so that either goes on where it ended. Without them the table 
 A hunt has one core, and minutes are of its processor: a machine that others use finds as much.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 import time

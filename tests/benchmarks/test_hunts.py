@@ -1,14 +1,12 @@
 """An easy planted error is found in seconds, and what is found is kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from recall_claims import Cell
 from recall_claims.hunt.probe import probe
-from tests.benchmarks import __main__, hunts
+from tests.benchmarks import hunts
 from tests.every_claim import imported
 from tests.mutation.planted import PLANTED
 
@@ -52,9 +50,3 @@ def test_a_point_that_can_be_simpler_is_not_minimal() -> None:
 def test_the_right_theory_is_hunted_under_other_seeds() -> None:
     hunts.measure([], 2, minutes=0.01)
     assert list(hunts._kept()["true"]) == [str(hunts.SEED + 1), str(hunts.SEED + 2)]
-
-
-def test_an_unknown_error_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        __main__.main(["hunt", "--planted", "typo"])
-    assert "no planted error typo; there are excess-cut-at-four" in capsys.readouterr().err

@@ -4,8 +4,6 @@
 Certificates of claims are made by `python -m recall_claims certify`.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

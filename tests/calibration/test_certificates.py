@@ -1,7 +1,5 @@
 """Certificates are right where they can be checked, and committed for what the claims are now."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 What can be wrong with one is in `tests/unit/library/test_run.py`.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults.conftest import HEAD, Suite, written

@@ -1,7 +1,5 @@
 """Blocks on a dask cluster: the figures of a serial run, whatever dies."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -3,8 +3,6 @@
 What each line says of any claim is in `tests/reports/test_failure.py`.
 """
 
-from __future__ import annotations
-
 from tests.faults.conftest import HEAD, Suite, written
 
 NOISE = 'rng.normal(cell["scale"], 0.1)'

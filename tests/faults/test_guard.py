@@ -3,8 +3,6 @@
 The steps stand in the workflows; what they run on is a small repository with a suite of its own.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

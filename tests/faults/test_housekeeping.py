@@ -1,7 +1,5 @@
 """`python -m recall_claims ledger`: what a ledger holds, and what may go."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`--hunt` from the command line: what it finds, says, keeps and refuses."""
 
-from __future__ import annotations
-
 import shlex
 import sqlite3
 from contextlib import closing

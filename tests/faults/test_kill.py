@@ -1,7 +1,5 @@
 """A run that is killed resumes from the ledger."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

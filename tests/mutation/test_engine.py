@@ -5,8 +5,6 @@ place, the test must notice, run by a pytest in this process on the falsified fu
 the first place of each is tried.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType

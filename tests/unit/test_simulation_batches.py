@@ -1,7 +1,5 @@
 """A replicate's figures are its own: those that it has alone, but for rounding."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping
 from typing import Any

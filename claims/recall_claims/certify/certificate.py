@@ -9,8 +9,6 @@ shown, is told beside it. Decisions are counted in bootstrapped evidence, where 
 right as that evidence says.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Sequence

@@ -190,6 +190,15 @@ def _claim_tree(name: str) -> bytes:
     return _stripped(tree)
 
 
+def meaning(text: bytes) -> bytes:
+    """What Python makes of a module's text but for its docstrings: not comments, nor layout.
+
+    Raises:
+        SyntaxError: Python makes nothing of it.
+    """
+    return _stripped(ast.parse(text))
+
+
 def _stripped(tree: ast.Module) -> bytes:
     """The tree without docstrings."""
     for node in ast.walk(tree):

@@ -156,10 +156,3 @@ def test_probability_of_gaussian_embeddings_is_near_that_of_the_sphere() -> None
     wide = Problem(vocab_size=2048, length=16, samples=300, dim=96)
     gaussian = localisation.probability(wide.replace(embeddings="gaussian"))
     assert gaussian == pytest.approx(localisation.probability(wide), abs=0.03)
-
-
-def test_orthonormal_embeddings_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"orthonormal: use theory\.attention\.orthonormal"):
-        localisation.probability(
-            Problem(vocab_size=64, length=8, samples=64, dim=80, embeddings="orthonormal")
-        )

@@ -103,13 +103,3 @@ def test_all_tokens_threshold_is_where_the_last_failures_go() -> None:
     assert recall.all_tokens_probability(above) > 0.95
     expected = 1 - 512 * (1 - recall.recall_accuracy(above, balanced=True))
     assert recall.all_tokens_probability(above) == pytest.approx(expected, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    "function",
-    [recall.recall_accuracy, recall.recall_accuracy_gaussian, recall.half_dim_refined],
-)
-def test_orthonormal_embeddings_are_referred_to_coverage(function: object) -> None:
-    problem = Problem(vocab_size=8, length=2, samples=8, dim=16, embeddings="orthonormal")
-    with pytest.raises(ValueError, match="orthonormal"):
-        function(problem)  # type: ignore[operator]

@@ -78,24 +78,6 @@ def test_compression_costs_width_and_then_accuracy() -> None:
     assert math.isinf(narrow)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: theory.guess_by_relation(0, 3),
-        lambda: theory.attention_dim(4, 0, 3),
-        lambda: theory.attention_dim(4, 1, 1),
-        lambda: theory.attention_accuracy(4, 8, 4, 8),
-        lambda: theory.selective_dim(2, 1, 20, margin=1.5),
-        lambda: theory.focus(2, 16, 2, margin=0.5, scale=8.0),
-        lambda: theory.mlp_width(4, 1, 1, 32),
-        lambda: theory.compressed_accuracy(8, 4, 2, 32, 8, group=8, head_dim=2, frequency=6.0),
-    ],
-)
-def test_senseless_sizes_are_refused(call: object) -> None:
-    with pytest.raises(ValueError, match="give"):
-        call()  # type: ignore[operator]
-
-
 def test_a_search_for_a_width_draws_its_facts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = Mock(wraps=np.random.default_rng)
     monkeypatch.setattr(np.random, "default_rng", drawn)

@@ -1,7 +1,5 @@
 """Which records a run takes from an earlier report."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 from collections.abc import Callable

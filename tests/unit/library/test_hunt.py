@@ -1,7 +1,5 @@
 """A search of a regime finds violations, shrinks them, and confirms them on fresh evidence."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

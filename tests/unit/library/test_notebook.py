@@ -1,7 +1,5 @@
 """`run` judges without pytest, and a notebook shows it."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import replace
@@ -43,7 +41,7 @@ def test_a_claim_that_cannot_be_judged_says_why(ledger: Path) -> None:
         run(replace(linear_threshold, module="__main__"), ledger=ledger)
     with pytest.raises(ClaimError, match="needs --device cuda"):
         run(replace(linear_threshold, needs="cuda"), ledger=ledger)
-    with pytest.raises(ValueError, match=r"--seed takes a non-negative integer .*, got '-1'"):
+    with pytest.raises(ValueError, match=r"seed= takes a non-negative integer .*, got '-1'"):
         run(linear_threshold, seed=-1, ledger=ledger)
     with pytest.raises(ValueError, match="--device 'bogus' is no torch device"):
         run(linear_threshold, device="bogus", ledger=ledger)

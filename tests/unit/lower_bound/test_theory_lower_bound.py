@@ -156,12 +156,6 @@ def test_critical_samples_are_none_where_one_sample_per_token_suffices() -> None
     assert linear_mmse.critical_samples(easy) == 0.0
 
 
-@pytest.mark.parametrize("dim", [2, 255])
-def test_linear_mmse_refuses_dimensions_without_pseudo_inverse(dim: int) -> None:
-    with pytest.raises(ValueError, match=f"dim is {dim}"):
-        linear_mmse.linear_mmse_accuracy(PROBLEM.replace(dim=dim))
-
-
 def test_half_dim_without_noise_is_that_of_recall() -> None:
     problem = PROBLEM.replace(length=2, samples=10**9)
     asymptotic = recall.half_dim_asymptotic(problem)

@@ -138,17 +138,6 @@ def test_bits_count_the_permutations_told_apart() -> None:
     assert all(min(abs(x - p) for p in possible) < 1e-12 for x in found.tolist())
 
 
-def test_bad_input_is_refused() -> None:
-    with pytest.raises(ValueError, match="too few"):
-        theory.accuracy_ceiling(facts=4, outputs=1, bits=1)
-    with pytest.raises(ValueError, match="too few"):
-        theory.loss_floor(facts=4, outputs=2, bits=-1)
-    with pytest.raises(ValueError, match="not between"):
-        theory.fano_bits(facts=4, outputs=2, accuracy=0.1)
-    with pytest.raises(ValueError, match="unknown construction"):
-        theory.recall_probability("magic", 10, dim=8, width=8)
-
-
 def test_small_memories_have_no_capacity() -> None:
     assert theory.capacity("hebbian", dim=8, width=8) == 0
     assert theory.bits_per_parameter("hebbian", dim=8, width=8) == 0

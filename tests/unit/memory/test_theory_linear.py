@@ -68,15 +68,6 @@ def test_rank_that_does_not_suffice_is_infinite() -> None:
     assert math.isinf(memory.half_rank(512, 64))
 
 
-def test_senseless_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="associations"):
-        memory.linear_memory_accuracy(2, 16)
-    with pytest.raises(ValueError, match="dim"):
-        memory.one_bit_accuracy(16, 3)
-    with pytest.raises(ValueError, match="rank"):
-        memory.low_rank_accuracy(16, 16, 17)
-
-
 def test_thresholds_below_the_domain_of_the_formula_are_zero() -> None:
     assert memory.half_dim(3) == memory.all_dim(3) == memory.half_rank(3, 4) == 0
 

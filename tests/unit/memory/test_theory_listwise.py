@@ -41,11 +41,3 @@ def test_distances_are_those_of_projections() -> None:
     expected = dim**2 / square.mean()
     error = expected * (stats.sem(square) / square.mean() + 0.01)
     assert abs(listwise.critical_associations(dim, share) - expected) < 4 * error
-
-
-def test_senseless_sizes_are_refused() -> None:
-    for share in (0.0, 1.0):
-        with pytest.raises(ValueError, match="share"):
-            listwise.critical_load(share)
-    with pytest.raises(ValueError, match="dim"):
-        listwise.critical_associations(2, 0.5)

@@ -1,14 +1,12 @@
 """theory.memory.mlp against limits, independent integrals and a plain simulation."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import integrate
 
-from theory.memory import mlp
 from theory.memory.mlp import (
     asymptotic_width,
     capacity,
@@ -76,25 +74,3 @@ def test_limit_law() -> None:
     )
     assert near < far < 1
     assert far > 0.85
-
-
-def test_a_width_that_stores_nothing() -> None:
-    with pytest.raises(ValueError, match="not even 3"):
-        capacity(dim=32, width=0.1)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"outputs": 1}, "at least 2 outputs"),
-        ({"outputs": 65}, "no more outputs"),
-        ({"dim": 1}, "dim is 1"),
-        ({"features": "tanh"}, "unknown features 'tanh'"),
-        ({"width": 33.0, "features": "relu"}, "must exceed 33"),
-        ({"width": 0.0}, "width is 0"),
-    ],
-)
-def test_senseless_sizes(changes: dict[str, Any], message: str) -> None:
-    sizes: dict[str, Any] = {"associations": 64, "outputs": 64, "dim": 32, "width": 100}
-    with pytest.raises(ValueError, match=message):
-        mlp.mlp_memory_accuracy(**{**sizes, **changes})

@@ -1,7 +1,6 @@
 """theory.memory.optimal against projections on the cones, geometry and its own limits."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -95,20 +94,3 @@ def test_lines_pass_through_their_points() -> None:
     for constant in (0.9, 1.3, 2.0, 8.0):
         n = theory.associations_on_line(20, constant)
         assert constant * n * math.log(n) == pytest.approx(400)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: theory.critical_associations(1),
-        lambda: theory.frozen_associations(0),
-        lambda: theory.critical_associations(256),
-        lambda: theory.separable_probability(1, 4),
-        lambda: theory.separable_probability(4, 0),
-        lambda: theory.associations_on_line(0, 2.0),
-        lambda: theory.associations_on_line(8, 0.0),
-    ],
-)
-def test_senseless_sizes_are_refused(call: Callable[[], float]) -> None:
-    with pytest.raises(ValueError, match="give"):
-        call()

@@ -68,18 +68,3 @@ def test_exponents_are_those_of_large_sizes() -> None:
     masses = [zipf.unseen_mass(1.5, samples) for samples in (100, 1000)]
     assert math.log10(masses[1] / masses[0]) == pytest.approx(zipf.samples_exponent(1.5))
     assert zipf.cutoff_exponent(1.5) == -0.5
-
-
-def test_senseless_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="alpha"):
-        zipf.cutoff_error(1.0, 5, 64, 10)
-    with pytest.raises(ValueError, match="dim"):
-        zipf.power_error(2.0, 5, 2, 0.5, 10)
-    with pytest.raises(ValueError, match="stored"):
-        zipf.cutoff_error(2.0, 5, 64, 2)
-    with pytest.raises(ValueError, match="labels"):
-        zipf.many_labels_error(2.0, 5, 64, 10)
-    with pytest.raises(ValueError, match="converge"):
-        zipf.power_exponent(2.0, 0.25)
-    with pytest.raises(ValueError, match="samples"):
-        zipf.unseen_mass(2.0, 0)

@@ -186,17 +186,3 @@ def test_what_is_first_depends_on_the_embeddings() -> None:
         together
     ]
     assert flows.first(facts, flow="gradient", factor=2.3) == "relation"
-
-
-def test_bad_input_is_refused() -> None:
-    facts = Facts(subjects=6, relations=4)
-    with pytest.raises(ValueError, match="at least 2"):
-        Facts(subjects=1, relations=4)
-    with pytest.raises(ValueError, match="start"):
-        Facts(subjects=4, relations=4, start=0.5)
-    with pytest.raises(ValueError, match="not a power of 2"):
-        flows.sign_rates(facts, "subject", "HOO")
-    with pytest.raises(ValueError, match="none of OOO"):
-        flows.sign_rates(facts, "subject", "OO")
-    with pytest.raises(ValueError, match="error"):
-        flows.learning_time(facts, "subject", flow="gradient", error=1.0)

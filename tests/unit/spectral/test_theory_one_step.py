@@ -1,7 +1,6 @@
 """theory.spectral.one_step against limits, identities and random matrices."""
 
 import math
-from collections.abc import Callable
 from unittest.mock import Mock
 
 import numpy as np
@@ -112,16 +111,6 @@ def test_critical_batch_recalls_half() -> None:
 def test_exponents() -> None:
     assert one_step.gradient_exponent(2.0) == 0.25
     assert one_step.spectral_exponent(1.5) == pytest.approx(4 / 3)
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_senseless_sizes_are_refused(law: Callable[..., float]) -> None:
-    with pytest.raises(ValueError, match="exponent"):
-        law(8, 100, 1.0)
-    with pytest.raises(ValueError, match="dim"):
-        law(100, 100, 2.0)
-    with pytest.raises(ValueError, match="batch"):
-        one_step.recalled_spectral(8, 100, 2.0, 0)
 
 
 def test_items_of_one_count_share_what_follows_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
