@@ -145,6 +145,7 @@ def critical_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     found = everything(cell, block, "spectral")
     return (torch.sign(2 * found["spectral"] - found["spectral_all"]) + 1) / 2
 
+
 STEPS = ("gradient", "spectral")
 SHARES = rc.Betting(0, 2)
 

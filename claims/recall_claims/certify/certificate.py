@@ -169,9 +169,7 @@ def _tilted(outcome: Outcome, evidence: Evidence, world: World = _as_drawn) -> t
     they share alpha in the same way.
     """
     parts = outcome.claim.rule.parts(outcome.claim.predict)
-    errors = [
-        _part(outcome, evidence, world, rule, predict, len(parts)) for rule, predict in parts
-    ]
+    errors = [_part(outcome, evidence, world, rule, predict, len(parts)) for rule, predict in parts]
     return sum(wrong for wrong, _ in errors), max(wrong for _, wrong in errors)
 
 
@@ -190,10 +188,7 @@ def _part(
     values = [world(one, counts[-1]) for one, level in recorder.asked if level == strict]
     single = of * max(level for _, level in recorder.asked)
     refuting, supporting = (
-        [
-            _wronged(claim.id, i, one, counts, spent * level, sides)
-            for i, one in enumerate(values)
-        ]
+        [_wronged(claim.id, i, one, counts, spent * level, sides) for i, one in enumerate(values)]
         for level, sides in zip((strict, single), _sides(components[0]), strict=True)
     )
     return sum(refuting), max(supporting)

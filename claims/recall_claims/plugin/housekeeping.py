@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from recall_claims import plugin
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
 from recall_claims.errors import ClaimError
@@ -71,10 +72,10 @@ def collected(folder: Path, ledger: Path | None = None) -> list[Claim]:
         ClaimError: pytest cannot collect them, or there are none.
     """
     found = _Collected()
-    arguments = ["--collect-only", "-p", "recall_claims.plugin"]
+    arguments = ["--collect-only"]
     arguments += ["--ledger", str(ledger)] if ledger else []
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        status = pytest.main([str(folder), *arguments], plugins=[found])
+        status = pytest.main([str(folder), *arguments], plugins=[found, plugin])
     if status != pytest.ExitCode.OK or not found.claims:
         raise ClaimError(f"no claims could be collected in {folder}:\n{printed.getvalue()}")
     return found.claims
