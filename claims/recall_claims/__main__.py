@@ -123,6 +123,9 @@ def _parser() -> argparse.ArgumentParser:
     certify.add_argument("folder", type=Path, nargs="?", default=Path("claims"), help="of claims")
     certify.add_argument("--tier", default="standard", choices=("smoke", "standard", "full"))
     certify.add_argument("--seed", type=int, default=1001, help="of the evidence (1001)")
+    certify.add_argument(
+        "--worlds", type=int, default=3, help="for each t rule: this seed's, the next one's... (3)"
+    )
     certify.add_argument("-k", default="", metavar="TEXT", help="only those whose name holds it")
     certify.add_argument("--stale", action="store_true", help="only those whose certificate is")
     ledgers = LEDGER.with_name("calibration.sqlite")
