@@ -18,7 +18,6 @@ from tests.benchmarks import (
     samples,
     scaling,
     three_steps,
-    training,
 )
 from tests.benchmarks.table import Section, as_markdown, as_rich, notes
 from tests.benchmarks.timing import available, machine, on_cuda
@@ -30,7 +29,6 @@ PARTS: Mapping[str, Callable[[argparse.Namespace], Section]] = {
     "large-vocabulary": lambda given: large_vocabulary.section(
         "large-vocabulary", given.threads, large_vocabulary.LARGE
     ),
-    "training": lambda given: training.section(given.device, given.threads),
     "samples": lambda _: samples.section(),
     "pages": lambda _: pages.section(),
     "collection": lambda _: collection.section(),
