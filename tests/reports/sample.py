@@ -290,7 +290,8 @@ def all_tokens() -> Claim:
         [component("location", 1.01, 0.03, (0.9, 1.1))],
         from_pilot=True,
         certificate=2.4e-6,
-        registrations=2,
+        draws=2,
+        draw=2,
         controls=[control("half-dim", "the threshold of half the tokens", 1.4, 0.05, (0.9, 1.1))],
     )
 
@@ -369,7 +370,8 @@ def explored() -> Claim:
         outcome="skipped",
         reason="the evidence was drawn before this declaration was fixed",
         resolution=None,
-        registrations=3,
+        draws=3,
+        draw=1,
     )
 
 

@@ -67,6 +67,34 @@ def test_files_changed_since_a_revision(tmp_path: Path) -> None:
     assert Changes.since("HEAD", tmp_path / "folder").files == wanted
 
 
+@pytest.mark.parametrize(
+    ("after", "counts"),
+    [
+        ('"""Another word."""\n\n# A comment\ndef one():\n    return  "a"\n', False),
+        ('"""A word."""\ndef one():\n    return "b"\n', True),
+        ("# coding: cp500\n", True),
+        ("def one(:", True),
+        (None, True),
+    ],
+)
+def test_other_words_are_no_change(tmp_path: Path, after: str | None, counts: bool) -> None:
+    file, link = tmp_path / "one.py", tmp_path / "link.py"
+    file.write_text('"""A word."""\ndef one():\n    return "a"\n')
+    link.write_text("one.py")
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "first")
+    link.unlink()
+    if after is None:
+        file.unlink()
+        link.symlink_to("nowhere")
+    else:
+        file.write_text(after)
+        link.write_text("one.py")
+    wanted = {file, *([link] if after is None else [])}
+    assert Changes.since("HEAD", tmp_path).files == (wanted if counts else set())
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     (tmp_path / "file").write_text("old")
