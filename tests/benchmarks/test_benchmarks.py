@@ -105,7 +105,7 @@ def test_one_table_and_a_promise_not_kept_is_the_status(
     row = Row("of one", "1 s", "another", "2 s", "2")
     sections = [Section("pages", (row,), "Least."), Section("recall", (), "", kept=kept)]
     monkeypatch.setattr(__main__, "PARTS", {s.name: lambda _, s=s: s for s in sections})
-    assert __main__.main(["pages", "recall", "--markdown"]) == int(not kept)
+    assert __main__.main(["pages", "recall"]) == int(not kept)
     printed = capsys.readouterr().out
     assert as_markdown(sections) in printed
     assert "| pages | of one | 1 s | another | 2 s | 2 |" in printed
