@@ -73,14 +73,14 @@ def run(
 
     Raises:
         ClaimError: the claim is written wrongly, does not run in the tier or on the device, or
-            stands in no file, such as one that is declared in a notebook.
+            stands in no module, such as one that is declared in a notebook or a script.
         ValueError: seed, device or executor make no sense, as of pytest's parse.
         SimulationError, LedgerError: as of a run of pytest.
     """
     if claim.module == "__main__":
         raise ClaimError(
-            f"claim {claim.id} stands in no file, by which its evidence could be named; write it "
-            "to a .py file and import it"
+            f"claim {claim.id} stands in no module to import, but in a notebook or in the "
+            "script that runs; write it to a .py file of its own and import it from there"
         )
     check(claim)
     parse.seed(str(seed))

@@ -39,7 +39,7 @@ def test_a_claim_is_judged_and_shown(ledger: Path) -> None:
 
 
 def test_a_claim_that_cannot_be_judged_says_why(ledger: Path) -> None:
-    with pytest.raises(ClaimError, match="stands in no file"):
+    with pytest.raises(ClaimError, match="stands in no module"):
         run(replace(linear_threshold, module="__main__"), ledger=ledger)
     with pytest.raises(ClaimError, match="needs --device cuda"):
         run(replace(linear_threshold, needs="cuda"), ledger=ledger)
