@@ -60,9 +60,9 @@ def _missing(claim: Claim) -> list[str]:
     if not re.fullmatch(ID, claim.id):
         problems.append("an id has letters, digits, dots, dashes and underscores, and no spaces")
     if source.paper not in papers():
-        known = f"it is one of {', '.join(papers())}" if papers() else "none was added"
+        added = f"it is one of {', '.join(papers())}" if papers() else "none was added"
         problems.append(
-            f"no provenance: source= names the paper {source.paper!r}, and {known}; have the "
+            f"no provenance: source= names the paper {source.paper!r}, and {added}; have the "
             "conftest.py of its folder say add_paper(Path(__file__).with_name('paper.toml'))"
         )
     else:

@@ -76,7 +76,7 @@ def shared(cell: rc.Cell, block: rc.Block) -> Array:
     cells=lambda: rc.ladder([{"days": 365}], "people", crowd, (0.7, 0.85, 1.0, 1.15, 1.4)),
     rule=rc.CriticalLocation(rc.Region(0.85, 1.15), scan="people"),
     predict=crowd,
-    controls=(rc.times(1.3), rc.times(0.75)),
+    controls=(rc.times(1.4), rc.times(0.75)),
 )
 def birthday_crossing(cell: rc.Cell, block: rc.Block) -> Array:
     """The probability that two share a birthday rises through 1/2 at 23 people."""
@@ -103,7 +103,7 @@ def birthday_exponent(cell: rc.Cell, block: rc.Block) -> Array:
     cells=rc.grid(n=(25, 50), t=(0.1,)),
     rule=rc.OneSided(upper=0.0, method=rc.Betting(0, 1)),
     predict=lambda cell: math.exp(-2 * cell["n"] * cell["t"] ** 2),
-    controls=(rc.at("four-for-two", n=lambda cell: 2 * cell["n"]), rc.times(0.15)),
+    controls=(rc.times(0.25),),
 )
 def hoeffding(cell: rc.Cell, block: rc.Block) -> Array:
     """Hoeffding's inequality, which is off by a factor of two to four here."""

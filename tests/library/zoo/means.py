@@ -54,11 +54,11 @@ def birthdays(cell: rc.Cell, block: rc.Block) -> Array:
     controls=(rc.times(1.2),),
 )
 def buffon(cell: rc.Cell, block: rc.Block) -> Array:
-    """A needle of length l <= 1 crosses one of the lines at distance 1 with probability 2 l / pi."""
+    """A needle of length l <= 1 on lines at distance 1 crosses one with probability 2 l / pi."""
 
     def crosses(rng: np.random.Generator) -> bool:
         height, angle = rng.random(), math.pi * rng.random()
-        return height < cell["length"] * math.sin(angle)
+        return bool(height < cell["length"] * math.sin(angle))
 
     return each(block, crosses)
 
@@ -134,8 +134,8 @@ def gaps(cell: rc.Cell, block: rc.Block) -> Array:
     "A family dies out with the smallest root of s = exp(m (s - 1))",
     cells=rc.grid(mean=(1.5, 2.0)),
     rule=RATE,
-    predict=lambda cell: (
-        float(-special.lambertw(-m * math.exp(-m)).real / m) if (m := cell["mean"]) else 1.0
+    predict=lambda cell: float(
+        -special.lambertw(-cell["mean"] * math.exp(-cell["mean"])).real / cell["mean"]
     ),
     controls=(rc.times(1.3),),
 )

@@ -99,7 +99,7 @@ def gumbel(cell: rc.Cell, block: rc.Block) -> Array:
     rule=rc.Law(0.06),
     predict=lambda cell: stats.arcsine().cdf,
     controls=(rc.Control("middle", "near the middle", predict=lambda cell: stats.beta(2, 2).cdf),),
-    regime="the walk stays away from zero at all with probability 0.02, which the region has room for",
+    regime="with probability 0.02 the walk never returns, for which the region has room",
 )
 def arcsine(cell: rc.Cell, block: rc.Block) -> Array:
     """When a walk was last at zero is near the ends, not the middle, of the time that it took."""
@@ -127,7 +127,7 @@ def polya(cell: rc.Cell, block: rc.Block) -> Array:
         white = 1
         for total, chance in enumerate(rng.random(cell["draws"]), start=2):
             white += chance * total < white
-        return white / (cell["draws"] + 2)
+        return float(white / (cell["draws"] + 2))
 
     return each(block, share)
 

@@ -219,4 +219,4 @@ def test_rules_that_cannot_be_are_refused() -> None:
     with pytest.raises(ClaimError, match="is a law, not a number"):
         times(2.0).planted(
             declared("T.law", rule=Law(0.1), predict=lambda _: stats.norm.cdf)(mean)
-        ).predict(ONE)  # type: ignore[misc]
+        ).predict(ONE)
