@@ -64,7 +64,7 @@ def _judged(outcome: Outcome, file: str) -> record.Claim:
     claim, decision = outcome.claim, outcome.decision
     found = _declared(claim, outcome.settings, file)
     found.registration = outcome.registration
-    found.registrations = outcome.registrations
+    found.draws, found.draw = outcome.place
     found.components = [component(part) for part in decision.components]
     found.headline = decision.components.index(decision.headline)
     found.controls = [_control(c, decision.controls[c.id]) for c in claim.controls]

@@ -3,8 +3,6 @@
 What can be wrong with one is in `tests/unit/library/test_run.py`.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -22,10 +20,8 @@ CELLS = "cells=grid(scale=(1.0, 2.0, 5.0))"
 @pytest.mark.parametrize(
     ("edit", "says"),
     [
-        (("    source=SOURCE,\n", ""), "no provenance"),
         (('id="tiny.one"', 'id="tiny one"'), "an id has letters, digits, dots"),
         (('Source("tiny"', 'Source("tyni"'), "the paper 'tyni', and it is one of tiny; have"),
-        (("    regime=", "    title="), "keyword argument repeated"),
         ((CELLS, "cells=grid(scale=())"), "has no values"),
         (
             ("    time.sleep(0.0)\n", "    signal.trigger_signal\n"),

@@ -1,7 +1,5 @@
 """The wheel holds the library alone, and works beside packages of the suite's names."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -41,11 +41,16 @@ def test_certificates_and_their_sum_are_shown(page: str) -> None:
     assert "add up to <strong>5.5e-6</strong>, against 0.001 for the run" in _section(page)
 
 
-def test_registrations_are_added(report: Record, page: str) -> None:
-    found = credibility.registered(report)
+def test_evidence_sets_are_added(report: Record, page: str) -> None:
+    found = credibility.draws(report)
     assert (found.total, found.again) == (len(report.claims) + 3, 2)
     assert found.at_most == pytest.approx(4e-6 * found.total)
-    assert f"{found.total} registrations of the claims of this run; 2 of" in _section(page)
+    section = _section(page)
+    assert (
+        f"drawn {found.total} evidence sets for the claims shown here, more than one for 2"
+        in section
+    )
+    assert "Sets that were drawn with another ledger are not counted." in section
 
 
 def test_a_certificate_speaks_of_one_registration(tmp_path: Path) -> None:

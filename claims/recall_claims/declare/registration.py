@@ -31,6 +31,20 @@ LAW_AT = np.concatenate([-np.geomspace(1e3, 1e-3, 25), [0.0], np.geomspace(1e-3,
 def registration(claim: Claim, tier: str) -> str:
     """SHA-256 of what a claim's verdict in a tier was fixed by beforehand, as 16 hex digits.
 
+    Raises:
+        ClaimError: as of `declaration`.
+    """
+    return named(declaration(claim, tier))
+
+
+def named(declared: str) -> str:
+    """The registration of a declaration."""
+    return hashlib.sha256(declared.encode()).hexdigest()[:16]
+
+
+def declaration(claim: Claim, tier: str) -> str:
+    """What a claim's verdict in a tier was fixed by beforehand, as JSON.
+
     That is its id, rule, cells, replicates, looks, block if it is smaller, floating-point type,
     expected verdict and controls, and what it and each control predict in every cell. Titles,
     prose, LaTeX and plots are no part of it. It is the same in every process.
@@ -54,8 +68,7 @@ def registration(claim: Claim, tier: str) -> str:
     }
     if claim.block.get(tier, declared["replicates"]) != declared["replicates"]:
         declared["block"] = claim.block[tier]
-    text = json.dumps(declared, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return json.dumps(declared, sort_keys=True)
 
 
 def _judged(claim: Claim, cells: Iterable[Cell]) -> dict[str, Any]:

@@ -13,11 +13,11 @@ import torch
 
 from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import GivenUp, OutOfTime, SimulationError
+from recall_claims.errors import GivenUp, OutOfTime, SimulationError, told
 from recall_claims.evidence import replay
 from recall_claims.evidence.alarm import Rung, alarm
 from recall_claims.evidence.executors import one_thread
-from recall_claims.evidence.fingerprints import fingerprint
+from recall_claims.evidence.fingerprints import NOTEBOOK, fingerprint
 from recall_claims.evidence.ledger import BlockKey, BlockResult
 from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.seeds import replicate_generators
@@ -183,15 +183,16 @@ def _observe(
     claim: Claim, task: Task, rngs: tuple[np.random.Generator, ...]
 ) -> dict[str, Array] | None:
     """Observables of replicates of a block, or None if memory does not suffice."""
-    key = task.key
+    key, where = task.key, _where(task.key)
     block = Block(rngs=rngs, device=task.device, dtype=getattr(torch, key.dtype))
     try:
         raw = claim.observe(task.cell, block)
-    except (MemoryError, RuntimeError) as error:
-        if not _out_of_memory(error):
-            raise
-        return None
-    where = _where(key)
+    except Rung:
+        raise
+    except Exception as error:
+        if _out_of_memory(error):
+            return None
+        raise SimulationError(f"{where}: {told(error)}") from error
     if not isinstance(raw, Mapping):
         raw = {"value": raw}
     if not raw:
@@ -228,11 +229,14 @@ def _where(key: BlockKey) -> str:
 def _array(value: object, what: str) -> Array:
     if isinstance(value, torch.Tensor):
         value = value.detach().cpu().numpy()
-    kind = np.asarray(value).dtype.kind
-    if kind not in "biuf":
-        named = {"c": "complex numbers", "U": "text", "S": "text"}.get(kind, "no plain numbers")
-        raise SimulationError(f"{what} is {named}; return one real number per replicate")
-    return np.asarray(value, dtype=np.float64)
+    try:
+        found = np.asarray(value)
+        if found.dtype.kind in "cUS":
+            named = "complex numbers" if found.dtype.kind == "c" else "text"
+            raise SimulationError(f"{what} is {named}; return one real number per replicate")
+        return found.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"{what} is not made of numbers: {error}") from error
 
 
 def find(module: str, claim_id: str) -> tuple[Claim, str]:
@@ -242,6 +246,8 @@ def find(module: str, claim_id: str) -> tuple[Claim, str]:
         SimulationError: this process cannot import the module, or that holds no such claim.
     """
     try:
+        if module == NOTEBOOK:  # a cell may have been run again since
+            return _claims.__wrapped__(module)[claim_id]
         return _claims(module)[claim_id]
     except KeyError:
         raise SimulationError(f"module {module} holds no claim {claim_id}") from None

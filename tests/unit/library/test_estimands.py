@@ -174,7 +174,7 @@ def test_a_claim_of_several_is_judged_registered_and_certified(
     assert outcome.decision.verdict is Verdict.SUPPORTED
     [shown] = {c.open_cells for c in outcome.decision.components if "length=4" in c.name}
     assert shown == ("length=4",)
-    certificate = certify(outcome, worlds=1)
+    certificate = certify(outcome, bootstraps=1)
     assert certificate.method == "t"
     assert certificate.refutes > 0
     assert registration(several, "smoke") == outcome.registration

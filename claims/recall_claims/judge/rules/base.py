@@ -224,7 +224,7 @@ def groups(cells: Sequence[Cell], by: str | Sequence[str] | None) -> dict[str, l
         try:
             params = told_apart(cell, by)
         except KeyError as missing:
-            raise ClaimError(f"cell {cell.id} has no parameter {missing} to group by") from None
+            raise ClaimError(f"cannot group by {by!r}: {missing.args[0]}") from None
         name = ",".join(f"{name}={value}" for name, value in params.items()) or "all cells"
         found.setdefault(cell.id if by is None else name, []).append(index)
     return found

@@ -89,7 +89,7 @@ def compared_means(
         maps = [map_of(sample.cell) for sample in samples]
         count = min(sample.replicates for sample in samples)
         compared = [
-            through(rule.values(sample, count))
+            through(rule.method.within(rule.values(sample, count)))
             for through, sample in zip(maps, samples, strict=True)
         ]
         result.append(
