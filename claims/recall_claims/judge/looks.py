@@ -183,11 +183,11 @@ def decide(
     )
 
 
-def _asked(predict: Predict, cell: Cell) -> float | str:
+def _asked(predict: Predict, cell: Cell) -> Any:
     """What is predicted for a cell: the one place where a theory's own errors surface.
 
     Raises:
-        ClaimError: the prediction breaks, or is neither a number nor a text.
+        ClaimError: the prediction breaks, or is neither a number, a text, a law nor such by name.
     """
     try:
         value = predict(cell)
@@ -195,7 +195,9 @@ def _asked(predict: Predict, cell: Cell) -> float | str:
         raise
     except Exception as error:
         raise ClaimError(f"its prediction at {cell.id}: {told(error)}") from error
-    if not isinstance(value, str | SupportsFloat) or np.ndim(value):
+    if isinstance(value, Mapping) or callable(value):
+        return value
+    if not isinstance(value, str | SupportsFloat) or np.ndim(np.asarray(value)):
         kind = type(value).__name__
         raise ClaimError(f"its prediction at {cell.id} is a {kind}, not a number (or a text)")
     return value

@@ -146,8 +146,8 @@ class Student(Method):
 
     Fewer than two values, or values that do not vary, tell nothing: the interval is the whole line.
     Nor do values of which one outweighs the others, as where a variance is infinite: none may have
-    more than `heaviest` of the sum of squared deviations. Of 256 exponential values one look in
-    2,000 has, of 1,024 squared normal ones one in 500, of 1,024 Cauchy ones all but one in 25.
+    more than `heaviest` of the sum of squared deviations. Of 20,000 samples of 256 exponential
+    values 8 had one that did, of 1,024 squared normal ones 25, of 1,024 Cauchy ones 97 per cent.
 
     Raises:
         ClaimError: the cubes of the values' differences are too small or too large to be added.
