@@ -80,7 +80,13 @@ def _bound(claim: Claim, predict: Callable[[Cell, Predict], float | str]) -> Pre
     base = claim.predict
     if base is None:
         raise ClaimError(f"claim {claim.id} has no prediction that its control could change")
-    return lambda cell: predict(cell, base)
+
+    def changed(cell: Cell) -> float | str:
+        return predict(cell, base)
+
+    found: Any = changed
+    found.changes = base  # what it predicts, if it changes nothing after all
+    return found
 
 
 def _number(predict: Predict, cell: Cell) -> float:

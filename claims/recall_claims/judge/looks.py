@@ -209,6 +209,7 @@ def remembering(claim: Claim) -> Claim:
             return None
         found: Any = cache(partial(_asked, predict))
         found.entry = getattr(predict, "entry", None)  # what the registry knows of it
+        found.changes = getattr(predict, "changes", None)
         return found
 
     predict = kept(claim.predict)
