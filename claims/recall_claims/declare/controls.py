@@ -84,9 +84,9 @@ def _bound(claim: Claim, predict: Callable[[Cell, Predict], float | str]) -> Pre
     def changed(cell: Cell) -> float | str:
         return predict(cell, base)
 
-    found: Any = changed
-    found.changes = base  # what it predicts, if it changes nothing after all
-    return found
+    # What it predicts if it changes nothing after all: see `check`.
+    changed.changes = base  # type: ignore[attr-defined]
+    return changed
 
 
 def _number(predict: Predict, cell: Cell) -> float:
