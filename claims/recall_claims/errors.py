@@ -56,5 +56,9 @@ class LedgerError(RuntimeError):
     """The ledger cannot be read or written; nothing in it was changed."""
 
 
+class BundleError(ValueError):
+    """A bundle cannot be made, or a file is none that can be audited; nothing was changed."""
+
+
 class ExecutorError(ValueError):
     """The --executor option names no executor, or one that cannot be had."""

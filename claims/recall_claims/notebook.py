@@ -16,11 +16,13 @@ from recall_claims.evidence import executors, scheduler
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings
 from recall_reports import html, phrases
+from recall_reports.certificates import load
 from recall_reports.record import Claim as Record
 from recall_reports.record import Paper
 
 LEDGER = Path(".recall-claims/ledger.sqlite")
 """That of `pytest claims/`: what either has simulated, the other reads."""
+CERTIFICATES = Path("reports/certificates.json")
 
 
 @dataclass(frozen=True)
@@ -97,4 +99,4 @@ def run(
             outcome = scheduler.run(claim, settings, kept, workers)
     file = "a notebook" if written_here else os.path.relpath(inspect.getfile(claim.observe))
     entry = recording.paper(claim, settings.budget)
-    return Judged(outcome, recording.decided(outcome, file), entry.paper)
+    return Judged(outcome, recording.decided(outcome, file, load(CERTIFICATES)), entry.paper)

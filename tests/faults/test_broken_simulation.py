@@ -1,7 +1,5 @@
 """A simulation that returns no evidence is an error, never a verdict."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults.conftest import HEAD, Suite, written

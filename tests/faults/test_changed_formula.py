@@ -1,7 +1,5 @@
 """A changed formula: exactly the claims that depend on it run, and those it breaks fail."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A run says how long it will take, and a dry run says it claim by claim."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """A paper of one's own: what `python -m recall_claims new` writes runs, and is guarded too."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

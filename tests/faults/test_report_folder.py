@@ -1,7 +1,5 @@
 """A report that cannot be written says so; the verdicts are shown all the same."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page in a real browser: filters, links, folded details, dark form, phone, paper, attacks."""
 
-from __future__ import annotations
-
 import base64
 import html as markup
 import re

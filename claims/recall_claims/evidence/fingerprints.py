@@ -63,6 +63,21 @@ def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def theories(function: Callable[..., Any]) -> list[str]:
+    """What of theory the simulations reach that a function's file imports, directly or not.
+
+    As theory is, a simulation is a module with that word in its name.
+    """
+    reached = sorted(upstream(function.__module__))
+    return [
+        f"{module} imports {name}"
+        for module in reached
+        if "simulation" in module.split(".")
+        for name in sorted(upstream(module))
+        if "theory" in name.split(".")
+    ]
+
+
 def _names(code: types.CodeType) -> Iterator[str]:
     # Not co_names: that holds attribute names too, which may equal an unrelated global's.
     for instruction in dis.get_instructions(code):

@@ -4,6 +4,7 @@ Names are hashed with SHA-256, never with `hash()`, so a stream is the same in e
 on every platform and whatever else the suite runs.
 """
 
+import gc
 import hashlib
 from typing import Any
 
@@ -29,17 +30,24 @@ def replicate_generators(
     words = np.frombuffer(digest, dtype="<u4").tolist()
     sequence = np.random.SeedSequence(entropy=suite_seed, spawn_key=(*words, block))
     states: Any = _States(_states(sequence, len(words) + 1, replicates))  # numpy's types know less
-    return tuple(np.random.Generator(np.random.PCG64(states)) for _ in range(replicates))
+    # None of them is garbage: a collection would only walk through all of them, time and again.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return tuple(np.random.Generator(np.random.PCG64(states)) for _ in range(replicates))
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class _States(ISeedSequence):
     """Seeds one PCG64 after the other, by four numbers each."""
 
     def __init__(self, states: NDArray[np.uint64]) -> None:
-        self._states = [*states[::-1]]
+        self._states = iter(states)
 
     def generate_state(self, n_words: int, dtype: object = np.uint64) -> NDArray[np.uint64]:
-        state: NDArray[np.uint64] = self._states.pop()
+        state: NDArray[np.uint64] = next(self._states)
         return state
 
 

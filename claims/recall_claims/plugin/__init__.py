@@ -27,6 +27,7 @@ from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.session import SESSION, ClaimSession
 from recall_reports import phrases, terminal
+from recall_reports.errors import ReportError
 from recall_reports.record import Claim as ClaimRecord
 from recall_reports.text import clean, cleaned
 
@@ -49,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(LATE.format("FOLDER"))
     try:
         config.stash[SESSION] = ClaimSession(config)
-    except ValueError as error:
+    except (ValueError, ReportError) as error:
         raise pytest.UsageError(str(error)) from error
 
 

@@ -24,6 +24,7 @@ from recall_claims.plugin.changes import Changes
 from recall_claims.plugin.forecast import Forecast
 from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.report import LIMIT, RunReport
+from recall_reports import certificates
 from recall_reports.record import Claim as ClaimRecord
 
 PATIENCE = 0.1
@@ -85,6 +86,7 @@ class ClaimSession:
         changes = Changes.since(revision, root) if revision else None
         earlier = baseline.file(option("--baseline"), root)
         self.baseline = Baseline(earlier, self.settings, changes, root)
+        self.certificates = certificates.load(earlier.with_name(certificates.FILE))
         self.forecast = Forecast(self.costs, self.settings, self.baseline)
         if revision or self.dry_run:
             self.baseline.require()

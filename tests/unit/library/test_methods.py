@@ -7,11 +7,12 @@ import math
 import sys
 import tracemalloc
 import warnings
+from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -26,11 +27,11 @@ from recall_claims import (
     Sample,
     Student,
 )
+from recall_claims.certify.enumeration import rejection
 from recall_claims.errors import ClaimError
 from recall_claims.judge import methods
 from recall_claims.judge.methods import STAKES, Array, log_wealth, student_quantiles
 from recall_claims.judge.region import EVERYTHING
-from tests.calibration.enumeration import rejection
 
 ALPHA = 1e-3 / 256
 LOOKS = [16 * blocks for blocks in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 32)]
@@ -77,6 +78,7 @@ def test_bounds_hold_the_mean_and_are_where_the_bets_win(values: list[float], al
         assert Betting().log_wealths(data, found.high)[1] >= math.log(1 / alpha) - 1e-7
 
 
+@settings(deadline=None)  # a table of a million bins for a few values
 @given(st.integers(1, 9), st.integers(1, 1000), st.integers(0, 2**32), st.floats(1e-6, 0.2))
 def test_many_values_are_bounded_as_few_are(
     shape: int, count: int, seed: int, alpha: float
@@ -92,23 +94,40 @@ def test_many_values_are_bounded_as_few_are(
         assert above >= math.log(1 / alpha) - 1e-9 or ends.low == 0
 
 
-def test_many_values_take_few_logarithms_and_are_not_kept(
+@settings(deadline=None)
+@given(st.integers(0, 2**32), st.floats(0.01, 0.99))
+def test_values_that_are_counted_together_never_earn_more(seed: int, mean: float) -> None:
+    data = np.random.default_rng(seed).beta(0.3, 0.7, 300) * np.random.default_rng(seed).random()
+    with mock.patch.object(methods, "MANY", 8):
+        values, counts, spread = methods._grouped(data)
+    together = log_wealth(values, mean, counts, spread)
+    each = log_wealth(data, mean, np.ones(data.size))
+    assert each - 1e-3 < together <= each + 1e-12 * (1 + abs(each))  # sums round
+
+
+def test_a_hundred_times_the_values_take_hardly_more_logarithms_and_are_not_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    data, taken = np.random.default_rng(3).random(50_000), list[int]()
+    taken = list[int]()
 
-    def counted(values: Array, mean: float, counts: Array) -> float:
+    def counted(values: Array, *given: Any) -> float:
         taken.append(values.size)
-        return log_wealth(values, mean, counts)
+        return log_wealth(values, *given)
 
     monkeypatch.setattr(methods, "log_wealth", counted)
-    tracemalloc.start()
-    Betting().bounds(data, ALPHA)
-    gc.collect()  # scipy's search leaves a cycle
-    kept, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert sum(taken) < 2 * 6 * data.size  # of each stake; two ends
-    assert kept < data.nbytes / 8
+    spent = []
+    for count in (20_000, 2_000_000):
+        data = np.random.default_rng(3).random(count)
+        taken.clear()
+        tracemalloc.start()
+        Betting().bounds(data, ALPHA)
+        gc.collect()  # scipy's search leaves a cycle
+        kept, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        spent.append(sum(taken))
+        assert kept < data.nbytes / 8
+    assert spent[1] < 2 * spent[0]
+    assert peak < 6 * data.nbytes
 
 
 def test_a_ladder_under_a_thousand_controls_is_bet_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +196,7 @@ def test_a_sample_without_variation_gives_no_t_interval(values: list[float]) -> 
 def test_t_bounds_are_those_of_scipys_moments_to_the_last_bit(
     count: int, seed: int, place: tuple[float, float]
 ) -> None:
-    values = place[0] + place[1] * np.random.default_rng(seed).lognormal(size=count)
+    values = place[0] + place[1] * np.random.default_rng(seed).random(count) ** 3
     with warnings.catch_warnings(action="ignore"):  # scipy's, of cancellation
         error, skewness = stats.sem(values), stats.skew(values, bias=False) if count > 2 else 0.0
     below, above = student_quantiles(count, skewness, ALPHA / 2)

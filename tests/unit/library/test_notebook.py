@@ -1,7 +1,5 @@
 """`run` judges without pytest, and a notebook shows it."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import replace
