@@ -81,7 +81,7 @@ def _bound(claim: Claim, predict: Callable[[Cell, Predict], Any]) -> Predict:
     if base is None:
         raise ClaimError(f"claim {claim.id} has no prediction that its control could change")
 
-    def changed(cell: Cell) -> float | str:
+    def changed(cell: Cell) -> Any:
         return predict(cell, base)
 
     # What it predicts if it changes nothing after all: see `check`.
