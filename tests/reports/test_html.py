@@ -118,6 +118,9 @@ def test_every_claim_says_all_it_has(page: str, claim: Claim) -> None:
     assert claim.regime in text
     assert claim.why in text
     assert phrases.reason(claim) in text
+    if claim.state == "DECIDED":
+        for said in (phrases.draws, phrases.certificate, phrases.replicates):
+            assert said(claim) in text
     for control in claim.controls:
         assert control.description in text
     for name in phrases.component_names(claim):

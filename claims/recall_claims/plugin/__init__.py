@@ -33,9 +33,9 @@ from recall_reports.text import clean, cleaned
 
 REPORT = "claims-report"
 LATE = (
-    "claims were met while collecting{}, too late for their options and report: name the folder "
-    "that their conftest.py is in (`pytest FOLDER`), or have every run load the plugin: `addopts = "
-    "-p recall_claims.plugin` in pytest.ini"
+    "claims were met while collecting, too late for their options and report: name the folder that "
+    "has them (`pytest {}`), or have every run load the plugin: `addopts = -p "
+    "recall_claims.plugin` in pytest.ini"
 )
 
 
@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Read the options; a senseless one ends the run here."""
     if not hasattr(config.option, "dry_run"):  # before pytest 9.2, late options have no values
-        raise pytest.UsageError(LATE.format(""))
+        raise pytest.UsageError(LATE.format("FOLDER"))
     try:
         config.stash[SESSION] = ClaimSession(config)
     except (ValueError, ReportError) as error:
@@ -67,7 +67,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     if not isinstance(obj, Claim) or obj.module != collector.obj.__name__:
         return None
     if not collector.config.pluginmanager.hasplugin(REPORT):
-        raise collector.CollectError(LATE.format(f" {collector.path.parent}"))
+        raise collector.CollectError(LATE.format(collector.nodeid.rpartition("/")[0]))
     try:
         check_text(obj, collector.config.stash[SESSION].settings.tier)
     except ClaimError as error:
