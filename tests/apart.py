@@ -4,8 +4,6 @@ The server loads what other projects wrote and nothing of ours, so that a test m
 process another copy of the library, or files that were edited since.
 """
 
-from __future__ import annotations
-
 import gc
 import multiprocessing
 import os
@@ -59,6 +57,19 @@ def run(folder: Path, *command: str, environment: Mapping[str, str] | None = Non
         check=False,
     )
     return Result(done.returncode, done.stdout + done.stderr)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What git prints there, as nobody.
+
+    Raises:
+        subprocess.CalledProcessError: it failed.
+    """
+    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
+    command = ["git", *identity, *arguments]
+    return subprocess.check_output(
+        command, cwd=folder, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True
+    ).strip()
 
 
 def run_pytest(

@@ -1,7 +1,5 @@
 """All claims of the suite, for tests that are about every one of them."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterable, Sequence
 from functools import cache

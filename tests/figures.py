@@ -19,8 +19,6 @@ of digits that it is written with. With a per cent sign it is a distance from th
 a ratio, |x| of anything else.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence

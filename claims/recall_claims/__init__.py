@@ -9,17 +9,19 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
   statements are tested; `add_paper` makes a paper known.
 * A rule turns observations into intervals and has a `Region` for them:
   `MeanRatio`, `MeanDifference`, `ProportionDifference` (a mean against its prediction),
+  `Quantile`, `Variance`, `Functional`, `Law` (a median, a variance, a function of means, a law),
+  `Limit` (what means tend to), `Several` (some of these, of the same replicates),
   `OneSided`, `Ordering`, `Identity` (bounds),
   `Exponents` (how a mean scales),
   `CriticalLocation`, `CriticalExponents` (where a success rate crosses a target, how that scales),
   `WinnerShare` (which of several is largest, cell by cell).
 * `Betting(low, high)`, `Student()` and `Deterministic()` are ways in which a rule may bound means.
+  A rule of one's own is a subclass of `Rule`, a bound one of `Method`.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
 * `Regime` states where a theorem holds, by the `Values` that a parameter may take: `integers`,
   `log_integers`, `log_numbers` or `one_of` several; `--hunt` searches it.
 * `Plot` says how the report draws the cells.
-
 * `run` judges a claim without pytest; a notebook shows what it returns as the report does.
 
 The conftest.py of a folder of claims imports `pytest_addoption`, which makes pytest collect them.
@@ -57,19 +59,26 @@ if TYPE_CHECKING:
     from recall_claims.declare.source import Source, on
     from recall_claims.hook import pytest_addoption
     from recall_claims.judge.budget import Budget
-    from recall_claims.judge.methods import Betting, Deterministic, Student
+    from recall_claims.judge.methods import Betting, Deterministic, Method, Student
     from recall_claims.judge.region import Component, Interval, Region, Verdict
     from recall_claims.judge.rules import (
         CriticalExponents,
         CriticalLocation,
         Exponents,
+        Functional,
         Identity,
+        Law,
+        Limit,
         MeanDifference,
         MeanRatio,
         OneSided,
         Ordering,
         ProportionDifference,
+        Quantile,
+        Rule,
         Sample,
+        Several,
+        Variance,
         WinnerShare,
     )
     from recall_claims.notebook import Judged, run
@@ -107,21 +116,29 @@ __all__ = [
     "Deterministic",
     "Error",
     "Exponents",
+    "Functional",
     "Identity",
     "Interval",
     "Judged",
+    "Law",
+    "Limit",
     "MeanDifference",
     "MeanRatio",
+    "Method",
     "OneSided",
     "Ordering",
     "Plot",
     "ProportionDifference",
+    "Quantile",
     "Regime",
     "Region",
+    "Rule",
     "Sample",
+    "Several",
     "Source",
     "Student",
     "Values",
+    "Variance",
     "Verdict",
     "WinnerShare",
     "add_paper",

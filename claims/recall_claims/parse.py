@@ -15,13 +15,13 @@ MOST_DIGITS = 18
 """Of a seed, which then is an integer of 64 bits."""
 
 
-def seed(text: str) -> int:
-    """The suite's seed, or a fresh one."""
+def seed(text: str, option: str = "--seed") -> int:
+    """The suite's seed, or a fresh one; `option` is where it was given."""
     if text == "fresh":
         return secrets.randbits(32)
     if not re.fullmatch(f"[0-9]{{1,{MOST_DIGITS}}}", text):
         raise ValueError(
-            f"--seed takes a non-negative integer of up to {MOST_DIGITS} digits or 'fresh', got "
+            f"{option} takes a non-negative integer of up to {MOST_DIGITS} digits or 'fresh', got "
             f"{text[:100]!r}"
         )
     return int(text)

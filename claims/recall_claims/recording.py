@@ -5,21 +5,22 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from msgspec import Struct, convert
 
 from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.declare.papers import papers
-from recall_claims.evidence import fingerprints
+from recall_claims.evidence import fingerprints, replay
 from recall_claims.evidence.executors import cores
 from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.judge.budget import DEFAULT, Budget
 from recall_claims.judge.region import Component, Interval, Region, headline, judge
 from recall_claims.judge.rules import Predict, Sample
-from recall_reports import certificates, record
+from recall_reports import record
+from recall_reports.certificates import Certificates
 from recall_reports.record import Range, finite
 from recall_reports.values import Verdict
 
@@ -33,16 +34,20 @@ class PaperEntry(Struct):
     budget: record.PaperBudget
 
 
-def decided(outcome: Outcome, file: str) -> record.Claim:
-    """The record of a claim that ran to a verdict."""
+def decided(outcome: Outcome, file: str, certificates: Certificates | None = None) -> record.Claim:
+    """The record of a claim that ran to a verdict, with its certificate if it has one."""
     claim, verdict, settings = outcome.claim, outcome.decision.verdict, outcome.settings
     found = _judged(outcome, file)
     found.state = "DECIDED"
     found.verdict = said(verdict, exploratory=claim.exploratory)
     found.outcome = "passed" if passes(claim, verdict) else "failed"
     found.resolution = outcome.decision.resolution
-    if settings.budget.probability <= DEFAULT:  # a certificate is about the alpha of that budget
-        found.certificate = certificates.miss(claim.id, settings.tier, outcome.registration)
+    if verdict is Verdict.INCONCLUSIVE:
+        found.reason = replay.heavy(claim, outcome.evidence)
+    # A certificate is about the alpha of the usual budget.
+    if certificates is not None and settings.budget.probability <= DEFAULT:
+        certificate = certificates.of(claim.id, settings.tier, outcome.registration)
+        found.certificate = None if certificate is None else certificate.refutes
     return found
 
 
@@ -59,7 +64,7 @@ def _judged(outcome: Outcome, file: str) -> record.Claim:
     claim, decision = outcome.claim, outcome.decision
     found = _declared(claim, outcome.settings, file)
     found.registration = outcome.registration
-    found.registrations = outcome.registrations
+    found.draws, found.draw = outcome.place
     found.components = [component(part) for part in decision.components]
     found.headline = decision.components.index(decision.headline)
     found.controls = [_control(c, decision.controls[c.id]) for c in claim.controls]
@@ -279,7 +284,12 @@ def _control(control: Control, parts: Sequence[Component]) -> record.Control:
     )
 
 
-def _plain(value: float | str | None) -> float | str | None:
+def _plain(value: Any) -> float | str | None:
+    """A number or a name; of several the first, and nothing of a whole law."""
+    if isinstance(value, Mapping):
+        return _plain(next(iter(value.values())))
+    if callable(value):
+        return None
     return value if value is None or isinstance(value, str) else finite(value)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from recall_reports.compare import diff
+from recall_reports.compare import diff, history
 from recall_reports.errors import ReportError
-from recall_reports.files import load
+from recall_reports.files import load, replace_text
 from recall_reports.markdown import escaped
 from recall_reports.record import schema
 from recall_reports.terminal import print_verdicts
@@ -30,6 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps(schema(), indent=1))
         return 0
     try:
+        if options.command == "history":
+            records, problems = history.found(options.folder)
+            print(replace_text(options.to, history.page(records)))
+            for problem in problems:
+                print(f"left out: {problem}", file=sys.stderr)
+            return 0
         report = load(options.file)
         if options.command == "show":
             print_verdicts(report, Console(), options.verbose - options.quiet)
@@ -74,6 +80,9 @@ def _parser() -> argparse.ArgumentParser:
         default=os.devnull,
         help="names, each ended by a zero byte, of files that changed as well",
     )
+    many = commands.add_parser("history", help="one page of all records in a folder")
+    many.add_argument("folder", type=Path, metavar="DIR")
+    many.add_argument("--to", type=Path, default=Path("history.html"), metavar="FILE")
     commands.add_parser("schema", help="print the JSON schema of the record")
     return parser
 

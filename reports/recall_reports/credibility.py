@@ -53,22 +53,22 @@ def certified(record: Record) -> Certified:
     )
 
 
-class Registered(NamedTuple):
-    """Registrations in the ledger, claims with more than one, and what all of them may err."""
+class Draws(NamedTuple):
+    """Evidence sets in the ledger, claims with more than one, and what all of them may err."""
 
     total: int
     again: int
     at_most: float
 
 
-def registered(record: Record) -> Registered:
-    """How often the claims of this run were registered, and the error rate of all together."""
+def draws(record: Record) -> Draws:
+    """How often evidence of this run's claims was drawn, and the error rate of all together."""
     shares = record.suite.error_budget.papers
-    return Registered(
-        total=sum(claim.registrations for claim in record.claims),
-        again=sum(claim.registrations > 1 for claim in record.claims),
+    return Draws(
+        total=sum(claim.draws for claim in record.claims),
+        again=sum(claim.draws > 1 for claim in record.claims),
         at_most=math.fsum(
-            claim.registrations * shares[claim.source.paper].per_claim for claim in record.claims
+            claim.draws * shares[claim.source.paper].per_claim for claim in record.claims
         ),
     )
 

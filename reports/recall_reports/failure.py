@@ -109,7 +109,7 @@ def _error(claim: Claim, share: float, budget: float) -> str:
         f"{what} wrongly with probability {exact} {phrases.number(share)}, its share of the "
         f"error budget {phrases.number(budget)}"
     )
-    notes = [spent, phrases.certificate(claim), phrases.registrations(claim)]
+    notes = [spent, phrases.certificate(claim), phrases.draws(claim)]
     return f"{'; '.join(filter(None, notes))}."
 
 

@@ -20,6 +20,8 @@ MARKS = {
     "report.html": b"<title>recall-claims: ",
     "report.md": b"# recall-claims\n",
     "summary.svg": b">recall-claims: ",
+    "ro-crate-metadata.json": b'"https://w3id.org/ro/crate/',
+    "test-result.json": b'"https://in-toto.io/Statement/',
 }
 """The files of a report, with what each has in its first 4 KiB."""
 
@@ -59,12 +61,17 @@ def dump(record: Record, path: Path) -> Path:
 
 
 def replace_text(path: Path, text: str) -> Path:
-    """Make `text` the content of `path`, entirely or not at all, and return `path`.
+    """As `replace`, in UTF-8."""
+    return replace(path, text.encode())
+
+
+def replace(path: Path, content: bytes) -> Path:
+    """Make `content` that of `path`, entirely or not at all, and return `path`.
 
     Raises:
         ReportError: the file cannot be written (disk full, no permission, ...).
     """
-    temporary, content = None, text.encode()
+    temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

@@ -23,6 +23,9 @@ EXPLORED = (
     "what to expect; a run without --reuse-evidence draws evidence of its own and decides."
 )
 
+FINDING = "estimate [bounds]"
+"""Of what `finding` says."""
+
 PILOT = "region from a pilot"
 
 PLACES = {
@@ -211,7 +214,8 @@ def component_name(claim: Claim, component: Component, params: Parameters) -> st
 
 def reason(claim: Claim) -> str:
     """Why the claim is in its state, as a sentence."""
-    return standing(claim) if claim.state == "DECIDED" else sentence(claim.reason)
+    told = sentence(claim.reason) if claim.reason else ""
+    return f"{standing(claim)} {told}".strip() if claim.state == "DECIDED" else told
 
 
 def standing(claim: Claim) -> str:
@@ -246,6 +250,11 @@ def standing(claim: Claim) -> str:
     return f"{inside} and every control is refuted." if claim.controls else f"{inside}."
 
 
+def claims(number: int) -> str:
+    """`1 claim`, `2 claims`."""
+    return f"{number} claim{'s' * (number != 1)}"
+
+
 def sentence(text: str) -> str:
     """The text with a capital first letter and a full stop."""
     text = text.strip()
@@ -273,10 +282,24 @@ def certificate(claim: Claim) -> str:
     return f"wrongly refuted with probability at most {number(claim.certificate, 2)}, {how}"
 
 
-def registrations(claim: Claim) -> str:
-    """What it costs that the claim was registered more than once; empty if it was not."""
-    times = claim.registrations
-    return f"registered {times} times in this ledger: at most {times} times its alpha" * (times > 1)
+def draws(claim: Claim) -> str:
+    """What it costs that evidence was drawn more than once; empty if it was not."""
+    sets = claim.draws
+    text = f"evidence set {claim.draw} of {sets} in this ledger: at most {sets} times its alpha"
+    return text * (sets > 1)
+
+
+def not_claimed(claim: Claim, tier: str = "") -> str:
+    """What nobody should take a verdict to say; `tier` is that of the run."""
+    cells = f"the {len(claim.cells)} cells judged here" if len(claim.cells) > 1 else "its one cell"
+    hunt = claim.hunt
+    if hunt is None or not hunt.tried:
+        searched = "its regime was not searched for a violation"
+    else:
+        searched = f"{hunt.tried} other points of its regime were tried, cheaply"
+    others = [name for name in claim.tiers if name != tier]
+    beside = f"; the cells of tier {' and '.join(others)} were not judged" * bool(tier and others)
+    return f"Not claimed: anything beyond {cells}; {searched}{beside}."
 
 
 def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:

@@ -193,11 +193,13 @@ class Hunt(Struct, kw_only=True):
 class Claim(Struct, kw_only=True):
     """One claim and its outcome.
 
-    `reason` says why a claim was not run or what broke; why a verdict is what it is follows from
-    the components and controls. `headline` is the index of the component that speaks for all.
+    `reason` says why a claim was not run, what broke, or why its data say nothing; else why a
+    verdict is what it is follows from the components and controls. `headline` is the index of the
+    component that speaks for all.
     `resolution` is the smallest error that the data would have refuted, on the rule's scale.
     `symbols` are the paper's letters for the parameters. `registration` is a hash of what was
-    declared before the run, `registrations` how many of this claim in this tier the ledger knows.
+    declared before the run. The ledger has drawn `draws` evidence sets for the claim in this tier,
+    one for each seed, code and registration; this is number `draw`.
     `from_pilot`: the region only reproduces a pilot run. `certificate` bounds the probability to
     refute wrongly. A claim that is EXPLORED was judged on evidence older than its declaration: it
     has components, controls and cells, and no verdict.
@@ -223,7 +225,8 @@ class Claim(Struct, kw_only=True):
     rule: Rule
     plot: Plot | None = None
     registration: str = ""
-    registrations: Count = 0
+    draws: Count = 0
+    draw: Count = 0
     state: Literal["DECIDED", "EXPLORED", "NOT RUN", "ERROR"]
     verdict: ClaimVerdict | None = None
     outcome: Literal["passed", "failed", "skipped"]

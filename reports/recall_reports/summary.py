@@ -49,7 +49,7 @@ class Kind:
     @property
     def sentence(self) -> str:
         """Their number and verdicts, for example `Our own derivations: 2 claims, 2 SUPPORTED.`."""
-        return f"{self.words}: {_claims(len(self.claims))}, {list_states(self.claims)}."
+        return f"{self.words}: {phrases.claims(len(self.claims))}, {list_states(self.claims)}."
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,12 @@ class Entry:
     rests_on: Sequence[str]
     claims: Sequence[Claim]
     provenance: str = ""
+
+    @property
+    def indirect(self) -> bool:
+        """Whether a paper has the statement, and all that tests it are derivations of our own."""
+        kinds = {claim.source.provenance for claim in self.claims}
+        return self.provenance != "derived" and kinds == {"derived"}
 
 
 def count(claims: Iterable[Claim]) -> dict[str, int]:
@@ -220,10 +226,8 @@ def _early(record: Record) -> list[str]:
     if not record.suite.ahead:
         return []
     done = len(record.claims)
-    return [
-        f"INTERRUPTED, {done} of {_claims(done + record.suite.ahead)} done; the same command goes "
-        "on from the ledger."
-    ]
+    total = phrases.claims(done + record.suite.ahead)
+    return [f"INTERRUPTED, {done} of {total} done; the same command goes on from the ledger."]
 
 
 def _outcome(claims: Sequence[Claim]) -> str:
@@ -231,7 +235,7 @@ def _outcome(claims: Sequence[Claim]) -> str:
         return "No claim was selected."
     tally = list_states(claims)
     outcomes = Counter(claim.outcome for claim in claims)
-    total = _claims(len(claims))
+    total = phrases.claims(len(claims))
     if outcomes["failed"]:
         verb = "fails" if outcomes["failed"] == 1 else "fail"
         return f"{outcomes['failed']} of {total} {verb}: {tally}."
@@ -274,10 +278,6 @@ def groups(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
         name = f"Paper {claim.source.paper}: {', '.join(filter(None, (room, subject)))}"
         found.setdefault(name, []).append(claim)
     return found
-
-
-def _claims(number: int) -> str:
-    return f"{number} claim{'s' * (number != 1)}"
 
 
 def _in_words(name: str) -> str:

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from recall_reports import card, files, html, markdown
+from recall_reports.cite import crate, statement
 from recall_reports.errors import ReportError
 from recall_reports.files import refuse_foreign, validated
 from recall_reports.record import Record
@@ -15,7 +16,8 @@ Paths = dict[str, Path]
 def write(
     record: Record, directory: Path, written: Paths | None = None, *, pictures: bool = True
 ) -> Paths:
-    """Write `report.json` and all that `render` makes of it; return their paths by kind.
+    """Write `report.json`, all that `render` makes of it, and what cites and signs these; return
+    their paths by kind.
 
     The record comes first: if a later file fails, the evidence is safe, and `python -m
     recall_reports render` makes the others from it. Each file is replaced whole or left as it was.
@@ -33,7 +35,11 @@ def write(
     refuse_foreign(directory)
     written = {} if written is None else written
     written["json"] = files.dump(record, directory / "report.json")
-    return render(record, directory, written, pictures=pictures)
+    about = [*render(record, directory, written, pictures=pictures).values()]
+    record = files.load(written["json"])  # its texts are clean
+    for name, cite in {"ro-crate-metadata.json": crate, "test-result.json": statement}.items():
+        written[name] = files.replace_text(directory / name, cite.render(record, about))
+    return written
 
 
 def render(

@@ -1,7 +1,5 @@
 """Print every benchmark in one table; status 1 when a promise is not kept."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys
@@ -12,13 +10,10 @@ from rich.console import Console
 
 from tests.benchmarks import (
     collection,
-    gpu,
     growth,
     hunts,
     large_vocabulary,
-    operations,
     pages,
-    products,
     recall,
     samples,
     scaling,
@@ -26,46 +21,44 @@ from tests.benchmarks import (
     training,
 )
 from tests.benchmarks.table import Section, as_markdown, as_rich, notes
-from tests.benchmarks.timing import available, machine
+from tests.benchmarks.timing import available, machine, on_cuda
 from tests.mutation.planted import PLANTED
 
-Part = Callable[[argparse.Namespace], Section | list[Section]]
-
-PARTS: Mapping[str, Part] = {
+PARTS: Mapping[str, Callable[[argparse.Namespace], Section]] = {
     "three-steps": lambda given: three_steps.section(given.device, given.threads),
     "recall": lambda given: recall.section(given.device, given.threads),
     "large-vocabulary": lambda given: large_vocabulary.section(
         "large-vocabulary", given.threads, large_vocabulary.LARGE
     ),
-    "language-model": lambda given: large_vocabulary.section(
-        "language-model", given.threads, large_vocabulary.LANGUAGE_MODEL
-    ),
-    "products": lambda given: products.section(given.device, given.threads),
-    "operations": lambda given: operations.section(given.device, given.threads),
-    "growth": lambda given: growth.section(given.largest),
     "training": lambda given: training.section(given.device, given.threads),
     "samples": lambda _: samples.section(),
     "pages": lambda _: pages.section(),
     "collection": lambda _: collection.section(),
+    "language-model": lambda given: (
+        recall.language_model(given.device, given.threads)
+        if on_cuda(given.device)
+        else large_vocabulary.section(
+            "language-model", given.threads, large_vocabulary.LANGUAGE_MODEL
+        )
+    ),
+    "growth": lambda given: growth.section(given.largest),
     "scaling": lambda given: scaling.section(
         given.ledger, given.workers, given.pace, given.selected
     ),
     "hunt": lambda given: hunts.section(given.planted, given.true, given.minutes),
-    "gpu": lambda given: gpu.sections(given.device, given.threads, given.minutes or 9.0),
 }
-
-ONLY_BY_NAME = ("language-model", "growth", "scaling", "hunt", "gpu")
+ONLY_BY_NAME = ("language-model", "growth", "scaling", "hunt")
 """The first takes minutes and 9 GB, the second half an hour, the third a ledger and an hour, the
-others as long as they are given."""
+last as long as it is given."""
 
 HEAD = """# Benchmarks
 
     python -m tests.benchmarks --markdown
 
-prints this file but for its last table, for `language-model`, which takes minutes and 9 GB and has
-to be named, as in `python -m tests.benchmarks language-model`, for `growth`, which takes half an
-hour, for `scaling`, which takes a ledger and an hour, for `gpu`, and for `hunt`, whose table is
-HUNTS.md. A factor above 1 is in favour of ours.
+prints this file but for what was measured once, and for what has to be named, as in `python -m
+tests.benchmarks growth`: `growth`, which takes half an hour, `scaling`, which takes a ledger and an
+hour, `language-model`, which takes minutes and 9 GB, and `hunt`, whose table is HUNTS.md. A factor
+above 1 is in favour of ours.
 
 {machine}.
 """
@@ -85,8 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sections = []
     for name in given.names or (part for part in PARTS if part not in ONLY_BY_NAME):
         with err.status(f"benchmark: {name}"):
-            made = PARTS[name](given)
-        sections += made if isinstance(made, list) else [made]
+            sections.append(PARTS[name](given))
     measured_on = machine(given.device, given.threads)
     if given.markdown:
         print(HEAD.format(machine=measured_on))
@@ -110,9 +102,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--threads", type=int, default=2, help="of torch (default 2)")
     result.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     result.add_argument(
-        "--minutes",
-        type=float,
-        help="for gpu, in all (default 9); for hunt, each (5 of an error, 1 of the right theory)",
+        "--minutes", type=float, help="for hunt, each (5 of an error, 1 of the right theory)"
     )
     result.add_argument(
         "--planted",

@@ -1,7 +1,5 @@
 """Processor time until a claim begins: whole processes, from start to end."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Measurements without processes of their own, and on one thread."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from typing import ParamSpec, TypeVar

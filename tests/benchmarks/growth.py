@@ -1,7 +1,5 @@
 """What a suite costs as it grows: claims, blocks of a ledger, replicates, cells and controls."""
 
-from __future__ import annotations
-
 import math
 import os
 import shutil

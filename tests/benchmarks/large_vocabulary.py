@@ -1,7 +1,5 @@
 """Time and peak memory of what reads large vocabularies, one replicate."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

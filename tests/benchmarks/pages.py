@@ -1,7 +1,5 @@
 """What the page of a synthetic suite costs to write, to open and to search."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Sequence

@@ -1,25 +1,32 @@
-"""Time and peak memory of recall: a tile of scores at a time against all of them at once."""
-
-from __future__ import annotations
+"""Recall: a tile of scores at a time against all of them at once, and against its own products."""
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 
 from simulation import decoding
+from simulation.memory import linear
 from tests.benchmarks.table import Section, compared
-from tests.benchmarks.timing import Timing, in_turns, isolated, peak_mib
+from tests.benchmarks.timing import Timing, in_turns, isolated, on_cuda, peak_mib, timed
 
 Sizes = tuple[int, int]
 Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 SIZES: Sequence[Sizes] = ((4096, 64), (8192, 512), (16384, 64))
 """(vocab_size, dim); as many values as labels."""
+PRODUCTS = {"cpu": (8192, 512), "cuda": (32768, 4096)}
+LANGUAGE_MODEL = (131072, 4096)
+
+LEAST_SHARE_OF_PEAK, MOST_SECONDS = 0.6, 60.0
+"""Promises on CUDA: recall in float32 over the peak; recall at a language model's sizes."""
 
 NOTE = (
     "the label of each of V values among V labels, float64, one replicate; against "
     "`(values @ memory.T) @ u.T` and its argmax, which give the same labels. Least of 5 runs, in "
-    "turns; memory is the peak beyond the arguments."
+    "turns; memory is the peak beyond the arguments. Products: operations of the two matrix "
+    "products of recall over the time of the whole recall, argmax included, against a plain "
+    "`torch.mm` of the larger product's shapes into a given matrix: the measured peak."
 )
 
 
@@ -61,9 +68,23 @@ def memory_of(method: str, sizes: Sizes, device: str) -> float:
     return peak_mib(lambda: function(*tensors), lambda: function(*small), device)
 
 
-def section(device: str, threads: int, sizes: Sequence[Sizes] = SIZES) -> Section:
-    """Time and memory at each size."""
-    rows = []
+def efficiency(sizes: Sizes, dtype: str, device: str, rounds: int = 5) -> list[float]:
+    """Operations a second, in units of 10^9, of recall and of a plain product."""
+    vocab_size, dim = sizes
+    u, memory, values = draw(sizes, device, getattr(torch, dtype))
+    left, right = values[0], u[0].T
+    scores = left.new_empty(vocab_size, vocab_size)
+    works = (lambda: tiled(u, memory, values), lambda: torch.mm(left, right, out=scores))
+    ours, plain = in_turns(works, rounds, device)
+    larger = 2 * vocab_size**2 * dim
+    return [1e-9 * (larger + 2 * vocab_size * dim**2) / ours.wall, 1e-9 * larger / plain.wall]
+
+
+def section(
+    device: str, threads: int, sizes: Sequence[Sizes] = SIZES, product: Sizes | None = None
+) -> Section:
+    """Time and memory at each size, and operations a second in both precisions."""
+    rows, kept = [], True
     for each in sizes:
         ours, theirs = isolated(threads, speed, each, device)
         lean = isolated(threads, memory_of, "tiled", each, device)
@@ -73,4 +94,35 @@ def section(device: str, threads: int, sizes: Sequence[Sizes] = SIZES) -> Sectio
             compared(f"{case}: time", 1e3 * ours.wall, "dense", 1e3 * theirs.wall, "ms"),
             compared(f"{case}: memory", lean, "dense", heavy, "MiB"),
         ]
-    return Section("recall", tuple(rows), NOTE)
+    large = product or PRODUCTS[torch.device(device).type]
+    for dtype in ("float64", "float32"):
+        found, peak = isolated(threads, efficiency, large, dtype, device)
+        case, against = f"V, d = {large[0]}, {large[1]}: products, {dtype}", "torch.mm"
+        if on_cuda(device) and dtype == "float32":
+            kept, against = found >= LEAST_SHARE_OF_PEAK * peak, f"{against} (promised: 0.6)"
+        rows.append(compared(case, found, against, peak, "GFLOP/s", more=True))
+    return Section("recall", tuple(rows), NOTE, kept)
+
+
+def language_model(device: str, threads: int, sizes: Sizes = LANGUAGE_MODEL) -> Section:
+    """Recall of every pair of a vocabulary on a device, from the draws to the share recalled."""
+    seconds = isolated(threads, recall_seconds, sizes, device)
+    row = compared(
+        f"V, d = {sizes[0]}, {sizes[1]}, {device}", seconds, "promised", MOST_SECONDS, "s"
+    )
+    note = "one replicate, all V queries, float32, draws on the CPU included"
+    return Section("language-model", (row,), note, seconds <= MOST_SECONDS)
+
+
+def recall_seconds(sizes: Sizes, device: str) -> float:
+    """From the draws to the share recalled of all pairs."""
+
+    def work(associations: int, dim: int) -> None:
+        rngs = [np.random.default_rng(1000)]
+        pairs = linear.draw(
+            rngs, associations=associations, dim=dim, device=device, dtype=torch.float32
+        )
+        linear.recalled_share(pairs, linear.hebbian(pairs)).item()
+
+    work(64, 8)  # libraries load their kernels once
+    return timed(lambda: work(*sizes), device).wall

@@ -1,7 +1,5 @@
 """How well a run uses its workers: the blocks of a finished run, replayed by workers that sleep."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -1,7 +1,5 @@
 """The one table of all benchmarks, for the terminal and as Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Time and peak memory of a function on a CPU or a CUDA device, and the machine they are of."""
 
-from __future__ import annotations
-
 import gc
 import multiprocessing
 import platform
@@ -66,28 +64,20 @@ def timed(work: Work, device: str) -> Timing:
     return Timing(time.perf_counter() - wall, time.process_time() - processor)
 
 
-def synchronize(device: str) -> None:
-    """Wait until the device has done all that was asked of it; a CPU always has."""
-    if torch.device(device).type == "cuda":
-        torch.cuda.synchronize(device)
+def on_cuda(device: str) -> bool:
+    """Whether this names a CUDA device."""
+    return torch.device(device).type == "cuda"
 
 
 def available(device: str) -> bool:
     """Whether torch finds the device here."""
-    return torch.device(device).type == "cpu" or torch.cuda.is_available()
+    return not on_cuda(device) or torch.cuda.is_available()
 
 
-def captured(work: Work, device: str) -> Work:
-    """The work as one CUDA graph, which is launched at once and always on the same tensors."""
-    stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
-    with torch.cuda.stream(stream):
-        for _ in range(3):
-            work()
-    torch.cuda.synchronize(device)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):
-        work()
-    return graph.replay
+def synchronize(device: str) -> None:
+    """Wait until the device has done all that was asked of it; a CPU always has."""
+    if on_cuda(device):
+        torch.cuda.synchronize(device)
 
 
 def peak_mib(work: Work, warm_up: Work, device: str) -> float:
@@ -98,7 +88,7 @@ def peak_mib(work: Work, warm_up: Work, device: str) -> float:
     """
     warm_up()
     gc.collect()
-    if torch.device(device).type == "cuda":
+    if on_cuda(device):
         synchronize(device)
         torch.cuda.reset_peak_memory_stats(device)
         held = torch.cuda.memory_allocated(device)
@@ -128,17 +118,12 @@ def isolated(threads: int, function: Callable[P, T], *args: P.args, **kwargs: P.
 
 def machine(device: str, threads: int) -> str:
     """What the figures were measured on."""
-    where = processor_name()
-    if torch.device(device).type == "cuda":
+    cpu = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*: (.*)", cpu.read_text()) if cpu.exists() else None
+    where = found[1] if found else platform.processor()
+    if on_cuda(device):
         where += f", {torch.cuda.get_device_name(device)}"
     return (
         f"{where}; {cores()} of {multiprocessing.cpu_count()} cores, {threads} thread(s), "
         f"device {device}; torch {torch.__version__}, Python {platform.python_version()}"
     )
-
-
-def processor_name() -> str:
-    """The CPU's model."""
-    path = Path("/proc/cpuinfo")
-    match = re.search(r"model name\s*: (.*)", path.read_text()) if path.exists() else None
-    return match[1] if match else platform.processor()

@@ -1,32 +1,29 @@
 """Steps a second of trained transformers: many models in one batch against other ways.
 
-The others gather the embedding of every token of every prompt and use the optimiser of torch, as
-the released code of paper B does in JAX: one model at a time, or stacked by `torch.func.vmap`.
+The other gathers the embedding of every token of every prompt and uses the optimiser of torch, as
+the released code of paper B does in JAX, one model at a time. Stacked by `torch.func.vmap` it was
+hardly faster (RESULTS.md).
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from simulation.adam import adam
 from simulation.factual import trained_transformer
 from simulation.factual.trained_transformer import Sizes
-from tests.benchmarks.table import Row, Section, factor
-from tests.benchmarks.timing import Work, captured, in_turns, isolated
+from tests.benchmarks.table import Section, compared
+from tests.benchmarks.timing import Work, in_turns, isolated, on_cuda
 
 LENGTH, RATE = 32, 1e-3
 
 NOTE = (
     "steps a second, times models, of one-layer transformers on factual recall, float32, with the "
-    "draws of their prompts (`train`), or without (`step`). Ours counts tokens and holds all "
-    "models in one batch; the others gather every token's embedding and use `torch.optim.Adam` "
-    "one model at a time, or a stack of models by `torch.func.vmap`. Least of 3 runs, in turns."
+    "draws of their prompts. Ours counts tokens and holds all models in one batch; the other "
+    "gathers every token's embedding and uses `torch.optim.Adam`, one model at a time. Least of 3 "
+    "runs, in turns."
 )
 
 
@@ -86,13 +83,13 @@ class Gathered(torch.nn.Module):
         return x @ self.outputs.T  # type: ignore[operator]
 
 
-def prompts(load: Load, leading: tuple[int, ...], device: str) -> tuple[Tensor, Tensor]:
-    """Tokens (*leading, B, T) and labels (*leading, B), drawn on the device."""
-    sizes, shape = load.sizes, (*leading, load.batch, 1)
+def prompts(load: Load, device: str) -> tuple[Tensor, Tensor]:
+    """Tokens (B, T) and labels (B,), drawn on the device."""
+    sizes, shape = load.sizes, (load.batch, 1)
     s, r = sizes.subjects, sizes.relations
     subject = torch.randint(s, shape, device=device)
     relation = torch.randint(r, shape, device=device)
-    noise = torch.randint(s + r, (*shape[:-1], LENGTH - 3), device=device) + s + r
+    noise = torch.randint(s + r, (load.batch, LENGTH - 3), device=device) + s + r
     eos = torch.full(shape, 2 * (s + r), device=device)
     tokens = torch.cat([subject, relation + s, noise, eos], -1)
     return tokens, relation[..., 0] * sizes.answers + subject[..., 0] % sizes.answers
@@ -126,7 +123,7 @@ def one_by_one(load: Load, device: str) -> Work:
 
     def run() -> None:
         for _ in range(load.steps):
-            tokens, labels = prompts(load, (), device)
+            tokens, labels = prompts(load, device)
             optimiser.zero_grad()
             loss = torch.nn.functional.cross_entropy(model(tokens), labels)
             loss.backward()  # type: ignore[no-untyped-call]
@@ -135,90 +132,20 @@ def one_by_one(load: Load, device: str) -> Work:
     return run
 
 
-def stacked(load: Load, device: str) -> Work:
-    """All models at once by vmap, with the Adam that ours uses, on each tensor of weights."""
-    models = [
-        Gathered(load, torch.Generator().manual_seed(index)).to(device)
-        for index in range(load.models)
-    ]
-    weights, buffers = torch.func.stack_module_state(models)
-    weights = {name: weight.detach() for name, weight in weights.items()}
-    moments = {name: (torch.zeros_like(w), torch.zeros_like(w)) for name, w in weights.items()}
-
-    def loss(
-        weight: dict[str, Tensor], buffer: dict[str, Tensor], tokens: Tensor, labels: Tensor
-    ) -> Tensor:
-        found = torch.func.functional_call(models[0], (weight, buffer), (tokens,))
-        return torch.nn.functional.cross_entropy(found, labels)
-
-    gradients = torch.func.vmap(torch.func.grad(loss))
-
-    def run() -> None:
-        for step in range(load.steps):
-            found = gradients(weights, buffers, *prompts(load, (load.models,), device))
-            for name, weight in weights.items():
-                adam(weight, found[name], *moments[name], step + 1, RATE)
-
-    return run
-
-
-def bare_step(load: Load, device: str) -> Work:
-    """Ours without the draws: gradient and Adam on prompts that stay the same."""
-    rngs = [np.random.default_rng(index) for index in range(load.models)]
-    sizes = [load.sizes] * load.models
-    shape = trained_transformer.Shape.of(sizes, load.dim)
-    task, weights = trained_transformer._draw(rngs, sizes, shape, device, torch.float32)
-    scale = torch.full((load.models, 1, 1), load.sizes.head_dim**-0.5, device=device)
-    drawn = trained_transformer._tokens(rngs, sizes, shape, (load.batch,), LENGTH)
-    given = trained_transformer._prompts(drawn, task, shape)
-    mean, square = torch.zeros_like(weights), torch.zeros_like(weights)
-
-    def run() -> None:
-        gradient = trained_transformer._gradient(weights, given, task, shape, scale)
-        adam(weights, gradient, mean, square, 1, RATE)
-
-    return run
-
-
-def speeds(load: Load, device: str, rounds: int = 3) -> dict[str, float]:
-    """Model steps a second of each way; the bare step also compiled and as a graph on CUDA."""
-    bare = bare_step(load, device)
-    per_run = load.models * load.steps
-    ways: dict[str, tuple[Callable[[], object], int]] = {
-        "train, ours": (batched(load, device), per_run),
-        "train, one model at a time": (one_by_one(load, device), load.steps),
-        "train, vmap": (stacked(load, device), per_run),
-        "step, ours": (bare, load.models),
-    }
-    if torch.device(device).type == "cuda":
-        ways["step, torch.compile"] = (torch.compile(bare_step(load, device)), load.models)
-        ways["step, CUDA graph"] = (captured(bare, device), load.models)
-    works = [work for work, _ in ways.values()]
-    calls = [1 if name.startswith("train") else load.steps for name in ways]
-    found = in_turns(works, rounds, device, calls)
-    return {
-        name: steps / timing.wall
-        for (name, (_, steps)), timing in zip(ways.items(), found, strict=True)
-    }
+def speeds(load: Load, device: str, rounds: int = 3) -> list[float]:
+    """Model steps a second, ours and one model at a time."""
+    works = (batched(load, device), one_by_one(load, device))
+    ours, theirs = in_turns(works, rounds, device)
+    return [load.models * load.steps / ours.wall, load.steps / theirs.wall]
 
 
 def section(device: str, threads: int, load: Load | None = None) -> Section:
-    """Every way against ours of its kind."""
-    load = load or (SMALL if torch.device(device).type == "cpu" else PUBLISHED)
-    found = isolated(threads, speeds, load, device)
+    """Ours against one model at a time."""
+    load = load or (PUBLISHED if on_cuda(device) else SMALL)
+    ours, theirs = isolated(threads, speeds, load, device)
     case = (
         f"{load.models} models of {load.sizes.parameters(load.dim)} parameters, d = {load.dim}, "
         f"batch {load.batch}, {device}"
     )
-    rows = [
-        Row(
-            f"{case}: {kind}",
-            f"{found[f'{kind}, ours']:.0f} steps/s",
-            way if way != "ours" else "–",
-            f"{speed:.0f} steps/s" if way != "ours" else "–",
-            factor(found[f"{kind}, ours"], speed) if way != "ours" else "–",
-        )
-        for (kind, way), speed in ((name.split(", "), speed) for name, speed in found.items())
-        if way != "ours" or sum(name.startswith(kind) for name in found) == 1
-    ]
-    return Section("training", tuple(rows), NOTE)
+    row = compared(case, ours, "one model at a time", theirs, "steps/s", more=True)
+    return Section("training", (row,), NOTE)

@@ -25,12 +25,12 @@ import numpy as np
 from recall_claims import Cell, Component, Verdict
 from recall_claims.declare.regime import Values
 from recall_claims.declare.registration import registration
+from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import BlockKey
 from recall_claims.evidence.simulate import Task, find, simulate, versions
 from recall_claims.hunt.probe import TIER
 from recall_claims.judge.looks import Blocks, Decision, Look, Observations, decide, ended, looks
 from recall_claims.judge.rules import Sample
-from tests.calibration.pools import pool
 from tests.calibration.stated import Check, checks
 
 POINTS = 40
@@ -224,7 +224,7 @@ def main(text: str, seed: int, most: int, page: Path | None) -> int:
     kept = rows_in(page.read_text(encoding="utf-8")) if page and page.exists() else {}
     rows = {name: line for name, line in kept.items() if name in names}
     broken = 0
-    with pool() as workers:
+    with executors.make(executors.resolve("auto", "cpu", nested=False)) as workers:
         chosen = [name for name in names if text in name]
         for result in workers.map(partial(_tried, seed=seed, most=most), chosen):
             rows[result.name] = result.row
@@ -252,7 +252,7 @@ def _short(value: object) -> str:
 
 PAGE = """# Stated errors at random points
 
-`python -m tests.calibration --stated-errors --seed {seed} --markdown FILE`
+`python -m tests.calibration --seed {seed} --markdown FILE`
 
 {checks} checks at {points} points each, {minutes:.0f} core minutes; failures: {fails}.
 

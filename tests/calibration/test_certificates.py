@@ -1,16 +1,18 @@
 """Certificates are right where they can be checked, and committed for what the claims are now."""
 
-from __future__ import annotations
-
-import json
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from scipy import stats
 
 from recall_claims import Claim
+from recall_claims.certify.certificate import certify
+from recall_claims.certify.command import broken
+from recall_claims.certify.enumeration import rejection
+from recall_claims.certify.tilting import missed, misses
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
@@ -18,11 +20,11 @@ from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run
 from recall_claims.judge.budget import Budget
 from recall_claims.judge.methods import Array, log_wealth
-from tests.calibration.__main__ import CERTIFICATES, SEED, broken
-from tests.calibration.certify import Certificate, certify
-from tests.calibration.enumeration import rejection
-from tests.calibration.tilting import missed, misses
+from recall_reports.certificates import Certificate, load
 from tests.every_claim import imported
+
+CERTIFICATES = Path(__file__).parents[2] / "reports" / "certificates.json"
+SEED = 1001
 
 WORLDS = {
     "normal": np.random.default_rng(0).normal(size=500),
@@ -74,22 +76,17 @@ def test_enumeration_adds_up_what_every_look_rejects() -> None:
     [({"refutes": 1e-5}, "errs"), ({"supports": 1e-5}, "errs"), ({"alpha": 1e-2}, "together")],
 )
 def test_a_broken_promise_is_told(changes: dict[str, float], words: str) -> None:
-    sound = {"alpha": 4e-6, "refutes": 4e-6, "supports": 4e-6, "undecided": 0.0}
-    assert broken({"A.claim": ("0", Certificate("t", **sound))}, 1e-3) == []
+    sound = Certificate(
+        registration="0", method="t", alpha=4e-6, refutes=4e-6, supports=4e-6, undecided=0.0
+    )
+    assert broken({"A.claim": sound}, 1e-3) == []
     if words == "together":
         changes = {"alpha": 1e-2, "refutes": 2e-3}
-    [problem] = broken({"A.claim": ("0", Certificate("t", **{**sound, **changes}))}, 1e-3)
+    [problem] = broken({"A.claim": replace(sound, **changes)}, 1e-3)
     assert words in problem
 
 
-def kept() -> dict[str, dict[str, float | str]]:
-    committed = json.loads(CERTIFICATES.read_text(encoding="utf-8"))
-    assert committed["tier"] == "standard"
-    found: dict[str, dict[str, float | str]] = committed["claims"]
-    return found
-
-
-REMEDY = "certify again: python -m tests.calibration"
+REMEDY = "certify again: python -m recall_claims certify"
 DEAR = ("A.orthonormal-localisation", "B.mlp-threshold", "E.batch-gradient")
 """Claims of the longest predictions, together as long as those of all others."""
 
@@ -99,26 +96,23 @@ def certifiable() -> dict[str, Claim]:
 
 
 def test_every_claim_has_a_certificate() -> None:
-    assert kept().keys() >= certifiable().keys(), REMEDY
+    assert load(CERTIFICATES).claims.keys() >= certifiable().keys(), REMEDY
 
 
 @pytest.mark.parametrize(
     "dear", [False, pytest.param(True, marks=pytest.mark.thorough)], ids=["cheap", "dear"]
 )
 def test_every_certificate_is_for_what_its_claim_declares_now(dear: bool) -> None:
-    claims, certified = certifiable(), kept()
+    claims, certified = certifiable(), load(CERTIFICATES)
+    assert certified.tier == "standard"
     assert claims.keys() >= set(DEAR)
     names = [name for name in claims if (name in DEAR) == dear]
     now = {name: registration(claims[name], "standard") for name in names}
-    assert {name: certified[name]["registration"] for name in names} == now, REMEDY
+    assert {name: certified.claims[name].registration for name in names} == now, REMEDY
 
 
 def test_certificates_keep_every_claim_within_its_alpha_and_all_within_the_budget() -> None:
-    found = {
-        name: (str(entry.pop("registration")), Certificate(**entry))  # type: ignore[arg-type]
-        for name, entry in kept().items()
-    }
-    assert broken(found, Budget().probability) == []
+    assert broken(load(CERTIFICATES).claims, Budget().probability) == []
 
 
 @pytest.mark.thorough
@@ -128,4 +122,4 @@ def test_t_claims_of_the_smoke_tier_keep_their_promise_too(tmp_path: Path) -> No
         for claim in imported().values():
             if not claim.rule.exact and claim.why_not_run("smoke", "cpu") is None:
                 outcome = run(claim, settings, ledger, SerialExecutor())
-                assert certify(outcome, worlds=1).holds, claim.id
+                assert certify(outcome, bootstraps=1).holds, claim.id

@@ -1,7 +1,5 @@
 """A small suite of claims in a folder of its own, run by a pytest of its own."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

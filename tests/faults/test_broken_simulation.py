@@ -1,7 +1,5 @@
 """A simulation that returns no evidence is an error, never a verdict."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults.conftest import HEAD, Suite, written
@@ -12,6 +10,13 @@ BROKEN = {
     "short": ('{"value": np.ones(3)}', "not one value per replicate"),
     "nothing": ("{}", "returned no observables"),
     "raises": ('{"value": 1 / 0}', "ZeroDivisionError"),
+    "texts": ('["a"] * block.replicates', "observable 'value' is not made of numbers"),
+    "misspelt": (
+        '{"value": block.draw(drawn, cell)}',
+        "tiny.misspelt at scale=1.0, block 0: TypeError: drawn() got an unexpected keyword "
+        "argument 'scale' (test_tiny_",
+    ),
+    "unknown": ('{"value": np.ones(cell["scal"])}', "has no parameter 'scal', only scale ("),
     "other": ('{"other": np.ones(block.replicates)}', "observable 'value'"),
 }
 
@@ -21,7 +26,8 @@ BROKEN = {
 )
 def test_no_evidence_no_verdict(suite: Suite, executor: str) -> None:
     broken = [written(name, (VALUE, value)) for name, (value, _) in BROKEN.items()]
-    suite.write_text(HEAD + "".join(broken) + written("right"))
+    drawn = "\n\ndef drawn(rngs, *, device, dtype):\n    return np.ones(len(rngs))\n"
+    suite.write_text(HEAD + drawn + "".join(broken) + written("right"))
 
     result = suite.run("--executor", executor)
 
@@ -34,6 +40,8 @@ def test_no_evidence_no_verdict(suite: Suite, executor: str) -> None:
         claim = claims[f"tiny.{name}"]
         assert (claim["state"], claim["verdict"], claim["outcome"]) == ("ERROR", None, "failed")
         assert says in claim["reason"]
+    assert f"({suite.file}, line " in claims["tiny.raises"]["reason"]
+    assert "simulate.py:" not in result.text, "a traceback"
 
 
 def test_blocks_too_large_for_memory_are_simulated_in_parts_and_counted(suite: Suite) -> None:

@@ -1,7 +1,5 @@
 """A changed formula: exactly the claims that depend on it run, and those it breaks fail."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -59,6 +57,23 @@ def test_exactly_the_dependent_claims_fail(tmp_path: Path) -> None:
     assert kept == {name for name, claim in found.items() if claim["file"].endswith(CLAIMS[0])}
     assert "SUPPORTED, record of baseline.json: nothing that the claim depends on" in result.text
 
+    dry = " ".join(judge(tmp_path, "--changed-since", "HEAD", "--dry-run").text.split())
+    assert (
+        f"{len(found) - len(kept)} of {len(states(tmp_path))} claims would run in tier smoke" in dry
+    )
+    assert f"{len(kept)} would keep the record of baseline.json" in dry
+    late = judge(tmp_path, "--changed-since", "HEAD", "--time-limit", "0.001s", "--seed", "0")
+    assert late.status == 6, late.text
+    told = {n for n, claim in states(tmp_path).items() if claim["state"] == "DECIDED"}
+    assert told == kept, "an inherited record needs no time"
+    judge(tmp_path, "--changed-since", "HEAD")
+
     compared = run(tmp_path, sys.executable, "-m", "recall_reports", "diff")
     assert compared.status == 1, compared.text
     assert "1 lost verdict" in compared.text
+
+    formula.write_text(f"# Of the width.\n{text}", encoding="utf-8")
+    reworded = judge(tmp_path, "--changed-since", "HEAD")
+    assert reworded.status == 0, reworded.text
+    again = {n for n, claim in states(tmp_path).items() if claim["blocks"]["kept"] == carried}
+    assert again == {*found}

@@ -3,8 +3,6 @@
 What can be wrong with one is in `tests/unit/library/test_run.py`.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults.conftest import HEAD, Suite, written
@@ -15,8 +13,6 @@ CELLS = "cells=grid(scale=(1.0, 2.0, 5.0))"
 @pytest.mark.parametrize(
     ("edit", "says"),
     [
-        (("    source=SOURCE,\n", ""), "no provenance"),
-        (("    regime=", "    title="), "keyword argument repeated"),
         ((CELLS, "cells=grid(scale=())"), "has no values"),
         (
             ("    time.sleep(0.0)\n", "    signal.trigger_signal\n"),

@@ -1,7 +1,5 @@
 """A system clock that jumps back while a run is on: durations come from another clock."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from datetime import UTC, datetime, timedelta

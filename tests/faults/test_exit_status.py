@@ -4,8 +4,6 @@ Statuses 2 and 4 are also in test_claims_written_wrongly.py and test_options.py,
 test_report_folder.py.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults.conftest import HEAD, Suite, written

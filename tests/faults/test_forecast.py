@@ -1,7 +1,5 @@
 """A run says how long it will take, and a dry run says it claim by claim."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -64,15 +62,17 @@ def test_a_machine_that_turns_out_to_be_another_is_told(suite: Suite) -> None:
 def test_a_dry_run_tells_the_plan_seconds_here_and_what_is_left(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "40")  # no row is squeezed into a narrow terminal
+    monkeypatch.setenv("COLUMNS", "80")
     suite.write("one", pause=0.05)
     plan = suite.run("--dry-run")
     assert plan.status == 0, plan.text
     assert row(plan.text, "tiny.one")[2] == "16-512"
     assert row(plan.text, "tiny.one")[5:8] == ["–", "–", "–"]
     said = " ".join(plan.text.split())
-    assert "1 of 1 claims run in tier" in said
-    assert "Nothing is known of 1 claims." in said
+    assert "1 of 1 claim would run in tier" in said
+    assert "Nothing is known of 1 claim." in said
+    ours = plan.text.partition("claims: tier")[2].partition("warnings summary")[0]
+    assert max(map(len, ours.splitlines())) <= 80
     assert not (suite.folder / ".recall-claims").exists()
     assert not (suite.folder / "reports").exists()
 
@@ -88,7 +88,7 @@ def test_a_dry_run_tells_the_plan_seconds_here_and_what_is_left(
     assert abs(seconds - took) < 1
     assert left == 0
     assert most > seconds
-    assert "law is off by a factor of" in " ".join(told.split())
+    assert "times are off by a factor of" in " ".join(told.split())
     assert row(suite.run("--dry-run").text, "tiny.one")[6] == "0", "decided earlier than expected"
 
     fresh = suite.run("--dry-run", "--baseline", REPORT, "--seed", "1", "--tier", "full").text

@@ -1,7 +1,5 @@
 """A full disk: one clear error, finished blocks are kept, and a run after it resumes."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options and ledgers that chance has spoilt: a clear error, or the same meaning."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import sqlite3
@@ -19,6 +17,7 @@ from hypothesis import strategies as st
 
 from recall_claims.errors import LedgerError
 from recall_claims.evidence.cost import Costs
+from recall_claims.evidence.draws import EvidenceSet
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 from recall_claims.evidence.validate import fault
 from recall_claims.hunt.probe import Probe
@@ -90,13 +89,14 @@ KEYS = [
     for dim in (8, 16)
     for block in range(3)
 ]
+DRAWN = EvidenceSet("claim", "smoke", "reg", "0", "code")
 PROBE = Probe({"dim": 8}, "key", 0.5, Verdict.REFUTED, 0.1)
 COLUMNS = {
     "blocks": (
         *("claim", "registration", "cell", "block", "replicates", "device", "code"),
         *("versions", "seconds", "checksum", "payload", "key", "seed"),
     ),
-    "registrations": ("claim", "tier", "registration", "first_used"),
+    "draws": ("number", "claim", "registration", "seed", "first_used", "link"),
     "codes": ("code", "modules"),
     "given_up": ("claim", "cell", "replicates", "seconds"),
     "probes": ("key", "point", "discrepancy", "verdict", "seconds"),
@@ -116,7 +116,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Ledger(path) as ledger:
         for key in KEYS:
             ledger.put(key, result(key))
-        ledger.register("claim", "smoke", "reg")
+        ledger.register(DRAWN)
         ledger.remember_code("code", lambda: {"module": "1"})
         Costs(lambda: ledger, "cpu", dict).give_up(replace(KEYS[0], claim="other"), 2.0)
         hunts = HuntTables(ledger, 0)
@@ -203,7 +203,7 @@ def test_ledgers(spoil: Spoil, whole: Path, tmp_path: Path) -> None:
         other = replace(KEYS[0], code="other")
         ledger.remember_code("other", dict)
         assert ledger.why_missing(other)
-        ledger.register("claim", "smoke", "later")
+        ledger.register(DRAWN._replace(registration="later"))
         costs = Costs(lambda: ledger, "cpu", dict)
         for claim in ("claim", "other"):
             seconds = costs.seconds(claim, "dim=32", 4)

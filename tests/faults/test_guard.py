@@ -3,8 +3,6 @@
 The steps stand in the workflows; what they run on is a small repository with a suite of its own.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -17,12 +15,11 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.apart import run_pytest
+from tests.apart import git, run_pytest
 from tests.faults.conftest import HEAD, LIBRARY, PAPER, REPOSITORY, written
 
 WORKFLOWS = REPOSITORY / ".github" / "workflows"
 NAMES = ("guard", "guard-compare")
-IDENTITY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
 Step = dict[str, Any]
 
 CONFTEST = """
@@ -72,13 +69,6 @@ SUITE = {
     "simulation/tiny.py": "import numpy as np\n\n\ndef values(rngs, scale):\n"
     "    return np.array([rng.normal(scale, 0.1) for rng in rngs])\n",
 }
-
-
-def git(folder: Path, *arguments: str) -> str:
-    command = ["git", *IDENTITY, *arguments]
-    return subprocess.run(
-        command, cwd=folder, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
-    ).stdout.strip()
 
 
 def write(folder: Path, files: dict[str, str]) -> str:

@@ -1,13 +1,14 @@
 """`python -m recall_claims ledger`: what a ledger holds, and what may go."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from recall_claims.__main__ import main
+from recall_claims.evidence.block import pack
+from recall_claims.evidence.ledger import Ledger
 from tests.faults.conftest import HEAD, LEDGER, Suite, written
 
 
@@ -78,3 +79,53 @@ def test_a_ledger_that_is_not_there_is_not_made(suite: Suite) -> None:
         assert main(["ledger", *do]) == 2
         assert "no such file; name a ledger with --ledger" in suite.capture.readouterr().err
     assert not Path(LEDGER).exists()
+
+
+def test_half_runs_merge_into_the_whole_one(suite: Suite) -> None:
+    suite.write("one", "two")
+    for name in ("one", "two"):
+        assert suite.run("-k", name, "--ledger", f"{name}.sqlite").status == 0
+    assert suite.run("--ledger", "whole.sqlite").status == 0
+    whole = suite.figures()
+    halves = ["one.sqlite", "two.sqlite"]
+    assert main(["ledger", "merge", *halves, "one.sqlite", "-o", "both.sqlite"]) == 0
+    assert suite.run("--ledger", "both.sqlite").status == 0
+    assert suite.figures() == whole
+    blocks = suite.report()["suite"]["blocks"]
+    assert blocks["reused"] == blocks["total"] == suite.kept("both.sqlite")
+    for _ in range(2):
+        assert main(["ledger", "merge", *halves, "-o", "both.sqlite"]) == 2
+        assert "both.sqlite is there already" in suite.capture.readouterr().err
+    assert main(["ledger", "merge", "one.sqlite", "gone.sqlite", "-o", "new.sqlite"]) == 2
+    assert not {*suite.folder.glob("new.*"), *suite.folder.glob("gone.*")}
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        ("other", "other.sqlite and one.sqlite have different results for block 0 of tiny.one at"),
+        ("UPDATE blocks SET payload = x'01'", "is no evidence (Input data was truncated)"),
+        ("UPDATE blocks SET key = key || '0'", "it is kept under the key of another"),
+        ("UPDATE blocks SET seed = 'seed'", "is no evidence (invalid literal"),
+        ("UPDATE draws SET seed = '7'", "its chain of draws was edited at number 1"),
+    ],
+)
+def test_ledgers_that_contradict_each_other_are_not_merged(
+    suite: Suite, edit: str, says: str
+) -> None:
+    suite.write("one")
+    for name in ("one", "other"):
+        suite.run("--ledger", f"{name}.sqlite")
+    if edit == "other":
+        with Ledger(suite.folder / "other.sqlite") as ledger:
+            payload, checksum = pack({"value": np.ones(16)})
+            sql = "UPDATE blocks SET payload = ?, checksum = ? WHERE block = 0"
+            ledger.ask(sql, (payload, checksum), action="write")
+    else:
+        suite.ask(edit, "other.sqlite")
+    before = [(suite.folder / f"{name}.sqlite").read_bytes() for name in ("one", "other")]
+    assert main(["ledger", "merge", "one.sqlite", "other.sqlite", "-o", "both.sqlite"]) == 2
+    assert says in suite.capture.readouterr().err
+    assert [(suite.folder / f"{name}.sqlite").read_bytes() for name in ("one", "other")] == before
+    assert not (suite.folder / "both.sqlite").exists()
+    assert not [*suite.folder.glob(".*")]

@@ -1,7 +1,5 @@
 """A ledger that cannot be used gives one clear error, and is left alone."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing

@@ -1,7 +1,5 @@
 """On a terminal, a run shows where it stands, although pytest captures what claims print."""
 
-from __future__ import annotations
-
 import gc
 import os
 import re

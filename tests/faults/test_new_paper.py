@@ -1,7 +1,5 @@
 """A paper of one's own: what `python -m recall_claims new` writes runs, and is guarded too."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -85,7 +83,7 @@ def test_papers_below_the_root(
     (tmp_path / "pytest.ini").write_text(LOAD)
     for result in (named, run(capsys, "--dry-run")):
         assert result.status == 0, result.text
-        assert "2 of 2 claims run in tier standard on cpu" in result.text
+        assert "2 of 2 claims would run in tier standard on cpu" in result.text
 
 
 def test_guide_shows_what_is_written(tmp_path: Path) -> None:

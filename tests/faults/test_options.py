@@ -1,7 +1,5 @@
 """An option value without sense is one clear usage error."""
 
-from __future__ import annotations
-
 import pytest
 
 from recall_claims.plugin.options import PATHS, VALUED

@@ -1,7 +1,5 @@
 """Whoever runs the blocks, no record is lost and the figures are the same."""
 
-from __future__ import annotations
-
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """An edit after the evidence was seen is judged on evidence drawn after the edit."""
 
-from __future__ import annotations
-
 from tests.faults.conftest import HEAD, Suite, written
 
 REGION = ("Region(0.95, 1.05)", "Region(0.94, 1.05)")
@@ -28,7 +26,7 @@ def test_an_edited_declaration_draws_fresh_evidence_and_prose_is_none(suite: Sui
         assert new["registration"] != old["registration"], name
         assert new["blocks"]["reused"] == 0
         assert new["components"][0]["estimate"] != old["components"][0]["estimate"]
-        assert (old["registrations"], new["registrations"]) == (1, 2)
+        assert (old["draws"], new["draws"], new["draw"]) == (1, 2, 2)
     prose = after["tiny.prose"]
     assert prose["registration"] == before["tiny.prose"]["registration"]
     assert prose["blocks"]["reused"] == prose["blocks"]["total"]
@@ -62,3 +60,18 @@ def test_a_baseline_that_nobody_asked_for_is_not_read(suite: Suite) -> None:
     (suite.folder / "reports").mkdir()
     (suite.folder / "reports" / "baseline.json").write_text("{}", encoding="utf-8")
     assert suite.run().status == 0
+
+
+def test_a_seed_and_a_draw_that_changes_nothing_but_the_evidence_are_counted(suite: Suite) -> None:
+    dummy = ("    time.sleep(0.0)\n", "    [rng.random() for rng in block.rngs]\n")
+    suite.write("one")
+    suite.run()
+    suite.run("--seed", "1")
+    suite.write_text(HEAD + written("one", dummy))
+    suite.run_apart()
+    [again] = suite.claims().values()
+    assert (again["draws"], again["draw"]) == (3, 3)
+    suite.write("one")
+    suite.run_apart()
+    [first] = suite.claims().values()
+    assert (first["draws"], first["draw"], first["blocks"]["reused"] > 0) == (3, 1, True)

@@ -1,7 +1,5 @@
 """A report that cannot be written says so; the verdicts are shown all the same."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -15,13 +13,47 @@ from tests.faults.conftest import HEAD, Suite, written
 def test_report_folder_is_a_file(suite: Suite) -> None:
     suite.write("one")
     (suite.folder / "taken").touch()
-    _expect_write_error(suite, "taken/report")
+    result = suite.run("--report-dir", "taken/report")
+    assert result.status == 4, result.text
+    assert f"{suite.folder / 'taken'} is no folder; name another" in result.text
+    assert not (suite.folder / ".recall-claims").exists(), "it was simulated for nothing"
 
 
-def test_read_only_report_folder(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_may_not_be_written_to(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite.write("one")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere
+    result = suite.run("--report-dir", "locked/deep")
+    assert result.status == 4, result.text
+    assert f"{suite.folder} is a folder that you may not write to; name another" in result.text
+    assert not (suite.folder / ".recall-claims").exists(), "it was simulated for nothing"
+
+
+def test_a_part_of_the_claims_does_not_replace_the_report_of_more(suite: Suite) -> None:
+    suite.write("one", "two")
+    assert suite.run().status == 0
+    for options in (("-k", "one"), ("--deselect", f"{suite.file}::tiny.one")):
+        part = suite.run(*options)
+        assert part.status == 0, part.text
+        assert "has 1 claim that this run left out, and stays as it is" in part.text
+        assert {*suite.states()} == {"tiny.one", "tiny.two"}
+        assert len(suite.claims("reports/part")) == 1
+    suite.run("-k", "one", "--report-dir", "reports/latest")
+    assert {*suite.states()} == {"tiny.one"}, "as it was asked for"
+    assert suite.run().status == 0
+    assert {*suite.states()} == {"tiny.one", "tiny.two"}
+    suite.write("two")
+    gone = suite.run_apart()
+    assert {*suite.states()} == {"tiny.two"}, "the other claim is gone for good"
+    assert "left out" not in gone.text
+
+
+def test_a_folder_that_can_no_longer_be_written_to(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
     suite.write("one")
     locked = suite.folder / "locked"
     locked.mkdir(mode=0o500)
+    monkeypatch.setattr(os, "access", lambda path, mode: True)  # as it was when the run began
     if os.geteuid() == 0:  # root may write everywhere: let another user write the report
         monkeypatch.setattr(files, "replace_text", _as_nobody(files.replace_text))
     _expect_write_error(suite, "locked/report")

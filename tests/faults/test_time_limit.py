@@ -1,7 +1,5 @@
 """`--time-limit`: blocks that would end too late do not begin, and the next run goes on."""
 
-from __future__ import annotations
-
 import re
 import time
 

@@ -1,7 +1,5 @@
 """The wheel holds the library alone, and works beside packages of the suite's names."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -48,7 +46,7 @@ def test_the_wheel_holds_the_library_and_nothing_else(wheel: Path) -> None:
         if file.is_file() and "__pycache__" not in file.parts
     }
     assert names == expected
-    for name in ("certificates.json", "py.typed", "templates/report.html.j2"):
+    for name in ("py.typed", "templates/report.html.j2"):
         assert f"recall_reports/{name}" in names
     for name in ("py.typed", "new_paper/paper.toml.j2"):
         assert f"recall_claims/{name}" in names

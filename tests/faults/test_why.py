@@ -1,7 +1,5 @@
 """`--why` tells of every claim which blocks came from the ledger, and why others did not."""
 
-from __future__ import annotations
-
 from tests.faults.conftest import HEAD, Suite, written
 
 TEXT = HEAD + written()

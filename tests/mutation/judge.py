@@ -1,7 +1,5 @@
 """Judge the claims under whatever the theory is now."""
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 import sys

@@ -1,7 +1,5 @@
 """Every way in which a predicted constant or exponent can be falsified, one at a time."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import inspect

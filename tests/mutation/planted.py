@@ -9,8 +9,6 @@ The list was fixed before any of them was hunted. In the order of the SHA-256 of
 half is for tuning the search; the other half is held out.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import importlib

@@ -1,7 +1,5 @@
 """Planted errors are invisible on the grids of the standard tier, and violations elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -4,8 +4,6 @@ A few of each kind and room that cheap claims notice are tried by default. A ten
 and exponents is thorough, and what is left of them, like all powers but one, exhaustive.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Chromium or Chrome without a window, driven by its DevTools protocol over a WebSocket."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

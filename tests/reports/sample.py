@@ -234,10 +234,7 @@ def additive_law() -> Claim:
     return claim(
         "A.press-additive",
         "Press version: N grows as d times L",
-        [
-            component("dim", -1.48, 0.05, (0.9, 1.1)),
-            component("length", 1.22, 0.06, (0.9, 1.1)),
-        ],
+        [component("dim", -1.48, 0.05, (0.9, 1.1)), component("length", 1.22, 0.06, (0.9, 1.1))],
         rule=rule("CriticalExponents", "exponent", locates=True),
         source=source("reported"),
         expected="REFUTED",
@@ -293,7 +290,8 @@ def all_tokens() -> Claim:
         [component("location", 1.01, 0.03, (0.9, 1.1))],
         from_pilot=True,
         certificate=2.4e-6,
-        registrations=2,
+        draws=2,
+        draw=2,
         controls=[control("half-dim", "the threshold of half the tokens", 1.4, 0.05, (0.9, 1.1))],
     )
 
@@ -372,7 +370,8 @@ def explored() -> Claim:
         outcome="skipped",
         reason="the evidence was drawn before this declaration was fixed",
         resolution=None,
-        registrations=3,
+        draws=3,
+        draw=1,
     )
 
 

@@ -1,10 +1,14 @@
 """Why the verdicts can be believed: figures that add up, and a measurement that is shown whole."""
 
+from pathlib import Path
+
+import msgspec
 import pytest
 from msgspec.structs import replace
 
-from recall_reports import certificates, credibility, html, phrases
-from recall_reports.certificates import Certificate, Certificates
+from recall_reports import credibility, html, phrases
+from recall_reports.certificates import Certificate, Certificates, load
+from recall_reports.errors import ReportError
 from recall_reports.record import Blocks, Kept, Record
 from tests.reports import builders
 
@@ -37,27 +41,37 @@ def test_certificates_and_their_sum_are_shown(page: str) -> None:
     assert "add up to <strong>5.5e-6</strong>, against 0.001 for the run" in _section(page)
 
 
-def test_registrations_are_added(report: Record, page: str) -> None:
-    found = credibility.registered(report)
+def test_evidence_sets_are_added(report: Record, page: str) -> None:
+    found = credibility.draws(report)
     assert (found.total, found.again) == (len(report.claims) + 3, 2)
     assert found.at_most == pytest.approx(4e-6 * found.total)
-    assert f"{found.total} registrations of the claims of this run; 2 of" in _section(page)
+    section = _section(page)
+    assert (
+        f"drawn {found.total} evidence sets for the claims shown here, more than one for 2"
+        in section
+    )
+    assert "Sets that were drawn with another ledger are not counted." in section
 
 
-def test_a_certificate_speaks_of_one_registration(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_speaks_of_one_registration(tmp_path: Path) -> None:
     one = Certificate(
         registration="abc", method="t", alpha=4e-6, refutes=1e-6, supports=2e-6, undecided=0
     )
-    committed = Certificates(tier="standard", claims={"A.one": one})
-    monkeypatch.setattr(certificates, "certificates", lambda: committed)
-    assert certificates.miss("A.one", "standard", "abc") == 1e-6
-    assert certificates.miss("A.one", "standard", "abd") is None
-    assert certificates.miss("A.one", "smoke", "abc") is None
-    assert certificates.miss("A.two", "standard", "abc") is None
+    file = tmp_path / "certificates.json"
+    file.write_bytes(msgspec.json.encode(Certificates(tier="standard", claims={"A.one": one})))
+    kept = load(file)
+    assert kept.of("A.one", "standard", "abc") == one
+    assert kept.of("A.one", "standard", "abd") is None
+    assert kept.of("A.one", "smoke", "abc") is None
+    assert kept.of("A.two", "standard", "abc") is None
 
 
-def test_committed_certificates_can_be_read() -> None:
-    assert certificates.certificates().tier == "standard"
+def test_a_file_without_certificates_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "certificates.json"
+    assert load(file).claims == {}
+    file.write_text('{"tier": "standard", "claims": {"A.one": {"alpha": 2}}}')
+    with pytest.raises(ReportError, match="write it anew with `python -m recall_claims certify`"):
+        load(file)
 
 
 def test_looks_are_counted(report: Record) -> None:

@@ -67,12 +67,12 @@ def test_an_identity_has_no_sampling_error() -> None:
     assert lines(claim)["error"].startswith("none from sampling")
 
 
-def test_exact_rules_registrations_and_certificates_are_told() -> None:
+def test_exact_rules_draws_and_certificates_are_told() -> None:
     claim = sample.orthonormal()
-    claim.rule.exact, claim.registrations, claim.certificate = True, 3, 2e-6
+    claim.rule.exact, claim.draws, claim.certificate = True, 3, 2e-6
     told = lines(claim)["error"]
     assert "with probability at most 4e-6" in told
-    assert "registered 3 times" in told
+    assert "of 3 in this ledger" in told
     assert "at most 2e-6, exact" in told
     claim.rule.exact = False
     assert "nominally 4e-6" in lines(claim)["error"]

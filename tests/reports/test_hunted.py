@@ -1,7 +1,5 @@
 """What a hunt found, in words, in the page and in the panel of the regime."""
 
-from __future__ import annotations
-
 import msgspec
 
 from recall_reports import html, hunted

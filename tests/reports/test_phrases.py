@@ -184,12 +184,12 @@ def test_certificate_says_how_it_is_known() -> None:
     assert phrases.certificate(claim) == ""
 
 
-def test_registrations_are_said_from_the_second_on() -> None:
+def test_evidence_sets_are_said_from_the_second_on() -> None:
     claim = sample.all_tokens()
-    said = "registered 2 times in this ledger: at most 2 times its alpha"
-    assert phrases.registrations(claim) == said
-    claim.registrations = 1
-    assert phrases.registrations(claim) == ""
+    said = "evidence set 2 of 2 in this ledger: at most 2 times its alpha"
+    assert phrases.draws(claim) == said
+    claim.draws = 1
+    assert phrases.draws(claim) == ""
 
 
 def test_a_region_from_a_pilot_is_in_the_title() -> None:

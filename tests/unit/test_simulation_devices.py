@@ -5,8 +5,6 @@ results, "cuda" wherever a device is named sets it, and an operation on marked a
 fails, as it would on the device.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any

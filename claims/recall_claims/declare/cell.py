@@ -61,13 +61,16 @@ class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
             KeyError: the cell has no such parameter.
             TypeError: the parameter is text.
         """
-        value = self._params[name]
+        value = self[name]
         if isinstance(value, str):
             raise TypeError(f"cell parameter {name}={value!r} is text where a number is needed")
         return float(value)
 
     def __getitem__(self, name: str) -> Any:
-        return self._params[name]
+        try:
+            return self._params[name]
+        except KeyError:
+            raise KeyError(f"the cell has no parameter {name!r}, only {', '.join(self)}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._params)

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recall_claims.declare.cell import Cell
-from recall_claims.declare.claim import TIERS, Claim
+from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError
-from recall_claims.evidence.fingerprints import visible_names
+from recall_claims.evidence.fingerprints import theories, visible_names
+from recall_claims.judge.looks import remembering
 
 
 class _Later(Exception):
@@ -45,7 +46,8 @@ def check(claim: Claim, tiers: Sequence[str] = TIERS) -> None:
     Raises:
         ClaimError: names everything that is missing or impossible, and the remedy.
     """
-    _refuse(claim, [*_missing(claim), *_senseless(claim, tiers, predicting=True)])
+    kept = remembering(claim)
+    _refuse(claim, [*_missing(claim), *_senseless(kept, tiers, predicting=True)])
 
 
 def _refuse(claim: Claim, problems: Sequence[str]) -> None:
@@ -94,9 +96,11 @@ def _missing(claim: Claim) -> list[str]:
 
 def _senseless(claim: Claim, tiers: Sequence[str], *, predicting: bool) -> list[str]:
     theory = [name for name in visible_names(claim.observe) if "theory" in name.split(".")]
+    if predicting and not theory:  # the text of other modules is read
+        theory = theories(claim.observe)
     problems = [
         f"its simulation sees the prediction ({', '.join(theory)}): use theory only in "
-        "predict, rule and cells"
+        "predict, rule and cells, and import none where the simulation stands"
     ] * bool(theory)
     named = [*claim.replicates, *claim.looks, *claim.block]
     if predicting or getattr(claim.cells, "given", True):
@@ -109,6 +113,19 @@ def _senseless(claim: Claim, tiers: Sequence[str], *, predicting: bool) -> list[
     if strangers:
         problems.append(f"unknown tier {', '.join(strangers)}; tiers are {', '.join(TIERS)}")
     return problems
+
+
+def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[Cell]) -> None:
+    """Refuse a control that the same data cannot refute while they support the claim."""
+    right = claim.predict
+    if right is None or wrong.predict is None or wrong.rule != claim.rule:
+        return
+    if points and all(wrong.predict(cell) == right(cell) for cell in points):
+        raise ClaimError(
+            "it predicts what the claim predicts, in every cell, so no data could refute the one "
+            f"and support the other; cells have the parameters {', '.join(points[0])}: is the one "
+            "that it changes among them?"
+        )
 
 
 def _impossible(claim: Claim, tier: str, *, predicting: bool | None) -> list[str]:
@@ -133,10 +150,15 @@ def _impossible(claim: Claim, tier: str, *, predicting: bool | None) -> list[str
             if not predicting and judged.predict is not None:
                 judged = replace(judged, predict=_later)
             judged.rule.check(points, judged.predict)
+            if planted is not None and predicting:
+                _refuse_idle(planted, judged, claim, points)
             if planted is None and claim.expected == "SUPPORTED" and not claim.exploratory:
                 judged.rule.decidable(points, judged.predict)
         except _Later:
             continue
         except (ClaimError, ValueError, TypeError, KeyError) as error:
-            problems.append(f"impossible {tier} grid: {error}")
+            of = f"{tier} grid" if planted is None else f"control {planted.id} in the {tier} grid"
+            problems.append(f"{of}: {error}")
+            if planted is None:
+                break  # its controls predict by the same formula
     return problems

@@ -210,6 +210,11 @@ def claim(
     """
     entry: Prediction | None = getattr(predict, "entry", None)
     if not isinstance(rule, Rule):
+        if not callable(rule):
+            raise ClaimError(
+                f"claim {id}: rule= takes a rule such as MeanRatio(Region(0.95, 1.05)), "
+                f"not {rule!r:.100}"
+            )
         if entry is None:
             raise ClaimError(
                 f"claim {id}: its rule has no region, and its prediction is no formula "

@@ -6,7 +6,7 @@ prediction or rule as a whole (`Control`).
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +17,10 @@ from recall_claims.judge.rules import Predict
 
 
 def times(factor: float, id: str = "", description: str = "") -> Control:
-    """The prediction times a constant."""
+    """The prediction times a constant; of several, each."""
 
-    def predict(cell: Cell, base: Predict) -> float:
-        return factor * _number(base, cell)
+    def predict(cell: Cell, base: Predict) -> Any:
+        return _scaled(base, cell, factor)
 
     return _altered(id or f"times-{factor:g}", description or f"{factor:g} times as large", predict)
 
@@ -38,9 +38,9 @@ def power(id: str = "", description: str = "", /, **powers: float) -> Control:
             return replace(claim, rule=shifted)
         return replace(claim, predict=_bound(claim, predict))
 
-    def predict(cell: Cell, base: Predict) -> float:
+    def predict(cell: Cell, base: Predict) -> Any:
         factors = [cell.number(name) ** value for name, value in powers.items()]
-        return float(_number(base, cell) * math.prod(factors))
+        return _scaled(base, cell, math.prod(factors))
 
     return Control(id or text, description or f"exponents off: {text}", alter=alter)
 
@@ -53,7 +53,7 @@ def at(id: str, description: str = "", /, **changes: Scalar | Callable[[Cell], S
     """
     told = [name if callable(new) else f"{name} = {new}" for name, new in changes.items()]
 
-    def predict(cell: Cell, base: Predict) -> float | str:
+    def predict(cell: Cell, base: Predict) -> Any:
         values = {name: new(cell) if callable(new) else new for name, new in changes.items()}
         return base(cell.replace(**values))
 
@@ -70,21 +70,25 @@ def reads(id: str, description: str, observable: str) -> Control:
     return Control(id, description, alter=alter)
 
 
-def _altered(id: str, description: str, predict: Callable[[Cell, Predict], float | str]) -> Control:
+def _altered(id: str, description: str, predict: Callable[[Cell, Predict], Any]) -> Control:
     return Control(
         id, description, alter=lambda claim: replace(claim, predict=_bound(claim, predict))
     )
 
 
-def _bound(claim: Claim, predict: Callable[[Cell, Predict], float | str]) -> Predict:
+def _bound(claim: Claim, predict: Callable[[Cell, Predict], Any]) -> Predict:
     base = claim.predict
     if base is None:
         raise ClaimError(f"claim {claim.id} has no prediction that its control could change")
     return lambda cell: predict(cell, base)
 
 
-def _number(predict: Predict, cell: Cell) -> float:
-    value = predict(cell)
-    if isinstance(value, str):
-        raise ClaimError(f"the prediction at {cell.id} is the text {value!r}, not a number")
-    return float(value)
+def _scaled(predict: Predict, cell: Cell, factor: float) -> Any:
+    """The prediction, or each of several, times a factor."""
+    found = predict(cell)
+    if isinstance(found, Mapping):
+        return {name: factor * value for name, value in found.items()}
+    if isinstance(found, str) or callable(found):
+        kind = f"the text {found!r}" if isinstance(found, str) else "a law"
+        raise ClaimError(f"the prediction at {cell.id} is {kind}, not a number")
+    return factor * float(found)

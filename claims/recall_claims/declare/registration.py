@@ -24,9 +24,26 @@ from recall_claims.errors import ClaimError
 OFF_TIES = 1.0000317
 """Factor on a prediction before it is rounded: round numbers, such as 0.12345, sit on a tie."""
 
+LAW_AT = np.concatenate([-np.geomspace(1e3, 1e-3, 25), [0.0], np.geomspace(1e-3, 1e3, 25)])
+"""Where a predicted distribution function is read."""
+
 
 def registration(claim: Claim, tier: str) -> str:
     """SHA-256 of what a claim's verdict in a tier was fixed by beforehand, as 16 hex digits.
+
+    Raises:
+        ClaimError: as of `declaration`.
+    """
+    return named(declaration(claim, tier))
+
+
+def named(declared: str) -> str:
+    """The registration of a declaration."""
+    return hashlib.sha256(declared.encode()).hexdigest()[:16]
+
+
+def declaration(claim: Claim, tier: str) -> str:
+    """What a claim's verdict in a tier was fixed by beforehand, as JSON.
 
     That is its id, rule, cells, replicates, looks, block if it is smaller, floating-point type,
     expected verdict and controls, and what it and each control predict in every cell. Titles,
@@ -51,8 +68,7 @@ def registration(claim: Claim, tier: str) -> str:
     }
     if claim.block.get(tier, declared["replicates"]) != declared["replicates"]:
         declared["block"] = claim.block[tier]
-    text = json.dumps(declared, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return json.dumps(declared, sort_keys=True)
 
 
 def _judged(claim: Claim, cells: Iterable[Cell]) -> dict[str, Any]:
@@ -63,8 +79,15 @@ def _judged(claim: Claim, cells: Iterable[Cell]) -> dict[str, Any]:
     }
 
 
-def _predicted(value: float | str) -> float | str:
-    return value if isinstance(value, str) else _rounded(float(value) * OFF_TIES, 4)
+def _predicted(value: Any) -> Any:
+    """A prediction in terms that JSON has: a law by what it is at some points."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return {name: _predicted(one) for name, one in value.items()}
+    if callable(value):
+        return [_predicted(one) for one in np.asarray(value(LAW_AT)).tolist()]
+    return _rounded(float(value) * OFF_TIES, 4)
 
 
 def _rounded(value: float, digits: int) -> float:

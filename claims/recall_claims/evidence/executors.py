@@ -85,6 +85,11 @@ def capacity(executor: Executor) -> int:
     return next((count for count in told if isinstance(count, int)), UNTOLD)
 
 
+def in_other_processes(executor: Executor) -> bool:
+    """Whether it runs blocks in other processes of this machine."""
+    return isinstance(executor, ProcessPoolExecutor)
+
+
 def is_local(spec: str) -> bool:
     """Whether blocks run on this machine, so that its devices are those they can use."""
     return spec in ("auto", "serial") or spec.startswith("processes:")

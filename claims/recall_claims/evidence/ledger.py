@@ -9,8 +9,8 @@ in a table of its own, and `why_missing` tells what was wrong with it.
 
 Of blocks that a time limit gave up, it keeps how long they had taken, for `cost.py`.
 
-The ledger also keeps every registration under which a claim has been run: a claim that was edited
-T times has had T draws, which cost up to T times its alpha.
+The ledger also keeps a chain of all evidence sets that were ever drawn for a claim (`draws.py`): T
+of them cost up to T times its alpha.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ from uuid import uuid4
 import msgspec
 
 from recall_claims.errors import LedgerError, SimulationError
+from recall_claims.evidence import draws
 from recall_claims.evidence.block import BlockKey, BlockResult, pack, unpack
+from recall_claims.evidence.draws import Chain, EvidenceSet, Link, Place
 from recall_claims.evidence.validate import fault
 
 __all__ = ["BlockKey", "BlockResult", "Ledger"]
 
 APPLICATION_ID = 0x52434C4D  # "RCLM" in ASCII marks the file as ours
-VERSION = 3
+VERSION = 4
 WAIT_SECONDS = 60
 DAMAGED = "damaged"
 """The first word of why a block that was put aside is drawn again."""
@@ -57,12 +59,7 @@ CREATE TABLE IF NOT EXISTS aside (
     PRIMARY KEY (key, found)
 ) STRICT
 """,
-    """
-CREATE TABLE IF NOT EXISTS registrations (
-    claim TEXT NOT NULL, tier TEXT NOT NULL, registration TEXT NOT NULL, first_used TEXT NOT NULL,
-    PRIMARY KEY (claim, tier, registration)
-) STRICT
-""",
+    draws.TABLE,
     "CREATE TABLE IF NOT EXISTS codes (code TEXT PRIMARY KEY, modules TEXT NOT NULL) STRICT",
     """
 CREATE TABLE IF NOT EXISTS given_up (
@@ -113,6 +110,7 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._chain = Chain()
         with self._explained("open"):
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
@@ -205,12 +203,50 @@ class Ledger:
         names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
         self.ask(f"INSERT OR IGNORE INTO blocks ({names}) VALUES ({values})", row, action="write")
 
-    def register(self, claim_id: str, tier: str, registration: str) -> int:
-        """Keep that a claim is run under a registration; return under how many it ever was."""
-        row = (claim_id, tier, registration, datetime.now(UTC).isoformat())
-        self.ask("INSERT OR IGNORE INTO registrations VALUES (?, ?, ?, ?)", row, action="write")
-        sql = "SELECT count(*) FROM registrations WHERE claim = ? AND tier = ?"
-        return int(self.ask(sql, (claim_id, tier))[0][0])
+    def register(self, drawn: EvidenceSet, first_used: str | None = None) -> Place:
+        """Keep that a claim's evidence is drawn; return how many sets of it there ever were.
+
+        Args:
+            drawn: the set.
+            first_used: ISO 8601; now, if it is not given.
+
+        Raises:
+            LedgerError: the chain was edited.
+        """
+        found = self.chain().place(drawn)
+        if found is None:
+            now = first_used or datetime.now(UTC).isoformat()
+            with self._explained("write"), self._database:
+                self._database.execute("BEGIN IMMEDIATE")
+                draws.append(self._database, drawn, now)
+            found = self.chain(anew=True).place(drawn)
+        if found is None:
+            raise self._edited("its chain of draws lacks a number")
+        return found
+
+    def chain(self, *, anew: bool = False) -> Chain:
+        """All evidence sets that were ever drawn, as far as they were read; `anew`, the others too.
+
+        Raises:
+            LedgerError: the chain was edited.
+        """
+        if anew or not self._chain.links:
+            names = ", ".join(EvidenceSet._fields)
+            rows = self.ask(
+                f"SELECT {names}, first_used, link FROM draws WHERE number > ? ORDER BY number",
+                (len(self._chain.links),),
+            )
+            try:
+                self._chain.extend(Link(EvidenceSet(*s), used, link) for *s, used, link in rows)
+            except ValueError as error:
+                raise self._edited(str(error)) from error
+        return self._chain
+
+    def _edited(self, what: str) -> LedgerError:
+        return LedgerError(
+            f"{self.path}: {what}, so nobody knows how often evidence was drawn; take a copy from "
+            "before, or another --ledger"
+        )
 
     def remember_code(self, code: str, parts: Callable[[], Mapping[str, str]]) -> None:
         """Keep of which modules a fingerprint is made, with a digest of each, for `why_missing`."""
@@ -226,8 +262,8 @@ class Ledger:
             keys: of the cells' first blocks, which must be there under the registration.
         """
         rows = self.ask(
-            "SELECT registration FROM registrations WHERE claim = ? AND tier = ? "
-            "ORDER BY first_used DESC, rowid DESC",
+            "SELECT registration FROM draws WHERE claim = ? AND tier = ? "
+            "GROUP BY registration ORDER BY min(number) DESC",
             (next(iter(keys)).claim, tier),
         )
         return next((n for (n,) in rows if all(self._has(k, n) for k in keys)), None)
@@ -319,6 +355,7 @@ class Ledger:
         for statement in _SCHEMA:
             execute(statement)
         if version < VERSION:
+            draws.upgrade(self._database)
             execute(f"PRAGMA user_version = {VERSION}")
 
     def _log_ahead(self) -> None:

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from recall_claims.declare.cell import Cell
@@ -12,7 +12,9 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
 from recall_claims.errors import OutOfTime, SimulationError
+from recall_claims.evidence import replay
 from recall_claims.evidence.cost import Costs
+from recall_claims.evidence.draws import EvidenceSet, Place
 from recall_claims.evidence.fingerprints import parts
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 from recall_claims.evidence.simulate import Task, TimeLimit, find, versions
@@ -52,13 +54,14 @@ class Outcome:
     evidence: tuple[Sample, ...]
     alpha: float
     registration: str
-    registrations: int
     looks: int
-    seconds: float
     blocks: int
-    reused: int
-    recomputed: Mapping[str, int]
-    peak_memory: float | None
+    place: Place
+    """How many evidence sets the ledger has drawn for the claim, and which this is."""
+    seconds: float = 0.0
+    reused: int = 0
+    recomputed: Mapping[str, int] = field(default_factory=dict)
+    peak_memory: float | None = None
     divided: int = 0
     """Blocks of this run that memory allowed only in parts."""
     explored: bool = False
@@ -93,6 +96,31 @@ class Prepared:
         return cls(kept, registration(kept, tier))
 
 
+def task_of(ready: Prepared, settings: Settings, cell: Cell, block: int) -> Task:
+    """A block of a claim, as this process would have it simulated."""
+    claim, tier = ready.claim, settings.tier
+    key = BlockKey(
+        claim=claim.id,
+        registration=ready.registration,
+        cell=cell.id,
+        seed=settings.seed,
+        block=block,
+        replicates=claim.block_size(tier),
+        dtype=claim.dtype,
+        device=settings.device.partition(":")[0],
+        code=find(claim.module, claim.id)[1],
+        versions=versions(),
+    )
+    return Task(module=claim.module, cell=cell, device=settings.device, key=key)
+
+
+def set_of(ready: Prepared, settings: Settings) -> EvidenceSet:
+    """What makes the evidence of a claim fresh, as this process would draw it."""
+    claim = ready.claim
+    code = find(claim.module, claim.id)[1]
+    return EvidenceSet(claim.id, settings.tier, ready.registration, str(settings.seed), code)
+
+
 class Running:
     """A claim between its first block and its verdict.
 
@@ -117,12 +145,14 @@ class Running:
         if settings.reuse_evidence:
             self._named = self._newest()
         self.explored = self._named != ready.registration
-        self._registrations = ledger.register(claim.id, tier, ready.registration)
-        ledger.remember_code(find(claim.module, claim.id)[1], lambda: parts(claim.module))
+        drawn = set_of(Prepared(claim, self._named), settings)
+        self._place = ledger.register(drawn)
+        ledger.remember_code(drawn.code, lambda: parts(claim.module))
         if alpha is None:
             alpha = settings.budget.per_claim(papers()[claim.source.paper])
         self._alpha = level = claim.rule.alpha_of_look(alpha, claim.looks[tier])
         self.steps = claim.steps(tier)
+        self._cheapest = replay.cheapest(claim.cells[tier])
         self._loop = looks(
             claim.cells[tier], self.steps, lambda seen, before: decide(claim, seen, level, before)
         )
@@ -143,7 +173,8 @@ class Running:
     def progress(self) -> tuple[int, int, int, int]:
         """Look, looks, blocks at hand, and blocks wanted by the end of this look."""
         done = self._blocks + len(self._arrived)
-        return self.look.number + 1, len(self.steps), done, done + len(self.missing)
+        look = min(self.look.number + 1, len(self.steps))  # after the last, none is ahead
+        return look, len(self.steps), done, done + len(self.missing)
 
     def seconds(self, task: Task) -> float | None:
         """Expected seconds of one block, or None if nothing is known."""
@@ -192,10 +223,10 @@ class Running:
             evidence=self.look.evidence,
             alpha=self._alpha,
             registration=self._named,
-            registrations=self._registrations,
             looks=self.look.number,
-            seconds=self._seconds,
             blocks=self._blocks,
+            place=self._place,
+            seconds=self._seconds,
             reused=self._blocks - len(fresh),
             recomputed=dict(self._why),
             peak_memory=max((r.peak_memory for r in fresh if r.peak_memory), default=None),
@@ -229,23 +260,15 @@ class Running:
             cell: [results[cell.id, block].observations for block in blocks]
             for cell, blocks in self.look.wanted.items()
         }
-        return self._loop.send(observed)
+        look = self._loop.send(observed)
+        problem = replay.constant(self.claim, look.evidence) if look.number == 1 else None
+        if problem is not None:
+            raise SimulationError(f"{self.claim.id}: {problem}")
+        return look
 
     def _task(self, cell: Cell, block: int) -> Task:
-        claim, settings = self.claim, self.settings
-        key = BlockKey(
-            claim=claim.id,
-            registration=self._named,
-            cell=cell.id,
-            seed=settings.seed,
-            block=block,
-            replicates=claim.block_size(settings.tier),
-            dtype=claim.dtype,
-            device=settings.device.partition(":")[0],
-            code=find(claim.module, claim.id)[1],
-            versions=versions(),
-        )
-        return Task(module=claim.module, cell=cell, device=settings.device, key=key)
+        task = task_of(Prepared(self.claim, self._named), self.settings, cell, block)
+        return replace(task, replay=block == 0 and cell == self._cheapest)
 
     def _newest(self) -> str:
         """The registration whose evidence is judged: this one, if the ledger has a block of every

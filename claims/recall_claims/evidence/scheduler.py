@@ -18,7 +18,7 @@ from recall_claims.evidence import executors
 from recall_claims.evidence.executors import SerialExecutor, one_thread
 from recall_claims.evidence.ledger import BlockResult, Ledger
 from recall_claims.evidence.run import Outcome, Prepared, Progress, Running, Settings
-from recall_claims.evidence.simulate import Task, simulate_each
+from recall_claims.evidence.simulate import Task, elsewhere, simulate_each
 from recall_claims.judge.looks import remembering
 
 AHEAD = 4.0
@@ -302,6 +302,8 @@ class Scheduler:
             raise SimulationError(f"{where} returned no list of {len(flight.tasks)} blocks")
         for task, result in zip(flight.tasks, results, strict=True):
             if not isinstance(result, OutOfTime):
+                if executors.in_other_processes(flight.executor):
+                    elsewhere(task, result)
                 self.ledger.put(task.key, result, flight.one.observables)
                 if costs is not None:
                     costs.learn(task.key, result.seconds)

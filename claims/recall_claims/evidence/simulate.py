@@ -5,7 +5,7 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import scipy
@@ -13,10 +13,11 @@ import torch
 
 from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import GivenUp, OutOfTime, SimulationError
+from recall_claims.errors import GivenUp, OutOfTime, SimulationError, told
+from recall_claims.evidence import replay
 from recall_claims.evidence.alarm import Rung, alarm
 from recall_claims.evidence.executors import one_thread
-from recall_claims.evidence.fingerprints import fingerprint
+from recall_claims.evidence.fingerprints import NOTEBOOK, fingerprint
 from recall_claims.evidence.ledger import BlockKey, BlockResult
 from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.seeds import replicate_generators
@@ -30,6 +31,7 @@ class Task:
     The key has the registration, which the process that judges has worked out: a worker predicts
     nothing.
 
+    `replay`: some of its replicates are simulated again (`replay.py`).
     `latest`: when it must have begun, in seconds since 1970, or it is not simulated; `until`: when
     it is given up.
     """
@@ -38,6 +40,7 @@ class Task:
     cell: Cell
     device: str
     key: BlockKey
+    replay: bool = False
     latest: float | None = None
     until: float | None = None
 
@@ -71,8 +74,8 @@ def simulate(task: Task) -> BlockResult:
         OutOfTime: it is later than the task's `latest`.
         GivenUp: it is later than the task's `until`.
         SimulationError: the worker's code or libraries are not those of the run, the claim's
-            function returned something that cannot be evidence, or memory does not suffice for a
-            single replicate.
+            function returned something that cannot be evidence, its replicates are not their own,
+            or memory does not suffice for a single replicate.
     """
     key = task.key
     if task.latest is not None and time.time() > task.latest:
@@ -90,11 +93,32 @@ def simulate(task: Task) -> BlockResult:
     try:
         with alarm(task.until):
             parts = _parts(claim, task)
+            seconds = time.perf_counter() - start
+            observations = {n: np.concatenate([part[n] for part in parts]) for n in parts[0]}
+            if task.replay:
+                problem = replay.fault(claim, observations, seconds, partial(again, claim, task))
+                if problem is not None:
+                    raise SimulationError(f"{_where(key)}: {problem}")
     except Rung:
         raise GivenUp(_where(key), time.perf_counter() - start) from None
-    seconds = time.perf_counter() - start
-    observations = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return BlockResult(observations, seconds, peak_memory(), parts=len(parts))
+
+
+def elsewhere(task: Task, result: BlockResult) -> None:
+    """Simulate a replicate of a short block here, which another process has returned.
+
+    Raises:
+        SimulationError: it has other figures in this process.
+    """
+    if not task.replay or result.seconds > replay.DEAR:
+        return
+    claim, _ = find(task.module, task.key.claim)
+    figures, drawn = result.observations, partial(again, claim, task)
+    if replay.off(claim, figures, drawn, [task.key.replicates - 1], [0]):
+        raise SimulationError(
+            f"{_where(task.key)}: its worker has other figures than this process: they depend on "
+            f"what is drawn or set when modules are imported, or on the process; {replay.OWN}"
+        )
 
 
 def simulate_each(tasks: Sequence[Task]) -> list[BlockResult | OutOfTime]:
@@ -120,7 +144,7 @@ def _parts(claim: Claim, task: Task) -> list[dict[str, Array]]:
     spans, parts = [slice(0, key.replicates)], []
     while spans:
         span = spans.pop()
-        part = _observe(claim, task, span)
+        part = _observe(claim, task, _generators(key)[span])
         if part is not None:
             parts.append(part)
         elif span.stop - span.start > 1:
@@ -142,26 +166,40 @@ def full_precision() -> None:
     torch.backends.cudnn.allow_tf32 = False
 
 
-def _observe(claim: Claim, task: Task, span: slice) -> dict[str, Array] | None:
-    """Observables of some replicates of a block, or None if memory does not suffice."""
-    key = task.key
-    # Anew for every attempt: one that failed has used its generators.
-    rngs = replicate_generators(
+def _generators(key: BlockKey) -> tuple[np.random.Generator, ...]:
+    """Those of a block, anew for every attempt: one that failed has used its generators."""
+    return replicate_generators(
         key.seed, key.claim, key.registration, key.cell, key.block, key.replicates
     )
-    block = Block(rngs=rngs[span], device=task.device, dtype=getattr(torch, key.dtype))
+
+
+def again(claim: Claim, task: Task, indices: Sequence[int]) -> dict[str, Array] | None:
+    """Some replicates of a block, simulated together, in this order."""
+    rngs = _generators(task.key)
+    return _observe(claim, task, tuple(rngs[i] for i in indices))
+
+
+def _observe(
+    claim: Claim, task: Task, rngs: tuple[np.random.Generator, ...]
+) -> dict[str, Array] | None:
+    """Observables of replicates of a block, or None if memory does not suffice."""
+    key, where = task.key, _where(task.key)
+    block = Block(rngs=rngs, device=task.device, dtype=getattr(torch, key.dtype))
     try:
         raw = claim.observe(task.cell, block)
-    except (MemoryError, RuntimeError) as error:
-        if not _out_of_memory(error):
-            raise
-        return None
-    where = _where(key)
+    except Rung:
+        raise
+    except Exception as error:
+        if _out_of_memory(error):
+            return None
+        raise SimulationError(f"{where}: {told(error)}") from error
     if not isinstance(raw, Mapping):
         raw = {"value": raw}
     if not raw:
         raise SimulationError(f"{where}: the claim's function returned no observables")
-    observations = {name: _array(value) for name, value in raw.items()}
+    observations = {
+        name: _array(value, f"{where}: observable {name!r}") for name, value in raw.items()
+    }
     for name, values in observations.items():
         if values.shape != (block.replicates,):
             raise SimulationError(
@@ -188,10 +226,17 @@ def _where(key: BlockKey) -> str:
     return f"{key.claim} at {key.cell}, block {key.block}"
 
 
-def _array(value: object) -> Array:
+def _array(value: object, what: str) -> Array:
     if isinstance(value, torch.Tensor):
         value = value.detach().cpu().numpy()
-    return np.asarray(value, dtype=np.float64)
+    try:
+        found = np.asarray(value)
+        if found.dtype.kind in "cUS":
+            named = "complex numbers" if found.dtype.kind == "c" else "text"
+            raise SimulationError(f"{what} is {named}; return one real number per replicate")
+        return found.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"{what} is not made of numbers: {error}") from error
 
 
 def find(module: str, claim_id: str) -> tuple[Claim, str]:
@@ -201,6 +246,8 @@ def find(module: str, claim_id: str) -> tuple[Claim, str]:
         SimulationError: this process cannot import the module, or that holds no such claim.
     """
     try:
+        if module == NOTEBOOK:  # a cell may have been run again since
+            return _claims.__wrapped__(module)[claim_id]
         return _claims(module)[claim_id]
     except KeyError:
         raise SimulationError(f"module {module} holds no claim {claim_id}") from None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
 from recall_claims.evidence.block import MOST_NAMES, BlockKey, BlockResult
+from recall_claims.judge.methods import Array
 
 LONGEST_NAME = 200
+TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
+"""By which rounding may move a figure, of the largest: on another processor, in another batch."""
 
 
 def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -> str | None:
@@ -56,6 +59,26 @@ def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -
         return "its peak memory is not a finite number from 0"
     if type(result.parts) is not int or not 1 <= result.parts <= key.replicates:
         return f"its parts are not a whole number from 1 to {key.replicates}"
+    return None
+
+
+def difference(
+    kept: Mapping[str, Array], again: Mapping[str, Array], dtype: str, floor: float = 0.0
+) -> str | None:
+    """How two results for one block differ by more than rounding, in words; None if they do not.
+
+    Args:
+        kept: observables of the one.
+        again: of the other, of the same number of replicates.
+        dtype: of the simulation.
+        floor: what an observable may be off by, however small it is.
+    """
+    if kept.keys() != again.keys():
+        return f"observables {sorted(kept)!s:.200} and {sorted(again)!s:.200}"
+    for name, values in again.items():
+        off, largest = float(abs(kept[name] - values).max()), float(abs(values).max())
+        if off > max(TOLERANCE[dtype] * largest, floor):
+            return f"{name!r:.80} is off by {off:.2g}, where its largest is {largest:.2g}"
     return None
 
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, Generic, Protocol, TypeVar
+from functools import cache, partial
+from typing import Any, Generic, Protocol, SupportsFloat, TypeVar
+
+import numpy as np
 
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim, Control
+from recall_claims.errors import ClaimError, told
 from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Component, Verdict, headline, judge
 from recall_claims.judge.resolution import resolution
@@ -180,13 +183,31 @@ def decide(
     )
 
 
+def _asked(predict: Predict, cell: Cell) -> float | str:
+    """What is predicted for a cell: the one place where a theory's own errors surface.
+
+    Raises:
+        ClaimError: the prediction breaks, or is neither a number nor a text.
+    """
+    try:
+        value = predict(cell)
+    except ClaimError:
+        raise
+    except Exception as error:
+        raise ClaimError(f"its prediction at {cell.id}: {told(error)}") from error
+    if not isinstance(value, str | SupportsFloat) or np.ndim(value):
+        kind = type(value).__name__
+        raise ClaimError(f"its prediction at {cell.id} is a {kind}, not a number (or a text)")
+    return value
+
+
 def remembering(claim: Claim) -> Claim:
     """The claim with controls planted and predictions kept, for looks work them out once."""
 
     def kept(predict: Predict | None) -> Any:
         if predict is None:
             return None
-        found: Any = cache(predict)
+        found: Any = cache(partial(_asked, predict))
         found.entry = getattr(predict, "entry", None)  # what the registry knows of it
         return found
 

@@ -23,19 +23,20 @@ from recall_claims.errors import ClaimError
 from recall_claims.plugin import options, why
 from recall_claims.plugin.hunting import run_hunt
 from recall_claims.plugin.item import PLAIN, ClaimItem
-from recall_claims.plugin.outlook import Outlook
+from recall_claims.plugin.outlook import Outlook, folded
 from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.session import SESSION, ClaimSession
 from recall_reports import phrases, terminal
+from recall_reports.errors import ReportError
 from recall_reports.record import Claim as ClaimRecord
 from recall_reports.text import clean, cleaned
 
 REPORT = "claims-report"
 LATE = (
-    "claims were met while collecting, too late for their options and report: name their folder "
-    "(`pytest FOLDER`), or have every run load the plugin: `addopts = -p recall_claims.plugin` in "
-    "pytest.ini"
+    "claims were met while collecting{}, too late for their options and report: name the folder "
+    "that their conftest.py is in (`pytest FOLDER`), or have every run load the plugin: `addopts = "
+    "-p recall_claims.plugin` in pytest.ini"
 )
 
 
@@ -47,10 +48,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Read the options; a senseless one ends the run here."""
     if not hasattr(config.option, "dry_run"):  # before pytest 9.2, late options have no values
-        raise pytest.UsageError(LATE)
+        raise pytest.UsageError(LATE.format(""))
     try:
         config.stash[SESSION] = ClaimSession(config)
-    except ValueError as error:
+    except (ValueError, ReportError) as error:
         raise pytest.UsageError(str(error)) from error
 
 
@@ -81,7 +82,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     if not isinstance(obj, Claim) or obj.module != collector.obj.__name__:
         return None
     if not collector.config.pluginmanager.hasplugin(REPORT):
-        raise collector.CollectError(LATE)
+        raise collector.CollectError(LATE.format(f" {collector.path.parent}"))
     try:
         check_text(obj, collector.config.stash[SESSION].settings.tier)
     except ClaimError as error:
@@ -186,14 +187,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     state.progress = ProgressLine(console, len(ahead), state.seconds_left)
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    """One line: what this run will do."""
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """What this run will do."""
     state = config.stash[SESSION]
     settings = state.settings
-    return (
+    line = (
         f"claims: tier {settings.tier}, seed {settings.seed}, device {settings.device}, "
         f"executor {state.store.executor_name}, error budget {settings.budget.probability:g}"
     )
+    return folded(line, config.get_terminal_writer().fullwidth)
 
 
 @pytest.hookimpl(trylast=True)
@@ -242,17 +244,24 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if terminalreporter.config.getoption("--why"):
         terminalreporter.section("where the evidence came from")
         for line in why.lines(report.whole()):
-            terminalreporter.write_line(line)
+            _write(terminalreporter, line)
     for line in why.put_aside(report.whole()):
-        terminalreporter.write_line(line, yellow=True)
+        _write(terminalreporter, line, yellow=True)
     verbosity = terminalreporter.config.get_verbosity()
     terminal.print_verdicts(report.whole(), console, verbosity)
     if verbosity >= 0:
         for kind, path in report.written.items():
             terminalreporter.write_line(f"{kind}: {path}")
+        if report.kept:
+            _write(terminalreporter, report.kept)
     hunt_error = terminalreporter.config.stash[SESSION].hunt_error
     if hunt_error:
-        terminalreporter.write_line(f"the hunt broke off: {clean(hunt_error)}", red=True)
+        _write(terminalreporter, f"the hunt broke off: {clean(hunt_error)}", red=True)
     if report.write_error:
         none = "" if report.written else "no report was written: "
-        terminalreporter.write_line(f"{none}{clean(report.write_error)}", red=True)
+        _write(terminalreporter, f"{none}{clean(report.write_error)}", red=True)
+
+
+def _write(reporter: Any, text: str, **style: bool) -> None:
+    for line in folded(text, reporter._tw.fullwidth):
+        reporter.write_line(line, **style)

@@ -59,6 +59,7 @@ class Baseline:
     def __init__(self, path: Path, settings: Settings, changes: Changes | None, root: Path) -> None:
         self.path, self.settings, self.changes, self.root = path, settings, changes, root
         self._inherited: dict[str, ClaimRecord | None] = {}
+        self._touched: dict[tuple[str, Path], bool] = {}
 
     @cached_property
     def _report(self) -> Record | None:
@@ -137,6 +138,16 @@ class Baseline:
                 f"{remedy}"
             ) from error
 
+    def untouched(self, claim: Claim) -> ClaimRecord | None:
+        """The earlier record, if nothing that the claim depends on differs; predicts nothing."""
+        if self.changes is None or self.since is None or not self._same_machinery:
+            return None
+        key = claim.module, papers()[claim.source.paper].file
+        if key not in self._touched:
+            both = (self.changes, self.since)
+            self._touched[key] = any(changes.touched(*key) for changes in both)
+        return None if self._touched[key] else self.records.get(claim.id)
+
     def inherited_record(self, claim: Claim) -> ClaimRecord | None:
         """The record of a claim that need not run, or None; worked out once."""
         if claim.id not in self._inherited:
@@ -144,15 +155,12 @@ class Baseline:
         return self._inherited[claim.id]
 
     def _record_of(self, claim: Claim) -> ClaimRecord | None:
-        if self.changes is None or self.since is None:
-            return None
-        earlier, settings = self.records.get(claim.id), self.settings
-        if earlier is None:
-            return None
-        paper = papers()[claim.source.paper]
-        if any(c.touched(claim.module, paper.file) for c in (self.changes, self.since)):
-            return None
-        if not self._same_machinery:
+        earlier, settings, paper = (
+            self.untouched(claim),
+            self.settings,
+            papers()[claim.source.paper],
+        )
+        if self.changes is None or earlier is None:
             return None
         registered = registration(claim, settings.tier)
         if (earlier.seed, earlier.registration) != (settings.seed, registered):
@@ -162,7 +170,8 @@ class Baseline:
         if not math.isclose(earlier.alpha or 0.0, alpha, rel_tol=1e-9):
             return None
         kept = Kept(file=self.path.name, revision=self.changes.revision)
-        return replace(earlier, blocks=replace(earlier.blocks, kept=kept, peak_memory_mib=None))
+        blocks = replace(earlier.blocks, kept=kept, peak_memory_mib=None)
+        return replace(earlier, blocks=blocks, statement=claim.statement)  # which may be reworded
 
     @cached_property
     def _same_machinery(self) -> bool:

@@ -3,9 +3,9 @@
 A claim's verdict follows from its own file, from every module that file imports, directly or
 through others, from its paper's file, and from what runs it: this library, each conftest.py beside
 or above it, and pytest's configuration. It has to be judged anew if one of these files differs from
-the revision. Its blocks are reused all the same where neither its registration nor the code that
-simulates has changed: see `recall_claims.declare.registration` and
-`recall_claims.evidence.fingerprints`.
+the revision in more than comments, layout and docstrings. Its blocks are reused all the same where
+neither its registration nor the code that simulates has changed: see
+`recall_claims.declare.registration` and `recall_claims.evidence.fingerprints`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from recall_claims.evidence.fingerprints import (
     CONFIGURATION,
     folders,
     loaded,
+    meaning,
     source,
     upstream,
 )
@@ -32,7 +33,8 @@ class Changes:
 
     Attributes:
         revision: as git was asked for it.
-        files: changed, added and removed files of the repository.
+        files: changed, added and removed files of the repository, without Python files in which
+            only comments, layout or docstrings are different.
     """
 
     revision: str
@@ -51,7 +53,8 @@ class Changes:
             root, "diff", "--name-only", "--no-renames", "-z", "--end-of-options", since, "--"
         )
         untracked = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
-        return cls(revision, frozenset(root / f for f in (changed + untracked).split("\0") if f))
+        names = [name for name in (changed + untracked).split("\0") if name]
+        return cls(revision, frozenset(root / f for f in names if not _reworded(root, since, f)))
 
     def touched(self, module: str, paper: Path | None = None) -> tuple[str, ...]:
         """What changed of a claim's module, what it depends on, and what pytest runs it with.
@@ -71,6 +74,18 @@ class Changes:
         files |= {paper.resolve()} & self.files if paper is not None else set()
         found = {m for m in modules if source(m) in self.files}
         return tuple(sorted(found | {f.name for f in files}))
+
+
+def _reworded(root: Path, since: str, name: str) -> bool:
+    """Whether a file means to Python what it meant in a commit."""
+    file = root / name
+    if file.suffix != ".py" or file.is_symlink() or not file.is_file():
+        return False
+    try:
+        before = _git(root, "cat-file", "blob", f"{since}:{name}").encode()
+        return meaning(before) == meaning(file.read_bytes())
+    except (ValueError, SyntaxError):  # it is new, or no Python
+        return False
 
 
 def resolved(revision: str, folder: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -39,8 +40,8 @@ class Held:
 def held(ledger: Ledger) -> list[Held]:
     """All blocks of a ledger, by claim and age."""
     rows = ledger.ask(
-        "SELECT claim, registration, coalesce((SELECT max(first_used) FROM registrations AS r "
-        "WHERE r.claim = b.claim AND r.registration = b.registration), '') AS used, count(*), "
+        "SELECT claim, registration, coalesce((SELECT max(first_used) FROM draws AS d "
+        "WHERE d.claim = b.claim AND d.registration = b.registration), '') AS used, count(*), "
         "sum(length(payload)) FROM blocks AS b GROUP BY claim, registration ORDER BY claim, used"
     )
     return [Held(*row) for row in rows]
@@ -64,16 +65,18 @@ def remove(ledger: Ledger, found: Collection[Held], before: str) -> None:
     ledger.ask("PRAGMA wal_checkpoint(TRUNCATE)", action="write")
 
 
-def collected(folder: Path, ledger: Path) -> list[Claim]:
-    """The claims that pytest collects in a folder.
+def collected(folder: Path, ledger: Path | None = None) -> list[Claim]:
+    """The claims that pytest collects in a folder; nothing is written.
 
     Raises:
         ClaimError: pytest cannot collect them, or there are none.
     """
     found = _Collected()
-    arguments = ["--collect-only", "-p", "recall_claims.plugin", "--ledger", str(ledger)]
+    hooks = importlib.import_module("recall_claims.plugin")  # -p would warn that it is loaded
+    arguments = ["--collect-only", "-p", "no:cacheprovider"]
+    arguments += ["--ledger", str(ledger)] if ledger else []
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        status = pytest.main([str(folder), *arguments], plugins=[found])
+        status = pytest.main([str(folder), *arguments], plugins=[found, hooks])
     if status != pytest.ExitCode.OK or not found.claims:
         raise ClaimError(f"no claims could be collected in {folder}:\n{printed.getvalue()}")
     return found.claims

@@ -61,7 +61,7 @@ class ClaimItem(pytest.Item):
                 f"EXPLORED: {outcome.decision.verdict} if it were judged on evidence of "
                 f"registration {outcome.registration}, drawn before this declaration was fixed"
             )
-        self.record = recording.decided(outcome, file)
+        self.record = recording.decided(outcome, file, session.certificates)
         verdict = outcome.decision.verdict
         if recording.passes(claim, verdict):
             return

@@ -1,5 +1,6 @@
 """Options of `pytest claims/`, and how their values are read."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ options of claims"""
 
 CUT = 6
 """Exit status of a run whose time limit cut claims short; pytest's own end at 5."""
+LATEST, PART = "reports/latest", "reports/part"
 PATHS = ("--baseline", "--ledger", "--report-dir")
 VALUED = (
     *("--tier", "--device", "--seed", "--error-budget", "--time-limit", "--executor"),
@@ -52,7 +54,10 @@ def add(parser: pytest.Parser) -> None:
         help=f"probability of refuting any true claim (default {DEFAULT})",
     )
     group.addoption(
-        "--report-dir", default="reports/latest", metavar="DIR", help="default: reports/latest"
+        "--report-dir",
+        metavar="DIR",
+        help=f"where the report goes (default {LATEST}, or {PART} if the report in {LATEST} has "
+        "claims that this run left out)",
     )
     group.addoption("--no-plots", action="store_true", help="write the page without its plots")
     group.addoption(
@@ -133,14 +138,18 @@ def places(ledger: Path, reports: Path) -> None:
     """Refuse, before anything is simulated, a ledger or a report folder that cannot be used.
 
     Raises:
-        ValueError: the ledger's file would be one of the report's, or is no ledger, or a file of
-            the report is somebody else's.
+        ValueError: the ledger's file would be one of the report's, or is no ledger, the report's
+            folder cannot be written to, or a file of the report is somebody else's.
     """
     if ledger.resolve() in {(reports / name).resolve() for name in files.MARKS}:
         raise ValueError(
             f"--ledger {ledger}: a report in {reports} would replace that file; give the ledger "
             "another name, or the report another folder with --report-dir"
         )
+    there = next(path for path in (reports, *reports.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        why = "is no folder" if not there.is_dir() else "is a folder that you may not write to"
+        raise ValueError(f"--report-dir {reports}: {there} {why}; name another folder")
     try:
         files.refuse_foreign(reports)
         if ledger.is_symlink() or ledger.exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 
 import pytest
@@ -16,6 +17,11 @@ NOTED = 1.25
 """Factor from which the comparison is worth a line."""
 
 
+def folded(text: str, width: int) -> list[str]:
+    """The text in lines of at most this width, but for words that are longer."""
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
 class Outlook:
     """Speaks in the process that has the terminal; the work of the claims may be elsewhere."""
 
@@ -23,14 +29,19 @@ class Outlook:
         self._session, self._config = session, config
         self._compared = self._begun = False
 
-    def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> str | None:
+    def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
         """The line when this process has collected what it will run."""
-        line = self._begin([item.name for item in items if isinstance(item, ClaimItem)])
-        return None if self._config.get_verbosity() < 0 else line
+        untouched = self._session.baseline.untouched
+        claims = [item.claim for item in items if isinstance(item, ClaimItem)]
+        line = self._begin([claim.id for claim in claims if untouched(claim) is None])
+        width = self._config.get_terminal_writer().fullwidth
+        return folded(line, width) if line and self._config.get_verbosity() >= 0 else []
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """The line when pytest-xdist's first worker has collected what all of them will run."""
+        if self._session.baseline.changes is not None:
+            return  # which of them keep their record, only the workers know
         line = self._begin([name.rpartition("::")[2] for name in ids])
         if line:
             self._write(line)
@@ -72,4 +83,5 @@ class Outlook:
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and reporter.verbosity >= 0:
             reporter.ensure_newline()
-            reporter.write_line(line)
+            for part in folded(line, reporter._tw.fullwidth):
+                reporter.write_line(part)

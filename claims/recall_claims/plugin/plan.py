@@ -19,6 +19,10 @@ from recall_claims.judge.region import Component, Interval, Region, Verdict
 from recall_claims.plugin.forecast import Forecast
 from recall_reports import phrases, record
 
+HEADERS = ("cells", "replicates", "needed", "looks", "seconds", "left", "at most")
+WIDE = 112
+"""Columns from which the resolution has one of its own; else it stands below the claim's name."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -81,38 +85,51 @@ def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) ->
     """
     settings, baseline = forecast.settings, forecast.baseline.records
     forecast.costs.compare([claim.id for claim in claims])
+    wide = console.width >= WIDE
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("claim", no_wrap=True)
-    headers = ("cells", "replicates", "needed", "looks", "seconds", "left", "at most", "resolution")
-    for header in headers:
+    table.add_column("claim", overflow="fold")
+    for header in (*HEADERS, "resolution") if wide else HEADERS:
         table.add_column(header, justify="right", no_wrap=True)
     ready = [claim for claim in claims if not claim.why_not_run(settings.tier, settings.device)]
-    plans = plan(ready, forecast)
+    kept = [c.id for c in ready if forecast.baseline.inherited_record(remembering(c)) is not None]
+    plans = plan([claim for claim in ready if claim.id not in kept], forecast)
     for entry in plans:
         claim = entry.claim
         looks, first = claim.looks[settings.tier], claim.replicates[settings.tier]
         earlier = baseline.get(claim.id)
+        resolved = _resolution(earlier)
         table.add_row(
-            claim.id,
+            claim.id if wide else f"{claim.id}\n  {resolved}",
             str(len(claim.cells[settings.tier])),
             f"{first}-{first * 2 ** (looks - 1)}" if looks > 1 else str(first),
             _needed(earlier),
             str(looks),
             *("–" if s is None else f"{s:.0f}" for s in (entry.seconds, entry.left, entry.most)),
-            _resolution(earlier),
+            *[resolved] * wide,
         )
-    # A terminal too narrow for a row breaks it in one place; a table squeezed into it, everywhere.
-    Console(file=console.file, width=10_000).print(table)
-    console.print(" ".join(_sentences(plans, len(claims), forecast)), highlight=False)
+    if plans:
+        console.print(table)
+    console.print(" ".join(_sentences(plans, len(kept), len(claims), forecast)), highlight=False)
 
 
-def _sentences(plans: Sequence[Plan], selected: int, forecast: Forecast) -> Iterator[str]:
+def _sentences(
+    plans: Sequence[Plan], kept: int, selected: int, forecast: Forecast
+) -> Iterator[str]:
     settings, name = forecast.settings, forecast.baseline.path.name
     yield (
-        f"{len(plans)} of {selected} claims run in tier {settings.tier} on {settings.device}. "
-        "Replicates are of the largest cell, at the first and at the last look; those needed would "
-        f"give the estimates of {name} intervals that their regions, the resolution wanted, "
-        "decide."
+        f"{len(plans)} of {phrases.claims(selected)} would run in tier {settings.tier} on "
+        f"{settings.device}."
+    )
+    if kept:
+        assert forecast.baseline.changes is not None
+        unchanged = phrases.unchanged(forecast.baseline.changes.revision)
+        yield f"{kept} would keep the record of {name}: {unchanged}."
+    if not plans:
+        return
+    yield (
+        "`replicates`: of the largest cell, at the first and at the last look. `needed`: with so "
+        f"many, the estimates of {name} would be decided by their regions. `resolution`: the "
+        f"smallest error that {name} would have noticed."
     )
     known = [entry for entry in plans if entry.seconds is not None]
     total, left, most = (
@@ -120,27 +137,26 @@ def _sentences(plans: Sequence[Plan], selected: int, forecast: Forecast) -> Iter
         for what in ("seconds", "left", "most")
     )
     yield (
-        f"Seconds are expected ones of one core of this machine, {total} in all: {left} are left "
-        f"that the ledger does not have, and {most} at most, if every look is taken."
+        f"Seconds are those expected of one core of this machine, {total} in all. The ledger "
+        f"lacks {left} of them; if every look is taken, it lacks {most}."
     )
     if len(known) < len(plans):
-        yield f"Nothing is known of {len(plans) - len(known)} claims."
+        yield f"Nothing is known of {phrases.claims(len(plans) - len(known))}."
     longer = [entry.claim.id for entry in plans if forecast.costs.bounded(entry.claim.id)]
     if longer:
         yield f"A time limit gave up blocks of {', '.join(longer)}: they may take longer than this."
     pace = forecast.costs.machine
     if pace is not None:
         yield f"A second of {name} is {pace:.2g} s here, by the claims that the ledger has as well."
-    yield (
-        "A cell that was never run is scaled from its claim's others, by a power law in its numbers"
-    )
+    yield "The time of a cell that was never run is extrapolated from the claim's other cells"
     off = forecast.costs.off(entry.claim.id for entry in plans)
     if off is None:
-        yield "(nobody knows how well: the ledger has no two cells of a claim)."
+        yield "(how well is unknown: the ledger has no two cells of a claim)."
     else:
         yield (
-            "(told only of the cheaper half of a claim's cells in the ledger, this law is off by a "
-            f"factor of {off[0]:.2g} at half of the others, {off[1]:.2g} at most at nine in ten)."
+            "(extrapolated so from the cheaper half of a claim's cells in the ledger, the others' "
+            f"times are off by a factor of {off[0]:.2g} in the median, and of at most {off[1]:.2g} "
+            "in nine of ten)."
         )
 
 

@@ -14,7 +14,9 @@ from recall_claims.declare.claim import Claim
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import find
 from recall_claims.plugin.changes import commit
+from recall_reports import phrases
 from recall_reports.errors import ReportError
+from recall_reports.files import load
 from recall_reports.record import Claim as ClaimRecord
 from recall_reports.record import Record
 
@@ -39,9 +41,23 @@ class RunReport:
         self._origins: list[tuple[int, str, str, str]] = []
         self._papers: dict[str, recording.PaperEntry] = {}
         self.written: dict[str, Path] = {}
+        self.kept = ""
+        """Why the folder's report stays as it is; empty if it does not."""
         self.write_error = ""
+        self._beside: Path | None = None
+        self._narrowed = False
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._clock = time.monotonic()
+
+    def keep_larger(self, beside: Path, *, narrowed: bool) -> None:
+        """Have the report go to another folder where it would replace one of more claims.
+
+        Args:
+            beside: that folder.
+            narrowed: whether the run was asked to leave out claims of the files that it collects;
+                else a claim that none of these files has is gone for good.
+        """
+        self._beside, self._narrowed = beside, narrowed
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the records of claim and paper out of a test's report."""
@@ -78,11 +94,32 @@ class RunReport:
         missing and why."""
         from recall_reports.write import write  # what it loads, collecting needs not
 
+        left_out = self._left_out() if self._beside is not None else 0
+        if left_out and self._beside is not None:
+            self.kept = (
+                f"{self.folder} has {phrases.claims(left_out)} that this run left out, and stays "
+                "as it is; --report-dir replaces it"
+            )
+            self.folder = self._beside
         try:
             write(self.whole(), self.folder, self.written, pictures=pictures)
         except ReportError as error:
             self.write_error = str(error)
         return not self.write_error
+
+    def _left_out(self) -> int:
+        """Claims of the report in the folder that this run has not come to, though they exist."""
+        try:
+            there = load(self.folder / "report.json").claims
+        except ReportError:  # nothing to lose
+            return 0
+        ran, files = ({getattr(r, name) for r in self.records} for name in ("id", "file"))
+        return sum(
+            entry.id not in ran
+            and (self._narrowed or entry.file not in files)
+            and (self.root / entry.file).is_file()
+            for entry in there
+        )
 
     def whole(self) -> Record:
         """All of it, claims ordered by paper, file and id."""

@@ -24,6 +24,7 @@ from recall_claims.plugin.changes import Changes
 from recall_claims.plugin.forecast import Forecast
 from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.report import LIMIT, RunReport
+from recall_reports import certificates
 from recall_reports.record import Claim as ClaimRecord
 
 PATIENCE = 0.1
@@ -58,8 +59,9 @@ class ClaimSession:
         device = parse.device(option("--device"), local=local)
         executor = executors.resolve(option("--executor"), device, nested=spread)
         self.store = Scheduler(root / Path(option("--ledger")), executor)
+        reports, asked = root / Path(option("--report-dir") or options.LATEST), config.option
         if not self.is_worker:
-            options.places(self.store.path, root / Path(option("--report-dir")))
+            options.places(self.store.path, reports)
         # xdist's workers have ended when a hunt begins: all cores are its own.
         everywhere = executors.resolve(option("--executor"), device, nested=False)
         self.hunting = Scheduler(self.store.path, everywhere) if spread else self.store
@@ -84,10 +86,14 @@ class ClaimSession:
         changes = Changes.since(revision, root) if revision else None
         earlier = baseline.file(option("--baseline"), root)
         self.baseline = Baseline(earlier, self.settings, changes, root)
+        self.certificates = certificates.load(earlier.with_name(certificates.FILE))
         self.forecast = Forecast(self.costs, self.settings, self.baseline)
         if revision or self.dry_run:
             self.baseline.require()
-        self.report = RunReport(root / Path(option("--report-dir")), root, self.settings, executor)
+        self.report = RunReport(reports, root, self.settings, executor)
+        if option("--report-dir") is None:
+            narrowed = asked.keyword or asked.deselect or any("::" in name for name in config.args)
+            self.report.keep_larger(root / options.PART, narrowed=bool(narrowed))
         self.progress: ProgressLine | None = None
         self._prepared: dict[str, Prepared] = {}
         self._papers: set[str] = set()
@@ -112,14 +118,14 @@ class ClaimSession:
         """The record of a claim that has nothing to run here, or need not; None if it runs."""
         if self.store.decided(claim.id):
             return None
+        if self.baseline.untouched(claim) is not None:  # however late it is: the record is there
+            kept = self.baseline.inherited_record(self._ready(claim).claim)
+            if kept is not None:
+                return kept
         if self.late:
             return self.cut(claim, file)  # without its predictions, which take time
         reason = claim.why_not_run(self.settings.tier, self.settings.device)
-        if reason is not None:
-            return self.not_run(claim, file, reason)
-        if self.baseline.changes is None:
-            return None
-        return self.baseline.inherited_record(self._ready(claim).claim)
+        return None if reason is None else self.not_run(claim, file, reason)
 
     def seconds_left(self) -> float | None:
         """Seconds that the simulation is expected to go on for; None if nothing is known."""

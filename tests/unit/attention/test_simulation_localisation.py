@@ -3,7 +3,6 @@
 import itertools
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 
@@ -98,16 +97,3 @@ def test_mirrored_is_the_mean_over_a_trigger_and_its_opposite(embeddings: str) -
         expected += localisation.probability(scores, length=5) / 2
     assert float(expected.std()) > 0.05
     assert torch.allclose(localisation.mirrored(batch), expected, atol=1e-12)
-
-
-def test_mirrored_refuses_a_trigger_in_the_values() -> None:
-    batch = sampling.draw(
-        [np.random.default_rng(0)],
-        vocab_size=5,
-        length=3,
-        samples=4,
-        dim=4,
-        trigger_in_values=True,
-    )
-    with pytest.raises(ValueError, match="other values"):
-        localisation.mirrored(batch)

@@ -16,16 +16,6 @@ generators = draws.generators
 
 
 @pytest.mark.parametrize("embeddings", ["sphere", "gaussian", "orthonormal"])
-@pytest.mark.parametrize("balanced", [False, True])
-def test_a_replicate_depends_on_its_generator_alone(embeddings: str, balanced: bool) -> None:
-    options = SIZES | {"embeddings": embeddings, "balanced": balanced}
-    together = sampling.draw(generators(4), **options)
-    apart = [sampling.draw([rng], **options) for rng in generators(4)]
-    for name in FIELDS:
-        assert torch.equal(getattr(together, name), torch.cat([getattr(b, name) for b in apart]))
-
-
-@pytest.mark.parametrize("embeddings", ["sphere", "gaussian", "orthonormal"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_tables_drawn_in_tiles_are_those_drawn_at_once(
     embeddings: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
@@ -115,30 +105,3 @@ def test_fresh_sequences_keep_the_vocabulary() -> None:
     assert fresh.tokens.shape == (2, 7, 5)
     token = fresh.tokens.gather(2, fresh.positions[..., None])[..., 0]
     assert torch.equal(fresh.labels, batch.permutation.gather(1, token))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"vocab_size": 1}, "vocab_size is 1: give at least 2"),
-        ({"length": 1}, "length is 1: give at least 2"),
-        ({"samples": 0}, "samples is 0: give at least 1"),
-        ({"dim": -3}, "dim is -3: give at least 1"),
-        ({"embeddings": "cube"}, "unknown embeddings 'cube': choose one of sphere"),
-        ({"embeddings": "orthonormal", "dim": 13}, "raise dim to at least 14"),
-        ({"balanced": True, "samples": 37}, "make samples a multiple of vocab_size"),
-    ],
-)
-def test_impossible_draws(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        sampling.draw(generators(1), **SIZES | change)
-
-
-def test_generators_are_required() -> None:
-    with pytest.raises(ValueError, match="pass one numpy Generator per replicate"):
-        sampling.draw([], **SIZES)
-    batch = sampling.draw(generators(2), **SIZES)
-    with pytest.raises(ValueError, match="3 generators for 2 replicates: pass one per replicate"):
-        sampling.fresh(batch, generators(3), samples=4)
-    with pytest.raises(ValueError, match="samples is 0"):
-        sampling.fresh(batch, generators(2), samples=0)

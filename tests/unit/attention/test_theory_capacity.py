@@ -38,11 +38,7 @@ def test_each_inverse_is_the_last_size_that_the_samples_suffice_for(
 
 @pytest.mark.parametrize(
     ("sizes", "condition"),
-    [
-        ((128, 128, 64), "A"),
-        ((2048, 100, 1000), "coverage"),
-        ((128, 16, 64), "recall"),
-    ],
+    [((128, 128, 64), "A"), ((2048, 100, 1000), "coverage"), ((128, 16, 64), "recall")],
 )
 def test_binding_condition(sizes: tuple[int, int, int], condition: str) -> None:
     assert capacity.binding(*sizes) == condition
@@ -72,10 +68,3 @@ def test_sizes_that_are_never_learnt() -> None:
     assert capacity.max_vocab(5, 8, 32) == 0
     assert capacity.max_length(5, 128, 64) == 0
     assert capacity.min_dim(5, 128, 8) == math.inf
-
-
-def test_dimensions_beyond_the_vocabulary_are_refused() -> None:
-    with pytest.raises(ValueError, match="at most vocab_size"):
-        capacity.critical_samples(64, 8, 65)
-    with pytest.raises(ValueError, match="give an integer"):
-        capacity.binding(64, 1, 32)

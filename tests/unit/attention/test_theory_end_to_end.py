@@ -35,8 +35,3 @@ def test_accuracy_is_below_each_factor() -> None:
         assert end_to_end.end_to_end_accuracy(problem) < min(found, recalled)
         assert end_to_end.product(problem) == pytest.approx(found * recalled)
         assert end_to_end.end_to_end_accuracy(problem) == pytest.approx(found * recalled, abs=0.04)
-
-
-def test_orthonormal_embeddings_have_their_own_law() -> None:
-    with pytest.raises(ValueError, match="orthonormal"):
-        end_to_end.end_to_end_accuracy(BASE.replace(dim=512, embeddings="orthonormal"))

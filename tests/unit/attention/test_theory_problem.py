@@ -1,8 +1,8 @@
-"""The problem, its validation, and the paper's assumptions."""
+"""The problem and its validation."""
 
 import pytest
 
-from theory.attention.problem import Problem, assumptions
+from theory.attention.problem import Problem
 
 SIZES = {"vocab_size": 128, "length": 8, "samples": 1024, "dim": 32}
 
@@ -31,40 +31,3 @@ def test_replace_validates_again() -> None:
     assert problem.replace(dim=64).dim == 64
     with pytest.raises(ValueError, match="dim is 0"):
         problem.replace(dim=0)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"vocab_size": 1}, "vocab_size is 1: give an integer of at least 2"),
-        ({"length": 1}, "length is 1"),
-        ({"samples": 0}, "samples is 0"),
-        ({"dim": 2.5}, "dim is 2.5"),
-        ({"samples": True}, "samples is True"),
-        ({"embeddings": "cube"}, "embeddings is 'cube': give one of sphere, gaussian"),
-        ({"embeddings": "orthonormal", "dim": 129}, "give dim of at least 130"),
-    ],
-)
-def test_impossible_settings_are_named(change: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Problem.of({**SIZES, **change})
-
-
-def test_a_setting_within_the_paper_breaks_no_assumption() -> None:
-    assert assumptions(Problem.of(SIZES)) == ()
-
-
-@pytest.mark.parametrize(
-    ("change", "broken"),
-    [
-        ({"length": 128}, ["length"]),
-        ({"samples": 600}, ["samples"]),
-        ({"dim": 128}, ["dim"]),
-        ({"dim": 130, "embeddings": "orthonormal"}, ["embeddings"]),
-        ({"length": 200, "samples": 64, "dim": 500}, ["length", "samples", "dim"]),
-    ],
-)
-def test_broken_assumptions_are_named(change: dict[str, object], broken: list[str]) -> None:
-    breaches = assumptions(Problem.of({**SIZES, **change}))
-    assert [breach.assumption for breach in breaches] == broken
-    assert all(breach.statement and breach.reason for breach in breaches)

@@ -86,10 +86,3 @@ def test_losses_add_up() -> None:
     scores = mlp.token_scores(batch, narrow)
     missed = 1 - localisation.probability(scores, length=6)
     assert torch.allclose(outcome, missed, rtol=0, atol=1e-12)
-
-
-def test_errors() -> None:
-    with pytest.raises(ValueError, match="width is 0"):
-        mlp.draw_layer(rngs(1), width=0, dim=3, activation="relu")
-    with pytest.raises(ValueError, match="unknown activation"):
-        activation("sine")

@@ -116,12 +116,3 @@ def test_critical_samples_of_a_wide_linear_layer() -> None:
 )
 def test_binding_condition(changes: dict[str, object], condition: str) -> None:
     assert phase_diagram.binding(problem(**changes)).condition == condition
-
-
-def test_validation() -> None:
-    with pytest.raises(ValueError, match="width is 0"):
-        problem(width=0)
-    with pytest.raises(ValueError, match="unknown activation"):
-        problem(activation="sine")
-    with pytest.raises(ValueError, match="'sphere' only"):
-        problem(embeddings="gaussian")

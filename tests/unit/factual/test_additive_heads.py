@@ -46,16 +46,6 @@ def test_relation_distance_is_that_of_the_projection() -> None:
     assert abs(theory.relation_dim(3, 2) - np.mean(squares)) < error
 
 
-@pytest.mark.parametrize("bad", [(0, 4), (3, 1)])
-def test_senseless_sizes_are_refused(bad: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match="nothing to tell apart"):
-        theory.subject_dim(*bad)
-    with pytest.raises(ValueError, match="nothing to tell apart"):
-        theory.relation_dim(*bad)
-    with pytest.raises(ValueError, match="at least 1"):
-        simulated.subject_code_exists(np.random.default_rng(0), relations=0, answers=2, dim=3)
-
-
 def test_programme_finds_codes_exactly_where_there_are_some() -> None:
     line = np.array([[1.0, 0.0], [-1.0, 0.0]])
     assert not simulated._feasible(line), "no y has both signs"

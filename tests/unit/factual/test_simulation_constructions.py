@@ -153,21 +153,3 @@ def test_draws_do_not_depend_on_the_dtype(known: task.Facts) -> None:
     single = facts(dtype=torch.float32)
     assert torch.equal(known.answers, single.answers)
     assert torch.equal(known.tokens.float(), single.tokens)
-
-
-def test_senseless_requests_are_refused(known: task.Facts) -> None:
-    rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="relations is 0"):
-        task.draw(rng, subjects=1, relations=0, answers=2, dim=4)
-    with pytest.raises(ValueError, match="at least 3"):
-        task.prompts(rng, known, length=2)
-    with pytest.raises(ValueError, match="choose subject or relation"):
-        task.best_guess(known, know="answer")
-    with pytest.raises(ValueError, match="do not divide"):
-        constructions.attention_only(known, head_dim=3)
-    with pytest.raises(ValueError, match="no dual basis"):
-        constructions.attention_only(facts(dim=3), head_dim=4)
-    with pytest.raises(ValueError, match="do not fit"):
-        constructions.compressed_values(rng, facts(dim=8), group=4, head_dim=3, width=8)
-    with pytest.raises(ValueError, match="width is 0"):
-        constructions.attention_mlp(rng, known, head_dim=4, width=0)

@@ -1,7 +1,5 @@
 """simulation/factual/relaxed.py: against closed forms, loops over prompts, and counts by hand."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

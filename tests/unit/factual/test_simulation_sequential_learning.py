@@ -155,12 +155,3 @@ def test_sgd_losses_are_those_of_every_so_many_steps() -> None:
     losses = learning.sgd_losses(task, start, generators(1), every=3, **settings)  # type: ignore[arg-type]
     expected = [task.losses(weights).total for weights in (start, path[2], path[5])]
     assert torch.equal(losses.total, torch.stack(expected))
-
-
-def test_bad_input_is_refused() -> None:
-    with pytest.raises(ValueError, match="evenly"):
-        learning.product_dictionary(6, 2, 4)
-    with pytest.raises(ValueError, match="outside the block"):
-        FactPrompts([np.array([[0, 0]])], answers=2)
-    with pytest.raises(ValueError, match="too few"):
-        random_task(length=2)

@@ -169,17 +169,6 @@ def test_sizes() -> None:
     assert LARGE.parameters(10) == 4 * 3 * 10 + 2 * 5 * 10
 
 
-@pytest.mark.parametrize("name", ["subjects", "relations", "answers", "heads", "head_dim"])
-def test_a_size_of_zero_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=name):
-        dataclasses.replace(SMALL, **{name: 0})
-
-
-def test_a_negative_width_is_refused() -> None:
-    with pytest.raises(ValueError, match="width"):
-        dataclasses.replace(SMALL, width=-1)
-
-
 def test_senseless_training_is_refused() -> None:
     with pytest.raises(ValueError, match="one per model"):
         run([1, 2], [SMALL])

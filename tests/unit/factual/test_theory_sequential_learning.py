@@ -133,14 +133,3 @@ def test_random_plateau_is_the_mean_entropy() -> None:
     assert abs(entropies.mean() - learning.random_plateau(sizes)) < 4 * error
     many = Sizes(subjects=5000, relations=2, answers=4)
     assert learning.random_plateau(many) == pytest.approx(math.log(4) - 3 / 10000, rel=1e-6)
-
-
-def test_bad_input_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 2"):
-        Sizes(subjects=1, relations=4, answers=8)
-    with pytest.raises(ValueError, match="scale"):
-        learning.loss(PUBLISHED, 1.0, scale=0.5)
-    with pytest.raises(ValueError, match="scale"):
-        learning.half_time(PUBLISHED, "subject", scale=0.0)
-    with pytest.raises(ValueError, match="too long"):
-        learning.loss(PUBLISHED, math.inf, scale=1e-5)

@@ -21,12 +21,3 @@ def test_boundary_is_the_drawn_one_at_the_published_size() -> None:
 def test_boundary_is_linear_and_the_mlp_alone_stores_nothing() -> None:
     assert tt.traded_capacity(600, 900) * 3 == pytest.approx(tt.traded_capacity(1800, 2700))
     assert tt.traded_capacity(0, 1000) == 0
-
-
-def test_negative_parameters_are_refused() -> None:
-    with pytest.raises(ValueError, match="not negative"):
-        tt.capacity(-1)
-    with pytest.raises(ValueError, match="not negative"):
-        tt.traded_capacity(-1, 5)
-    with pytest.raises(ValueError, match="not negative"):
-        tt.traded_capacity(1, -5)

@@ -1,7 +1,5 @@
 """Claims that tests of the library declare for their own use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

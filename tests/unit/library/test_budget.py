@@ -1,7 +1,5 @@
 """The family-wise error rate of a run, divided among papers and their claims."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -44,16 +44,6 @@ def test_streams_depend_on_names_and_on_nothing_else() -> None:
         assert not set(first_draws(*other)) & set(base)
 
 
-def test_a_replicate_keeps_its_stream_when_the_block_grows() -> None:
-    assert first_draws(0, "claim", "reg", "a=1", 0, 8)[:4] == first_draws(
-        0, "claim", "reg", "a=1", 0, 4
-    )
-
-
-def test_streams_are_the_same_on_every_machine() -> None:
-    assert first_draws(0, "claim", "reg", "a=1", 0, 1) == [0.5385514125924347]
-
-
 @pytest.mark.parametrize(("seed", "block"), [(0, 0), (2**32 - 1, 1), (2**32 + 5, 2**31)])
 def test_streams_are_those_that_numpy_spawns(seed: int, block: int) -> None:
     names = "claim\0reg\0a=1"

@@ -1,7 +1,6 @@
 """Which claims a change leaves as they were."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from claims.attention.test_signal import trigger_score as claim
 from recall_claims.declare.papers import papers
 from recall_claims.plugin.changes import Changes, commit
+from tests.apart import git
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -52,11 +52,6 @@ def test_a_claim_is_touched_by_what_pytest_runs_it_with(file: str) -> None:
         assert changed(other).touched(claim.module, papers()["A"].file) == ()
 
 
-def git(folder: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
-
-
 def test_files_changed_since_a_revision(tmp_path: Path) -> None:
     for name in ("same.py", "changed.py", "removed.py"):
         (tmp_path / name).write_text(name)
@@ -70,6 +65,34 @@ def test_files_changed_since_a_revision(tmp_path: Path) -> None:
     wanted = {tmp_path / name for name in ("changed.py", "größer.py", "removed.py")}
     assert Changes.since("HEAD", tmp_path).files == wanted
     assert Changes.since("HEAD", tmp_path / "folder").files == wanted
+
+
+@pytest.mark.parametrize(
+    ("after", "counts"),
+    [
+        ('"""Another word."""\n\n# A comment\ndef one():\n    return  "a"\n', False),
+        ('"""A word."""\ndef one():\n    return "b"\n', True),
+        ("# coding: cp500\n", True),
+        ("def one(:", True),
+        (None, True),
+    ],
+)
+def test_other_words_are_no_change(tmp_path: Path, after: str | None, counts: bool) -> None:
+    file, link = tmp_path / "one.py", tmp_path / "link.py"
+    file.write_text('"""A word."""\ndef one():\n    return "a"\n')
+    link.write_text("one.py")
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "first")
+    link.unlink()
+    if after is None:
+        file.unlink()
+        link.symlink_to("nowhere")
+    else:
+        file.write_text(after)
+        link.write_text("one.py")
+    wanted = {file, *([link] if after is None else [])}
+    assert Changes.since("HEAD", tmp_path).files == (wanted if counts else set())
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """What blocks are expected to take."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

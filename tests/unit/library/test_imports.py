@@ -1,7 +1,5 @@
 """What is loaded along with what, seen from processes of their own."""
 
-from __future__ import annotations
-
 import pkgutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Critical values from ladders: brackets that miss as rarely as one test does."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

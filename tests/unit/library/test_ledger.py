@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recall_claims.errors import SimulationError
+from recall_claims.errors import LedgerError, SimulationError
 from recall_claims.evidence.block import FORM, pack, unpack
 from recall_claims.evidence.cost import SPENT, Costs
+from recall_claims.evidence.draws import EvidenceSet
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 from recall_claims.evidence.validate import fault
 
@@ -293,7 +294,7 @@ def test_a_ledger_of_format_1_is_upgraded_and_loses_nothing(tmp_path: Path) -> N
             ledger.put(KEY, ONES)
             assert ledger.get(KEY) is not None
     with closing(sqlite3.connect(path)) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (3,)
+        assert database.execute("PRAGMA user_version").fetchone() == (4,)
         rows = database.execute("SELECT claim, registration, seconds FROM blocks").fetchall()
     assert rows == [("claim", "", 0.1), ("claim", "reg", 0.1)]
 
@@ -341,21 +342,74 @@ def test_why_a_block_is_missing_prefers_its_own_seed(ledger: Ledger) -> None:
     assert ledger.why_missing(KEY) == "device changed"
 
 
-def test_registrations_are_counted_by_claim_and_tier(tmp_path: Path) -> None:
+DRAWN = EvidenceSet("claim", "smoke", "a", "0", "code")
+
+
+def test_evidence_sets_are_counted_by_claim_and_tier(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    sets = [
+        *(DRAWN._replace(**change) for change in ({}, {"registration": "b"}, {"seed": "1"})),
+        *(DRAWN._replace(**change) for change in ({"code": "other"}, {}, {"seed": "1"})),
+        *(DRAWN._replace(**change) for change in ({"tier": "standard"}, {"claim": "other"})),
+    ]
+    places = [(1, 1), (2, 2), (3, 3), (4, 4), (4, 1), (4, 3), (1, 1), (1, 1)]
+    with Ledger(path) as ledger:
+        assert [ledger.register(drawn) for drawn in sets] == places
+    with Ledger(path) as ledger:
+        assert ledger.register(DRAWN._replace(seed="2")) == (5, 5)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "UPDATE draws SET seed = '7' WHERE number = 2",
+        "DELETE FROM draws WHERE number = 1",
+        "DELETE FROM draws WHERE number = 2",
+        "UPDATE draws SET number = -number",
+    ],
+)
+def test_a_chain_of_draws_that_was_edited_is_refused(tmp_path: Path, edit: str) -> None:
     path = tmp_path / "ledger.sqlite"
     with Ledger(path) as ledger:
-        assert [ledger.register("claim", "smoke", r) for r in "aabab"] == [1, 1, 2, 2, 2]
-        assert ledger.register("claim", "standard", "a") == 1
-        assert ledger.register("other", "smoke", "c") == 1
+        for seed in "012":
+            ledger.register(DRAWN._replace(seed=seed))
+        ledger.ask(edit, action="write")
+    with Ledger(path) as ledger, pytest.raises(LedgerError, match="its chain of draws"):
+        ledger.register(DRAWN)
+
+
+def test_runs_that_draw_side_by_side_share_one_chain(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with Ledger(path) as one, Ledger(path) as other:
+        assert one.register(DRAWN) == (1, 1)
+        assert other.register(DRAWN._replace(seed="1")) == (2, 2)
+        assert one.register(DRAWN._replace(seed="2")) == (3, 3)
+        assert other.register(DRAWN._replace(seed="2")) == (3, 3)
+
+
+def test_registrations_of_an_older_ledger_become_its_chain(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
     with Ledger(path) as ledger:
-        assert ledger.register("claim", "smoke", "c") == 3
+        ledger.put(replace(KEY, registration="a"), ONES)
+        ledger.put(replace(KEY, registration="a", seed=1), ONES)
+        for statement in (
+            "DROP TABLE draws",
+            "CREATE TABLE registrations (claim, tier, registration, first_used)",
+            "INSERT INTO registrations VALUES ('claim', 'smoke', 'a', '2026-01-02')",
+            "INSERT INTO registrations VALUES ('claim', 'smoke', 'pruned', '2026-01-01')",
+            "PRAGMA user_version = 3",
+        ):
+            ledger.ask(statement, action="write")
+    with Ledger(path) as ledger:
+        assert ledger.register(DRAWN) == (3, 2)
+        assert ledger.chain().links[0].drawn == EvidenceSet("claim", "smoke", "pruned", "", "")
 
 
 def test_the_newest_registration_that_has_every_cell(ledger: Ledger) -> None:
     like = ("seed", "dtype", "device", "code", "versions", "replicates")
 
     def put(registration: str, *cells: str, **changes: Any) -> None:
-        ledger.register("claim", "smoke", registration)
+        ledger.register(DRAWN._replace(registration=registration))
         for cell in cells:
             key = replace(KEY, registration=registration, cell=cell, **changes)
             ledger.put(key, ONES)
@@ -377,5 +431,5 @@ def test_the_newest_registration_that_has_every_cell(ledger: Ledger) -> None:
     for name in like:
         changed: dict[str, Any] = {name: 7 if name in ("seed", "replicates") else "unknown"}
         assert newest("a=1", **changed) is None, name
-    ledger.register("claim", "smoke", "first")  # again: it is no newer for that
+    ledger.register(DRAWN._replace(registration="first"))  # again: it is no newer for that
     assert newest("a=1", "a=2") == "second"

@@ -1,7 +1,5 @@
 """The papers' statements and what they rest on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The live line: what it says, and when it goes away."""
 
-from __future__ import annotations
-
 import io
 
 from rich.console import Console

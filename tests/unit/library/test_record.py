@@ -1,7 +1,5 @@
 """What the record says of a decision."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 from unittest.mock import Mock

@@ -1,7 +1,5 @@
 """Where a theorem holds: values, conditions, and what a claim makes of a theory's regime."""
 
-from __future__ import annotations
-
 import pytest
 
 from recall_claims import Cell, Regime, integers, log_integers, log_numbers, one_of

@@ -36,13 +36,6 @@ def test_verdict_of_one_component(low: float, high: float, verdict: Verdict) -> 
     assert component(low, high).verdict is verdict
 
 
-def test_one_disjoint_interval_refutes_whatever_the_others_say() -> None:
-    good, vague, bad = component(0.95, 1.05), component(0.5, 1.5), component(2, 3)
-    assert judge([good, good]) is Verdict.SUPPORTED
-    assert judge([good, vague]) is Verdict.INCONCLUSIVE
-    assert judge([good, vague, bad]) is Verdict.REFUTED
-
-
 def test_a_refuting_component_speaks_for_all_even_if_another_knows_nothing() -> None:
     good, ignorant, bad = component(0.95, 1.05), component(-math.inf, math.inf), component(2, 3)
     assert headline([good, ignorant, bad]) == bad

@@ -1,7 +1,5 @@
 """What a claim was fixed to be: which edits draw fresh evidence, and which do not."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

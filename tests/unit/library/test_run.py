@@ -16,7 +16,20 @@ import threadpoolctl
 import torch
 
 from claims.attention.test_signal import trigger_score
-from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source, grid, recording
+from recall_claims import (
+    Block,
+    Cell,
+    Claim,
+    Control,
+    Deterministic,
+    MeanRatio,
+    Region,
+    Source,
+    at,
+    grid,
+    power,
+    recording,
+)
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Tier
 from recall_claims.errors import ClaimError, GivenUp, OutOfTime, SimulationError
@@ -24,7 +37,7 @@ from recall_claims.evidence.cost import Costs, Spent, Total
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.fingerprints import fingerprint
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Settings
+from recall_claims.evidence.run import Prepared, Running, Settings
 from recall_claims.evidence.scheduler import run
 from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.evidence.simulate import Task, TimeLimit, full_precision, simulate
@@ -54,7 +67,13 @@ def blas_threads() -> float:
     return float(max(pool["num_threads"] for pool in pools if pool["user_api"] == "blas"))
 
 
-@declared("T.threads", CELLS[:1], replicates=4, predict=lambda cell: blas_threads())
+@declared(
+    "T.threads",
+    CELLS[:1],
+    replicates=4,
+    rule=MeanRatio(Region(0.9, 1.1), method=Deterministic()),
+    predict=lambda cell: blas_threads(),
+)
 def threads(cell: Cell, block: Block) -> dict[str, Array]:
     """Threads of NumPy, and of torch."""
     found = {"value": blas_threads(), "torch": torch.get_num_threads()}
@@ -65,14 +84,7 @@ def threads(cell: Cell, block: Block) -> dict[str, Array]:
 def slow(cell: Cell, block: Block) -> Array:
     """An alarm can interrupt this simulation."""
     time.sleep(0.05)
-    return np.full(block.replicates, 2.0)
-
-
-@declared("T.nonsense", grid(kind=("nan", "shape", "nothing")), replicates=4)
-def nonsense(cell: Cell, block: Block) -> Mapping[str, object]:
-    """No mean at all."""
-    size, value = block.replicates + (cell["kind"] == "shape"), np.nan
-    return {} if cell["kind"] == "nothing" else {"value": np.full(size, value)}
+    return mean(cell, block)
 
 
 class Recording(SerialExecutor):
@@ -99,13 +111,6 @@ def test_looks_double_until_decided(ledger: Ledger) -> None:
     assert 1 < outcome.looks < 5
     assert outcome.replicates == 2 * 16 * 2 ** (outcome.looks - 1)
     assert outcome.alpha == pytest.approx(ALPHA / 5)
-
-
-def test_a_decision_stops_the_looks(ledger: Ledger) -> None:
-    wrong = replace(mean_claim, predict=lambda cell: 20.0, controls=())
-    outcome = run(wrong, SMOKE, ledger, SerialExecutor())
-    assert outcome.decision.verdict is Verdict.REFUTED
-    assert outcome.looks == 1
 
 
 def test_a_control_that_survives_forbids_support(ledger: Ledger) -> None:
@@ -237,23 +242,6 @@ def test_a_changed_theory_is_judged_on_fresh_evidence(ledger: Ledger) -> None:
     assert again.decision == first.decision
 
 
-@pytest.mark.parametrize(
-    "settings", [replace(SMOKE, seed=1), replace(SMOKE, device="cuda")], ids=["seed", "device"]
-)
-def test_evidence_of_another_kind_is_not_reused(ledger: Ledger, settings: Settings) -> None:
-    run(mean_claim, SMOKE, ledger, SerialExecutor())
-    with pytest.raises(SimulationError, match="run it first"):
-        run(mean_claim, settings, ledger, None)
-
-
-@pytest.mark.parametrize(
-    ("kind", "match"), [("nan", "not finite"), ("shape", "shape"), ("nothing", "no observables")]
-)
-def test_nonsense_is_no_evidence(ledger: Ledger, kind: str, match: str) -> None:
-    with pytest.raises(SimulationError, match=match):
-        run(replace(nonsense, cells={"smoke": grid(kind=kind)}), SMOKE, ledger, SerialExecutor())
-
-
 def test_a_block_is_what_the_simulation_draws_to_the_last_bit(ledger: Ledger) -> None:
     task, key = (found := task_of(mean_claim, ledger)), found.key
     names = (key.seed, key.claim, key.registration, key.cell, key.block, key.replicates)
@@ -311,15 +299,6 @@ def test_other_errors_are_not_taken_for_a_lack_of_memory(
     one = replace(short_of_memory, cells={"smoke": grid(fails="cpu")})
     with pytest.raises(RuntimeError, match="shapes cannot"):
         run(one, SMOKE, ledger, SerialExecutor())
-
-
-def test_blocks_simulated_in_parts_are_counted(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(globals(), "ROOM", 10)
-    outcome = run(short_of_memory, SMOKE, ledger, SerialExecutor())
-    assert (outcome.divided, outcome.blocks) == (4, 4)
-    assert run(short_of_memory, SMOKE, ledger, None).divided == 0  # none was simulated again
 
 
 def test_blocks_multiply_in_full_precision(ledger: Ledger) -> None:
@@ -384,6 +363,50 @@ def test_a_grid_is_worked_out_once_and_by_no_worker(ledger: Ledger) -> None:
 def test_a_one_sided_rule_has_one_side() -> None:
     with pytest.raises(ClaimError, match="exactly one"):
         OneSided(upper=1.0, lower=0.0)
+
+
+def test_after_the_last_look_no_further_one_is_told(ledger: Ledger) -> None:
+    narrow = replace(mean_claim, rule=MeanRatio(Region(0.9999, 1.0001)))
+    assert run(narrow, SMOKE, ledger, SerialExecutor()).decision.verdict is Verdict.INCONCLUSIVE
+    look, looks, *_ = Running(Prepared.of(narrow, "smoke"), SMOKE, ledger).progress
+    assert (look, looks) == (5, 5)
+
+
+def test_a_prediction_that_breaks_or_is_no_number_is_named_with_its_cell() -> None:
+    def broken(cell: Cell) -> float:
+        return float(cell["lenght"])
+
+    wrong: tuple[tuple[Any, str], ...] = (
+        (
+            broken,
+            r"at length=4: KeyError: the cell has no parameter 'lenght', only length \(tests/",
+        ),
+        (lambda cell: [2.0], "at length=4 is a list, not a number"),
+        (lambda cell: np.array([2.0]), "at length=4 is a ndarray, not a number"),
+        (lambda cell: None, "at length=4 is a NoneType, not a number"),
+        (lambda cell: 1 / 0, "at length=4: ZeroDivisionError: division by zero"),
+    )
+    for predict, says in wrong:
+        with pytest.raises(ClaimError, match=f"smoke grid: its prediction {says}"):
+            check(replace(mean_claim, predict=predict))
+    check(replace(mean_claim, predict=lambda cell: np.float32(2)))
+
+
+def test_a_control_that_changes_no_prediction_is_refused() -> None:
+    slip = replace(mean_claim, controls=(at("slip", lenght=8),))
+    with pytest.raises(ClaimError, match="control slip in the smoke grid: it predicts what"):
+        check(slip)
+    with pytest.raises(
+        ClaimError, match=r"control slip in the smoke grid: .* 'lenght', only length"
+    ):
+        check(replace(slip, controls=(power("slip", lenght=1),)))
+
+
+def test_a_rule_that_is_none_is_refused() -> None:
+    with pytest.raises(
+        ClaimError, match=r"T.named: rule= takes a rule such as .*, not 'MeanRatio'"
+    ):
+        declared("T.named", rule="MeanRatio")
 
 
 def test_an_exploratory_claim_survives_or_breaks() -> None:

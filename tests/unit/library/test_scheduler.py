@@ -1,7 +1,5 @@
 """Many claims in flight: who goes first, what is lost with a worker, and that no figure changes."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

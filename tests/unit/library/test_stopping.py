@@ -1,7 +1,5 @@
 """Cells stop one by one, decisions stay, and every bound has the level that it is owed."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -95,11 +93,6 @@ def test_an_exact_rule_looks_often_and_pays_nothing_for_it() -> None:
     assert fixed.looks_in_blocks(6) == (1, 2, 4, 8, 16, 32)
     assert exact.alpha_of_look(ALPHA, 6) == ALPHA
     assert fixed.alpha_of_look(ALPHA, 6) == ALPHA / 6
-
-
-def test_alpha_is_the_claims_share_whatever_is_selected(ledger: Ledger) -> None:
-    assert run(rates, SMOKE, ledger, SerialExecutor()).alpha == pytest.approx(ALPHA)
-    assert run(normal, SMOKE, ledger, SerialExecutor()).alpha == pytest.approx(ALPHA / 3)
 
 
 def test_a_standing_control_draws_only_where_it_is_nearest_to_refutation(ledger: Ledger) -> None:

@@ -1,8 +1,5 @@
 """Shares of feature variance that one token explains."""
 
-import numpy as np
-import pytest
-
 from simulation.lower_bound import width_information as feature_spectrum
 from tests.unit.draws import generators
 from theory.lower_bound import width_information as width
@@ -17,17 +14,3 @@ def test_tokens_explain_no_more_than_their_number_allows() -> None:
     assert seen.leading.shape == seen.rest.shape == (3,)
     assert float(seen.leading.max()) < bound
     assert 0.3 * bound**2 < float(seen.rest.mean()) < 1.2 * bound**2
-
-
-@pytest.mark.parametrize("wide", [4, 24])
-def test_width_lies_between_dimension_and_vocabulary(wide: int) -> None:
-    with pytest.raises(ValueError, match=f"width is {wide}"):
-        feature_spectrum.shares(
-            [np.random.default_rng(1000)],
-            vocab_size=24,
-            length=4,
-            dim=4,
-            width=wide,
-            activation="relu",
-            sequences=64,
-        )

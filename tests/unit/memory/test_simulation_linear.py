@@ -44,17 +44,3 @@ def test_projected_memory_has_its_rank_and_its_signs_have_one_bit() -> None:
     projected = memory.low_rank(memory.hebbian(pairs), basis)
     assert torch.linalg.matrix_rank(projected).tolist() == [5, 5]
     assert set(memory.one_bit(memory.hebbian(pairs)).flatten().tolist()) == {-1.0, 1.0}
-
-
-def test_a_replicate_depends_on_its_own_generator_alone() -> None:
-    together = memory.draw(generators(3), associations=4, dim=3)
-    alone = memory.draw(generators(3)[2:], associations=4, dim=3, dtype=torch.float32)
-    assert torch.equal(together.inputs[2].float(), alone.inputs[0])
-    assert torch.allclose(together.outputs.norm(dim=2), torch.ones(3, 4, dtype=torch.float64))
-
-
-def test_senseless_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="associations"):
-        memory.draw(generators(1), associations=1, dim=3)
-    with pytest.raises(ValueError, match="width"):
-        memory.subspaces(generators(1), dim=3, width=4)

@@ -106,12 +106,6 @@ def test_newton_step_is_that_of_the_differentiated_loss() -> None:
     np.testing.assert_allclose(step.numpy().ravel(), -np.linalg.solve(bend, slope), rtol=1e-3)
 
 
-def test_senseless_shares_are_refused() -> None:
-    for share in (0.0, 1.0, 0.95):
-        with pytest.raises(ValueError, match="share"):
-            listwise.competitors(11, share)
-
-
 def test_levels_are_found_where_newtons_method_goes_round_in_a_circle() -> None:
     # Of these 70 pairs one has scores at which Newton's steps for the level never settle.
     cell = "associations=70,dim=8,share=0.75"

@@ -1,6 +1,5 @@
 import math
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -100,16 +99,6 @@ def test_training_is_autograd_with_adamw() -> None:
     assert torch.allclose(trained._layers()[1][0], second.detach(), atol=1e-9)
 
 
-def test_training_does_not_depend_on_the_batch() -> None:
-    sizes: dict[str, Any] = {"associations": 24, "outputs": 24, "dim": 4}
-    rngs = generators(4)
-    best = trained_accuracy(draw(rngs, **sizes), rngs, width=4, steps=600)
-    for index in range(4):
-        own = [generators(4)[index]]
-        alone = trained_accuracy(draw(own, **sizes), own, width=4, steps=600)
-        assert alone[0] == best[index]
-
-
 def test_training_stops_when_it_is_good_enough() -> None:
     rngs = generators(3)
     facts = draw(rngs, associations=6, outputs=6, dim=8)
@@ -124,27 +113,3 @@ def test_initial_weights_are_truncated_normal() -> None:
     assert weights.var() * 16 == pytest.approx(1, abs=0.03)
     assert abs(weights).max() < 2 / 0.879 / 4
     assert abs(weights).max() > 1.9 / 0.88 / 4
-
-
-@pytest.mark.parametrize(
-    ("sizes", "message"),
-    [
-        ({"outputs": 1}, "at least 2"),
-        ({"dim": 1}, "at least 2"),
-        ({"outputs": 20}, "cannot use all"),
-    ],
-)
-def test_senseless_associations(sizes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        draw(generators(1), **{"associations": 10, "outputs": 10, "dim": 4, **sizes})
-
-
-def test_senseless_memories() -> None:
-    with pytest.raises(ValueError, match="no generator"):
-        draw([], associations=4, outputs=4, dim=4)
-    with pytest.raises(ValueError, match="unknown features"):
-        mlp.constructed(generators(1), associations=4, dim=4, width=8, features="tanh")
-    with pytest.raises(ValueError, match="leaves nothing"):
-        mlp.constructed(generators(1), associations=4, dim=4, width=5, features="relu")
-    with pytest.raises(ValueError, match="frequency 0"):
-        mlp.constructed(generators(1), associations=4, dim=4, width=5, frequency=0)

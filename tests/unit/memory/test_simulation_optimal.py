@@ -140,24 +140,3 @@ def test_hebbian_memory_stores_orthonormal_pairs() -> None:
     own = memory.draw(generators(1), dim=4, associations=6, own_competitors=True)
     expected = sum(torch.outer(own.outputs[0, i, i], own.inputs[0, i]) for i in range(6))
     assert torch.allclose(memory.hebbian(own)[0], torch.as_tensor(expected))
-
-
-@pytest.mark.parametrize("own_competitors", [False, True])
-def test_replicates_do_not_depend_on_their_company(own_competitors: bool) -> None:
-    sizes = {"dim": 5, "associations": 12, "own_competitors": own_competitors}
-    together = memory.draw(generators(6), **sizes)  # type: ignore[arg-type]
-    alone = memory.draw(generators(6)[4:5], **sizes)  # type: ignore[arg-type]
-    assert torch.equal(together.inputs[4:5], alone.inputs)
-    assert torch.equal(together.outputs[4:5], alone.outputs)
-    assert torch.allclose(together.outputs.norm(dim=-1), torch.ones((), dtype=torch.float64))
-    assert memory.separable(together)[4] == memory.separable(alone)[0]
-
-
-@pytest.mark.parametrize(
-    ("rngs", "dim", "associations"), [([], 4, 4), (generators(1), 0, 4), (generators(1), 4, 1)]
-)
-def test_senseless_draws_are_refused(
-    rngs: list[np.random.Generator], dim: int, associations: int
-) -> None:
-    with pytest.raises(ValueError, match=r"give|pass"):
-        memory.draw(rngs, dim=dim, associations=associations)

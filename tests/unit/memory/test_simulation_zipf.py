@@ -74,8 +74,3 @@ def test_fresh_embeddings_see_rare_failures() -> None:
     fresh = zipf.error(generators(100), **setting, fresh=256)
     other = fresh - plain  # the same memories and guesses: failures alone differ
     assert float((other.abs() > 1e-12).double().mean()) > 0.2
-
-
-def test_senseless_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="labels"):
-        zipf.error(generators(1), stored=5, labels=1, dim=8, alpha=2.0)

@@ -1,14 +1,12 @@
 """theory.memory.mlp against limits, independent integrals and a plain simulation."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import integrate
 
-from theory.memory import mlp
 from theory.memory.mlp import (
     asymptotic_width,
     capacity,
@@ -40,20 +38,6 @@ def test_relu_features_by_numerical_integration() -> None:
     assert law.lost == dim + 1
 
 
-def test_features_in_high_dimension() -> None:
-    dim = 4000
-    assert feature_law("relu", dim).wide * dim**2 == pytest.approx(2 / (math.pi - 2) ** 2, rel=0.01)
-    assert feature_law("relu", dim).power == pytest.approx(2.869, abs=0.01)
-
-
-def test_wide_layers_recall_all_or_stay_at_the_floor() -> None:
-    assert mlp_memory_accuracy(associations=500, dim=32, width=math.inf) == pytest.approx(1)
-    floor = mlp_memory_accuracy(associations=800, dim=24, width=math.inf, features="relu")
-    assert mlp_memory_accuracy(associations=800, dim=24, width=4096, features="relu") < floor < 0.6
-    assert critical_width(associations=512, dim=32, features="relu") == math.inf
-    assert capacity(dim=32, width=math.inf, features="relu") < 512
-
-
 @pytest.mark.parametrize("features", ["cosine", "relu"])
 @pytest.mark.parametrize("outputs", [None, 64])
 def test_capacity_inverts_the_critical_width(features: str, outputs: int | None) -> None:
@@ -76,25 +60,3 @@ def test_limit_law() -> None:
     )
     assert near < far < 1
     assert far > 0.85
-
-
-def test_a_width_that_stores_nothing() -> None:
-    with pytest.raises(ValueError, match="not even 3"):
-        capacity(dim=32, width=0.1)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"outputs": 1}, "at least 2 outputs"),
-        ({"outputs": 65}, "no more outputs"),
-        ({"dim": 1}, "dim is 1"),
-        ({"features": "tanh"}, "unknown features 'tanh'"),
-        ({"width": 33.0, "features": "relu"}, "must exceed 33"),
-        ({"width": 0.0}, "width is 0"),
-    ],
-)
-def test_senseless_sizes(changes: dict[str, Any], message: str) -> None:
-    sizes: dict[str, Any] = {"associations": 64, "outputs": 64, "dim": 32, "width": 100}
-    with pytest.raises(ValueError, match=message):
-        mlp.mlp_memory_accuracy(**{**sizes, **changes})

@@ -37,16 +37,6 @@ def test_recall_is_the_integral_of_its_formula(dim: int) -> None:
     assert zipf.cutoff_error(2.0, 3, dim, 3) == pytest.approx(expected, abs=1e-6)
 
 
-def test_cut_off_has_a_best_value_near_dim_over_log() -> None:
-    errors = {stored: zipf.cutoff_error(2.0, 5, 256, stored) for stored in range(5, 305, 5)}
-    best = min(errors, key=lambda stored: errors[stored])
-    assert 0.5 < best / (256 / math.log(256)) < 2
-
-
-def test_equal_weights_are_power_zero() -> None:
-    assert zipf.power_error(2.0, 5, 64, 0.0, 30) == zipf.cutoff_error(2.0, 5, 64, 30)
-
-
 def test_more_samples_approach_unlimited_data() -> None:
     errors = [zipf.cutoff_error(2.0, 5, 64, 15, samples) for samples in (10, 100, 1000, 10**6)]
     assert errors == sorted(errors, reverse=True)
@@ -68,18 +58,3 @@ def test_exponents_are_those_of_large_sizes() -> None:
     masses = [zipf.unseen_mass(1.5, samples) for samples in (100, 1000)]
     assert math.log10(masses[1] / masses[0]) == pytest.approx(zipf.samples_exponent(1.5))
     assert zipf.cutoff_exponent(1.5) == -0.5
-
-
-def test_senseless_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="alpha"):
-        zipf.cutoff_error(1.0, 5, 64, 10)
-    with pytest.raises(ValueError, match="dim"):
-        zipf.power_error(2.0, 5, 2, 0.5, 10)
-    with pytest.raises(ValueError, match="stored"):
-        zipf.cutoff_error(2.0, 5, 64, 2)
-    with pytest.raises(ValueError, match="labels"):
-        zipf.many_labels_error(2.0, 5, 64, 10)
-    with pytest.raises(ValueError, match="converge"):
-        zipf.power_exponent(2.0, 0.25)
-    with pytest.raises(ValueError, match="samples"):
-        zipf.unseen_mass(2.0, 0)

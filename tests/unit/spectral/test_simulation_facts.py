@@ -147,8 +147,3 @@ def test_random_embeddings_have_their_law_and_their_own_generator() -> None:
     assert torch.equal(facts.rotated(generators(3), 4)[2], facts.rotated(generators(3)[2:], 4)[0])
     wide = facts.gaussian(generators(2), 50, 200)
     assert wide.square().sum(2).mean() == pytest.approx(1, abs=0.03)
-
-
-def test_bad_input_is_refused() -> None:
-    with pytest.raises(ValueError, match="5 embeddings for 6"):
-        Facts(S, R, inputs=torch.eye(5)[None])

@@ -138,20 +138,6 @@ def test_momentum_looks_ahead() -> None:
     assert torch.allclose(path[2].kq, two)
 
 
-def test_batches_are_drawn_by_each_replicates_generator() -> None:
-    def trained(rngs: list[np.random.Generator]) -> Weights:
-        task = Facts(3, 2, replicates=len(rngs))
-        return end(
-            flows.one_step_at_a_time(
-                task, task.start(0.2, 0.4), flows.polar, rate=0.1, steps=5, batch=4, rngs=rngs
-            )
-        )
-
-    together = trained(generators(3))
-    assert torch.allclose(together.ov[2:], trained(generators(3)[2:]).ov)
-    assert not torch.allclose(together.ov[1], together.ov[2])
-
-
 def test_large_batches_are_the_population() -> None:
     task = Facts(3, 2)
     start = task.start(0.2, 0.4)

@@ -8,8 +8,13 @@ means.
 from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample
 from recall_claims.judge.rules.critical import CriticalExponents, CriticalLocation
 from recall_claims.judge.rules.exponents import Exponents
+from recall_claims.judge.rules.jackknife import Functional, Variance
+from recall_claims.judge.rules.law import Law
+from recall_claims.judge.rules.limit import Limit
 from recall_claims.judge.rules.means import MeanDifference, MeanRatio, ProportionDifference
 from recall_claims.judge.rules.one_sided import Identity, OneSided, Ordering
+from recall_claims.judge.rules.quantile import Quantile
+from recall_claims.judge.rules.several import Several
 from recall_claims.judge.rules.winner_share import WinnerShare
 
 __all__ = [
@@ -17,14 +22,20 @@ __all__ = [
     "CriticalLocation",
     "Evidence",
     "Exponents",
+    "Functional",
     "Identity",
+    "Law",
+    "Limit",
     "MeanDifference",
     "MeanRatio",
     "OneSided",
     "Ordering",
     "Predict",
     "ProportionDifference",
+    "Quantile",
     "Rule",
     "Sample",
+    "Several",
+    "Variance",
     "WinnerShare",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,8 @@ from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Method
 from recall_claims.judge.region import Component, Interval, Region, Scale
 
-Predict = Callable[[Cell], float | str]
+Predict = Callable[[Cell], Any]
+"""For a cell: a number, a name, a distribution function, or one of these by name (`Several`)."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,23 @@ class Rule(ABC):
         return self.method.exact
 
     @property
+    def anytime(self) -> bool:
+        """Whether the guarantee holds at all looks at once: then looks cost no part of alpha."""
+        return self.exact
+
+    def with_method(self, method: Method) -> Rule:
+        """The rule with means bounded in another way."""
+        return replace(self, method=method)  # type: ignore[call-arg]  # a field of most rules
+
+    def parts(self, predict: Predict | None) -> list[tuple[Rule, Predict | None]]:
+        """The rules that it is made of, each with what it compares with."""
+        return [(self, predict)]
+
+    def values(self, sample: Sample, count: int) -> Array:
+        """Of the first `count` replicates, values whose mean estimates what is judged."""
+        return sample[self.observable][:count]  # type: ignore[attr-defined]  # as of `method`
+
+    @property
     def guarantee(self) -> str:
         """What the intervals are for and what they rest on, in words."""
         return f"{self.estimand} {self.method.guarantee}"
@@ -100,13 +118,13 @@ class Rule(ABC):
         most = 2 ** (looks - 1)
         found = [1]
         while found[-1] < most:
-            step = max(found[-1] + 1, found[-1] * 5 // 4) if self.exact else 2 * found[-1]
+            step = max(found[-1] + 1, found[-1] * 5 // 4) if self.anytime else 2 * found[-1]
             found.append(min(step, most))
         return tuple(found)
 
     def alpha_of_look(self, alpha: float, looks: int) -> float:
         """What one look may spend of the claim's alpha."""
-        return alpha if self.exact else alpha / looks
+        return alpha if self.anytime else alpha / looks
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         """Refuse a grid on which the rule is impossible.
@@ -179,7 +197,7 @@ def number(predict: Predict | None, cell: Cell) -> float:
     if predict is None:
         raise ClaimError("the rule compares with a prediction; give predict=")
     value = predict(cell)
-    if isinstance(value, str) or not math.isfinite(value):
+    if not isinstance(value, int | float | np.number) or not math.isfinite(value):
         raise ClaimError(f"the prediction at {cell.id} is {value!r}, not a finite number")
     return float(value)
 
@@ -195,7 +213,7 @@ def groups(cells: Sequence[Cell], by: str | Sequence[str] | None) -> dict[str, l
         try:
             params = told_apart(cell, by)
         except KeyError as missing:
-            raise ClaimError(f"cell {cell.id} has no parameter {missing} to group by") from None
+            raise ClaimError(f"cannot group by {by!r}: {missing.args[0]}") from None
         name = ",".join(f"{name}={value}" for name, value in params.items()) or "all cells"
         found.setdefault(cell.id if by is None else name, []).append(index)
     return found

@@ -19,6 +19,7 @@ from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Array, Method
 from recall_claims.judge.region import EVERYTHING, Component, Interval, Region, Scale
 from recall_claims.judge.rules.base import Evidence, Predict, Rule, number
+from recall_claims.judge.rules.jackknife import left_out, pseudo_values
 
 
 def functional(cells: Sequence[Cell], parameters: Sequence[str]) -> Array:
@@ -134,17 +135,14 @@ class Exponents(ExponentRule):
         cells = [sample.cell for sample in evidence]
         fewest = min(sample.replicates for sample in evidence)
         values = np.stack([sample[self.observable][:fewest] for sample in evidence])
-        count, names = values.shape[1], list(self.exponents)
-        means = values.mean(axis=1)
-        left_out = (count * means[:, None] - values) / (count - 1)
-        errors = values.std(axis=1, ddof=1) / np.sqrt(count)
-        if (means <= 4 * errors).any() or (left_out <= 0).any():
+        names, means = list(self.exponents), values.mean(axis=1)
+        errors = values.std(axis=1, ddof=1) / np.sqrt(fewest)
+        if (means <= 4 * errors).any() or (left_out(values) <= 0).any():
             # A mean that is not clearly positive has no logarithm to speak of.
             nothing = [(EVERYTHING, EVERYTHING)] * len(names)
             return self.compared(cells, cells, [math.nan] * len(names), nothing, predict)
         matrix = functional(cells, names)
-        whole = matrix @ np.log(means)
-        pseudo = count * whole[:, None] - (count - 1) * (matrix @ np.log(left_out))
+        pseudo = pseudo_values(lambda m: matrix @ np.log(m), values)
         bounds = [
             (self.method.bounds(row, alpha / (2 * len(names))), self.method.bounds(row, alpha))
             for row in pseudo

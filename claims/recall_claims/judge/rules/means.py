@@ -10,12 +10,13 @@ import numpy as np
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
-from recall_claims.judge.methods import COIN, STUDENT, Betting, Method
+from recall_claims.judge.methods import COIN, STUDENT, Array, Betting, Method
 from recall_claims.judge.region import Component, Region, Scale
 from recall_claims.judge.rules.base import (
     Evidence,
     Predict,
     Rule,
+    Sample,
     component,
     groups,
     number,
@@ -32,11 +33,10 @@ class Grouped(Protocol):
     scale: ClassVar[Scale]
 
     @property
-    def observable(self) -> str: ...
-    @property
     def by(self) -> str | tuple[str, ...] | None: ...
     @property
     def method(self) -> Method: ...
+    def values(self, sample: Sample, count: int) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def compared_means(
         maps = [map_of(sample.cell) for sample in samples]
         count = min(sample.replicates for sample in samples)
         compared = [
-            through(sample[rule.observable][:count])
+            through(rule.method.within(rule.values(sample, count)))
             for through, sample in zip(maps, samples, strict=True)
         ]
         result.append(

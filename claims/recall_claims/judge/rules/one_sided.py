@@ -77,7 +77,7 @@ class Ordering(Rule):
         return tuple(
             component(
                 sample.cell.id,
-                sample[self.larger] - sample[self.smaller],
+                self.method.within(sample[self.larger]) - self.method.within(sample[self.smaller]),
                 self.method.of_difference(),
                 Region(self.margin, math.inf),
                 self.scale,

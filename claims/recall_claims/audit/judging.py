@@ -1,0 +1,104 @@
+"""Judge a claim again on given blocks, and say where a record says otherwise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from recall_claims import recording
+from recall_claims.declare.cell import Cell
+from recall_claims.declare.papers import papers
+from recall_claims.evidence.draws import Place
+from recall_claims.evidence.run import Outcome, Prepared, Settings
+from recall_claims.judge.looks import Look, Observations, decide, ended, looks
+from recall_reports import record
+
+SAME = 1e-6
+"""Share by which a figure may differ: what other versions of NumPy and SciPy round."""
+OF_THE_RUN = frozenset(
+    {"file", "replay", "outcome", "seconds", "blocks", "hunt", "reason", "draws", "draw"}
+)
+"""Fields of a claim's record that do not follow from its declaration and its blocks."""
+
+Source = Callable[[Cell, int], Observations]
+"""Gives a block of a cell, by its number."""
+
+
+def judge_again(ready: Prepared, settings: Settings, source: Source, place: Place) -> Outcome:
+    """Take every look at a claim's blocks, and decide.
+
+    Args:
+        ready: the claim.
+        settings: tier, seed, device and budget of the run.
+        source: called once for each block that a look wants.
+        place: of the evidence set among those that were drawn.
+
+    Raises:
+        Exception: whatever source, rule and theory raise.
+    """
+    claim, tier, asked = ready.claim, settings.tier, 0
+    share = settings.budget.per_claim(papers()[claim.source.paper])
+    alpha = claim.rule.alpha_of_look(share, claim.looks[tier])
+    loop = looks(
+        claim.cells[tier],
+        claim.steps(tier),
+        lambda seen, before: decide(claim, seen, alpha, before),
+    )
+
+    def blocks(look: Look[Any]) -> dict[Cell, list[Observations]]:
+        nonlocal asked
+        asked += sum(map(len, look.wanted.values()))
+        return {cell: [source(cell, n) for n in wanted] for cell, wanted in look.wanted.items()}
+
+    last = ended(loop, blocks)
+    assert last.decision is not None
+    return Outcome(
+        claim=claim,
+        settings=settings,
+        decision=last.decision,
+        evidence=last.evidence,
+        alpha=alpha,
+        registration=ready.registration,
+        looks=last.number,
+        blocks=asked,
+        place=place,
+    )
+
+
+def differences(entry: record.Claim, outcome: Outcome) -> list[str]:
+    """What a claim's record says that its declaration and blocks do not, field by field.
+
+    A claim that a hunt has refuted is compared without what the hunt changed.
+    """
+    kept, found = msgspec.to_builtins(entry), recording.decided(outcome, entry.file)
+    again = msgspec.to_builtins(found)
+    skipped = set(OF_THE_RUN)
+    if entry.hunt is not None and entry.hunt.confirmed is not None:
+        skipped |= {"components", "headline", "verdict"}
+    parts = [*_differ("blocks.total", entry.blocks.total, outcome.blocks)]
+    for field in again.keys() - skipped:
+        parts += _differ(field, kept.get(field), again[field])
+    return sorted(parts)
+
+
+def _differ(place: str, kept: Any, again: Any) -> Iterator[str]:
+    """Where two plain values differ by more than rounding."""
+    if isinstance(kept, dict) and isinstance(again, dict):
+        for key in sorted({*kept, *again}, key=str):
+            yield from _differ(f"{place}.{key}", kept.get(key), again.get(key))
+    elif isinstance(kept, list | tuple) and isinstance(again, list | tuple):
+        if len(kept) != len(again):
+            yield f"{place}: {len(kept)} entries in the record, {len(again)} when judged again"
+        for index, (one, other) in enumerate(zip(kept, again, strict=False)):
+            yield from _differ(f"{place}[{index}]", one, other)
+    elif not _same(kept, again):
+        yield f"{place}: {kept!s:.80} in the record, {again!s:.80} when judged again"
+
+
+def _same(kept: object, again: object) -> bool:
+    if isinstance(kept, float) and isinstance(again, int | float):
+        return math.isclose(kept, again, rel_tol=SAME, abs_tol=1e-12)
+    return kept == again

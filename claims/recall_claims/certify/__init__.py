@@ -1,0 +1,1 @@
+"""What verdicts are worth: how often they err and how often they decide, claim by claim."""

@@ -1,0 +1,109 @@
+"""`python -m recall_claims certify`: how often each claim's verdict errs, and how often it decides.
+
+It draws evidence under a seed that is not that of the record (or takes it from the ledger), prints
+a table, and writes the certificates that reports show. It fails if a claim errs more often than its
+alpha says, or if all together may refute more than the budget.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from recall_claims.certify.certificate import Task, certified, worlds
+from recall_claims.declare.claim import Claim
+from recall_claims.declare.papers import papers
+from recall_claims.declare.registration import registration
+from recall_claims.evidence import executors
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Settings
+from recall_claims.evidence.scheduler import run
+from recall_claims.plugin.housekeeping import collected
+from recall_reports.certificates import Certificate, Certificates, load
+
+WORLDS = 3
+
+
+def main(options: argparse.Namespace) -> int:
+    """Certify, print, keep; 1 if a promise is not kept."""
+    settings = Settings(tier=options.tier, seed=options.seed)
+    claims = {claim.id: claim for claim in collected(options.folder, options.ledger)}
+    kept = load(options.json)
+    if kept.tier != settings.tier:
+        kept = Certificates(tier=settings.tier)
+    kept.claims = {name: one for name, one in kept.claims.items() if name in claims}
+    chosen = {
+        name: claim
+        for name, claim in claims.items()
+        if options.k in name and claim.why_not_run(settings.tier, "cpu") is None
+        if not (options.stale and fresh(claim, kept))
+    }
+    found = certify_all(chosen, settings, options.ledger, options.worlds)
+    kept.claims = dict(sorted({**kept.claims, **found}.items()))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
+    console = Console(width=120)
+    console.print(table(found))
+    console.print(f"{len(kept.claims)} certificates in {options.json}")
+    problems = broken(found, settings.budget.probability)
+    for problem in problems:
+        console.print(problem, style="red")
+    return 1 if problems else 0
+
+
+def fresh(claim: Claim, kept: Certificates) -> bool:
+    """Whether a claim has a certificate for what it declares now."""
+    return kept.of(claim.id, kept.tier, registration(claim, kept.tier)) is not None
+
+
+def certify_all(
+    claims: Mapping[str, Claim], settings: Settings, path: Path, count: int
+) -> dict[str, Certificate]:
+    """Put what the claims need into the ledger, and certify each from there."""
+    seeds = range(settings.seed, settings.seed + count)
+    alphas = {n: settings.budget.per_claim(papers()[c.source.paper]) for n, c in claims.items()}
+    tasks = [Task(c.module, n, alphas[n], settings, path, seeds) for n, c in claims.items()]
+    with executors.make(executors.resolve("auto", settings.device, nested=False)) as executor:
+        with Ledger(path) as ledger:
+            for claim in track(list(claims.values()), "drawing evidence"):
+                for larger, of_seed in ((claim, settings), *worlds(claim, settings, seeds)):
+                    run(larger, of_seed, ledger, executor)
+        results = track(executor.map(certified, tasks), "certifying", total=len(tasks))
+        return dict(zip(claims, results, strict=True))
+
+
+def broken(found: Mapping[str, Certificate], budget: float) -> list[str]:
+    """The promises that are not kept, in words."""
+    problems = [
+        f"{name}: errs with probability {max(certificate.refutes, certificate.supports):.2g}, "
+        f"more than its alpha {certificate.alpha:.2g}"
+        for name, certificate in found.items()
+        if not certificate.holds
+    ]
+    total = sum(certificate.refutes for certificate in found.values())
+    if total > budget:
+        problems.append(f"together they refute true claims with probability {total:.2g}")
+    return problems
+
+
+def table(found: Mapping[str, Certificate]) -> Table:
+    """A row per claim, and their sum."""
+    shown = Table(title="probabilities of errors, and share of worlds without the verdict")
+    headings = "claim", "rests on", "alpha", "refutes", "at least", "supports", "undecided"
+    for heading in (*headings, "under stress"):
+        shown.add_column(heading)
+    for name, c in found.items():
+        told = (c.alpha, c.refutes, c.least, c.supports, c.undecided, c.stress)
+        figures = ("" if value is None else f"{value:.2g}" for value in told)
+        shown.add_row(name, f"{c.method}, {c.worlds} worlds" if c.worlds else c.method, *figures)
+    shown.add_section()
+    refutes = sum(c.refutes for c in found.values())
+    undecided = sum(c.undecided for c in found.values())
+    shown.add_row("all", "", "", f"{refutes:.2g}", "", "", f"{undecided:.2g}")
+    return shown

@@ -1,0 +1,140 @@
+"""Whether replicates are what verdicts take them for: independent, and the same when drawn again.
+
+A rule believes that each replicate follows from its own generator and from nothing else. A function
+that draws a bias from `block.rngs[0]` for all, divides by the mean of its block, reads `np.random`,
+or remembers an earlier call breaks that, and error probabilities with it. So some replicates of the
+first block in a claim's cheapest cell are simulated again, in reverse order and another batch, and
+one alone; where workers are other processes, one in the controller too.
+
+What passes may still be wrong: a rare event that no replicate shows cannot be seen here, nor a
+dependence that shows in other cells alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from recall_claims.declare.cell import Cell
+from recall_claims.declare.claim import Claim
+from recall_claims.judge.methods import Array, Deterministic, Student, heaviest
+from recall_claims.judge.rules import Identity, Sample
+
+TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
+"""Of the largest figure: products round by the size of their batch, and later steps enlarge that.
+What replicates share by mistake is larger; and one replicate in which rounding breaks a tie is none
+that shares anything."""
+TRIED = 10
+"""Replicates that are simulated again together, unless the block took more than `DEAR` seconds."""
+DEAR = 0.2
+
+Figures = Mapping[str, Array]
+Draw = Callable[[Sequence[int]], Figures | None]
+"""Simulates the replicates of these indices together; None if memory does not suffice."""
+OWN = "let every replicate draw from its own generator in block.rngs, and from nothing else"
+
+
+def cheapest(cells: Sequence[Cell]) -> Cell:
+    """The cell of the smallest sizes."""
+    return min(cells, key=lambda cell: math.prod(_size(value) for value in cell.values()))
+
+
+def _size(value: object) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return max(1.0, abs(value)) if number else 1.0
+
+
+def chosen(count: int, seconds: float) -> list[int]:
+    """Replicates of a block to simulate again together, spread over it, the last one first."""
+    wanted = min(count, TRIED) if seconds <= DEAR else 0
+    return np.linspace(count - 1, 0, wanted).round().astype(int).tolist()
+
+
+def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | None:
+    """Why the replicates of a block are not what a verdict takes them for; None if they may be.
+
+    Args:
+        claim: whose block it is.
+        block: its figures.
+        seconds: that it took.
+        draw: simulates some of its replicates again.
+    """
+    count = next(iter(block.values())).size
+    some = chosen(count, seconds)
+    if (some and off(claim, block, draw, some)) or off(claim, block, draw, [count - 1], [0]):
+        return _reason(off(claim, block, draw, range(count)))
+    without = isinstance(claim.rule.method, Deterministic) and not isinstance(claim.rule, Identity)
+    if without and any(np.ptp(values) > _slack(claim, block) for values in block.values()):
+        return "its figures vary, and method=Deterministic() is for a simulation without chance"
+    return None
+
+
+def off(claim: Claim, block: Figures, draw: Draw, *batches: Sequence[int]) -> bool:
+    """Whether more than one replicate has other figures when these are simulated again.
+
+    In one batch several must differ, of batches of one replicate each.
+    """
+    found = ((indices, draw(indices)) for indices in batches)
+    return all(
+        again is not None and differing(claim, block, indices, again) >= min(2, len(indices))
+        for indices, again in found
+    )
+
+
+def differing(claim: Claim, block: Figures, indices: Sequence[int], found: Figures) -> int:
+    """How many of these replicates have figures that they have not in the block, but for rounding.
+
+    The tolerance is that of the floating-point type, or of an identity, which measures rounding.
+    """
+    if found.keys() != block.keys() or any(len(v) != len(indices) for v in found.values()):
+        return len(indices)
+    slack = _slack(claim, block)
+    off = [np.abs(values - block[name][list(indices)]) > slack for name, values in found.items()]
+    return int(np.any(off, axis=0).sum())
+
+
+def _slack(claim: Claim, block: Figures) -> float:
+    largest = max(float(np.abs(values).max()) for values in block.values())
+    return max(TOLERANCE[claim.dtype] * largest, getattr(claim.rule, "tolerance", 0.0))
+
+
+def _reason(twice: bool) -> str:
+    """Why figures are others, by whether they are when the block is simulated again as it was."""
+    if twice:
+        return (
+            "simulated twice from the same generators, it has other figures: it reads global "
+            f"randomness or a clock, or keeps what an earlier call has made; {OWN}"
+        )
+    return (
+        "a replicate has other figures in another order or batch: it shares draws with others, or "
+        f"depends on their figures; {OWN}"
+    )
+
+
+def constant(claim: Claim, evidence: Sequence[Sample]) -> str | None:
+    """What to say where nothing varies at the first look, so that a t interval says nothing."""
+    observed = [values for sample in evidence for values in sample.observations.values()]
+    if not isinstance(claim.rule.method, Student) or any(np.ptp(values) for values in observed):
+        return None
+    return (
+        f"all values of a cell are equal at the first look, such as {observed[0][0]:g}: a t "
+        "interval needs values that vary; mend the simulation, take more replicates if the event "
+        "is rare, or say method=Betting(low, high) or method=Deterministic()"
+    )
+
+
+def heavy(claim: Claim, evidence: Sequence[Sample]) -> str:
+    """What to say where one value outweighs all others, so that a t interval says nothing."""
+    for sample in evidence if isinstance(claim.rule.method, Student) else ():
+        for name, values in sample.observations.items():
+            squares = (values - values.mean()) ** 2
+            if squares.max() > heaviest(values.size) * squares.sum():
+                share = squares.max() / squares.sum()
+                return (
+                    f"one of the {values.size} values of {name!r} at {sample.cell.id} makes "
+                    f"{share:.0%} of their sum of squared deviations, too much for a t interval: "
+                    "declare a range (method=Betting), take a median (Quantile), or take logarithms"
+                )
+    return ""

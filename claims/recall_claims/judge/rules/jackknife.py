@@ -1,0 +1,119 @@
+"""Functions of means by the jackknife: a variance, a kurtosis, a ratio of two means.
+
+Such an estimand f(m) is no mean of replicates. Its pseudo-values n f(m) - (n - 1) f(m without the
+i-th), are nearly so (J. W. Tukey, 1958): their mean estimates it, without the bias of order 1/n,
+and a t interval for that mean bounds it, certified as that of any other.
+"""
+
+import ast
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from recall_claims.declare.cell import Cell
+from recall_claims.errors import ClaimError
+from recall_claims.judge.methods import Array, Betting
+from recall_claims.judge.rules.base import Predict, Sample
+from recall_claims.judge.rules.means import MeanDifference, MeanRatio
+
+FUNCTIONS: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "pi": math.pi}
+"""What a formula may name besides observables."""
+
+
+def left_out(values: Array) -> Array:
+    """Means of rows without one replicate each, of the shape of the values: (rows, replicates)."""
+    count = values.shape[1]
+    found: Array = (count * values.mean(axis=1)[:, None] - values) / (count - 1)
+    return found
+
+
+def pseudo_values(function: Callable[[Array], Any], values: Array) -> Array:
+    """Pseudo-values of a function of means, shape (..., replicates).
+
+    Args:
+        function: of means, shape (rows,) or (rows, replicates), along the first axis.
+        values: whose means they are, shape (rows, replicates).
+    """
+    count = values.shape[1]
+    whole = np.asarray(function(values.mean(axis=1)))
+    found: Array = count * whole[..., None] - (count - 1) * function(left_out(values))
+    return found
+
+
+@dataclass(frozen=True)
+class Variance(MeanRatio):
+    """Variance of the observable over the predicted one, per cell or averaged over groups of cells.
+
+    `Variance(Region(0.95, 1.05))`: in each cell the variance is within 5 per cent of its
+    prediction.
+    """
+
+    estimand: ClassVar[str] = (
+        "Observed variance over prediction, as a mean of jackknife pseudo-values."
+    )
+
+    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
+        _refuse_range(self.method)
+        super().check(cells, predict)
+
+    def values(self, sample: Sample, count: int) -> Array:
+        values = sample[self.observable][:count]
+        off = values - values.mean()  # far from zero, the squares would swallow the variance
+        return pseudo_values(lambda m: m[1] - m[0] ** 2, np.stack([off, off * off]))
+
+    def _shown(self, sample: Sample) -> Array | None:
+        return self.values(sample, sample.replicates)
+
+
+@dataclass(frozen=True)
+class Functional(MeanDifference):
+    """A function of the means of several observables, less its prediction.
+
+    `Functional(Region(-0.1, 0.1), formula="fourth / second**2")`: in each cell the mean of "fourth"
+    over the squared mean of "second" is within 0.1 of its prediction. A formula is text, so that it
+    is registered as what it says; it may use sqrt, log, exp and pi.
+    """
+
+    formula: str = ""
+    estimand: ClassVar[str] = (
+        "A function of means minus its prediction, as a mean of jackknife pseudo-values."
+    )
+
+    def __post_init__(self) -> None:
+        try:
+            ast.parse(self.formula, mode="eval")
+        except SyntaxError as error:
+            raise ClaimError(
+                f"formula={self.formula!r} is no formula of observables, such as "
+                '"fourth / second**2"'
+            ) from error
+
+    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
+        _refuse_range(self.method)
+        super().check(cells, predict)
+
+    def values(self, sample: Sample, count: int) -> Array:
+        tree = ast.parse(self.formula, mode="eval")
+        found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        names = sorted(found - FUNCTIONS.keys())
+        code = compile(tree, "formula", "eval")
+
+        def function(means: Array) -> Any:
+            return eval(
+                code, {"__builtins__": {}}, FUNCTIONS | dict(zip(names, means, strict=True))
+            )
+
+        with np.errstate(all="ignore"):  # where it is not defined, nothing is known
+            found_values = pseudo_values(function, np.stack([sample[n][:count] for n in names]))
+        return found_values if np.isfinite(found_values).all() else np.full(count, math.nan)
+
+    def _shown(self, sample: Sample) -> Array | None:
+        return self.values(sample, sample.replicates)
+
+
+def _refuse_range(method: object) -> None:
+    if isinstance(method, Betting):
+        raise ClaimError("pseudo-values have no range to bet on; leave out method=Betting(...)")

@@ -1,0 +1,102 @@
+"""A whole law: how far the distribution of an observable is from the predicted one."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recall_claims.declare.cell import Cell
+from recall_claims.errors import ClaimError
+from recall_claims.judge.methods import Array, Method
+from recall_claims.judge.region import Component, Interval, Region, Scale
+from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample
+
+
+@dataclass(frozen=True)
+class Massart(Method):
+    """For distances between distribution functions, largest over all values.
+
+    The empirical one is farther than e from the true one with probability at most
+    2 exp(-2 n e^2) (P. Massart, Ann. Probab. 18, 1269, 1990), whatever the law. Looks share alpha.
+    """
+
+    exact: ClassVar[bool] = True
+    guarantee: ClassVar[str] = (
+        "The inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant: each interval "
+        "misses with probability at most its level, which the looks share."
+    )
+
+    def bounds(self, values: Array, alpha: float) -> Interval:
+        """Of a distance from the empirical law to any other; `values` is that one distance."""
+        raise NotImplementedError("a law is bounded as a whole, by `around`")
+
+    def around(self, distance: float, count: int, alpha: float) -> Interval:
+        """An interval for the true law's distance, where `count` values are this far away."""
+        error = math.sqrt(math.log(2 / alpha) / (2 * count))
+        return Interval(max(0.0, distance - error), distance + error)
+
+
+@dataclass(frozen=True)
+class Law(Rule):
+    """How far the observable's distribution function is from the predicted one, at its farthest.
+
+    `Law(0.03)`, where `predict` returns a distribution function such as `scipy.stats.norm().cdf`:
+    in each cell no probability P(X <= x) is off by more than 0.03.
+    """
+
+    within: float
+    observable: str = "value"
+    scale: ClassVar[Scale] = "probability"
+    estimand: ClassVar[str] = "The largest difference of observed and predicted distribution."
+    method: ClassVar[Massart] = Massart()
+
+    @property
+    def anytime(self) -> bool:
+        return False
+
+    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
+        super().check(cells, predict)
+        if not 0 < self.within < 1:
+            raise ClaimError(f"a distance of laws is in (0, 1), not {self.within}")
+        for cell in cells:
+            if predict is not None and not callable(predict(cell)):
+                raise ClaimError(
+                    f"the prediction at {cell.id} is no distribution function; return one, such as "
+                    "scipy.stats.norm(0, 1).cdf"
+                )
+
+    def components(
+        self, evidence: Evidence, predict: Predict | None, alpha: float
+    ) -> tuple[Component, ...]:
+        if predict is None:
+            raise ClaimError("the rule compares with a prediction; give predict=")
+        return tuple(
+            Component(
+                sample.cell.id,
+                found,
+                self.method.around(found, sample.replicates, alpha / len(evidence)),
+                Region(-math.inf, self.within),
+                self.scale,
+                sample.cell,
+                self.method.around(found, sample.replicates, alpha),
+                (sample.cell.id,),
+            )
+            for sample in evidence
+            for found in [_distance(sample[self.observable], predict(sample.cell))]
+        )
+
+    def observed(self, sample: Sample) -> None:
+        """Nothing: a law is no number."""
+
+
+def _distance(values: Array, law: object) -> float:
+    """The largest difference of two distribution functions, at the values and just below them."""
+    if not callable(law):
+        raise ClaimError("a law is compared with a distribution function; `times` makes none")
+    seen, counts = np.unique(values, return_counts=True)
+    until = np.cumsum(counts) / values.size
+    before = np.concatenate([[0.0], until[:-1]])
+    at, below = np.asarray(law(seen)), np.asarray(law(np.nextafter(seen, -math.inf)))
+    return float(max(np.abs(until - at).max(), np.abs(before - below).max()))

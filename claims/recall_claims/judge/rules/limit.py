@@ -1,0 +1,73 @@
+"""The limit of means, read off several sizes with a correction of declared order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recall_claims.declare.cell import Cell
+from recall_claims.errors import ClaimError
+from recall_claims.judge.methods import STUDENT, Method
+from recall_claims.judge.region import Component, Region, Scale
+from recall_claims.judge.rules.base import Evidence, Predict, Rule, component, number
+from recall_claims.judge.rules.critical import ladders
+
+
+@dataclass(frozen=True)
+class Limit(Rule):
+    """What mean(observable) tends to as `along` grows, over its prediction.
+
+    `Limit(Region(0.98, 1.02), along="size", order=1)`: the means are a + b / size, and a is within
+    2 per cent of its prediction; a is read off the least-squares line. What is left of the next
+    order at the sizes taken belongs into the region's width.
+    """
+
+    region: Region
+    along: str
+    order: float = 1.0
+    observable: str = "value"
+    method: Method = STUDENT
+    scale: ClassVar[Scale] = "ratio"
+    estimand: ClassVar[str] = "Least-squares limit of means at several sizes, over prediction."
+
+    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
+        super().check(cells, predict)
+        if self.method.exact:
+            raise ClaimError("a limit is bounded by method=Student(): its weights have no range")
+        for members in ladders(cells, self.along):
+            values = {number(predict, cells[i]) for i in members}
+            if len(values) > 1 or 0.0 in values:
+                raise ClaimError(
+                    f"predict must give one limit, not zero, for all {self.along} through "
+                    f"{cells[members[0]].id}, got {sorted(values)}"
+                )
+
+    def components(
+        self, evidence: Evidence, predict: Predict | None, alpha: float
+    ) -> tuple[Component, ...]:
+        found, result = ladders([sample.cell for sample in evidence], self.along), []
+        for members in found:
+            samples = [evidence[i] for i in members]
+            sizes = np.array([sample.cell.number(self.along) for sample in samples])
+            design = np.column_stack([np.ones(sizes.size), sizes**-self.order])
+            weights = np.linalg.pinv(design)[0] / number(predict, samples[0].cell)
+            count = min(sample.replicates for sample in samples)
+            params = samples[0].cell.without(self.along)
+            result.append(
+                component(
+                    ",".join(f"{k}={v}" for k, v in sorted(params.items())) or "limit",
+                    weights @ np.stack([self.values(sample, count) for sample in samples]),
+                    self.method,
+                    self.region,
+                    self.scale,
+                    alpha,
+                    of=len(found),
+                    params=params,
+                    open_cells=tuple(sample.cell.id for sample in samples),
+                )
+            )
+        return tuple(result)
+
+    def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
+        raise ClaimError("a limit takes several sizes")

@@ -1,0 +1,114 @@
+"""Quantiles, such as a median, bounded by order statistics: exact, whatever the distribution."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+
+from recall_claims.declare.cell import Cell
+from recall_claims.errors import ClaimError
+from recall_claims.judge.methods import Array, Method, log_wealth
+from recall_claims.judge.region import Component, Interval, Region, Scale
+from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, number
+
+
+@dataclass(frozen=True)
+class OrderStatistics(Method):
+    """For a quantile: between which ordered values it lies, exact at every look.
+
+    Let q be the quantile of this level. How many values are at most q is a number of coins whose
+    rate is at least the level; how many are less, of coins whose rate is at most the level. A bet
+    on either, as in `Betting`, says which counts are too few or too many, and with them which
+    ordered values lie below q and above.
+    """
+
+    level: float = 0.5
+    exact: ClassVar[bool] = True
+    guarantee: ClassVar[str] = (
+        "Betting e-processes on how many values are below: each end of an interval is missed with "
+        "probability at most its level, at any number of replicates and all looks together."
+    )
+
+    def bounds(self, values: Array, alpha: float) -> Interval:
+        ordered, count = np.sort(values), values.size
+        few, many = _too_few(count, self.level, alpha), _too_few(count, 1 - self.level, alpha)
+        low = float(ordered[few]) if few >= 0 else -math.inf
+        high = float(ordered[count - 1 - many]) if many >= 0 else math.inf
+        # A rare error, or replicates that are not independent: nothing is known.
+        return Interval(low, high) if low <= high else Interval(-math.inf, math.inf)
+
+
+@cache
+def _too_few(count: int, rate: float, alpha: float) -> int:
+    """The largest number of ones among coins by which their rate is shown to be less; -1 if none.
+
+    It is searched for by halves: more ones say less.
+    """
+
+    def shown(ones: int) -> bool:
+        counts = np.array([ones, count - ones], dtype=float)
+        return log_wealth(np.array([0.0, 1.0]), 1 - rate, counts) >= math.log(1 / alpha)
+
+    low, high = -1, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if shown(middle) else (low, middle)
+    return low
+
+
+@dataclass(frozen=True)
+class Quantile(Rule):
+    """A quantile of the observable over its prediction, one component per cell.
+
+    `Quantile(Region(0.95, 1.05), level=0.5)`: in each cell the median is within 5 per cent of its
+    prediction. It needs no moment of the distribution.
+    """
+
+    region: Region
+    level: float = 0.5
+    observable: str = "value"
+    scale: ClassVar[Scale] = "ratio"
+    estimand: ClassVar[str] = "Observed quantile over prediction, between order statistics."
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise ClaimError(f"the level of a quantile is in (0, 1), not {self.level}")
+
+    @property
+    def method(self) -> OrderStatistics:
+        """How the quantile is bounded."""
+        return OrderStatistics(self.level)
+
+    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
+        super().check(cells, predict)
+        for cell in cells:
+            if number(predict, cell) <= 0:
+                raise ClaimError(
+                    f"the quantile predicted at {cell.id} is not positive, so that a ratio to it "
+                    "means nothing; add the same constant to observable and prediction"
+                )
+
+    def components(
+        self, evidence: Evidence, predict: Predict | None, alpha: float
+    ) -> tuple[Component, ...]:
+        return tuple(
+            Component(
+                sample.cell.id,
+                float(np.quantile(values, self.level)),
+                self.method.bounds(values, alpha / (2 * len(evidence))),
+                self.region,
+                self.scale,
+                sample.cell,
+                self.method.bounds(values, alpha),
+                (sample.cell.id,),
+            )
+            for sample in evidence
+            for values in [sample[self.observable] / number(predict, sample.cell)]
+        )
+
+    def observed(self, sample: Sample) -> float:
+        """The quantile."""
+        return float(np.quantile(sample[self.observable], self.level))

@@ -1,0 +1,1 @@
+"""A run as other programs cite and sign it."""

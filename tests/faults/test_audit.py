@@ -1,0 +1,386 @@
+"""Bundles of evidence: the same bytes, what is forged in them, and files that are none."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from recall_claims.__main__ import main
+from recall_claims.audit import bundle
+from recall_claims.audit.bundle import COMMENT, Index, packed
+from recall_claims.declare import papers
+from recall_reports.record import Record
+from tests.apart import run_pytest
+from tests.faults.conftest import HEAD, HOOKS, LEDGER, LIBRARY, PAPER, written
+
+FILE = "test_tiny_audited.py"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The parts of a bundle as plain types, to be changed."""
+
+    record: dict[str, Any]
+    index: dict[str, Any]
+    blocks: dict[str, bytes]
+
+    def entry(self, name: str = "one") -> dict[str, Any]:
+        """The record of a claim."""
+        return next(claim for claim in self.record["claims"] if claim["id"] == f"tiny.{name}")
+
+    def save(self, path: Path) -> None:
+        """Write it with a manifest that fits."""
+        record = msgspec.convert(self.record, Record)
+        index = msgspec.convert(self.index, Index)
+        path.write_bytes(bundle.written(record, index, self.blocks))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A suite of three claims, its record, its ledger and the bundle of them."""
+    folder = tmp_path_factory.mktemp("audited")
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (folder / "claims").mkdir()
+    (folder / "claims" / "paper.toml").write_text(PAPER, encoding="utf-8")
+    two = ('return {"value"', 'return {"zero": np.zeros(len(block.rngs)), "value"')
+    open_end = ("Region(0.95, 1.05)", "Region(0.95, np.inf)")
+    text = HEAD + written("one") + written("two") + written("three", two, open_end)
+    (folder / "claims" / FILE).write_text(text, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": LIBRARY}
+    done = run_pytest(folder, (*HOOKS, "claims/", "--executor", "serial"), environment)
+    assert done.status == 0, done.text
+    return folder
+
+
+@pytest.fixture(scope="module")
+def path(folder: Path) -> Iterator[Path]:
+    """The bundle of the suite, in its folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(papers, "_added", {})
+        assert main(["bundle", "whole.zip"]) == 0
+        yield folder / "whole.zip"
+
+
+@pytest.fixture
+def opened(path: Path) -> Opened:
+    whole = bundle.read(path)
+    return Opened(
+        msgspec.to_builtins(whole.record), msgspec.to_builtins(whole.index), dict(whole.blocks)
+    )
+
+
+def audit(path: Path, *options: str) -> int:
+    """The exit status of an audit of all blocks."""
+    return main(["audit", str(path), "--executor", "serial", "--blocks", "99", *options])
+
+
+def test_a_bundle_is_the_same_each_time_and_holds(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = tmp_path / "again.zip"
+    assert main(["bundle", str(again), "--manifest", str(tmp_path / "manifest.json")]) == 0
+    assert again.read_bytes() == path.read_bytes()
+    files = ["--json", str(tmp_path / "a.json"), "--html", str(tmp_path / "a.html")]
+    assert audit(path, "--manifest", str(tmp_path / "manifest.json"), *files) == 0
+    printed = capsys.readouterr().out
+    assert "3 claims judged again" in printed
+    assert "0 differ: these are all" in printed
+    found = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert not found["findings"]
+    for claim in found["claims"].values():
+        assert claim["blocks"] == claim["drawn"] == claim["exact"] > 0
+    assert "<title>recall-claims: audit</title>" in (tmp_path / "a.html").read_text()
+
+
+def test_part_of_the_blocks_shows_less(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["audit", str(path), "--executor", "serial", "--seed", "1"]
+    assert main([*arguments, "--blocks", "2"]) == 0
+    text = capsys.readouterr().out
+    assert "fewer than 90% where every claim counts the same" in text
+    assert "1 claims had no block drawn again" in text
+    assert main([*arguments, "--blocks", "12"]) == 0
+    assert "with 99% confidence fewer than" in capsys.readouterr().out
+    assert main([*arguments, "--time-limit", "1s"]) == 0
+
+
+def scaled(opened: Opened) -> None:
+    """One figure of one block, by a thousandth: too little for any verdict to notice."""
+    values = observations(opened, "two")
+    values[3, 2] *= 1.001
+    put(opened, "two", values)
+
+
+def observations(opened: Opened, name: str) -> Any:
+    """The blocks of a claim, cell after cell, of shape (blocks, replicates)."""
+    data = opened.blocks[f"tiny.{name}"]
+    cells, parts = opened.index["claims"][f"tiny.{name}"]["cells"], []
+    for cell in cells:
+        assert cell["observables"] == {"value": "f8"}
+        size = 8 * 16 * cell["blocks"]
+        parts.append(np.frombuffer(data[:size], np.uint8).reshape(8, -1).T.copy().view("<f8"))
+        data = data[size:]
+    return np.concatenate(parts).reshape(-1, 16)
+
+
+def put(opened: Opened, name: str, values: Any) -> None:
+    data, first = b"", 0
+    for cell in opened.index["claims"][f"tiny.{name}"]["cells"]:
+        data += packed(values[first : first + cell["blocks"]])[1]
+        first += cell["blocks"]
+    opened.blocks[f"tiny.{name}"] = data
+
+
+def copied(opened: Opened) -> None:
+    values = observations(opened, "two")
+    values[1] = values[0]
+    put(opened, "two", values)
+
+
+def other_cell(opened: Opened) -> None:
+    """Blocks of the second cell, scaled to look like blocks of the first one."""
+    cells = opened.index["claims"]["tiny.two"]["cells"]
+    values = observations(opened, "two")
+    values[0] = values[cells[0]["blocks"]] / 2
+    put(opened, "two", values)
+
+
+def other_claim(opened: Opened) -> None:
+    opened.index["claims"]["tiny.two"]["cells"] = opened.index["claims"]["tiny.three"]["cells"]
+    opened.blocks["tiny.two"] = opened.blocks["tiny.three"]
+
+
+def other_seed(opened: Opened) -> None:
+    opened.record["suite"]["seed"] = 5
+    for claim in opened.record["claims"]:
+        claim["seed"] = 5
+
+
+def verdict(opened: Opened) -> None:
+    """SUPPORTED becomes REFUTED, with an interval that agrees."""
+    entry = opened.entry()
+    entry.update(verdict="REFUTED", outcome="failed")
+    for part in entry["components"][:1]:
+        part.update(verdict="REFUTED", interval=[1.2, 1.3], one_sided=[1.21, 1.29], estimate=1.25)
+
+
+def interval(opened: Opened) -> None:
+    part = opened.entry()["components"][1]
+    part["one_sided"] = [1 - 1e-4, 1 + 1e-4]
+
+
+def region(opened: Opened) -> None:
+    for part in opened.entry()["components"]:
+        part["region"] = [0.5, 1.5]
+
+
+def control(opened: Opened) -> None:
+    opened.entry()["controls"].append(dict(opened.entry()["controls"][0], id="another"))
+
+
+def certificate(opened: Opened) -> None:
+    opened.entry()["certificate"] = 1e-12
+
+
+def alpha(opened: Opened) -> None:
+    opened.entry()["alpha"] /= 2
+
+
+def looks(opened: Opened) -> None:
+    opened.entry()["looks"] -= 1
+
+
+def left_out(opened: Opened) -> None:
+    opened.record["claims"].remove(opened.entry("three"))
+    del opened.index["claims"]["tiny.three"], opened.blocks["tiny.three"]
+
+
+def not_run(opened: Opened) -> None:
+    entry = opened.entry("three")
+    kept: dict[str, Any] = {
+        "state": "NOT RUN",
+        "verdict": None,
+        "outcome": "skipped",
+        "components": [],
+    }
+    entry.update(kept, reason="time: 9m did not suffice")
+    del opened.index["claims"]["tiny.three"], opened.blocks["tiny.three"]
+
+
+def no_evidence(opened: Opened) -> None:
+    del opened.index["claims"]["tiny.three"], opened.blocks["tiny.three"]
+
+
+def too_few(opened: Opened) -> None:
+    values = observations(opened, "two")
+    opened.index["claims"]["tiny.two"]["cells"][2]["blocks"] -= 1
+    put(opened, "two", values[:-1])
+
+
+def too_many(opened: Opened) -> None:
+    values = observations(opened, "two")
+    opened.index["claims"]["tiny.two"]["cells"][2]["blocks"] += 1
+    put(opened, "two", np.concatenate([values, values[-1:]]))
+
+
+def declaration(opened: Opened) -> None:
+    held = opened.index["claims"]["tiny.one"]
+    held["declaration"] = held["declaration"].replace('"looks": 6', '"looks": 7')
+    assert '"looks": 7' in held["declaration"]
+
+
+def draws(opened: Opened) -> None:
+    """A second evidence set, drawn under another seed, of which the record says nothing."""
+    opened.entry()["draws"] = opened.entry()["draw"] = 2
+
+
+def chain(opened: Opened) -> None:
+    (_, *drawn), *link = opened.index["chain"][0]
+    opened.index["chain"][0] = [["tiny.two", *drawn], *link]
+
+
+FORGERIES: dict[Callable[[Opened], None], str] = {
+    scaled: "tiny.two: block 3 of scale=1.0 is not what the code gives: 'value' is off by 0.001",
+    copied: "tiny.two: block 1 of scale=1.0 is not what the code gives",
+    other_cell: "tiny.two: block 0 of scale=1.0 is not what the code gives",
+    other_claim: "tiny.two: block",
+    other_seed: "57 of 57 blocks drawn again, 57 differ",
+    verdict: "tiny.one: verdict: REFUTED in the record, SUPPORTED when judged again",
+    interval: "tiny.one: components[1].one_sided[0]: 0.9999 in the record",
+    region: "tiny.one: components[0].region[0]: 0.5 in the record, 0.95 when judged again",
+    control: "tiny.one: controls: 2 entries in the record, 1 when judged again",
+    certificate: "tiny.one: certificate: 1e-12 in the record, None when judged again",
+    alpha: "tiny.one: alpha:",
+    looks: "tiny.one: looks:",
+    left_out: "tiny.three: runs in this tier, and has no verdict: left out of the record",
+    not_run: "tiny.three: runs in this tier, and has no verdict: NOT RUN",
+    no_evidence: "tiny.three: evidence without a verdict, or a verdict without evidence",
+    too_few: "tiny.two: cannot be judged: BundleError: the bundle lacks block",
+    too_many: "tiny.two: it has blocks that no look asks for",
+    declaration: "tiny.one: its declaration or predictions are not those of this checkout",
+    draws: "tiny.one: evidence set 2 of 2: not so in the chain",
+    chain: "the ledger: its chain of draws was edited at number 1",
+}
+"""Each of them is found, with what is said of it."""
+
+
+@pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
+def test_a_forgery_is_found(
+    opened: Opened,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    forge: Callable[[Opened], None],
+) -> None:
+    """The manifest, and as far as it can the record, agree with what was forged."""
+    forge(opened)
+    opened.save(tmp_path / "forged.zip")
+    assert audit(tmp_path / "forged.zip") == 1
+    assert FORGERIES[forge] in capsys.readouterr().out.replace("FOUND ", "")
+
+
+def test_a_run_of_some_claims_leaves_out_the_others(opened: Opened, tmp_path: Path) -> None:
+    left_out(opened)
+    opened.save(tmp_path / "part.zip")
+    assert audit(tmp_path / "part.zip", "--part") == 0
+
+
+def halved(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:2000])
+
+
+def flipped(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[content.find(b"tiny.one.bin") + 40] ^= 1
+    path.write_bytes(content)
+
+
+def a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def rewritten(path: Path, comment: bytes = COMMENT, **parts: bytes) -> None:
+    """The same archive with other parts, under the manifest that it had."""
+    with zipfile.ZipFile(path) as archive:
+        kept = {name: archive.read(name) for name in archive.namelist()}
+    names = {name.replace("_", "."): data for name, data in parts.items()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.comment = comment
+        for name, data in {**kept, **names}.items():
+            archive.writestr(name, data)
+
+
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "truncated": (halved, "no bundle, or a damaged one"),
+    "flipped": (flipped, "no bundle"),
+    "foreign": (lambda path: rewritten(path, b""), "no bundle"),
+    "text": (lambda path: path.write_text("PK"), "no bundle, or a damaged one"),
+    "nothing": (Path.unlink, "cannot be read (No such file"),
+    "a folder": (a_folder, "cannot be read (Is a directory"),
+    "another record": (lambda path: rewritten(path, record_json=b"{}"), "not what its manifest"),
+    "a part more": (
+        lambda path: rewritten(path, **{"blocks/tiny.four.bin": b"1"}),
+        "not what its manifest says: 'blocks/tiny.four.bin'",
+    ),
+    "a path": (lambda path: rewritten(path, **{"../../out.bin": b"1"}), "it holds '../../out.bin'"),
+    "a bomb": (
+        lambda path: rewritten(path, **{"blocks/bomb.bin": bytes(2**26 + 1)}),
+        "bytes where a bundle has at most",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_file_that_is_no_bundle_gives_one_clear_error(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    damage, says = DAMAGE[kind]
+    copy = tmp_path / "copy.zip"
+    shutil.copy(path, copy)
+    damage(copy)
+    capsys.readouterr()
+    assert audit(copy) == 2
+    captured = capsys.readouterr()
+    assert says in captured.err
+    assert captured.err.count("\n") == 1
+    assert not captured.out
+
+
+def test_a_bundle_of_other_code_is_refused(
+    opened: Opened, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened.index["claims"]["tiny.one"]["code"] = "0" * 16
+    opened.record["suite"]["commit"] = "c0ffee\x1b"
+    opened.save(tmp_path / "other.zip")
+    assert audit(tmp_path / "other.zip") == 2
+    said = capsys.readouterr().err
+    assert "made with other code than this checkout has, for 1 of 3 claims" in said
+    assert "\x1b" not in said
+
+
+def test_a_bundle_needs_the_ledger_of_its_record(
+    folder: Path, path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, ledger = tmp_path / "out.zip", tmp_path / "ledger.sqlite"
+    assert main(["bundle", str(out), "--ledger", str(ledger)]) == 2
+    assert "no such file; name a ledger" in capsys.readouterr().err
+    record = json.loads((folder / "reports/latest/report.json").read_text(encoding="utf-8"))
+    record["claims"][0]["title"] = "Another title"
+    (tmp_path / "report.json").write_text(json.dumps(record), encoding="utf-8")
+    assert main(["bundle", str(out), "--record", str(tmp_path / "report.json")]) == 2
+    assert "title: Another title in the record" in capsys.readouterr().err
+    assert not out.exists()
+    out.write_text("mine")
+    assert main(["bundle", str(out)]) == 2
+    assert out.read_text() == "mine"
+    assert (folder / LEDGER).exists()

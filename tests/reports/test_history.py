@@ -1,0 +1,89 @@
+"""One page of many records: what changed of each claim, and what drifts before it fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from recall_reports.__main__ import main
+from recall_reports.compare import history
+from recall_reports.files import dump
+from recall_reports.record import Component, Range, Record
+from recall_reports.values import Verdict
+from tests.reports import sample
+
+
+def at(started: str, estimate: float, half: float = 0.01, region: float = 0.05) -> Record:
+    """A record with one claim, whose interval is that around an estimate."""
+    claim, whole = sample.trigger_signal(), sample.record()
+    ends = Range(estimate - half, estimate + half)
+    wide = Range(1 - region, 1 + region)
+    claim.components = [
+        Component(
+            name="all",
+            estimate=estimate,
+            interval=ends,
+            one_sided=ends,
+            region=wide,
+            verdict=Verdict.SUPPORTED,
+        )
+    ]
+    claim.headline = 0
+    return replace(whole, suite=replace(whole.suite, started=started), claims=[claim])
+
+
+def note(*records: Record) -> str:
+    [course] = history.courses(records)
+    assert len(course.entries) == len(records)
+    return course.note
+
+
+DAYS = [f"2026-01-0{day}T00:00:00+00:00" for day in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("estimates", "says"),
+    [
+        ([1.0, 1.0, 1.0], ""),
+        ([1.0], ""),
+        ([1.0, 1.002, 0.998], ""),
+        ([1.0, 1.02], "drifts: the estimate has left its first interval"),
+        ([1.0, 1.001, 1.002, 1.003], ""),
+        (
+            [1.0, 1.001, 1.002, 1.003, 1.004],
+            "drifts: nearer to the region's edge in each of the last 5 records",
+        ),
+        ([1.004, 1.003, 1.002, 1.001, 1.0], ""),
+    ],
+)
+def test_a_drift_is_told(estimates: list[float], says: str) -> None:
+    assert note(*(at(day, x) for day, x in zip(DAYS, estimates, strict=False))) == says
+
+
+def test_a_changed_region_and_a_changed_verdict_are_told() -> None:
+    one, other = at(DAYS[0], 1.0), at(DAYS[1], 1.0)
+    assert note(one, at(DAYS[1], 1.0, region=0.1)) == "region changed"
+    other.claims[0].verdict = "REFUTED"
+    assert note(one, other) == "verdict changed: SUPPORTED, REFUTED"
+
+
+def test_records_of_a_folder_are_one_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for day, name in zip(DAYS, ("b/report", "a", "c"), strict=False):
+        record = at(day, 1.0)
+        record.suite.commit = f"<{name}>"
+        dump(record, tmp_path / f"{name}.json")
+    (tmp_path / "other.json").write_text("{}")
+    (tmp_path / "spoilt.json").write_text('{"schema": "recall-claims/0"}')
+    page = tmp_path / "history.html"
+    assert main(["history", str(tmp_path), "--to", str(page)]) == 0
+    assert "left out:" in capsys.readouterr().err
+    text = page.read_text(encoding="utf-8")
+    assert "None of 1 claims changed over 3 records" in text
+    places = [text.index(f"&lt;{name}&gt;") for name in ("b/report", "a", "c")]
+    assert places == sorted(places)
+    assert main(["history", str(tmp_path / "nowhere")]) == 2
+    assert "no record in it" in capsys.readouterr().err

@@ -1,0 +1,278 @@
+"""What the functions of all rooms refuse, and what each message says of it.
+
+A row is the call as a user would write it, by its full name, and a part of the message.
+"""
+
+import importlib
+import math
+import pkgutil
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import simulation
+import theory
+from simulation.attention import sampling
+from simulation.attention_mlp.three_steps import draw_layer
+from simulation.factual import task
+from simulation.factual.constructions import compressed_values
+from simulation.factual.sequential_learning import product_dictionary
+from simulation.factual.trained_transformer import Sizes
+from simulation.lower_bound import gradient_channel, width_information
+from simulation.memory import mlp
+from tests.unit.draws import generators
+from theory.attention.problem import Problem
+from theory.attention_mlp.problem import MlpProblem
+from theory.factual import sequential_learning as flow
+from theory.memory.mlp import mlp_memory_accuracy
+from theory.spectral import flows
+
+SIZES = {"vocab_size": 128, "length": 8, "dim": 32}
+ORTHONORMAL = Problem(vocab_size=64, length=8, samples=64, dim=80, embeddings="orthonormal")
+MANY = flow.Sizes(subjects=16, relations=4, answers=8)
+PRODUCT = product_dictionary(4, 3, 2)
+SIX = flows.Facts(subjects=6, relations=4)
+
+
+def problem(**changes: Any) -> Problem:
+    return Problem.of({**SIZES, "samples": 1024, **changes})
+
+
+def layer(**changes: Any) -> MlpProblem:
+    more = {"samples": 1024, "width": 128, "activation": "tanh"}
+    return MlpProblem.of({**SIZES, **more, **changes})
+
+
+def batch(**changes: Any) -> sampling.Batch:
+    sizes: dict[str, Any] = {"vocab_size": 12, "length": 5, "samples": 36, "dim": 14}
+    return sampling.draw(generators(1), **sizes | changes)
+
+
+def gradient(**changes: int) -> gradient_channel.Observation:
+    sizes = {"vocab_size": 32, "length": 4, "samples": 512, "dim": 16}
+    return gradient_channel.discrete(generators(1), **sizes | changes).observation
+
+
+def feature_shares(width: int) -> object:
+    return width_information.shares(
+        generators(1), vocab_size=24, length=4, dim=4, width=width, activation="relu", sequences=64
+    )
+
+
+def narrow(width: int) -> object:
+    return draw_layer(generators(1), width=width, dim=3, activation="relu")
+
+
+def compressed(known: task.Facts, head_dim: int) -> object:
+    rng = generators(1)[0]
+    return compressed_values(rng, known, group=4, head_dim=head_dim, width=8)
+
+
+def facts(dim: int = 64) -> task.Facts:
+    return task.draw(generators(1)[0], subjects=8, relations=4, answers=4, dim=dim)
+
+
+def transformer(**changes: int) -> Sizes:
+    sizes = {"subjects": 3, "relations": 2, "answers": 2, "heads": 2, "head_dim": 2, "width": 4}
+    return Sizes(**sizes | changes)
+
+
+def stored(**changes: Any) -> object:
+    sizes: dict[str, Any] = {"associations": 10, "outputs": 10, "dim": 4}
+    return mlp.draw(generators(1), **sizes | changes)
+
+
+def made(**changes: Any) -> object:
+    return mlp.constructed(generators(1), associations=4, dim=4, width=5, **changes)
+
+
+def recalled(**changes: Any) -> float:
+    sizes: dict[str, Any] = {"associations": 64, "outputs": 64, "dim": 32, "width": 100}
+    return mlp_memory_accuracy(**sizes | changes)
+
+
+for package in (theory, simulation):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)  # so that each is an attribute of its package
+
+NAMES = {
+    **globals(),
+    "np": np,
+    "torch": torch,
+    "inf": math.inf,
+    "nan": math.nan,
+    "rngs": generators,
+    "rng": generators(1)[0],
+}
+OUTSIDE = (0.0, 1.0, -1.0, math.nan)
+NEEDED = ("subjects", "relations", "answers", "heads", "head_dim")
+LAWS = ("recalled_gradient", "recalled_spectral", "recalled_newton")
+REFUSED = (
+    ("problem(vocab_size=1)", "vocab_size is 1: give an integer of at least 2"),
+    ("problem(length=1)", "length is 1"),
+    ("problem(samples=0)", "samples is 0"),
+    ("problem(dim=2.5)", "dim is 2.5"),
+    ("problem(samples=True)", "samples is True"),
+    ("problem(embeddings='cube')", "embeddings is 'cube': give one of sphere, gaussian"),
+    ("problem(embeddings='orthonormal', dim=129)", "give dim of at least 130"),
+    ("theory.attention.capacity.critical_samples(64, 8, 65)", "at most vocab_size"),
+    ("theory.attention.capacity.binding(64, 1, 32)", "give an integer"),
+    ("theory.attention.critical.power_law('F', vocab_size=2, length=2, dim=2)", "one of A, B, C"),
+    *(
+        (f"theory.attention.critical.critical_snr(**SIZES, probability={p})", r"inside \(0, 1\)")
+        for p in OUTSIDE
+    ),
+    *(
+        (f"theory.attention.critical.critical_samples_full(problem(), probability={p})", "inside")
+        for p in OUTSIDE
+    ),
+    ("theory.attention.end_to_end.end_to_end_accuracy(ORTHONORMAL)", "orthonormal"),
+    ("theory.attention.localisation.probability(ORTHONORMAL)", "use theory.attention.orthonormal"),
+    ("theory.attention.recall.recall_accuracy(ORTHONORMAL)", "orthonormal"),
+    ("theory.attention.recall.recall_accuracy_gaussian(ORTHONORMAL)", "orthonormal"),
+    ("theory.attention.recall.half_dim_refined(ORTHONORMAL)", "orthonormal"),
+    ("layer(width=0)", "width is 0"),
+    ("layer(activation='sine')", "unknown activation"),
+    ("layer(embeddings='gaussian')", "'sphere' only"),
+    ("theory.attention_mlp.activations.moments('sine', 1.0)", "unknown activation 'sine'"),
+    ("theory.attention_mlp.activations.moments('relu', 0.0)", "positive"),
+    ("theory.lower_bound.linear_mmse.linear_mmse_accuracy(problem(dim=2))", "dim is 2"),
+    ("theory.lower_bound.linear_mmse.linear_mmse_accuracy(problem(dim=127))", "dim is 127"),
+    *(
+        (f"theory.factual.additive_heads.{what}_dim(0, 4)", "tell apart")
+        for what in ("subject", "relation")
+    ),
+    *(
+        (f"theory.factual.additive_heads.{what}_dim(3, 1)", "tell apart")
+        for what in ("subject", "relation")
+    ),
+    ("theory.factual.constructions.guess_by_relation(0, 3)", "give"),
+    ("theory.factual.constructions.attention_dim(4, 0, 3)", "give"),
+    ("theory.factual.constructions.attention_dim(4, 1, 1)", "give"),
+    ("theory.factual.constructions.attention_accuracy(4, 8, 4, 8)", "give"),
+    ("theory.factual.constructions.selective_dim(2, 1, 20, margin=1.5)", "give"),
+    ("theory.factual.constructions.focus(2, 16, 2, margin=0.5, scale=8.0)", "give"),
+    ("theory.factual.constructions.mlp_width(4, 1, 1, 32)", "give"),
+    (
+        "theory.factual.constructions.compressed_accuracy(8, 4, 2, 32, 8, group=8, head_dim=2, "
+        "frequency=6.0)",
+        "give",
+    ),
+    ("flow.Sizes(subjects=1, relations=4, answers=8)", "at least 2"),
+    ("flow.loss(MANY, 1.0, scale=0.5)", "scale"),
+    ("flow.half_time(MANY, 'subject', scale=0.0)", "scale"),
+    ("flow.loss(MANY, inf, scale=1e-5)", "too long"),
+    ("theory.factual.trained_transformer.capacity(-1)", "not negative"),
+    ("theory.factual.trained_transformer.traded_capacity(-1, 5)", "not negative"),
+    ("theory.factual.trained_transformer.traded_capacity(1, -5)", "not negative"),
+    ("theory.memory.bits.accuracy_ceiling(facts=4, outputs=1, bits=1)", "too few"),
+    ("theory.memory.bits.loss_floor(facts=4, outputs=2, bits=-1)", "too few"),
+    ("theory.memory.bits.fano_bits(facts=4, outputs=2, accuracy=0.1)", "not between"),
+    ("theory.memory.bits.recall_probability('magic', 10, dim=8, width=8)", "unknown construction"),
+    ("theory.memory.linear.linear_memory_accuracy(2, 16)", "associations"),
+    ("theory.memory.linear.one_bit_accuracy(16, 3)", "dim"),
+    ("theory.memory.linear.low_rank_accuracy(16, 16, 17)", "rank"),
+    ("theory.memory.listwise.critical_load(0.0)", "share"),
+    ("theory.memory.listwise.critical_load(1.0)", "share"),
+    ("theory.memory.listwise.critical_associations(2, 0.5)", "dim"),
+    ("recalled(outputs=1)", "at least 2 outputs"),
+    ("recalled(outputs=65)", "no more outputs"),
+    ("recalled(dim=1)", "dim is 1"),
+    ("recalled(features='tanh')", "unknown features 'tanh'"),
+    ("recalled(width=33.0, features='relu')", "must exceed 33"),
+    ("recalled(width=0.0)", "width is 0"),
+    ("theory.memory.mlp.capacity(dim=32, width=0.1)", "not even 3"),
+    ("theory.memory.optimal.critical_associations(1)", "give"),
+    ("theory.memory.optimal.critical_associations(256)", "give"),
+    ("theory.memory.optimal.frozen_associations(0)", "give"),
+    ("theory.memory.optimal.separable_probability(1, 4)", "give"),
+    ("theory.memory.optimal.separable_probability(4, 0)", "give"),
+    ("theory.memory.optimal.associations_on_line(0, 2.0)", "give"),
+    ("theory.memory.optimal.associations_on_line(8, 0.0)", "give"),
+    ("theory.memory.zipf.cutoff_error(1.0, 5, 64, 10)", "alpha"),
+    ("theory.memory.zipf.power_error(2.0, 5, 2, 0.5, 10)", "dim"),
+    ("theory.memory.zipf.cutoff_error(2.0, 5, 64, 2)", "stored"),
+    ("theory.memory.zipf.many_labels_error(2.0, 5, 64, 10)", "labels"),
+    ("theory.memory.zipf.power_exponent(2.0, 0.25)", "converge"),
+    ("theory.memory.zipf.unseen_mass(2.0, 0)", "samples"),
+    ("theory.spectral.flows.Facts(subjects=1, relations=4)", "at least 2"),
+    ("theory.spectral.flows.Facts(subjects=4, relations=4, start=0.5)", "start"),
+    ("theory.spectral.flows.sign_rates(SIX, 'subject', 'HOO')", "not a power of 2"),
+    ("theory.spectral.flows.sign_rates(SIX, 'subject', 'OO')", "none of OOO"),
+    ("theory.spectral.flows.learning_time(SIX, 'subject', flow='gradient', error=1.0)", "error"),
+    *((f"theory.spectral.one_step.{law}(8, 100, 1.0)", "exponent") for law in LAWS),
+    *((f"theory.spectral.one_step.{law}(100, 100, 2.0)", "dim") for law in LAWS),
+    ("theory.spectral.one_step.recalled_spectral(8, 100, 2.0, 0)", "batch"),
+    ("batch(vocab_size=1)", "vocab_size is 1: give at least 2"),
+    ("batch(length=1)", "length is 1: give at least 2"),
+    ("batch(samples=0)", "samples is 0: give at least 1"),
+    ("batch(dim=-3)", "dim is -3: give at least 1"),
+    ("batch(embeddings='cube')", "unknown embeddings 'cube': choose one of sphere"),
+    ("batch(embeddings='orthonormal', dim=13)", "raise dim to at least 14"),
+    ("batch(balanced=True, samples=37)", "make samples a multiple of vocab_size"),
+    ("sampling.draw([], vocab_size=4, length=2, samples=2, dim=3)", "one numpy Generator per rep"),
+    ("sampling.fresh(batch(), rngs(2), samples=4)", "2 generators for 1 replicates: pass one per"),
+    ("sampling.fresh(batch(), rngs(1), samples=0)", "samples is 0"),
+    ("simulation.attention.localisation.mirrored(batch(trigger_in_values=True))", "other values"),
+    ("narrow(width=0)", "width is 0"),
+    ("simulation.attention_mlp.activations.activation('sine')", "unknown activation"),
+    ("simulation.lower_bound.estimators.named('oracle')", "choose one of matched filter, "),
+    (
+        "simulation.lower_bound.estimators.whitening.whiten(gradient(dim=32))",
+        "below vocab_size = 32",
+    ),
+    ("simulation.lower_bound.estimators.exact_bayes.every_map(8)", "at most 7"),
+    (
+        "simulation.lower_bound.estimators.exact_bayes.posterior(gradient(vocab_size=4))",
+        "label counts are hidden",
+    ),
+    *((f"feature_shares(width={width})", f"width is {width}") for width in (4, 24)),
+    (
+        "simulation.factual.additive_heads.subject_code_exists(rng, relations=0, answers=2, dim=3)",
+        "at least 1",
+    ),
+    ("task.draw(rng, subjects=1, relations=0, answers=2, dim=4)", "relations is 0"),
+    ("task.prompts(rng, facts(), length=2)", "at least 3"),
+    ("task.best_guess(facts(), know='answer')", "choose subject or relation"),
+    ("simulation.factual.constructions.attention_only(facts(), head_dim=3)", "do not divide"),
+    ("simulation.factual.constructions.attention_only(facts(dim=3), head_dim=4)", "no dual basis"),
+    ("compressed(facts(dim=8), head_dim=3)", "do not fit"),
+    (
+        "simulation.factual.constructions.attention_mlp(rng, facts(), head_dim=4, width=0)",
+        "width is 0",
+    ),
+    ("simulation.factual.sequential_learning.product_dictionary(6, 2, 4)", "evenly"),
+    (
+        "simulation.factual.sequential_learning.FactPrompts([np.array([[0, 0]])], answers=2)",
+        "outside the block",
+    ),
+    (
+        "simulation.factual.sequential_learning.FactPrompts([PRODUCT], answers=2, length=2)",
+        "too few",
+    ),
+    *((f"transformer({name}=0)", name) for name in NEEDED),
+    ("transformer(width=-1)", "width"),
+    ("simulation.memory.linear.draw(rngs(1), associations=1, dim=3)", "associations"),
+    ("simulation.memory.linear.subspaces(rngs(1), dim=3, width=4)", "width"),
+    *((f"simulation.memory.listwise.competitors(11, {x})", "share") for x in (0.0, 1.0, 0.95)),
+    ("stored(outputs=1)", "at least 2"),
+    ("stored(dim=1)", "at least 2"),
+    ("stored(outputs=20)", "cannot use all"),
+    ("mlp.draw([], associations=4, outputs=4, dim=4)", "no generator"),
+    ("made(features='tanh')", "unknown features"),
+    ("made(features='relu')", "leaves nothing"),
+    ("made(frequency=0)", "frequency 0"),
+    ("simulation.memory.optimal.draw([], dim=4, associations=4)", "pass|give"),
+    ("simulation.memory.optimal.draw(rngs(1), dim=0, associations=4)", "pass|give"),
+    ("simulation.memory.optimal.draw(rngs(1), dim=4, associations=1)", "pass|give"),
+    ("simulation.memory.zipf.error(rngs(1), stored=5, labels=1, dim=8, alpha=2.0)", "labels"),
+    ("simulation.spectral.facts.Facts(3, 2, inputs=torch.eye(5)[None])", "5 embeddings for 6"),
+)
+
+
+@pytest.mark.parametrize(("call", "says"), REFUSED)
+def test_what_makes_no_sense_is_refused_in_words(call: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        eval(call, NAMES)
