@@ -217,6 +217,12 @@ def not_run(opened: Opened) -> None:
     del opened.index["claims"]["tiny.three"], opened.blocks["tiny.three"]
 
 
+def kept(opened: Opened) -> None:
+    blocks = opened.entry("three")["blocks"]
+    blocks["kept"] = {"file": "baseline.json", "revision": "main"}
+    del opened.index["claims"]["tiny.three"], opened.blocks["tiny.three"]
+
+
 def no_evidence(opened: Opened) -> None:
     del opened.index["claims"]["tiny.three"], opened.blocks["tiny.three"]
 
@@ -262,8 +268,9 @@ FORGERIES: dict[Callable[[Opened], None], str] = {
     certificate: "tiny.one: certificate: 1e-12 in the record, None when judged again",
     alpha: "tiny.one: alpha:",
     looks: "tiny.one: looks:",
-    left_out: "tiny.three: runs in this tier, and has no verdict: left out of the record",
-    not_run: "tiny.three: runs in this tier, and has no verdict: NOT RUN",
+    left_out: "in whose tier it has cells: left out of the record",
+    not_run: "tiny.three: has no verdict of this run, in whose tier it has cells: NOT RUN",
+    kept: "in whose tier it has cells: taken from a baseline",
     no_evidence: "tiny.three: evidence without a verdict, or a verdict without evidence",
     too_few: "tiny.two: cannot be judged: BundleError: the bundle lacks block",
     too_many: "tiny.two: it has blocks that no look asks for",

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from recall_claims.audit.bundle import Bundle
 from recall_claims.audit.judging import differences, judge_again
-from recall_claims.audit.making import processor, settings_of
+from recall_claims.audit.making import judged_here, processor, settings_of
 from recall_claims.audit.sampling import order, share_at_most, wrong_at_most
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
@@ -131,7 +131,7 @@ class Auditor:
     def judge(self) -> None:
         """Hold records, declarations and blocks of all claims against one another."""
         entries = {entry.id: entry for entry in self.bundle.record.claims}
-        decided = {name for name, entry in entries.items() if entry.state == "DECIDED"}
+        decided = {name for name, entry in entries.items() if judged_here(entry)}
         try:
             chain = Chain(self.bundle.index.chain)
         except ValueError as error:
@@ -141,9 +141,12 @@ class Auditor:
             self._find(name, "evidence without a verdict, or a verdict without evidence")
         for name, claim in self.claims.items():
             runs = claim.why_not_run(self.settings.tier, self.bundle.record.suite.device) is None
-            if name not in decided and runs and not (self.part and name not in entries):
-                state = entries[name].state if name in entries else "left out of the record"
-                self._find(name, f"runs in this tier, and has no verdict: {state}")
+            entry, state = entries.get(name), "left out of the record"
+            if entry is not None:
+                state = "taken from a baseline" if entry.blocks.kept else entry.state
+            absent = entry is None or entry.blocks.kept is not None
+            if name not in decided and runs and not (self.part and absent):
+                self._find(name, f"has no verdict of this run, in whose tier it has cells: {state}")
         for name in sorted(decided & self.bundle.index.claims.keys()):
             try:
                 self._judge(entries[name], chain)
