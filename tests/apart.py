@@ -59,6 +59,19 @@ def run(folder: Path, *command: str, environment: Mapping[str, str] | None = Non
     return Result(done.returncode, done.stdout + done.stderr)
 
 
+def git(folder: Path, *arguments: str) -> str:
+    """What git prints there, as nobody.
+
+    Raises:
+        subprocess.CalledProcessError: it failed.
+    """
+    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
+    command = ["git", *identity, *arguments]
+    return subprocess.check_output(
+        command, cwd=folder, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True
+    ).strip()
+
+
 def run_pytest(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str], seconds: float = 300
 ) -> Result:

@@ -171,12 +171,11 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         "standard": rc.scan(ACCURATE, "dim", DIM, (0.6,)),
         "full": rc.scan((*ACCURATE, *LARGE[2:3]), "dim", DIM, (0.6, 0.75)),
     },
-    replicates=256,
-    looks=2,
-    rule=rc.MeanDifference(rc.Region(-0.01, 0.01)),
+    replicates=128,
+    looks=6,
+    rule=rc.ProportionDifference(rc.Region(-0.01, 0.01)),
     why="""The laws are exact; codes that share an embedding are taken as independent, of
-        relative order 1/d in the number of errors; 1% is the resolution asked for. Bets would take
-        1500 replicates to tell 1% from an accuracy near 1.""",
+        relative order 1/d in the number of errors; 1% is the resolution asked for.""",
     controls=(
         rc.at(
             "swapped",

@@ -82,11 +82,10 @@ def n_log_n(cell: rc.Cell) -> float:
         "standard": middle(0.25) + middle(0.5)[:1],
         "full": middle(0.25, 0.5),
     },
-    rule=rc.MeanDifference(rc.Region(-0.02, 0.02)),
-    why="""the theory states an error of 0.01; as much again for sampling. Bets on accuracies would
-        take twice as many replicates as t intervals do""",
-    replicates=256,
-    looks=2,
+    rule=rc.ProportionDifference(rc.Region(-0.02, 0.02)),
+    why="the theory states an error of 0.01; as much again for sampling",
+    replicates=64,
+    looks=6,
     controls=(
         rc.Control("leading-order", "Gaussian scores of variance v", leading_accuracy),
         rc.at("both-layers", "2 md, the weights of both layers", width=lambda c: 2 * c["width"]),
@@ -284,12 +283,11 @@ def relu_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         the neurons' share of the interference"""
     ),
     cells={"standard": RELU_WIDE},
-    rule=rc.MeanDifference(rc.Region(-0.03, 0.03)),
+    rule=rc.ProportionDifference(rc.Region(-0.03, 0.03)),
     why="""overlaps of quadratic features are skewed, not normal, which the theory neglects: it
-        states an error of 0.02; the rest is sampling, by t intervals, as bets would take four
-        times the replicates""",
-    replicates=64,
-    looks=1,
+        states an error of 0.02; the rest is sampling""",
+    replicates=32,
+    looks=6,
     controls=(
         rc.at("width-suffices", "interference falls as 1/m for ever", features="cosine"),
         rc.at(

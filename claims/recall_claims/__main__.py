@@ -1,7 +1,8 @@
-"""Write a small working paper with a claim, certify claims, look after a ledger, audit evidence."""
+"""Write a paper's first claim, ask a formula, certify claims, keep a ledger, audit evidence."""
 
 import argparse
 import importlib.util
+import json
 import keyword
 import sys
 from collections.abc import Sequence
@@ -21,8 +22,8 @@ LEDGER = Path(".recall-claims/ledger.sqlite")
 CERTIFICATES = Path("reports/certificates.json")
 EPILOG = (
     "exit status: 0 done; 1 a claim errs more often than its alpha says, or an audit found "
-    "something; 2 wrong usage, a name that is taken, a place that cannot be written, or a ledger "
-    "or bundle that cannot be used"
+    "something; 2 wrong usage, a name that is taken, a place that cannot be written, a formula "
+    "that is not there or has no value, or a ledger, bundle or report that cannot be used"
 )
 
 
@@ -33,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "new":
             folder = new(options.name, options.to)
             print(f"{folder}: judge it with `pytest {folder}`, then make it yours")
+        elif options.command == "predict":
+            _predict(options)
         elif options.command == "certify":
             from recall_claims.certify import command  # loads torch
 
@@ -47,6 +50,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"recall_claims: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _predict(options: argparse.Namespace) -> None:
+    from recall_claims import ask  # loads torch
+
+    sys.path.insert(0, "")  # as `python -m` does: the theory is a package of this folder
+    if options.prediction is None:
+        print("\n".join(ask.known(options.theory)))
+        return
+    formula = ask.find(options.prediction, options.theory)
+    found = list(ask.answers(formula, ask.values([*options.sizes, *options.table])))
+    claims = ask.tested_by(formula, options.baseline)
+    if options.json:
+        print(json.dumps(ask.plain(formula, found, claims), indent=1))
+    else:
+        print("\n".join(ask.lines(formula, found, claims)))
 
 
 def _look_after(options: argparse.Namespace) -> None:
@@ -104,12 +123,37 @@ def _parser() -> argparse.ArgumentParser:
     certify.add_argument("folder", type=Path, nargs="?", default=Path("claims"), help="of claims")
     certify.add_argument("--tier", default="standard", choices=("smoke", "standard", "full"))
     certify.add_argument("--seed", type=int, default=1001, help="of the evidence (1001)")
+    certify.add_argument(
+        "--worlds", type=int, default=3, help="for each t rule: this seed's, the next one's... (3)"
+    )
     certify.add_argument("-k", default="", metavar="TEXT", help="only those whose name holds it")
     certify.add_argument("--stale", action="store_true", help="only those whose certificate is")
     ledgers = LEDGER.with_name("calibration.sqlite")
     certify.add_argument("--ledger", type=Path, default=ledgers, metavar="FILE")
     certify.add_argument("--json", type=Path, default=CERTIFICATES, metavar="FILE")
     auditing.add(commands, LEDGER)
+    asked = commands.add_parser(
+        "predict",
+        help="what a formula says at given sizes, how well, and which claims test it",
+        description="For example: predict capacity.critical_samples vocab_size=50257 length=1024 "
+        "--table dim=256,512,1024",
+    )
+    asked.add_argument(
+        "prediction", nargs="?", help="its name, or module.name; without one, all are listed"
+    )
+    asked.add_argument("sizes", nargs="*", metavar="name=value", help="its parameters")
+    asked.add_argument(
+        "--table", action="append", default=[], metavar="NAME=A,B,C", help="a row for each value"
+    )
+    asked.add_argument("--json", action="store_true", help="for programs")
+    asked.add_argument("--theory", default="theory", metavar="PACKAGE", help="default: theory")
+    asked.add_argument(
+        "--baseline",
+        type=Path,
+        default=Path("reports/baseline.json"),
+        metavar="FILE",
+        help="the report with the verdicts (default reports/baseline.json, if it is there)",
+    )
     ledger = commands.add_parser("ledger", help="list what a ledger holds, or take out old blocks")
     doing = ledger.add_subparsers(dest="do", required=True)
     listing = doing.add_parser("list", help="print its registrations, and what was put aside")

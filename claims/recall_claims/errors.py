@@ -4,12 +4,9 @@ import sysconfig
 import traceback
 from pathlib import Path
 
-NOT_AUTHORS = tuple(
-    Path(folder).resolve()
-    for folder in (
-        Path(__file__).parent,
-        *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")),
-    )
+NOT_AUTHORS = (
+    Path(__file__).parent.resolve(),
+    *(Path(sysconfig.get_paths()[name]).resolve() for name in ("stdlib", "purelib", "platlib")),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,18 +70,20 @@ def run(
         seed: of the suite.
         device: "cpu" or "cuda".
         executor: as of `--executor`; "auto" takes a process per core.
-        ledger: where evidence is kept and looked for.
+        ledger: where evidence is kept and looked for. A claim that is written in a notebook is
+            drawn anew each time, since nothing says which cells its evidence depends on.
 
     Raises:
-        ClaimError: the claim is written wrongly, does not run in the tier or on the device, or
-            stands in no file, such as one that is declared in a notebook.
+        ClaimError: the claim is written wrongly, does not run in the tier or on the device, or is
+            of a notebook and would be simulated by other processes.
         ValueError: seed, device or executor make no sense, as of pytest's parse.
         SimulationError, LedgerError: as of a run of pytest.
     """
-    if claim.module == "__main__":
+    written_here = claim.module == "__main__"
+    if written_here and executor != "serial":
         raise ClaimError(
-            f"claim {claim.id} stands in no file, by which its evidence could be named; write it "
-            "to a .py file and import it"
+            f"claim {claim.id} is written in this notebook, which other processes cannot import: "
+            'leave executor="serial", or write the claim to a .py file and import it'
         )
     check(claim)
     parse.seed(str(seed), "seed=")
@@ -90,8 +93,10 @@ def run(
         raise ClaimError(f"{claim.id} does not run: {reason}")
     settings = Settings(tier=tier, seed=seed, device=device)
     spec = executors.resolve(executor, device, nested=False)
-    with executors.make(spec) as workers, Ledger(Path(ledger)) as kept:
-        outcome = scheduler.run(claim, settings, kept, workers)
-    file = os.path.relpath(inspect.getfile(claim.observe))
+    with tempfile.TemporaryDirectory() as passing:
+        path = Path(passing) / "ledger.sqlite" if written_here else Path(ledger)
+        with executors.make(spec) as workers, Ledger(path) as kept:
+            outcome = scheduler.run(claim, settings, kept, workers)
+    file = "a notebook" if written_here else os.path.relpath(inspect.getfile(claim.observe))
     entry = recording.paper(claim, settings.budget)
     return Judged(outcome, recording.decided(outcome, file, load(CERTIFICATES)), entry.paper)

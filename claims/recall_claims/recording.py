@@ -12,7 +12,7 @@ from msgspec import Struct, convert
 
 from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.declare.papers import papers
-from recall_claims.evidence import fingerprints
+from recall_claims.evidence import fingerprints, replay
 from recall_claims.evidence.executors import cores
 from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.run import Outcome, Settings
@@ -42,6 +42,8 @@ def decided(outcome: Outcome, file: str, certificates: Certificates | None = Non
     found.verdict = said(verdict, exploratory=claim.exploratory)
     found.outcome = "passed" if passes(claim, verdict) else "failed"
     found.resolution = outcome.decision.resolution
+    if verdict is Verdict.INCONCLUSIVE:
+        found.reason = replay.heavy(claim, outcome.evidence)
     # A certificate is about the alpha of the usual budget.
     if certificates is not None and settings.budget.probability <= DEFAULT:
         certificate = certificates.of(claim.id, settings.tier, outcome.registration)

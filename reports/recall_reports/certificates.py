@@ -19,10 +19,13 @@ FILE = "certificates.json"
 class Certificate(Struct, kw_only=True):
     """What was certified of a registration.
 
-    `method` is "exact" (by theorem, checked by enumeration), "t" (by importance sampling, in a
-    world made of the claim's own evidence) or "deterministic". `refutes` and `supports` are the
-    probabilities to do so wrongly, to be compared with `alpha`; `undecided` is the share of
-    bootstrapped worlds in which the last look does not end in the expected verdict.
+    `method` is "exact" (by theorem, checked by enumeration), "t" (by importance sampling, in
+    `worlds` made of fresh values of the claim's own simulation, a seed each) or "deterministic".
+    `refutes` and `supports` are the probabilities to do so wrongly, in the worst world, to be
+    compared with `alpha`; `least` is that of refuting in the best. `stress` is that of refuting
+    where one replicate in five times as many as the claim has is 20 standard deviations off: told
+    and not promised. `undecided` is the share of bootstraps in which the last look does not end in
+    the expected verdict.
     """
 
     registration: str
@@ -31,6 +34,9 @@ class Certificate(Struct, kw_only=True):
     refutes: Probability
     supports: Probability
     undecided: Probability
+    worlds: int = 0
+    least: Probability | None = None
+    stress: float | None = None
 
     @property
     def holds(self) -> bool:

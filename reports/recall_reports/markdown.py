@@ -53,7 +53,7 @@ def _overview(record: Record) -> list[str]:
 
 def _table(claims: Iterable[Claim]) -> list[str]:
     return [
-        "| verdict | claim | estimate [interval] | region | resolution | controls | time |",
+        f"| verdict | claim | {phrases.FINDING} | region | resolution | controls | time |",
         "|---|---|---|---|---|---|--:|",
         *map(_row, claims),
     ]

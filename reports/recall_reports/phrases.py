@@ -23,6 +23,9 @@ EXPLORED = (
     "what to expect; a run without --reuse-evidence draws evidence of its own and decides."
 )
 
+FINDING = "estimate [bounds]"
+"""Of what `finding` says."""
+
 PILOT = "region from a pilot"
 
 PLACES = {
@@ -211,7 +214,8 @@ def component_name(claim: Claim, component: Component, params: Parameters) -> st
 
 def reason(claim: Claim) -> str:
     """Why the claim is in its state, as a sentence."""
-    return standing(claim) if claim.state == "DECIDED" else sentence(claim.reason)
+    told = sentence(claim.reason) if claim.reason else ""
+    return f"{standing(claim)} {told}".strip() if claim.state == "DECIDED" else told
 
 
 def standing(claim: Claim) -> str:

@@ -193,8 +193,9 @@ class Hunt(Struct, kw_only=True):
 class Claim(Struct, kw_only=True):
     """One claim and its outcome.
 
-    `reason` says why a claim was not run or what broke; why a verdict is what it is follows from
-    the components and controls. `headline` is the index of the component that speaks for all.
+    `reason` says why a claim was not run, what broke, or why its data say nothing; else why a
+    verdict is what it is follows from the components and controls. `headline` is the index of the
+    component that speaks for all.
     `resolution` is the smallest error that the data would have refuted, on the rule's scale.
     `symbols` are the paper's letters for the parameters. `registration` is a hash of what was
     declared before the run. The ledger has drawn `draws` evidence sets for the claim in this tier,

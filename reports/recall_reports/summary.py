@@ -71,6 +71,12 @@ class Entry:
     claims: Sequence[Claim]
     provenance: str = ""
 
+    @property
+    def indirect(self) -> bool:
+        """Whether a paper has the statement, and all that tests it are derivations of our own."""
+        kinds = {claim.source.provenance for claim in self.claims}
+        return self.provenance != "derived" and kinds == {"derived"}
+
 
 def count(claims: Iterable[Claim]) -> dict[str, int]:
     """How many claims are in each state; those refuted as declared stand apart."""

@@ -95,12 +95,12 @@ def _table(claims: Sequence[Claim], *, width: int, unicode: bool, verbose: bool)
     )
     table.add_column("verdict", no_wrap=True)
     if wide:
-        for header in ("claim", "estimate [interval]", "region", "resolution"):
+        for header in ("claim", phrases.FINDING, "region", "resolution"):
             table.add_column(header, overflow="fold")
     else:
         name, finding = _shares(rows, width)
         table.add_column("claim", overflow="fold", width=name)
-        table.add_column("estimate [interval]", overflow="fold", width=finding)
+        table.add_column(phrases.FINDING, overflow="fold", width=finding)
     table.add_column("caught", no_wrap=True)
     table.add_column("time", justify="right", no_wrap=True)
     for row in rows:

@@ -45,8 +45,7 @@ _R2, _R6 = math.sqrt(2), math.sqrt(6)
 ACTIVATIONS: dict[str, Activation] = {
     "relu": Activation(torch.relu, lambda x: (x > 0).to(x.dtype)),
     "gelu": Activation(
-        lambda x: x * torch.special.ndtr(x),
-        lambda x: torch.special.ndtr(x) + x * _density(x),
+        lambda x: x * torch.special.ndtr(x), lambda x: torch.special.ndtr(x) + x * _density(x)
     ),
     "tanh": Activation(torch.tanh, lambda x: 1 - torch.tanh(x) ** 2),
     "x+x2": _polynomial(0, 1, 1),

@@ -32,7 +32,5 @@ def run(batch: Batch, layer: Layer, *, centred: bool = False) -> Outcome:
     localised = localisation.by_token(scores, length=batch.length)
     recalled = mlp.correct(batch, layer, memory).to(localised.dtype)
     return Outcome(
-        hit=(localised * recalled).mean(1),
-        localisation=localised.mean(1),
-        recall=recalled.mean(1),
+        hit=(localised * recalled).mean(1), localisation=localised.mean(1), recall=recalled.mean(1)
     )

@@ -146,8 +146,7 @@ class FactPrompts:
             [by_subject, residual.sum(1), everything, per_noise_token * everything], 1
         )
         return Weights(
-            attention=(weights.values * values).sum(2),
-            values=weights.attention[..., None] * values,
+            attention=(weights.values * values).sum(2), values=weights.attention[..., None] * values
         )
 
 

@@ -120,14 +120,7 @@ def separable(pairs: Pairs) -> torch.Tensor:
     return torch.cat([_separable(pairs[r : r + group]) for r in range(0, pairs.replicates, group)])
 
 
-def train(
-    pairs: Pairs,
-    *,
-    steps: int,
-    rate: float,
-    enough: float,
-    every: int = 32,
-) -> torch.Tensor:
+def train(pairs: Pairs, *, steps: int, rate: float, enough: float, every: int = 32) -> torch.Tensor:
     """Memories trained by full-batch Adam on the mean cross-entropy: (R, d, d).
 
     Adam has its usual constants and no weight decay.  As released, the share of stored pairs is

@@ -189,11 +189,7 @@ def _above(
 
 
 def _embeddings(
-    rng: np.random.Generator,
-    items: int,
-    dim: int,
-    device: str | torch.device,
-    dtype: torch.dtype,
+    rng: np.random.Generator, items: int, dim: int, device: str | torch.device, dtype: torch.dtype
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Inputs and outputs, each (N, d), drawn in float64 on the CPU."""
     tables = np.empty((2, items, dim))

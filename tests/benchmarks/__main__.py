@@ -102,9 +102,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--threads", type=int, default=2, help="of torch (default 2)")
     result.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     result.add_argument(
-        "--minutes",
-        type=float,
-        help="for hunt, each (5 of an error, 1 of the right theory)",
+        "--minutes", type=float, help="for hunt, each (5 of an error, 1 of the right theory)"
     )
     result.add_argument(
         "--planted",

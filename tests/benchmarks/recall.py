@@ -81,10 +81,7 @@ def efficiency(sizes: Sizes, dtype: str, device: str, rounds: int = 5) -> list[f
 
 
 def section(
-    device: str,
-    threads: int,
-    sizes: Sequence[Sizes] = SIZES,
-    product: Sizes | None = None,
+    device: str, threads: int, sizes: Sequence[Sizes] = SIZES, product: Sizes | None = None
 ) -> Section:
     """Time and memory at each size, and operations a second in both precisions."""
     rows, kept = [], True

@@ -4,10 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_claims import Cell
-from recall_claims.hunt.probe import probe
 from tests.benchmarks import hunts
-from tests.every_claim import imported
 from tests.mutation.planted import PLANTED
 
 EASY = PLANTED["never-guessed"]
@@ -34,19 +31,3 @@ def test_an_easy_error_is_found_and_kept(here: Path) -> None:
     assert "never-guessed" in (here / "HUNTS.md").read_text(encoding="utf-8")
     again = hunts.section([EASY.id], minutes=1.0)  # what is kept is not hunted again
     assert again == found
-
-
-def test_a_point_that_can_be_simpler_is_not_minimal() -> None:
-    claim = imported()[EASY.claims[0]]
-    with hunts.wrong(EASY):
-        least = Cell(vocab_size=2, samples=1, dim=4, embeddings="orthonormal")
-        for samples, minimal in ((1, True), (2, False)):
-            point = least.replace(samples=samples, trigger_in_values=False)
-            found = probe(claim, point, seed=7, device="cpu")
-            assert hunts.is_minimal(claim, found, 7) is minimal
-
-
-@pytest.mark.usefixtures("here")
-def test_the_right_theory_is_hunted_under_other_seeds() -> None:
-    hunts.measure([], 2, minutes=0.01)
-    assert list(hunts._kept()["true"]) == [str(hunts.SEED + 1), str(hunts.SEED + 2)]

@@ -4,6 +4,8 @@
 Certificates of claims are made by `python -m recall_claims certify`.
 """
 
+from __future__ import annotations
+
 import argparse
 import sys
 from pathlib import Path

@@ -5,6 +5,8 @@ what it simulates. Other claims predict by something made of a formula, or searc
 `_by_other_claims` adds what they lack. The functions at the end simulate what no claim does.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

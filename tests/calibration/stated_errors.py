@@ -10,6 +10,8 @@ checks). So the probability that any prediction is shown to break an error that 
 1e-3.
 """
 
+from __future__ import annotations
+
 import hashlib
 import math
 import time

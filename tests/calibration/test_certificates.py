@@ -122,4 +122,4 @@ def test_t_claims_of_the_smoke_tier_keep_their_promise_too(tmp_path: Path) -> No
         for claim in imported().values():
             if not claim.rule.exact and claim.why_not_run("smoke", "cpu") is None:
                 outcome = run(claim, settings, ledger, SerialExecutor())
-                assert certify(outcome, worlds=1).holds, claim.id
+                assert certify(outcome, bootstraps=1).holds, claim.id

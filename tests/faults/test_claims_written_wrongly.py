@@ -13,8 +13,6 @@ CELLS = "cells=grid(scale=(1.0, 2.0, 5.0))"
 @pytest.mark.parametrize(
     ("edit", "says"),
     [
-        (("    source=SOURCE,\n", ""), "no provenance"),
-        (("    regime=", "    title="), "keyword argument repeated"),
         ((CELLS, "cells=grid(scale=())"), "has no values"),
         (
             ("    time.sleep(0.0)\n", "    signal.trigger_signal\n"),

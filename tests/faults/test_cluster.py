@@ -82,34 +82,6 @@ def test_a_killed_worker_changes_nothing(suite: Suite, workers: LocalCluster) ->
     assert kept_by_then < total
 
 
-@pytest.mark.thorough
-def test_workers_may_join_and_leave(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(suite.folder)
-    suite.write("one", "two", "three", "four", pause=0.05)
-    serial = suite.run("--ledger", "serial.sqlite", "--report-dir", "serial")
-    assert serial.status == 0, serial.text
-    with LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=False,
-        protocol="tcp://",
-        host="127.0.0.1",
-        dashboard_address=None,
-    ) as workers:
-        changes = {0.2: 8, 0.8: 1, 1.2: 5}
-        timers = [threading.Timer(at, workers.scale, [count]) for at, count in changes.items()]
-        for timer in timers:
-            timer.start()
-        address = f"dask:{workers.scheduler_address}"
-        result = suite.run("--executor", address, "--ledger", "dask.sqlite")
-        for timer in timers:
-            timer.join()
-
-    assert result.status == 0, result.text
-    assert suite.figures() == suite.figures("serial")
-    assert places(suite, "dask.sqlite") == places(suite, "serial.sqlite")
-
-
 def test_a_cluster_of_tls_takes_those_who_have_its_certificate(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:

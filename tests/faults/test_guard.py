@@ -18,14 +18,13 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.apart import run_pytest
+from tests.apart import git, run_pytest
 from tests.faults.conftest import HEAD, LIBRARY, PAPER, REPOSITORY, written
 
 WORKFLOWS = REPOSITORY / ".github" / "workflows"
 ACTIONS = WORKFLOWS.with_name("actions")
 LOCAL = "./.github/actions/"
 NAMES = ("guard", "guard-compare")
-IDENTITY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
 Step = dict[str, Any]
 
 CONFTEST = """
@@ -75,13 +74,6 @@ SUITE = {
     "simulation/tiny.py": "import numpy as np\n\n\ndef values(rngs, scale):\n"
     "    return np.array([rng.normal(scale, 0.1) for rng in rngs])\n",
 }
-
-
-def git(folder: Path, *arguments: str) -> str:
-    command = ["git", *IDENTITY, *arguments]
-    return subprocess.run(
-        command, cwd=folder, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
-    ).stdout.strip()
 
 
 def write(folder: Path, files: dict[str, str]) -> str:

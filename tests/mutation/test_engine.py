@@ -225,10 +225,7 @@ def right(function: Any) -> FunctionType:
 
 MUTANTS = [
     pytest.param(
-        code,
-        each,
-        id=f"{name}: {change}",
-        marks=() if number == 0 else pytest.mark.thorough,
+        code, each, id=f"{name}: {change}", marks=() if number == 0 else pytest.mark.thorough
     )
     for name, each in ERRORS.items()
     for number, (change, code) in enumerate(op.falsified(right(each.function), each.operator))
@@ -258,10 +255,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("nothing_known")
 @pytest.mark.parametrize(("code", "each"), MUTANTS)
 def test_an_error_in_the_engine_is_noticed(
-    code: CodeType,
-    each: Error,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    code: CodeType, each: Error, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(right(each.function), "__code__", code)
     status, text = outcome([each.test], capsys)

@@ -16,7 +16,7 @@ from simulation.attention import sampling, three_steps
 from simulation.attention_mlp import oracle as mlp_oracle
 from simulation.attention_mlp import three_steps as mlp
 from simulation.attention_mlp.activations import ACTIVATIONS, activation
-from tests.unit.draws import generators
+from tests.unit.draws import generators, perfectly_seen
 
 ETA = 1e-6
 # Gradients of order eta in float64, relative to the largest summand.
@@ -86,21 +86,7 @@ def test_localised_memory_is_the_trained_one_when_attention_is_right() -> None:
     rngs = generators(2, seed=5)
     batch = sampling.draw(rngs, vocab_size=12, samples=40, dim=6, length=4, trigger_in_values=True)
     layer = mlp.draw_layer(rngs, width=9, dim=6, activation="gelu")
-    informative = batch.tokens.gather(2, batch.positions[..., None])[..., 0]
-    attended = three_steps.Attended(
-        tokens=informative, informative=torch.ones_like(informative, dtype=torch.bool)
-    )
-    counts = torch.zeros(2, 12, dtype=batch.z.dtype)
-    counts.scatter_add_(1, informative, torch.ones_like(informative, dtype=batch.z.dtype))
-    facts = sampling.Facts(
-        z=batch.z,
-        u=batch.u,
-        trigger=batch.trigger,
-        query=batch.query,
-        permutation=batch.permutation,
-        trigger_in_values=True,
-        counts=counts,
-    )
+    attended, facts = perfectly_seen(batch)
     for centred in (False, True):
         trained = mlp.trained_memory(batch, layer, attended, centred=centred)
         localised = mlp.localised_memory(facts, layer, centred=centred)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simulation.attention import noise_decomposition, sampling, three_steps
 from simulation.attention.noise_decomposition import PIECES, decompose
 from simulation.attention.sampling import Batch
-from tests.unit.draws import every_training_set, generators
+from tests.unit.draws import every_batch, generators
 from theory.attention import noise_terms, signal
 from theory.attention.problem import Problem
 
@@ -47,10 +47,7 @@ def test_pieces_add_up_to_the_scores(batch: Batch) -> None:
 @given(batch=batches(), name=st.sampled_from(tuple(PIECES)))
 @settings(deadline=None, max_examples=20)
 def test_a_piece_does_not_depend_on_what_else_is_asked_for(batch: Batch, name: str) -> None:
-    assert torch.equal(
-        decompose(batch, (name,))[name],
-        decompose(batch)[name],
-    )
+    assert torch.equal(decompose(batch, (name,))[name], decompose(batch)[name])
 
 
 @given(batch=batches())
@@ -65,38 +62,23 @@ def test_which_pieces_know_the_trigger(batch: Batch) -> None:
         torch.testing.assert_close(flipped["T"], -pieces["T"])
 
 
-def every_batch(trigger_in_values: bool) -> Batch:
+def every(trigger_in_values: bool) -> Batch:
     """All sets of two samples of length 3 over 3 tokens, with one fixed set of embeddings."""
-    vocab_size, length, samples, dim = 3, 3, 2, 4
     template = sampling.draw(
         [np.random.default_rng(5)],
-        vocab_size=vocab_size,
-        length=length,
-        samples=samples,
-        dim=dim,
+        vocab_size=3,
+        length=3,
+        samples=2,
+        dim=4,
         embeddings="gaussian",
         trigger_in_values=trigger_in_values,
     )
-    tokens, positions = every_training_set(vocab_size, length, samples)
-    count = len(tokens)
-    permutation = template.permutation.expand(count, -1)
-    informative = tokens.gather(2, positions[..., None])[..., 0]
-    return Batch(
-        z=template.z.expand(count, -1, -1),
-        u=template.u.expand(count, -1, -1),
-        trigger=template.trigger.expand(count, -1),
-        query=template.query.expand(count, -1),
-        permutation=permutation,
-        tokens=tokens,
-        positions=positions,
-        labels=permutation.gather(1, informative),
-        trigger_in_values=trigger_in_values,
-    )
+    return every_batch(template, length=3, samples=2)
 
 
 @cache
 def every_decomposition(trigger_in_values: bool) -> dict[str, torch.Tensor]:
-    return decompose(every_batch(trigger_in_values))
+    return decompose(every(trigger_in_values))
 
 
 @pytest.mark.parametrize("trigger_in_values", [False, True])
@@ -120,7 +102,7 @@ def test_context_pieces_are_uncorrelated_with_the_others() -> None:
 
 def test_trigger_coefficient_noise_has_mean_of_order_one_over_samples() -> None:
     """Its population value is taken out: of the mean, only the factor 1 - 1/N is left."""
-    batch = every_batch(trigger_in_values=False)
+    batch = every(trigger_in_values=False)
     noise = noise_decomposition.trigger_coefficient_noise(batch)
     weights = decompose(batch, ("T",))["T"] / (batch.z @ batch.trigger[:, :, None])[..., 0]
     population = weights[:, 0] - noise
@@ -153,11 +135,7 @@ def test_variances_and_covariance_are_those_of_the_pieces() -> None:
 
 def test_replicates_are_decomposed_in_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = sampling.draw(
-        [np.random.default_rng(seed) for seed in range(5)],
-        vocab_size=6,
-        length=3,
-        samples=8,
-        dim=4,
+        [np.random.default_rng(seed) for seed in range(5)], vocab_size=6, length=3, samples=8, dim=4
     )
     whole = decompose(batch)
     monkeypatch.setattr(noise_decomposition, "_TILE", 2 * batch.vocab_size**2)

@@ -234,10 +234,7 @@ def additive_law() -> Claim:
     return claim(
         "A.press-additive",
         "Press version: N grows as d times L",
-        [
-            component("dim", -1.48, 0.05, (0.9, 1.1)),
-            component("length", 1.22, 0.06, (0.9, 1.1)),
-        ],
+        [component("dim", -1.48, 0.05, (0.9, 1.1)), component("length", 1.22, 0.06, (0.9, 1.1))],
         rule=rule("CriticalExponents", "exponent", locates=True),
         source=source("reported"),
         expected="REFUTED",

@@ -30,7 +30,7 @@ def test_order_on_the_bar_is_order_of_the_numbers(
 ) -> None:
     [bar] = bars([_finding(interval[0], interval, region)])
     positions = {(value, place) for value, place in zip(region, bar.region, strict=True)}
-    positions |= {(value, place) for value, place in zip(interval, bar.interval, strict=True)}
+    positions |= {(value, place) for value, place in zip(interval, bar.bounds, strict=True)}
     ordered = sorted(positions)
     places = [place for _, place in ordered]
     assert all(0 <= place <= 100 for place in places)
@@ -39,7 +39,7 @@ def test_order_on_the_bar_is_order_of_the_numbers(
 
 def test_inside_region() -> None:
     [bar] = bars([_finding(1.0, [0.98, 1.02], [0.9, 1.1])])
-    assert bar.region[0] < bar.interval[0] < 50 < bar.interval[1] < bar.region[1]
+    assert bar.region[0] < bar.bounds[0] < 50 < bar.bounds[1] < bar.region[1]
     assert bar.point == pytest.approx(50)
     assert bar.cut == (False, False)
 
@@ -49,18 +49,18 @@ def test_infinite_ends_are_arrows() -> None:
     assert bar.bounded == (True, False)
     assert bar.region[1] == 100
     assert bar.cut == (False, True)
-    assert bar.interval[1] == 100
+    assert bar.bounds[1] == 100
     assert bar.point is None
     [bar] = bars([_finding(1.0, [None, 1.05], [None, 1.1])])
     assert bar.bounded == (False, True)
-    assert bar.region[0] == bar.interval[0] == 0
+    assert bar.region[0] == bar.bounds[0] == 0
     assert bar.cut == (True, False)
 
 
 def test_far_interval_is_cut_not_squeezed() -> None:
     [bar] = bars([_finding(1e6, [1e6, 1e6 + 1], [0.9, 1.1])])
     assert bar.cut == (False, True)
-    assert list(bar.interval) == [100, 100]
+    assert list(bar.bounds) == [100, 100]
     assert bar.region[1] - bar.region[0] > 1
 
 
@@ -73,7 +73,7 @@ def test_same_region_same_scale() -> None:
         ]
     )
     assert near.region == far.region != other.region
-    assert near.interval[1] < far.interval[0]
+    assert near.bounds[1] < far.bounds[0]
 
 
 def test_errors_are_on_a_logarithmic_scale() -> None:

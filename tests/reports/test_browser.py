@@ -35,7 +35,7 @@ def file(page: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-FOLDED = "document.querySelectorAll('.claim > noscript').length"
+FOLDED = "document.querySelectorAll('.claim > details > noscript').length"
 SHOWN = "[...document.querySelectorAll('table.verdicts tr[data-state]:not([hidden])')].length"
 
 
@@ -91,16 +91,40 @@ def test_the_search_reads_details_that_are_still_folded(
     assert browser.value(SHOWN) == claims
 
 
-def test_details_are_unfolded_when_they_come_near(browser: Browser, file: Path) -> None:
+def test_a_claim_opens_with_a_click_and_what_failed_is_open(
+    browser: Browser, file: Path, report: Record
+) -> None:
     browser.open(file)
+    failed = sum(claim.outcome == "failed" for claim in report.claims)
+    assert browser.value(FOLDED) == len(report.claims) - failed
+    browser.click("[id='A.dominant-noise'] summary")
     section = "document.getElementById('A.dominant-noise')"
-    browser.value(f"{section}.scrollIntoView()")
     height = f"{section}.querySelector('svg.plot')?.getBoundingClientRect().height ?? 0"
     assert any(browser.value(height) > 50 for _ in range(100))
-    assert browser.value(FOLDED) > 0
+    assert browser.value(FOLDED) == len(report.claims) - failed - 1
+    browser.click("button.all")
+    assert browser.value(FOLDED) == 0
 
 
-def test_without_script_all_is_shown(
+def test_rows_are_sorted_by_a_column_and_go_back(browser: Browser, file: Path) -> None:
+    browser.open(file)
+    rows = "[...document.querySelectorAll('table.verdicts')[0].querySelectorAll('tr[data-state]')]"
+    cells = f"{rows}.map(row => row.cells[6].dataset.value)"
+    before, names = browser.value(cells), browser.value(f"{rows}.map(row => row.innerText)")
+    times = sorted(map(float, before))
+    assert times != [*map(float, before)]
+    for wanted in (times, times[::-1]):
+        browser.click("table.verdicts th:nth-child(7) button")
+        assert [*map(float, browser.value(cells))] == wanted
+        assert browser.value(SHOWN) > len(wanted), "those of the other table stay"
+    browser.click("table.verdicts th:nth-child(7) button")
+    assert browser.value(f"{rows}.map(row => row.innerText)") == names
+    browser.click("table.verdicts th:nth-child(2) button")
+    titles = browser.value(f"{rows}.map(row => row.cells[1].innerText.toLowerCase())")
+    assert titles == sorted(titles)
+
+
+def test_without_script_all_is_there(
     browser: Browser, tmp_path: Path, page: str, report: Record
 ) -> None:
     frame = f'<iframe sandbox="allow-same-origin" srcdoc="{markup.escape(page)}"></iframe>'
@@ -153,10 +177,14 @@ def test_paper(browser: Browser, file: Path) -> None:
     assert browser.value(FOLDED) > 0
     printed = browser.command("Page.printToPDF", printBackground=True)
     assert base64.b64decode(printed["data"]).startswith(b"%PDF")
-    assert browser.value(FOLDED) == 0
+    browser.click("[id='A.dominant-noise'] summary")
     browser.command("Emulation.setEmulatedMedia", media="print", features=[])
     assert browser.value("getComputedStyle(document.querySelector('nav')).display") == "none"
-    every = "[...document.querySelectorAll('.claim svg.plot')].every(plot => "
+    seen = "[...document.querySelectorAll('.claim')].filter(claim => claim.checkVisibility())"
+    opened = browser.value(f"{seen}.map(claim => claim.querySelector('details').open)")
+    assert browser.value(f"{seen}.map(claim => claim.id)").count("A.dominant-noise") == 1
+    assert all(opened), "only what is open is printed"
+    every = f"{seen}.flatMap(claim => [...claim.querySelectorAll('svg.plot')]).every(plot => "
     every += "plot.checkVisibility({ contentVisibilityAuto: true }))"
     assert browser.value(every) is True
 

@@ -1,8 +1,6 @@
 """`python -m recall_reports`."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
@@ -113,20 +111,6 @@ def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -
         main(arguments)
     assert raised.value.code == 2
     assert "usage: python -m recall_reports" in capsys.readouterr().err
-
-
-def test_as_a_program(tmp_path: Path) -> None:
-    (tmp_path / "report.json").write_text("{")
-    done = subprocess.run(
-        [sys.executable, "-m", "recall_reports", "show", str(tmp_path / "report.json")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "not a JSON record" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_schema_describes_a_record(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -243,12 +243,7 @@ PREDICTED = "prediction in 1 of 15 cells, such as vocab size = 256, length = 16,
     ],
 )
 def test_what_a_declaration_says_otherwise_is_named(
-    report: Record,
-    edit: Callable[[Record], object],
-    where: str,
-    what: str,
-    old: str,
-    new: str,
+    report: Record, edit: Callable[[Record], object], where: str, what: str, old: str, new: str
 ) -> None:
     after = copy.deepcopy(report)
     edit(after)

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from recall_reports import html, phrases, summary
+from recall_reports.plots.bars import bars
 from recall_reports.record import Claim, Range, Record
 from recall_reports.values import Verdict
 from tests.reports import builders, sample
@@ -74,10 +75,7 @@ def test_well_formed_with_unique_ids_and_live_links(page: str) -> None:
 def test_needs_no_network(page: str) -> None:
     assert Page(page).loads == []
     addresses = set(re.findall(r"https?://[^\"'\s<>)]+", page))
-    assert addresses <= {
-        "http://www.w3.org/2000/svg",
-        "http://www.w3.org/1998/Math/MathML",
-    }
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"}
     assert "@import" not in page
     assert not re.search(r"url\((?!#)", page)
 
@@ -100,7 +98,7 @@ def test_nothing_but_the_sheet_and_the_script_of_the_page_is_allowed(page: str) 
 def test_opens_with_what_failed_then_statements_verdicts_and_budget(
     page: str, bare: Record
 ) -> None:
-    ids = ("attention-heading", "statements", "verdicts", "budget", "claims")
+    ids = ("reading", "attention-heading", "statements", "verdicts", "budget", "claims")
     places = [page.index(part) for part in ("<h1>", *(f'id="{name}"' for name in ids))]
     assert places == sorted(places)
     bare.claims = [claim for claim in bare.claims if claim.outcome != "failed"]
@@ -120,6 +118,9 @@ def test_every_claim_says_all_it_has(page: str, claim: Claim) -> None:
     assert claim.regime in text
     assert claim.why in text
     assert phrases.reason(claim) in text
+    if claim.state == "DECIDED":
+        for said in (phrases.registrations, phrases.certificate, phrases.replicates):
+            assert said(claim) in text
     for control in claim.controls:
         assert control.description in text
     for name in phrases.component_names(claim):
@@ -155,8 +156,9 @@ def test_worst_components_are_in_full_view(report: Record) -> None:
     worst.verdict = Verdict.INCONCLUSIVE
     report.claims = [claim]
     section = _section(html.render(report), claim.id)
-    shown, _, folded = section.partition("<details>")
-    assert "5 more" in folded
+    shown, more, folded = section.partition("5 more, farther from the edges")
+    assert more
+    assert "<tr" in folded
     assert phrases.finding(worst) in shown
 
 
@@ -190,6 +192,35 @@ def test_a_statement_says_whether_it_holds_how_sharply_and_on_what_evidence(
         assert all(f'href="#{claim.id}"' in row for claim in entry.claims)
 
 
+def test_what_pictures_show_is_said_before_the_first_and_is_what_is_printed(
+    report: Record, page: str
+) -> None:
+    """A picture has one range, of which the figures beside it are the ends."""
+    legend = _section(page, "reading")
+    assert page.index('<svg class="bar') == page.index(legend) + legend.index('<svg class="bar')
+    assert "which are those printed beside it" in legend
+    for word in ("claim", "region", "estimate", "verdict", "resolution", "controls", "time"):
+        assert f'<dfn id="word-{word}">' in legend
+    assert "one-sided bounds" not in page
+    for claim in report.claims:
+        for part, bar in zip(claim.components, bars(claim.components), strict=True):
+            printed = part.shown
+            again = bars([replace(part, interval=printed, one_sided=printed)])[0]
+            if len(claim.components) == 1:
+                assert bar == again
+
+
+def test_a_statement_that_is_tested_by_derivations_alone_says_so(report: Record) -> None:
+    for entry in summary.statements(report)["A"]:
+        for claim in entry.claims:
+            claim.source.provenance = "derived"
+    [row] = re.findall(r'id="statement-A3".*?</tr>', html.render(report), flags=re.S)
+    assert "through our derivations" in row
+    for claim in report.claims:
+        claim.source.provenance = "stated"
+    assert "through our derivations" not in html.render(report)
+
+
 def test_claims_are_laid_out_when_they_are_near(page: str) -> None:
     sheet = page[page.index("<style>") : page.index("</style>")]
     screen, _, printed = sheet.partition("@media print")
@@ -209,7 +240,6 @@ def test_explored_is_a_state_of_its_own_and_no_verdict(page: str) -> None:
 
 
 def test_a_region_from_a_pilot_has_a_tag(page: str) -> None:
-    assert "<li>Our own derivations: 14 claims, 8 SUPPORTED, " in _section(page, "verdicts")
     pilot = '<span class="tag pilot">region from a pilot</span>'
     assert page.count(pilot) == 2  # in the table and on the card
     assert pilot in _section(page, "A.all-tokens")
@@ -280,9 +310,15 @@ def test_claims_and_rows_are_in_one_order(page: str) -> None:
 
 def test_the_details_of_a_claim_are_folded(page: str, report: Record) -> None:
     """As text that cannot end early; what leads to a claim and names it stands outside."""
-    folded = re.findall("</header>\\s*<noscript>(.*?)</noscript>\\s*</section>", page, flags=re.S)
+    panel = (
+        "</header>\\s*<details( open)?><summary>[^<]*</summary><noscript>(.*?)</noscript></details>"
+    )
+    folded = re.findall(f"{panel}\\s*</section>", page, flags=re.S)
     assert len(folded) == len(report.claims) == page.count("noscript>") / 2
-    for details in folded:
+    assert [bool(o) for o, _ in folded].count(True) == sum(
+        claim.outcome == "failed" for claim in report.claims
+    )
+    for _, details in folded:
         Page(f"<div>{details}</div>")
         assert " id=" not in details
 

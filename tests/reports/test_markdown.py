@@ -79,19 +79,3 @@ def test_no_text_of_a_change_is_markup_or_alive() -> None:
         assert other.count("strong_open") == 1
         assert "".join(plain).replace("\u200b", "").count(" ".join(attack.split())) == 3
         assert not LIVE.search("\n".join(plain))
-
-
-def test_compact(report: Record) -> None:
-    assert "(region from a pilot) (`A.all-tokens`)" in markdown.render(report)
-    assert len(markdown.render(report)) < 400 * len(report.claims)
-
-
-def test_verdicts_by_paper(report: Record) -> None:
-    lines = markdown.render(report).splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("| paper |"))
-    heads, _, row, end = lines[start : start + 4]
-    assert end == ""
-    counts = dict(zip(heads.split(" | ")[1:], row.split(" | ")[1:], strict=True))
-    supported = [claim for claim in report.claims if claim.verdict == "SUPPORTED"]
-    assert counts["SUPPORTED"] == str(len(supported))
-    assert row.startswith("| A: Learning to Recall")

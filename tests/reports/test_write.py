@@ -1,7 +1,5 @@
 """All forms of a report are written together, the record first."""
 
-import errno
-import os
 from pathlib import Path
 
 import pytest
@@ -71,30 +69,6 @@ def test_control_characters_and_surrogates_are_written_out(tmp_path: Path, repor
     assert kept.symbols == {f"length{shown}": shown}
     for path in paths.values():
         assert not set(bad) - set("[31m") & set(path.read_text(encoding="utf-8"))
-
-
-def test_directory_that_cannot_be_made(tmp_path: Path, report: Record) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(ReportError, match="cannot be written"):
-        write(report, tmp_path / "file" / "latest")
-
-
-def test_full_disk_in_the_middle(
-    tmp_path: Path, report: Record, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    paths = write(report, tmp_path)
-    before = {kind: path.read_bytes() for kind, path in paths.items()}
-    replace = os.replace
-
-    def full(source: str, target: Path) -> None:
-        if target.name == "report.html":
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(ReportError, match=r"report\.html: cannot be written \(No space"):
-        write(report, tmp_path)
-    assert {kind: path.read_bytes() for kind, path in paths.items()} == before
 
 
 def test_a_file_of_somebody_else_is_not_replaced(tmp_path: Path, report: Record) -> None:

@@ -57,13 +57,7 @@ def gradient(**changes: int) -> gradient_channel.Observation:
 
 def feature_shares(width: int) -> object:
     return width_information.shares(
-        generators(1),
-        vocab_size=24,
-        length=4,
-        dim=4,
-        width=width,
-        activation="relu",
-        sequences=64,
+        generators(1), vocab_size=24, length=4, dim=4, width=width, activation="relu", sequences=64
     )
 
 
@@ -85,8 +79,9 @@ def transformer(**changes: int) -> Sizes:
     return Sizes(**sizes | changes)
 
 
-def stored(**changes: int) -> object:
-    return mlp.draw(generators(1), **{"associations": 10, "outputs": 10, "dim": 4} | changes)
+def stored(**changes: Any) -> object:
+    sizes: dict[str, Any] = {"associations": 10, "outputs": 10, "dim": 4}
+    return mlp.draw(generators(1), **sizes | changes)
 
 
 def made(**changes: Any) -> object:
@@ -221,10 +216,7 @@ REFUSED = (
     ("sampling.fresh(batch(), rngs(2), samples=4)", "2 generators for 1 replicates: pass one per"),
     ("sampling.fresh(batch(), rngs(1), samples=0)", "samples is 0"),
     ("simulation.attention.localisation.mirrored(batch(trigger_in_values=True))", "other values"),
-    (
-        "narrow(width=0)",
-        "width is 0",
-    ),
+    ("narrow(width=0)", "width is 0"),
     ("simulation.attention_mlp.activations.activation('sine')", "unknown activation"),
     ("simulation.lower_bound.estimators.named('oracle')", "choose one of matched filter, "),
     (
@@ -246,10 +238,7 @@ REFUSED = (
     ("task.best_guess(facts(), know='answer')", "choose subject or relation"),
     ("simulation.factual.constructions.attention_only(facts(), head_dim=3)", "do not divide"),
     ("simulation.factual.constructions.attention_only(facts(dim=3), head_dim=4)", "no dual basis"),
-    (
-        "compressed(facts(dim=8), head_dim=3)",
-        "do not fit",
-    ),
+    ("compressed(facts(dim=8), head_dim=3)", "do not fit"),
     (
         "simulation.factual.constructions.attention_mlp(rng, facts(), head_dim=4, width=0)",
         "width is 0",

@@ -172,8 +172,7 @@ def regime(*, vocab_size: float, length: float, dim: float) -> str:
     'C'
     """
     return max(
-        EXPONENTS,
-        key=lambda name: power_law(name, vocab_size=vocab_size, length=length, dim=dim),
+        EXPONENTS, key=lambda name: power_law(name, vocab_size=vocab_size, length=length, dim=dim)
     )
 
 

@@ -84,10 +84,7 @@ def end_to_end_accuracy(problem: Problem) -> float:
 
 
 @prediction(
-    latex=r"\mathrm{Acc} = P\cdot\mathrm{Recall}",
-    source=_SOURCE,
-    error=0.07,
-    regime=REGIME,
+    latex=r"\mathrm{Acc} = P\cdot\mathrm{Recall}", source=_SOURCE, error=0.07, regime=REGIME
 )
 def product(problem: Problem) -> float:
     r"""Localisation times recall, with the memory of a training that finds every token.

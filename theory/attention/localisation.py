@@ -88,8 +88,7 @@ def given_snr(
 
 
 @prediction(
-    latex=r"\mathrm{SNR} = \frac{E\theta_{trig}}{\sqrt{\mathrm{Var}_v\,\theta_v}}",
-    source=_SOURCE,
+    latex=r"\mathrm{SNR} = \frac{E\theta_{trig}}{\sqrt{\mathrm{Var}_v\,\theta_v}}", source=_SOURCE
 )
 def snr(problem: Problem) -> float:
     r"""Mean trigger score over the root of the mean variance of the token scores."""

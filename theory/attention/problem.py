@@ -1,10 +1,9 @@
-"""The recall problem: its sizes, its embedding law, and which assumptions of paper A it meets.
+"""The recall problem: its sizes and its embedding law.
 
 Paper A is Vural, Bietti, Soltanolkotabi, Wu, "Learning to Recall with Transformers Beyond
 Orthogonal Embeddings", arXiv 2603.15923.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self, get_args
@@ -96,37 +95,3 @@ class Problem:
     def ratio(self) -> float:
         r"""$r = V/d$, the superposition ratio; 0 if the embeddings are orthonormal."""
         return self.vocab_size * self.overlap
-
-
-@dataclass(frozen=True)
-class Breach:
-    """One assumption of the paper that a setting does not meet."""
-
-    assumption: str
-    statement: str
-    reason: str
-
-
-def assumptions(problem: Problem) -> tuple[Breach, ...]:
-    r"""The assumptions of paper A (A2, A8; reported) that ``problem`` breaks, in a fixed order.
-
-    $\Omega(V\log V)$ is read with constant 1 and $L = V^c$, $c \in (0, 1)$ as $L < V$.
-
-    >>> [b.assumption for b in assumptions(Problem(vocab_size=64, length=8, samples=100, dim=32))]
-    ['samples']
-    """
-    size, needed = problem.vocab_size, problem.vocab_size * math.log(problem.vocab_size)
-    breaches = []
-    if problem.length >= size:
-        breaches.append(
-            Breach("length", "L = V^c, 0 < c < 1", f"L = {problem.length} is not below V = {size}")
-        )
-    if problem.samples < needed:
-        breaches.append(
-            Breach("samples", "N >= V log V", f"N = {problem.samples} is below {needed:.0f}")
-        )
-    if problem.embeddings == "orthonormal":
-        breaches.append(Breach("embeddings", "random embeddings", "the embeddings are orthonormal"))
-    elif problem.dim >= size:
-        breaches.append(Breach("dim", "d < V", f"d = {problem.dim} is not below V = {size}"))
-    return tuple(breaches)

@@ -323,10 +323,7 @@ def half_dim_asymptotic(problem: Problem) -> float:
 
 
 @prediction(
-    latex=r"\mathrm{Acc}(d_{1/2}) = \frac12",
-    source=_SOURCE,
-    error=percent(3),
-    regime=THRESHOLD,
+    latex=r"\mathrm{Acc}(d_{1/2}) = \frac12", source=_SOURCE, error=percent(3), regime=THRESHOLD
 )
 def half_dim_refined(problem: Problem, *, balanced: bool = False) -> float:
     r"""Dimension, a real number, at which `recall_accuracy` is 1/2; infinite if none below 4V is.

@@ -241,11 +241,7 @@ def layer_gradient_noise(problem: MlpProblem) -> float:
     return L**3 / (1 - 1 / L) / N**2 * pairs
 
 
-@_layer_term(
-    "MB",
-    latex=r"\frac{L^4t_2t_3}{VmN^2}\left[E\phi^2\,E\phi'^2+\psi^2\right]",
-    like="B",
-)
+@_layer_term("MB", latex=r"\frac{L^4t_2t_3}{VmN^2}\left[E\phi^2\,E\phi'^2+\psi^2\right]", like="B")
 def layer_stored_context(problem: MlpProblem) -> float:
     """MB: the same through the mean covariance."""
     c = coefficients(problem)
@@ -380,8 +376,7 @@ def dominant(problem: MlpProblem) -> str:
 
 
 @prediction(
-    latex=r"\mathrm{SNR} = \frac{E\theta_{trig}}{\sqrt{\mathrm{Var}_v\,\theta_v}}",
-    source=_SOURCE,
+    latex=r"\mathrm{SNR} = \frac{E\theta_{trig}}{\sqrt{\mathrm{Var}_v\,\theta_v}}", source=_SOURCE
 )
 def snr(problem: MlpProblem) -> float:
     """Mean trigger score over the root of the mean variance of the token scores."""

@@ -281,10 +281,7 @@ def capacity(*, dim: float, width: float, activation: str) -> float:
     values = kernel(activation, dim)
 
     return crossing.log_root(
-        lambda size: math.log(_excess(size, dim, width, values, 0.0, 0.0)),
-        3.0,
-        1e9,
-        tolerance=1e-9,
+        lambda size: math.log(_excess(size, dim, width, values, 0.0, 0.0)), 3.0, 1e9, tolerance=1e-9
     )
 
 

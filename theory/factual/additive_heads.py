@@ -32,14 +32,8 @@ from theory.laws import crossing
 from theory.laws.quadrature import Array
 
 SHAPES = Regime("", {"relations": log_integers(2, 128), "answers": log_integers(2, 64)})
-SUBJECTS = SHAPES.searched(
-    "10 dimensions and more",
-    holds=lambda cell: _subject_dim(cell) >= 10,
-)
-RELATIONS = SHAPES.searched(
-    "10 dimensions and more",
-    holds=lambda cell: _relation_dim(cell) >= 10,
-)
+SUBJECTS = SHAPES.searched("10 dimensions and more", holds=lambda cell: _subject_dim(cell) >= 10)
+RELATIONS = SHAPES.searched("10 dimensions and more", holds=lambda cell: _relation_dim(cell) >= 10)
 """Where each of the two formulas states its error."""
 _SOURCE = "paper B, arXiv 2412.06538, B4; derived with the statistical dimension of convex cones"
 

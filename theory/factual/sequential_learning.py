@@ -173,10 +173,7 @@ def subject_rate(sizes: Sizes) -> float:
 
 
 @prediction(
-    latex=r"\lambda_z^2 = E[n_z]^2\,\frac{1-1/D}{SR}",
-    source=_SOURCE,
-    error=EXACT,
-    regime=RANDOM,
+    latex=r"\lambda_z^2 = E[n_z]^2\,\frac{1-1/D}{SR}", source=_SOURCE, error=EXACT, regime=RANDOM
 )
 def background_square_rate(sizes: Sizes, *, count: float = 1.0) -> float:
     """Mean square growth rate, over random dictionaries, of a token that tells nothing.
@@ -301,8 +298,7 @@ def half_time(sizes: Sizes, stage: Stage, *, scale: float) -> float:
 
 
 @prediction(
-    latex=r"\text{step}_{1/2} = \frac{\lambda}{\log(1+\eta\lambda)}\,t_{1/2}",
-    source=_SOURCE,
+    latex=r"\text{step}_{1/2} = \frac{\lambda}{\log(1+\eta\lambda)}\,t_{1/2}", source=_SOURCE
 )
 def half_step(sizes: Sizes, stage: Stage, *, scale: float, learning_rate: float) -> float:
     """Step of gradient descent at which half of a stage's loss is gone.

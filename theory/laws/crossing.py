@@ -88,11 +88,7 @@ def log_root(
 
 
 def integer_root(
-    function: Callable[[int], float],
-    *,
-    level: float,
-    most: int = _MOST,
-    within: float,
+    function: Callable[[int], float], *, level: float, most: int = _MOST, within: float
 ) -> float:
     """Positive real number at which a rising function of integers has this value.
 

@@ -62,8 +62,7 @@ def exact_recovery(information: float, vocab_size: int) -> float:
 
 
 @prediction(
-    latex=r"d^2 \ge \frac{2(\alpha V\log(\alpha V) - \alpha V + 1)}{\log(1+\rho)}",
-    source=_SOURCE,
+    latex=r"d^2 \ge \frac{2(\alpha V\log(\alpha V) - \alpha V + 1)}{\log(1+\rho)}", source=_SOURCE
 )
 def critical_dim(problem: Problem, *, accuracy: float = 0.5) -> float:
     """Dimension below which no estimator of the Gaussian-equivalent channel has the accuracy.

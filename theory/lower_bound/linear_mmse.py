@@ -65,8 +65,7 @@ def linear_mmse_accuracy(problem: Problem) -> float:
         own_variance=shared + law.shares**2 * leverage + noise * law.shares,
         rival=np.tile(strays - mean, len(law.shares)),
         rival_variance=np.repeat(
-            law.shares**2 * token_overlap + noise * (1 - token_share) * law.shares,
-            len(strays),
+            law.shares**2 * token_overlap + noise * (1 - token_share) * law.shares, len(strays)
         ),
         rival_weights=np.outer(law.weights, meeting_weights).ravel(),
         shared=shared,

@@ -34,8 +34,7 @@ _SHARP = "arXiv 2605.05189, C1; finite-size form derived"
 _SCORE_NODES, _COSINE_NODES, _COEFFICIENT_NODES, _LENGTH_NODES, _GAIN_NODES = 60, 24, 12, 5, 15
 
 PAIRS = Regime(
-    "n >= 30, d >= 12",
-    {"associations": log_integers(30, 16384), "dim": log_integers(12, 1024)},
+    "n >= 30, d >= 12", {"associations": log_integers(30, 16384), "dim": log_integers(12, 1024)}
 )
 """Where the shares that are recalled state their errors."""
 THRESHOLD = PAIRS.searched(without=("dim",))
@@ -122,10 +121,7 @@ def _check(associations: float, dim: float) -> None:
 @prediction(
     latex=r"P = E_{R,x}\left[P_{b,c,c'}\left(s < 1+x\right)\right]^{n-1}",
     source=_SOURCE,
-    error=(
-        Error(0.006, "for d >= 24", lambda cell: cell["dim"] >= 24),
-        Error(0.01, "for d >= 12"),
-    ),
+    error=(Error(0.006, "for d >= 24", lambda cell: cell["dim"] >= 24), Error(0.01, "for d >= 12")),
     regime=PAIRS,
 )
 def linear_memory_accuracy(associations: float, dim: float) -> float:

@@ -222,17 +222,10 @@ def mlp_memory_accuracy(
 
 
 @prediction(
-    latex=r"N\,(1-\mathrm{Acc}(m_*)) = \ln2",
-    source=_SOURCE,
-    error=percent(3),
-    regime=PAIRS,
+    latex=r"N\,(1-\mathrm{Acc}(m_*)) = \ln2", source=_SOURCE, error=percent(3), regime=PAIRS
 )
 def critical_width(
-    *,
-    associations: int,
-    dim: int,
-    outputs: int | None = None,
-    features: str = "cosine",
+    *, associations: int, dim: int, outputs: int | None = None, features: str = "cosine"
 ) -> float:
     r"""Width at which all N associations are right with probability 1/2; infinite if none does.
 
@@ -257,17 +250,10 @@ def critical_width(
 
 
 @prediction(
-    latex=r"N_*\,(1-\mathrm{Acc}(N_*)) = \ln2",
-    source=_SOURCE,
-    error=percent(3),
-    regime=STORED,
+    latex=r"N_*\,(1-\mathrm{Acc}(N_*)) = \ln2", source=_SOURCE, error=percent(3), regime=STORED
 )
 def capacity(
-    *,
-    dim: int,
-    width: float,
-    outputs: int | None = None,
-    features: str = "cosine",
+    *, dim: int, width: float, outputs: int | None = None, features: str = "cosine"
 ) -> float:
     r"""Number of associations that are all right with probability 1/2, the inverse of
     `critical_width`.

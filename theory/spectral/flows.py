@@ -303,8 +303,7 @@ def gradient_error(facts: Facts, part: Part, time: float) -> float:
 
 
 @prediction(
-    latex=r"\frac{dq_S}{d(T^2)} = \frac{dq_R}{d(T^2)} \to \frac1{\sqrt{2SR}}",
-    source=_SOURCE,
+    latex=r"\frac{dq_S}{d(T^2)} = \frac{dq_R}{d(T^2)} \to \frac1{\sqrt{2SR}}", source=_SOURCE
 )
 def spectral_decay_rate(facts: Facts) -> float:
     r"""Rate at which both errors fall as exp(- rate T^2) under spectral flow, in the end.

@@ -247,11 +247,6 @@ def gradient_exponent(exponent: float) -> float:
     return 1 / (2 * exponent)
 
 
-def spectral_exponent(exponent: float) -> float:
-    """Exponent of d in the number recalled after a spectral step, up to logarithms: 1 + 1/(2a)."""
-    return 1 + gradient_exponent(exponent)
-
-
 @prediction(latex=r"N_{spectral}(B) = \frac12N_{spectral}(\infty)", source=_SOURCE)
 @lru_cache
 def critical_batch(dim: int, items: int, exponent: float) -> float:

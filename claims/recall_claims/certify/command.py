@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from recall_claims.certify.certificate import Task, certified
+from recall_claims.certify.certificate import Task, certified, worlds
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
@@ -26,6 +26,8 @@ from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run
 from recall_claims.plugin.housekeeping import collected
 from recall_reports.certificates import Certificate, Certificates, load
+
+WORLDS = 3
 
 
 def main(options: argparse.Namespace) -> int:
@@ -42,7 +44,7 @@ def main(options: argparse.Namespace) -> int:
         if options.k in name and claim.why_not_run(settings.tier, "cpu") is None
         if not (options.stale and fresh(claim, kept))
     }
-    found = certify_all(chosen, settings, options.ledger)
+    found = certify_all(chosen, settings, options.ledger, options.worlds)
     kept.claims = dict(sorted({**kept.claims, **found}.items()))
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
@@ -61,15 +63,17 @@ def fresh(claim: Claim, kept: Certificates) -> bool:
 
 
 def certify_all(
-    claims: Mapping[str, Claim], settings: Settings, path: Path
+    claims: Mapping[str, Claim], settings: Settings, path: Path, count: int
 ) -> dict[str, Certificate]:
     """Put what the claims need into the ledger, and certify each from there."""
+    seeds = range(settings.seed, settings.seed + count)
     alphas = {n: settings.budget.per_claim(papers()[c.source.paper]) for n, c in claims.items()}
-    tasks = [Task(c.module, name, alphas[name], settings, path) for name, c in claims.items()]
+    tasks = [Task(c.module, n, alphas[n], settings, path, seeds) for n, c in claims.items()]
     with executors.make(executors.resolve("auto", settings.device, nested=False)) as executor:
         with Ledger(path) as ledger:
             for claim in track(list(claims.values()), "drawing evidence"):
-                run(claim, settings, ledger, executor)
+                for larger, of_seed in ((claim, settings), *worlds(claim, settings, seeds)):
+                    run(larger, of_seed, ledger, executor)
         results = track(executor.map(certified, tasks), "certifying", total=len(tasks))
         return dict(zip(claims, results, strict=True))
 
@@ -91,13 +95,15 @@ def broken(found: Mapping[str, Certificate], budget: float) -> list[str]:
 def table(found: Mapping[str, Certificate]) -> Table:
     """A row per claim, and their sum."""
     shown = Table(title="probabilities of errors, and share of worlds without the verdict")
-    for heading in ("claim", "rests on", "alpha", "refutes", "supports", "undecided"):
+    headings = "claim", "rests on", "alpha", "refutes", "at least", "supports", "undecided"
+    for heading in (*headings, "under stress"):
         shown.add_column(heading)
     for name, c in found.items():
-        figures = (f"{value:.2g}" for value in (c.alpha, c.refutes, c.supports, c.undecided))
-        shown.add_row(name, c.method, *figures)
+        told = (c.alpha, c.refutes, c.least, c.supports, c.undecided, c.stress)
+        figures = ("" if value is None else f"{value:.2g}" for value in told)
+        shown.add_row(name, f"{c.method}, {c.worlds} worlds" if c.worlds else c.method, *figures)
     shown.add_section()
     refutes = sum(c.refutes for c in found.values())
     undecided = sum(c.undecided for c in found.values())
-    shown.add_row("all", "", "", f"{refutes:.2g}", "", f"{undecided:.2g}")
+    shown.add_row("all", "", "", f"{refutes:.2g}", "", "", f"{undecided:.2g}")
     return shown

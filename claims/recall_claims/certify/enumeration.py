@@ -1,5 +1,7 @@
 """The exact probability that a test by betting ever rejects, for observations of 0 and 1."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

@@ -9,6 +9,8 @@ the exponent what it has to be, c^2/(2n), and b is where such a deviation is the
 1997). What is found is a certificate in that world, no theorem.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 

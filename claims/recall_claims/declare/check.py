@@ -11,7 +11,7 @@ from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError
-from recall_claims.evidence.fingerprints import visible_names
+from recall_claims.evidence.fingerprints import theories, visible_names
 from recall_claims.judge.looks import remembering
 
 
@@ -96,9 +96,11 @@ def _missing(claim: Claim) -> list[str]:
 
 def _senseless(claim: Claim, tiers: Sequence[str], *, predicting: bool) -> list[str]:
     theory = [name for name in visible_names(claim.observe) if "theory" in name.split(".")]
+    if predicting and not theory:  # the text of other modules is read
+        theory = theories(claim.observe)
     problems = [
         f"its simulation sees the prediction ({', '.join(theory)}): use theory only in "
-        "predict, rule and cells"
+        "predict, rule and cells, and import none where the simulation stands"
     ] * bool(theory)
     named = [*claim.replicates, *claim.looks, *claim.block]
     if predicting or getattr(claim.cells, "given", True):

@@ -33,6 +33,11 @@ class Values:
     steps: tuple[Scalar, ...]
     between: bool = True
 
+    def __str__(self) -> str:
+        if self.between:
+            return f"{min(self.steps)} to {max(self.steps)}"  # type: ignore[type-var]
+        return ", ".join(map(str, self.steps))
+
     def __contains__(self, value: object) -> bool:
         if value in self.steps:
             return True
@@ -168,7 +173,7 @@ class Regime:
             if name not in self.ranges:
                 return f"it has no range for {name}"
             if value not in self.ranges[name]:
-                return f"{name}={value} is out of its range"
+                return f"{name}={value} is out of its range ({self.ranges[name]})"
         point = cell if ignoring is None else type(cell)(**cell.without(ignoring))
         return None if self._together(point) else "its condition does not hold there"
 

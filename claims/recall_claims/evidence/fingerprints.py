@@ -26,6 +26,8 @@ from typing import Any
 from recall_claims.declare.claim import Claim
 
 LIBRARY = ("recall_claims", "recall_reports")
+NOTEBOOK = "__main__"
+"""The module of what is written in a notebook or at a prompt: it has no file."""
 CONFIGURATION = (
     *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
     *("pyproject.toml", "tox.ini", "setup.cfg"),
@@ -61,6 +63,21 @@ def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def theories(function: Callable[..., Any]) -> list[str]:
+    """What of theory the simulations reach that a function's file imports, directly or not.
+
+    As theory is, a simulation is a module with that word in its name.
+    """
+    reached = sorted(upstream(function.__module__))
+    return [
+        f"{module} imports {name}"
+        for module in reached
+        if "simulation" in module.split(".")
+        for name in sorted(upstream(module))
+        if "theory" in name.split(".")
+    ]
+
+
 def _names(code: types.CodeType) -> Iterator[str]:
     # Not co_names: that holds attribute names too, which may equal an unrelated global's.
     for instruction in dis.get_instructions(code):
@@ -86,7 +103,8 @@ def fingerprint(function: Callable[..., Any]) -> str:
     that this imports, directly or not, theory and the library apart; and what is loaded before it
     and does more than make papers known.
     """
-    return _fingerprint(sys.modules[function.__module__])
+    home = function.__module__
+    return NOTEBOOK if home == NOTEBOOK else _fingerprint(sys.modules[home])
 
 
 @cache  # a file has many claims
@@ -100,8 +118,8 @@ def _fingerprint(module: types.ModuleType) -> str:
 
 def parts(module: str) -> dict[str, str]:
     """What the fingerprint of a claim file's functions is made of: a digest for each module."""
-    trees = _trees(module).items()
-    return {name: hashlib.sha256(tree).hexdigest()[:16] for name, tree in trees}
+    trees = {} if module == NOTEBOOK else _trees(module)
+    return {name: hashlib.sha256(tree).hexdigest()[:16] for name, tree in trees.items()}
 
 
 def _trees(module: str) -> dict[str, bytes]:

@@ -17,7 +17,7 @@ from recall_claims.errors import GivenUp, OutOfTime, SimulationError, told
 from recall_claims.evidence import replay
 from recall_claims.evidence.alarm import Rung, alarm
 from recall_claims.evidence.executors import one_thread
-from recall_claims.evidence.fingerprints import fingerprint
+from recall_claims.evidence.fingerprints import NOTEBOOK, fingerprint
 from recall_claims.evidence.ledger import BlockKey, BlockResult
 from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.seeds import replicate_generators
@@ -96,7 +96,7 @@ def simulate(task: Task) -> BlockResult:
             seconds = time.perf_counter() - start
             observations = {n: np.concatenate([part[n] for part in parts]) for n in parts[0]}
             if task.replay:
-                problem = replay.fault(claim, observations, seconds, partial(_again, claim, task))
+                problem = replay.fault(claim, observations, seconds, partial(again, claim, task))
                 if problem is not None:
                     raise SimulationError(f"{_where(key)}: {problem}")
     except Rung:
@@ -112,9 +112,9 @@ def elsewhere(task: Task, result: BlockResult) -> None:
     """
     if not task.replay or result.seconds > replay.DEAR:
         return
-    claim, last = find(task.module, task.key.claim)[0], [task.key.replicates - 1]
-    found = _again(claim, task, last)
-    if found is not None and not replay.same(claim, result.observations, last, found[0]):
+    claim, _ = find(task.module, task.key.claim)
+    figures, drawn = result.observations, partial(again, claim, task)
+    if replay.off(claim, figures, drawn, [task.key.replicates - 1], [0]):
         raise SimulationError(
             f"{_where(task.key)}: its worker has other figures than this process: they depend on "
             f"what is drawn or set when modules are imported, or on the process; {replay.OWN}"
@@ -173,16 +173,10 @@ def _generators(key: BlockKey) -> tuple[np.random.Generator, ...]:
     )
 
 
-def _again(
-    claim: Claim, task: Task, indices: Sequence[int]
-) -> tuple[dict[str, Array], list[bool]] | None:
-    """Some replicates of a block, simulated together, and which of their generators were used."""
-    whole = _generators(task.key)
-    rngs = tuple(whole[i] for i in indices)
-    before = [rng.bit_generator.state for rng in rngs]
-    found = _observe(claim, task, rngs)
-    used = [rng.bit_generator.state != state for rng, state in zip(rngs, before, strict=True)]
-    return None if found is None else (found, used)
+def again(claim: Claim, task: Task, indices: Sequence[int]) -> dict[str, Array] | None:
+    """Some replicates of a block, simulated together, in this order."""
+    rngs = _generators(task.key)
+    return _observe(claim, task, tuple(rngs[i] for i in indices))
 
 
 def _observe(
@@ -252,6 +246,8 @@ def find(module: str, claim_id: str) -> tuple[Claim, str]:
         SimulationError: this process cannot import the module, or that holds no such claim.
     """
     try:
+        if module == NOTEBOOK:  # a cell may have been run again since
+            return _claims.__wrapped__(module)[claim_id]
         return _claims(module)[claim_id]
     except KeyError:
         raise SimulationError(f"module {module} holds no claim {claim_id}") from None

@@ -1,4 +1,4 @@
-"""Where an interval lies on its region: the geometry of the small graphic beside every finding.
+"""Where bounds lie on their region: the geometry of the small graphic beside every finding.
 
 Positions are percentages of the width. Rows with the same region share a scale, so that they can
 be compared by eye.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from recall_reports.record import Component, Range
 
 MARGIN = 0.12
-REACH = 15.0  # widths of a region; an interval farther off is an arrow
+REACH = 15.0  # widths of a region; a bound farther off is an arrow
 
 
 Scale = tuple[float | None, float | None, bool]
@@ -23,16 +23,14 @@ class Bar:
 
     Attributes:
         region: ends of the region's band; at 0 or 100 where the region is unbounded.
-        interval: ends of the interval, cut at the edges of the row.
-        one_sided: the one-sided bounds, likewise.
+        bounds: those that are printed beside it, cut at the edges of the row.
         point: the estimate, None where there is none or where it lies outside the row.
         bounded: for both ends of the region, whether a bound is there.
-        cut: for both ends of the interval, whether it goes on beyond the row.
+        cut: for both bounds, whether they lie beyond the row.
     """
 
     region: tuple[float, float]
-    interval: tuple[float, float]
-    one_sided: tuple[float, float]
+    bounds: tuple[float, float]
     point: float | None
     bounded: tuple[bool, bool]
     cut: tuple[bool, bool]
@@ -68,7 +66,7 @@ def _scale(finding: Component, *, log: bool) -> Scale:
 
 
 def _known(finding: Component) -> list[float]:
-    ranges = (finding.interval, finding.one_sided, finding.region)
+    ranges = (finding.shown, finding.region)
     values = (finding.estimate, *(end for ends in ranges for end in (ends.low, ends.high)))
     return [value for value in values if value is not None]
 
@@ -92,21 +90,20 @@ def _bar(finding: Component, low: float, high: float, log: bool) -> Bar:
     def percent(value: float) -> float:
         return round(100 * (_place(value, log=log) - low) / (high - low), 2)
 
-    def ends(bounds: Range) -> tuple[float, float]:
-        left = 0.0 if bounds.low is None else percent(bounds.low)
-        right = 100.0 if bounds.high is None else percent(bounds.high)
+    def ends(of: Range) -> tuple[float, float]:
+        left = 0.0 if of.low is None else percent(of.low)
+        right = 100.0 if of.high is None else percent(of.high)
         return left, right
 
-    interval, region = finding.interval, finding.region
-    left, right = ends(interval)
+    bounds, region = finding.shown, finding.region
+    left, right = ends(bounds)
     point = None if finding.estimate is None else percent(finding.estimate)
     return Bar(
         region=_clip(*ends(region)),
-        interval=_clip(left, right),
-        one_sided=_clip(*ends(finding.one_sided)),
+        bounds=_clip(left, right),
         point=point if point is not None and 0 <= point <= 100 else None,
         bounded=(region.low is not None, region.high is not None),
-        cut=(interval.low is None or left < 0, interval.high is None or right > 100),
+        cut=(bounds.low is None or left < 0, bounds.high is None or right > 100),
     )
 
 

@@ -7,7 +7,6 @@ import torch
 
 from simulation import decoding
 from simulation.attention import recall, sampling, three_steps
-from simulation.attention.three_steps import Attended
 from simulation.tiles import TILE_ELEMENTS
 from tests.unit import draws
 
@@ -24,19 +23,7 @@ def test_counts_give_the_memory_of_perfectly_localised_training(trigger_in_value
         dim=9,
         trigger_in_values=trigger_in_values,
     )
-    informative = batch.tokens.gather(2, batch.positions[..., None])[..., 0]
-    attended = Attended(
-        tokens=informative, informative=torch.ones_like(informative, dtype=torch.bool)
-    )
-    facts = sampling.Facts(
-        z=batch.z,
-        u=batch.u,
-        trigger=batch.trigger,
-        query=batch.query,
-        permutation=batch.permutation,
-        trigger_in_values=trigger_in_values,
-        counts=torch.stack([torch.bincount(row, minlength=20) for row in informative]).double(),
-    )
+    attended, facts = draws.perfectly_seen(batch)
     memory = recall.localised_memory(facts) / (70 * 20)
     assert torch.allclose(memory, three_steps.trained_memory(batch, attended), atol=1e-15)
 

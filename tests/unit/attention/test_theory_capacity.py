@@ -38,11 +38,7 @@ def test_each_inverse_is_the_last_size_that_the_samples_suffice_for(
 
 @pytest.mark.parametrize(
     ("sizes", "condition"),
-    [
-        ((128, 128, 64), "A"),
-        ((2048, 100, 1000), "coverage"),
-        ((128, 16, 64), "recall"),
-    ],
+    [((128, 128, 64), "A"), ((2048, 100, 1000), "coverage"), ((128, 16, 64), "recall")],
 )
 def test_binding_condition(sizes: tuple[int, int, int], condition: str) -> None:
     assert capacity.binding(*sizes) == condition

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.unit.draws import unit_vectors
-from theory.attention import localisation, noise
+from theory.attention import localisation
 from theory.attention.problem import Problem
 from theory.laws import sphere
 
@@ -28,11 +28,6 @@ def test_given_snr_agrees_with_sampling() -> None:
     assert float(value) == pytest.approx(measured, abs=5e-3)
 
 
-def test_given_snr_stays_within_0_and_1_far_outside_its_table() -> None:
-    values = localisation.given_snr(np.array([-50.0, 50.0]), length=32, vocab_size=100, dim=8)
-    np.testing.assert_allclose(values, [0, 1], atol=1e-6)
-
-
 def test_distinct_distractors_are_counted_without_repeats() -> None:
     rng = np.random.default_rng(2)
     tokens = rng.integers(50, size=(4000, 19))
@@ -44,15 +39,6 @@ def test_marginal_dim_lies_between_half_the_dimension_and_it() -> None:
     value = localisation.marginal_dim(BASE)
     assert BASE.dim / 2 < value < BASE.dim
     assert localisation.marginal_dim(BASE.replace(embeddings="gaussian")) == math.inf
-
-
-def test_replicate_snr_is_centred_on_the_mean_ratio_and_bounded() -> None:
-    ratios, weights = localisation.replicate_snr(BASE)
-    assert weights.sum() == pytest.approx(1)
-    assert ratios.max() <= math.sqrt(BASE.dim) * (1 + 1e-12)
-    order = np.argsort(ratios)
-    median = ratios[order][np.searchsorted(np.cumsum(weights[order]), 0.5)]
-    assert median == pytest.approx(localisation.snr(BASE), rel=0.15)
 
 
 def test_no_replicate_exceeds_the_largest_possible_ratio() -> None:
@@ -134,12 +120,6 @@ def test_trigger_reads_less_of_the_noise_than_tokens_do(shares: dict[int, float]
         read = np.mean(np.einsum("ri,ir->r", trigger, noise) ** 2)
         total += share * read / np.mean((z @ noise) ** 2)
     assert localisation._trigger_share(BASE, shares) == pytest.approx(total, rel=0.1)
-
-
-def test_snr_is_the_signal_over_the_root_of_the_noise() -> None:
-    many = BASE.replace(samples=10**9)
-    floor = noise.variance(many)
-    assert localisation.snr(many) == pytest.approx((1 - 1 / 512) / math.sqrt(floor), rel=1e-6)
 
 
 @pytest.mark.parametrize("trigger_in_values", [False, True])

@@ -36,20 +36,6 @@ def test_laws_are_normalised_and_sorted() -> None:
     assert (np.diff(values) > 0).all()
 
 
-def test_dimension_plays_no_part() -> None:
-    near, far = problem(), problem(dim=4096)
-    assert orthonormal.localisation(near) == orthonormal.localisation(far)
-    assert orthonormal.variance(near) == orthonormal.variance(far)
-    assert orthonormal.recall(near) == orthonormal.recall(far)
-
-
-def test_localisation_sets_in_with_collisions() -> None:
-    chances = [orthonormal.localisation(problem(samples=n)) for n in (4, 8, 16, 32, 64)]
-    assert chances == sorted(chances)
-    assert chances[-1] > 0.99
-    assert orthonormal.localisation(problem(length=16)) < orthonormal.localisation(problem())
-
-
 def test_large_counts_have_the_variance_of_the_noise_terms() -> None:
     large = problem(vocab_size=1024, length=64, samples=64, dim=1026)
     assert orthonormal.variance(large) == pytest.approx(noise.variance(large), rel=0.05)

@@ -1,8 +1,8 @@
-"""The problem, its validation, and the paper's assumptions."""
+"""The problem and its validation."""
 
 import pytest
 
-from theory.attention.problem import Problem, assumptions
+from theory.attention.problem import Problem
 
 SIZES = {"vocab_size": 128, "length": 8, "samples": 1024, "dim": 32}
 
@@ -31,23 +31,3 @@ def test_replace_validates_again() -> None:
     assert problem.replace(dim=64).dim == 64
     with pytest.raises(ValueError, match="dim is 0"):
         problem.replace(dim=0)
-
-
-def test_a_setting_within_the_paper_breaks_no_assumption() -> None:
-    assert assumptions(Problem.of(SIZES)) == ()
-
-
-@pytest.mark.parametrize(
-    ("change", "broken"),
-    [
-        ({"length": 128}, ["length"]),
-        ({"samples": 600}, ["samples"]),
-        ({"dim": 128}, ["dim"]),
-        ({"dim": 130, "embeddings": "orthonormal"}, ["embeddings"]),
-        ({"length": 200, "samples": 64, "dim": 500}, ["length", "samples", "dim"]),
-    ],
-)
-def test_broken_assumptions_are_named(change: dict[str, object], broken: list[str]) -> None:
-    breaches = assumptions(Problem.of({**SIZES, **change}))
-    assert [breach.assumption for breach in breaches] == broken
-    assert all(breach.statement and breach.reason for breach in breaches)

@@ -1,16 +1,14 @@
 """Signal and noise formulas against exact enumeration, random matrices, and their own limits."""
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
-import torch
 
 from recall_claims import predictions as registry
-from simulation.attention import three_steps
-from simulation.attention.sampling import Batch
-from tests.unit.draws import every_training_set
+from simulation.attention import sampling, three_steps
+from tests.unit.draws import every_batch, generators
 from theory.attention import noise, noise_declaration, noise_terms, signal
 from theory.attention.problem import Problem
 
@@ -19,30 +17,11 @@ NEAR = Problem(vocab_size=128, length=16, samples=512, dim=32)
 ORTHONORMAL = Problem(vocab_size=64, length=8, samples=256, dim=66, embeddings="orthonormal")
 
 
-def every_batch(vocab_size: int, length: int, samples: int, trigger_in_values: bool) -> Batch:
-    """All possible training sets, once each, with orthonormal embeddings."""
-    tokens, positions = every_training_set(vocab_size, length, samples)
-    count, dim = len(tokens), vocab_size + 2
-    basis = torch.eye(dim, dtype=torch.float64).expand(count, dim, dim)
-    return Batch(
-        z=basis[:, :vocab_size],
-        u=basis[:, :vocab_size],
-        trigger=basis[:, vocab_size],
-        query=basis[:, vocab_size + 1],
-        permutation=torch.arange(vocab_size).expand(count, vocab_size),
-        tokens=tokens,
-        positions=positions,
-        labels=tokens.gather(2, positions[..., None])[..., 0],
-        trigger_in_values=trigger_in_values,
-    )
-
-
 @pytest.mark.parametrize("trigger_in_values", [False, True])
 @pytest.mark.parametrize(("vocab_size", "length", "samples"), [(2, 3, 2), (3, 2, 2), (2, 2, 3)])
 def test_trigger_signal_is_exact(
     vocab_size: int, length: int, samples: int, trigger_in_values: bool
 ) -> None:
-    batch = every_batch(vocab_size, length, samples, trigger_in_values)
     problem = Problem(
         vocab_size=vocab_size,
         length=length,
@@ -51,6 +30,7 @@ def test_trigger_signal_is_exact(
         embeddings="orthonormal",
         trigger_in_values=trigger_in_values,
     )
+    batch = every_batch(sampling.draw(generators(1), **asdict(problem)), length, samples)
     mean = float(three_steps.token_scores(batch).trigger.mean())
     assert signal.trigger_signal(problem) == pytest.approx(mean, rel=1e-12)
 

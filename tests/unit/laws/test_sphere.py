@@ -72,8 +72,6 @@ def test_quadratures_have_the_moments_of_the_law(rule: Rule, dim: float) -> None
 
 
 @pytest.mark.parametrize("rule", [sphere.nodes, sphere.gauss])
-def test_quadratures_resolve_the_largest_of_many(
-    rule: Rule,
-) -> None:
+def test_quadratures_resolve_the_largest_of_many(rule: Rule) -> None:
     values, weights = rule(24, 64)  # E F(t)^m = 1/(m + 1)
     assert weights @ sphere.cdf(values, 24) ** 99 == pytest.approx(0.01, rel=1e-3)

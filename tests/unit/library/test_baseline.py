@@ -1,7 +1,6 @@
 """Which records a run takes from an earlier report."""
 
 import platform
-import subprocess
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -18,13 +17,12 @@ from recall_claims.evidence.run import Settings
 from recall_claims.plugin.baseline import LIBRARIES, Baseline
 from recall_claims.plugin.changes import Changes
 from recall_reports.record import Record
+from tests.apart import git
+from tests.reports import builders
 
 REPOSITORY = Path(__file__).parents[3]
 SMOKE = Settings(tier="smoke")
-HERE = {
-    "python": platform.python_version(),
-    **{name: version(name) for name in LIBRARIES},
-}
+HERE = {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
 Edit = Callable[[Any], None]  # of the report, in plain types
 
 
@@ -47,25 +45,8 @@ def written(path: Path, *edits: Edit) -> Path:
         "state": "DECIDED",
         "verdict": "SUPPORTED",
         "outcome": "passed",
-        "components": [
-            {
-                "name": "mean",
-                "estimate": 1.0,
-                "interval": [0.99, 1.01],
-                "one_sided": [0.99, 1.01],
-                "region": [0.97, 1.03],
-                "verdict": "SUPPORTED",
-            }
-        ],
-        "controls": [
-            {
-                "id": "off",
-                "description": "a constant that is off",
-                "verdict": "REFUTED",
-                "interval": [0.99, 1.01],
-                "region": [1.47, 1.53],
-            }
-        ],
+        "components": [builders.component("mean", 1.0, 0.01, (0.97, 1.03))],
+        "controls": [builders.control("off", "a constant that is off", 1.0, 0.01, (1.47, 1.53))],
         "alpha": claim.rule.alpha_of_look(share, claim.looks["smoke"]),
         "registration": registration(claim, "smoke"),
     }
@@ -167,17 +148,13 @@ def test_a_change_since_the_revision_or_since_the_baseline_runs_the_claim(
 def test_a_baseline_of_nobody_knows_what_code_is_refused(
     tmp_path: Path, commit: str | None, says: str
 ) -> None:
-    def git(*arguments: str) -> str:
-        identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
-        return subprocess.check_output(["git", *identity, *arguments], cwd=tmp_path, text=True)
-
-    git("init", "--quiet", "--initial-branch", "main")
-    git("commit", "--quiet", "--allow-empty", "--message", "first")
-    git("branch", "abcdef0")
-    git("checkout", "--quiet", "--orphan", "elsewhere")
-    git("commit", "--quiet", "--allow-empty", "--message", "of another history")
-    elsewhere = git("rev-parse", "HEAD").strip()
-    git("checkout", "--quiet", "main")
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "first")
+    git(tmp_path, "branch", "abcdef0")
+    git(tmp_path, "checkout", "--quiet", "--orphan", "elsewhere")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "of another history")
+    elsewhere = git(tmp_path, "rev-parse", "HEAD")
+    git(tmp_path, "checkout", "--quiet", "main")
     (tmp_path / "victim").write_text("precious")
     recorded = commit and commit.format(folder=tmp_path, elsewhere=elsewhere)
     found = Baseline(written(tmp_path, of_suite(commit=recorded)), SMOKE, NOTHING, tmp_path)

@@ -1,7 +1,6 @@
 """Which claims a change leaves as they were."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from claims.attention.test_signal import trigger_score as claim
 from recall_claims.declare.papers import papers
 from recall_claims.plugin.changes import Changes, commit
+from tests.apart import git
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -50,11 +50,6 @@ def test_a_claim_is_touched_by_what_pytest_runs_it_with(file: str) -> None:
     assert changed(file).touched(claim.module, papers()["A"].file)
     for other in ("tests/conftest.py", "claims/memory/conftest.py", "claims/papers/B.toml"):
         assert changed(other).touched(claim.module, papers()["A"].file) == ()
-
-
-def git(folder: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 def test_files_changed_since_a_revision(tmp_path: Path) -> None:

@@ -123,10 +123,7 @@ def test_only_what_is_refuted_at_its_own_level_is_confirmed(
     monkeypatch.setattr(campaign, "run", judged)
     memory, levels = HuntTables(ledger, 0), []
     for number in (1, 2):
-        trail, catch = (
-            campaign.Trail(wrong),
-            Catch((tried,), tried, True, False, {}, frozenset()),
-        )
+        trail, catch = (campaign.Trail(wrong), Catch((tried,), tried, True, False, {}, frozenset()))
         campaign._confirm(trail, catch, Settings(), ledger, SerialExecutor(), memory)
         confirmed = trail.confirmation and trail.confirmation.number
         assert confirmed == (number if verdict is rc.Verdict.REFUTED else None)

@@ -37,14 +37,47 @@ def test_a_claim_is_judged_and_shown(ledger: Path) -> None:
 
 
 def test_a_claim_that_cannot_be_judged_says_why(ledger: Path) -> None:
-    with pytest.raises(ClaimError, match="stands in no file"):
-        run(replace(linear_threshold, module="__main__"), ledger=ledger)
+    with pytest.raises(ClaimError, match="is written in this notebook, which other processes"):
+        run(replace(linear_threshold, module="__main__"), executor="processes:2", ledger=ledger)
     with pytest.raises(ClaimError, match="needs --device cuda"):
         run(replace(linear_threshold, needs="cuda"), ledger=ledger)
     with pytest.raises(ValueError, match=r"seed= takes a non-negative integer .*, got '-1'"):
         run(linear_threshold, seed=-1, ledger=ledger)
     with pytest.raises(ValueError, match="--device 'bogus' is no torch device"):
         run(linear_threshold, device="bogus", ledger=ledger)
+
+
+CELL = """
+from dataclasses import replace
+import numpy as np
+import claims.papers
+import recall_claims as rc
+
+SPREAD = {spread}
+
+@rc.claim("T.cell", "Written in a cell", source=rc.Source("A", "A3", provenance="derived"),
+          regime="everywhere", cells=rc.grid(scale=(1.0, 2.0)), replicates=64, why="for the test",
+          rule=rc.MeanRatio(rc.Region(0.9, 1.1)), predict=lambda cell: cell["scale"],
+          controls=[rc.times(1.5)])
+def in_a_cell(cell, block):
+    \"\"\"A mean is its scale.\"\"\"
+    return np.array([cell["scale"] * (1 + SPREAD * rng.normal()) for rng in block.rngs])
+
+print(rc.run(in_a_cell).verdict)
+"""
+
+
+def test_a_claim_is_written_in_a_cell_and_drawn_anew_when_the_cell_is(tmp_path: Path) -> None:
+    book = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
+        cells=[
+            nbformat.v4.new_code_cell(CELL.format(spread=spread))  # type: ignore[no-untyped-call]
+            for spread in (0.1, 100.0)
+        ]
+    )
+    resources = {"metadata": {"path": LOOK.parents[2]}}
+    NotebookClient(book, kernel_name="python3", resources=resources).execute()
+    said = [cell.outputs[0]["text"] for cell in book.cells]
+    assert said == ["SUPPORTED\n", "INCONCLUSIVE\n"]
 
 
 def test_the_notebook_of_the_docs_runs(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Looks, early stopping, controls, and what comes from the ledger."""
 
+from __future__ import annotations
+
 import pickle
 import signal
 import time
@@ -19,6 +21,7 @@ from recall_claims import (
     Cell,
     Claim,
     Control,
+    Deterministic,
     MeanRatio,
     Region,
     Source,
@@ -64,7 +67,13 @@ def blas_threads() -> float:
     return float(max(pool["num_threads"] for pool in pools if pool["user_api"] == "blas"))
 
 
-@declared("T.threads", CELLS[:1], replicates=4, predict=lambda cell: blas_threads())
+@declared(
+    "T.threads",
+    CELLS[:1],
+    replicates=4,
+    rule=MeanRatio(Region(0.9, 1.1), method=Deterministic()),
+    predict=lambda cell: blas_threads(),
+)
 def threads(cell: Cell, block: Block) -> dict[str, Array]:
     """Threads of NumPy, and of torch."""
     found = {"value": blas_threads(), "torch": torch.get_num_threads()}
@@ -75,7 +84,7 @@ def threads(cell: Cell, block: Block) -> dict[str, Array]:
 def slow(cell: Cell, block: Block) -> Array:
     """An alarm can interrupt this simulation."""
     time.sleep(0.05)
-    return np.full(block.replicates, 2.0)
+    return mean(cell, block)
 
 
 class Recording(SerialExecutor):
@@ -398,3 +407,9 @@ def test_a_rule_that_is_none_is_refused() -> None:
         ClaimError, match=r"T.named: rule= takes a rule such as .*, not 'MeanRatio'"
     ):
         declared("T.named", rule="MeanRatio")
+
+
+def test_an_exploratory_claim_survives_or_breaks() -> None:
+    said = [recording.said(verdict, exploratory=True) for verdict in Verdict]
+    assert said == ["SURVIVES", "BREAKS", "INCONCLUSIVE"]
+    assert [recording.said(verdict, exploratory=False) for verdict in Verdict] == [*Verdict]

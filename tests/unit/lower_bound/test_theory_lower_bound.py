@@ -49,12 +49,6 @@ def test_matches_with_an_independent_map_have_the_moments_that_the_proof_needs(
         assert ((1 + step) ** matches).mean() <= math.exp(step)
 
 
-def test_whole_map_takes_log_factorial_nats() -> None:
-    needed = math.lgamma(21) - math.log(2)
-    assert ceiling.exact_recovery(needed, 20) == pytest.approx(1.0)
-    assert ceiling.exact_recovery(0.5 * needed, 20) < 0.55
-
-
 def test_recovery_bound_is_within_a_bit_of_a_channel_that_tells_all_or_nothing() -> None:
     whole = math.lgamma(21)
     for chance in (0.1, 0.25, 0.7):
@@ -128,14 +122,6 @@ def test_matched_filter_without_noise_is_a_memory_trained_at_perfect_attention()
     )
 
 
-def test_undoing_overlaps_helps_and_noise_hurts() -> None:
-    assert linear_mmse.linear_mmse_accuracy(PROBLEM) > matched_filter.matched_filter_accuracy(
-        PROBLEM
-    )
-    for accuracy in (linear_mmse.linear_mmse_accuracy, matched_filter.matched_filter_accuracy):
-        assert accuracy(PROBLEM.replace(length=64)) < accuracy(PROBLEM)
-
-
 def test_critical_samples_give_half_accuracy() -> None:
     problem = PROBLEM.replace(dim=96)
     for module, accuracy in (
@@ -154,26 +140,6 @@ def test_critical_samples_are_infinite_below_the_interference_limit() -> None:
 def test_critical_samples_are_none_where_one_sample_per_token_suffices() -> None:
     easy = Problem(vocab_size=64, length=2, samples=64, dim=60)
     assert linear_mmse.critical_samples(easy) == 0.0
-
-
-def test_half_dim_without_noise_is_that_of_recall() -> None:
-    problem = PROBLEM.replace(length=2, samples=10**9)
-    asymptotic = recall.half_dim_asymptotic(problem)
-    assert gradient_capacity.half_dim(problem) == pytest.approx(asymptotic, rel=1e-5)
-
-
-def test_noise_limited_contour_is_a_product_of_powers() -> None:
-    base = Problem(vocab_size=10**6, length=10**5, samples=10**6, dim=2)
-
-    def product(problem: Problem) -> float:
-        return problem.samples * gradient_capacity.half_dim(problem) ** 2
-
-    longer = base.replace(length=2 * base.length)
-    assert product(longer) / product(base) == pytest.approx(2, rel=1e-4)
-    assert product(base.replace(samples=2 * base.samples)) == pytest.approx(product(base), rel=1e-4)
-    assert product(base) == pytest.approx(
-        2 * base.length * base.vocab_size**2 * math.log(base.vocab_size), rel=1e-4
-    )
 
 
 def test_half_samples_solve_half_dim_where_noise_limits() -> None:

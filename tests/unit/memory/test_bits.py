@@ -1,6 +1,5 @@
 """Bits: bounds and their inverses, codes by brute force, and capacities by naive simulation."""
 
-import itertools
 import math
 from functools import partial
 
@@ -42,15 +41,6 @@ def test_fano_is_the_information_of_the_symmetric_channel() -> None:
         assert found == pytest.approx(facts * channel)
 
 
-def test_whole_facts_reach_the_floor() -> None:
-    # A table of some facts, the others guessed: a code whose loss is known, and the least.
-    for facts, outputs, whole in ((3, 2, 1), (4, 2, 3), (5, 4, 2), (100, 64, 37)):
-        reached = (facts - whole) / facts * math.log(outputs)
-        bits = whole * math.log2(outputs)
-        floor = theory.loss_floor(facts=facts, outputs=outputs, bits=bits)
-        assert floor == pytest.approx(reached)
-
-
 def test_search_reaches_the_floor() -> None:
     for bits in range(4):
         found = measured.searched_loss(generators(50), facts=3, outputs=2, bits=bits)
@@ -64,22 +54,6 @@ def test_every_code_of_three_facts_by_hand() -> None:
     assert measured.best_code_accuracy(facts=3, outputs=2, bits=1) == pytest.approx(3 / 4)
     assert measured.best_code_accuracy(facts=3, outputs=2, bits=2) == pytest.approx(5 / 6)
     assert measured.best_code_accuracy(facts=3, outputs=2, bits=3) == 1.0
-
-
-def test_fixing_the_first_codeword_loses_nothing() -> None:
-    table = measured.functions(3, 2)
-    agreement = (table[:, None] == table[None]).mean(2)
-    best = max(agreement[:, code].max(1).mean() for code in itertools.combinations(range(8), 2))
-    assert best == pytest.approx(measured.best_code_accuracy(facts=3, outputs=2, bits=1))
-
-
-def test_searched_loss_is_exact_where_nothing_is_left_to_search() -> None:
-    none = measured.searched_loss(generators(2), facts=3, outputs=2, bits=0)
-    assert none.tolist() == pytest.approx([math.log(2)] * 2)
-    enough = measured.searched_loss(generators(2), facts=3, outputs=2, bits=3)
-    assert enough.tolist() == [0, 0]
-    one = measured.searched_loss(generators(50), facts=3, outputs=2, bits=1)
-    assert one.min().item() == pytest.approx(math.log(2) * 2 / 3), "one fact, whole, is best"
 
 
 def test_random_codes_have_the_predicted_mean() -> None:

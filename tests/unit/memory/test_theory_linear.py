@@ -1,19 +1,10 @@
 """theory.memory.linear against a plain simulation, its limits and quadrature."""
 
-import math
-
 import numpy as np
 import pytest
 
 from tests.unit.draws import unit_vectors
 from theory.memory import linear as memory
-
-
-def test_idle_outputs_compete_but_store_nothing() -> None:
-    alone = memory.recalled(32, 40, 1 / 32)
-    crowded = memory.recalled(32, 40, 1 / 32, idle=100)
-    stored = memory.recalled(32, 140, 1 / 32)
-    assert stored < crowded < alone
 
 
 def test_full_rank_is_no_projector() -> None:
@@ -62,14 +53,6 @@ def test_thresholds_are_near_their_leading_order() -> None:
         for n, dim in ((10**3, 256), (10**5, 2560))
     )
     assert 1 < large < small < 1.3, "the parameters m d of a low rank tend to d^2"
-
-
-def test_rank_that_does_not_suffice_is_infinite() -> None:
-    assert math.isinf(memory.half_rank(512, 64))
-
-
-def test_thresholds_below_the_domain_of_the_formula_are_zero() -> None:
-    assert memory.half_dim(3) == memory.all_dim(3) == memory.half_rank(3, 4) == 0
 
 
 @pytest.mark.parametrize(("associations", "dim"), [(5, 4), (9, 5), (17, 9)])

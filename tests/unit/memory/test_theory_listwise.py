@@ -21,7 +21,7 @@ def test_limits_of_the_load() -> None:
 
 
 def test_large_dimensions_have_the_load() -> None:
-    for share in (0.25, 0.75):
+    for share in (0.03, 0.25, 0.75, 0.95):
         found = listwise.critical_associations(1000, share) / 1000**2
         assert found == pytest.approx(listwise.critical_load(share), rel=3e-3)
 

@@ -38,20 +38,6 @@ def test_relu_features_by_numerical_integration() -> None:
     assert law.lost == dim + 1
 
 
-def test_features_in_high_dimension() -> None:
-    dim = 4000
-    assert feature_law("relu", dim).wide * dim**2 == pytest.approx(2 / (math.pi - 2) ** 2, rel=0.01)
-    assert feature_law("relu", dim).power == pytest.approx(2.869, abs=0.01)
-
-
-def test_wide_layers_recall_all_or_stay_at_the_floor() -> None:
-    assert mlp_memory_accuracy(associations=500, dim=32, width=math.inf) == pytest.approx(1)
-    floor = mlp_memory_accuracy(associations=800, dim=24, width=math.inf, features="relu")
-    assert mlp_memory_accuracy(associations=800, dim=24, width=4096, features="relu") < floor < 0.6
-    assert critical_width(associations=512, dim=32, features="relu") == math.inf
-    assert capacity(dim=32, width=math.inf, features="relu") < 512
-
-
 @pytest.mark.parametrize("features", ["cosine", "relu"])
 @pytest.mark.parametrize("outputs", [None, 64])
 def test_capacity_inverts_the_critical_width(features: str, outputs: int | None) -> None:

@@ -71,14 +71,6 @@ def test_critical_number_solves_its_equation_and_halves_the_probability() -> Non
         assert theory.separable_probability(dim, math.ceil(critical)) < 0.56
 
 
-def test_probability_falls_from_one_to_nought() -> None:
-    chances = [theory.separable_probability(6, n) for n in range(1, 30)]
-    assert chances[:6] == [1.0] * 6
-    assert (np.diff(chances) <= 1e-12).all()
-    assert chances[6] > 0.999
-    assert chances[-1] < 1e-6
-
-
 def test_frozen_competitors_cost_pairs() -> None:
     for dim in (8, 32):
         share = theory.frozen_associations(dim) / theory.critical_associations(dim)
@@ -88,9 +80,3 @@ def test_frozen_competitors_cost_pairs() -> None:
     scores = rng.standard_normal((20_000, count))
     gaps = np.maximum(scores[:, 1:].max(1) - scores[:, 0], 0) ** 2
     assert count * gaps.mean() == pytest.approx(16**2, rel=0.02)
-
-
-def test_lines_pass_through_their_points() -> None:
-    for constant in (0.9, 1.3, 2.0, 8.0):
-        n = theory.associations_on_line(20, constant)
-        assert constant * n * math.log(n) == pytest.approx(400)

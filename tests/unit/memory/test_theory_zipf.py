@@ -37,16 +37,6 @@ def test_recall_is_the_integral_of_its_formula(dim: int) -> None:
     assert zipf.cutoff_error(2.0, 3, dim, 3) == pytest.approx(expected, abs=1e-6)
 
 
-def test_cut_off_has_a_best_value_near_dim_over_log() -> None:
-    errors = {stored: zipf.cutoff_error(2.0, 5, 256, stored) for stored in range(5, 305, 5)}
-    best = min(errors, key=lambda stored: errors[stored])
-    assert 0.5 < best / (256 / math.log(256)) < 2
-
-
-def test_equal_weights_are_power_zero() -> None:
-    assert zipf.power_error(2.0, 5, 64, 0.0, 30) == zipf.cutoff_error(2.0, 5, 64, 30)
-
-
 def test_more_samples_approach_unlimited_data() -> None:
     errors = [zipf.cutoff_error(2.0, 5, 64, 15, samples) for samples in (10, 100, 1000, 10**6)]
     assert errors == sorted(errors, reverse=True)

@@ -71,7 +71,7 @@ def test_newton_fills_the_matrix() -> None:
     assert 40 < one_step.recalled_newton(64, 130, 3.0) < 80
     counts = [one_step.recalled_newton(dim, 16 * dim, 2.0) for dim in (512, 4096)]
     slope = math.log(counts[1] / counts[0]) / math.log(8)
-    assert slope == pytest.approx(one_step.spectral_exponent(2.0), abs=0.1)
+    assert slope == pytest.approx(1 + one_step.gradient_exponent(2.0), abs=0.1)
 
 
 @pytest.mark.parametrize("exponent", [1.5, 2.0])
@@ -106,11 +106,6 @@ def test_critical_batch_recalls_half() -> None:
     batch = one_step.critical_batch(48, 768, 2.0)
     found = one_step.recalled_spectral(48, 768, 2.0, round(batch))
     assert found == pytest.approx(one_step.recalled_spectral(48, 768, 2.0) / 2, rel=0.02)
-
-
-def test_exponents() -> None:
-    assert one_step.gradient_exponent(2.0) == 0.25
-    assert one_step.spectral_exponent(1.5) == pytest.approx(4 / 3)
 
 
 def test_items_of_one_count_share_what_follows_from_it(monkeypatch: pytest.MonkeyPatch) -> None:

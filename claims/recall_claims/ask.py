@@ -1,0 +1,261 @@
+"""What a formula says at given sizes: `python -m recall_claims predict`.
+
+With the number come its stated error, whether the sizes lie in the regime for which the error is
+stated, how far claims have seen the formula hold, and their verdicts in the baseline.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import inspect
+import itertools
+import math
+import pkgutil
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from recall_claims.declare.cell import Cell, Scalar
+from recall_claims.errors import told
+from recall_claims.predictions import Prediction, predictions
+from recall_reports import phrases
+from recall_reports.files import load
+from recall_reports.record import Claim
+
+Table = Mapping[str, Sequence[Scalar]]
+"""The values of each parameter; more than one makes a row for each."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What a formula says at one point.
+
+    Attributes:
+        point: the parameters.
+        value: what is predicted.
+        error: as the formula states it there; empty if it states none.
+        ends: of what that error allows; None if it states none.
+        outside: why the point is not in the formula's regime; None if it is, or if it states none.
+    """
+
+    point: Mapping[str, Scalar]
+    value: float | str
+    error: str
+    ends: tuple[float, float] | None
+    outside: str | None
+
+
+def known(package: str) -> dict[str, Prediction]:
+    """The predictions of a package of theory by their full names.
+
+    Raises:
+        ValueError: there is no such package.
+    """
+    try:
+        theory = importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"--theory {package}: {error}; name a package of formulas") from error
+    for module in pkgutil.walk_packages(getattr(theory, "__path__", ()), f"{package}."):
+        importlib.import_module(module.name)
+    found = (p for p in predictions() if f"{p.module}.".startswith(f"{package}."))
+    return {f"{formula.module}.{formula.name}": formula for formula in found}
+
+
+def find(name: str, package: str) -> Prediction:
+    """The prediction of a package of theory that has this name, or whose full name ends with it.
+
+    Raises:
+        ValueError: there is no such package or prediction, or there are several.
+    """
+    there = known(package)
+    found = [full for full in there if full == name or full.endswith(f".{name}")]
+    if len(found) > 1:
+        raise ValueError(f"{name!r} may be {' or '.join(found)}: say which, by more of its name")
+    if not found:
+        short = {full.rpartition(".")[2]: full for full in there}
+        near = difflib.get_close_matches(name.rpartition(".")[2], short)
+        hint = f" (did you mean {' or '.join(short[n] for n in near)}?)" * bool(near)
+        raise ValueError(
+            f"{package} has no prediction {name!r}{hint}; `python -m recall_claims predict` lists "
+            "all"
+        )
+    return there[found[0]]
+
+
+def values(texts: Sequence[str]) -> dict[str, list[Scalar]]:
+    """Parameters as they are given on a command line, such as ``dim=256,512``.
+
+    >>> values(["dim=256,512", "embeddings=sphere", "balanced=true", "alpha=1.5"])
+    {'dim': [256, 512], 'embeddings': ['sphere'], 'balanced': [True], 'alpha': [1.5]}
+    """
+    found: dict[str, list[Scalar]] = {}
+    for text in texts:
+        name, sign, given = text.partition("=")
+        if not (name.isidentifier() and sign and given):
+            raise ValueError(f"{text!r} sets no parameter: write name=value, as in dim=256")
+        found[name] = [_scalar(value) for value in given.split(",")]
+    return found
+
+
+def _scalar(text: str) -> Scalar:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(text.lower(), text)
+
+
+def answers(formula: Prediction, table: Table) -> Iterator[Answer]:
+    """What the formula says at each point of a table.
+
+    Raises:
+        ValueError: it lacks a parameter, has one that it does not know, or breaks at a point.
+    """
+    taken, needed = _parameters(formula)
+    unknown, missing = [n for n in table if n not in taken], [n for n in needed if n not in table]
+    if unknown or missing:
+        what = f"has no parameter {unknown[0]}" if unknown else f"needs {', '.join(missing)}"
+        free = [name for name in taken if name not in needed]
+        more = f", and may have {', '.join(free)}" if free else ""
+        raise ValueError(f"{formula.name} {what}; it takes {', '.join(needed)}{more}")
+    for given in itertools.product(*table.values()):
+        yield _answer(formula, dict(zip(table, given, strict=True)))
+
+
+def _answer(formula: Prediction, point: dict[str, Scalar]) -> Answer:
+    try:
+        value = _called(formula, point)
+    except Exception as error:
+        raise ValueError(f"{formula.name} has no value there: {told(error)}") from error
+    outside, regime = None, formula.regime
+    if regime is not None:
+        outside = regime.why_outside(Cell(**{n: v for n, v in point.items() if n in regime.ranges}))
+    # An error may be a function of any option; of those that are not given the formula knows best.
+    error = next((e for e in formula.errors if _holds(e.holds, point)), None)
+    if error is None or isinstance(value, str) or not math.isfinite(value):
+        return Answer(point, value, "", None, outside)
+    size = error.at(point) * (abs(value) if error.relative else 1.0)
+    return Answer(point, value, str(error), (value - size, value + size), outside)
+
+
+def _holds(condition: typing.Callable[[Any], bool], point: Mapping[str, Scalar]) -> bool:
+    try:
+        return condition(point)
+    except KeyError:  # it asks for an option that was not given
+        return False
+
+
+def _problem(formula: Prediction) -> tuple[str, Any] | None:
+    """The first parameter of a formula, and its type, if that has the sizes as fields."""
+    for name, kind in typing.get_type_hints(formula.function).items():
+        return (name, kind) if dataclasses.is_dataclass(kind) else None
+    return None
+
+
+def _parameters(formula: Prediction) -> tuple[list[str], list[str]]:
+    """Names of all parameters of a formula, and of those that it needs."""
+    own = inspect.signature(formula.function).parameters
+    taken, needed = [*own], [name for name, one in own.items() if one.default is one.empty]
+    problem = _problem(formula)
+    if problem is not None:
+        name, kind = problem
+        sizes = {f.name: f for f in dataclasses.fields(kind) if f.init}
+        first = [
+            n
+            for n, f in sizes.items()
+            if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+        ]
+        taken, needed = [*sizes, *taken], [*first, *needed]
+        taken.remove(name)
+        needed.remove(name)
+    return taken, needed
+
+
+def _called(formula: Prediction, point: Mapping[str, Scalar]) -> float | str:
+    problem, arguments = _problem(formula), dict(point)
+    if problem is not None:
+        name, kind = problem
+        sizes = {f.name for f in dataclasses.fields(kind) if f.init}
+        inner = {n: arguments.pop(n) for n in [*arguments] if n in sizes}
+        arguments[name] = kind(**inner)
+    value = formula.function(**arguments)
+    return value if isinstance(value, str) else float(value)
+
+
+def _figure(value: float | str) -> str:
+    return (
+        phrases.number(value, 4)
+        if not isinstance(value, str) and math.isfinite(value)
+        else str(value)
+    )
+
+
+def tested_by(formula: Prediction, baseline: Path) -> list[Claim]:
+    """The claims of a report that test the formula; if none does, those on its module.
+
+    None if there is no such file.
+    """
+    claims = load(baseline).claims if baseline.is_file() else []
+    found = [claim for claim in claims if claim.source.module == formula.module]
+    return [claim for claim in found if claim.latex == formula.latex] or found
+
+
+def seen(formula: Prediction, claims: Sequence[Claim]) -> dict[str, tuple[float, float]]:
+    """Least and largest of each parameter in the cells of claims on it that are SUPPORTED."""
+    found: dict[str, list[float]] = {}
+    taken, _ = _parameters(formula)
+    held = [c for c in claims if c.verdict == "SUPPORTED" and c.latex == formula.latex]
+    for claim in held:
+        for cell in claim.cells:
+            for name, value in cell.params.items():
+                if name in taken and not isinstance(value, bool | str):
+                    found.setdefault(name, []).append(value)
+    return {name: (min(numbers), max(numbers)) for name, numbers in found.items()}
+
+
+def plain(formula: Prediction, found: Sequence[Answer], claims: Sequence[Claim]) -> dict[str, Any]:
+    """All of it in terms that JSON has."""
+    return {
+        "prediction": f"{formula.module}.{formula.name}",
+        "latex": formula.latex,
+        "source": formula.source,
+        "provenance": formula.provenance,
+        "regime": formula.regime and formula.regime.text,
+        "answers": [
+            dataclasses.asdict(dataclasses.replace(a, value=_figure(a.value)))
+            if a.value in (math.inf, -math.inf)
+            else dataclasses.asdict(a)
+            for a in found
+        ],
+        "claims": {claim.id: phrases.state(claim) for claim in claims},
+        "seen": seen(formula, claims),
+    }
+
+
+def lines(formula: Prediction, found: Sequence[Answer], claims: Sequence[Claim]) -> Iterator[str]:
+    """The same for people."""
+    varied = {n for a in found for n, v in a.point.items() if v != found[0].point[n]}
+    for answer in found:
+        at = ", ".join(f"{n} = {v}" for n, v in answer.point.items() if n in varied or not varied)
+        yield f"{formula.name} = {_figure(answer.value)} at {at}"
+        if answer.ends is not None:
+            low, high = (phrases.number(end, 4) for end in answer.ends)
+            yield f"  stated error {answer.error}: from {low} to {high}"
+        elif not formula.errors:
+            yield "  it states no error"
+        if answer.outside is not None:
+            yield f"  OUTSIDE the regime of the formula and of its error: {answer.outside}"
+    yield f"formula: {formula.latex}"
+    yield f"source: {formula.source} ({formula.provenance}), {formula.module}"
+    if formula.regime is not None and formula.regime.text:
+        yield f"regime: {formula.regime.text}"
+    if claims and claims[0].latex != formula.latex:
+        yield "no claim of the baseline tests this formula by itself; those on its module:"
+    for claim in claims:
+        yield f"tested by {claim.id}: {phrases.label(claim)} {phrases.finding(claim.head)}"
+    for name, (low, high) in seen(formula, claims).items():
+        yield f"seen to hold at {name} {low:g}" + f" to {high:g}" * (low < high)

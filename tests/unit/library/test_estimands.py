@@ -1,0 +1,222 @@
+"""Rules for estimands that are no means: bounds against exact laws, figures by another way."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from recall_claims import (
+    Betting,
+    Cell,
+    Functional,
+    Law,
+    Limit,
+    MeanDifference,
+    MeanRatio,
+    Quantile,
+    Region,
+    Rule,
+    Sample,
+    Several,
+    Variance,
+    grid,
+    times,
+)
+from recall_claims.certify import tilting
+from recall_claims.certify.certificate import certify
+from recall_claims.declare.registration import registration
+from recall_claims.errors import ClaimError
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.scheduler import run
+from recall_claims.judge.methods import Array
+from recall_claims.judge.region import Verdict, judge
+from recall_claims.judge.rules.law import Massart
+from recall_claims.judge.rules.quantile import OrderStatistics, _too_few
+from tests.unit.library.made import SMOKE, declared, mean
+
+NEAR = Region(0.9, 1.1)
+ONE = Cell(size=2)
+ALPHA = 1e-4
+
+
+def sample(values: Array, **more: Array) -> Sample:
+    return Sample(ONE, {"value": values, **more})
+
+
+def drawn(seed: int, size: int = 2000) -> Array:
+    return np.random.default_rng(seed).gamma(2.0, size=size)
+
+
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("count", [5, 64, 1000])
+def test_order_statistics_err_no_more_often_than_binomial_counts_say(
+    level: float, count: int
+) -> None:
+    few = _too_few(count, level, ALPHA)
+    assert stats.binom.cdf(few, count, level) <= ALPHA
+    if count == 1000:  # an exact test at one look alone would reject a little earlier
+        assert 0.4 < few / stats.binom.ppf(ALPHA, count, level) < 1
+        assert stats.binom.cdf(few, count, level) > 0
+
+
+@pytest.mark.parametrize("level", [0.25, 0.8])
+def test_a_quantile_is_between_its_bounds(level: float) -> None:
+    truth, found = stats.gamma(2).ppf(level), OrderStatistics(level).bounds(drawn(0), ALPHA)
+    assert found.low < truth < found.high < found.low + 0.7
+    [part] = Quantile(NEAR, level).components([sample(drawn(0))], lambda _: truth, ALPHA)
+    assert part.estimate == pytest.approx(np.quantile(drawn(0), level) / truth)
+    assert part.bounds.low == pytest.approx(found.low / truth)
+    assert part.interval.low < part.bounds.low < 1 < part.bounds.high < part.interval.high
+
+
+def test_ties_and_few_values_are_no_obstacle_to_a_quantile() -> None:
+    found = OrderStatistics(0.5).bounds(np.repeat([1.0, 2.0, 3.0], 300), ALPHA)
+    assert (found.low, found.high) == (2.0, 2.0)
+    assert OrderStatistics(0.5).bounds(np.ones(3), ALPHA).high == math.inf
+
+
+@pytest.mark.parametrize("count", [20, 500])
+def test_massart_bounds_the_law_of_kolmogorovs_distance(count: int) -> None:
+    error = Massart().around(0.0, count, ALPHA).high
+    assert ALPHA / 3 < stats.kstwo(count).sf(error) <= ALPHA
+
+
+def test_the_distance_of_laws_is_that_of_kolmogorov_and_smirnov() -> None:
+    law = stats.gamma(2.1)
+    [part] = Law(0.2).components([sample(drawn(1))], lambda _: law.cdf, ALPHA)
+    assert part.estimate == pytest.approx(stats.ks_1samp(drawn(1), law.cdf).statistic)
+    coins = np.array([0.0] * 30 + [1.0] * 70)
+    [part] = Law(0.2).components([sample(coins)], lambda _: stats.bernoulli(0.6).cdf, ALPHA)
+    assert part.estimate == pytest.approx(0.1)  # at the step, where 0.3 is seen and 0.4 predicted
+    assert judge(Law(0.05).components([sample(drawn(2, 20_000))], lambda _: law.cdf, ALPHA)) == (
+        Verdict.SUPPORTED
+    )
+
+
+def test_a_variance_is_the_unbiased_one_however_far_from_zero() -> None:
+    values = 1e6 + drawn(3)
+    [part] = Variance(NEAR).components([sample(values)], lambda _: 2.0, ALPHA)
+    assert part.estimate == pytest.approx(values.var(ddof=1) / 2)
+    # For normal data, the t interval is that of the variance's standard error.
+    normal = np.random.default_rng(4).normal(size=4000)
+    [part] = Variance(NEAR).components([sample(normal)], lambda _: 1.0, 0.3)
+    width = stats.norm.ppf(0.85) * 2 * math.sqrt(2 / 4000)  # at half of 0.3 a side
+    assert part.bounds.high - part.bounds.low == pytest.approx(width, rel=0.05)
+
+
+def test_a_function_of_means_by_leaving_out_one_replicate_at_a_time() -> None:
+    x, y = drawn(5, 60), drawn(6, 60)
+    rule = Functional(Region(-1, 1), formula="sqrt(value) / other**2 - pi")
+    found = rule.values(sample(x, other=y), 60)
+
+    def of(a: Array, b: Array) -> float:
+        return math.sqrt(a.mean()) / float(b.mean()) ** 2 - math.pi
+
+    expected = [60 * of(x, y) - 59 * of(np.delete(x, i), np.delete(y, i)) for i in range(60)]
+    np.testing.assert_allclose(found, expected)
+    [part] = rule.components([sample(x, other=0 * y)], lambda _: 0.0, ALPHA)
+    assert part.verdict is Verdict.INCONCLUSIVE  # 1 / 0 is not defined
+    assert math.isnan(part.estimate)
+
+
+def test_a_limit_is_read_off_without_its_correction() -> None:
+    sizes = grid(size=(10, 20, 40), kind=("a",))
+    rng = np.random.default_rng(7)
+    evidence = [Sample(c, {"value": 3 + 5 / c["size"] + rng.normal(0, 0.1, 500)}) for c in sizes]
+    [part] = Limit(Region(0.98, 1.02), "size").components(evidence, lambda _: 3.0, 1e-2)
+    assert part.bounds.low < 1 < part.bounds.high < part.bounds.low + 0.05
+    [wrong] = Limit(Region(0.98, 1.02), "size", 2).components(evidence, lambda _: 3.0, 1e-2)
+    assert wrong.verdict is Verdict.REFUTED
+    assert part.open_cells == tuple(cell.id for cell in sizes)
+
+
+BOTH = Several({"low": Quantile(NEAR, 0.1), "mean": MeanRatio(NEAR)})
+
+
+def test_several_share_what_refutes_and_not_what_supports() -> None:
+    one = sample(drawn(8))
+
+    def predict(_: Cell) -> dict[str, float]:
+        return {"low": float(stats.gamma(2).ppf(0.1)), "mean": 2.0}
+
+    low, mean = BOTH.components([one], predict, ALPHA)
+    [alone] = MeanRatio(NEAR).components([one], lambda _: 2.0, ALPHA)
+    [strict] = MeanRatio(NEAR).components([one], lambda _: 2.0, ALPHA / 2)
+    assert (mean.bounds, mean.interval) == (alone.bounds, strict.interval)
+    assert (low.name, mean.name) == ("low: size=2", "mean: size=2")
+    assert not BOTH.exact
+    assert not BOTH.anytime
+    with pytest.raises(ClaimError, match=r"gives \['mean'\] at size=2, and no 'low'"):
+        BOTH.components([one], lambda _: {"mean": 2.0}, ALPHA)
+
+
+several = declared(
+    "T.several",
+    rule=Several({"median": Quantile(NEAR), "mean": MeanRatio(NEAR)}),
+    predict=lambda cell: {"median": 2.0, "mean": 2.0},
+    controls=(times(1.5),),
+    looks=8,
+)(mean)
+
+
+def test_a_claim_of_several_is_judged_registered_and_certified(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tilting, "BATCH", 2**13)
+    monkeypatch.setattr(tilting, "MOST", 1)
+    outcome = run(replace(several, module=__name__), SMOKE, ledger, SerialExecutor())
+    assert outcome.decision.verdict is Verdict.SUPPORTED
+    [shown] = {c.open_cells for c in outcome.decision.components if "length=4" in c.name}
+    assert shown == ("length=4",)
+    certificate = certify(outcome, worlds=1)
+    assert certificate.method == "t"
+    assert certificate.refutes > 0
+    assert registration(several, "smoke") == outcome.registration
+
+
+def test_a_law_is_registered_by_what_it_says() -> None:
+    def claim(scale: float) -> str:
+        law = stats.norm(0, scale)
+        return registration(
+            declared("T.law", rule=Law(0.1), predict=lambda _: law.cdf, controls=())(mean), "smoke"
+        )
+
+    assert claim(1.0) == claim(1.0) != claim(1.01)
+
+
+@pytest.mark.parametrize(
+    ("rule", "predicted", "match"),
+    [
+        (Quantile(NEAR), 0.0, "not positive"),
+        (Variance(NEAR, method=Betting(0, 1)), 1.0, "no range to bet on"),
+        (Functional(NEAR, method=Betting(0, 1), formula="value"), 1.0, "no range to bet on"),
+        (Law(0.1), 1.0, "no distribution function"),
+        (Law(1.5), stats.norm.cdf, "distance of laws"),
+        (Limit(NEAR, "size", method=Betting(0, 1)), 1.0, "its weights have no range"),
+        (Limit(NEAR, "size"), 0.0, "one limit, not zero"),
+        (MeanDifference(NEAR), stats.norm.cdf, "not a finite number"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(rule: Rule, predicted: Any, match: str) -> None:
+    with pytest.raises(ClaimError, match=match):
+        rule.check(grid(size=(2, 4)), lambda _: predicted)
+
+
+def test_rules_that_cannot_be_are_refused() -> None:
+    for make, match in (
+        (lambda: Quantile(NEAR, 1.0), "level of a quantile"),
+        (lambda: Functional(NEAR, formula="a +"), "is no formula"),
+        (lambda: Several({"a": Quantile(NEAR), "b": Law(0.1)}), "share a scale"),
+    ):
+        with pytest.raises(ClaimError, match=match):
+            make()  # type: ignore[no-untyped-call]
+    with pytest.raises(ClaimError, match="is a law, not a number"):
+        times(2.0).planted(
+            declared("T.law", rule=Law(0.1), predict=lambda _: stats.norm.cdf)(mean)
+        ).predict(ONE)  # type: ignore[misc]
