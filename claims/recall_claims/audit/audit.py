@@ -27,6 +27,7 @@ from recall_claims.evidence.validate import difference
 from recall_claims.judge.looks import Observations
 from recall_claims.judge.methods import Array
 from recall_reports import record
+from recall_reports.certificates import Certificates
 
 OF_IDENTITY = 1e-2
 """By which rounding may move what measures rounding itself, of the largest error it may have."""
@@ -98,6 +99,7 @@ class Auditor:
     Args:
         bundle: an open one.
         claims: of the checkout, by id; nothing else of the bundle's text is ever imported.
+        certificates: of the checkout.
         device: where blocks are drawn again.
         part: whether the bundle may leave out claims of the checkout.
 
@@ -106,9 +108,15 @@ class Auditor:
     """
 
     def __init__(
-        self, bundle: Bundle, claims: Mapping[str, Claim], device: str, *, part: bool = False
+        self,
+        bundle: Bundle,
+        claims: Mapping[str, Claim],
+        certificates: Certificates,
+        device: str,
+        *,
+        part: bool = False,
     ) -> None:
-        self.bundle, self.claims, self.part = bundle, claims, part
+        self.bundle, self.claims, self.part, self.certificates = bundle, claims, part, certificates
         self.settings = settings_of(bundle.record, device)
         self.ready: dict[str, Ready] = {}
         suite = bundle.record.suite
@@ -185,7 +193,7 @@ class Auditor:
             return ready.block(cell.id, block)
 
         outcome = judge_again(prepared, self.settings, source, place or Place(0, 0))
-        for what in differences(entry, outcome):
+        for what in differences(entry, outcome, self.certificates):
             self._find(name, what)
         if outcome.blocks != len(blocks):
             self._find(name, "it has blocks that no look asks for")

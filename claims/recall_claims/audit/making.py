@@ -21,18 +21,22 @@ from recall_claims.evidence.simulate import versions
 from recall_claims.judge.budget import Budget
 from recall_claims.judge.looks import Observations, remembering
 from recall_reports import record as record_
+from recall_reports.certificates import Certificates
 from recall_reports.record import Record
 
 AGAIN = "run `pytest claims/` again with this ledger, in this environment, and bundle its record"
 
 
-def bundle(record: Record, claims: Mapping[str, Claim], ledger: Ledger) -> bytes:
+def bundle(
+    record: Record, claims: Mapping[str, Claim], ledger: Ledger, certificates: Certificates
+) -> bytes:
     """The bundle of a run: of every decided claim, the blocks that its looks asked for.
 
     Args:
         record: of the run.
         claims: of the checkout, by id.
         ledger: which has the blocks.
+        certificates: of the checkout.
 
     Raises:
         BundleError: the ledger lacks a block, or the record does not follow from its blocks.
@@ -49,7 +53,7 @@ def bundle(record: Record, claims: Mapping[str, Claim], ledger: Ledger) -> bytes
         declared = declaration(claim, settings.tier)
         ready = Prepared(claim, named(declared))
         outcome = judged(ready, settings, ledger)
-        wrong = differences(entry, outcome)
+        wrong = differences(entry, outcome, certificates)
         if wrong:
             raise BundleError(f"{entry.id}: {wrong[0]}; {AGAIN}")
         code = set_of(ready, settings).code
