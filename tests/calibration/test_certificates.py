@@ -152,6 +152,7 @@ def test_a_certificate_that_was_edited_is_none(edit: dict[str, Any]) -> None:
     assert other.of("A.other", "standard", found.registration) is None
 
 
+@pytest.mark.thorough
 def test_a_random_certificate_of_a_t_rule_is_what_its_evidence_gives(tmp_path: Path) -> None:
     """A seal can be made anew. Another certificate is recomputed each time; nobody knows which."""
     costs = {c.id: c.seconds / max(1, c.replicates) for c in load_record(BASELINE).claims}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from msgspec import Struct, field
 
+from recall_claims import recording
 from recall_claims.audit.bundle import Bundle
 from recall_claims.audit.judging import differences, judge_again
 from recall_claims.audit.making import judged_here, processor, settings_of
@@ -140,6 +141,7 @@ class Auditor:
         """Hold records, declarations and blocks of all claims against one another."""
         entries = {entry.id: entry for entry in self.bundle.record.claims}
         decided = {name for name, entry in entries.items() if judged_here(entry)}
+        self._papers()
         try:
             chain = Chain(self.bundle.index.chain)
         except ValueError as error:
@@ -160,6 +162,15 @@ class Auditor:
                 self._judge(entries[name], chain)
             except Exception as error:  # a rule may raise anything on figures that are none
                 self._find(name, f"cannot be judged: {type(error).__name__}: {error!s:.200}")
+
+    def _papers(self) -> None:
+        """Hold what the record says of papers and their budget against what the checkout says."""
+        record, budget = self.bundle.record, self.settings.budget
+        here = {c.source.paper: recording.paper(c, budget) for c in self.claims.values()}
+        for paper in record.papers:
+            told = recording.PaperEntry(paper, record.suite.error_budget.papers[paper.key])
+            if here.get(paper.key) != told:
+                self._find(f"paper {paper.key}", "not as in this checkout: statements or budget")
 
     def _judge(self, entry: record.Claim, chain: Chain) -> None:
         name, held = entry.id, self.bundle.index.claims[entry.id]

@@ -87,8 +87,9 @@ def audit(options: argparse.Namespace) -> int:
 
     start = time.monotonic()
     limit = parse.duration(options.time_limit, "--time-limit")
-    seed, spec = parse.seed(options.seed), executors.resolve(options.executor, "cpu", nested=False)
-    device = parse.device(options.device, local=executors.is_local(spec))
+    seed, local = parse.seed(options.seed), executors.is_local(options.executor)
+    device = parse.device(options.device, local=local)
+    spec = executors.resolve(options.executor, device, nested=False)
     if options.blocks is not None and options.blocks < 0:
         raise ValueError(f"--blocks takes a number from 0, got {options.blocks}")
     opened = read(options.bundle)
