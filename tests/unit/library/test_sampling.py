@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from recall_claims.audit.sampling import CONFIDENCE, order, share_at_most, wrong_at_most
 
-SIZES = {"a": 1, "b": 2, "c": 5, "d": 12, "e": 40}
+SIZES = {"a": 1, "b": 2, "c": 5, "d": 12, "e": 40, **{f"small {n}": 1 for n in range(8)}}
 BLOCKS = {name: [("x=1", n) for n in range(size)] for name, size in SIZES.items()}
 TOTAL = sum(SIZES.values())
 
