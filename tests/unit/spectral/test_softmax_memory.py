@@ -1,5 +1,6 @@
 """A memory under softmax: theory against quadrature, simulation against autograd."""
 
+import itertools
 import math
 
 import pytest
@@ -41,8 +42,9 @@ def test_muon_comes_to_its_floor_after_as_many_steps_as_stated() -> None:
     factor = torch.eye(16, dtype=torch.float64) - 1 / 16
     path = list(memory.steps(task, lambda g: factor * g.diagonal()[0].sign(), rate, 60))
     losses = [float(task.mean_excess(weights)) for weights in path]
-    falls = [after < before for before, after in zip(losses, losses[1:], strict=False)]
-    assert all(falls[: math.floor(end)]) and not all(falls[: math.ceil(end) + 1])
+    falls = [after < before for before, after in itertools.pairwise(losses)]
+    assert all(falls[: math.floor(end)])
+    assert not all(falls[: math.ceil(end) + 1])
 
 
 def test_sizes_that_make_no_sense_are_refused() -> None:
