@@ -74,7 +74,8 @@ class Memory:
 
     def mean_excess(self, weights: Weights) -> Tensor:
         """The excess loss, a number."""
-        return self.frequencies @ self.excess(weights)
+        found: Tensor = self.frequencies @ self.excess(weights)
+        return found
 
 
 def steps(memory: Memory, rule: Rule, rate: float, count: int) -> Iterator[Weights]:
