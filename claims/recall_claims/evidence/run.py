@@ -141,6 +141,7 @@ class Running:
     ) -> None:
         self.claim, self.settings, self._ledger = ready.claim, settings, ledger
         claim, tier = ready.claim, settings.tier
+        self._cheapest = replay.cheapest(claim.cells[tier])
         self._named = ready.registration
         if settings.reuse_evidence:
             self._named = self._newest()
@@ -152,7 +153,6 @@ class Running:
             alpha = settings.budget.per_claim(papers()[claim.source.paper])
         self._alpha = level = claim.rule.alpha_of_look(alpha, claim.looks[tier])
         self.steps = claim.steps(tier)
-        self._cheapest = replay.cheapest(claim.cells[tier])
         self._loop = looks(
             claim.cells[tier], self.steps, lambda seen, before: decide(claim, seen, level, before)
         )
