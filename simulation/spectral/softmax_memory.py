@@ -68,8 +68,8 @@ class Memory:
     def excess(self, weights: Weights) -> Tensor:
         """(K,): each item's cross-entropy above the entropy of its labels."""
         labels = self.labels
-        entropy = -torch.special.xlogy(labels, labels).sum(0)
-        cross: Tensor = -(labels * weights.matrix.log_softmax(0)).sum(0)
+        entropy: Tensor = -torch.special.xlogy(labels, labels).sum(0)
+        cross = -(labels * weights.matrix.log_softmax(0)).sum(0)
         return cross - entropy
 
     def mean_excess(self, weights: Weights) -> Tensor:
