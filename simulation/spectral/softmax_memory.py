@@ -69,7 +69,8 @@ class Memory:
         """(K,): each item's cross-entropy above the entropy of its labels."""
         labels = self.labels
         entropy = -torch.special.xlogy(labels, labels).sum(0)
-        return -(labels * weights.matrix.log_softmax(0)).sum(0) - entropy
+        cross: Tensor = -(labels * weights.matrix.log_softmax(0)).sum(0)
+        return cross - entropy
 
     def mean_excess(self, weights: Weights) -> Tensor:
         """The excess loss, a number."""

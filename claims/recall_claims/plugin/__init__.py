@@ -60,12 +60,12 @@ def pytest_cmdline_main() -> Generator[None, object, object]:
     """Spare the collector of garbage what lives as long as the run, modules, items and records: it
     would walk through all of them whenever they have grown by a quarter."""
     gc.freeze()
-    *young, old = gc.get_threshold()
-    gc.set_threshold(*young, 10 * old)
+    first, second, old = gc.get_threshold()
+    gc.set_threshold(first, second, 10 * old)
     try:
         return (yield)
     finally:
-        gc.set_threshold(*young, old)
+        gc.set_threshold(first, second, old)
         gc.unfreeze()
 
 
