@@ -317,6 +317,7 @@ def _grouped(scaled: Array) -> tuple[Array, Array, Array | None]:
         values, times = np.unique(scaled, return_counts=True)
         return values, times.astype(np.float64), None
     places = (scaled + 0.0).view(np.int64) >> 42  # of exponent and 10 bits; -0 has a sign
+    places -= places.min()
     counts = np.bincount(places).astype(np.float64)
     means = np.bincount(places, scaled) / np.maximum(counts, 1)
     off = np.maximum(means, 1e-300)[places]
