@@ -1,5 +1,6 @@
 """What a suite costs as it grows: claims, blocks of a ledger, replicates, cells and controls."""
 
+import gc
 import math
 import os
 import shutil
@@ -154,9 +155,11 @@ def judged(root: Path, *options: str) -> Cost:
 def measured(work: Callable[[], float]) -> Cost:
     """Seconds of one call, then the peak memory of another; what it returns are bytes kept."""
     one_thread()  # as a run judges: another one spins while it waits, which counts
+    gc.freeze()  # as a run does
     begin = time.process_time()
     kept = work()
     seconds = time.process_time() - begin
+    gc.unfreeze()
     tracemalloc.start()
     work()
     _, peak = tracemalloc.get_traced_memory()
