@@ -16,6 +16,7 @@ from recall_claims.audit import command as auditing
 from recall_claims.declare.papers import papers
 from recall_claims.errors import LedgerError, SimulationError
 from recall_reports.errors import ReportError
+from recall_reports.text import clean
 
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")
 LEDGER = Path(".recall-claims/ledger.sqlite")
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             _look_after(options)
     except (OSError, ValueError, LedgerError, ReportError, SimulationError) as error:
-        print(f"recall_claims: {error}", file=sys.stderr)
+        print(f"recall_claims: {clean(str(error))}", file=sys.stderr)
         return 2
     return 0
 

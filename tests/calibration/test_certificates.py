@@ -1,7 +1,9 @@
 """Certificates are right where they can be checked, and committed for what the claims are now."""
 
 import math
+import secrets
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,10 +11,11 @@ from msgspec.structs import replace
 from scipy import stats
 
 from recall_claims import Claim
-from recall_claims.certify.certificate import certify
+from recall_claims.certify.certificate import VALUES, certify, without_evidence, worlds
 from recall_claims.certify.command import broken
 from recall_claims.certify.enumeration import rejection
 from recall_claims.certify.tilting import missed, misses
+from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
@@ -20,10 +23,12 @@ from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run
 from recall_claims.judge.budget import Budget
 from recall_claims.judge.methods import Array, log_wealth
-from recall_reports.certificates import Certificate, load
+from recall_reports.certificates import Certificate, Certificates, load
+from recall_reports.files import load as load_record
 from tests.every_claim import imported
 
 CERTIFICATES = Path(__file__).parents[2] / "reports" / "certificates.json"
+BASELINE = CERTIFICATES.with_name("baseline.json")
 SEED = 1001
 
 WORLDS = {
@@ -109,6 +114,65 @@ def test_every_certificate_is_for_what_its_claim_declares_now(dear: bool) -> Non
     names = [name for name in claims if (name in DEAR) == dear]
     now = {name: registration(claims[name], "standard") for name in names}
     assert {name: certified.claims[name].registration for name in names} == now, REMEDY
+
+
+def test_every_certificate_has_its_seal_and_what_follows_without_evidence() -> None:
+    """A figure edited by hand shows by the seal; under a new seal, by what it has to be."""
+    kept, budget = load(CERTIFICATES), Budget()
+    for name, claim in certifiable().items():
+        found = kept.claims[name]
+        assert found == found.sealed(name, kept.tier), f"{name} was edited; {REMEDY}"
+        share = budget.per_claim(papers()[claim.source.paper])
+        level = claim.rule.alpha_of_look(share, claim.looks[kept.tier])
+        follows = without_evidence(claim, kept.tier, level, found.registration)
+        same = ["method", "alpha", *(["refutes", "supports"] if found.method != "t" else [])]
+        if any(getattr(found, field) != getattr(follows, field) for field in same):
+            # One for an older declaration is another test's to tell.
+            assert found.registration != registration(claim, kept.tier), (name, found, follows)
+
+
+EDITS: list[dict[str, Any]] = [
+    {"refutes": 1e-12},
+    {"supports": 1e-12},
+    {"method": "deterministic"},
+    {"alpha": 1e-3},
+    {"evidence": "0"},
+    {"seal": ""},
+]
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: next(iter(edit)))
+def test_a_certificate_that_was_edited_is_none(edit: dict[str, Any]) -> None:
+    kept = load(CERTIFICATES)
+    name, found = next(iter(kept.claims.items()))
+    assert kept.of(name, "standard", found.registration) == found
+    kept.claims[name] = replace(found, **edit)
+    assert kept.of(name, "standard", found.registration) is None
+    other = Certificates(tier="standard", claims={"A.other": found})
+    assert other.of("A.other", "standard", found.registration) is None
+
+
+@pytest.mark.thorough
+def test_a_random_certificate_of_a_t_rule_is_what_its_evidence_gives(tmp_path: Path) -> None:
+    """A seal can be made anew. Another certificate is recomputed each time; nobody knows which."""
+    costs = {c.id: c.seconds / max(1, c.replicates) for c in load_record(BASELINE).claims}
+    kept, claims = load(CERTIFICATES), certifiable()
+    told = [n for n, c in kept.claims.items() if c.method == "t" and c.evidence and n in claims]
+    cheap = [n for n in told if VALUES * len(claims[n].cells["standard"]) * costs.get(n, 1.0) < 4]
+    if not cheap:
+        pytest.skip("no certificate of a cheap claim tells of what evidence it was made")
+    name = secrets.choice(cheap)
+    claim, settings, seeds = claims[name], Settings(seed=SEED), range(SEED, SEED + 3)
+    share = Budget().per_claim(papers()[claim.source.paper])
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        outcome, *drawn = (
+            run(one, of_seed, ledger, SerialExecutor(), alpha=share)
+            for one, of_seed in ((claim, settings), *worlds(claim, settings, seeds))
+        )
+    found = certify(outcome, [world.evidence for world in drawn])
+    for figure in ("alpha", "refutes", "supports", "undecided", "least", "stress"):
+        again = getattr(found, figure)
+        assert getattr(kept.claims[name], figure) == pytest.approx(again, rel=0.01), (name, figure)
 
 
 def test_certificates_keep_every_claim_within_its_alpha_and_all_within_the_budget() -> None:

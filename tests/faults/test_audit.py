@@ -7,6 +7,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from recall_claims.__main__ import main
 from recall_claims.audit import bundle
 from recall_claims.audit.bundle import COMMENT, Index, packed
 from recall_claims.declare import papers
+from recall_claims.errors import BundleError
 from recall_reports.record import Record
 from tests.apart import run_pytest
 from tests.faults.conftest import HEAD, HOOKS, LEDGER, LIBRARY, PAPER, written
@@ -217,6 +219,12 @@ def not_run(opened: Opened) -> None:
     del opened.index["claims"]["tiny.three"], opened.blocks["tiny.three"]
 
 
+def kept(opened: Opened) -> None:
+    blocks = opened.entry("three")["blocks"]
+    blocks["kept"] = {"file": "baseline.json", "revision": "main"}
+    del opened.index["claims"]["tiny.three"], opened.blocks["tiny.three"]
+
+
 def no_evidence(opened: Opened) -> None:
     del opened.index["claims"]["tiny.three"], opened.blocks["tiny.three"]
 
@@ -237,6 +245,10 @@ def declaration(opened: Opened) -> None:
     held = opened.index["claims"]["tiny.one"]
     held["declaration"] = held["declaration"].replace('"looks": 6', '"looks": 7')
     assert '"looks": 7' in held["declaration"]
+
+
+def statement(opened: Opened) -> None:
+    opened.record["papers"][0]["statements"][0]["text"] = "Another statement."
 
 
 def draws(opened: Opened) -> None:
@@ -262,12 +274,14 @@ FORGERIES: dict[Callable[[Opened], None], str] = {
     certificate: "tiny.one: certificate: 1e-12 in the record, None when judged again",
     alpha: "tiny.one: alpha:",
     looks: "tiny.one: looks:",
-    left_out: "tiny.three: runs in this tier, and has no verdict: left out of the record",
-    not_run: "tiny.three: runs in this tier, and has no verdict: NOT RUN",
+    left_out: "in whose tier it has cells: left out of the record",
+    not_run: "tiny.three: has no verdict of this run, in whose tier it has cells: NOT RUN",
+    kept: "in whose tier it has cells: taken from a baseline",
     no_evidence: "tiny.three: evidence without a verdict, or a verdict without evidence",
     too_few: "tiny.two: cannot be judged: BundleError: the bundle lacks block",
     too_many: "tiny.two: it has blocks that no look asks for",
     declaration: "tiny.one: its declaration or predictions are not those of this checkout",
+    statement: "paper tiny: not as in this checkout: statements or budget",
     draws: "tiny.one: evidence set 2 of 2: not so in the chain",
     chain: "the ledger: its chain of draws was edited at number 1",
 }
@@ -354,6 +368,19 @@ def test_a_file_that_is_no_bundle_gives_one_clear_error(
     assert says in captured.err
     assert captured.err.count("\n") == 1
     assert not captured.out
+
+
+def test_a_bundle_spoilt_by_chance_gives_a_clear_error(path: Path, tmp_path: Path) -> None:
+    whole, rng = path.read_bytes(), np.random.default_rng(5)
+    for _ in range(300):
+        content = bytearray(whole)
+        for place in rng.integers(0, len(whole), rng.integers(1, 5)):
+            content[place] = rng.integers(0, 256)
+        (tmp_path / "spoilt.zip").write_bytes(content)
+        with suppress(BundleError):
+            found = bundle.read(tmp_path / "spoilt.zip")
+            for name in found.blocks:
+                found.observations(name)
 
 
 def test_a_bundle_of_other_code_is_refused(

@@ -5,11 +5,14 @@ The steps stand in the workflows; what they run on is a small repository with a 
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pytest
@@ -19,6 +22,8 @@ from tests.apart import git, run_pytest
 from tests.faults.conftest import HEAD, LIBRARY, PAPER, REPOSITORY, written
 
 WORKFLOWS = REPOSITORY / ".github" / "workflows"
+ACTIONS = WORKFLOWS.with_name("actions")
+LOCAL = "./.github/actions/"
 NAMES = ("guard", "guard-compare")
 Step = dict[str, Any]
 
@@ -82,9 +87,31 @@ def write(folder: Path, files: dict[str, str]) -> str:
 
 
 def jobs(workflow: str) -> dict[str, Any]:
+    """The jobs of a workflow, with the steps of its own composite actions in their place."""
     found = yaml.safe_load((WORKFLOWS / f"{workflow}.yml").read_text(encoding="utf-8"))["jobs"]
     assert isinstance(found, dict)
+    for job in found.values():
+        job["steps"] = [part for step in job["steps"] for part in expanded(step)]
     return found
+
+
+def expanded(step: Step) -> list[Step]:
+    """The steps of one of our actions, with its inputs filled in, as far as they are no expression
+    of GitHub's; any other step as it is."""
+    if not step.get("uses", "").startswith(LOCAL):
+        return [step]
+    file = ACTIONS / step["uses"].removeprefix(LOCAL) / "action.yml"
+    action = yaml.safe_load(file.read_text(encoding="utf-8"))
+    given = {name: str(entry.get("default", "")) for name, entry in action["inputs"].items()}
+    given |= step.get("with", {})
+    for part in action["runs"]["steps"]:
+        assert ("run" in part) == (part.get("shell") == "bash")
+        env = {key: text for key, text in part.get("env", {}).items() if "inputs." in text}
+        for key, text in env.items():
+            env[key] = given[text.removeprefix("${{ inputs.").removesuffix(" }}")]
+        part["filled"] = {key: text for key, text in env.items() if "${{" not in text}
+    steps: list[Step] = action["runs"]["steps"]
+    return steps
 
 
 @dataclass
@@ -129,22 +156,21 @@ class Runner:
             if not kept.exists():
                 return False
             shutil.copytree(kept, self.scratch / "report")
-        return self.shell(step["run"], checkout) if "run" in step else True
+        environment = {**self.environment, **step.get("filled", {})}
+        return self.shell(step["run"], checkout, environment) if "run" in step else True
 
-    def shell(self, script: str, checkout: Path) -> bool:
-        if script.startswith("pip install"):
+    def shell(self, script: str, checkout: Path, environment: dict[str, str]) -> bool:
+        if script.startswith(("pip install", "python -m recall_claims bundle")):
             return True
         if script.startswith("pytest "):  # which would load torch anew
             options = "--executor serial -p no:cacheprovider -p no:unraisableexception"
-            environment = {**self.environment, "PYTEST_ADDOPTS": options}
-            script = script.replace("$BASE", environment["BASE"])
-            script = script.replace("$RUNNER_TEMP", environment["RUNNER_TEMP"])
-            words = [word.strip('"') for word in script.split()[1:]]
+            environment = {**environment, "PYTEST_ADDOPTS": options}
+            words = shlex.split(Template(script).substitute(environment))[1:]
             return run_pytest(checkout, words, environment).status == 0
         done = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", script],
             cwd=checkout,
-            env=self.environment,
+            env=environment,
             check=False,
             stdin=subprocess.DEVNULL,
         )
@@ -350,10 +376,12 @@ def test_who_runs_a_pull_request_cannot_write_and_who_writes_runs_none() -> None
     for job, step in each_step():
         action = step.get("uses", "").partition("@")[0]
         if "write" in job["permissions"].values():
-            assert action in ("", "actions/download-artifact")
+            assert action in ("", "actions/checkout", "actions/download-artifact")
             assert not any(word in step.get("run", "") for word in ("pip", "pytest", "python"))
         if action == "actions/checkout":
-            assert "ref" not in step["with"]  # the main branch's, where workflow_run starts it
+            assert "ref" not in step.get(
+                "with", {}
+            )  # the main branch's, where workflow_run starts it
         assert "${{" not in step.get("run", "")  # text of a stranger is no part of a script
     assert jobs("guard")["judge"]["permissions"] == {"contents": "read"}
     for file in WORKFLOWS.glob("*.yml"):
@@ -369,3 +397,15 @@ def test_a_cache_is_written_on_the_main_branch_alone() -> None:
         assert "cache" not in step.get("with", {})
         if action == "actions/cache/save":
             assert "github.event_name == 'push'" in step["if"]
+
+
+def test_actions_are_pinned_and_take_only_their_inputs() -> None:
+    """A stranger's workflow names them by commit, so what they use must be named so too."""
+    for file in ACTIONS.glob("*/action.yml"):
+        action = yaml.safe_load(file.read_text(encoding="utf-8"))
+        assert action["runs"]["using"] == "composite"
+        for step in action["runs"]["steps"]:
+            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", step.get("uses", "a/b@" + "0" * 40))
+            assert "${{" not in step.get("run", "")
+        used = set(re.findall(r"inputs\.([\w-]+)", file.read_text(encoding="utf-8")))
+        assert used == action["inputs"].keys()

@@ -38,7 +38,7 @@ def test_old_evidence_explores_and_decides_nothing(suite: Suite) -> None:
     before = suite.claims()["tiny.edited"]
     suite.write_text(HEAD + written("edited", REGION) + written("same"))
     result = suite.run_apart("--reuse-evidence")
-    assert result.status == 0
+    assert result.status == 0, result.text
     assert "EXPLORED" in result.text
     explored, same = suite.claims().values()
     assert (explored["state"], explored["outcome"]) == ("EXPLORED", "skipped")

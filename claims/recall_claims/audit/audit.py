@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from msgspec import Struct, field
 
+from recall_claims import recording
 from recall_claims.audit.bundle import Bundle
 from recall_claims.audit.judging import differences, judge_again
-from recall_claims.audit.making import processor, settings_of
+from recall_claims.audit.making import judged_here, processor, settings_of
 from recall_claims.audit.sampling import order, share_at_most, wrong_at_most
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
@@ -27,6 +28,7 @@ from recall_claims.evidence.validate import difference
 from recall_claims.judge.looks import Observations
 from recall_claims.judge.methods import Array
 from recall_reports import record
+from recall_reports.certificates import Certificates
 
 OF_IDENTITY = 1e-2
 """By which rounding may move what measures rounding itself, of the largest error it may have."""
@@ -98,6 +100,7 @@ class Auditor:
     Args:
         bundle: an open one.
         claims: of the checkout, by id; nothing else of the bundle's text is ever imported.
+        certificates: of the checkout.
         device: where blocks are drawn again.
         part: whether the bundle may leave out claims of the checkout.
 
@@ -106,9 +109,15 @@ class Auditor:
     """
 
     def __init__(
-        self, bundle: Bundle, claims: Mapping[str, Claim], device: str, *, part: bool = False
+        self,
+        bundle: Bundle,
+        claims: Mapping[str, Claim],
+        certificates: Certificates,
+        device: str,
+        *,
+        part: bool = False,
     ) -> None:
-        self.bundle, self.claims, self.part = bundle, claims, part
+        self.bundle, self.claims, self.part, self.certificates = bundle, claims, part, certificates
         self.settings = settings_of(bundle.record, device)
         self.ready: dict[str, Ready] = {}
         suite = bundle.record.suite
@@ -131,7 +140,8 @@ class Auditor:
     def judge(self) -> None:
         """Hold records, declarations and blocks of all claims against one another."""
         entries = {entry.id: entry for entry in self.bundle.record.claims}
-        decided = {name for name, entry in entries.items() if entry.state == "DECIDED"}
+        decided = {name for name, entry in entries.items() if judged_here(entry)}
+        self._papers()
         try:
             chain = Chain(self.bundle.index.chain)
         except ValueError as error:
@@ -141,14 +151,26 @@ class Auditor:
             self._find(name, "evidence without a verdict, or a verdict without evidence")
         for name, claim in self.claims.items():
             runs = claim.why_not_run(self.settings.tier, self.bundle.record.suite.device) is None
-            if name not in decided and runs and not (self.part and name not in entries):
-                state = entries[name].state if name in entries else "left out of the record"
-                self._find(name, f"runs in this tier, and has no verdict: {state}")
+            entry, state = entries.get(name), "left out of the record"
+            if entry is not None:
+                state = "taken from a baseline" if entry.blocks.kept else entry.state
+            absent = entry is None or entry.blocks.kept is not None
+            if name not in decided and runs and not (self.part and absent):
+                self._find(name, f"has no verdict of this run, in whose tier it has cells: {state}")
         for name in sorted(decided & self.bundle.index.claims.keys()):
             try:
                 self._judge(entries[name], chain)
             except Exception as error:  # a rule may raise anything on figures that are none
                 self._find(name, f"cannot be judged: {type(error).__name__}: {error!s:.200}")
+
+    def _papers(self) -> None:
+        """Hold what the record says of papers and their budget against what the checkout says."""
+        record, budget = self.bundle.record, self.settings.budget
+        here = {c.source.paper: recording.paper(c, budget) for c in self.claims.values()}
+        for paper in record.papers:
+            told = recording.PaperEntry(paper, record.suite.error_budget.papers[paper.key])
+            if here.get(paper.key) != told:
+                self._find(f"paper {paper.key}", "not as in this checkout: statements or budget")
 
     def _judge(self, entry: record.Claim, chain: Chain) -> None:
         name, held = entry.id, self.bundle.index.claims[entry.id]
@@ -182,7 +204,7 @@ class Auditor:
             return ready.block(cell.id, block)
 
         outcome = judge_again(prepared, self.settings, source, place or Place(0, 0))
-        for what in differences(entry, outcome):
+        for what in differences(entry, outcome, self.certificates):
             self._find(name, what)
         if outcome.blocks != len(blocks):
             self._find(name, "it has blocks that no look asks for")

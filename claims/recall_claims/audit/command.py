@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 SHOWN = 40
 """Findings that are printed; the others are in the JSON file."""
 TIME = "5m"
+CERTIFICATES = Path("reports/certificates.json")
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser], ledger: Path) -> None:
@@ -38,6 +39,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser], ledger: P
     audit.add_argument("--json", type=Path, metavar="FILE", help="all findings, claim by claim")
     audit.add_argument("--html", type=Path, metavar="FILE", help="the same as a page")
     for command in (make, audit):
+        command.add_argument("--certificates", type=Path, default=CERTIFICATES, metavar="FILE")
         command.add_argument("--claims", type=Path, default=Path("claims"), help="their folder")
 
 
@@ -49,6 +51,7 @@ def bundle(options: argparse.Namespace) -> int:
     from recall_claims.evidence.ledger import Ledger
     from recall_claims.plugin.housekeeping import collected
     from recall_reports import files
+    from recall_reports.certificates import load
 
     out: Path = options.out
     if out.exists() and not (out.is_file() and out.read_bytes().endswith(COMMENT)):
@@ -58,7 +61,7 @@ def bundle(options: argparse.Namespace) -> int:
     record = files.load(options.record)
     claims = {claim.id: claim for claim in collected(options.claims, options.ledger.absolute())}
     with Ledger(options.ledger) as ledger:
-        data = made(record, claims, ledger)
+        data = made(record, claims, ledger, load(options.certificates))
     files.replace(out, data)
     manifest = read(out).manifest
     if options.manifest is not None:
@@ -80,18 +83,20 @@ def audit(options: argparse.Namespace) -> int:
     from recall_claims.evidence import executors
     from recall_claims.plugin.housekeeping import collected
     from recall_reports import files, html
+    from recall_reports.certificates import load
 
     start = time.monotonic()
     limit = parse.duration(options.time_limit, "--time-limit")
-    seed, spec = parse.seed(options.seed), executors.resolve(options.executor, "cpu", nested=False)
-    device = parse.device(options.device, local=executors.is_local(spec))
+    seed, local = parse.seed(options.seed), executors.is_local(options.executor)
+    device = parse.device(options.device, local=local)
+    spec = executors.resolve(options.executor, device, nested=False)
     if options.blocks is not None and options.blocks < 0:
         raise ValueError(f"--blocks takes a number from 0, got {options.blocks}")
     opened = read(options.bundle)
     if options.manifest is not None and options.manifest.read_bytes() != opened.manifest:
         raise BundleError(f"{options.bundle} is not the bundle of {options.manifest}")
     claims = {claim.id: claim for claim in collected(options.claims)}
-    auditor = Auditor(opened, claims, device, part=options.part)
+    auditor = Auditor(opened, claims, load(options.certificates), device, part=options.part)
     auditor.judge()
     left = 1e9 if options.blocks is not None else max(0.0, limit - (time.monotonic() - start))
     with executors.make(spec) as workers:

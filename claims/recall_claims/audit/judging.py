@@ -15,6 +15,7 @@ from recall_claims.evidence.draws import Place
 from recall_claims.evidence.run import Outcome, Prepared, Settings
 from recall_claims.judge.looks import Look, Observations, decide, ended, looks
 from recall_reports import record
+from recall_reports.certificates import Certificates
 
 SAME = 1e-6
 """Share by which a figure may differ: what other versions of NumPy and SciPy round."""
@@ -68,13 +69,13 @@ def judge_again(ready: Prepared, settings: Settings, source: Source, place: Plac
     )
 
 
-def differences(entry: record.Claim, outcome: Outcome) -> list[str]:
+def differences(entry: record.Claim, outcome: Outcome, certificates: Certificates) -> list[str]:
     """What a claim's record says that its declaration and blocks do not, field by field.
 
     A claim that a hunt has refuted is compared without what the hunt changed.
     """
-    kept, found = msgspec.to_builtins(entry), recording.decided(outcome, entry.file)
-    again = msgspec.to_builtins(found)
+    kept = msgspec.to_builtins(entry)
+    again = msgspec.to_builtins(recording.decided(outcome, entry.file, certificates))
     skipped = set(OF_THE_RUN)
     if entry.hunt is not None and entry.hunt.confirmed is not None:
         skipped |= {"components", "headline", "verdict"}

@@ -20,25 +20,30 @@ from recall_claims.evidence.run import Outcome, Prepared, Settings, set_of, task
 from recall_claims.evidence.simulate import versions
 from recall_claims.judge.budget import Budget
 from recall_claims.judge.looks import Observations, remembering
+from recall_reports import record as record_
+from recall_reports.certificates import Certificates
 from recall_reports.record import Record
 
 AGAIN = "run `pytest claims/` again with this ledger, in this environment, and bundle its record"
 
 
-def bundle(record: Record, claims: Mapping[str, Claim], ledger: Ledger) -> bytes:
+def bundle(
+    record: Record, claims: Mapping[str, Claim], ledger: Ledger, certificates: Certificates
+) -> bytes:
     """The bundle of a run: of every decided claim, the blocks that its looks asked for.
 
     Args:
         record: of the run.
         claims: of the checkout, by id.
         ledger: which has the blocks.
+        certificates: of the checkout.
 
     Raises:
         BundleError: the ledger lacks a block, or the record does not follow from its blocks.
     """
-    settings, decided = settings_of(record), [c for c in record.claims if c.state == "DECIDED"]
+    settings, decided = settings_of(record), [c for c in record.claims if judged_here(c)]
     if not decided:
-        raise BundleError("the record has no decided claim, so there is no evidence to bundle")
+        raise BundleError("this run has decided no claim, so there is no evidence to bundle")
     index = Index(versions=versions(), processor=processor(), chain=[], codes={}, claims={})
     blocks = {}
     for entry in decided:
@@ -48,7 +53,7 @@ def bundle(record: Record, claims: Mapping[str, Claim], ledger: Ledger) -> bytes
         declared = declaration(claim, settings.tier)
         ready = Prepared(claim, named(declared))
         outcome = judged(ready, settings, ledger)
-        wrong = differences(entry, outcome)
+        wrong = differences(entry, outcome, certificates)
         if wrong:
             raise BundleError(f"{entry.id}: {wrong[0]}; {AGAIN}")
         code = set_of(ready, settings).code
@@ -56,6 +61,11 @@ def bundle(record: Record, claims: Mapping[str, Claim], ledger: Ledger) -> bytes
         index.claims[entry.id], blocks[entry.id] = evidence(outcome, declared, code)
     index.chain = ledger.chain().links
     return written(record, index, blocks)
+
+
+def judged_here(entry: record_.Claim) -> bool:
+    """Whether a claim has a verdict of this run, and not one taken from a baseline."""
+    return entry.state == "DECIDED" and entry.blocks.kept is None
 
 
 def settings_of(record: Record, device: str | None = None) -> Settings:

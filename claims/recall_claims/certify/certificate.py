@@ -102,32 +102,61 @@ def certify(
         drawn: the worlds for a t rule; without any the outcome's own evidence is the world.
         bootstraps: how many times the evidence is drawn anew to see whether it decides.
     """
-    claim, tier = outcome.claim, outcome.settings.tier
-    alpha = outcome.alpha * (1 if claim.rule.anytime else claim.looks[tier])
-    found = Certificate(
-        registration=outcome.registration,
-        method="deterministic",
-        alpha=_rounded(alpha),
-        refutes=0.0,
-        supports=0.0,
+    claim, settings = outcome.claim, outcome.settings
+    found = msgspec.structs.replace(
+        without_evidence(claim, settings.tier, outcome.alpha, outcome.registration),
         undecided=missed_decisions(outcome, bootstraps),
+        code=find(claim.module, claim.id)[1],
+        evidence=_hash([outcome.evidence, *drawn]),
     )
-    if isinstance(claim.rule.method, Deterministic):
-        return found
-    if claim.rule.exact:
-        worst = _rounded(max([alpha, *_enumerated(outcome)]))
-        return msgspec.structs.replace(found, method="exact", refutes=worst, supports=worst)
+    if found.method != "t":
+        return found.sealed(claim.id, settings.tier)
     errors = [_tilted(outcome, evidence) for evidence in drawn or [outcome.evidence]]
     refutes, supports = zip(*errors, strict=True)
-    return msgspec.structs.replace(
+    found = msgspec.structs.replace(
         found,
-        method="t",
         refutes=_rounded(max(refutes)),
         supports=_rounded(max(supports)),
         worlds=len(errors),
         least=_rounded(min(refutes)),
         stress=_rounded(_tilted(outcome, (drawn or [outcome.evidence])[0], stressed)[0]),
     )
+    return found.sealed(claim.id, settings.tier)
+
+
+def without_evidence(claim: Claim, tier: str, level: float, registered: str) -> Certificate:
+    """As much of a claim's certificate as follows from its declaration: all but what a t rule errs.
+
+    Args:
+        claim: with cells in the tier.
+        tier: that is certified.
+        level: of each of the claim's tests.
+        registered: its registration.
+    """
+    alpha = level * (1 if claim.rule.anytime else claim.looks[tier])
+    found = Certificate(
+        registration=registered,
+        method="t",
+        alpha=_rounded(alpha),
+        refutes=0.0,
+        supports=0.0,
+        undecided=0.0,
+    )
+    if isinstance(claim.rule.method, Deterministic):
+        return msgspec.structs.replace(found, method="deterministic")
+    if not claim.rule.exact:
+        return found
+    worst = _rounded(max([alpha, *_enumerated(claim, tier, level)]))
+    return msgspec.structs.replace(found, method="exact", refutes=worst, supports=worst)
+
+
+def _hash(evidence: Sequence[Evidence]) -> str:
+    """Of all values that a certificate was made of."""
+    digest = hashlib.sha256()
+    for sample in (sample for drawn in evidence for sample in drawn):
+        for name, values in sample.observations.items():
+            digest.update(f"{sample.cell.id}\0{name}\0".encode() + values.tobytes())
+    return digest.hexdigest()[:16]
 
 
 def stressed(values: Array, count: int) -> Array:
@@ -145,14 +174,13 @@ def _rounded(probability: float) -> float:
     return float(f"{probability:.3g}")
 
 
-def _enumerated(outcome: Outcome) -> list[float]:
+def _enumerated(claim: Claim, tier: str, level: float) -> list[float]:
     """Probabilities that a coin of the target's rate is shown to differ from it, either way."""
-    claim, tier = outcome.claim, outcome.settings.tier
     target = getattr(claim.rule, "target", 0.5)
     counts = [
         blocks * claim.replicates[tier] for blocks in claim.rule.looks_in_blocks(claim.looks[tier])
     ]
-    return [rejection(rate, rate, outcome.alpha, counts) for rate in {target, 1 - target}]
+    return [rejection(rate, rate, level, counts) for rate in {target, 1 - target}]
 
 
 World = Callable[[Array, int], Array]

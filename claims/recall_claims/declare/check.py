@@ -121,9 +121,9 @@ def _senseless(claim: Claim, tiers: Sequence[str], *, predicting: bool) -> list[
 
 
 def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[Cell]) -> None:
-    """Refuse a control that the same data cannot refute while they support the claim."""
-    right = claim.predict
-    if right is None or wrong.predict is None or wrong.rule != claim.rule:
+    """Refuse a control that was to change the prediction, and changes nothing."""
+    right, changed = claim.predict, getattr(wrong.predict, "changes", None)
+    if right is None or wrong.predict is None or changed is None or wrong.rule != claim.rule:
         return
     if points and all(wrong.predict(cell) == right(cell) for cell in points):
         raise ClaimError(

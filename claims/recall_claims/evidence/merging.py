@@ -30,7 +30,7 @@ def merge(sources: Sequence[Path], out: Path) -> int:
     what was put aside, is left behind.
 
     Args:
-        sources: ledgers, which are only read.
+        sources: ledgers, which keep what they have.
         out: a file that is not there yet; it appears whole or not at all.
 
     Raises:

@@ -20,8 +20,8 @@ components and claims. What is *not* in that bound:
   error.
 * Identities and other deterministic rules have no sampling error and are outside the budget. What
   their verdict is worth is their numerical tolerance.
-* Several runs. Two seeds spend two budgets. A claim that was registered T times, because its
-  declaration was edited and fresh evidence drawn, costs at most T times its alpha.
+* Several runs. Two seeds spend two budgets. A claim whose evidence was drawn T times, under other
+  seeds, code or registrations, costs at most T times its alpha; the ledger counts them.
 * A budget, share or slots that were edited after the evidence was seen: they are no part of a
   registration, so that the same evidence is judged again. The bound then holds under a fresh seed.
 """

@@ -321,7 +321,8 @@ def _grouped(scaled: Array) -> tuple[Array, Array, Array | None]:
     off -= 1
     off *= off
     held = counts > 0
-    return means[held], counts[held], np.bincount(places, off)[held]
+    spread = np.bincount(places, off).astype(np.float64)
+    return means[held], counts[held], spread[held]
 
 
 def _undo_hall(value: float, c: Array) -> Array:

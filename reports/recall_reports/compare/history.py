@@ -18,7 +18,7 @@ from recall_reports.plots.bars import Bar, bars, overshoot
 from recall_reports.record import Claim, Record
 
 STEADY = 5
-"""Records in a row of which each is nearer to an edge: of chance alone, one claim in 120 has them."""
+"""Records in a row, each nearer to an edge: by chance alone, one claim in 120 has them."""
 
 
 @dataclass(frozen=True)
