@@ -60,6 +60,16 @@ def test_order_statistics_err_no_more_often_than_binomial_counts_say(
 ) -> None:
     few = _too_few(count, level, ALPHA)
     assert stats.binom.cdf(few, count, level) <= ALPHA
+    found = OrderStatistics(level).bounds(np.arange(count)[::-1].astype(float), ALPHA)
+    many = count - 1 - _too_few(count, 1 - level, ALPHA)
+    assert (found.low, found.high) == (
+        few if few >= 0 else -math.inf,
+        many if many < count else math.inf,
+    )
+    if few >= 0:  # the laws of ordered uniform values
+        assert stats.beta(few + 1, count - few).sf(level) <= ALPHA
+    if many < count:
+        assert stats.beta(many + 1, count - many).cdf(level) <= ALPHA
     if count == 1000:  # an exact test at one look alone would reject a little earlier
         assert 0.4 < few / stats.binom.ppf(ALPHA, count, level) < 1
         assert stats.binom.cdf(few, count, level) > 0

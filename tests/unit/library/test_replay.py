@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from recall_claims import Block, Cell, Deterministic, Identity, MeanRatio, Region, Student
 from recall_claims.errors import SimulationError
-from recall_claims.evidence import replay
+from recall_claims.evidence import executors, replay
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.scheduler import run
@@ -121,6 +122,32 @@ def test_what_a_worker_returns_is_tried_in_this_process(ledger: Ledger) -> None:
     with pytest.raises(SimulationError, match="other figures than this process"):
         elsewhere(task, other)
     elsewhere(task, replace(other, seconds=2 * replay.DEAR))  # not tried: it would hold up others
+
+
+class OtherProcess(SerialExecutor):
+    """Returns what a process would in which something else had been drawn at import."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        future: Future[Any] = Future()
+        future.set_result(
+            [
+                replace(one, observations={n: v + 1e-6 for n, v in one.observations.items()})
+                for one in fn(*args, **kwargs)
+            ]
+        )
+        return future
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_a_run_tries_what_other_processes_return(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, elsewhere: bool
+) -> None:
+    monkeypatch.setattr(executors, "in_other_processes", lambda _: elsewhere)
+    if elsewhere:
+        with pytest.raises(SimulationError, match="other figures than this process"):
+            run(mean_claim, SMOKE, ledger, OtherProcess())
+    else:
+        assert run(mean_claim, SMOKE, ledger, OtherProcess()).blocks
 
 
 @declared("T.tie")
