@@ -1,4 +1,4 @@
-"""Beyond the theorems of paper B: which assumptions can be relaxed? Exploratory; fails no run.
+"""Beyond the theorems of paper B: which assumptions can be relaxed? Exploratory: fails no run.
 
 Sizes, steps and rates were chosen by pilots of the flows, which have no chance in them.
 """

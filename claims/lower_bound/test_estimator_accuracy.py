@@ -136,7 +136,7 @@ LARGE_VOCABULARIES = (
     replicates={"smoke": 96, "full": 16},
     looks={"smoke": 2, "full": 3},
     block={"smoke": 32, "full": 16},
-    rule=rc.ProportionDifference(rc.Region(-0.03, 0.03)),
+    rule=rc.MeanDifference(rc.Region(-0.03, 0.03)),
     why="The theory states an error of 0.015 for V >= 256; the rest is what 2048 queries resolve.",
     controls=(
         rc.at("no-noise", "no noise, at infinite N", length=2, samples=lambda c: 64 * c["samples"]),

@@ -164,6 +164,10 @@ __all__ = [
 
 if not TYPE_CHECKING:  # which knows the names above, and no others
 
+    def __dir__() -> list[str]:
+        """All names, so that `help` describes those that nobody has used yet."""
+        return [*globals(), *__all__]
+
     def __getattr__(name: str) -> Any:
         """A name on first use (PEP 562)."""
         if name in __all__:

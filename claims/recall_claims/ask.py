@@ -132,14 +132,14 @@ def _answer(formula: Prediction, point: dict[str, Scalar]) -> Answer:
     except Exception as error:
         raise ValueError(f"{formula.name} has no value there: {told(error)}") from error
     outside, regime = None, formula.regime
-    if regime is not None:
-        outside = regime.why_outside(Cell(**{n: v for n, v in point.items() if n in regime.ranges}))
-    # An error may be a function of any option; of those that are not given the formula knows best.
-    error = next((e for e in formula.errors if _holds(e.holds, point)), None)
-    if error is None or isinstance(value, str) or not math.isfinite(value):
+    named = {} if regime is None else {n: v for n, v in point.items() if n in regime.ranges}
+    if regime is not None and named:
+        outside = regime.why_outside(Cell(**named))
+    stated = next((e for e in formula.errors if _holds(e.holds, point)), None)
+    if stated is None or isinstance(value, str) or not math.isfinite(value):
         return Answer(point, value, "", None, outside)
-    size = error.at(point) * (abs(value) if error.relative else 1.0)
-    return Answer(point, value, str(error), (value - size, value + size), outside)
+    size = stated.at(point) * (abs(value) if stated.relative else 1.0)
+    return Answer(point, value, str(stated), (value - size, value + size), outside)
 
 
 def _holds(condition: typing.Callable[[Any], bool], point: Mapping[str, Scalar]) -> bool:
@@ -257,5 +257,5 @@ def lines(formula: Prediction, found: Sequence[Answer], claims: Sequence[Claim])
         yield "no claim of the baseline tests this formula by itself; those on its module:"
     for claim in claims:
         yield f"tested by {claim.id}: {phrases.label(claim)} {phrases.finding(claim.head)}"
-    for name, (low, high) in seen(formula, claims).items():
-        yield f"seen to hold at {name} {low:g}" + f" to {high:g}" * (low < high)
+    for name, (least, most) in seen(formula, claims).items():
+        yield f"seen to hold at {name} {least:g}" + f" to {most:g}" * (least < most)

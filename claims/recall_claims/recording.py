@@ -263,7 +263,7 @@ def component(found: Component) -> record.Component:
     """The record of one component."""
     return record.Component(
         name=found.name,
-        params=dict(found.params),
+        params={k: getattr(v, "item", lambda v=v: v)() for k, v in found.params.items()},
         estimate=finite(found.estimate),
         interval=_range(found.interval),
         one_sided=_range(found.bounds),

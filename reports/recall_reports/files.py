@@ -162,11 +162,12 @@ def _invalid(plain: Any, place: Place) -> ReportError:
 
 def _inconsistency(record: Record) -> Place | None:
     """What types cannot say: unique ids, references to what is there, verdicts that follow."""
-    ids = [claim.id for claim in record.claims]
+    ids = set[str]()
     papers = [paper.key for paper in record.papers]
     for index, claim in enumerate(record.claims):
-        if claim.id in ids[:index]:
+        if claim.id in ids:
             return Place(f"claims[{index}].id", "a second claim of this name")
+        ids.add(claim.id)
         if claim.source.paper not in papers:
             problem = f"{claim.source.paper!r} is not a paper of this record"
             return Place(f"claims[{index}].source.paper", problem)

@@ -35,7 +35,12 @@ def render(record: Record) -> str:
         *_table(claims),
     ]
     if exploratory:
-        lines += ["", "## Beyond the theorems: exploratory, fails no run", "", *_table(exploratory)]
+        lines += [
+            "",
+            "## Beyond the theorems: exploratory, never fails a run",
+            "",
+            *_table(exploratory),
+        ]
     lines += _attention(record)
     return "\n".join(lines) + "\n"
 

@@ -17,6 +17,8 @@ from recall_reports.values import Plot, Provenance, Scale, Verdict
 
 VERSION: Final = "recall-claims/3"
 
+ID: Final = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
+"""What the id of a claim is made of."""
 Text = Annotated[str, Meta(min_length=1)]
 Finite = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 Count = Annotated[int, Meta(ge=0)]
@@ -205,7 +207,7 @@ class Claim(Struct, kw_only=True):
     has components, controls and cells, and no verdict.
     """
 
-    id: Annotated[str, Meta(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    id: Annotated[str, Meta(pattern=ID)]
     title: Text
     statement: str
     latex: str

@@ -53,7 +53,7 @@ def verdict_table(
     if claims and not quiet:
         parts += [_table(claims, width=width, unicode=unicode, verbose=verbose), Text()]
     if exploratory and not quiet:
-        parts.append(Text("Beyond the theorems: exploratory, fails no run", style="bold"))
+        parts.append(Text("Beyond the theorems: exploratory, never fails a run", style="bold"))
         parts += [_table(exploratory, width=width, unicode=unicode, verbose=verbose), Text()]
     for entry in summary.attention(record):
         if quiet and entry[0].state == "NOT RUN":

@@ -7,6 +7,7 @@ factor, or along its sign.
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 import torch
@@ -78,7 +79,23 @@ RULES: dict[str, Callable[[Tensor], Tensor]] = {
 """What each flow makes of the gradient of a matrix."""
 
 
-def flow(task: Facts, weights: Weights, rule: str, times: Iterable[float]) -> Iterator[Weights]:
+class Moving(Protocol):
+    """Weights that a flow moves."""
+
+    def moved(self, direction: Self, step: float) -> Self: ...
+    def mapped(self, function: Callable[[Tensor], Tensor]) -> Self: ...
+
+
+W = TypeVar("W", bound=Moving)
+
+
+class Descended(Protocol[W]):
+    """What is learned: minus the gradient of its loss."""
+
+    def gradient(self, weights: W, /) -> W: ...
+
+
+def flow(task: Descended[W], weights: W, rule: str, times: Iterable[float]) -> Iterator[W]:
     """The weights at these times, one classical Runge-Kutta step from each to the next.
 
     Args:
@@ -88,7 +105,7 @@ def flow(task: Facts, weights: Weights, rule: str, times: Iterable[float]) -> It
         times: rising.
     """
 
-    def slope(at: Weights) -> Weights:
+    def slope(at: W) -> W:
         return task.gradient(at).mapped(RULES[rule])
 
     yield weights

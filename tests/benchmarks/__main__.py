@@ -18,9 +18,8 @@ from tests.benchmarks import (
     samples,
     scaling,
     three_steps,
-    training,
 )
-from tests.benchmarks.table import Section, as_markdown, as_rich, notes
+from tests.benchmarks.table import Section, as_markdown, notes
 from tests.benchmarks.timing import available, machine, on_cuda
 from tests.mutation.planted import PLANTED
 
@@ -30,7 +29,6 @@ PARTS: Mapping[str, Callable[[argparse.Namespace], Section]] = {
     "large-vocabulary": lambda given: large_vocabulary.section(
         "large-vocabulary", given.threads, large_vocabulary.LARGE
     ),
-    "training": lambda given: training.section(given.device, given.threads),
     "samples": lambda _: samples.section(),
     "pages": lambda _: pages.section(),
     "collection": lambda _: collection.section(),
@@ -53,7 +51,7 @@ last as long as it is given."""
 
 HEAD = """# Benchmarks
 
-    python -m tests.benchmarks --markdown
+    python -m tests.benchmarks
 
 prints this file but for what was measured once, and for what has to be named, as in `python -m
 tests.benchmarks growth`: `growth`, which takes half an hour, `scaling`, which takes a ledger and an
@@ -79,13 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in given.names or (part for part in PARTS if part not in ONLY_BY_NAME):
         with err.status(f"benchmark: {name}"):
             sections.append(PARTS[name](given))
-    measured_on = machine(given.device, given.threads)
-    if given.markdown:
-        print(HEAD.format(machine=measured_on))
-        print(as_markdown(sections), notes(sections), sep="\n\n")
-    else:
-        console = Console()
-        console.print(measured_on, as_rich(sections), notes(sections), sep="\n", highlight=False)
+    print(HEAD.format(machine=machine(given.device, given.threads)))
+    print(as_markdown(sections), notes(sections), sep="\n\n")
     return int(not all(section.kept for section in sections))
 
 
@@ -98,7 +91,6 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"some of {', '.join(PARTS)}; if none is named, all but {', '.join(ONLY_BY_NAME)}",
     )
-    result.add_argument("--markdown", action="store_true", help="print what goes into RESULTS.md")
     result.add_argument("--threads", type=int, default=2, help="of torch (default 2)")
     result.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     result.add_argument(

@@ -1,9 +1,7 @@
-"""The one table of all benchmarks, for the terminal and as Markdown."""
+"""The one table of all benchmarks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from rich.table import Table
 
 HEADINGS = ("benchmark", "case", "ours", "against", "theirs", "factor")
 
@@ -53,18 +51,6 @@ class Section:
     rows: tuple[Row, ...]
     note: str
     kept: bool = True
-
-
-def as_rich(sections: Sequence[Section]) -> Table:
-    """For the terminal."""
-    table = Table()
-    for heading in HEADINGS:
-        table.add_column(heading, overflow="fold")
-    for section in sections:
-        for index, row in enumerate(section.rows):
-            table.add_row("" if index else section.name, *row.cells)
-        table.add_section()
-    return table
 
 
 def as_markdown(sections: Sequence[Section]) -> str:

@@ -17,7 +17,6 @@ from tests.benchmarks import (
     samples,
     scaling,
     three_steps,
-    training,
 )
 from tests.benchmarks.table import Row, Section, as_markdown, factor
 from tests.reports import chromium
@@ -33,7 +32,6 @@ def test_sections_at_tiny_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not three_steps.section("cpu", 1, promised={TINY: 1e9}, large=()).kept
     assert len(recall.section("cpu", 1, sizes=((64, 8),), product=(64, 8)).rows) == 4
     assert recall.language_model("cpu", 1, (64, 8)).kept
-    assert training.section("cpu", 1, training.TINY).rows[0].against == "one model at a time"
     monkeypatch.setattr(chromium, "NAMES", ())
     assert "MB" in pages.section(counts=(4,)).rows[0].ours
 
@@ -107,7 +105,7 @@ def test_one_table_and_a_promise_not_kept_is_the_status(
     row = Row("of one", "1 s", "another", "2 s", "2")
     sections = [Section("pages", (row,), "Least."), Section("recall", (), "", kept=kept)]
     monkeypatch.setattr(__main__, "PARTS", {s.name: lambda _, s=s: s for s in sections})
-    assert __main__.main(["pages", "recall", "--markdown"]) == int(not kept)
+    assert __main__.main(["pages", "recall"]) == int(not kept)
     printed = capsys.readouterr().out
     assert as_markdown(sections) in printed
     assert "| pages | of one | 1 s | another | 2 s | 2 |" in printed

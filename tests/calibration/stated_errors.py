@@ -26,10 +26,9 @@ from recall_claims import Cell, Component, Verdict
 from recall_claims.declare.regime import Values
 from recall_claims.declare.registration import registration
 from recall_claims.evidence import executors
-from recall_claims.evidence.ledger import BlockKey
-from recall_claims.evidence.simulate import Task, find, simulate, versions
-from recall_claims.hunt.probe import TIER
-from recall_claims.judge.looks import Blocks, Decision, Look, Observations, decide, ended, looks
+from recall_claims.evidence.simulate import simulate
+from recall_claims.hunt.probe import TIER, task
+from recall_claims.judge.looks import Blocks, Decision, Look, decide, ended, looks
 from recall_claims.judge.rules import Sample
 from tests.calibration.stated import Check, checks
 
@@ -183,27 +182,14 @@ def judged(check: Check, cell: Cell, seed: int, most: int) -> Point:
     one = check.at(cell)
     steps = one.steps(TIER)[:most]
     level = one.rule.alpha_of_look(ALPHA, len(steps))
-    stream, code = f"stated {registration(one, TIER)}", find(one.module, one.id)[1]
+    stream, size = f"stated {registration(one, TIER)}", one.block_size(TIER)
     start = time.process_time()
 
-    def block(at: Cell, number: int) -> Observations:
-        size = one.block_size(TIER)
-        key = BlockKey(
-            claim=one.id,
-            registration=stream,
-            cell=at.id,
-            seed=seed,
-            block=number,
-            replicates=size,
-            dtype=one.dtype,
-            device="cpu",
-            code=code,
-            versions=versions(),
-        )
-        return simulate(Task(one.module, at, "cpu", key)).observations
-
     def drawn(look: Look[_Seen]) -> Blocks:
-        return {at: [block(at, n) for n in blocks] for at, blocks in look.wanted.items()}
+        return {
+            at: [simulate(task(one, at, n, seed, "cpu", stream, size)).observations for n in blocks]
+            for at, blocks in look.wanted.items()
+        }
 
     def decided(evidence: tuple[Sample, ...], before: _Seen | None) -> _Seen:
         decision = decide(one, evidence, level, before.decision if before else None)

@@ -3,9 +3,16 @@
 What can be wrong with one is in `tests/unit/library/test_run.py`.
 """
 
+import os
+from pathlib import Path
+
 import pytest
 
-from tests.faults.conftest import HEAD, Suite, written
+from recall_claims.__main__ import main
+from tests.apart import run_pytest
+from tests.faults.conftest import HEAD, LIBRARY, Suite, written
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": LIBRARY}
 
 CELLS = "cells=grid(scale=(1.0, 2.0, 5.0))"
 
@@ -13,6 +20,8 @@ CELLS = "cells=grid(scale=(1.0, 2.0, 5.0))"
 @pytest.mark.parametrize(
     ("edit", "says"),
     [
+        (('id="tiny.one"', 'id="tiny one"'), "an id has letters, digits, dots"),
+        (('Source("tiny"', 'Source("tyni"'), "the paper 'tyni', and it is one of tiny; have"),
         ((CELLS, "cells=grid(scale=())"), "has no values"),
         (
             ("    time.sleep(0.0)\n", "    signal.trigger_signal\n"),
@@ -21,7 +30,9 @@ CELLS = "cells=grid(scale=(1.0, 2.0, 5.0))"
     ],
 )
 def test_wrong_claim(suite: Suite, edit: tuple[str, str], says: str) -> None:
-    suite.write_text("from theory.attention import signal\n" + HEAD + written("one", edit))
+    head = HEAD.replace(*edit) if edit[0] in HEAD else HEAD
+    claim = written("one", edit) if edit[0] not in HEAD else written("one")
+    suite.write_text("from theory.attention import signal\n" + head + claim)
 
     result = suite.run()
 
@@ -87,3 +98,35 @@ def test_more_claims_than_their_paper_has_slots_for(suite: Suite) -> None:
         assert result.status == 4, result.text
         assert "paper tiny has 2 claims" in result.text
         assert f"1 slots; raise `slots` in {paper}" in result.text
+
+
+def test_a_simulation_that_reaches_theory_is_refused_in_any_repository(tmp_path: Path) -> None:
+    assert main(["new", "hebb", "--to", str(tmp_path)]) == 0
+    (tmp_path / "hebb" / "helper.py").write_text("from hebb import theory\n")
+    simulation = tmp_path / "hebb" / "simulation.py"
+    simulation.write_text(f"{simulation.read_text()}\n\nfrom . import helper\n")
+
+    result = run_pytest(tmp_path, ("hebb", "--executor", "serial"), ENVIRONMENT)
+
+    assert result.status == 1, result.text
+    assert "simulation sees the prediction (hebb.simulation imports hebb.theory)" in result.text
+
+
+def test_numbers_of_numpy_in_a_rule_of_ones_own(suite: Suite) -> None:
+    """An author's rule may name components by whatever numbers it has."""
+    rule = """
+from dataclasses import replace
+from recall_claims import Rule
+
+
+class Own(MeanRatio):
+    def components(self, evidence, predict, alpha):
+        found = super().components(evidence, predict, alpha)
+        return tuple(replace(c, params={"scale": np.float64(c.params["scale"])}) for c in found)
+
+"""
+    claim = written("one", ("rule=MeanRatio(", "rule=Own("))
+    suite.write_text(HEAD + rule + claim)
+    result = suite.run()
+    assert result.status == 0, result.text
+    assert suite.states() == {"tiny.one": "DECIDED"}

@@ -1,5 +1,6 @@
 """On a terminal, a run shows where it stands, although pytest captures what claims print."""
 
+import gc
 import os
 import re
 import subprocess
@@ -7,6 +8,7 @@ import sys
 
 import pytest
 
+from recall_claims.plugin.item import ClaimItem
 from tests.faults.conftest import Suite
 
 
@@ -38,3 +40,21 @@ def test_line_is_seen_on_a_terminal(suite: Suite) -> None:
     assert re.search(r"0 of 2 claims, left -:--:-- tiny.one, look ", shown)
     assert re.search(r"1 of 2 claims, left -:--:-- tiny.two, look ", shown)
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") > 0  # the cursor is back
+
+
+def test_what_lives_as_long_as_the_run_is_not_taken_for_garbage(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.write("one")
+    before, during, run = gc.get_threshold(), list[tuple[int, int]](), ClaimItem.runtest
+
+    def noted(item: ClaimItem) -> None:
+        during.append((gc.get_freeze_count(), gc.get_threshold()[2]))
+        run(item)
+
+    monkeypatch.setattr(ClaimItem, "runtest", noted)
+    assert suite.run().status == 0
+    [(frozen, rarely)] = during
+    assert frozen > 10_000
+    assert rarely == 10 * before[2]
+    assert (gc.get_freeze_count(), gc.get_threshold()) == (0, before)

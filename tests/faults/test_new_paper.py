@@ -75,6 +75,7 @@ def test_papers_below_the_root(
     assert LOAD in GUIDE
     late = run(capsys)
     assert late.status == pytest.ExitCode.INTERRUPTED, late.text
+    assert "(`pytest below_one`)" in late.text
     told = late.text.count("too late for their options and report")
     assert told in (1, 2)  # before pytest 9.2, of the first folder alone
     assert LOAD.splitlines()[1] in late.text

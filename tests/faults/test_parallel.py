@@ -84,7 +84,7 @@ def test_a_claim_alone_has_the_figures_of_the_full_run(suite: Suite) -> None:
     alone = suite.run("-k", "three", "--ledger", "alone.sqlite")
 
     assert alone.status == 0, alone.text
-    assert suite.figures() == {"tiny.three": wanted}
+    assert suite.figures("reports/part") == {"tiny.three": wanted}
 
 
 def test_fresh_seed_is_printed_recorded_and_can_be_replayed(suite: Suite) -> None:

@@ -119,6 +119,12 @@ def test_rows_are_sorted_by_a_column_and_go_back(browser: Browser, file: Path) -
         assert browser.value(SHOWN) > len(wanted), "those of the other table stay"
     browser.click("table.verdicts th:nth-child(7) button")
     assert browser.value(f"{rows}.map(row => row.innerText)") == names
+    browser.click("table.verdicts th:nth-child(5) button")
+    resolved = browser.value(f"{rows}.map(row => row.cells[4].dataset.value ?? null)")
+    known = [float(value) for value in resolved if value is not None]
+    assert 0 < len(known) < len(resolved)
+    assert known == sorted(known)
+    assert resolved[len(known) :] == [None] * (len(resolved) - len(known)), "the others last"
     browser.click("table.verdicts th:nth-child(2) button")
     titles = browser.value(f"{rows}.map(row => row.cells[1].innerText.toLowerCase())")
     assert titles == sorted(titles)

@@ -126,7 +126,8 @@ def test_every_claim_says_all_it_has(page: str, claim: Claim) -> None:
     for name in phrases.component_names(claim):
         assert name in text
     if claim.state == "DECIDED":
-        assert phrases.resolution(claim) in text
+        for said in (phrases.draws, phrases.certificate, phrases.replicates, phrases.resolution):
+            assert said(claim) in text
     if claim.expected == "REFUTED":
         assert "declares that it is false" in text
         assert str(claim.explanation) in text

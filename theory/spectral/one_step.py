@@ -133,29 +133,20 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
         both += special.ndtr((score + rival) / between)
         return place < 0, index, left - index, both
 
-    total, alone = 0.0, np.full((own_x.size, first.size, z.size), 2.0)
+    alone = np.full((own_x.size, first.size, z.size), 2.0)
+    laws = chance_x, chance_noise, found.chances[0], chance_z
+    axes = "xntz,xtz,x,n,t,z->"
+    won = np.empty((own_x.size, own_noise.size, first.size, z.size))
+    order = np.einsum_path(axes, won, alone, *laws, optimize=True)[0]
+    total = 0.0
     for block, size in enumerate(found.sizes):
         table = together - tables[block] if block else together
         for w, chance in zip(found.weights[block], found.chances[block], strict=True):
             below, index, above, both = place_of(w)
             low, high = table[(*rows, index)], table[(*rows, index + 1)]
             won = np.where(below, 0.0, np.exp(low + above * (high - low)))
-            total += (
-                size
-                * chance
-                * float(
-                    np.einsum(
-                        "xntz,xtz,x,n,t,z->",
-                        won,
-                        both if block else alone,
-                        chance_x,
-                        chance_noise,
-                        found.chances[0],
-                        chance_z,
-                        optimize=True,
-                    )
-                )
-            )
+            rivals = both if block else alone
+            total += size * chance * float(np.einsum(axes, won, rivals, *laws, optimize=order))
     return total
 
 
@@ -285,7 +276,7 @@ class _Resolvent:
         length = last + math.log(w.max()) + _SPREAD
         found = []
         for nodes in (_NODES, _NODES + 1):
-            x, each = np.polynomial.legendre.leggauss(nodes)
+            x, each = quadrature.legendre(nodes)
             m = np.exp(last - length * (x + 1) / 2)
             share = special.expit(2 * np.log(np.multiply.outer(m, w)))
             left = 1 - share @ number / dim

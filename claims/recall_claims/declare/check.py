@@ -4,6 +4,7 @@ Predictions and grids around them take seconds: collection checks what is known 
 (`check_text`), and a claim that is about to run the rest (`check`).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError
 from recall_claims.evidence.fingerprints import theories, visible_names
 from recall_claims.judge.looks import remembering
+from recall_reports.record import ID
 
 
 class _Later(Exception):
@@ -56,11 +58,14 @@ def _refuse(claim: Claim, problems: Sequence[str]) -> None:
 
 
 def _missing(claim: Claim) -> list[str]:
-    problems = []
-    source = claim.source
+    problems, source = [], claim.source
+    if not re.fullmatch(ID, claim.id):
+        problems.append("an id has letters, digits, dots, dashes and underscores, and no spaces")
     if source.paper not in papers():
+        added = f"it is one of {', '.join(papers())}" if papers() else "none was added"
         problems.append(
-            f"no provenance: source= must name a paper that was added ({', '.join(papers())})"
+            f"no provenance: source= names the paper {source.paper!r}, and {added}; have the "
+            "conftest.py of its folder say add_paper(Path(__file__).with_name('paper.toml'))"
         )
     else:
         known = {statement.id for statement in papers()[source.paper].statements}
@@ -116,9 +121,9 @@ def _senseless(claim: Claim, tiers: Sequence[str], *, predicting: bool) -> list[
 
 
 def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[Cell]) -> None:
-    """Refuse a control that the same data cannot refute while they support the claim."""
-    right = claim.predict
-    if right is None or wrong.predict is None or wrong.rule != claim.rule:
+    """Refuse a control that was to change the prediction, and changes nothing."""
+    right, changed = claim.predict, getattr(wrong.predict, "changes", None)
+    if right is None or wrong.predict is None or changed is None or wrong.rule != claim.rule:
         return
     if points and all(wrong.predict(cell) == right(cell) for cell in points):
         raise ClaimError(

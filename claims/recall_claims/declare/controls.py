@@ -80,7 +80,13 @@ def _bound(claim: Claim, predict: Callable[[Cell, Predict], Any]) -> Predict:
     base = claim.predict
     if base is None:
         raise ClaimError(f"claim {claim.id} has no prediction that its control could change")
-    return lambda cell: predict(cell, base)
+
+    def changed(cell: Cell) -> Any:
+        return predict(cell, base)
+
+    # What it predicts if it changes nothing after all: see `check`.
+    changed.changes = base  # type: ignore[attr-defined]
+    return changed
 
 
 def _scaled(predict: Predict, cell: Cell, factor: float) -> Any:

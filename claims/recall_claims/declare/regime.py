@@ -35,7 +35,7 @@ class Values:
 
     def __str__(self) -> str:
         if self.between:
-            return f"{min(self.steps)} to {max(self.steps)}"  # type: ignore[type-var]
+            return f"{min(self.steps)} to {max(self.steps)}"
         return ", ".join(map(str, self.steps))
 
     def __contains__(self, value: object) -> bool:

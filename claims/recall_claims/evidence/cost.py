@@ -225,6 +225,12 @@ class Costs:
         before = self._before(claim, cell)
         return None if before is None else before * replicates * self.factor
 
+    def total(self, claim: str, replicates: Mapping[str, int]) -> float | None:
+        """The same of so many replicates in each cell, by its id."""
+        each = [self.seconds(claim, cell, count) for cell, count in replicates.items()]
+        known = [seconds for seconds in each if seconds is not None]
+        return math.fsum(known) if len(known) == len(each) else None
+
     def looks(self, claim: str) -> int | None:
         """How many looks the claim took in an earlier run, or None if nothing is known."""
         earlier = self._baseline().get(claim)

@@ -68,12 +68,13 @@ def theories(function: Callable[..., Any]) -> list[str]:
 
     As theory is, a simulation is a module with that word in its name.
     """
-    reached = sorted(upstream(function.__module__))
+    module = function.__module__
+    reached = sorted(upstream(module)) if source(module) else []  # none in a notebook
     return [
-        f"{module} imports {name}"
-        for module in reached
-        if "simulation" in module.split(".")
-        for name in sorted(upstream(module))
+        f"{simulation} imports {name}"
+        for simulation in reached
+        if "simulation" in simulation.split(".")
+        for name in sorted(upstream(simulation))
         if "theory" in name.split(".")
     ]
 

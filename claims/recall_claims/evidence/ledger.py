@@ -83,6 +83,8 @@ def _create(path: Path) -> None:
             "choose another file with --ledger"
         )
     with closing(sqlite3.connect(":memory:")) as database:
+        # Of 4096 bytes a page holds six blocks of 64 values, or five if each has a byte more.
+        database.execute("PRAGMA page_size = 8192")
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         content = database.serialize()
     new = path.with_name(f".{uuid4().hex}")

@@ -42,14 +42,13 @@ def cheapest(cells: Sequence[Cell]) -> Cell:
 
 
 def _size(value: object) -> float:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return max(1.0, abs(value)) if number else 1.0
+    return max(1.0, abs(value)) if isinstance(value, int | float) else 1.0
 
 
 def chosen(count: int, seconds: float) -> list[int]:
     """Replicates of a block to simulate again together, spread over it, the last one first."""
     wanted = min(count, TRIED) if seconds <= DEAR else 0
-    return np.linspace(count - 1, 0, wanted).round().astype(int).tolist()
+    return [round(place) for place in np.linspace(count - 1, 0, wanted).tolist()]
 
 
 def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | None:

@@ -84,16 +84,18 @@ class Prepared:
     registration: str
 
     @classmethod
-    def of(cls, claim: Claim, tier: str, *, checked: bool = False) -> Self:
-        """Prepare a claim; `checked` refuses one that is written wrongly in the tier.
+    def of(
+        cls, claim: Claim, tier: str, named: str | None = None, *, checked: bool = False
+    ) -> Self:
+        """Prepare a claim, which draws from its registration's stream unless that is named.
 
         Raises:
-            ClaimError: it is.
+            ClaimError: it is to be `checked`, and written wrongly in the tier.
         """
         kept = remembering(claim)
         if checked:
             check(kept, [tier])
-        return cls(kept, registration(kept, tier))
+        return cls(kept, named or registration(kept, tier))
 
 
 def task_of(ready: Prepared, settings: Settings, cell: Cell, block: int) -> Task:

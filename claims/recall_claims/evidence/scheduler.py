@@ -12,14 +12,12 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from recall_claims.declare.claim import Claim
-from recall_claims.declare.registration import registration
 from recall_claims.errors import ExecutorError, GivenUp, OutOfTime, SimulationError
 from recall_claims.evidence import executors
 from recall_claims.evidence.executors import SerialExecutor, one_thread
 from recall_claims.evidence.ledger import BlockResult, Ledger
 from recall_claims.evidence.run import Outcome, Prepared, Progress, Running, Settings
 from recall_claims.evidence.simulate import Task, elsewhere, simulate_each
-from recall_claims.judge.looks import remembering
 
 AHEAD = 4.0
 """Seconds of work that are queued for each worker, and one task more than it works on: the host may
@@ -363,8 +361,6 @@ def run(
     """
 
     def begin() -> Running:
-        kept = remembering(claim)
-        named = registered or registration(kept, settings.tier)
-        return Running(Prepared(kept, named), settings, ledger, alpha)
+        return Running(Prepared.of(claim, settings.tier, registered), settings, ledger, alpha)
 
     return Scheduler(ledger, executor).run(claim.id, begin, progress)

@@ -232,8 +232,7 @@ def _array(value: object, what: str) -> Array:
     try:
         found = np.asarray(value)
         if found.dtype.kind in "cUS":
-            named = "complex numbers" if found.dtype.kind == "c" else "text"
-            raise SimulationError(f"{what} is {named}; return one real number per replicate")
+            raise ValueError("it has complex ones" if found.dtype.kind == "c" else "it has text")
         return found.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise SimulationError(f"{what} is not made of numbers: {error}") from error

@@ -103,7 +103,7 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
 
     def drawn(look: Look[_Seen]) -> Blocks:
         return {
-            cell: [simulate(_task(claim, cell, n, seed, device)).observations for n in blocks]
+            cell: [simulate(task(claim, cell, n, seed, device)).observations for n in blocks]
             for cell, blocks in look.wanted.items()
         }
 
@@ -134,14 +134,23 @@ def _quick(rule: Rule) -> Rule:
     return rule
 
 
-def _task(claim: Claim, cell: Cell, block: int, seed: int, device: str) -> Task:
+def task(
+    claim: Claim,
+    cell: Cell,
+    block: int,
+    seed: int,
+    device: str,
+    stream: str = TIER,
+    replicates: int = BLOCK,
+) -> Task:
+    """What simulates a block of a claim's cell that no run asks for, on a stream of this name."""
     key = BlockKey(
         claim=claim.id,
-        registration=TIER,
+        registration=stream,
         cell=cell.id,
         seed=seed,
         block=block,
-        replicates=BLOCK,
+        replicates=replicates,
         dtype=claim.dtype,
         device=device.partition(":")[0],
         code=find(claim.module, claim.id)[1],

@@ -183,19 +183,20 @@ def decide(
     )
 
 
-def _asked(predict: Predict, cell: Cell) -> float | str:
+def _asked(predict: Predict, cell: Cell) -> Any:
     """What is predicted for a cell: the one place where a theory's own errors surface.
 
     Raises:
-        ClaimError: the prediction breaks, or is neither a number nor a text.
+        ClaimError: the prediction breaks, or is nothing that a rule could compare with.
     """
     try:
-        value = predict(cell)
+        value: Any = predict(cell)
     except ClaimError:
         raise
     except Exception as error:
         raise ClaimError(f"its prediction at {cell.id}: {told(error)}") from error
-    if not isinstance(value, str | SupportsFloat) or np.ndim(value):
+    single = isinstance(value, SupportsFloat) and not np.ndim(value)  # type: ignore[arg-type]
+    if not (single or isinstance(value, str | Mapping) or callable(value)):
         kind = type(value).__name__
         raise ClaimError(f"its prediction at {cell.id} is a {kind}, not a number (or a text)")
     return value
@@ -209,6 +210,7 @@ def remembering(claim: Claim) -> Claim:
             return None
         found: Any = cache(partial(_asked, predict))
         found.entry = getattr(predict, "entry", None)  # what the registry knows of it
+        found.changes = getattr(predict, "changes", None)
         return found
 
     predict = kept(claim.predict)

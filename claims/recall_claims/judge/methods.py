@@ -146,8 +146,8 @@ class Student(Method):
 
     Fewer than two values, or values that do not vary, tell nothing: the interval is the whole line.
     Nor do values of which one outweighs the others, as where a variance is infinite: none may have
-    more than `heaviest` of the sum of squared deviations. Of 256 exponential values one look in
-    2,000 has, of 1,024 squared normal ones one in 500, of 1,024 Cauchy ones all but one in 25.
+    more than `heaviest` of the sum of squared deviations. Of 20,000 samples of 256 exponential
+    values 8 had one that did, of 1,024 squared normal ones 25, of 1,024 Cauchy ones 97 per cent.
 
     Raises:
         ClaimError: the cubes of the values' differences are too small or too large to be added.
@@ -321,7 +321,8 @@ def _grouped(scaled: Array) -> tuple[Array, Array, Array | None]:
     off -= 1
     off *= off
     held = counts > 0
-    return means[held], counts[held], np.bincount(places, off)[held]
+    spread = np.bincount(places, off).astype(np.float64)
+    return means[held], counts[held], spread[held]
 
 
 def _undo_hall(value: float, c: Array) -> Array:

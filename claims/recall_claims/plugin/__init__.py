@@ -5,6 +5,7 @@ as a test item named by its id; the item runs the claim, and its record travels 
 report, so that pytest-xdist loses none.
 """
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Generator
@@ -33,9 +34,9 @@ from recall_reports.text import clean, cleaned
 
 REPORT = "claims-report"
 LATE = (
-    "claims were met while collecting{}, too late for their options and report: name the folder "
-    "that their conftest.py is in (`pytest FOLDER`), or have every run load the plugin: `addopts = "
-    "-p recall_claims.plugin` in pytest.ini"
+    "claims were met while collecting, too late for their options and report: name the folder that "
+    "has them (`pytest {}`), or have every run load the plugin: `addopts = -p "
+    "recall_claims.plugin` in pytest.ini"
 )
 
 
@@ -47,11 +48,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Read the options; a senseless one ends the run here."""
     if not hasattr(config.option, "dry_run"):  # before pytest 9.2, late options have no values
-        raise pytest.UsageError(LATE.format(""))
+        raise pytest.UsageError(LATE.format("FOLDER"))
     try:
         config.stash[SESSION] = ClaimSession(config)
     except (ValueError, ReportError) as error:
         raise pytest.UsageError(str(error)) from error
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main() -> Generator[None, object, object]:
+    """Spare the collector of garbage what lives as long as the run, modules, items and records: it
+    would walk through all of them whenever they have grown by a quarter."""
+    gc.freeze()
+    youngest, young, old = gc.get_threshold()
+    gc.set_threshold(youngest, young, 10 * old)
+    try:
+        return (yield)
+    finally:
+        gc.set_threshold(youngest, young, old)
+        gc.unfreeze()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -67,7 +82,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
     if not isinstance(obj, Claim) or obj.module != collector.obj.__name__:
         return None
     if not collector.config.pluginmanager.hasplugin(REPORT):
-        raise collector.CollectError(LATE.format(f" {collector.path.parent}"))
+        raise collector.CollectError(LATE.format(collector.nodeid.rpartition("/")[0]))
     try:
         check_text(obj, collector.config.stash[SESSION].settings.tier)
     except ClaimError as error:
@@ -186,6 +201,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:
     """Hunt if that is asked for, stop the workers and write the report."""
+    gc.freeze()  # pytest collects five times at its end
     state = session.config.stash[SESSION]
     state.hunt = min(state.hunt, max(0.0, state.left))
     if state.hunt and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):

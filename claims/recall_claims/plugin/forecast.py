@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from statistics import fmean
 
@@ -29,14 +28,8 @@ class Forecast:
 
     def seconds(self, claim: Claim, blocks: Mapping[str, int]) -> float | None:
         """Seconds of one core for so many blocks of each cell; None if nothing is known."""
-        replicates = claim.block_size(self.settings.tier)
-        each = [
-            (count, self.costs.seconds(claim.id, cell, replicates))
-            for cell, count in blocks.items()
-        ]
-        if any(seconds is None for _, seconds in each):
-            return None
-        return math.fsum(count * (seconds or 0.0) for count, seconds in each)
+        size = claim.block_size(self.settings.tier)
+        return self.costs.total(claim.id, {cell: size * count for cell, count in blocks.items()})
 
     def blocks(self, claim: Claim) -> dict[str, int]:
         """Blocks of each cell that are expected until the verdict.
@@ -62,8 +55,8 @@ class Forecast:
         earlier = self.baseline.records.get(claim_id)
         if earlier is None:
             return None
-        each = [self.costs.seconds(claim_id, _id(cell), cell.replicates) for cell in earlier.cells]
-        return math.fsum(seconds or 0.0 for seconds in each)
+        found = {_id(cell): cell.replicates for cell in earlier.cells}
+        return self.costs.total(claim_id, found) if earlier.seconds else 0.0
 
     def ahead(self, claim_id: str) -> float | None:
         """The same without the blocks that the ledger has under the baseline's registration.

@@ -8,13 +8,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
-from recall_claims.declare.registration import registration
 from recall_claims.errors import ClaimError, SimulationError
-from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.run import Prepared, Running
 from recall_claims.judge.design import factor_to_decide
-from recall_claims.judge.looks import remembering
 from recall_claims.judge.region import Component, Interval, Region, Verdict
 from recall_claims.plugin.forecast import Forecast
 from recall_reports import phrases, record
@@ -40,34 +37,33 @@ class Plan:
     most: float | None
 
 
-def plan(claims: Sequence[Claim], forecast: Forecast) -> list[Plan]:
-    """What these claims would take.
+def _plan(one: Claim, forecast: Forecast) -> Plan | None:
+    """What a claim would take; None if it would keep an earlier record.
 
     Raises:
-        ClaimError: a claim is written wrongly.
+        ClaimError: it is written wrongly.
     """
-    found = []
-    for claim in map(remembering, claims):
-        check(claim, [forecast.settings.tier])
-        named = registration(claim, forecast.settings.tier)
-        blocks, most = forecast.blocks(claim), forecast.most(claim)
-        ways = (blocks, forecast.left(claim, named, blocks), forecast.left(claim, named, most))
-        entry = Plan(claim, *(forecast.seconds(claim, way) for way in ways))
-        took = _took(claim, forecast, named) if entry.left else None
-        found.append(entry if took is None else replace(entry, seconds=took, left=0.0))
-    return found
+    ready = Prepared.of(one, forecast.settings.tier, checked=True)
+    claim, named = ready.claim, ready.registration
+    if forecast.baseline.inherited_record(claim) is not None:
+        return None
+    blocks, most = forecast.blocks(claim), forecast.most(claim)
+    ways = (blocks, forecast.left(claim, named, blocks), forecast.left(claim, named, most))
+    entry = Plan(claim, *(forecast.seconds(claim, way) for way in ways))
+    took = _took(ready, forecast) if entry.left else None
+    return entry if took is None else replace(entry, seconds=took, left=0.0)
 
 
-def _took(claim: Claim, forecast: Forecast, registration: str) -> float | None:
+def _took(ready: Prepared, forecast: Forecast) -> float | None:
     """Seconds that the verdict took, if the ledger has all blocks that it needs."""
     ledger, settings = forecast.costs.ledger(), forecast.settings
-    if ledger is None or not forecast.at_hand(claim.id, registration):
+    if ledger is None or not forecast.at_hand(ready.claim.id, ready.registration):
         return None
     try:
-        outcome = run(claim, settings, ledger, None)
+        outcome = Running(ready, settings, ledger).outcome()
     except SimulationError:  # blocks of the first look are missing
         return None
-    ended = outcome.looks == claim.looks[settings.tier]
+    ended = outcome.looks == ready.claim.looks[settings.tier]
     decided = outcome.decision.verdict is not Verdict.INCONCLUSIVE
     return outcome.seconds if ended or decided else None
 
@@ -91,8 +87,7 @@ def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) ->
     for header in (*HEADERS, "resolution") if wide else HEADERS:
         table.add_column(header, justify="right", no_wrap=True)
     ready = [claim for claim in claims if not claim.why_not_run(settings.tier, settings.device)]
-    kept = [c.id for c in ready if forecast.baseline.inherited_record(remembering(c)) is not None]
-    plans = plan([claim for claim in ready if claim.id not in kept], forecast)
+    plans = list(filter(None, (_plan(claim, forecast) for claim in ready)))
     for entry in plans:
         claim = entry.claim
         looks, first = claim.looks[settings.tier], claim.replicates[settings.tier]
@@ -109,7 +104,9 @@ def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) ->
         )
     if plans:
         console.print(table)
-    console.print(" ".join(_sentences(plans, len(kept), len(claims), forecast)), highlight=False)
+    console.print(
+        " ".join(_sentences(plans, len(ready) - len(plans), len(claims), forecast)), highlight=False
+    )
 
 
 def _sentences(

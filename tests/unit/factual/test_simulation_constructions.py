@@ -147,9 +147,3 @@ def test_guessing_by_hand() -> None:
     )
     assert task.best_guess(known, know="relation") == pytest.approx(2 / 3)
     assert task.best_guess(known, know="subject") == pytest.approx(1 / 2)
-
-
-def test_draws_do_not_depend_on_the_dtype(known: task.Facts) -> None:
-    single = facts(dtype=torch.float32)
-    assert torch.equal(known.answers, single.answers)
-    assert torch.equal(known.tokens.float(), single.tokens)

@@ -56,16 +56,6 @@ def test_steps_follow_the_closed_form_of_the_gradient() -> None:
         weights = weights.moved(here.gradient(weights, each), rate)
 
 
-def test_losses_of_equal_pairs_are_the_tasks() -> None:
-    here = problem()
-    parts = random(relaxed.start(here, relaxed.linear, 0.1))
-    counts = relaxed.all_pairs(here)
-    path = relaxed.descended(here, relaxed.linear, parts, counts, rate=0.1, until=0.0, most=0)
-    losses = here.losses(learning.Weights(**parts))
-    torch.testing.assert_close(path.relation[0], losses.relation)
-    torch.testing.assert_close(path.subject[0], losses.subject)
-
-
 @pytest.mark.parametrize("model", [relaxed.softmax, relaxed.two_layers, relaxed.embedded])
 def test_models_are_sums_over_the_tokens_of_a_prompt(model: relaxed.Logits) -> None:
     here = problem()

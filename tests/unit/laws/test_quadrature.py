@@ -38,8 +38,10 @@ def test_gamma_has_its_mean_and_variance() -> None:
 
 def test_poisson_is_that_of_scipy() -> None:
     assert quadrature.poisson(0.0).tolist() == [1.0]
-    weights = quadrature.poisson(3.5)
-    assert weights == pytest.approx(stats.poisson.pmf(np.arange(weights.size), 3.5), rel=1e-7)
+    for mean in (1e-6, 0.3, 3.5, 40.0, 1234.5):
+        counts = np.arange(int(stats.poisson.isf(1e-8, mean)) + 1)
+        chances = stats.poisson.pmf(counts, mean)
+        assert quadrature.poisson(mean).tolist() == (chances / chances.sum()).tolist()
 
 
 def test_merged_keeps_mass_and_mean() -> None:

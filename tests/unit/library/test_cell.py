@@ -1,6 +1,7 @@
 """Cells, grids and the random streams they name."""
 
 import copy
+import gc
 import hashlib
 
 import numpy as np
@@ -52,3 +53,18 @@ def test_streams_are_those_that_numpy_spawns(seed: int, block: int) -> None:
     for sequence, rng in zip(spawned, ours, strict=True):
         assert rng.bit_generator.state == np.random.PCG64(sequence).state
         assert copy.deepcopy(rng).random() == rng.random()
+
+
+def test_generators_are_made_without_a_walk_through_those_that_are_there() -> None:
+    walks = list[object]()
+
+    def note(phase: str, details: object) -> None:
+        walks.append(details)
+
+    gc.callbacks.append(note)
+    try:
+        replicate_generators(0, "T.claim", "registration", "length=4", 0, 20_000)
+    finally:
+        gc.callbacks.remove(note)
+    assert len(walks) <= 2  # the begin and end of one, afterwards; of young objects, more than 50
+    assert gc.isenabled()

@@ -90,7 +90,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "ledger.sqlite"
 
 
-def test_a_violation_is_found_shrunk_and_confirmed(path: Path) -> None:
+def test_a_violation_is_found_shrunk_confirmed_on_fresh_draws_and_kept(path: Path) -> None:
     trail = hunted(wrong, path, 60)
     assert trail.confirmation is not None
     point = trail.confirmation.probe.point
@@ -104,14 +104,13 @@ def test_a_violation_is_found_shrunk_and_confirmed(path: Path) -> None:
     assert trail.confirmation.outcome.alpha == pytest.approx(alpha_of(1) / looks)
     [part] = trail.confirmation.outcome.decision.components
     assert part.estimate == pytest.approx(1.5, abs=0.1)
-
-
-def test_a_confirmation_draws_afresh(path: Path) -> None:
-    trail = hunted(wrong, path, 60)
     with Ledger(path) as ledger:
         streams = {name for (name,) in ledger.ask("SELECT DISTINCT registration FROM blocks")}
-    assert trail.confirmation is not None
     assert streams == {f"hunt 1 {trail.confirmation.probe.key}"}
+    again = hunted(wrong, path, 60)  # it goes on where it ended
+    assert again.confirmation is not None
+    assert again.confirmation.number == 1, "no second error probability"
+    assert (again.confirmation.probe.point, again.turns) == (point, 0)
 
 
 @pytest.mark.parametrize("verdict", rc.Verdict)
@@ -131,16 +130,6 @@ def test_only_what_is_refuted_at_its_own_level_is_confirmed(
         assert judged.call_args.kwargs["registered"] == f"hunt {number} {tried.key}"
         levels.append(judged.call_args.kwargs["alpha"])
     assert levels == [alpha_of(1), alpha_of(2)]
-
-
-def test_a_hunt_goes_on_where_it_ended(path: Path) -> None:
-    first = hunted(wrong, path, 60)
-    again = hunted(wrong, path, 60)
-    assert first.confirmation is not None
-    assert again.confirmation is not None
-    assert again.confirmation.number == first.confirmation.number  # no second error probability
-    assert again.confirmation.probe.point == first.confirmation.probe.point
-    assert again.turns == 0
 
 
 def test_a_true_theorem_is_not_confirmed_wrong(path: Path) -> None:

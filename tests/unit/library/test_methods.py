@@ -16,7 +16,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from recall_claims import Betting, Deterministic, Interval, Student
+from recall_claims import (
+    Betting,
+    Cell,
+    Deterministic,
+    Interval,
+    MeanRatio,
+    Ordering,
+    Region,
+    Sample,
+    Student,
+)
 from recall_claims.certify.enumeration import rejection
 from recall_claims.errors import ClaimError
 from recall_claims.judge import methods
@@ -154,6 +164,17 @@ def test_an_observation_out_of_its_range_is_an_error() -> None:
         Betting().bounds(np.array([0.5, math.nan]), 0.05)
     with pytest.raises(ClaimError, match="two finite ends"):
         Betting(0.0, math.inf)
+
+
+def test_the_range_that_is_named_is_the_one_that_was_declared() -> None:
+    """Not that of the ratio to the prediction, nor that of a difference."""
+    pair = {"value": np.array([1.0, 7.0]), "other": np.array([1.0, 2.0])}
+    sample, bet = Sample(Cell(dim=1), pair), Betting(0.0, 5.0)
+    ratio = MeanRatio(Region(0.9, 1.1), method=bet)
+    ordering = Ordering(smaller="other", larger="value", method=bet)
+    for rule in (ratio, ordering):
+        with pytest.raises(ClaimError, match=r"range \[0, 5\] \(it is between 1 and 7\)"):
+            rule.components([sample], lambda cell: 2.0, 0.05)
 
 
 def test_the_mean_of_observables_has_the_mean_of_their_ranges() -> None:

@@ -156,29 +156,9 @@ def test_fields_of_every_kind_count() -> None:
             replace(registered, rule=Tried(rc.Region(0.9, 1.1), extra=extra)), "smoke"
         )
 
-    values: list[object] = [
-        *(
-            None,
-            True,
-            "1",
-            1,
-            1.5,
-            (1, 2),
-            ("a",),
-            {"a": 1},
-            {"a": 2},
-            {"b": 1},
-            {1: {"a": (1, 2)}},
-        ),
-        *(
-            rc.Region(0, 1),
-            rc.Region(0, 2),
-            rc.MeanRatio(rc.Region(0, 1)),
-            rc.Cell(a=1),
-            2**60,
-            2**60 + 1,
-        ),
-    ]
+    plain = [None, True, "1", 1, 1.5, (1, 2), ("a",), 2**60, 2**60 + 1]
+    mappings: list[object] = [{"a": 1}, {"a": 2}, {"b": 1}, {1: {"a": (1, 2)}}, rc.Cell(a=1)]
+    values = [*plain, *mappings, rc.Region(0, 1), rc.Region(0, 2), rc.MeanRatio(rc.Region(0, 1))]
     assert len({of(value) for value in values}) == len(values)
     assert of(1) == of(1.0) == of(np.float64(1)) == of(np.int64(1))
     assert of([1, 2]) == of((1, 2))

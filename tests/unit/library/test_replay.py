@@ -64,12 +64,12 @@ def a_state_that_is_kept(block: Block) -> Any:
     return np.array([2 + 1e-3 * next(CALLS) + 0.1 * rng.normal() for rng in block.rngs])
 
 
-@wrong("is complex numbers")
+@wrong("not made of numbers: it has complex ones")
 def complex_numbers(block: Block) -> Any:
     return np.full(block.replicates, 2 + 1j)
 
 
-@wrong("is text")
+@wrong("not made of numbers: it has text")
 def text(block: Block) -> Any:
     return ["2.0"] * block.replicates
 

@@ -389,7 +389,8 @@ def test_a_prediction_that_breaks_or_is_no_number_is_named_with_its_cell() -> No
     for predict, says in wrong:
         with pytest.raises(ClaimError, match=f"smoke grid: its prediction {says}"):
             check(replace(mean_claim, predict=predict))
-    check(replace(mean_claim, predict=lambda cell: np.float32(2)))
+    numpy: Any = lambda cell: np.float32(2)  # noqa: E731
+    check(replace(mean_claim, predict=numpy))
 
 
 def test_a_control_that_changes_no_prediction_is_refused() -> None:

@@ -198,7 +198,7 @@ def test_what_is_wrong_with_a_claim_is_told_at_its_turn(ledger: Ledger) -> None:
 def test_a_claim_that_has_failed_is_not_gone_on_with(ledger: Ledger) -> None:
     with Recording(2) as executor:
         engine = Scheduler(ledger, executor)
-        with pytest.raises(ValueError, match="no such length"):
+        with pytest.raises(SimulationError, match="no such length"):
             engine.run(broken.id, partial(begin, broken, SMOKE, engine), None)
         engine.run(second.id, partial(begin, second, SMOKE, engine), None)
     given = sum(name == broken.id for name, _ in executor.given)

@@ -116,13 +116,6 @@ def test_training_returns_the_best_of_what_it_looked_at() -> None:
     assert bool((shares.amax(0) > shares[-1]).any())  # the last is not always the best
 
 
-def test_training_starts_from_small_random_weights() -> None:
-    start = memory.draw(generators(40), dim=8, associations=3).start
-    assert start is not None
-    assert start.var() * 8 == pytest.approx(1, abs=0.06)
-    assert start.abs().max() < 2.28 / 8**0.5
-
-
 def test_training_stops_where_enough_is_stored() -> None:
     pairs = memory.draw(generators(4), dim=8, associations=19)
     short, long = (

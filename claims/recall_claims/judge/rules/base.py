@@ -51,7 +51,18 @@ Evidence = Sequence[Sample]
 
 @dataclass(frozen=True)
 class Rule(ABC):
-    """A decision rule: observations in, a component with its intervals for each coordinate out."""
+    """A decision rule: observations in, a component with its intervals for each coordinate out.
+
+    A rule of one's own says `components`, or, as a subclass of one about means, `values`:
+
+    >>> from recall_claims import MeanDifference
+    >>> class LogMean(MeanDifference):
+    ...     def values(self, sample, count):
+    ...         return np.log(sample[self.observable][:count])
+    >>> data = Sample(Cell(dim=2), {"value": np.exp([1.0, 2.0, 3.0])})
+    >>> LogMean(Region(-1, 1)).components([data], lambda cell: 2.0, 1e-3)[0].estimate
+    0.0
+    """
 
     scale: ClassVar[Scale]
     estimand: ClassVar[str]

@@ -29,8 +29,8 @@ class Massart(Method):
     )
 
     def bounds(self, values: Array, alpha: float) -> Interval:
-        """Of a distance from the empirical law to any other; `values` is that one distance."""
-        raise NotImplementedError("a law is bounded as a whole, by `around`")
+        """Of the distance between two laws, where `values` is that of each replicate to them."""
+        raise ClaimError("a law is bounded as a whole; judge it by the rule Law")
 
     def around(self, distance: float, count: int, alpha: float) -> Interval:
         """An interval for the true law's distance, where `count` values are this far away."""
@@ -87,8 +87,8 @@ class Law(Rule):
             for found in [_distance(sample[self.observable], predict(sample.cell))]
         )
 
-    def observed(self, sample: Sample) -> None:
-        """Nothing: a law is no number."""
+    def _shown(self, sample: Sample) -> None:
+        return None  # a law is no number
 
 
 def _distance(values: Array, law: object) -> float:

@@ -1,0 +1,92 @@
+"""A linear memory of K items under softmax and cross-entropy: its exact gradient, flows and steps.
+
+Queries and answers are orthonormal. `Weights.matrix` is W in their basis: scores of item j are
+column j. Nothing here knows that one number an item would do.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+Rule = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """``matrix``: (K answers, K items)."""
+
+    matrix: Tensor
+
+    def moved(self, direction: "Weights", step: float) -> "Weights":
+        """The weights after a step in a direction."""
+        return Weights(torch.add(self.matrix, direction.matrix, alpha=step))
+
+    def mapped(self, function: Rule) -> "Weights":
+        """What a function makes of the matrix."""
+        return Weights(function(self.matrix))
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Items with their frequencies, (K,), and the share of labels drawn from all answers."""
+
+    frequencies: Tensor
+    noise: float = 0.0
+
+    @classmethod
+    def grouped(cls, items: int, groups: int, power: float, noise: float, like: Tensor) -> "Memory":
+        """Groups of equally many items; group g has a probability of order g^-power.
+
+        Args:
+            items: K, a multiple of the groups.
+            groups: how many.
+            power: of the law of the groups.
+            noise: share of labels drawn from all answers.
+            like: of the type and device that is wanted.
+        """
+        weights = torch.arange(1, groups + 1).to(like) ** -power
+        each = weights / weights.sum() * groups / items
+        return cls(each.repeat_interleave(items // groups), noise)
+
+    @property
+    def labels(self) -> Tensor:
+        """(K answers, K items): how often an answer is an item's label."""
+        size = self.frequencies.numel()
+        own = torch.eye(size, dtype=self.frequencies.dtype, device=self.frequencies.device)
+        return (1 - self.noise) * own + self.noise / size
+
+    def start(self) -> Weights:
+        """W = 0."""
+        return Weights(torch.zeros_like(self.labels))
+
+    def gradient(self, weights: Weights) -> Weights:
+        """Minus the gradient of the mean cross-entropy."""
+        return Weights((self.labels - weights.matrix.softmax(0)) * self.frequencies)
+
+    def excess(self, weights: Weights) -> Tensor:
+        """(K,): each item's cross-entropy above the entropy of its labels."""
+        labels = self.labels
+        entropy = -torch.special.xlogy(labels, labels).sum(0)
+        cross: Tensor = -(labels * weights.matrix.log_softmax(0)).sum(0)
+        return cross - entropy
+
+    def mean_excess(self, weights: Weights) -> Tensor:
+        """The excess loss, a number."""
+        found: Tensor = self.frequencies @ self.excess(weights)
+        return found
+
+
+def steps(memory: Memory, rule: Rule, rate: float, count: int) -> Iterator[Weights]:
+    """The weights at 0 and after each step of an optimiser whose direction is a rule's."""
+    now = memory.start()
+    yield now
+    for _ in range(count):
+        now = now.moved(memory.gradient(now).mapped(rule), rate)
+        yield now
+
+
+def in_basis(rule: Rule, basis: Tensor) -> Rule:
+    """A rule that works on the entries in another orthonormal basis of queries and answers."""
+    return lambda matrix: basis.mT @ rule(basis @ matrix @ basis.mT) @ basis

@@ -1,0 +1,1 @@
+"""The library in the hands of a stranger."""

@@ -1,0 +1,26 @@
+"""Theorems of other fields as claims, each with a planted error that its data must refute."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import recall_claims as rc
+
+Array = npt.NDArray[Any]
+
+theorem = partial(
+    rc.claim,
+    source=rc.Source("zoo", "1", provenance="stated"),
+    regime="exact at every size, or to less than a tenth of the region's width at these",
+    why="as narrow as some thousand replicates resolve",
+    replicates=1024,
+    looks=6,
+)
+
+
+def each(block: rc.Block, of: Callable[[np.random.Generator], Any]) -> Array:
+    """What a function makes of each replicate's generator."""
+    return np.array([of(rng) for rng in block.rngs], dtype=float)

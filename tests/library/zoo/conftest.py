@@ -1,0 +1,7 @@
+"""Makes pytest collect the claims of this folder, and its paper known."""
+
+from pathlib import Path
+
+from recall_claims import add_paper, pytest_addoption  # noqa: F401
+
+add_paper(Path(__file__).with_name("paper.toml"))

@@ -1,0 +1,162 @@
+"""Quantiles, variances, functions of means, and whole laws."""
+
+import math
+
+import numpy as np
+from scipy import stats
+
+import recall_claims as rc
+
+from . import Array, each, theorem
+
+NEAR = rc.Region(0.9, 1.1)
+
+
+@theorem(
+    "zoo.johnson-lindenstrauss",
+    "A random projection to k dimensions keeps lengths up to a variance of 2 / k",
+    cells=rc.grid(k=(8, 32)),
+    rule=rc.Variance(NEAR),
+    predict=lambda cell: 2 / cell["k"],
+    controls=(rc.times(1.25), rc.times(0.8)),
+)
+def johnson_lindenstrauss(cell: rc.Cell, block: rc.Block) -> Array:
+    """The squared length of a unit vector's projection has mean 1 and variance 2 / k."""
+    return each(block, lambda rng: (rng.normal(size=cell["k"]) ** 2).mean())
+
+
+@theorem(
+    "zoo.sample-median",
+    "The median of n normal values has a variance of pi / (2 n)",
+    cells=rc.grid(n=(201,)),
+    rule=rc.Variance(NEAR),
+    predict=lambda cell: math.pi / (2 * cell["n"]),
+    controls=(rc.times(2 / math.pi, "cramer-rao", "that of the mean, 1 / n"),),
+)
+def sample_median(cell: rc.Cell, block: rc.Block) -> Array:
+    """The median wastes a share of 1 - 2 / pi of the data, against Cramer's and Rao's bound."""
+    return each(block, lambda rng: np.median(rng.normal(size=cell["n"])))
+
+
+@theorem(
+    "zoo.last-coupon",
+    "The largest of n exponential times has the median log n - log log 2",
+    cells=rc.grid(n=(50, 200)),
+    rule=rc.Quantile(rc.Region(0.975, 1.025)),
+    predict=lambda cell: math.log(cell["n"]) - math.log(math.log(2)),
+    controls=(rc.times(1.06), rc.at("as-the-mean", n=lambda cell: 1.25 * cell["n"])),
+)
+def last_coupon(cell: rc.Cell, block: rc.Block) -> Array:
+    """The largest of n exponential times is log n and a Gumbel variable, of median -log log 2."""
+    return each(block, lambda rng: rng.exponential(size=cell["n"]).max())
+
+
+@theorem(
+    "zoo.cauchy",
+    "Half of a Cauchy variable's sizes are below 1, however many are averaged",
+    cells=rc.grid(n=(1, 10)),
+    rule=rc.Quantile(NEAR),
+    predict=lambda cell: 1.0,
+    controls=(rc.Control("root", "averages shrink", predict=lambda cell: cell["n"] ** -0.5 / 1.3),),
+)
+def cauchy(cell: rc.Cell, block: rc.Block) -> Array:
+    """The mean of n Cauchy variables has the law of one: it has no mean to tend to."""
+    return each(block, lambda rng: abs(rng.standard_cauchy(cell["n"]).mean()))
+
+
+@theorem(
+    "zoo.chi-squared",
+    "Three quantiles of a sum of squares, of the same replicates",
+    cells=rc.grid(n=(10,)),
+    rule=rc.Several({str(level): rc.Quantile(NEAR, level) for level in (0.1, 0.5, 0.9)}),
+    predict=lambda cell: {
+        str(level): float(stats.chi2(cell["n"]).ppf(level)) for level in (0.1, 0.5, 0.9)
+    },
+    controls=(rc.times(1.2), rc.at("a-degree-less", n=7)),
+)
+def chi_squared(cell: rc.Cell, block: rc.Block) -> Array:
+    """The sum of n squared normal values has the quantiles of chi-squared."""
+    return each(block, lambda rng: (rng.normal(size=cell["n"]) ** 2).sum())
+
+
+@theorem(
+    "zoo.gumbel",
+    "The largest of n exponential times, less log n, has Gumbel's law",
+    cells=rc.grid(n=(200,)),
+    rule=rc.Law(0.05),
+    predict=lambda cell: stats.gumbel_r().cdf,
+    controls=(rc.Control("normal", "normal", predict=lambda cell: stats.norm(0.37, 1.28).cdf),),
+)
+def gumbel(cell: rc.Cell, block: rc.Block) -> Array:
+    """The distribution function tends to exp(-exp(-x)), by at most 1 / n here."""
+    return each(block, lambda rng: rng.exponential(size=cell["n"]).max() - math.log(cell["n"]))
+
+
+@theorem(
+    "zoo.arcsine",
+    "The last zero of a walk has the arcsine law",
+    cells=rc.grid(steps=(1600,)),
+    rule=rc.Law(0.06),
+    predict=lambda cell: stats.arcsine().cdf,
+    controls=(rc.Control("middle", "near the middle", predict=lambda cell: stats.beta(2, 2).cdf),),
+    regime="with probability 0.02 the walk never returns, for which the region has room",
+)
+def arcsine(cell: rc.Cell, block: rc.Block) -> Array:
+    """When a walk was last at zero is near the ends, not the middle, of the time that it took."""
+
+    def last(rng: np.random.Generator) -> float:
+        path = np.cumsum(rng.choice((-1, 1), cell["steps"]))
+        zeros = np.flatnonzero(path == 0)
+        return (zeros[-1] + 1) / cell["steps"] if zeros.size else 0.0
+
+    return each(block, last)
+
+
+@theorem(
+    "zoo.polya",
+    "Polya's urn ends at any share alike",
+    cells=rc.grid(draws=(100,)),
+    rule=rc.Law(0.05),
+    predict=lambda cell: stats.uniform().cdf,
+    controls=(rc.Control("half", "near one half", predict=lambda cell: stats.beta(4, 4).cdf),),
+)
+def polya(cell: rc.Cell, block: rc.Block) -> Array:
+    """A ball is drawn and put back with another of its colour: shares tend to a uniform law."""
+
+    def share(rng: np.random.Generator) -> float:
+        white = 1
+        for total, chance in enumerate(rng.random(cell["draws"]), start=2):
+            white += chance * total < white
+        return float(white / (cell["draws"] + 2))
+
+    return each(block, share)
+
+
+@theorem(
+    "zoo.kurtosis",
+    "The sum of n uniform values has the kurtosis 3 - 1.2 / n",
+    cells=rc.grid(n=(1, 3)),
+    rule=rc.Functional(rc.Region(-0.12, 0.12), formula="fourth / second**2"),
+    predict=lambda cell: 3 - 1.2 / cell["n"],
+    controls=(rc.times(1.15), rc.Control("normal", "normal", predict=lambda cell: 3.0)),
+)
+def kurtosis(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
+    """Cumulants add up, so that the excess of a uniform value, -1.2, is divided by n."""
+    total = each(block, lambda rng: (rng.random(cell["n"]) - 0.5).sum())
+    return {"second": total**2, "fourth": total**4}
+
+
+@theorem(
+    "zoo.ratio-of-means",
+    "A mean over a mean: the share of a renewal's time that is covered",
+    cells=rc.grid(on=(1.0, 3.0), off=(2.0,)),
+    rule=rc.Functional(rc.Region(-0.03, 0.03), formula="on / (on + off)"),
+    predict=lambda cell: cell["on"] / (cell["on"] + cell["off"]),
+    controls=(rc.times(1.2),),
+)
+def ratio_of_means(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
+    """A machine that works and rests for random times works for this share of all time."""
+    return {
+        "on": each(block, lambda rng: rng.exponential(cell["on"])),
+        "off": each(block, lambda rng: rng.gamma(2, cell["off"] / 2)),
+    }

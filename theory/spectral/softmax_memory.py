@@ -1,0 +1,177 @@
+r"""A linear memory under softmax: how gradient descent, Muon and sign descent learn frequent items.
+
+K queries and K answers are orthonormal, the scores of item j are column j of W, which starts at 0.
+Its label is its own answer with probability $c = 1-\alpha+\alpha/K$, any other with $\alpha/K$; the
+loss is the cross-entropy, and what it is above the labels' entropy is the *excess*. Items come in M
+groups of K/M items; group g has a probability $\propto g^{-\beta}$.
+
+Symmetry leaves one number to each item, the lead $q_j$ of its own score over any other's. With
+$s = e^q/(e^q+K-1)$ the negative gradient moves the lead at the rate $p_j(c-s)K/(K-1)$. So
+
+* gradient flow: $K p_j t = \int_0^{q_j}\frac{e^q+K-1}{c-(\alpha/K)e^q}dq$, which without noise is
+  $e^q-1+(K-1)q$;
+* Muon: the polar factor of $1-\mathbf{1}\mathbf{1}^\top/K$ is that matrix, so that $q = t$ where
+  all items are equally frequent; a power law changes it by at most $1/C+M/C$ in an entry (F4);
+* sign descent in the items' own basis: $\pm1$ in every entry, $q = 2t$.
+
+With noise the lead ends at $q^* = \log(cK/\alpha)$. Muon's steps of size $\eta$ pass it, turn
+around, and pass it again: from then on two values of q alternate, $\eta$ apart.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from recall_claims import EXACT, Regime, Values, log_integers, log_numbers, one_of, prediction
+
+_SOURCE = "arXiv 2602.05725, F1 to F3; derived"
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What is to be learned.
+
+    Attributes:
+        items: K.
+        groups: M, of K/M equally frequent items each.
+        power: of the law of the groups' probabilities.
+        noise: the share of labels that are drawn from all answers.
+    """
+
+    items: int
+    groups: int = 1
+    power: float = 0.0
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.groups <= self.items or self.items % self.groups or self.items < 2:
+            raise ValueError(f"{self.items} items make no {self.groups} groups of one size")
+        if not 0 <= self.noise < 1:
+            raise ValueError(f"noise is a share below 1, not {self.noise}")
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> "Memory":
+        """Those of these parameters that are a memory's."""
+        return cls(**{n: parameters[n] for n in cls.__dataclass_fields__ if n in parameters})
+
+    @property
+    def frequencies(self) -> Array:
+        """The probability of one item of each group, (groups,)."""
+        weights = np.arange(1, self.groups + 1) ** -float(self.power)
+        found: Array = weights / weights.sum() * self.groups / self.items
+        return found
+
+    @property
+    def own(self) -> float:
+        """c: how often a label is the item's own answer."""
+        return 1 - self.noise + self.noise / self.items
+
+    @property
+    def end(self) -> float:
+        """The lead that no gradient moves; infinite without noise."""
+        return math.log(self.own * self.items / self.noise) if self.noise else math.inf
+
+    def excess(self, lead: float) -> float:
+        """How far an item's loss is above the entropy of its label."""
+        k = self.items
+        if not self.noise:
+            return math.log1p((k - 1) * math.exp(-lead))
+        return _log_sum(k, lead) - _log_sum(k, self.end) - self.own * (lead - self.end)
+
+    def mean_excess(self, leads: Array) -> float:
+        """The excess loss where the items of each group have these leads, (groups,)."""
+        each = [self.excess(lead) for lead in leads]
+        return float(self.items / self.groups * (self.frequencies @ each))
+
+
+SIZES = Regime(
+    "groups of equally frequent items; up to 200 times the most frequent item's own time, 1/p, or "
+    "40 with noise, when its excess is not yet of the order of rounding errors",
+    {
+        "items": log_integers(4, 256, per_octave=2),
+        "groups": one_of(1, 2, 4, 8, 16, 64, 128, 256),
+        "power": Values((0.0, 0.5, 1.1, 1.5, 2.0, 3.0)),
+        "noise": one_of(0.0, 0.1, 0.2, 0.4),
+        "time": log_numbers(1, 65536, per_octave=1),
+    },
+    holds=lambda cell: (
+        cell["items"] % cell["groups"] == 0
+        and 0.1 <= cell["time"] * Memory.of(cell).frequencies[0] <= (40 if cell["noise"] else 200)
+    ),
+    size=lambda cell: cell["items"] ** 2,
+)
+"""Where one number an item tells all."""
+
+
+def _log_sum(items: int, lead: float) -> float:
+    return lead + math.log1p((items - 1) * math.exp(-lead))
+
+
+def gradient_lead(memory: Memory, group: int, time: float) -> float:
+    """The lead q of an item of a group (from 1 on) under gradient flow."""
+    k, c, noise = memory.items, memory.own, memory.noise
+    wanted = k * memory.frequencies[group - 1] * time
+
+    def passed(lead: float) -> float:
+        if not noise:
+            return math.expm1(lead) + (k - 1) * lead
+        left = -math.expm1(lead - memory.end) * c / (1 - noise)
+        return (k - 1) * lead / c - k / (noise * c) * math.log(left)
+
+    high = math.log1p(wanted) if not noise else memory.end * (1 - 1e-15)
+    if passed(high) <= wanted:
+        return high
+    return float(optimize.brentq(lambda lead: passed(lead) - wanted, 0.0, high, xtol=1e-14))
+
+
+@prediction(
+    latex=r"\frac{(K-1)q_j}c-\frac K{\alpha c}\log\frac{c-(\alpha/K)e^{q_j}}{1-\alpha}=Kp_jt,\quad "
+    r"E=\sum_jp_j\left[\log\frac{e^{q_j}+K-1}{e^{q^*}+K-1}-c(q_j-q^*)\right]",
+    source=_SOURCE,
+    error=EXACT,
+    regime=SIZES,
+)
+def gradient_excess(
+    items: int, time: float, *, groups: int = 1, power: float = 0.0, noise: float = 0.0
+) -> float:
+    """Excess loss under gradient flow; parameters and errors as of `Memory`."""
+    memory = Memory(items, groups, power, noise)
+    leads = [gradient_lead(memory, group, time) for group in range(1, groups + 1)]
+    return memory.mean_excess(np.array(leads))
+
+
+@prediction(
+    latex=r"E=\log\left(1+(K-1)e^{-vt}\right),\quad v=1\ \text{(Muon)},\ 2\ \text{(signs)}",
+    source=_SOURCE,
+    error=EXACT,
+)
+def steady_loss(items: int, time: float, *, speed: float = 1.0) -> float:
+    """Loss where every lead grows at one speed: Muon on equally frequent items, or sign descent."""
+    return Memory(items).excess(speed * time)
+
+
+@prediction(
+    latex=r"T^* = \log(cK/\alpha)/\eta", source="arXiv 2602.05725, F2; derived", error=EXACT
+)
+def steps_to_floor(items: int, noise: float, rate: float) -> float:
+    r"""Steps of size eta after which Muon has come to the floor, of order $\log K/\eta$."""
+    return Memory(items, noise=noise).end / rate
+
+
+@prediction(
+    latex=r"\bar E=\frac{E(n\eta)+E((n+1)\eta)}2,\quad n=\lfloor q^*/\eta\rfloor",
+    source="arXiv 2602.05725, F2; derived",
+    error=EXACT,
+)
+def spectral_floor(items: int, noise: float, rate: float) -> float:
+    r"""Excess loss at which Muon's steps of one size end, the mean over two: of order $\eta^2$."""
+    memory = Memory(items, noise=noise)
+    below = math.floor(memory.end / rate) * rate
+    return (memory.excess(below) + memory.excess(below + rate)) / 2
