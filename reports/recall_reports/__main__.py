@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("-q", "--quiet", action="count", default=0, help="only what is unexpected")
     again = commands.add_parser(
         "render",
-        help="write report.html, report.md and summary.svg; beside the record, what cites these too",
+        help="write the other files of a report; beside the record, also those that cite it",
     )
     again.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     again.add_argument("--to", type=Path, required=True, metavar="DIR", help="where to write")
