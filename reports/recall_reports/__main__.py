@@ -15,7 +15,7 @@ from recall_reports.files import load, replace_text
 from recall_reports.markdown import escaped
 from recall_reports.record import schema
 from recall_reports.terminal import print_verdicts
-from recall_reports.write import render
+from recall_reports.write import render, write
 
 LATEST = Path("reports/latest/report.json")
 BASELINE = Path("reports/baseline.json")
@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 diff.print_changes(found, Console())
             return int(diff.lost(found))
         else:
-            for path in render(report, options.to).values():
+            beside = options.file.resolve() == (options.to / "report.json").resolve()
+            for path in (write if beside else render)(report, options.to).values():
                 print(path)
     except (ReportError, OSError) as error:
         print(f"recall_reports: {error}", file=sys.stderr)
@@ -67,7 +68,10 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     show.add_argument("-v", "--verbose", action="count", default=0, help="effort and resolution")
     show.add_argument("-q", "--quiet", action="count", default=0, help="only what is unexpected")
-    again = commands.add_parser("render", help="write report.html, report.md and summary.svg")
+    again = commands.add_parser(
+        "render",
+        help="write the other files of a report; beside the record, also those that cite it",
+    )
     again.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     again.add_argument("--to", type=Path, required=True, metavar="DIR", help="where to write")
     compare = commands.add_parser("diff", help="say what changed between two reports")

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from recall_reports import phrases
+from recall_reports.__main__ import main
 from recall_reports.record import Hunt, Record
 from recall_reports.write import write
 from tests.reports import sample
@@ -144,3 +145,11 @@ def test_what_a_claim_does_not_say_is_said() -> None:
     assert "; the cells of tier full were not judged." in phrases.not_claimed(claim, "standard")
     claim.hunt = Hunt(tried=40)
     assert "40 other points of its regime were tried" in phrases.not_claimed(claim)
+
+
+def test_a_report_that_is_rendered_where_it_lies_is_cited_anew(folder: Path) -> None:
+    (folder / "test-result.json").unlink()
+    assert main(["render", str(folder / "report.json"), "--to", str(folder)]) == 0
+    assert read(folder / "test-result.json")["subject"]
+    assert main(["render", str(folder / "report.json"), "--to", str(folder / "other")]) == 0
+    assert not (folder / "other" / "test-result.json").exists()

@@ -71,7 +71,7 @@ def wrong_at_most(blocks: int, drawn: int) -> int:
     """How many of a claim's blocks may be wrong if none of those drawn is, at the confidence.
 
     >>> wrong_at_most(100, 0), wrong_at_most(100, 50), wrong_at_most(100, 100)
-    (100, 5, 0)
+    (100, 6, 0)
     """
     possible = np.arange(blocks - drawn + 1)
     none = hypergeom.sf(-1, blocks, possible, drawn) - hypergeom.sf(0, blocks, possible, drawn)
