@@ -18,7 +18,7 @@ from recall_claims.declare import regime, registration
 from recall_claims.evidence import run, scheduler, seeds, simulate
 from recall_claims.hunt import campaign, tables
 from recall_claims.judge import budget, looks, methods, region
-from recall_claims.judge.rules import base, critical, exponents, one_sided, winner_share
+from recall_claims.judge.rules import base, critical, exponents, jackknife, one_sided, winner_share
 from recall_claims.plugin import item
 from tests.mutation import operators as op
 from tests.unit.library import test_budget as budget_
@@ -127,7 +127,9 @@ ERRORS = {
     "no Bonferroni share in rules about means": Error(base.component, op.without_factor, SHARES),
     "a level twice as large": Error(base.component, op.instead("alpha", "2 * alpha"), SHARES),
     "no Bonferroni share in exponents": Error(EXPONENTS, ALPHA, SHARES),
-    "pseudo-values with n for n - 1": Error(EXPONENTS, op.on("log", op.without_factor), JACKKNIFE),
+    "pseudo-values without the weight n - 1": Error(
+        jackknife.pseudo_values, op.on("left_out", op.without_factor), JACKKNIFE
+    ),
     "no share for the points of a map": Error(WINNER.components, ALPHA, WINNERS),
     "no share for rivals": Error(WINNER._state, ALPHA, WINNERS),
     "a tie confirmed": Error(WINNER._state, op.on("low", op.closed), TIE),
