@@ -55,7 +55,7 @@ def test_evidence_sets_are_added(report: Record, page: str) -> None:
 
 def test_a_certificate_speaks_of_one_registration(tmp_path: Path) -> None:
     one = Certificate(
-        registration="abc", method="t", alpha=4e-6, refutes=1e-6, supports=2e-6, undecided=0
+        registration="abc", method="t", alpha=4e-6, refutes=1e-6, supports=2e-6, undecided=0.0
     ).sealed("A.one", "standard")
     file = tmp_path / "certificates.json"
     file.write_bytes(msgspec.json.encode(Certificates(tier="standard", claims={"A.one": one})))
