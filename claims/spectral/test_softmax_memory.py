@@ -72,7 +72,7 @@ GRADIENT = (
     predict=EXCESS,
     regime=theory.SIZES.searched("on the grid K from 16 to 128, with and without label noise"),
     cells={"smoke": GRADIENT[:1], "standard": GRADIENT},
-    rule=rc.MeanRatio(rc.Region(0.9999, 1.0001), method=ALL),
+    rule=partial(rc.MeanRatio, method=ALL),
     why="the formula is exact; steps of the integrator, a quarter of an item's own time, cost 1e-6",
     controls=(
         rc.times(1.001),
@@ -222,7 +222,7 @@ def polar_factor(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     task, end = learned(cell, block), last(cell, block, flows.polar, 0.1)
     factor = flows.polar(task.gradient(end).matrix)
     size = cell["items"] / cell["groups"]
-    off = size * (factor - torch.eye(cell["items"], dtype=factor.dtype)).abs().max()
+    off = size * (factor - torch.eye(cell["items"]).to(factor)).abs().max()
     bound = off / (1 + cell["groups"])
     return {
         "value": each(block, bound),

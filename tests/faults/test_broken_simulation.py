@@ -10,7 +10,7 @@ BROKEN = {
     "short": ('{"value": np.ones(3)}', "not one value per replicate"),
     "nothing": ("{}", "returned no observables"),
     "raises": ('{"value": 1 / 0}', "ZeroDivisionError"),
-    "texts": ('["a"] * block.replicates', "observable 'value' is text; return one real number"),
+    "texts": ('["a"] * block.replicates', "observable 'value' is not made of numbers: it has text"),
     "misspelt": (
         '{"value": block.draw(drawn, cell)}',
         "tiny.misspelt at scale=1.0, block 0: TypeError: drawn() got an unexpected keyword "

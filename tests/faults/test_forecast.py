@@ -72,7 +72,7 @@ def test_a_dry_run_tells_the_plan_seconds_here_and_what_is_left(
     assert "1 of 1 claim would run in tier" in said
     assert "Nothing is known of 1 claim." in said
     ours = plan.text.partition("claims: tier")[2].partition("warnings summary")[0]
-    assert max(map(len, ours.splitlines())) <= 80
+    assert max(len(line) for line in ours.splitlines() if not line.startswith("rootdir")) <= 80
     assert not (suite.folder / ".recall-claims").exists()
     assert not (suite.folder / "reports").exists()
 

@@ -31,7 +31,7 @@ def _departures(claim: Claim, control: str) -> list[float]:
     Rounded, so that rounding errors do not rank the controls.
     """
     return [
-        round(math.log(wrong / right), 6)
+        round(math.log(wrong) - math.log(right), 6)
         for cell in claim.cells
         if (right := critical(cell)) and (wrong := _critical_under(cell, claim, control))
     ]
