@@ -49,6 +49,7 @@ T_LEVEL = methods_.test_t_bounds_run_at_half_their_level
 T_MOMENTS = methods_.test_t_bounds_are_those_of_scipys_moments_to_the_last_bit
 T_SIDE = methods_.test_t_bounds_reach_further_on_the_side_of_the_tail
 FLAT = methods_.test_a_sample_without_variation_gives_no_t_interval
+HEAVY = methods_.test_a_t_interval_says_nothing_of_a_value_that_outweighs_all_or_is_none
 WEALTH = methods_.test_wealth_is_an_average_over_stakes_of_products
 BOUNDS = methods_.test_bounds_hold_the_mean_and_are_where_the_bets_win
 RANGE = methods_.test_an_observation_out_of_its_range_is_an_error
@@ -100,9 +101,9 @@ ERRORS = {
     "skewness corrected on the wrong side": Error(
         methods.student_quantiles, op.instead("skewness", "-skewness"), T_SIDE
     ),
-    "an interval of width zero from equal values": Error(
-        STUDENT, op.on("EVERYTHING", op.never), FLAT
-    ),
+    "an interval of width zero from equal values": Error(STUDENT, op.on("ptp", op.never), FLAT),
+    "one value that outweighs all others": Error(STUDENT, op.on("heaviest", op.never), HEAVY),
+    "values that are no numbers": Error(STUDENT, op.on("isnan", op.never), HEAVY),
     "no average over stakes": Error(methods.log_wealth, op.instead(".mean", ".sum"), WEALTH),
     "bets from the wrong side": Error(methods._log_wealths, op.other_sign, WEALTH),
     "observations out of their range": Error(

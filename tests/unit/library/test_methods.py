@@ -188,6 +188,13 @@ def test_a_sample_without_variation_gives_no_t_interval(values: list[float]) -> 
     assert Student().bounds(np.array(values), 0.05) == EVERYTHING
 
 
+def test_a_t_interval_says_nothing_of_a_value_that_outweighs_all_or_is_none() -> None:
+    values = np.random.default_rng(5).normal(size=256)
+    assert Student().bounds(values, 0.05) != EVERYTHING
+    for odd in (1e3, math.nan):
+        assert Student().bounds(np.append(values, odd), 0.05) == EVERYTHING
+
+
 @given(
     st.integers(2, 300),
     st.integers(0, 2**32),
