@@ -237,7 +237,9 @@ def probability(problem: Problem, given: SignalToNoise | None = None) -> float:
     Averaged over data, embeddings and the sequence, for random embeddings; about 1 ms a call.
     Stated error for d >= 12 and V >= 8 d: {error}. At 28 such settings of both $\tau$, V >= 256,
     the rms is 0.012, at a standard error of 0.009. A normal $\theta_v$ and no fluctuations between
-    replicates, $G(\mathrm{SNR})$ alone, are up to 0.11 too low.
+    replicates, $G(\mathrm{SNR})$ alone, are up to 0.11 too low. The error is not kept everywhere:
+    with the trigger in the values, at V, L, N, d = 397, 8, 166, 13, the simulation is 0.030 higher,
+    0.021 at least; why is open.
 
     Raises:
         ValueError: the embeddings are orthonormal; there $\theta_v$ is not Gaussian
