@@ -159,8 +159,8 @@ class Student(Method):
     spent: float = 0.5
     exact: ClassVar[bool] = False
     guarantee: ClassVar[str] = (
-        "Skewness-corrected t intervals, run at half their level or less: right asymptotically, "
-        "and certified for each claim in a world made of its own evidence."
+        "Skewness-corrected t intervals, run at half their level or less: right asymptotically. "
+        "How often they err is told for a claim that has a certificate."
     )
 
     def __post_init__(self) -> None:
