@@ -1,4 +1,4 @@
-"""What the claims of several rooms share: tables of cells, and theorems with an assumption less."""
+"""What the claims of several rooms share: tables of cells, and theorems without an assumption."""
 
 from collections.abc import Callable
 from typing import Any

@@ -72,6 +72,18 @@ def git(folder: Path, *arguments: str) -> str:
     ).strip()
 
 
+def saved(folder: Path, files: Mapping[str, str]) -> str:
+    """Commit these files to the repository there, which is made if there is none; the commit."""
+    if not (folder / ".git").exists():
+        git(folder, "init", "--quiet", "--initial-branch", "main")
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message", "saved")
+    return git(folder, "rev-parse", "HEAD")
+
+
 def run_pytest(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str], seconds: float = 300
 ) -> Result:

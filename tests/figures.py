@@ -19,6 +19,7 @@ of digits that it is written with. With a per cent sign it is a distance from th
 a ratio, |x| of anything else.
 """
 
+import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -96,6 +97,15 @@ class Named:
         return max(abs(end - self.ratio) for end in known(ends))
 
 
+def bits(pairs: "Named", times: float = 1.0) -> float:
+    """Bits a weight of a memory, or of an MLP of two layers, that knows a permutation of so many
+    times the predicted number of pairs."""
+    cell = pairs.cells[0].params
+    count = times * only([c.critical or 0.0 for c in pairs.cells], "number of pairs")
+    weights = float(cell["dim"]) * float(2 * cell["width"] if "width" in cell else cell["dim"])
+    return math.lgamma(count + 1) / math.log(2) / weights
+
+
 Value = float | str | None
 FIELDS: dict[str, tuple[Callable[[Named], Value], str]] = {
     "estimate": (lambda n: n.one.estimate, ROUND_HALF_EVEN),
@@ -116,6 +126,8 @@ FIELDS: dict[str, tuple[Callable[[Named], Value], str]] = {
     # Of cells.
     "predicted": (lambda n: only([c.critical or c.predicted for c in n.cells]), ROUND_HALF_EVEN),
     "observed": (lambda n: only([c.observed for c in n.cells]), ROUND_HALF_EVEN),
+    "bits-predicted": (bits, ROUND_HALF_EVEN),
+    "bits-observed": (lambda n: bits(n, n.one.estimate or 0.0), ROUND_HALF_EVEN),
     "replicates": (lambda n: sum(c.replicates for c in n.cells), ROUND_HALF_EVEN),
     "hits": (lambda n: sum(hits(c) for c in n.cells), ROUND_HALF_EVEN),
     # Of the claim.
@@ -125,7 +137,6 @@ FIELDS: dict[str, tuple[Callable[[Named], Value], str]] = {
     "looks": (lambda n: only(n.claims).looks, ROUND_HALF_EVEN),
     "looks-planned": (lambda n: only(n.claims).looks_planned, ROUND_HALF_EVEN),
     "cells": (lambda n: len(n.cells), ROUND_HALF_EVEN),
-    "seconds": (lambda n: only(n.claims).seconds, ROUND_HALF_EVEN),
     "verdict": (lambda n: only([phrases.label(c)[2:] for c in n.claims]), ""),
 }
 DISTANCES = ("within", "tolerance", "resolution")

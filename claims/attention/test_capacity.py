@@ -37,8 +37,8 @@ def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     regime="""One ladder where coverage rules (many dimensions, short sequences) and one where
         localisation does (long sequences); d <= V. Where recall rules, the accuracy hardly changes
         with N: the claims on vocabulary and dimension are about that.""",
-    cells=lambda: {
-        "standard": rc.ladder(
+    cells={
+        "standard": lambda: rc.ladder(
             rc.grid(vocab_size=128, length=8, dim=128)
             + rc.grid(vocab_size=128, length=128, dim=64),
             "samples",

@@ -172,9 +172,9 @@ def gaussian(cell: rc.Cell, block: rc.Block) -> Tensor:
     "The dimension at which half of the tokens are recalled",
     predict=REFINED,
     regime=recall.THRESHOLD.searched("on the grid loads 2 and 16, d within 8% of the threshold"),
-    cells=lambda: {
-        "smoke": near(REFINED, (256,), (2,), rungs(0.04)),
-        "standard": near(REFINED, (256, 1024), (2, 16), rungs(0.04)),
+    cells={
+        "smoke": lambda: near(REFINED, (256,), (2,), rungs(0.04)),
+        "standard": lambda: near(REFINED, (256, 1024), (2, 16), rungs(0.04)),
     },
     rule=rc.CriticalLocation(rc.Region(0.96, 1.04), scan="dim"),
     why=f"""An accuracy that is off by 0.015, the theory's stated error, moves the
@@ -301,10 +301,12 @@ ALL_TOKENS = rc.on(RecallProblem, recall.all_tokens_dim)
     predict=all_tokens_half_dim,
     latex=r"P_{all} = e^{-V(1-\mathrm{Acc})},\quad P_{all}(d_c) = \frac12",
     regime=recall.BALANCED.searched("on the grid one sample a token, V = 128 and 256"),
-    cells=lambda: {
-        "smoke": near(all_tokens_half_dim, (128,), (1,), rungs(0.04), balanced=True),
-        "standard": near(all_tokens_half_dim, (128, 256), (1,), rungs(0.04), balanced=True),
-        "full": near(all_tokens_half_dim, (128, 256, 512), (1,), rungs(0.04), balanced=True),
+    cells={
+        "smoke": lambda: near(all_tokens_half_dim, (128,), (1,), rungs(0.04), balanced=True),
+        "standard": lambda: near(all_tokens_half_dim, (128, 256), (1,), rungs(0.04), balanced=True),
+        "full": lambda: near(
+            all_tokens_half_dim, (128, 256, 512), (1,), rungs(0.04), balanced=True
+        ),
     },
     replicates=64,
     rule=rc.CriticalLocation(rc.Region(0.96, 1.04), scan="dim"),

@@ -1,4 +1,4 @@
-"""Paper A: residuals against the label frequencies, in place of 1/V, remove two kinds of bias."""
+"""Paper A: residuals against the label frequencies, and not against 1/V, remove two biases."""
 
 from torch import Tensor
 
@@ -66,7 +66,10 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
     r"\qquad\alpha\approx0\ \text{in place of}\ \chi^2/b_1^4\ge1",
     predict=centred_critical,
     regime="L = 48 > sqrt(V): plain residuals are limited by the mean bias A.",
-    cells=lambda: {"smoke": around_critical("tanh"), "standard": around_critical("tanh", "relu")},
+    cells={
+        "smoke": lambda: around_critical("tanh"),
+        "standard": lambda: around_critical("tanh", "relu"),
+    },
     replicates={"smoke": 64, "full": 256},
     looks={"smoke": 7, "standard": 8},
     rule=rc.CriticalLocation(rc.Region(0.8, 1.2)),

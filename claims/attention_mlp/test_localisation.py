@@ -14,6 +14,7 @@ from simulation.attention_mlp import three_steps as mlp
 from simulation.attention_mlp.end_to_end import Outcome
 from theory.attention import noise as attention_noise
 from theory.attention import signal
+from theory.attention_mlp import localisation as predicted
 from theory.attention_mlp import noise
 from theory.attention_mlp.problem import MlpProblem
 
@@ -230,14 +231,11 @@ def across(settings: Sequence[rc.Cell]) -> tuple[rc.Cell, ...]:
     "A.mlp-critical-samples",
     "Critical number of samples of the Attention-MLP",
     predict=critical_samples,
-    regime=noise.SPARSE.searched(
-        "N_c >= V/3; on the grid M0 (ReLU), A (tanh) or MC (He3) is the largest term",
-        holds=lambda cell: cell["vocab_size"] / 3 <= critical_samples(cell) <= 4096,
-        samples=(1,),
+    regime=predicted.CRITICAL.searched(
+        "on the grid M0 (ReLU), A (tanh) or MC (He3) is the largest term",
         activation=("relu", "gelu", "tanh", "he3"),
-        trigger_in_values=(False,),
     ),
-    cells=lambda: {"standard": across(LARGEST_TERM)},
+    cells={"standard": lambda: across(LARGEST_TERM)},
     from_pilot=True,
     replicates={"standard": 128, "full": 512},
     looks=7,

@@ -65,7 +65,7 @@ def points() -> tuple[rc.Cell, ...]:
     regime="V = 128 with d, L, N, activation and residuals such that one condition binds by a "
     "factor of eight or more in the required width; at a quarter of that width. The points "
     "were chosen by the formulas, and by pilot runs for two causes seldom to cost nearly the same.",
-    cells=lambda: {"standard": points()},
+    cells={"standard": lambda: points()},
     replicates={"standard": 8, "full": 32},
     looks=6,
     rule=rc.WinnerShare(rc.Region(0.8, 1.0), method=rc.Betting(0, 1)),

@@ -100,12 +100,14 @@ HEAVY = tuple(
     predict=rc.on(RecallProblem, recall.mlp_recall_accuracy),
     regime=recall.REGIME.searched(
         "V up to 256, d up to V/4, N from 4 V, widths from V/6 to three times the kurtosis of the "
-        "features, accuracies from 0.1 to 0.9",
+        "features, m d from 2 to 12 times V log V, so that accuracies are 0.2 to 0.9",
         holds=lambda cell: (
             4 * cell["dim"] <= cell["vocab_size"] <= 256
             and 4 * cell["vocab_size"] <= cell["samples"]
             and cell["vocab_size"] / 6 <= cell["width"] <= 3 * 93
-            and 0.1 <= rc.on(RecallProblem, recall.mlp_recall_accuracy)(cell) <= 0.9
+            and 2
+            <= cell["width"] * cell["dim"] / (cell["vocab_size"] * math.log(cell["vocab_size"]))
+            <= 12
         ),
         activation=("he3",),
     ),
@@ -150,11 +152,13 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
         """ReLU and tanh have a first Hermite coefficient, so their crossover is at m of order d;
         He2 has none: m of order d^2. On the grid widths from d to 16 d"""
     ),
-    cells=lambda: {
-        "smoke": around_capacity("relu", 48, 768),
-        "standard": around_capacity("relu", 48, 48, 768)
-        + around_capacity("tanh", 48, 768)
-        + around_capacity("he2", 32, 64, 256),
+    cells={
+        "smoke": lambda: around_capacity("relu", 48, 768),
+        "standard": lambda: (
+            around_capacity("relu", 48, 48, 768)
+            + around_capacity("tanh", 48, 768)
+            + around_capacity("he2", 32, 64, 256)
+        ),
     },
     replicates={"smoke": 16, "full": 64},
     looks={"smoke": 6, "standard": 7},
@@ -208,7 +212,10 @@ def around_offset(settings: Sequence[rc.Cell]) -> tuple[rc.Cell, ...]:
     predict=needed_samples,
     regime="V is 2 to 2.7 times d and m = 512, so that recall succeeds with enough samples; the "
     "shared part comes from the trigger in the values (tanh) or from the activation's mean (ReLU).",
-    cells=lambda: {"smoke": around_offset(SHARED_PART[:1]), "standard": around_offset(SHARED_PART)},
+    cells={
+        "smoke": lambda: around_offset(SHARED_PART[:1]),
+        "standard": lambda: around_offset(SHARED_PART),
+    },
     replicates={"smoke": 16, "full": 64},
     looks={"smoke": 7, "standard": 8},
     rule=rc.CriticalLocation(rc.Region(0.9, 1.45)),
@@ -248,7 +255,10 @@ def around_width(settings: Sequence[rc.Cell]) -> tuple[rc.Cell, ...]:
     source=rc.Source("A", "A6", "A10"),
     predict=needed_width,
     regime="He2, whose recall cap, V of order d^3/log d, is far beyond these vocabularies; N = 8V.",
-    cells=lambda: {"smoke": around_width(BELOW_CAP[:1]), "standard": around_width(BELOW_CAP)},
+    cells={
+        "smoke": lambda: around_width(BELOW_CAP[:1]),
+        "standard": lambda: around_width(BELOW_CAP),
+    },
     replicates={"smoke": 16, "full": 64},
     looks={"smoke": 7, "standard": 8},
     rule=rc.CriticalLocation(rc.Region(0.9, 1.25), scan="width"),

@@ -40,10 +40,10 @@ RELATIONS = ((4, 32), (8, 16))
         size=lambda cell: cell["relations"] ** 2 * cell["answers"],
         largest=2e4,
     ),
-    cells=lambda: {
-        "smoke": around(SUBJECT_DIM, (80, 2)),
-        "standard": around(SUBJECT_DIM, *SUBJECTS),
-        "full": around(SUBJECT_DIM, *SUBJECTS, (40, 4), (24, 8), (64, 8), (32, 32)),
+    cells={
+        "smoke": lambda: around(SUBJECT_DIM, (80, 2)),
+        "standard": lambda: around(SUBJECT_DIM, *SUBJECTS),
+        "full": lambda: around(SUBJECT_DIM, *SUBJECTS, (40, 4), (24, 8), (64, 8), (32, 32)),
     },
     replicates=8,
     looks=8,
@@ -77,9 +77,9 @@ def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
         size=lambda cell: cell["relations"] * cell["answers"],
         largest=400,
     ),
-    cells=lambda: {
-        "standard": around(RELATION_DIM, *RELATIONS),
-        "full": around(RELATION_DIM, *RELATIONS, (16, 16), (16, 32), (64, 8)),
+    cells={
+        "standard": lambda: around(RELATION_DIM, *RELATIONS),
+        "full": lambda: around(RELATION_DIM, *RELATIONS, (16, 16), (16, 32), (64, 8)),
     },
     replicates=8,
     looks=8,

@@ -51,10 +51,12 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
     latex=r"\big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad d\approx (g+\tau^2)"
     r"\Big(1+\frac{2\ln VH}{\tau^2}\Big)",
     regime=theory.SELECTIVE.searched("on the grid S = R = 32, groups of 2 and 8 tokens"),
-    cells=lambda: {
-        "smoke": rungs("dim", selective_dim, 0.07, *SELECTIVE[:1]),
-        "standard": rungs("dim", selective_dim, 0.07, *SELECTIVE),
-        "full": rungs("dim", selective_dim, 0.07, *SELECTIVE, *rc.grid(subjects=(16, 64), group=4)),
+    cells={
+        "smoke": lambda: rungs("dim", selective_dim, 0.07, *SELECTIVE[:1]),
+        "standard": lambda: rungs("dim", selective_dim, 0.07, *SELECTIVE),
+        "full": lambda: rungs(
+            "dim", selective_dim, 0.07, *SELECTIVE, *rc.grid(subjects=(16, 64), group=4)
+        ),
     },
     replicates=32,
     looks=8,
@@ -166,10 +168,10 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         size=lambda cell: cell["subjects"] * cell["relations"] * cell["dim"],
         largest=3e5,
     ),
-    cells=lambda: {
-        "smoke": rc.scan(ACCURATE[:1], "dim", DIM, (0.6,)),
-        "standard": rc.scan(ACCURATE, "dim", DIM, (0.6,)),
-        "full": rc.scan((*ACCURATE, *LARGE[2:3]), "dim", DIM, (0.6, 0.75)),
+    cells={
+        "smoke": lambda: rc.scan(ACCURATE[:1], "dim", DIM, (0.6,)),
+        "standard": lambda: rc.scan(ACCURATE, "dim", DIM, (0.6,)),
+        "full": lambda: rc.scan((*ACCURATE, *LARGE[2:3]), "dim", DIM, (0.6, 0.75)),
     },
     replicates=128,
     looks=6,
@@ -210,9 +212,9 @@ def accuracy_of_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
         size=lambda cell: cell["subjects"] * cell["relations"],
         largest=1100,
     ),
-    cells=lambda: {
-        "standard": rungs("dim", DIM, 0.07, *STORED),
-        "full": rungs("dim", DIM, 0.07, *STORED, *LARGE),
+    cells={
+        "standard": lambda: rungs("dim", DIM, 0.07, *STORED),
+        "full": lambda: rungs("dim", DIM, 0.07, *STORED, *LARGE),
     },
     replicates=16,
     looks=9,
@@ -248,9 +250,9 @@ def attention_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
         size=lambda cell: cell["subjects"] * cell["relations"],
         largest=1e3,
     ),
-    cells=lambda: {
-        "smoke": rungs("dim", DIM, 0.1, *CORNERS[1:2]),
-        "standard": rungs("dim", DIM, 0.1, *CORNERS),
+    cells={
+        "smoke": lambda: rungs("dim", DIM, 0.1, *CORNERS[1:2]),
+        "standard": lambda: rungs("dim", DIM, 0.1, *CORNERS),
     },
     replicates=32,
     looks=7,

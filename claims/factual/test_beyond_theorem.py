@@ -1,6 +1,6 @@
 """Beyond the theorems of paper B: which assumptions can be relaxed? Exploratory: fails no run.
 
-Sizes, steps and rates were chosen by pilots of the flows, which have no chance in them.
+Sizes, steps and rates were chosen by pilots of the flows, which involve no chance.
 """
 
 from collections.abc import Callable

@@ -73,6 +73,16 @@ def square_rate(cell: rc.Cell) -> float:
     return RATES[cell["token"]](cell)
 
 
+def growth_time(cell: rc.Cell) -> float:
+    """Time in which the cell's token grows e-fold, short by a factor of 1.5 at most."""
+    name, S, R, D = cell["token"], cell["subjects"], cell["relations"], cell["answers"]
+    if name in OTHER:
+        return theory.growth_time(cell, name)
+    if name == "relation, random":
+        return float(R / math.sqrt(1 / D + 1 / S))
+    return float(math.sqrt(S * R) * (20 / 29 if name == "noise, random" else 1))
+
+
 def growing(tokens: Iterable[str], *triples: Triple, **more: str) -> tuple[rc.Cell, ...]:
     """Cells for tokens, with the time in which each grows by about cosh(2)."""
     found = [cell for token in tokens for cell in shapes(*triples, token=token, **more)]
@@ -104,8 +114,8 @@ def no_uniform_part(cell: rc.Cell) -> float:
     latex=r"w_z = w_0\cosh\lambda_zt,\quad \lambda_r=\frac1R\sqrt{\frac{1-1/R}D},\quad "
     r"\lambda_s=\frac1S\sqrt{\frac{1-1/D}R}",
     regime=theory.EARLY.searched(
-        "until lambda t = 2 or less, when predictions are still uniform to 1e-10",
-        holds=lambda cell: 1 <= cell["duration"] * math.sqrt(square_rate(cell)) <= 2.01,
+        "until lambda t = 3 or less, when predictions are still uniform to 1e-10",
+        holds=lambda cell: 1.45 <= cell["duration"] / growth_time(cell) <= 2.9,
         token=EVEN,
     ),
     cells={
@@ -146,8 +156,8 @@ def even_dictionary(cell: rc.Cell) -> float:
     latex=r"\lambda_z^2 = E[n_z]^2\frac{1-1/D}{SR},\quad \lambda_r^2 = \frac1{R^2}\left(\frac1D+"
     r"\frac{1-1/D}S-\frac1{RD}\right)",
     regime=theory.EARLY_RANDOM.searched(
-        "until lambda t = 2 or less, when predictions are still uniform",
-        holds=lambda cell: 1 <= cell["duration"] * math.sqrt(square_rate(cell)) <= 2.01,
+        "until lambda t = 3 or less, when predictions are still uniform",
+        holds=lambda cell: 1.45 <= cell["duration"] / growth_time(cell) <= 2.9,
         largest=2e3,
         token=RANDOM,
     ),

@@ -154,9 +154,9 @@ HALVES = tuple(rc.grid(**PUBLISHED, stage=stage)[0] for stage in BOUNDARIES)
     predict=half_step,
     latex=r"\text{step}_{1/2} = \frac{\lambda}{\log(1+\eta\lambda)}t_{1/2}: 1690, 4382",
     regime="the published experiment",
-    cells=lambda: {
-        "smoke": rc.ladder(HALVES[:1], "step", half_step, (0.999, 1.001)),
-        "standard": rc.ladder(HALVES, "step", half_step, (0.999, 1.001)),
+    cells={
+        "smoke": lambda: rc.ladder(HALVES[:1], "step", half_step, (0.999, 1.001)),
+        "standard": lambda: rc.ladder(HALVES, "step", half_step, (0.999, 1.001)),
     },
     rule=rc.CriticalLocation(rc.Region(0.999, 1.001), scan="step"),
     why="finite steps delay the growth by 0.4% for relations and 0.15% for subjects; the "
@@ -194,8 +194,7 @@ def sgd_half_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
     rule=MOST,
     why="a run's drop is at a boundary if it is half done within 3% of it, the width of the drawn "
     "boundaries, about 100 steps. More than half of the runs must be",
-    expected="REFUTED",
-    explanation="The drops are half done at steps 1689 and 4381, 6% and 12% before the boundaries. "
+    refuted="The drops are half done at steps 1689 and 4381, 6% and 12% before the boundaries. "
     "The shading is right as a picture of three stages, each of which it lets end when its drop is "
     "visibly over: 16% of the relations' loss is left at step 1800, 4% of the subjects' at 5000.",
     plot=rc.Plot(x="steps", y_label="share of runs half done at the boundary", log=""),

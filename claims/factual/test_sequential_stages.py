@@ -1,8 +1,8 @@
 """Sequential learning under gradient flow: relations first, then a plateau, then subjects.
 
-The flow is deterministic. Its replicates start from values of every token shifted by amounts that
-are common to all answers and that the theory says do not matter, and so show that nothing but the
-sizes counts.
+The flow is deterministic. Its replicates differ in where they start: every token's values are
+shifted by an amount common to all answers, which does not matter by the theory. So they show that
+only the sizes count.
 """
 
 import math

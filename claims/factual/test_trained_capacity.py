@@ -1,15 +1,16 @@
 """B4, B8: how many facts a weight stores once a transformer is trained by gradient descent.
 
-The release finds the most facts, S = R, of which a model recalls 99%, by bisection with one run a
-size. A ladder of sizes, two dozen runs each, brackets the same number: there, most runs turn from
-success to failure. Every size takes, as published, the best of three learning rates.
+The released code looks for the largest number of facts, S = R, of which a model recalls 99%, by
+bisection with one run for each size. Here a ladder of sizes, with two dozen runs each, brackets
+that number: the size at which most runs turn from success to failure. As published, each size takes
+the best of three learning rates.
 
-Forecast, in core seconds: with the short training a size that nobody recalls takes 24 models of
-three rates and 4096 steps each, 11 s for each block of three on cores that other work shared; one
-that all recall a quarter of that. With the published training a rate takes a model 15 s at d = 16
-and 31 s at d = 32 (measured, 13 models in a batch), so that B.trained-line-constant takes some 70
-minutes of one core: 20 at d = 16 and 50 at d = 32, nearly all of it for runs that end in vain. d =
-64 and 128 take some hundred hours and are meant for a GPU.
+Forecast, in core seconds: with the short training, a size that no model recalls takes 24 models of
+three rates and 4096 steps each, 11 s for each block of three on cores that other work shared; a
+size that all recall takes a quarter of that. With the published training a rate takes a model 15 s
+at d = 16 and 31 s at d = 32 (measured, 13 models in a batch), so that B.trained-line-constant takes
+some 70 minutes of one core: 20 at d = 16 and 50 at d = 32, nearly all of it for runs that end in
+vain. d = 64 and 128 take some hundred hours and are meant for a GPU.
 """
 
 from functools import partial
@@ -198,8 +199,7 @@ def line_constant(cell: rc.Cell, block: rc.Block) -> Tensor:
     looks=4,
     rule=rc.OneSided(lower=0.99, method=rc.Betting()),
     why="the figure counts a model as capable of its facts from 99% on",
-    expected="REFUTED",
-    explanation="Heads add up their outputs in d dimensions. With hardly an MLP, d and not the "
+    refuted="Heads add up their outputs in d dimensions. With hardly an MLP, d and not the "
     "number of weights limits the facts at small d: here to about 144, 0.23 of the line. "
     "A run with the published batches and steps reached an accuracy of 0.51.",
     plot=rc.Plot(y_label="accuracy", log=""),

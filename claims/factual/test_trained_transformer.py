@@ -1,9 +1,9 @@
 """B4, B5: which weights of a transformer store facts once it is trained by gradient descent.
 
 The standard tier trains on a CPU, with fewer prompts than the published runs. Less training stores
-fewer facts, so that what is recalled here is recalled there; a failure is one within this budget,
-and the text of each claim says what is known beyond it. The full tier has the published batches and
-steps and is meant for a GPU.
+fewer facts, so what is recalled here is recalled there too. A failure here is a failure of this
+much training; the text of each claim says what is known beyond it. The full tier has the published
+batches and steps and is meant for a GPU.
 """
 
 import math

@@ -6,8 +6,8 @@ MLP has one, 1e-2.
 
 A CPU affords fewer prompts. In pilots at d = 16, with 1536 weights, the published training reached
 99% of 12^2 and 13^2 facts in 6 of 8 runs of one rate each, of 14^2 to 16^2 in none of 12. The short
-one below, with a sixty-fourth of the prompts, did of 11^2 in 4 of 4 at the rate 1e-2, of 12^2 in 3
-of 4, of 14^2 in none of 5.
+training below has a sixty-fourth of the prompts. At the rate 1e-2 it reached 99% of 11^2 facts in
+4 of 4 runs, of 12^2 in 3 of 4, of 14^2 in none of 5.
 """
 
 import math

@@ -1,5 +1,6 @@
 """A4, A13: where estimators that see the gradient at initialisation guess half of the labels."""
 
+import math
 from functools import partial
 
 from torch import Tensor
@@ -27,6 +28,13 @@ def critical(cell: rc.Cell) -> float:
     return linear_mmse.critical_samples(problem)
 
 
+def _about(cell: rc.Cell) -> float:
+    """Samples that are needed, to leading order, whatever the theory says of them."""
+    V, L, d = cell["vocab_size"], cell["length"], cell["dim"]
+    more = (1 + d / V) ** 2 if cell.get("estimator") == "matched filter" else 1
+    return float(2 * L * V**2 * math.log(V) / d**2 * more)
+
+
 TENTH = rc.Region(0.9, 1.1)
 PRODUCT = rc.on(Problem, gradient_capacity.half_samples)
 
@@ -38,16 +46,20 @@ PRODUCT = rc.on(Problem, gradient_capacity.half_samples)
     latex=r"\mathrm{Acc}(V,L,N_c,d)=\frac12",
     predict=critical,
     regime=matched_filter.THRESHOLD.searched(
-        "on the grid V = 256 and N_c from 11V to 28V: short sequences to long ones, few dimensions "
-        "to many",
-        holds=lambda cell: 8 * cell["vocab_size"] <= critical(cell) < float("inf"),
-        size=lambda cell: PRODUCT(cell) * cell["length"],
+        "d^2 >= 3 V log V, so that some N suffices, and 2 L V^2 log V/d^2 >= 9 V, with (1 + d/V)^2 "
+        "for the matched filter, so that it is 8 V or so at least; on the grid V = 256 and N_c "
+        "from 11V to 28V: short sequences to long ones, few dimensions to many",
+        holds=lambda cell: (
+            cell["dim"] ** 2 >= 3 * cell["vocab_size"] * math.log(cell["vocab_size"])
+            and _about(cell) >= 9 * cell["vocab_size"]
+        ),
+        size=lambda cell: _about(cell) * cell["length"],
         largest=1e6,
         estimator=("matched filter", "linear MMSE"),
     ),
-    cells=lambda: {
-        "smoke": critical_rungs(SETTINGS[:1], "samples", critical, TENTH),
-        "standard": critical_rungs(SETTINGS, "samples", critical, TENTH),
+    cells={
+        "smoke": lambda: critical_rungs(SETTINGS[:1], "samples", critical, TENTH),
+        "standard": lambda: critical_rungs(SETTINGS, "samples", critical, TENTH),
     },
     rule=rc.CriticalLocation(TENTH),
     why=f"""The accuracy formulas are good to 0.015, and accuracy rises by about 0.3 per
@@ -107,7 +119,7 @@ def additive(cell: rc.Cell) -> float:
             5 * cell["length"] >= cell["vocab_size"]
             and 0.4 <= cell["dim"] / cell["vocab_size"] <= 0.6
         ),
-        size=lambda cell: PRODUCT(cell) * cell["length"],
+        size=lambda cell: _about(cell) * cell["length"],
         largest=2e6,
         vocab_size=range(192, 513, 32),
         length=range(40, 161, 8),

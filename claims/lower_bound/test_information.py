@@ -32,11 +32,16 @@ def revealed(cell: rc.Cell) -> float:
     source=SOURCE,
     predict=rc.on(Problem, channel.information),
     regime=channel.EVERY_MAP.searched(
-        """the Gaussian-equivalent channel of the theorem; V = 5 and 6, N from 4 V, and 0.3 to 0.6
-        nats, where the bound is nearly attained""",
+        """the Gaussian-equivalent channel of the theorem; V = 5 and 6, N from 4 V, and d^2/2 times
+        the snr of 0.33 to 0.6, so that there are 0.3 to 0.6 nats, where the bound is nearly
+        attained""",
         holds=lambda cell: (
             cell["samples"] >= 4 * cell["vocab_size"]
-            and 0.3 <= channel.information(Problem.of(cell)) <= 0.6
+            and 0.33
+            <= cell["dim"] ** 2
+            * (cell["samples"] + cell["vocab_size"])
+            / (2 * (cell["length"] - 1) * (cell["vocab_size"] - 1))
+            <= 0.6
         ),
         vocab_size=(5, 6),
     ),

@@ -86,7 +86,7 @@ def hebbian_whole(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         "and d from 0.8 to 1.4 times the dimension at which half are recalled.",
         {"associations": rc.log_integers(30, 1024), "dim": rc.log_integers(12, 512)},
     ),
-    cells=lambda: {"standard": wide(128, 512), "full": wide(128, 512, 1024)},
+    cells={"standard": lambda: wide(128, 512), "full": lambda: wide(128, 512, 1024)},
     rule=rc.ProportionDifference(rc.Region(-0.015, 0.015)),
     why="The theory neglects O(1/n) and states 0.006; the rest is statistical.",
     replicates=128,
@@ -120,10 +120,10 @@ def linear_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         size=lambda cell: cell["associations"] ** 2,
         largest=2e6,
     ),
-    cells=lambda: {
-        "smoke": half(512),
-        "standard": half(131, 419, 1024),
-        "full": half(131, 419, 1024, 4096),
+    cells={
+        "smoke": lambda: half(512),
+        "standard": lambda: half(131, 419, 1024),
+        "full": lambda: half(131, 419, 1024, 4096),
     },
     rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="dim"),
     why="""An accuracy off by 0.006, as the theory states, moves the threshold by 0.6%; where the
@@ -159,7 +159,10 @@ def linear_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         size=lambda cell: cell["associations"] ** 2,
         largest=2e6,
     ),
-    cells=lambda: {"standard": below_limit(128, 1024), "full": below_limit(128, 1024, 8192)},
+    cells={
+        "standard": lambda: below_limit(128, 1024),
+        "full": lambda: below_limit(128, 1024, 8192),
+    },
     rule=rc.CriticalLocation(rc.Region(0.9, 1.0), scan="dim"),
     why="""The limit is out of reach: by the finite-size theory d is 5% to 7% below it on this grid
         and still 7% at n = 10^6, because the largest of n scores is well below sqrt(2 log n). The
@@ -257,7 +260,11 @@ def all_pairs(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         "n >= 30; on the grid d is within 8% of the threshold.",
         {"associations": rc.log_integers(30, 1024)},
     ),
-    cells=lambda: {"smoke": alls(112), "standard": alls(112, 228), "full": alls(228, 1024)},
+    cells={
+        "smoke": lambda: alls(112),
+        "standard": lambda: alls(112, 228),
+        "full": lambda: alls(228, 1024),
+    },
     rule=partial(rc.CriticalLocation, scan="dim"),
     why="""A rate of failures that is off by 10%, as the theory states, moves the threshold by 0.7%;
         with the nearest whole dimension that is up to 2%.""",
@@ -321,7 +328,7 @@ def eight_n_log_n(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         size=lambda cell: cell["dim"] ** 2,
         largest=2e4,
     ),
-    cells=lambda: {"standard": capacities(21, 64, 96), "full": capacities(21, 64, 96, 256)},
+    cells={"standard": lambda: capacities(21, 64, 96), "full": lambda: capacities(21, 64, 96, 256)},
     rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="associations", rising=False),
     why="""The theory of all associations is right within 1.5% in d, which is 3% in n; whole numbers
         of associations take another 2% at d = 21.""",

@@ -109,9 +109,9 @@ def rank_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         size=lambda cell: cell["associations"] ** 2,
         largest=1.2e6,
     ),
-    cells=lambda: {
-        "standard": ranks((254, 64), (512, 256), (1024, 128), (1016, 256)),
-        "full": ranks((254, 64), (512, 256), (1024, 128), (1016, 256), (2048, 512)),
+    cells={
+        "standard": lambda: ranks((254, 64), (512, 256), (1024, 128), (1016, 256)),
+        "full": lambda: ranks((254, 64), (512, 256), (1024, 128), (1016, 256), (2048, 512)),
     },
     rule=rc.CriticalLocation(rc.Region(0.96, 1.04), scan="width"),
     why="""An accuracy that is off by 0.006, as the theory states, moves the rank by 1.2%; where the
@@ -177,10 +177,10 @@ def one_bit_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     predict=rc.on(memory.half_dim),
     regime="""As many outputs as a vocabulary has tokens, d within 3% of the dimension at which half
         of the associations are recalled.""",
-    cells=lambda: {
-        "smoke": large((1024, 1024)),
-        "standard": large((4096, 2048), (16384, 1024)),
-        "full": large((4096, 2048), (16384, 1024), (131072, 4096)),
+    cells={
+        "smoke": lambda: large((1024, 1024)),
+        "standard": lambda: large((4096, 2048), (16384, 1024)),
+        "full": lambda: large((4096, 2048), (16384, 1024), (131072, 4096)),
     },
     rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="dim"),
     why="""An accuracy off by 0.006, as the theory states, moves the threshold by 0.5%; as much for
@@ -212,8 +212,8 @@ def large_vocabulary(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     predict=rc.on(memory.half_rank),
     regime="""n = 131072 and d = 4096, where a memory of full rank would recall everything, and a
         sixth of the rank recalls half.""",
-    cells=lambda: {
-        "full": rc.ladder(
+    cells={
+        "full": lambda: rc.ladder(
             rc.cells([{"associations": 131072, "dim": 4096, "queries": 4096}]),
             "width",
             rc.on(memory.half_rank),

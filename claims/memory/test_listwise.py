@@ -50,14 +50,14 @@ def beyond(*dims: int) -> tuple[rc.Cell, ...]:
     regime=theory.REGIME.searched(
         """random unit vectors; on the grid the averages are over the top quarter, half and three
         quarters of the competitors, at d = 16, 12 and 8 (to 20 in full)""",
-        size=lambda cell: critical(cell) ** 2 * cell["dim"],
+        size=lambda cell: (1.5 * cell["share"] * cell["dim"] ** 2) ** 2 * cell["dim"],
         largest=2e5,
         dim=range(8, 25),
     ),
-    cells=lambda: {
-        "smoke": rungs(SHARES[2]),
-        "standard": rungs(*SHARES),
-        "full": rungs(*SHARES, *LARGER),
+    cells={
+        "smoke": lambda: rungs(SHARES[2]),
+        "standard": lambda: rungs(*SHARES),
+        "full": lambda: rungs(*SHARES, *LARGER),
     },
     rule=rc.CriticalLocation(rc.Region(0.9, 1.25), scan="associations", rising=False),
     why="""The equation leaves out that a finite memory finds directions in which top competitors
@@ -89,9 +89,9 @@ def capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     latex=r"n = \alpha_c(r)\,d^2",
     predict=load,
     regime="as above, at d = 16, 10 and 8",
-    cells=lambda: {
-        "standard": rc.ladder(SMALLER, "associations", load, LITERAL),
-        "full": rc.ladder(LARGER, "associations", load, LITERAL),
+    cells={
+        "standard": lambda: rc.ladder(SMALLER, "associations", load, LITERAL),
+        "full": lambda: rc.ladder(LARGER, "associations", load, LITERAL),
     },
     rule=rc.CriticalLocation(rc.Region(0.9, 1.35), scan="associations", rising=False),
     why="""The finite-size equation of C.listwise-capacity is 4% to 8% above its limit at these
@@ -124,7 +124,11 @@ def reported_load(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         size=lambda cell: cell["dim"] ** 4,
         largest=2e5,
     ),
-    cells=lambda: {"smoke": beyond(8), "standard": beyond(8, 12, 16), "full": beyond(8, 16, 24)},
+    cells={
+        "smoke": lambda: beyond(8),
+        "standard": lambda: beyond(8, 12, 16),
+        "full": lambda: beyond(8, 16, 24),
+    },
     rule=rc.CriticalLocation(rc.Region(0.0, 1.0), scan="associations", rising=False),
     why="""One-sided, as the statement is. The best memory's own constant is 0.85 at d = 8 and 0.94
         at d = 16, and creeps towards 2.""",

@@ -77,10 +77,10 @@ def n_log_n(cell: rc.Cell) -> float:
     "Accuracy of the cosine memory across its transition",
     predict=rc.on(mlp.mlp_memory_accuracy),
     regime=mlp.COSINE.searched("on the grid M >= d, widths 1/4 and 1/2 of the critical one"),
-    cells=lambda: {
-        "smoke": middle(0.25)[1:2],
-        "standard": middle(0.25) + middle(0.5)[:1],
-        "full": middle(0.25, 0.5),
+    cells={
+        "smoke": lambda: middle(0.25)[1:2],
+        "standard": lambda: middle(0.25) + middle(0.5)[:1],
+        "full": lambda: middle(0.25, 0.5),
     },
     rule=rc.ProportionDifference(rc.Region(-0.02, 0.02)),
     why="the theory states an error of 0.01; as much again for sampling",
@@ -104,10 +104,10 @@ def memory_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "The width at which the cosine memory recalls everything",
     predict=critical_width,
     regime=mlp.PAIRS.searched("on the grid as many outputs as pairs; N and d by factors of 4"),
-    cells=lambda: {
-        "smoke": widths(SQUARE[2:]),
-        "standard": widths(SQUARE),
-        "full": widths(SQUARE + rc.grid(associations=2048, dim=(64, 128))),
+    cells={
+        "smoke": lambda: widths(SQUARE[2:]),
+        "standard": lambda: widths(SQUARE),
+        "full": lambda: widths(SQUARE + rc.grid(associations=2048, dim=(64, 128))),
     },
     rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="width"),
     why="the theory states an error of 3%; the rest is what the replicates can tell",
@@ -144,9 +144,9 @@ def memory_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     latex=r"m_* \propto \frac Nd + \frac NM",
     predict=critical_width,
     regime=mlp.PAIRS.searched("on the grid M = N/4, twice d, and M = N/8: both terms count"),
-    cells=lambda: {
-        "standard": widths(FEW_OUTPUTS),
-        "full": widths(FEW_OUTPUTS + rc.grid(associations=2048, dim=128, outputs=256)),
+    cells={
+        "standard": lambda: widths(FEW_OUTPUTS),
+        "full": lambda: widths(FEW_OUTPUTS + rc.grid(associations=2048, dim=128, outputs=256)),
     },
     rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="width"),
     why="the theory states an error of 3%; the rest is what the replicates can tell",
@@ -178,7 +178,10 @@ def memory_few_outputs(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     latex=r"N_*\log N_* \propto m\,d",
     predict=capacity,
     regime=mlp.STORED.searched("on the grid m and d by factors of 4", features=("cosine",)),
-    cells=lambda: {"smoke": capacities(STORED[2:], 0.09), "standard": capacities(STORED, 0.09)},
+    cells={
+        "smoke": lambda: capacities(STORED[2:], 0.09),
+        "standard": lambda: capacities(STORED, 0.09),
+    },
     rule=rc.CriticalLocation(rc.Region(0.91, 1.09), scan="associations", rising=False),
     why="the theory states an error of 3%; the rest is what the replicates can tell",
     controls=(
@@ -211,10 +214,10 @@ def memory_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "Memories of finite size need 0.7 to 0.95 of the limit's width, md = 8 N log N (1 + d/M)",
     predict=rc.on(mlp.asymptotic_width),
     regime="M = N of 128 and 512, d = N/4",
-    cells=lambda: {
-        "smoke": below_limit(LIMIT[:1]),
-        "standard": below_limit(LIMIT),
-        "full": below_limit(LIMIT + rc.grid(associations=(512, 1024), dim=64)),
+    cells={
+        "smoke": lambda: below_limit(LIMIT[:1]),
+        "standard": lambda: below_limit(LIMIT),
+        "full": lambda: below_limit(LIMIT + rc.grid(associations=(512, 1024), dim=64)),
     },
     rule=rc.CriticalLocation(rc.Region(0.7, 0.95), scan="width"),
     why="""the approach to the limit is logarithmic: the theory of finite size puts the ratio at
@@ -245,10 +248,12 @@ def memory_asymptotic(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     regime=mlp.STORED.searched(
         "on the grid widths from 8 d to 16 d, where neurons still count most", features=("relu",)
     ),
-    cells=lambda: {
-        "smoke": capacities(RELU[:1], 0.08),
-        "standard": capacities(RELU, 0.08),
-        "full": capacities(RELU + rc.grid(width=1024, dim=(64, 128), features="relu"), 0.08),
+    cells={
+        "smoke": lambda: capacities(RELU[:1], 0.08),
+        "standard": lambda: capacities(RELU, 0.08),
+        "full": lambda: capacities(
+            RELU + rc.grid(width=1024, dim=(64, 128), features="relu"), 0.08
+        ),
     },
     rule=rc.CriticalLocation(rc.Region(0.92, 1.08), scan="associations", rising=False),
     why="""the theory states an error of 3% up to m = d^2/1.53; the rest is what the replicates can

@@ -87,10 +87,10 @@ def enough(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         largest=2e5,
         dim=range(10, 49),
     ),
-    cells=lambda: {
-        "smoke": rungs(EDGES, 16),
-        "standard": rungs(EDGES, *SMALL, *LARGE),
-        "full": rungs(EDGES, *SMALL, *LARGE, *HUGE),
+    cells={
+        "smoke": lambda: rungs(EDGES, 16),
+        "standard": lambda: rungs(EDGES, *SMALL, *LARGE),
+        "full": lambda: rungs(EDGES, *SMALL, *LARGE, *HUGE),
     },
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="associations", rising=False),
     why="""The kinematic formula places the median within one dimension of its mean, a relative
@@ -133,9 +133,9 @@ def capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         largest=2e5,
         dim=range(6, 33),
     ),
-    cells=lambda: {
-        "standard": rungs(SHARP, 14, 16, 18, own_competitors=True),
-        "full": rungs(SHARP, 14, 16, 18, 20, own_competitors=True),
+    cells={
+        "standard": lambda: rungs(SHARP, 14, 16, 18, own_competitors=True),
+        "full": lambda: rungs(SHARP, 14, 16, 18, 20, own_competitors=True),
     },
     rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="associations", rising=False),
     why="""In this model the cones are independent, as the formula has them. Its own error is 1/d^2,
@@ -203,16 +203,15 @@ def decoupled_transition(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     latex=r"d^2 = 2n\log n",
     predict=LIMIT,
     regime="d = 8 to 16, with shared competitors and with own ones, n across the true threshold",
-    cells=lambda: {
-        "standard": beside(2.0, 8, 12) + beside(2.0, 16, own_competitors=True),
-        "full": beside(2.0, 8, 12, 16, 20) + beside(2.0, 16, own_competitors=True),
+    cells={
+        "standard": lambda: beside(2.0, 8, 12) + beside(2.0, 16, own_competitors=True),
+        "full": lambda: beside(2.0, 8, 12, 16, 20) + beside(2.0, 16, own_competitors=True),
     },
     rule=rc.CriticalLocation(rc.Region(0.85, 1.15), scan="associations", rising=False),
     why="15% would make a law of the limit useful at these sizes",
     replicates=32,
     looks=5,
-    expected="REFUTED",
-    explanation="""This says nothing against the limit. The constant d^2 / (n log n) at capacity is
+    refuted="""This says nothing against the limit. The constant d^2 / (n log n) at capacity is
         0.85 at d = 8, 0.94 at 16, 1.10 at 64 and 1.17 at 128, and creeps towards 2 with
         corrections in 1/log n, so that the best memory stores almost twice the pairs that the
         asymptotic law allows. The theory that has this limit, C.optimal-capacity, holds at every
@@ -233,10 +232,10 @@ def asymptote(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     regime="""The published configuration: full-batch Adam at rate 1000, 4096 steps from
         small random weights, the best of the looks after steps 1, 33, 65, ..., stopped at 99%
         accuracy; three of its dimensions, 11 to 22 (to 45 in the full tier).""",
-    cells=lambda: {
-        "smoke": rungs(TRAINED, 11),
-        "standard": rungs(TRAINED, 11, 16, 22),
-        "full": rungs(TRAINED, 11, 16, 22, 32, 45),
+    cells={
+        "smoke": lambda: rungs(TRAINED, 11),
+        "standard": lambda: rungs(TRAINED, 11, 16, 22),
+        "full": lambda: rungs(TRAINED, 11, 16, 22, 32, 45),
     },
     rule=rc.CriticalLocation(rc.Region(0.88, 1.05), scan="associations", rising=False),
     why="""No memory exceeds the best one, whose predicted capacity is right to 5%. Close to it the
@@ -267,13 +266,12 @@ def trained_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     latex=r"d^2 = 1.3\,N\log N",
     predict=rc.on(theory.associations_on_line, constant=1.3),
     regime="the published configuration at its three smallest dimensions, 8, 11 and 16",
-    cells=lambda: {"standard": beside(1.3, *FIGURE)},
+    cells={"standard": lambda: beside(1.3, *FIGURE)},
     rule=rc.CriticalLocation(rc.Region(0.85, 1.15), scan="associations", rising=False),
     why="a line that describes the data should pass within 15% of them",
     replicates=26,
     looks=5,
-    expected="REFUTED",
-    explanation="""The line is drawn to show that N log N is proportional to d^2, and its constant
+    refuted="""The line is drawn to show that N log N is proportional to d^2, and its constant
         fits the larger dimensions of the figure. The coefficient d^2 / (N log N) of the capacities
         is not constant: it rises from about 0.87 at d = 8 to 0.98 at d = 16, so that the smallest
         memories store up to a third more than the line says.""",

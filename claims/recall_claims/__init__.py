@@ -4,9 +4,9 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
 
 * `claim` makes a claim of a function that simulates a `Block` of replicates in a `Cell`; `grid`,
   `cells`, `ladder` and `scan` make the cells.
-* `prediction` registers a formula of a theory, with its regime and its stated error: a number,
-  `percent`, `EXACT`, or several of type `Error`; `on` predicts a cell by one. `Source` says which
-  statements are tested; `add_paper` makes a paper known.
+* `prediction` registers a formula of a theory, with its regime and its stated error, such as 0.02,
+  "5%" or "exact"; `on` predicts a cell by one. `Source` says which statements are tested;
+  `add_paper` makes a paper known.
 * A rule turns observations into intervals and has a `Region` for them:
   `MeanRatio`, `MeanDifference`, `ProportionDifference` (a mean against its prediction),
   `Quantile`, `Variance`, `Functional`, `Law` (a median, a variance, a function of means, a law),
@@ -15,12 +15,13 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
   `Exponents` (how a mean scales),
   `CriticalLocation`, `CriticalExponents` (where a success rate crosses a target, how that scales),
   `WinnerShare` (which of several is largest, cell by cell).
-* `Betting(low, high)`, `Student()` and `Deterministic()` are ways in which a rule may bound means.
+* `Betting(low, high)`, `Catoni(sd)`, `Student()` and `Deterministic()` are ways in which a rule may
+  bound means.
   A rule of one's own is a subclass of `Rule`, a bound one of `Method`.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
 * `Regime` states where a theorem holds, by the `Values` that a parameter may take: `integers`,
-  `log_integers`, `log_numbers` or `one_of` several; `--hunt` searches it.
+  `log_integers` or `one_of` several; `--hunt` searches it.
 * `Plot` says how the report draws the cells.
 * `run` judges a claim without pytest; a notebook shows what it returns as the report does.
 
@@ -30,8 +31,9 @@ The conftest.py of a folder of claims imports `pytest_addoption`, which makes py
 data:
 
 >>> import numpy as np
->>> from recall_claims import Cell, MeanRatio, Region, Sample
+>>> from recall_claims import Cell, MeanRatio, Region
 >>> from recall_claims.judge.region import judge
+>>> from recall_claims.judge.rules import Sample
 >>> rule = MeanRatio(Region(0.9, 1.1))
 >>> data = Sample(Cell(dim=2), {"value": np.random.default_rng(0).normal(4, 1, size=1000)})
 >>> print(judge(rule.components([data], predict=lambda cell: cell["dim"] ** 2, alpha=1e-6)))
@@ -48,19 +50,12 @@ if TYPE_CHECKING:
     from recall_claims.declare.claim import Claim, Control, claim
     from recall_claims.declare.controls import at, power, reads, times
     from recall_claims.declare.papers import add_paper
-    from recall_claims.declare.regime import (
-        Regime,
-        Values,
-        integers,
-        log_integers,
-        log_numbers,
-        one_of,
-    )
+    from recall_claims.declare.regime import Regime, Values, integers, log_integers, one_of
     from recall_claims.declare.source import Source, on
     from recall_claims.hook import pytest_addoption
-    from recall_claims.judge.budget import Budget
+    from recall_claims.judge.catoni import Catoni
     from recall_claims.judge.methods import Betting, Deterministic, Method, Student
-    from recall_claims.judge.region import Component, Interval, Region, Verdict
+    from recall_claims.judge.region import Region
     from recall_claims.judge.rules import (
         CriticalExponents,
         CriticalLocation,
@@ -76,91 +71,30 @@ if TYPE_CHECKING:
         ProportionDifference,
         Quantile,
         Rule,
-        Sample,
         Several,
         Variance,
         WinnerShare,
     )
-    from recall_claims.notebook import Judged, run
-    from recall_claims.predictions import EXACT, Error, percent, prediction
+    from recall_claims.notebook import run
+    from recall_claims.predictions import prediction
     from recall_reports.values import Plot
 
 # In this order: a theory that wants `prediction` or `Regime` loads none of the others, hence no
 # torch; a notebook loads no pytest.
 _HOMES = (
-    "predictions",
-    "declare.regime",
-    "declare.cell",
-    "declare.claim",
-    "declare.controls",
-    "declare.papers",
-    "declare.source",
-    "judge.budget",
-    "judge.methods",
-    "judge.region",
-    "judge.rules",
-    "notebook",
+    *("predictions", "declare.regime", "declare.cell", "declare.claim", "declare.controls"),
+    *("declare.papers", "declare.source", "judge.methods", "judge.region", "judge.rules"),
+    *("judge.catoni", "notebook"),
 )
 
-__all__ = [
-    "EXACT",
-    "Betting",
-    "Block",
-    "Budget",
-    "Cell",
-    "Claim",
-    "Component",
-    "Control",
-    "CriticalExponents",
-    "CriticalLocation",
-    "Deterministic",
-    "Error",
-    "Exponents",
-    "Functional",
-    "Identity",
-    "Interval",
-    "Judged",
-    "Law",
-    "Limit",
-    "MeanDifference",
-    "MeanRatio",
-    "Method",
-    "OneSided",
-    "Ordering",
-    "Plot",
-    "ProportionDifference",
-    "Quantile",
-    "Regime",
-    "Region",
-    "Rule",
-    "Sample",
-    "Several",
-    "Source",
-    "Student",
-    "Values",
-    "Variance",
-    "Verdict",
-    "WinnerShare",
-    "add_paper",
-    "at",
-    "cells",
-    "claim",
-    "grid",
-    "integers",
-    "ladder",
-    "log_integers",
-    "log_numbers",
-    "on",
-    "one_of",
-    "percent",
-    "power",
-    "prediction",
-    "pytest_addoption",
-    "reads",
-    "run",
-    "scan",
-    "times",
-]
+__all__ = ["Regime", "Values", "integers", "log_integers", "on", "one_of", "prediction"]
+__all__ += ["Block", "Cell", "Claim", "Plot", "Source", "cells", "claim", "grid", "ladder", "scan"]
+__all__ += ["Control", "at", "power", "reads", "times"]
+__all__ += ["CriticalExponents", "CriticalLocation", "Exponents", "Functional", "Identity", "Law"]
+__all__ += ["Limit", "MeanDifference", "MeanRatio", "OneSided", "Ordering", "ProportionDifference"]
+__all__ += ["Quantile", "Region", "Rule", "Several", "Variance", "WinnerShare"]
+__all__ += ["Betting", "Catoni", "Deterministic", "Method", "Student"]
+__all__ += ["add_paper", "pytest_addoption", "run"]
 
 if not TYPE_CHECKING:  # which knows the names above, and no others
 

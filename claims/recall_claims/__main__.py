@@ -116,22 +116,40 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("new", help="write a paper to a new folder")
-    command.add_argument("name", help="of the paper and its folder; a Python identifier")
+    command.add_argument("name", help="name of the paper and of its folder; a Python identifier")
     command.add_argument(
         "--to", type=Path, default=Path(), metavar="DIR", help="where the folder goes (default: .)"
     )
-    certify = commands.add_parser("certify", help="how often each claim's verdict errs and decides")
-    certify.add_argument("folder", type=Path, nargs="?", default=Path("claims"), help="of claims")
-    certify.add_argument("--tier", default="standard", choices=("smoke", "standard", "full"))
-    certify.add_argument("--seed", type=int, default=1001, help="of the evidence (1001)")
-    certify.add_argument(
-        "--worlds", type=int, default=3, help="for each t rule: this seed's, the next one's... (3)"
+    certify = commands.add_parser(
+        "certify", help="compute how often each claim's verdict errs, and how often it decides"
     )
-    certify.add_argument("-k", default="", metavar="TEXT", help="only those whose name holds it")
-    certify.add_argument("--stale", action="store_true", help="only those whose certificate is")
+    certify.add_argument(
+        "folder",
+        type=Path,
+        nargs="?",
+        default=Path("claims"),
+        help="folder of claims (%(default)s)",
+    )
+    certify.add_argument("--tier", default="standard", choices=("smoke", "standard", "full"))
+    certify.add_argument("--seed", type=int, default=1001, help="of the evidence (%(default)s)")
+    certify.add_argument(
+        "--worlds",
+        type=int,
+        default=3,
+        metavar="N",
+        help="for each t rule, worlds of N seeds, from --seed on (%(default)s)",
+    )
+    certify.add_argument("-k", default="", metavar="TEXT", help="only claims with TEXT in their id")
+    certify.add_argument(
+        "--stale", action="store_true", help="only claims without a certificate that fits them"
+    )
     ledgers = LEDGER.with_name("calibration.sqlite")
-    certify.add_argument("--ledger", type=Path, default=ledgers, metavar="FILE")
-    certify.add_argument("--json", type=Path, default=CERTIFICATES, metavar="FILE")
+    certify.add_argument(
+        "--ledger", type=Path, default=ledgers, metavar="FILE", help="evidence (%(default)s)"
+    )
+    certify.add_argument(
+        "--json", type=Path, default=CERTIFICATES, metavar="FILE", help="output (%(default)s)"
+    )
     auditing.add(commands, LEDGER)
     asked = commands.add_parser(
         "predict",
@@ -140,14 +158,16 @@ def _parser() -> argparse.ArgumentParser:
         "--table dim=256,512,1024",
     )
     asked.add_argument(
-        "prediction", nargs="?", help="its name, or module.name; without one, all are listed"
+        "prediction", nargs="?", help="name, or module.name; without one, all are listed"
     )
-    asked.add_argument("sizes", nargs="*", metavar="name=value", help="its parameters")
+    asked.add_argument("sizes", nargs="*", metavar="name=value", help="parameters of the formula")
     asked.add_argument(
         "--table", action="append", default=[], metavar="NAME=A,B,C", help="a row for each value"
     )
-    asked.add_argument("--json", action="store_true", help="for programs")
-    asked.add_argument("--theory", default="theory", metavar="PACKAGE", help="default: theory")
+    asked.add_argument("--json", action="store_true", help="print JSON")
+    asked.add_argument(
+        "--theory", default="theory", metavar="PACKAGE", help="package of formulas (%(default)s)"
+    )
     asked.add_argument(
         "--baseline",
         type=Path,
@@ -155,19 +175,23 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the report with the verdicts (default reports/baseline.json, if it is there)",
     )
-    ledger = commands.add_parser("ledger", help="list what a ledger holds, or take out old blocks")
+    ledger = commands.add_parser("ledger", help="list, merge or prune ledgers")
     doing = ledger.add_subparsers(dest="do", required=True)
     listing = doing.add_parser("list", help="print its registrations, and what was put aside")
     prune = doing.add_parser(
         "prune",
-        help="remove the blocks of registrations that no claim has, which were first used before a "
-        "date; how many registrations a claim has had stays known",
+        help="remove the blocks of registrations that no claim has any more and that were first "
+        "used before a date; how many registrations a claim has had stays known",
     )
     prune.add_argument(
-        "folder", type=Path, nargs="?", default=Path("claims"), help="of all claims (claims)"
+        "folder",
+        type=Path,
+        nargs="?",
+        default=Path("claims"),
+        help="folder of all claims (%(default)s)",
     )
     prune.add_argument("--before", type=date.fromisoformat, required=True, metavar="YYYY-MM-DD")
-    prune.add_argument("--yes", action="store_true", help="do it; else it only says what it would")
+    prune.add_argument("--yes", action="store_true", help="remove them; without it, only say which")
     merging = doing.add_parser("merge", help="put the evidence of several ledgers into one")
     merging.add_argument("ledgers", type=Path, nargs="+", metavar="LEDGER")
     merging.add_argument("-o", dest="out", type=Path, required=True, metavar="FILE")

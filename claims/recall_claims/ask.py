@@ -23,7 +23,7 @@ from recall_claims.errors import told
 from recall_claims.predictions import Prediction, predictions
 from recall_reports import phrases
 from recall_reports.files import load
-from recall_reports.record import Claim
+from recall_reports.record import Claim, Range, Size
 
 Table = Mapping[str, Sequence[Scalar]]
 """The values of each parameter; more than one makes a row for each."""
@@ -73,7 +73,7 @@ def find(name: str, package: str) -> Prediction:
     there = known(package)
     found = [full for full in there if full == name or full.endswith(f".{name}")]
     if len(found) > 1:
-        raise ValueError(f"{name!r} may be {' or '.join(found)}: say which, by more of its name")
+        raise ValueError(f"{name!r} may be {' or '.join(found)}: give more of its name")
     if not found:
         short = {full.rpartition(".")[2]: full for full in there}
         near = difflib.get_close_matches(name.rpartition(".")[2], short)
@@ -173,6 +173,19 @@ def _parameters(formula: Prediction) -> tuple[list[str], list[str]]:
         taken.remove(name)
         needed.remove(name)
     return taken, needed
+
+
+def sizes(formula: Prediction) -> dict[str, Size]:
+    """What each parameter of a formula may be where it states its error."""
+    found = {name: Size() for name in _parameters(formula)[0]}
+    ranges = {} if formula.regime is None else formula.regime.ranges
+    for name in found.keys() & ranges.keys():
+        steps = ranges[name].steps
+        if ranges[name].between:
+            found[name].range = Range.of(min(map(float, steps)), max(map(float, steps)))
+        else:
+            found[name].choices = [*steps]
+    return found
 
 
 def _called(formula: Prediction, point: Mapping[str, Scalar]) -> float | str:

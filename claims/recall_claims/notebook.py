@@ -85,7 +85,7 @@ def run(
             f"claim {claim.id} is written in this notebook, which other processes cannot import: "
             'leave executor="serial", or write the claim to a .py file and import it'
         )
-    check(claim)
+    check(claim, [tier])
     parse.seed(str(seed), "seed=")
     device = parse.device(device, local=executors.is_local(executor))
     reason = claim.why_not_run(tier, device)

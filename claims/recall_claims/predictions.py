@@ -16,6 +16,9 @@ from recall_reports.values import Provenance
 
 Point = Mapping[str, Any]
 """The parameters of a point, such as a cell."""
+Size = float | str | Callable[[Point], float]
+Stated = tuple[Size, str] | tuple[Size, str, Callable[[Point], bool]]
+"""A size, for what in words, and whether a point has it."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -51,17 +54,19 @@ class Error:
         return self.size(point) if callable(self.size) else self.size
 
 
-def percent(size: float, where: str = "", holds: Callable[[Point], bool] = _anywhere) -> Error:
-    """An error that is a share of the prediction.
+def error_of(size: Size, where: str = "", holds: Callable[[Point], bool] = _anywhere) -> Error:
+    """An error as its author writes it: a difference, "exact", or a share such as "5%".
 
-    >>> str(percent(5, "for V >= 256"))
+    >>> str(error_of("5%", "for V >= 256"))
     '5% for V >= 256'
     """
-    return Error(size / 100, where, holds, relative=True)
-
-
-EXACT = percent(1e-4)
-"""Of what is exact: what rounding and the steps of an integrator may do."""
+    if not isinstance(size, str):
+        return Error(size, where, holds)
+    # Of what is exact: what rounding and the steps of an integrator may do.
+    share = "0.0001%" if size == "exact" else size
+    if not share.endswith("%"):
+        raise ValueError(f'error={size!r}: give a difference such as 0.02, "5%", or "exact"')
+    return Error(float(share[:-1]) / 100, where, holds, relative=True)
 
 
 @dataclass(frozen=True)
@@ -120,7 +125,7 @@ def prediction(
     latex: str,
     source: str,
     provenance: Provenance = "derived",
-    error: float | Error | tuple[Error, ...] = (),
+    error: float | str | tuple[Stated, ...] = (),
     regime: Regime | Callable[[], Regime] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Register a public function that returns a predicted number.
@@ -131,12 +136,13 @@ def prediction(
         latex: the formula.
         source: paper and statement.
         provenance: whether the paper states it, others report it, or, as mostly, we derive it.
-        error: how far it may be off; a plain number is a difference.
+        error: how far it may be off: a difference, such as 0.02, a share of it, such as "5%", or
+            "exact"; of several, such as ``("5%", "for V >= 256", lambda cell: ...)``, the first
+            that holds at a point.
         regime: where it may be off by no more; as a function where it stands further down.
     """
-    if isinstance(error, float | int):
-        error = Error(error)
-    errors = error if isinstance(error, tuple) else (error,)
+    several = error if isinstance(error, tuple) else ((error, ""),)
+    errors = tuple(error_of(*one) for one in several)
 
     def register(function: Callable[P, R]) -> Callable[P, R]:
         key = (function.__module__, function.__name__)

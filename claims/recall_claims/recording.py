@@ -10,6 +10,7 @@ from typing import Any, Literal
 import torch
 from msgspec import Struct, convert
 
+from recall_claims import ask
 from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.declare.papers import papers
 from recall_claims.evidence import fingerprints, replay
@@ -19,6 +20,7 @@ from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.judge.budget import DEFAULT, Budget
 from recall_claims.judge.region import Component, Interval, Region, headline, judge
 from recall_claims.judge.rules import Predict, Sample
+from recall_claims.predictions import predictions
 from recall_reports import record
 from recall_reports.certificates import Certificates
 from recall_reports.record import Range, finite
@@ -163,7 +165,10 @@ def suite(
         papers=[papers[key].paper for key in sorted({claim.source.paper for claim in claims})],
         derivations=[
             record.Derivation(
-                module=module, text=fingerprints.summary(module), rests_on=list(bases)
+                module=module,
+                text=fingerprints.summary(module),
+                rests_on=list(bases),
+                predictions={f.name: ask.sizes(f) for f in predictions() if f.module == module},
             )
             for module, bases in fingerprints.bases(modules).items()
         ],
@@ -196,6 +201,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
     looks = claim.looks.get(settings.tier, 0)
     source = convert(claim.source, record.Source, from_attributes=True)
     source.module = claim.entry.module if claim.entry else None
+    listed = getattr(claim.cells, "listed", True)  # else its grid broke down, or time is over
     return record.Claim(
         id=claim.id,
         title=claim.title,
@@ -209,8 +215,8 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
         exploratory=claim.exploratory,
         relaxes=claim.relaxes,
         expected=claim.expected,
-        explanation=claim.explanation,
-        tiers=_tiers(claim),
+        explanation=claim.refuted or None,
+        tiers=[tier for tier in TIERS if tier in claim.cells] if listed else [],
         file=file,
         replay=f"pytest {file}::{claim.id} --tier {settings.tier} --seed {settings.seed}{device} "
         "--report-dir reports/replay",
@@ -228,14 +234,6 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
         controls=[record.Control(id=c.id, description=c.description) for c in claim.controls],
         looks_planned=len(claim.rule.looks_in_blocks(looks)) if looks else 0,
     )
-
-
-def _tiers(claim: Claim) -> list[str]:
-    """Tiers in which the claim has cells; none if they cannot be worked out."""
-    try:
-        return [tier for tier in TIERS if claim.cells.get(tier)]
-    except Exception:  # of a formula: it is why the claim is an ERROR
-        return []
 
 
 def _cell(

@@ -1,4 +1,4 @@
-"""Whether it matters how tokens are embedded: not to two flows, very much to sign flow (D4)."""
+"""Does it matter how tokens are embedded? Not to two of the flows, very much to sign flow (D4)."""
 
 import math
 from functools import partial

@@ -240,8 +240,7 @@ def steep_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     why="an exponent within 0.08 would make the law of the limit useful at these sizes",
     replicates=512,
     looks=3,
-    expected="REFUTED",
-    explanation="""This says nothing against the limit. The finite-size theory, which
+    refuted="""This says nothing against the limit. The finite-size theory, which
         E.one-step-gradient tests, has an exponent of 0.48 on this grid and comes within 5% of the
         limit only beyond d = 10000: the noise of all other items, smaller by sqrt(log N/d) than
         the frequent competitors, still takes a third of what would be recalled at d = 64.""",

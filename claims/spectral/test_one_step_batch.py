@@ -122,7 +122,7 @@ def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         holds=lambda cell: cell["dim"] >= 48,
         exponent=(1.5, 2.0),
     ),
-    cells=lambda: {"standard": rungs(48, 64), "full": rungs(48, 96)},
+    cells={"standard": lambda: rungs(48, 64), "full": lambda: rungs(48, 96)},
     rule=rc.CriticalLocation(rc.Region(0.87, 1.2), scan="batch"),
     why="""A count that the theory has wrong by 3% moves the crossing by 5%, and the next
         whole number is up to 4% away; the rest is what some hundred memories can tell.""",

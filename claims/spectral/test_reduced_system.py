@@ -1,7 +1,7 @@
-"""Whole matrices under three flows against four numbers (D5).
+"""Whole matrices under three flows follow four numbers (D5).
 
-The flows are deterministic. Where embeddings are random, replicates differ in them, and the theory
-says that this changes nothing.
+The flows are deterministic. Where embeddings are random, replicates differ in nothing else, and the
+theory says that this makes no difference.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Paper F: a linear memory under softmax; gradient descent, Muon and signs on unequal frequencies.
 
-Flows and steps have no chance in them: whole matrices against one number an item.
+Flows and steps involve no chance: whole matrices are compared with one number for each item.
 """
 
 import math

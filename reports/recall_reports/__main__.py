@@ -66,23 +66,27 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     show = commands.add_parser("show", help="print the verdict table")
     show.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
-    show.add_argument("-v", "--verbose", action="count", default=0, help="effort and resolution")
-    show.add_argument("-q", "--quiet", action="count", default=0, help="only what is unexpected")
+    show.add_argument(
+        "-v", "--verbose", action="count", default=0, help="with looks, replicates and resolution"
+    )
+    show.add_argument(
+        "-q", "--quiet", action="count", default=0, help="only what is not as expected"
+    )
     again = commands.add_parser(
         "render",
-        help="write the other files of a report; beside the record, also those that cite it",
+        help="write page, Markdown and card; beside the record, also the files that cite it",
     )
     again.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
     again.add_argument("--to", type=Path, required=True, metavar="DIR", help="where to write")
     compare = commands.add_parser("diff", help="say what changed between two reports")
     compare.add_argument("old", type=Path, nargs="?", default=BASELINE, help=f"default: {BASELINE}")
     compare.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
-    compare.add_argument("--markdown", action="store_true", help="for a pull request's comment")
+    compare.add_argument("--markdown", action="store_true", help="as Markdown, for a comment")
     compare.add_argument(
         "--files",
         type=Path,
         default=os.devnull,
-        help="names, each ended by a zero byte, of files that changed as well",
+        help="file with the names of other changed files, each ended by a zero byte",
     )
     many = commands.add_parser("history", help="one page of all records in a folder")
     many.add_argument("folder", type=Path, metavar="DIR")

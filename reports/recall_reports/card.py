@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recall_reports import phrases, summary
 from recall_reports.html import environment
@@ -12,8 +12,7 @@ WIDTH, MARGIN, ROW = 760, 24, 66
 BAR = WIDTH - 2 * MARGIN  # length of the bar of the paper with most claims
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A piece of a bar, in the colour of its state."""
 
     x: float

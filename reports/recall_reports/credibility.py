@@ -4,8 +4,7 @@ import math
 from collections import Counter
 from typing import NamedTuple
 
-from recall_reports import summary
-from recall_reports.record import Claim, ErrorBudget, PaperBudget, Record
+from recall_reports.record import Claim, PaperBudget, Record
 
 
 class Spent(NamedTuple):
@@ -17,65 +16,35 @@ class Spent(NamedTuple):
     spent: float
 
 
+def decided(record: Record) -> list[Claim]:
+    """The claims with a verdict, exploratory ones included."""
+    return [claim for claim in record.claims if claim.state == "DECIDED"]
+
+
 def spending(record: Record) -> list[Spent]:
-    """What each paper's decided claims own of the error budget, exploratory ones included."""
-    claims = summary.by_paper(record.claims)
-    found = []
-    for key, budget in record.suite.error_budget.papers.items():
-        decided = sum(claim.state == "DECIDED" for claim in claims.get(key, ()))
-        found.append(Spent(key, budget, decided, decided * budget.per_claim))
-    return found
+    """What each paper's decided claims own of the error budget."""
+    counts = Counter(claim.source.paper for claim in decided(record))
+    return [
+        Spent(key, budget, counts[key], counts[key] * budget.per_claim)
+        for key, budget in record.suite.error_budget.papers.items()
+    ]
 
 
-def kept_back(budget: ErrorBudget) -> float:
-    """The share of the error budget that no paper of this run has."""
-    return max(0.0, 1 - sum(paper.share for paper in budget.papers.values()))
+def certified(record: Record) -> tuple[list[Claim], float]:
+    """The decided claims with a certificate, and the sum of their probabilities."""
+    found = [claim for claim in decided(record) if claim.certificate is not None]
+    return found, math.fsum(claim.certificate or 0.0 for claim in found)
 
 
-class Certified(NamedTuple):
-    """Decided claims with a certificate, those whose rule is exact, and those without one."""
-
-    claims: int
-    exact: int
-    without: int
-    total: float
-
-
-def certified(record: Record) -> Certified:
-    """The certificates of decided claims: how many, and the sum of their probabilities."""
-    decided = [claim for claim in record.claims if claim.state == "DECIDED"]
-    found = [claim for claim in decided if claim.certificate is not None]
-    return Certified(
-        claims=len(found),
-        exact=sum(claim.rule.exact for claim in found),
-        without=len(decided) - len(found),
-        total=math.fsum(claim.certificate or 0.0 for claim in found),
-    )
-
-
-class Draws(NamedTuple):
-    """Evidence sets in the ledger, claims with more than one, and what all of them may err."""
-
-    total: int
-    again: int
-    at_most: float
-
-
-def draws(record: Record) -> Draws:
-    """How often evidence of this run's claims was drawn, and the error rate of all together."""
+def drawn(record: Record) -> float:
+    """The probability that any of the evidence sets that were drawn for this run's claims errs."""
     shares = record.suite.error_budget.papers
-    return Draws(
-        total=sum(claim.draws for claim in record.claims),
-        again=sum(claim.draws > 1 for claim in record.claims),
-        at_most=math.fsum(
-            claim.draws * shares[claim.source.paper].per_claim for claim in record.claims
-        ),
-    )
+    return math.fsum(claim.draws * shares[claim.source.paper].per_claim for claim in record.claims)
 
 
 def looks(record: Record) -> list[tuple[int, int]]:
     """At which look claims were decided, and how many at each."""
-    return sorted(Counter(c.looks for c in record.claims if c.state == "DECIDED").items())
+    return sorted(Counter(claim.looks for claim in decided(record)).items())
 
 
 def reused(record: Record) -> list[Claim]:

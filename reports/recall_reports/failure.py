@@ -1,7 +1,7 @@
 """Why a claim failed, line by line: what pytest prints of it."""
 
 from recall_reports import phrases
-from recall_reports.record import Cell, Claim, Component, Control
+from recall_reports.record import Claim
 
 GAP = {
     "ratio": "{:.2%} of the prediction",
@@ -41,15 +41,10 @@ def _theorem(claim: Claim) -> str:
         return phrases.sentence(says)
     estimand = claim.rule.method.partition(". ")[0]
     place = phrases.component_name(claim, head, head.params)
-    predicted = _predicted(claim, head)
+    cells = [cell for cell in claim.cells if cell.params == head.params]
+    predicted = cells[0].predicted if len(cells) == 1 else None
     predicts = "" if predicted is None else f"{phrases.setting(predicted)} predicted, "
     return f"{says}. At {place}: {predicts}region {phrases.bounds(head.region)} ({estimand})."
-
-
-def _predicted(claim: Claim, component: Component) -> float | str | None:
-    """What is predicted for the cell that a component is about, if it is about one alone."""
-    cells: list[Cell] = [cell for cell in claim.cells if cell.params == component.params]
-    return cells[0].predicted if len(cells) == 1 else None
 
 
 def _data(claim: Claim) -> str:
@@ -76,23 +71,18 @@ def _off_by(claim: Claim) -> str:
         if edge is None:
             continue
         ends = head.interval if refuted else head.one_sided
-        near, far = (ends.low, ends.high) if sign > 0 else (ends.high, ends.low)
-        end = near if refuted else far
+        end = ends.low if refuted == (sign > 0) else ends.high
         if end is None:
             if not refuted:
                 found.append(f"the data give no bound beyond the {name} edge")
         elif sign * (end - edge) > 0:
             beyond = f"{_gap(claim, sign * (end - edge))} beyond the {name} edge"
-            estimate = _of_the_estimate(claim, head, sign, edge)
-            found.append(f"{'at least' if refuted else 'bounds reach'} {beyond}{estimate}")
+            if head.estimate is not None:
+                far = sign * (head.estimate - edge)
+                side = "beyond" if far > 0 else "inside"
+                beyond += f" (the estimate is {_gap(claim, abs(far))} {side})"
+            found.append(f"{'at least' if refuted else 'bounds reach'} {beyond}")
     return f"{', '.join(found)}." if found else "nothing that can be said."
-
-
-def _of_the_estimate(claim: Claim, component: Component, sign: int, edge: float) -> str:
-    if component.estimate is None:
-        return ""
-    beyond = sign * (component.estimate - edge)
-    return f" (the estimate is {_gap(claim, abs(beyond))} {'beyond' if beyond > 0 else 'inside'})"
 
 
 def _gap(claim: Claim, size: float) -> str:
@@ -103,11 +93,11 @@ def _gap(claim: Claim, size: float) -> str:
 def _error(claim: Claim, share: float, budget: float) -> str:
     if claim.rule.scale == NO_SAMPLING:
         return "none from sampling: an identity spends nothing of the error budget."
-    what = "refutes" if claim.verdict == "REFUTED" else "decided"
+    what = "refuted" if claim.verdict == "REFUTED" else "decided"
     exact = "at most" if claim.rule.exact else "nominally"
     spent = (
-        f"{what} wrongly with probability {exact} {phrases.number(share)}, its share of the "
-        f"error budget {phrases.number(budget)}"
+        f"{what} wrongly with probability {exact} {phrases.number(share)}, its slot of the "
+        f"error budget of {phrases.number(budget)}"
     )
     notes = [spent, phrases.certificate(claim), phrases.draws(claim)]
     return f"{'; '.join(filter(None, notes))}."
@@ -117,12 +107,23 @@ def _controls(claim: Claim) -> str:
     if not claim.controls:
         return "none declared."
     refuted = [control.id for control in claim.controls if control.verdict == "REFUTED"]
-    standing = [_standing(entry) for entry in claim.controls if entry.verdict != "REFUTED"]
+    standing = [
+        f"{control.id} {phrases.finding(control)} against {phrases.region(control)}"
+        for control in claim.controls
+        if control.verdict != "REFUTED"
+    ]
     if not standing:
         return f"none stands; the data refute {', '.join(refuted)}."
     also = f"; the data refute {', '.join(refuted)}" if refuted else ""
+    loose = [
+        control.id
+        for control in claim.controls
+        if control.verdict == "SUPPORTED"
+        if control.region and None in (control.region.low, control.region.high)
+    ]
+    if loose:
+        also += (
+            f"; a bound that is loose leaves room for {', '.join(loose)}: plant an error that "
+            "moves it past the estimate"
+        )
     return f"not refuted: {', '.join(standing)}{also}."
-
-
-def _standing(control: Control) -> str:
-    return f"{control.id} {phrases.finding(control)} against {phrases.region(control)}"

@@ -3,9 +3,8 @@
 import os
 import tempfile
 from collections.abc import Mapping
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -111,13 +110,6 @@ def refuse_foreign(directory: Path) -> None:
             )
 
 
-class Place(NamedTuple):
-    """Where in a record, and what is wrong there."""
-
-    path: str
-    problem: str
-
-
 def validated(found: object) -> Record:
     """The record that plain JSON types or a record hold, its texts clean.
 
@@ -141,55 +133,19 @@ def validated(found: object) -> Record:
         record = msgspec.convert(plain, Record)
     except msgspec.ValidationError as error:
         problem, _, path = str(error).partition(" - at `$.")
-        raise _invalid(plain, Place(path.rstrip("`"), problem)) from None
-    wrong = _inconsistency(record)
-    if wrong is not None:
-        raise _invalid(plain, wrong)
+        raise _invalid(plain, path.rstrip("`"), problem) from None
+    for path, problem in contradictions(record):
+        raise _invalid(plain, path, problem)
     return record
 
 
-def _invalid(plain: Any, place: Place) -> ReportError:
-    path = place.path or "the record"
+def _invalid(plain: Any, path: str, problem: str) -> ReportError:
+    path = path or "the record"
     if path.startswith("claims["):
         claim = plain["claims"][int(path.removeprefix("claims[").partition("]")[0])]
         if isinstance(claim, Mapping) and "id" in claim:
             path += f" (claim {claim['id']})"
     return ReportError(
-        f"invalid record: {path}: {place.problem}. `python -m recall_reports schema` prints the "
+        f"invalid record: {path}: {problem}. `python -m recall_reports schema` prints the "
         "format; correct the code that made this record, or run `pytest claims/` for a new one"
     )
-
-
-def _inconsistency(record: Record) -> Place | None:
-    """What types cannot say: unique ids, references to what is there, verdicts that follow."""
-    ids = set[str]()
-    papers = [paper.key for paper in record.papers]
-    for index, claim in enumerate(record.claims):
-        if claim.id in ids:
-            return Place(f"claims[{index}].id", "a second claim of this name")
-        ids.add(claim.id)
-        if claim.source.paper not in papers:
-            problem = f"{claim.source.paper!r} is not a paper of this record"
-            return Place(f"claims[{index}].source.paper", problem)
-        if claim.source.paper not in record.suite.error_budget.papers:
-            problem = f"{claim.source.paper!r} has no share of the error budget"
-            return Place(f"claims[{index}].source.paper", problem)
-        budget = record.suite.error_budget.papers[claim.source.paper]
-        for field, problem in contradictions(claim, budget):
-            return Place(f"claims[{index}].{field}", problem)
-    graphs = {
-        f"papers[{index}].statements": {entry.id: entry.rests_on for entry in paper.statements}
-        for index, paper in enumerate(record.papers)
-    }
-    graphs["derivations"] = {entry.module: entry.rests_on for entry in record.derivations}
-    for place, rests_on in graphs.items():
-        for index, bases in enumerate(rests_on.values()):
-            for name in bases:
-                if name not in rests_on:
-                    return Place(f"{place}[{index}].rests_on", f"{name!r} is not among them")
-        try:
-            TopologicalSorter(rests_on).prepare()
-        except CycleError as error:
-            circle = " <- ".join(reversed(error.args[1]))
-            return Place(place, f"{circle} rest on one another in a circle")
-    return None

@@ -1,6 +1,8 @@
 """The report as one HTML file that needs no network, no script and no other file."""
 
-from collections.abc import Mapping, Sequence
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -9,7 +11,6 @@ from markupsafe import Markup, escape
 
 from recall_reports import credibility, formula, hunted, phrases, plots, summary
 from recall_reports.plots.bars import Bar, bars, overshoot
-from recall_reports.policy import policy
 from recall_reports.record import Claim, Component, Paper, Record
 
 IN_FULL_VIEW = 10  # components; the others fold away
@@ -37,7 +38,7 @@ def render(record: Record, *, pictures: bool = True) -> str:
             record=record,
             suite=record.suite,
             views={claim.id: _view(claim, pictures=pictures) for claim in record.claims},
-            bars={**_each_on_its_own_scale(claims), **_all_on_one_scale(exploratory)},
+            bars=_bars([*([claim] for claim in claims), exploratory]),
             groups=summary.groups(claims),
             exploratory=exploratory,
             headline=summary.headline(record),
@@ -90,6 +91,16 @@ def environment() -> Environment:
     return environment
 
 
+def policy(*texts: str) -> str:
+    """What the page may do: apply this style sheet, run this script, and use no network."""
+    hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in texts)
+    sheet, script = (f"'sha256-{digest.decode()}'" for digest in hashes)
+    return (
+        f"default-src 'none'; style-src {sheet}; script-src {script}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
 def _include_raw(name: str) -> Markup:
     """A file of the templates as it is (the style sheet, the script)."""
     loader = environment().loader
@@ -107,15 +118,11 @@ def _view(claim: Claim, *, pictures: bool) -> View:
     return View(rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], panels)
 
 
-def _each_on_its_own_scale(claims: Sequence[Claim]) -> Mapping[str, Bar]:
-    return {
-        claim.id: bars([claim.head], log=claim.rule.scale == "error")[0]
-        for claim in claims
-        if claim.head is not None
-    }
-
-
-def _all_on_one_scale(claims: Sequence[Claim]) -> Mapping[str, Bar]:
-    """Bars that can be compared with one another where regions agree."""
-    heads = {claim.id: claim.head for claim in claims if claim.head is not None}
-    return dict(zip(heads, bars(list(heads.values())), strict=True))
+def _bars(groups: Iterable[Sequence[Claim]]) -> Mapping[str, Bar]:
+    """The bars of claims; those of a group can be compared with one another where regions agree."""
+    found: dict[str, Bar] = {}
+    for group in groups:
+        heads = {claim.id: claim.head for claim in group if claim.head is not None}
+        log = len(group) == 1 and group[0].rule.scale == "error"
+        found |= zip(heads, bars([*heads.values()], log=log), strict=True)
+    return found

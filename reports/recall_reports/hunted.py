@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator
 
 from recall_reports import phrases
-from recall_reports.record import Claim, Parameters, Record
+from recall_reports.record import Claim, Record
 
 
 def lines(record: Record) -> Iterator[str]:
@@ -15,7 +15,7 @@ def lines(record: Record) -> Iterator[str]:
         yield f"hunt {claim.id}: {violation(claim) or summary(claim)}"
     left = len(hunted) - len(searched)
     if left:
-        yield f"hunt: {left} claims were not searched; their records say why"
+        yield f"hunt: {phrases.claims(left)} not searched; the record says why"
 
 
 def violation(claim: Claim) -> str:
@@ -23,8 +23,9 @@ def violation(claim: Claim) -> str:
     found = claim.hunt.confirmed if claim.hunt else None
     if found is None:
         return ""
+    place = phrases.parameters(found.params, claim.symbols)
     return (
-        f"violated at {at(claim, found.params)}, confirmed on fresh evidence with error "
+        f"violated at {place}, confirmed on fresh evidence with error "
         f"probability {phrases.number(found.alpha, 2)} (confirmation {found.number} of the ledger, "
         f"which shows it again: {claim.replay} --hunt 1s)"
     )
@@ -38,25 +39,21 @@ def summary(claim: Claim) -> str:
     text = f"no violation in {hunt.tried} points of its regime"
     if hunt.suspected:
         text = f"a point of {hunt.tried} fails and is not yet shrunk: a longer hunt judges it"
-    if hunt.exhausted:
+    elif hunt.exhausted:
         text += ", all that there are"
     if hunt.refused:
         often = textwrap.shorten(next(iter(hunt.refused)), 120, placeholder=" …")
         text += f"; {sum(hunt.refused.values())} could not be tried, most often by “{often}”"
     worst = hunt.points[0] if hunt.points else None
     if worst is not None and worst.discrepancy is not None:
-        text += f"; nearest at {at(claim, worst.params)}, {_gap(claim, worst.discrepancy)}"
+        place = phrases.parameters(worst.params, claim.symbols)
+        text += f"; nearest at {place}, {_gap(claim, worst.discrepancy)}"
     return text
 
 
 def _gap(claim: Claim, discrepancy: float) -> str:
     """A region with one edge has no size to measure by."""
+    size = phrases.number(abs(discrepancy), 2)
     if all(None not in (part.region.low, part.region.high) for part in claim.components):
-        return f"{discrepancy:+.2f} regions"
-    side = "beyond" if discrepancy > 0 else "within"
-    return f"{phrases.number(abs(discrepancy), 2)} {side} the edge"
-
-
-def at(claim: Claim, params: Parameters) -> str:
-    """A point in the paper's letters."""
-    return phrases.parameters(params, claim.symbols)
+        size = f"{abs(discrepancy):.2f} of the region's size"
+    return f"{size} {'beyond' if discrepancy > 0 else 'within'} the edge"

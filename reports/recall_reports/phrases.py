@@ -1,11 +1,15 @@
 """The phrases, symbols and numbers that all reports share, so that no two of them disagree."""
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from recall_reports.record import Claim, Component, Control, Parameters, Range
 from recall_reports.values import Verdict
+
+SYMBOL = re.compile(r"[b-z](?![a-z])")
+"""How a text begins whose first letter is a quantity's name; an article is none."""
 
 SYMBOLS = {
     "SUPPORTED": "✓",
@@ -36,8 +40,8 @@ PLACES = {
 
 PROVENANCE = {
     "stated": "in the paper's own abstract",
-    "reported": "quoted or paraphrased by the paper's reviewers or readers",
-    "derived": "our own derivation, which makes a stated or reported result quantitative",
+    "reported": "quoted or paraphrased by reviewers or readers of the paper",
+    "derived": "our own derivation, which turns a stated or reported result into numbers",
 }
 
 RESOLUTION = {
@@ -120,6 +124,8 @@ def number(value: float | None, digits: int = 3) -> str:
         return "–"
     if value == 0:
         return "0"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
     size = abs(value)
     if not 1e-3 <= size < 1e6:
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
@@ -219,27 +225,22 @@ def reason(claim: Claim) -> str:
 
 
 def standing(claim: Claim) -> str:
-    """How the evidence stands to the regions and controls, as a sentence; empty if there is none.
-
-    An interval beyond its region refutes; what supports are one-sided bounds inside it.
-    """
+    """Where the bounds lie and whether controls are refuted, as a sentence; empty without any."""
     head = claim.head
     if head is None:
         return ""
     total = len(claim.components)
     verdicts = [component.verdict for component in claim.components]
-    refuted, undecided = (verdicts.count(v) for v in (Verdict.REFUTED, Verdict.INCONCLUSIVE))
-    at = f"worst at {component_name(claim, head, head.params)}:"
-    if refuted:
-        return (
-            f"The intervals of {refuted} of {total} components are disjoint from "
-            f"their regions, {at} {bounds(head.interval)} against {bounds(head.region)}."
-        )
-    if undecided:
-        return (
-            f"The bounds of {undecided} of {total} components overlap the "
-            f"edge of their regions, {at} {bounds(head.one_sided)} against {bounds(head.region)}."
-        )
+    for verdict, where in (
+        (Verdict.REFUTED, "lie outside the region"),
+        (Verdict.INCONCLUSIVE, "reach over an edge of the region"),
+    ):
+        if count := verdicts.count(verdict):
+            whose, at = "The bounds", ""
+            if total > 1:
+                whose += f" of {count} of {total} components"
+                at = f", worst at {component_name(claim, head, head.params)}"
+            return f"{whose} {where}{at}: {bounds(head.shown)} against {bounds(head.region)}."
     inside = f"The bounds of all {total} components lie inside their regions"
     if total == 1:
         inside = "The bounds lie inside the region"
@@ -256,9 +257,14 @@ def claims(number: int) -> str:
 
 
 def sentence(text: str) -> str:
-    """The text with a capital first letter and a full stop."""
+    """The text with a full stop and a capital first letter, unless that is a symbol, as in `d > 8`.
+
+    >>> sentence("d >= 12"), sentence("a mean")
+    ('d >= 12.', 'A mean.')
+    """
     text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    first = text[:1] if SYMBOL.match(text) else text[:1].upper()
+    return first + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def resolution(claim: Claim) -> str:
@@ -278,7 +284,7 @@ def certificate(claim: Claim) -> str:
         return ""
     if claim.certificate == 0:
         return "never wrongly refuted by chance"
-    how = "exact" if claim.rule.exact else "certified in a world made of its own evidence"
+    how = "exact" if claim.rule.exact else "certified on values of its simulation under other seeds"
     return f"wrongly refuted with probability at most {number(claim.certificate, 2)}, {how}"
 
 

@@ -166,21 +166,13 @@ def assumptions(claims: Iterable[Claim]) -> dict[str, dict[str, dict[str, list[C
     return found
 
 
-def by_paper(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
-    """The claims by the key of their paper, in the order of the record."""
-    found: dict[str, list[Claim]] = {}
-    for claim in claims:
-        found.setdefault(claim.source.paper, []).append(claim)
-    return found
-
-
 def overview(record: Record) -> list[Overview]:
     """The papers in the order of the record's claims; exploratory ones count like the others."""
     papers = {paper.key: paper for paper in record.papers}
-    return [
-        Overview(papers[key], len(members), count(members))
-        for key, members in by_paper(record.claims).items()
-    ]
+    members: dict[str, list[Claim]] = {}
+    for claim in record.claims:
+        members.setdefault(claim.source.paper, []).append(claim)
+    return [Overview(papers[key], len(found), count(found)) for key, found in members.items()]
 
 
 def alike(claims: Iterable[Claim]) -> list[list[Claim]]:

@@ -26,12 +26,14 @@ WIDE = 112  # columns from which region and resolution have room
 MANY = 8
 """Claims that were not run or only explored are named up to this number, else with -v only."""
 PLAIN = str.maketrans(
-    {"✓": "+", "✕": "x", "◆": "*", "◇": "o", "–": "-", "≤": "<=", "≥": ">=", "∞": "inf", "…": "."}
+    dict(zip("✓✕◆◇–…“”", '+x*o-.""', strict=True)) | {"≤": "<=", "≥": ">=", "∞": "inf"}
 )
 
 
 def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None:
     """Print the verdict table, the failures with their reasons, and the outcome in one sentence.
+
+    On a console of ASCII all of it is ASCII.
 
     Args:
         record: of a run.
@@ -39,14 +41,7 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
         verbosity: below 0 there is no table, and claims that were not run are left out; above 0
             the table has a line more for each claim, on what was spent and what it resolves.
     """
-    unicode = not console.options.ascii_only
-    console.print(verdict_table(record, console.width, unicode=unicode, verbosity=verbosity))
-
-
-def verdict_table(
-    record: Record, width: int = 80, *, unicode: bool = True, verbosity: int = 0
-) -> RenderableType:
-    """The same as something that rich can print; without `unicode` it is ASCII throughout."""
+    width, unicode = console.width, not console.options.ascii_only
     parts: list[RenderableType] = []
     claims, exploratory = map(summary.tried, summary.split(record))
     verbose, quiet = verbosity > 0, verbosity < 0
@@ -73,7 +68,7 @@ def verdict_table(
     budget = record.suite.error_budget
     spent = (
         f"Error budget of this run {phrases.number(budget.probability)}, "
-        f"{phrases.number(budget.allocated, 2)} allocated."
+        f"{phrases.number(budget.allocated, 2)} of it spent."
     )
     if not quiet:
         parts.append(_fit(Text(spent, style="dim"), unicode))
@@ -81,7 +76,7 @@ def verdict_table(
     parts.append(_fit(Text(summary.sentence(record), style="bold"), unicode))
     if summary.explored(record):
         parts.append(_fit(Text(phrases.EXPLORED, style=STYLES["EXPLORED"]), unicode))
-    return Group(*parts)
+    console.print(Group(*parts))
 
 
 def _table(claims: Sequence[Claim], *, width: int, unicode: bool, verbose: bool) -> Table:
@@ -128,7 +123,9 @@ def _cells(claim: Claim, *, wide: bool, verbose: bool) -> list[Text]:
     missed = claim.state == "DECIDED" and refuted < total
     finding = Text(phrases.finding(claim.head))
     if verbose and claim.judged:
-        finding.append(f"\n{_effort(claim)}", style="dim")
+        looks = f"look {claim.looks} of {claim.looks_planned}"
+        effort = f"{looks}, {phrases.number(claim.replicates)} replicates"
+        finding.append(f"\n{effort}", style="dim")
         if not wide:
             finding.append(f"\n{phrases.resolution(claim)}", style="dim")
     cells = [
@@ -141,11 +138,6 @@ def _cells(claim: Claim, *, wide: bool, verbose: bool) -> list[Text]:
         Text(f"{claim.seconds:.0f} s"),
     ]
     return cells if wide else cells[:3] + cells[5:]
-
-
-def _effort(claim: Claim) -> str:
-    looks = f"look {claim.looks} of {claim.looks_planned}"
-    return f"{looks}, {phrases.number(claim.replicates)} replicates"
 
 
 def _fit(text: Text, unicode: bool) -> Text:

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from recall_reports import card, files, html, markdown
-from recall_reports.cite import crate, statement
+from recall_reports import card, cite, files, html, markdown
 from recall_reports.errors import ReportError
 from recall_reports.files import refuse_foreign, validated
 from recall_reports.record import Record
@@ -37,8 +36,8 @@ def write(
     written["json"] = files.dump(record, directory / "report.json")
     about = [*render(record, directory, written, pictures=pictures).values()]
     record = files.load(written["json"])  # its texts are clean
-    for name, cite in {"ro-crate-metadata.json": crate, "test-result.json": statement}.items():
-        written[name] = files.replace_text(directory / name, cite.render(record, about))
+    for name, text in cite.render(record, about).items():
+        written[name] = files.replace_text(directory / name, text)
     return written
 
 

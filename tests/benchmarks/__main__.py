@@ -1,62 +1,32 @@
 """Print every benchmark in one table; status 1 when a promise is not kept."""
 
 import argparse
-import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
+import torch
 from rich.console import Console
 
-from tests.benchmarks import (
-    collection,
-    growth,
-    hunts,
-    large_vocabulary,
-    pages,
-    recall,
-    samples,
-    scaling,
-    three_steps,
-)
+from tests.benchmarks import hunts, recall, three_steps
 from tests.benchmarks.table import Section, as_markdown, notes
-from tests.benchmarks.timing import available, machine, on_cuda
+from tests.benchmarks.timing import available, machine
 from tests.mutation.planted import PLANTED
 
 PARTS: Mapping[str, Callable[[argparse.Namespace], Section]] = {
-    "three-steps": lambda given: three_steps.section(given.device, given.threads),
-    "recall": lambda given: recall.section(given.device, given.threads),
-    "large-vocabulary": lambda given: large_vocabulary.section(
-        "large-vocabulary", given.threads, large_vocabulary.LARGE
-    ),
-    "samples": lambda _: samples.section(),
-    "pages": lambda _: pages.section(),
-    "collection": lambda _: collection.section(),
-    "language-model": lambda given: (
-        recall.language_model(given.device, given.threads)
-        if on_cuda(given.device)
-        else large_vocabulary.section(
-            "language-model", given.threads, large_vocabulary.LANGUAGE_MODEL
-        )
-    ),
-    "growth": lambda given: growth.section(given.largest),
-    "scaling": lambda given: scaling.section(
-        given.ledger, given.workers, given.pace, given.selected
-    ),
+    "three-steps": lambda given: three_steps.section(given.device),
+    "recall": lambda given: recall.section(given.device),
+    "language-model": lambda given: recall.language_model(given.device),
     "hunt": lambda given: hunts.section(given.planted, given.true, given.minutes),
 }
-ONLY_BY_NAME = ("language-model", "growth", "scaling", "hunt")
-"""The first takes minutes and 9 GB, the second half an hour, the third a ledger and an hour, the
-last as long as it is given."""
+ONLY_BY_NAME = ("language-model", "hunt")
+"""The first is meant for a GPU; the other takes as long as it is given."""
 
 HEAD = """# Benchmarks
 
     python -m tests.benchmarks
 
-prints this file but for what was measured once, and for what has to be named, as in `python -m
-tests.benchmarks growth`: `growth`, which takes half an hour, `scaling`, which takes a ledger and an
-hour, `language-model`, which takes minutes and 9 GB, and `hunt`, whose table is HUNTS.md. A factor
-above 1 is in favour of ours.
+prints the first table. Others have to be named: `language-model`, which is meant for a GPU, and
+`hunt`, whose table is HUNTS.md. A factor above 1 is in favour of ours.
 
 {machine}.
 """
@@ -72,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.error(f"no planted error {', '.join(wrong)}; there are {', '.join(PLANTED)}")
     if not available(given.device):
         options.error(f"no device {given.device}: torch finds no CUDA; use --device cpu")
+    torch.set_num_threads(given.threads)
     err = Console(stderr=True)
     sections = []
     for name in given.names or (part for part in PARTS if part not in ONLY_BY_NAME):
@@ -105,25 +76,6 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument(
         "--true", type=int, default=0, metavar="N", help="for hunt: N more of the right theory"
-    )
-    result.add_argument(
-        "--ledger",
-        type=Path,
-        default=scaling.LEDGER,
-        help="for scaling: of a finished run of the standard tier",
-    )
-    result.add_argument(
-        "--workers",
-        type=lambda text: tuple(map(int, text.split(","))),
-        default=scaling.WORKERS,
-        help="for scaling: how many, such as 2,16",
-    )
-    result.add_argument(
-        "--largest", type=float, default=math.inf, help="for growth: no size above this"
-    )
-    result.add_argument("--pace", type=float, default=1.0, help="for scaling: how fast to replay")
-    result.add_argument(
-        "--selected", nargs="+", default=["claims/"], help="for scaling: what pytest is given"
     )
     return result
 

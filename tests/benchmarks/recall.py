@@ -8,7 +8,7 @@ import torch
 from simulation import decoding
 from simulation.memory import linear
 from tests.benchmarks.table import Section, compared
-from tests.benchmarks.timing import Timing, in_turns, isolated, on_cuda, peak_mib, timed
+from tests.benchmarks.timing import Timing, in_turns, on_cuda, timed
 
 Sizes = tuple[int, int]
 Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
@@ -24,7 +24,7 @@ LEAST_SHARE_OF_PEAK, MOST_SECONDS = 0.6, 60.0
 NOTE = (
     "the label of each of V values among V labels, float64, one replicate; against "
     "`(values @ memory.T) @ u.T` and its argmax, which give the same labels. Least of 5 runs, in "
-    "turns; memory is the peak beyond the arguments. Products: operations of the two matrix "
+    "turns. Products: operations of the two matrix "
     "products of recall over the time of the whole recall, argmax included, against a plain "
     "`torch.mm` of the larger product's shapes into a given matrix: the measured peak."
 )
@@ -62,12 +62,6 @@ def speed(sizes: Sizes, device: str, rounds: int = 5) -> list[Timing]:
     return in_turns((lambda: tiled(*tensors), lambda: dense(*tensors)), rounds, device)
 
 
-def memory_of(method: str, sizes: Sizes, device: str) -> float:
-    """Peak memory of the method of that name in this module, in MiB."""
-    function, tensors, small = globals()[method], draw(sizes, device), draw((64, 8), device)
-    return peak_mib(lambda: function(*tensors), lambda: function(*small), device)
-
-
 def efficiency(sizes: Sizes, dtype: str, device: str, rounds: int = 5) -> list[float]:
     """Operations a second, in units of 10^9, of recall and of a plain product."""
     vocab_size, dim = sizes
@@ -80,23 +74,15 @@ def efficiency(sizes: Sizes, dtype: str, device: str, rounds: int = 5) -> list[f
     return [1e-9 * (larger + 2 * vocab_size * dim**2) / ours.wall, 1e-9 * larger / plain.wall]
 
 
-def section(
-    device: str, threads: int, sizes: Sequence[Sizes] = SIZES, product: Sizes | None = None
-) -> Section:
-    """Time and memory at each size, and operations a second in both precisions."""
+def section(device: str, sizes: Sequence[Sizes] = SIZES, product: Sizes | None = None) -> Section:
+    """Time at each size, and operations a second in both precisions."""
     rows, kept = [], True
     for each in sizes:
-        ours, theirs = isolated(threads, speed, each, device)
-        lean = isolated(threads, memory_of, "tiled", each, device)
-        heavy = isolated(threads, memory_of, "dense", each, device)
-        case = f"V, d = {each[0]}, {each[1]}"
-        rows += [
-            compared(f"{case}: time", 1e3 * ours.wall, "dense", 1e3 * theirs.wall, "ms"),
-            compared(f"{case}: memory", lean, "dense", heavy, "MiB"),
-        ]
+        ours, theirs = (1e3 * timing.wall for timing in speed(each, device))
+        rows.append(compared(f"V, d = {each[0]}, {each[1]}: time", ours, "dense", theirs, "ms"))
     large = product or PRODUCTS[torch.device(device).type]
     for dtype in ("float64", "float32"):
-        found, peak = isolated(threads, efficiency, large, dtype, device)
+        found, peak = efficiency(large, dtype, device)
         case, against = f"V, d = {large[0]}, {large[1]}: products, {dtype}", "torch.mm"
         if on_cuda(device) and dtype == "float32":
             kept, against = found >= LEAST_SHARE_OF_PEAK * peak, f"{against} (promised: 0.6)"
@@ -104,9 +90,9 @@ def section(
     return Section("recall", tuple(rows), NOTE, kept)
 
 
-def language_model(device: str, threads: int, sizes: Sizes = LANGUAGE_MODEL) -> Section:
+def language_model(device: str, sizes: Sizes = LANGUAGE_MODEL) -> Section:
     """Recall of every pair of a vocabulary on a device, from the draws to the share recalled."""
-    seconds = isolated(threads, recall_seconds, sizes, device)
+    seconds = recall_seconds(sizes, device)
     row = compared(
         f"V, d = {sizes[0]}, {sizes[1]}, {device}", seconds, "promised", MOST_SECONDS, "s"
     )

@@ -1,31 +1,25 @@
-"""Time and peak memory of one replicate: closed form against automatic differentiation.
+"""Time of one replicate: closed form against automatic differentiation.
 
 Both sides take the same batch, in the same process, with the same threads, one after the other,
 and do the whole three steps.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from simulation.attention import oracle, sampling, three_steps
 from tests.benchmarks.table import Section, compared
-from tests.benchmarks.timing import Timing, in_turns, isolated, on_cuda, peak_mib
+from tests.benchmarks.timing import Timing, in_turns, on_cuda
 
 Sizes = tuple[int, int, int, int]
 
 PROMISED: Mapping[Sizes, float] = {(1024, 8192, 32, 64): 25.0, (2048, 16384, 32, 64): 50.0}
 """Least ratio of the two times on a CPU, by (vocab_size, samples, length, dim)."""
 PROMISED_ON_CUDA = 20.0
-LARGE: Sequence[Sizes] = ((4096, 65536, 32, 64), (16384, 16384, 32, 64), (32768, 65536, 32, 64))
-"""Sizes at which only the closed form is measured, for its memory."""
-SMALL: Sizes = (64, 128, 4, 8)
-
 NOTE = (
     "one replicate (of 16 at a time on CUDA, which has to be kept busy), the whole three steps, "
-    "float64; least of 50 runs of the closed form and of 5 of automatic differentiation, in turns "
-    "in one process. Memory is the peak beyond what the batch itself takes, and grows as N L + V "
-    "d, not as V x V."
+    "float64; least of 50 runs of the closed form and of 5 of automatic differentiation, in turns."
 )
 
 
@@ -58,38 +52,16 @@ def speed(sizes: Sizes, device: str, rounds: int = 5) -> list[Timing]:
     return [Timing(ours.wall / count, ours.processor / count), theirs]
 
 
-def memory(method: str, sizes: Sizes, device: str) -> float:
-    """Peak memory of the method of that name in this module, in MiB."""
-    function, batch, small = globals()[method], draw(sizes, device), draw(SMALL, device)
-    return peak_mib(lambda: function(batch), lambda: function(small), device)
-
-
-def section(
-    device: str,
-    threads: int,
-    promised: Mapping[Sizes, float] = PROMISED,
-    large: Sequence[Sizes] = LARGE,
-) -> Section:
-    """Time and memory at the promised sizes, memory at larger ones."""
+def section(device: str, promised: Mapping[Sizes, float] = PROMISED) -> Section:
+    """Time at the promised sizes."""
     rows, kept = [], True
     for sizes, on_cpu in promised.items():
-        fast, slow = isolated(threads, speed, sizes, device)
-        lean = isolated(threads, memory, "closed_form", sizes, device)
-        heavy = isolated(threads, memory, "by_autograd", sizes, device)
-        case, least = name(sizes), PROMISED_ON_CUDA if on_cuda(device) else on_cpu
+        fast, slow = speed(sizes, device)
+        case = "V, N, L, d = " + ", ".join(map(str, sizes))
+        least = PROMISED_ON_CUDA if on_cuda(device) else on_cpu
         kept &= slow.wall >= least * fast.wall
         for kind, against in (("wall", f"autograd (promised: {least:.0f})"), ("processor", "")):
             ours, theirs = (1e3 * getattr(timing, kind) for timing in (fast, slow))
             told = f"{case}: {kind} time"
             rows.append(compared(told, ours, against or "autograd", theirs, "ms"))
-        rows.append(compared(f"{case}: memory", lean, "autograd", heavy, "MiB"))
-    for sizes in large:
-        lean = isolated(threads, memory, "closed_form", sizes, device)
-        square = 8 * sizes[0] ** 2 / 2**20
-        rows.append(compared(f"{name(sizes)}: memory", lean, "one V x V matrix", square, "MiB"))
     return Section("three-steps", tuple(rows), NOTE, kept)
-
-
-def name(sizes: Sizes) -> str:
-    """The sizes in words."""
-    return "V, N, L, d = " + ", ".join(map(str, sizes))

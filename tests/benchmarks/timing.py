@@ -1,6 +1,5 @@
-"""Time and peak memory of a function on a CPU or a CUDA device, and the machine they are of."""
+"""Time of a function on a CPU or a CUDA device, and the machine that it is of."""
 
-import gc
 import multiprocessing
 import platform
 import re
@@ -8,14 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
 import torch
 
 from recall_claims.evidence.executors import cores
 
-P = ParamSpec("P")
-T = TypeVar("T")
 Work = Callable[[], object]
 
 
@@ -78,42 +74,6 @@ def synchronize(device: str) -> None:
     """Wait until the device has done all that was asked of it; a CPU always has."""
     if on_cuda(device):
         torch.cuda.synchronize(device)
-
-
-def peak_mib(work: Work, warm_up: Work, device: str) -> float:
-    """Most memory held during the call beyond what was held before, in MiB.
-
-    On a CPU, resident memory by Linux; on CUDA, torch's allocations. `warm_up` is a small call of
-    the same code: libraries allocate their own buffers once.
-    """
-    warm_up()
-    gc.collect()
-    if on_cuda(device):
-        synchronize(device)
-        torch.cuda.reset_peak_memory_stats(device)
-        held = torch.cuda.memory_allocated(device)
-        work()
-        synchronize(device)
-        return (torch.cuda.max_memory_allocated(device) - held) / 2**20
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
-    before = resident("VmRSS")
-    work()
-    return resident("VmHWM") - before
-
-
-def resident(field: str) -> float:
-    """MiB of this process by the name of a line of /proc/self/status."""
-    match = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    if match is None:
-        raise RuntimeError(f"no {field} in /proc/self/status: peak memory needs Linux")
-    return int(match[1]) / 1024
-
-
-def isolated(threads: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call in a fresh process: no measurement finds the memory that another one left behind."""
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(1, initializer=torch.set_num_threads, initargs=(threads,)) as pool:
-        return pool.apply(function, args, kwargs)
 
 
 def machine(device: str, threads: int) -> str:

@@ -32,7 +32,6 @@ from recall_claims import (
     Student,
     claim,
     log_integers,
-    log_numbers,
     on,
 )
 from recall_claims.declare.claim import Observe
@@ -168,7 +167,8 @@ def _by(
     entry, where = registered(law), regime or one.regime
     assert entry is not None
     assert where is not None
-    where = where.searched(ranges={name: (value,) for name, value in fixed.items()})
+    values: dict[str, Any] = {name: (value,) for name, value in fixed.items()}
+    where = where.searched(**values)
     changed = replace(one, predict=predict or one.predict, rule=rule or one.rule, regime=where)
     case = ", elsewhere" if regime and one.regime else ""
     case += "".join(f", {name}={value}" for name, value in fixed.items())
@@ -179,7 +179,7 @@ SHARE = ProportionDifference(Region.around(0.0, 0.1))
 RATIO = MeanRatio(Region.around(1.0, 0.1))
 EXACTLY = MeanRatio(Region.around(1.0, 0.1), method=Deterministic())
 """Rules whose region gives way to the stated error."""
-CENTRED = {"centred": (False, True)}
+CENTRED: dict[str, Any] = {"centred": (False, True)}
 
 
 def _by_other_claims() -> Iterator[Check]:
@@ -225,7 +225,7 @@ def _by_other_claims() -> Iterator[Check]:
     few = zipf.MANY_LABELS.searched(labels=log_integers(32, 512), dim=log_integers(24, 160))
     yield _by(zipf.many_labels_error, "C.zipf-own-labels-error", regime=few)
     yield _by(sequential.half_time, "B.flow-half-times")
-    curve = sequential.PRODUCT.searched(holds=_on_curve, time=log_numbers(8, 4096))
+    curve = sequential.PRODUCT.searched(holds=_on_curve, time=log_integers(8.0, 4096))
     yield _by(sequential.loss, "B.flow-loss-curve", regime=curve)
     yield _by(sequential.plateau, "B.flow-plateau", regime=sequential.APART)
     growth = "B.flow-early-growth"
@@ -244,7 +244,7 @@ def _at_first(rate: Law) -> Regime:
     """Times so short that the integrator errs by less than what is called exact."""
     return sequential.EARLY.searched(
         holds=lambda c: 0.1 <= rate(sequential.Sizes.of(c)) * c["duration"] <= 0.5,
-        duration=log_numbers(0.25, 1024),
+        duration=log_integers(0.25, 1024),
     )
 
 
@@ -284,7 +284,7 @@ def _scores(cell: Cell, block: Block) -> Scores:
     "variance through a layer",
     score_variance,
     RATIO,
-    regime=mlp_noise.EVERY.searched(ranges=CENTRED),
+    regime=mlp_noise.EVERY.searched(**CENTRED),
     replicates=64,
 )
 def layer_variance(cell: Cell, block: Block) -> Tensor:
@@ -296,7 +296,7 @@ def layer_variance(cell: Cell, block: Block) -> Tensor:
     "localisation through a layer",
     on(MlpProblem, mlp_localisation.probability),
     SHARE,
-    regime=mlp_noise.STATED.searched(ranges=CENTRED),
+    regime=mlp_noise.STATED.searched(**CENTRED),
     replicates=128,
 )
 def localised(cell: Cell, block: Block) -> Tensor:
@@ -308,7 +308,7 @@ def localised(cell: Cell, block: Block) -> Tensor:
     "localisation of half through a layer",
     on(MlpProblem, mlp_localisation.critical_samples),
     CriticalLocation(Region.around(1.0, 0.1)),
-    regime=mlp_localisation.CRITICAL.searched(ranges=CENTRED),
+    regime=mlp_localisation.CRITICAL.searched(**CENTRED),
     replicates=128,
 )
 def localised_by_half(cell: Cell, block: Block) -> Tensor:

@@ -22,13 +22,14 @@ from pathlib import Path
 
 import numpy as np
 
-from recall_claims import Cell, Component, Verdict
+from recall_claims import Cell
 from recall_claims.declare.regime import Values
 from recall_claims.declare.registration import registration
 from recall_claims.evidence import executors
 from recall_claims.evidence.simulate import simulate
 from recall_claims.hunt.probe import TIER, task
 from recall_claims.judge.looks import Blocks, Decision, Look, decide, ended, looks
+from recall_claims.judge.region import Component, Verdict
 from recall_claims.judge.rules import Sample
 from tests.calibration.stated import Check, checks
 

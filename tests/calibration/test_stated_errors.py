@@ -12,25 +12,21 @@ import torch
 
 import theory
 from recall_claims import (
-    EXACT,
     Block,
     Cell,
     CriticalLocation,
-    Error,
     MeanRatio,
     ProportionDifference,
     Regime,
     Region,
-    Verdict,
     claim,
     log_integers,
-    log_numbers,
     on,
-    percent,
     prediction,
 )
 from recall_claims.errors import ClaimError
-from recall_claims.predictions import Prediction, predictions, registered
+from recall_claims.judge.region import Verdict
+from recall_claims.predictions import Error, Prediction, error_of, predictions, registered
 from tests.calibration import stated_errors
 from tests.calibration.stated import Check, checks
 from tests.calibration.untried import UNTRIED
@@ -55,7 +51,7 @@ def test_docstring_says_the_stated_error(entry: Prediction) -> None:
     told = entry.function.__doc__ or ""
     assert "{error}" not in told
     for error in entry.errors:
-        exact = not callable(error.size) and error.size <= EXACT.at({})
+        exact = not callable(error.size) and error.size <= error_of("exact").at({})
         assert ("xact" if exact else str(error)) in " ".join(told.split())
 
 
@@ -95,7 +91,7 @@ def test_a_rule_without_region_needs_a_single_stated_error() -> None:
     half = partial(claim, "none", "", cells=(), replicates=1, rule=MeanRatio)
     with pytest.raises(ClaimError, match="claim none: its rule has no region"):
         half()
-    several = (Error(0.1, "below 8", lambda cell: cell["dim"] < 8), Error(0.2, "above"))
+    several = ((0.1, "below 8", lambda cell: cell["dim"] < 8), (0.2, "above"))
 
     @prediction(latex="", source="", error=several)
     def uneven(dim: int) -> float:
@@ -108,7 +104,7 @@ def test_a_rule_without_region_needs_a_single_stated_error() -> None:
     entry = registered(uneven)
     assert entry is not None
     assert [entry.region(Cell(dim=dim)).high for dim in (4, 9)] == [0.1, 0.2]
-    assert replace(entry, errors=(percent(10),)).region() == Region(0.9, 1.1)
+    assert replace(entry, errors=(error_of("10%"),)).region() == Region(0.9, 1.1)
 
 
 def wrong(check: Check, factor: float) -> Check:
@@ -137,7 +133,7 @@ def test_points_are_the_same_again_lie_in_the_regime_and_differ_between_seeds() 
 
 
 def test_a_changed_statement_draws_fresh_points() -> None:
-    changed = replace(SHARE, entry=replace(SHARE.entry, errors=(percent(1),)))
+    changed = replace(SHARE, entry=replace(SHARE.entry, errors=(error_of("1%"),)))
     assert stated_errors.drawn(SHARE, 7, 5) != stated_errors.drawn(changed, 7, 5)
 
 
@@ -163,7 +159,7 @@ SHARES = ProportionDifference
     "coin",
     "",
     predict=lambda _: 0.5,
-    regime=ANY.searched(rate=log_numbers(0.1, 1)),
+    regime=ANY.searched(rate=log_integers(0.1, 1)),
     cells=(),
     replicates=400,
     rule=ProportionDifference(Region(-0.1, 0.1)),
@@ -176,9 +172,9 @@ def coins(cell: Cell, block: Block) -> torch.Tensor:
 flip = coins.observe
 
 
-def coin(rate: float, error: float | Error = 0.1, **changes: Any) -> Check:
+def coin(rate: float, error: float | str | Error = 0.1, **changes: Any) -> Check:
     """A check by a coin whose chance of success is `rate`."""
-    errors = (error if isinstance(error, Error) else Error(error),)
+    errors = (error if isinstance(error, Error) else error_of(error),)
     entry = Prediction("theory.of", "coins", "", "", "derived", flip, errors)
     domain = ANY.searched(rate=(rate,))
     return Check(entry, replace(coins, regime=domain, **changes), f", rate={rate}")
@@ -197,7 +193,7 @@ def constantly(value: float, cell: Cell) -> float:
 
 @pytest.mark.parametrize("rising", [True, False])
 def test_a_critical_value_is_held_to_its_error_at_both_edges(rising: bool) -> None:
-    check = coin(0.9 if rising else 0.1, percent(10))
+    check = coin(0.9 if rising else 0.1, "10%")
     rule = CriticalLocation(Region(0.9, 1.1), rising=rising)
     for predicted, verdict in ((100.0, "SUPPORTED"), (80.0, "REFUTED"), (120.0, "REFUTED")):
         one = replace(steps, rule=rule, regime=check.regime, predict=partial(constantly, predicted))
@@ -205,7 +201,7 @@ def test_a_critical_value_is_held_to_its_error_at_both_edges(rising: bool) -> No
 
 
 def test_what_is_exact_fails_where_the_interval_leaves_it_out() -> None:
-    exact = replace(EXACT, relative=False)
+    exact = replace(error_of("exact"), relative=False)
     assert within(coin(0.5, exact), 1).holds
     assert not within(coin(0.65, exact), 1).holds
 

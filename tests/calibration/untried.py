@@ -45,6 +45,8 @@ UNTRIED = {
     "memory.listwise.critical_associations": SEVERAL,
     "memory.listwise.critical_load": LIMIT,
     "memory.mlp.asymptotic_width": LIMIT,
+    "memory.perceptron.binary_capacity": LIMIT,
+    "memory.perceptron.capacity": "where `separable_share` is one half, exactly",
     "memory.zipf.cutoff_exponent": EXPONENT,
     "memory.zipf.power_exponent": EXPONENT,
     "memory.zipf.samples_exponent": EXPONENT,

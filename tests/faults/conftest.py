@@ -115,14 +115,18 @@ class Suite:
         # Python takes bytecode for that of a file by whole seconds and length.
         os.utime(path, (next(NUMBERS), next(NUMBERS)))
 
-    def run(self, *options: str) -> Result:
-        """Run it in this process, which spares a start of torch; with `-n` in one of its own."""
+    def run(self, *options: str, status: int | None = 0) -> Result:
+        """Run it in this process, which spares a start of torch; with `-n` in one of its own.
+
+        Unless it is None, the exit status has to be this one.
+        """
         if "-n" in options:
-            return self.run_apart(*options)
+            return self.run_apart(*options, status=status)
         self.capture.readouterr()
-        status = pytest.main([*HOOKS, *OUTER, *self.arguments(*options)])
+        ended = pytest.main([*HOOKS, *OUTER, *self.arguments(*options)])
         captured = self.capture.readouterr()
-        return Result(int(status), captured.out + captured.err)
+        assert status in (None, ended), captured.out + captured.err
+        return Result(int(ended), captured.out + captured.err)
 
     def arguments(self, *options: str) -> list[str]:
         """Serial unless they say otherwise, since workers have to load torch."""
@@ -138,9 +142,12 @@ class Suite:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
         return {**inherited, "PYTHONPATH": LIBRARY, "COLUMNS": "200"}
 
-    def run_apart(self, *options: str) -> Result:
+    def run_apart(self, *options: str, status: int | None = 0) -> Result:
         """Run it in a process of its own, which knows of no earlier file and may start others."""
-        return run_pytest(self.folder, (*HOOKS, *self.arguments(*options)), self.environment())
+        arguments = (*HOOKS, *self.arguments(*options))
+        result = run_pytest(self.folder, arguments, self.environment())
+        assert status in (None, result.status), result.text
+        return result
 
     def report(self, folder: str = "reports/latest") -> dict[str, Any]:
         """The report that was written."""

@@ -29,9 +29,7 @@ def test_no_evidence_no_verdict(suite: Suite, executor: str) -> None:
     drawn = "\n\ndef drawn(rngs, *, device, dtype):\n    return np.ones(len(rngs))\n"
     suite.write_text(HEAD + drawn + "".join(broken) + written("right"))
 
-    result = suite.run("--executor", executor)
-
-    assert result.status == 1, result.text
+    result = suite.run("--executor", executor, status=1)
     claims = suite.claims()
     right = claims.pop("tiny.right")
     assert (right["state"], right["verdict"]) == ("DECIDED", "SUPPORTED")
@@ -49,8 +47,6 @@ def test_blocks_too_large_for_memory_are_simulated_in_parts_and_counted(suite: S
     suite.write_text(HEAD + written("one", (VALUE, short)))
 
     result = suite.run()
-
-    assert result.status == 0, result.text
     (one,) = suite.report()["claims"]
     total = one["blocks"]["total"]
     assert one["blocks"]["divided"] == total
@@ -68,9 +64,7 @@ def test_what_an_exception_says_breaks_neither_report_nor_terminal(
     broken = written("one", ("time.sleep(0.0)", f"print('\\x1b[2J'); raise {said}"))
     suite.write_text(HEAD + broken + written("two"))
 
-    result = suite.run(*options, "--color=no")
-
-    assert result.status == 1, result.text
+    result = suite.run(*options, "--color=no", status=1)
     one, two = suite.report()["claims"]
     assert r"\ud800 \x1b]0;mine\x07 \x9b31m \u202e <b>" in one["reason"]
     assert two["verdict"] == "SUPPORTED"

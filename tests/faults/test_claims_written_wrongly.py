@@ -15,28 +15,32 @@ from tests.faults.conftest import HEAD, LIBRARY, Suite, written
 ENVIRONMENT = {**os.environ, "PYTHONPATH": LIBRARY}
 
 CELLS = "cells=grid(scale=(1.0, 2.0, 5.0))"
+TWICE = written("one", ("def one", "def other")) + "\n\n@claim"
 
 
 @pytest.mark.parametrize(
-    ("edit", "says"),
+    ("edits", "status", "says"),
     [
-        (('id="tiny.one"', 'id="tiny one"'), "an id has letters, digits, dots"),
-        (('Source("tiny"', 'Source("tyni"'), "the paper 'tyni', and it is one of tiny; have"),
-        ((CELLS, "cells=grid(scale=())"), "has no values"),
+        ([('id="tiny.one"', 'id="tiny one"')], 2, "an id has letters, digits, dots"),
+        ([('Source("tiny"', 'Source("tyni"')], 2, "the paper 'tyni', and it is one of tiny; have"),
         (
-            ("    time.sleep(0.0)\n", "    signal.trigger_signal\n"),
+            [("import time", "from theory.attention import signal"), ("time.sleep(0.0)", "signal")],
+            2,
             "its simulation sees the prediction (theory.attention.signal)",
         ),
+        ([("\n\n@claim", TWICE)], 4, "two claims share the id tiny.one"),
     ],
 )
-def test_wrong_claim(suite: Suite, edit: tuple[str, str], says: str) -> None:
-    head = HEAD.replace(*edit) if edit[0] in HEAD else HEAD
-    claim = written("one", edit) if edit[0] not in HEAD else written("one")
-    suite.write_text("from theory.attention import signal\n" + head + claim)
+def test_a_claim_that_cannot_be_collected(
+    suite: Suite, edits: list[tuple[str, str]], status: int, says: str
+) -> None:
+    text = HEAD + written()
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    suite.write_text(text)
 
-    result = suite.run()
-
-    assert result.status == 2, result.text
+    result = suite.run(status=status)
     assert says in result.text
     assert not (suite.folder / "reports").exists()
 
@@ -61,15 +65,12 @@ def test_what_a_prediction_shows_is_found_before_a_block_runs(suite: Suite, exec
     touched = '\n\ndef touched():\n    Path("predicted").touch()\n'
     suite.write_text(HEAD + touched + later + written("ok", predicted) + "".join(wrong))
 
-    assert suite.run("--collect-only").status == 0
+    suite.run("--collect-only")
     assert not (suite.folder / "predicted").exists()
     for name in ("zero", "empty"):
-        dry = suite.run("--dry-run", "-k", name)
-        assert dry.status == 2, dry.text
+        dry = suite.run("--dry-run", "-k", name, status=2)
         assert SHOWN[name][1] in dry.text
-    result = suite.run("--executor", executor)
-
-    assert result.status == 1, result.text
+    suite.run("--executor", executor, status=1)
     assert (suite.folder / "predicted").exists()
     for name, (_, says) in SHOWN.items():
         assert says in suite.claims()[f"tiny.{name}"]["reason"]
@@ -78,24 +79,13 @@ def test_what_a_prediction_shows_is_found_before_a_block_runs(suite: Suite, exec
     assert suite.states() == {"tiny.later": "DECIDED", "tiny.ok": "DECIDED", **errors}
 
 
-def test_two_claims_of_one_id(suite: Suite) -> None:
-    suite.write_text(HEAD + written() + written("one", ("def one", "def other")))
-
-    result = suite.run()
-
-    assert result.status == 4, result.text
-    assert "two claims share the id tiny.one" in result.text
-
-
 def test_more_claims_than_their_paper_has_slots_for(suite: Suite) -> None:
     paper = suite.folder / "paper.toml"
     paper.write_text(paper.read_text().replace("slots = 26", "slots = 1"))
     suite.write("one", "two")
 
     for options in ((), ("-k", "one")):  # what is selected makes no difference
-        result = suite.run(*options)
-
-        assert result.status == 4, result.text
+        result = suite.run(*options, status=4)
         assert "paper tiny has 2 claims" in result.text
         assert f"1 slots; raise `slots` in {paper}" in result.text
 
@@ -127,6 +117,5 @@ class Own(MeanRatio):
 """
     claim = written("one", ("rule=MeanRatio(", "rule=Own("))
     suite.write_text(HEAD + rule + claim)
-    result = suite.run()
-    assert result.status == 0, result.text
+    suite.run()
     assert suite.states() == {"tiny.one": "DECIDED"}

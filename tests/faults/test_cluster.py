@@ -37,7 +37,7 @@ def test_a_time_limit_holds_on_a_cluster(suite: Suite, workers: LocalCluster) ->
     executor = ("--executor", f"dask:{workers.scheduler_address}")
     seen = []
     for number in range(8):
-        result = suite.run(*executor, "--time-limit", f"{5 * 2**number}s")
+        result = suite.run(*executor, "--time-limit", f"{5 * 2**number}s", status=None)
         seen.append({*suite.states().values()})
         assert result.status == (6 if "NOT RUN" in seen[-1] else 0), result.text
         if seen[-1] == {"DECIDED"}:
@@ -48,14 +48,13 @@ def test_a_time_limit_holds_on_a_cluster(suite: Suite, workers: LocalCluster) ->
     total = suite.report()["suite"]["blocks"]["total"]
     assert len(places(suite, ".recall-claims/ledger.sqlite")) == total
 
-    assert suite.run("--ledger", "serial.sqlite", "--report-dir", "serial").status == 0
+    suite.run("--ledger", "serial.sqlite", "--report-dir", "serial")
     assert slices == suite.figures("serial")
 
 
 def test_a_killed_worker_changes_nothing(suite: Suite, workers: LocalCluster) -> None:
     suite.write("one", "two", pause=0.05)
-    serial = suite.run("--ledger", "serial.sqlite", "--report-dir", "serial")
-    assert serial.status == 0, serial.text
+    suite.run("--ledger", "serial.sqlite", "--report-dir", "serial")
     killed = []
 
     def kill_a_worker() -> None:
@@ -70,10 +69,9 @@ def test_a_killed_worker_changes_nothing(suite: Suite, workers: LocalCluster) ->
     killer = threading.Thread(target=kill_a_worker)
 
     killer.start()
-    result = suite.run("--executor", f"dask:{workers.scheduler_address}", "--ledger", "dask.sqlite")
+    suite.run("--executor", f"dask:{workers.scheduler_address}", "--ledger", "dask.sqlite")
     killer.join()
 
-    assert result.status == 0, result.text
     assert suite.figures() == suite.figures("serial")
     assert places(suite, "dask.sqlite") == places(suite, "serial.sqlite")
     total = len(places(suite, "serial.sqlite"))
@@ -101,61 +99,39 @@ def test_a_cluster_of_tls_takes_those_who_have_its_certificate(
         n_workers=1, processes=False, dashboard_address=":0", security=own, protocol="tls://"
     ) as started:
         executor = ("--executor", f"dask:{started.scheduler_address}")
-        stranger = suite.run(*executor)
+        stranger = suite.run(*executor, status=1)
         tls = "distributed.comm.tls"
         with dask.config.set({f"{tls}.ca-file": file, f"{tls}.client.cert": file}):
-            member = suite.run(*executor)
-    assert stranger.status == 1, stranger.text
+            suite.run(*executor)
     assert "this process has no certificate" in stranger.text
-    assert member.status == 0, member.text
 
 
 def test_no_scheduler_is_one_clear_error(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine that asks for cuda blocks need not have it; the one that runs them must."""
     monkeypatch.setattr(cluster, "WAIT_SECONDS", 0.5)
     suite.write("one", "two", "three")
     with closing(socket.create_server(("127.0.0.1", 0))) as closed_soon:
         address = f"tcp://127.0.0.1:{closed_soon.getsockname()[1]}"
 
     start = time.monotonic()
-    result = suite.run("--executor", f"dask:{address}")
-
-    assert result.status == 1, result.text
+    result = suite.run("--device", "cuda:77", "--executor", f"dask:{address}", status=1)
     assert f"--executor dask:{address}: no dask scheduler answers there" in result.text
     assert "start one with `dask scheduler`" in result.text
     assert "Traceback" not in result.text
     assert {*suite.states().values()} == {"ERROR"}
     assert time.monotonic() - start < 60, "every claim waits anew"
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    without = suite.run("--executor", f"dask:{address}", status=4)
+    assert "needs dask: pip install 'recall-claims[cluster]'" in without.text
 
 
 def test_no_workers_is_one_clear_error(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "WAIT_SECONDS", 0.5)
     suite.write("one")
     with LocalCluster(n_workers=0, processes=False, dashboard_address=None) as idle:
-        result = suite.run("--executor", f"dask:{idle.scheduler_address}")
-
-    assert result.status == 1, result.text
+        result = suite.run("--executor", f"dask:{idle.scheduler_address}", status=1)
     assert "the scheduler has had no workers for 0.5 seconds" in result.text
     assert "Traceback" not in result.text
-
-
-def test_no_dask(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
-    suite.write("one")
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-
-    result = suite.run("--executor", "dask:tcp://127.0.0.1:8786")
-
-    assert result.status == 4, result.text
-    assert "needs dask: pip install 'recall-claims[cluster]'" in result.text
-
-
-def test_the_graphics_card_is_the_workers(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine that asks for cuda blocks need not have it; the one that runs them must."""
-    suite.write("one")
-    assert suite.run("--device", "cuda:77").status == 4
-    monkeypatch.setattr(cluster, "WAIT_SECONDS", 0.1)
-    result = suite.run("--device", "cuda:77", "--executor", "dask:tcp://127.0.0.1:9")
-    assert result.status == 1, result.text
-    assert "no dask scheduler answers" in result.text
 
 
 def places(suite: Suite, ledger: str) -> list[tuple[str, str, int]]:

@@ -39,7 +39,7 @@ SETTINGS = settings(
 
 DEFAULTS = {
     **dict.fromkeys(VALUED),
-    **dict.fromkeys(("--reuse-evidence", "--why", "--dry-run"), False),
+    **dict.fromkeys(("--reuse-evidence", "--why", "--dry-run", "--pilot"), False),
     "--tier": "smoke",
     "--device": "cpu",
     "--seed": "0",

@@ -1,8 +1,6 @@
 """`--hunt` from the command line: what it finds, says, keeps and refuses."""
 
 import shlex
-import sqlite3
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -35,10 +33,10 @@ def only_claim(suite: Suite) -> dict[str, Any]:
 
 def test_a_violation_off_the_grid_fails_the_run(suite: Suite) -> None:
     suite.write_text(WRONG)
-    assert suite.run().status == 0
-    result = suite.run_apart("--hunt", "60s", "--executor", "serial")
-    assert result.status == 1
+    suite.run()
+    result = suite.run_apart("--hunt", "60s", "--executor", "serial", status=1)
     assert "violated at" in result.text
+    assert "1 passed, 1 refuted by the hunt" in result.text.splitlines()[-1]
     claim = only_claim(suite)
     assert (claim["verdict"], claim["outcome"]) == ("REFUTED", "failed")
     assert claim["hunt"]["confirmed"]["params"] == {"scale": 1, "length": 32}
@@ -49,23 +47,22 @@ def test_a_violation_off_the_grid_fails_the_run(suite: Suite) -> None:
     _, node, *options = shlex.split(f"{claim['replay']} --hunt 1s")
     assert f"{claim['replay']} --hunt 1s)" in " ".join(result.text.split())
     assert node.endswith("::tiny.mean")
-    again = suite.run_apart(*options, "--report-dir", "reports/latest", "--executor", "serial")
-    assert again.status == 1
+    options += ["--report-dir", "reports/latest", "--executor", "serial"]
+    suite.run_apart(*options, status=1)
     assert only_claim(suite)["hunt"]["confirmed"]["number"] == 1
     # A plain run judges the grid alone.
-    assert suite.run().status == 0
+    suite.run()
 
 
 @pytest.mark.thorough
 def test_a_hunt_after_workers_finds_the_same(suite: Suite) -> None:
     suite.write_text(WRONG)
     options = ("--hunt", "60s", "--executor", "serial")
-    spread = suite.run_apart(*options, "-n", "1", "--ledger", "spread.sqlite")
-    assert spread.status == 1
+    spread = suite.run_apart(*options, "-n", "1", "--ledger", "spread.sqlite", status=1)
     assert spread.text.count("violated at") == 1
     found = only_claim(suite)
     assert found["hunt"]["confirmed"]["number"] == 1
-    assert suite.run_apart(*options).status == 1
+    suite.run_apart(*options, status=1)
     alone = only_claim(suite)
     for name in ("verdict", "outcome", "components", "registration"):
         assert found[name] == alone[name]
@@ -74,14 +71,9 @@ def test_a_hunt_after_workers_finds_the_same(suite: Suite) -> None:
 
 def test_a_hunt_that_breaks_off_costs_no_verdict(suite: Suite) -> None:
     suite.write_text(RIGHT)
-    assert suite.run_apart("--hunt", "1s", "--executor", "serial").status == 0
-    with (
-        closing(sqlite3.connect(suite.folder / ".recall-claims" / "ledger.sqlite")) as ledger,
-        ledger,
-    ):
-        ledger.execute("UPDATE probes SET point = 'nowhere'")
-    result = suite.run_apart("--hunt", "1s", "--executor", "serial")
-    assert result.status == 3
+    suite.run_apart("--hunt", "1s", "--executor", "serial")
+    suite.ask("UPDATE probes SET point = 'nowhere'")
+    result = suite.run_apart("--hunt", "1s", "--executor", "serial", status=3)
     assert "the hunt broke off: " in result.text
     assert "what a hunt left there is damaged" in " ".join(result.text.split())
     assert only_claim(suite)["verdict"] == "SUPPORTED"

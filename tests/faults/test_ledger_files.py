@@ -36,7 +36,8 @@ def halved(path: Path) -> None:
         (False, told("PRAGMA application_id = 252006674"), "another program's database"),
         (False, Path.touch, "an empty file, not a ledger"),
         (False, lambda path: path.symlink_to("gone"), "a link to gone, which is not there"),
-        (True, told("PRAGMA user_version = 99"), "newer version"),
+        (True, told("PRAGMA user_version = 99"), "a newer version"),
+        (True, told("PRAGMA user_version = 3"), "an older version"),
         (True, halved, "damaged"),
     ],
 )
@@ -45,13 +46,11 @@ def test_unusable_ledger(suite: Suite, used: bool, damage: Damage, cause: str) -
     path = suite.folder / "ledger.sqlite"
     options = ("--ledger", path.name)
     if used:
-        assert suite.run(*options).status == 0
+        suite.run(*options)
     damage(path)
     before = path.read_bytes() if path.exists() else None
 
-    result = suite.run(*options, "--report-dir", "anew")
-
-    assert result.status == 4, result.text
+    result = suite.run(*options, "--report-dir", "anew", status=4)
     assert cause in result.text
     assert "--ledger" in result.text
     assert "Traceback" not in result.text
@@ -60,29 +59,19 @@ def test_unusable_ledger(suite: Suite, used: bool, damage: Damage, cause: str) -
     assert (suite.folder / "reports").exists() == used
 
 
-@pytest.mark.parametrize(
-    ("statement", "problem"),
-    [
-        ("payload = zeroblob(length(payload))", "it does not match its checksum"),
-        ("seconds = 9e999", "its seconds are not a finite number from 0"),
-    ],
-)
-def test_a_block_that_is_no_evidence_is_named_and_drawn_again(
-    suite: Suite, statement: str, problem: str
-) -> None:
+def test_a_block_that_is_no_evidence_is_named_and_drawn_again(suite: Suite) -> None:
     suite.write("one", "two")
     options = ("--ledger", "ledger.sqlite")
-    assert suite.run(*options).status == 0
+    suite.run(*options)
     honest = suite.figures()
     where = "claim = 'tiny.one' AND block < 2"
-    suite.ask(f"UPDATE blocks SET {statement} WHERE {where}", "ledger.sqlite")
-    changed = len(suite.ask(f"SELECT 1 FROM blocks WHERE {where}", "ledger.sqlite"))
+    suite.ask(f"UPDATE blocks SET payload = zeroblob(length(payload)) WHERE {where}", options[1])
+    changed = len(suite.ask(f"SELECT 1 FROM blocks WHERE {where}", options[1]))
 
     result = suite.run(*options, "--why")
-
-    assert result.status == 0, result.text
     assert suite.figures() == honest
     one, two = (claim["blocks"] for claim in suite.report()["claims"])
+    problem = "it has none of the forms that this program writes"
     assert one["recomputed"] == {f"damaged ({problem})": changed}
     assert not two["recomputed"]
     told = "simulated: what the ledger had is no evidence, and was put aside"
@@ -100,13 +89,12 @@ def test_a_worker_that_lies_is_named_and_changes_nothing(
     suite.write("one")
     monkeypatch.syspath_prepend(suite.folder)
     (suite.folder / "lying.py").write_text(LYING, encoding="utf-8")
-    result = suite.run("--executor", "lying:Liar")
-    assert result.status == 1, result.text
+    result = suite.run("--executor", "lying:Liar", status=1)
     (one,) = suite.report()["claims"]
     assert one["state"] == "ERROR"
     assert "what its worker returned is no evidence: observable 'value' has values" in result.text
     assert "tiny.one at scale=" in result.text
-    assert suite.run("--executor", "serial").status == 0
+    suite.run("--executor", "serial")
     assert not suite.report()["suite"]["blocks"]["reused"]
 
 
@@ -135,19 +123,7 @@ def test_a_report_never_replaces_the_ledger(suite: Suite, name: str) -> None:
     suite.write("one")
     for there in (False, True):
         if there:
-            assert suite.run("--ledger", f"here/{name}").status == 0
-        result = suite.run("--ledger", f"here/{name}", "--report-dir", "there/../here")
-        assert result.status == 4, result.text
+            suite.run("--ledger", f"here/{name}")
+        result = suite.run("--ledger", f"here/{name}", "--report-dir", "there/../here", status=4)
         assert "would replace that file" in result.text
     assert (suite.folder / "here" / name).read_bytes().startswith(b"SQLite format 3")
-
-
-def test_ledger_in_an_impossible_place(suite: Suite) -> None:
-    suite.write("one")
-    (suite.folder / "file").touch()
-
-    result = suite.run("--ledger", "file/ledger.sqlite")
-
-    assert result.status == 1
-    assert "choose a writable place with --ledger" in result.text
-    assert "Traceback" not in result.text

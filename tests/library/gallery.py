@@ -12,7 +12,7 @@ HEAD = """# A theorem of each kind, in ten lines
 Theorems of other fields, whose truth is known, as claims: each shows a rule at work.
 [rules.md](rules.md) says which rule fits which theorem. `theorem` is `rc.claim` with what all of
 these share (source, why, 1,024 replicates, 6 looks), and `each` calls a function with every
-replicate's generator; both are in `tests/library/zoo/__init__.py`, beside twenty more theorems. All
+replicate's generator; both are in `tests/library/zoo/__init__.py`, beside fifteen more. All
 of them are judged under five seeds, and every planted error is refuted.
 """
 SHOWN = {
@@ -21,7 +21,7 @@ SHOWN = {
         *("johnson_lindenstrauss", "last_coupon", "chi_squared"),
         *("gumbel", "ratio_of_means"),
     ),
-    "growth.py": ("wishart_edge", "random_walk", "hoeffding"),
+    "growth.py": ("wishart_edge", "spike", "random_walk", "hopfield", "hoeffding"),
 }
 """Functions of the zoo, by file."""
 

@@ -140,7 +140,7 @@ def instead(old: str, new: str) -> Operator:
             return
         if isinstance(node, ast.Attribute) and f".{node.attr}" == old:
             yield ast.Attribute(node.value, new.removeprefix("."), node.ctx)
-        elif isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node) == old:
+        elif ast.unparse(node) == old:
             yield ast.parse(new, mode="eval").body
 
     return operator
@@ -181,10 +181,8 @@ def falsified(function: FunctionType, operator: Operator) -> Iterator[tuple[str,
     for place, node in enumerate(parsed()[1]):
         for choice, _ in enumerate(operator(node)):
             tree, nodes = parsed()
-            new = [*operator(nodes[place])][choice]
-            tree = ast.fix_missing_locations(
-                _Replaced(nodes[place], copy.deepcopy(new)).visit(tree)
-            )
+            new = copy.deepcopy([*operator(nodes[place])][choice])
+            tree = ast.fix_missing_locations(_Replaced(nodes[place], new).visit(tree))
             code = compile(tree, inspect.getfile(function), "exec", ANNOTATIONS, dont_inherit=True)
             names: dict[str, Any] = {}
             exec(code, {**function.__globals__}, names)

@@ -252,7 +252,7 @@ def outcome(
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the right engine has worked out is not left to a falsified one, nor the reverse."""
     for name in ("_lower", "_log_wealths"):
-        monkeypatch.setattr(methods, name, methods._kept(getattr(methods, name).__wrapped__))
+        monkeypatch.setattr(methods, name, methods.kept(getattr(methods, name).__wrapped__))
 
 
 @pytest.mark.usefixtures("nothing_known")

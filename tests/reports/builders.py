@@ -1,36 +1,19 @@
 """Parts of a record with sensible values for what a test does not set."""
 
 import math
-from typing import Any, Literal
+from typing import Any
 
-from recall_reports.record import (
-    BlockCount,
-    Blocks,
-    Cell,
-    Claim,
-    Component,
-    Control,
-    ErrorBudget,
-    Independence,
-    Paper,
-    PaperBudget,
-    Parameters,
-    Range,
-    Rule,
-    Source,
-    Statement,
-    Suite,
-)
-from recall_reports.values import Scale, Verdict
+from recall_reports import record as rec
+from recall_reports.values import Provenance, Scale, Verdict
 
 Ends = tuple[float | None, float | None]
 
 SYMBOLS = {"vocab_size": "V", "length": "L", "samples": "N", "dim": "d", "width": "m", "eta": "η"}
 
 
-def suite() -> Suite:
+def suite() -> rec.Suite:
     """How the run was made."""
-    return Suite(
+    return rec.Suite(
         seed=0,
         tier="standard",
         device="cpu",
@@ -42,36 +25,36 @@ def suite() -> Suite:
         wall_seconds=288.1,
         versions={"recall-claims": "0.1.0", "python": "3.11.9", "torch": "2.12.0+cpu"},
         hardware={"cores": 2, "machine": "x86_64"},
-        blocks=BlockCount(total=1204, reused=96),
+        blocks=rec.BlockCount(total=1204, reused=96),
         peak_memory_mib=731.6,
-        error_budget=ErrorBudget(
+        error_budget=rec.ErrorBudget(
             probability=1e-3,
             papers={
-                key: PaperBudget(share=share, slots=100, per_claim=share * 1e-5)
+                key: rec.PaperBudget(share=share, slots=100, per_claim=share * 1e-5)
                 for key, share in (("A", 0.4), ("B", 0.3), ("P0", 0.1), ("P1", 0.1))
             },
             allocated=17 * 4e-6,
         ),
-        independence=Independence(theory=36, simulation=38, chains=0),
+        independence=rec.Independence(theory=36, simulation=38, chains=0),
     )
 
 
-def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -> Paper:
+def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -> rec.Paper:
     """A paper with four statements, one of them without a claim."""
 
-    def statement(name: str, text: str, *rests_on: str, provenance: str = "reported") -> Statement:
-        return Statement(id=name, text=text, provenance=provenance, rests_on=list(rests_on))
-
-    return Paper(
+    return rec.Paper(
         key=key,
         title=title,
         authors="Vural, Bietti, Soltanolkotabi, Wu",
         identifier="arXiv 2603.15923",
         statements=[
-            statement("A3", "Capacity is a product of N, d and L.", "A9", provenance="stated"),
-            statement("A9", "Theorem 1 gives accuracy under a condition on (V, N, d, L, m)."),
-            statement("A12", "In the orthogonal regime (d > V) the factors separate."),
-            statement("A13", "The bound holds for estimators that access gradients.", "A3", "A9"),
+            rec.Statement(id=name, text=text, provenance=provenance, rests_on=bases)
+            for name, provenance, bases, text in (
+                ("A3", "stated", ["A9"], "Capacity is a product of N, d and L."),
+                ("A9", "reported", [], "Theorem 1 gives accuracy under a condition on its sizes."),
+                ("A12", "reported", [], "In the orthogonal regime (d > V) the factors separate."),
+                ("A13", "reported", ["A3", "A9"], "The bound holds for gradient estimators."),
+            )
         ],
     )
 
@@ -82,32 +65,32 @@ def wobble(index: int) -> float:
 
 
 def component(
-    name: str, estimate: float, half: float, region: Ends, params: Parameters | None = None
-) -> Component:
+    name: str, estimate: float, half: float, region: Ends, params: rec.Parameters | None = None
+) -> rec.Component:
     """A component whose verdict follows from its intervals and region."""
     low, high = estimate - half, estimate + half
     inner = estimate - 0.8 * half, estimate + 0.8 * half
-    left, right = Range(*region).ends
+    left, right = rec.Range(*region).ends
     verdict = Verdict.INCONCLUSIVE
     if left <= inner[0] and inner[1] <= right:
         verdict = Verdict.SUPPORTED
     elif high < left or low > right:
         verdict = Verdict.REFUTED
-    return Component(
+    return rec.Component(
         name=name,
         params=params or {},
         estimate=estimate,
-        interval=Range(low, high),
-        one_sided=Range(*inner),
-        region=Range(*region),
+        interval=rec.Range(low, high),
+        one_sided=rec.Range(*inner),
+        region=rec.Range(*region),
         verdict=verdict,
     )
 
 
-def control(name: str, description: str, estimate: float, half: float, region: Ends) -> Control:
+def control(name: str, description: str, estimate: float, half: float, region: Ends) -> rec.Control:
     """A control; refuted where its interval misses its region."""
     found = component(name, estimate, half, region)
-    return Control(
+    return rec.Control(
         id=name,
         description=description,
         verdict=found.verdict,
@@ -118,29 +101,29 @@ def control(name: str, description: str, estimate: float, half: float, region: E
 
 
 def cell(
-    params: Parameters,
+    params: rec.Parameters,
     predicted: float | str | None,
     observed: float | str | None,
     half: float = 0.0,
     controls: dict[str, float | str | None] | None = None,
     critical: float | None = None,
     replicates: int = 256,
-) -> Cell:
+) -> rec.Cell:
     """A cell; its interval is symmetric about the observed value."""
-    return Cell(
+    return rec.Cell(
         params=params,
         predicted=predicted,
         critical=critical,
         observed=observed,
-        interval=Range(observed - half, observed + half) if isinstance(observed, float) else None,
+        interval=rec.Range(observed - half, observed + half) if type(observed) is float else None,
         replicates=replicates,
         controls=controls or {},
     )
 
 
-def rule(name: str = "MeanRatio", scale: Scale = "ratio", *, locates: bool = False) -> Rule:
+def rule(name: str = "MeanRatio", scale: Scale = "ratio", *, locates: bool = False) -> rec.Rule:
     """A decision rule."""
-    return Rule(
+    return rec.Rule(
         name=name,
         method="intervals that are jointly valid",
         scale=scale,
@@ -149,18 +132,18 @@ def rule(name: str = "MeanRatio", scale: Scale = "ratio", *, locates: bool = Fal
     )
 
 
-def source(provenance: Literal["stated", "reported", "derived"] = "derived", *tests: str) -> Source:
+def source(provenance: Provenance = "derived", *tests: str, paper: str = "A") -> rec.Source:
     """Where a claim comes from."""
-    return Source(
-        paper="A",
-        statements=list(tests or ("A3", "A9")),
+    return rec.Source(
+        paper=paper,
+        statements=list(tests or ("A3", "A9")) if paper == "A" else [],
         provenance=provenance,
         reference="theory/signal.py",
         module="theory.signal",
     )
 
 
-def claim(name: str, title: str, components: list[Component], **more: Any) -> Claim:
+def claim(name: str, title: str, components: list[rec.Component], **more: Any) -> rec.Claim:
     """A decided claim with sensible values for what `more` does not set."""
     order = ("SUPPORTED", "INCONCLUSIVE", "REFUTED")
     verdict = max((part.verdict for part in components), key=order.index, default=None)
@@ -186,10 +169,10 @@ def claim(name: str, title: str, components: list[Component], **more: Any) -> Cl
         "draw": 1,
         "seconds": 31.4,
         "seed": 0,
-        "blocks": Blocks(total=60, reused=12, recomputed={"new": 48}),
+        "blocks": rec.Blocks(total=60, reused=12, recomputed={"new": 48}),
         "replay": f"pytest claims/test_sample.py::{name} --tier standard --seed 0",
         "file": "claims/test_sample.py",
     }
-    return Claim(
+    return rec.Claim(
         id=name, title=title, components=components, symbols=SYMBOLS, **{**settings, **more}
     )

@@ -7,16 +7,7 @@ record is the same each time.
 import math
 from typing import Literal
 
-from recall_reports.record import (
-    Blocks,
-    Claim,
-    ClaimVerdict,
-    Control,
-    Derivation,
-    Parameters,
-    Range,
-    Record,
-)
+from recall_reports import record as rec
 from recall_reports.values import Plot
 from tests.reports.builders import (
     cell,
@@ -30,20 +21,35 @@ from tests.reports.builders import (
     wobble,
 )
 
-GRID: list[Parameters] = [
+TRIED = [
+    rec.Point(
+        params={"length": 8 * 2**i, "dim": 16 * 2**j, "eta": i % 2}, discrepancy=0.3 * i * j - 0.5
+    )
+    for i in range(3)
+    for j in range(3)
+]
+NEAR = [rec.Point(params={"dim": 8}, discrepancy=-2e-3)]
+SIZES = {"dim": rec.Size(range=rec.Range(12, 96)), "label": rec.Size()}
+VIOLATED: rec.Parameters = {"length": 32, "dim": 64}
+GRID: list[rec.Parameters] = [
     {"vocab_size": 256, "length": length, "samples": samples, "dim": 64}
     for length in (16, 32, 64)
     for samples in (512, 1024, 2048, 4096, 8192)
 ]
 
 
-def record() -> Record:
+def record() -> rec.Record:
     """The whole record."""
-    return Record(
+    return rec.Record(
         suite=suite(),
-        papers=[paper()],
+        papers=[paper(), rec.Paper(key="B", title="Associative Memories")],
         derivations=[
-            Derivation(module=f"theory.{name}", text=f"How {name} follows: $x$.", rests_on=bases)
+            rec.Derivation(
+                module=f"theory.{name}",
+                text=f"How {name} follows: $x$.",
+                rests_on=bases,
+                predictions={"value": SIZES},
+            )
             for name, bases in (
                 ("signal", []),
                 ("localisation", ["theory.signal"]),
@@ -73,7 +79,42 @@ def record() -> Record:
     )
 
 
-def not_run(state: Literal["NOT RUN", "ERROR"], name: str, reason: str) -> Claim:
+def later() -> rec.Record:
+    """A later run of it, after changes of every kind."""
+    found = record()
+    found.suite.commit, found.suite.started = "9876543210+", "2026-11-22T09:00:00+00:00"
+    found.suite.independence.chains = 1
+    found.papers[0].statements[0].text = "Capacity is a sum of N, d and L."
+    found.claims = [claim for claim in found.claims if claim.id != "A.early-phase"]
+    claims = {claim.id: claim for claim in found.claims}
+    claims["A.trigger-signal"].components[0].region = rec.Range(0.5, 1.5)
+    claims["A.trigger-signal"].controls.pop()
+    lost, gained = claims["A.all-tokens"], claims["A.floor"]
+    lost.verdict, lost.outcome, lost.registration = "REFUTED", "failed", "fedcba9876543210"
+    lost.components = [component("location", 1.31, 0.03, (0.9, 1.1))]
+    gained.verdict, gained.outcome = "SUPPORTED", "passed"
+    claims["A.recall-accuracy"].components[3].estimate = 1.009
+    claims["A.recall-accuracy"].seconds *= 3
+    claims["A.dominant-noise"].resolution = 0.2
+    new = claim("A.new", "A new law", [component("all", 1.0, 0.01, (0.97, 1.03))])
+    found.claims.append(new)
+    return found
+
+
+def interrupted() -> rec.Record:
+    """A run that was stopped, in no repository, of which less is known than usual."""
+    found = record()
+    found.suite.ahead, found.suite.commit, found.suite.peak_memory_mib = 3, None, None
+    found.suite.independence.chains = 1
+    found.papers[0].statements, found.derivations = [], []
+    found.claims = [orthonormal(), end_to_end(), convergence()]
+    for index, one in enumerate(found.claims):
+        one.tiers, one.certificate, one.cells, one.looks = [], None, one.cells[:1], index + 1
+        one.blocks, one.hunt = rec.Blocks(total=4, recomputed={"new": 4}), None
+    return found
+
+
+def not_run(state: Literal["NOT RUN", "ERROR"], name: str, reason: str) -> rec.Claim:
     """A claim that the tier leaves out, or that broke."""
     return claim(
         name,
@@ -82,17 +123,17 @@ def not_run(state: Literal["NOT RUN", "ERROR"], name: str, reason: str) -> Claim
         state=state,
         outcome="skipped" if state == "NOT RUN" else "failed",
         reason=reason,
-        controls=[Control(id="half", description="half the constant")],
+        controls=[rec.Control(id="half", description="half the constant")],
         resolution=None,
         alpha=None,
         replicates=0,
         looks=0,
         seconds=0.0,
-        blocks=Blocks(),
+        blocks=rec.Blocks(),
     )
 
 
-def gradient_structure() -> Claim:
+def gradient_structure() -> rec.Claim:
     """Identity, a one-sided region."""
     return claim(
         "A.gradient-identity",
@@ -106,7 +147,7 @@ def gradient_structure() -> Claim:
     )
 
 
-def trigger_signal() -> Claim:
+def trigger_signal() -> rec.Claim:
     """Mean ratio, curve with two controls."""
     cells, parts = [], []
     for index, params in enumerate(GRID):
@@ -126,10 +167,11 @@ def trigger_signal() -> Claim:
         ],
         cells=cells,
         plot=Plot(kind="curve", x="samples", group=("length",), log="x", y_label="score / s₀"),
+        hunt=rec.Hunt(tried=40, points=TRIED, refused={"ValueError: no such size": 3}),
     )
 
 
-def signal_exponents() -> Claim:
+def signal_exponents() -> rec.Claim:
     """Exponents, a logarithmic curve."""
     cells = [
         cell(
@@ -160,7 +202,7 @@ def signal_exponents() -> Claim:
     )
 
 
-def noise_share() -> Claim:
+def noise_share() -> rec.Claim:
     """INCONCLUSIVE: an interval that crosses the edge."""
     return claim(
         "A.noise-context",
@@ -178,7 +220,7 @@ def noise_share() -> Claim:
     )
 
 
-def localisation() -> Claim:
+def localisation() -> rec.Claim:
     """Probability, parity plot."""
     cells, parts = [], []
     for index, params in enumerate(GRID):
@@ -201,7 +243,7 @@ def localisation() -> Claim:
     )
 
 
-def critical_samples() -> Claim:
+def critical_samples() -> rec.Claim:
     """Critical location: curve, collapse, and the collapse under a control."""
     cells = []
     for dim, length in ((d, n) for d in (32, 64) for n in (16, 64, 256)):
@@ -210,7 +252,7 @@ def critical_samples() -> Claim:
             samples = round(right * 1.6**step)
             share = 0.5 * (1 + math.erf(0.9 * math.log(samples / right))) + 0.015 * wobble(samples)
             additive = 900.0 + 60 * length + 8 * dim
-            params: Parameters = {"length": length, "dim": dim, "samples": samples}
+            params: rec.Parameters = {"length": length, "dim": dim, "samples": samples}
             value = min(1.0, max(0.0, share))
             wrong: dict[str, float | str | None] = {"additive": additive}
             drawn = 64 * 2 ** (3 - abs(step))  # cells near the edges are decided first
@@ -229,7 +271,7 @@ def critical_samples() -> Claim:
     )
 
 
-def additive_law() -> Claim:
+def additive_law() -> rec.Claim:
     """A reference line: refuted as declared."""
     return claim(
         "A.press-additive",
@@ -244,7 +286,7 @@ def additive_law() -> Claim:
     )
 
 
-def orthonormal() -> Claim:
+def orthonormal() -> rec.Claim:
     """A REFUTED claim that fails."""
     return claim(
         "A.orthonormal-gaussian",
@@ -255,11 +297,14 @@ def orthonormal() -> Claim:
         ],
         source=source("derived", "A12"),
         controls=[control("interference", "keeps the V/d term", 4.1, 0.2, (0.95, 1.05))],
+        hunt=rec.Hunt(
+            tried=9, points=TRIED, confirmed=rec.Confirmed(params=VIOLATED, number=2, alpha=1e-4)
+        ),
         latex=r"\unknowncommand{x} = 1",
     )
 
 
-def recall_curve() -> Claim:
+def recall_curve() -> rec.Claim:
     """Many groups on one curve."""
     cells, parts = [], []
     for index in range(40):
@@ -267,7 +312,7 @@ def recall_curve() -> Claim:
         right = 0.5 * (1 + math.erf((dim - 3.1 * math.sqrt(vocab) / 2) / 14))
         linear = 0.5 * (1 + math.erf((dim - vocab / 16) / 14))
         observed = min(1.0, max(0.0, right + 0.008 * wobble(index)))
-        params: Parameters = {"vocab_size": vocab, "dim": dim}
+        params: rec.Parameters = {"vocab_size": vocab, "dim": dim}
         cells.append(cell(params, right, observed, 0.015, {"linear": linear}))
         ratio = 1 + 0.004 * wobble(index)
         parts.append(component(f"cell {index}", ratio, 0.01, (0.97, 1.03), params))
@@ -282,7 +327,7 @@ def recall_curve() -> Claim:
     )
 
 
-def all_tokens() -> Claim:
+def all_tokens() -> rec.Claim:
     """A claim without plot."""
     return claim(
         "A.all-tokens",
@@ -292,30 +337,33 @@ def all_tokens() -> Claim:
         certificate=2.4e-6,
         draws=2,
         draw=2,
+        blocks=rec.Blocks(total=60, kept=rec.Kept(file="baseline.json", revision="main")),
         controls=[control("half-dim", "the threshold of half the tokens", 1.4, 0.05, (0.9, 1.1))],
     )
 
 
-def end_to_end() -> Claim:
+def end_to_end() -> rec.Claim:
     """A one-sided region and an infinite bound in an interval."""
     part = component("smallest accuracy", 0.993, 0.004, (0.98, None))
-    part.interval, part.one_sided = Range(0.989, None), Range(0.99, None)
+    part.interval, part.one_sided = rec.Range(0.989, None), rec.Range(0.99, None)
     return claim(
         "A.end-to-end",
         "Accuracy is at least localisation times recall",
         [part],
         rule=rule("OneSided", "difference"),
         controls=[control("union", "a sum of the two", 0.93, 0.01, (0.98, None))],
+        blocks=rec.Blocks(total=60, reused=12, recomputed={"new": 48}, divided=3),
+        hunt=rec.Hunt(tried=12, exhausted=True, points=NEAR),
     )
 
 
-def dominant_map() -> Claim:
+def dominant_map() -> rec.Claim:
     """A map with a disagreement."""
     cells = []
     for index in range(36):
         length, dim = 2 ** (3 + index % 6), 2 ** (3 + index // 6)
         name = "A" if length > 90 else "B" if dim < length else "C"
-        params: Parameters = {"length": length, "dim": dim, "vocab_size": 2048}
+        params: rec.Parameters = {"length": length, "dim": dim, "vocab_size": 2048}
         cells.append(cell(params, name, "B" if index == 22 else name))
     return claim(
         "A.dominant-noise",
@@ -329,7 +377,7 @@ def dominant_map() -> Claim:
     )
 
 
-def convergence() -> Claim:
+def convergence() -> rec.Claim:
     """A curve without groups or controls in the cells."""
     cells = [
         cell({"eta": 10.0**-k}, 1 - 10.0 ** -(0.8 * k), 1 - 10.0 ** -(0.8 * k), 0.004)
@@ -346,7 +394,7 @@ def convergence() -> Claim:
     )
 
 
-def lower_bound() -> Claim:
+def lower_bound() -> rec.Claim:
     """A supported interval but a control that is not refuted."""
     return claim(
         "A.floor",
@@ -355,10 +403,13 @@ def lower_bound() -> Claim:
         controls=[control("no-trigger", "drops the trigger's share", 1.1, 0.09, (0.85, 1.15))],
         verdict="INCONCLUSIVE",
         outcome="skipped",
+        source=source("derived", paper="B"),
+        file="claims/attention_mlp/test_noise_scaling.py",
+        hunt=rec.Hunt(why_not="the claim declares no regime"),
     )
 
 
-def explored() -> Claim:
+def explored() -> rec.Claim:
     """Judged on evidence that is older than its declaration."""
     return claim(
         "A.explored",
@@ -375,9 +426,9 @@ def explored() -> Claim:
     )
 
 
-def beyond() -> list[Claim]:
+def beyond() -> list[rec.Claim]:
     """Exploratory claims, one of each verdict."""
-    effects: dict[ClaimVerdict, float] = {"SURVIVES": 0.02, "BREAKS": -0.31, "INCONCLUSIVE": 0.11}
+    effects = {"SURVIVES": 0.02, "BREAKS": -0.31, "INCONCLUSIVE": 0.11}
     return [
         claim(
             f"A.beyond-{verdict.lower()}",

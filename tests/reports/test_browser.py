@@ -3,6 +3,7 @@
 import base64
 import html as markup
 import re
+import shlex
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +16,7 @@ from recall_reports import card, formula, html, phrases
 from recall_reports.record import Record
 from tests.reports import builders, hostile, sample
 from tests.reports.chromium import NAMES, PHONE, SETTLED, WIDE, Browser, started
-from tests.reports.test_card import crowded
+from tests.reports.test_forms import crowded
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +105,25 @@ def test_a_claim_opens_with_a_click_and_what_failed_is_open(
     assert browser.value(FOLDED) == len(report.claims) - failed - 1
     browser.click("button.all")
     assert browser.value(FOLDED) == 0
+
+
+def test_a_formula_is_asked_by_a_command_and_sizes_are_held_to_their_ranges(
+    browser: Browser, file: Path
+) -> None:
+    browser.open(file)
+
+    def filled(name: str, value: str) -> str:
+        field = f"document.querySelector('#ask fieldset:not([hidden]) [name={name}]')"
+        event = "field.dispatchEvent(new Event('input', { bubbles: true }))"
+        fill = f"field.value = {value!r}; {event}; return field.nextElementSibling.textContent"
+        return str(browser.value(f"(field => {{ {fill}; }})({field})"))
+
+    assert [filled("dim", dim) for dim in ("", "24", "96")] == ["", "inside", "inside"]
+    assert "96" in filled("dim", "96.5")
+    assert filled("label", "x'; rm y") == ""
+    command = "python -m recall_claims predict theory.signal.value dim=96.5 'label=x'\\''; rm y'"
+    assert browser.value("document.querySelector('#ask code').textContent") == command
+    assert shlex.split(command)[-1] == "label=x'; rm y"
 
 
 def test_rows_are_sorted_by_a_column_and_go_back(browser: Browser, file: Path) -> None:

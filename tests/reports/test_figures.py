@@ -98,11 +98,13 @@ def test_the_claims_without_a_regime_are_counted() -> None:
     page = (DOCS / "regimes.md").read_text(encoding="utf-8")
     claims = imported().values()
     without = [claim for claim in claims if claim.regime is None]
-    assert f"{len(claims) - len(without)} claims have one." in " ".join(page.split())
+    assert f"{len(claims) - len(without)} claims have a regime that can be searched." in " ".join(
+        page.split()
+    )
     maps = ("Exponents", "CriticalExponents", "WinnerShare")
     said: dict[str, list[str]] = {
-        "exploratory ones": [claim.id for claim in without if claim.exploratory],
-        "expected to be refuted": [c.id for c in without if c.expected == "REFUTED"],
+        "exploratory claims": [claim.id for claim in without if claim.exploratory],
+        "claims expected to be REFUTED": [c.id for c in without if c.expected == "REFUTED"],
         "exponents, shares of a map": [
             c.id
             for c in without

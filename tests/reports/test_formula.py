@@ -126,24 +126,3 @@ def test_prose() -> None:
     assert "First line goes on" in result
     assert "<code>code</code> &amp; <math" in result
     assert "&lt;b&gt;" in result
-
-
-@pytest.mark.parametrize(
-    ("text", "result"),
-    [
-        ("1/(L^2 V)", "1/(L<sup>2</sup> V)"),
-        ("d^(3/2) <= V^c", "d<sup>3/2</sup> &lt;= V<sup>c</sup>"),
-        ("z_trig and W_KQ", "z<sub>trig</sub> and W<sub>KQ</sub>"),
-        ("vocab_size, grad_V", "vocab_size, grad_V"),
-        ("L^-1", "L<sup>-1</sup>"),
-        ("m^-0.84 N^-1.8.", "m<sup>-0.84</sup> N<sup>-1.8</sup>."),
-        ("d^(0.5), C_1.5", "d<sup>0.5</sup>, C<sub>1.5</sub>"),
-        ("10^6.", "10<sup>6</sup>."),
-    ],
-)
-def test_powers_and_indices_in_running_text(text: str, result: str) -> None:
-    assert formula.inline(text) == result
-
-
-def test_lone_dollar_is_text() -> None:
-    assert formula.inline("5 $ and no formula") == "5 $ and no formula"

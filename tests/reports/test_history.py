@@ -10,27 +10,14 @@ from msgspec.structs import replace
 from recall_reports.__main__ import main
 from recall_reports.compare import history
 from recall_reports.files import dump
-from recall_reports.record import Component, Range, Record
-from recall_reports.values import Verdict
-from tests.reports import sample
+from recall_reports.record import Record
+from tests.reports import builders, sample
 
 
 def at(started: str, estimate: float, half: float = 0.01, region: float = 0.05) -> Record:
     """A record with one claim, whose interval is that around an estimate."""
-    claim, whole = sample.trigger_signal(), sample.record()
-    ends = Range(estimate - half, estimate + half)
-    wide = Range(1 - region, 1 + region)
-    claim.components = [
-        Component(
-            name="all",
-            estimate=estimate,
-            interval=ends,
-            one_sided=ends,
-            region=wide,
-            verdict=Verdict.SUPPORTED,
-        )
-    ]
-    claim.headline = 0
+    claim, whole = sample.all_tokens(), sample.record()
+    claim.components = [builders.component("all", estimate, half, (1 - region, 1 + region))]
     return replace(whole, suite=replace(whole.suite, started=started), claims=[claim])
 
 

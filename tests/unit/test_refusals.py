@@ -120,6 +120,7 @@ REFUSED = (
     ("theory.attention.capacity.critical_samples(64, 8, 65)", "at most vocab_size"),
     ("theory.attention.capacity.binding(64, 1, 32)", "give an integer"),
     ("theory.attention.critical.power_law('F', vocab_size=2, length=2, dim=2)", "one of A, B, C"),
+    ("theory.memory.perceptron.separable_share(0, 1)", "0 patterns in dim 1"),
     *(
         (f"theory.attention.critical.critical_snr(**SIZES, probability={p})", r"inside \(0, 1\)")
         for p in OUTSIDE

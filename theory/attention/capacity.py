@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from recall_claims import percent, prediction
+from recall_claims import prediction
 from theory.attention import critical, localisation, recall
 from theory.attention.problem import SIZES, Problem
 from theory.laws import crossing
@@ -79,7 +79,7 @@ def binding(vocab_size: int, length: int, dim: int) -> str:
 @prediction(
     latex=r"N_{min} = \max\{N_c,\ N_{recall},\ V\log 2\}",
     source=_SOURCE,
-    error=percent(15),
+    error="15%",
     regime=ONE_RULES,
 )
 def critical_samples(vocab_size: int, length: int, dim: int) -> float:

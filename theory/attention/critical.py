@@ -50,7 +50,7 @@ from typing import Any
 
 import numpy as np
 
-from recall_claims import log_integers, percent, prediction
+from recall_claims import log_integers, prediction
 from theory.attention import localisation, noise
 from theory.attention.problem import Problem
 from theory.laws import crossing, sphere
@@ -181,8 +181,8 @@ def regime(*, vocab_size: float, length: float, dim: float) -> str:
     r"M = \tau V\left(1+\frac Ld\right),\quad S = f_A N_A^2 + f_B N_B^2 + f_C N_C^2 + f_E N_E^2",
     source=_SOURCE,
     error=(
-        percent(10, "where V >= 16 d", lambda cell: cell["vocab_size"] >= 16 * cell["dim"]),
-        percent(15, "below"),
+        ("10%", "where V >= 16 d", lambda cell: cell["vocab_size"] >= 16 * cell["dim"]),
+        ("15%", "below"),
     ),
     regime=CLOSED_FORM,
 )
@@ -264,7 +264,7 @@ def critical_samples(problem: Problem, *, probability: float = 0.5) -> float:
     )
 
 
-@prediction(latex=r"P(V, L, N_c, d) = P", source=_SOURCE, error=percent(12), regime=REGIME)
+@prediction(latex=r"P(V, L, N_c, d) = P", source=_SOURCE, error="12%", regime=REGIME)
 def critical_samples_full(problem: Problem, *, probability: float = 0.5) -> float:
     r"""The N at which `localisation.probability` reaches ``probability``, log-interpolated.
 

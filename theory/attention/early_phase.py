@@ -10,7 +10,7 @@ the mean distance falls as $1/\gamma$. It would fall exponentially if every sequ
 by a margin, that is without gaps near zero.
 """
 
-from recall_claims import log_integers, log_numbers
+from recall_claims import log_integers
 from theory.attention.problem import SIZES, Problem
 from theory.attention.signal import signal_unit
 
@@ -19,8 +19,8 @@ _EVERY = SIZES.searched(
     length=log_integers(4, 64),
     samples=log_integers(8, 2048),
     dim=log_integers(8, 128),
-    eta=log_numbers(1e-4, 64),
-    gamma=log_numbers(256, 1e12, per_octave=1),
+    eta=log_integers(1e-4, 64),
+    gamma=log_integers(256, 1e12, per_octave=1),
 )
 LIMIT = _EVERY.searched(
     "eta 10^4 times below and gamma eta 10^4 times above its unit",

@@ -41,7 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from recall_claims import Error, prediction
+from recall_claims import prediction
 from theory.attention import noise, noise_terms, signal
 from theory.attention.problem import SIZES, Problem
 from theory.laws import quadrature, spectra, sphere
@@ -226,8 +226,8 @@ def replicate_snr(
     r"\sigma^2 = T + \frac{q^2 - Eq^2 + 2q\nu}{d} + (1 - T)\,\zeta",
     source=_SOURCE,
     error=(
-        Error(0.02, "for V >= 256", lambda cell: cell["vocab_size"] >= 256),
-        Error(0.04, "for 128 tokens"),
+        (0.02, "for V >= 256", lambda cell: cell["vocab_size"] >= 256),
+        (0.04, "for 128 tokens"),
     ),
     regime=SPARSE,
 )

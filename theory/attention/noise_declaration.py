@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from recall_claims import percent, prediction
+from recall_claims import prediction
 from theory.attention.problem import SIZES, Problem
 
 SOURCE = "paper A, arXiv 2603.15923, A9 (a sum of named noise terms); formula derived"
@@ -22,7 +22,7 @@ MANY_TOKENS = SIZES.searched(
 )
 REGIME = MANY_TOKENS.searched("V >= 8 d", holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"])
 """Where the variance and each of its terms state their error."""
-ERROR = percent(10)
+ERROR = "10%"
 """The error that they state."""
 
 Formula = Callable[[Problem], float]

@@ -17,7 +17,7 @@ order $1/d$, and of order $d/V$ to the terms A, F and H.
 Each term states the error of `noise.variance`, and where that does.
 """
 
-from recall_claims import percent, prediction
+from recall_claims import prediction
 from theory.attention.noise_declaration import ERROR, MANY_TOKENS, REGIME, SOURCE, noise_term
 from theory.attention.problem import Problem
 from theory.laws import spectra
@@ -290,7 +290,7 @@ def population_floor(problem: Problem) -> float:
     latex=r"\left(1-\frac1V\right)\frac{L}{NV^2}\left[4(1+2h)"
     r"\left(t_3-\frac{t_4(t_2+1)}{2V}\right)+2\tau Wt_3\right]",
     source=SOURCE,
-    error=percent(15),
+    error="15%",
     regime=COUNTED,
 )
 def count_covariance(problem: Problem) -> float:

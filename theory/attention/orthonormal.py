@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from recall_claims import log_integers, percent, prediction
+from recall_claims import log_integers, prediction
 from theory.attention import localisation as random_localisation
 from theory.attention import signal
 from theory.attention.problem import SIZES, Problem
@@ -241,7 +241,7 @@ def _tie_law(s: _Sizes) -> tuple[Array, Array]:
 @prediction(
     latex=r"\mathrm{Var}_v\theta_v = E\theta_v^2 - (E\theta_v)^2 \text{ under the Poisson law}",
     source=_SOURCE,
-    error=percent(10),
+    error="10%",
     regime=VARIANCE,
 )
 def variance(problem: Problem) -> float:

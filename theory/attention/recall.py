@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recall_claims import Error, Regime, percent, prediction
+from recall_claims import Regime, prediction
 from theory.attention import recall_regimes
 from theory.attention.problem import Problem
 from theory.laws import crossing, quadrature, spectra, sphere
@@ -223,8 +223,8 @@ def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> flo
     r"\quad |y|^2 = rB^2(V-2)+s_n^2+2s_n\xi",
     source=_SOURCE,
     error=(
-        Error(0.015, holds=recall_regimes.plain),
-        Error(0.02, "for Gaussian embeddings and with the trigger in the values"),
+        (0.015, "", recall_regimes.plain),
+        (0.02, "for Gaussian embeddings and with the trigger in the values"),
     ),
     regime=REGIME,
 )
@@ -278,8 +278,8 @@ def given_count(
     r"B = 1+(1+\tau)\left(1+\frac1\lambda\right)+\frac{\tau V}{\lambda}",
     source=_SOURCE,
     error=(
-        percent(5, "for V >= 256", lambda cell: cell["vocab_size"] >= 256),
-        percent(7, "for V >= 128"),
+        ("5%", "for V >= 256", lambda cell: cell["vocab_size"] >= 256),
+        ("7%", "for V >= 128"),
     ),
     regime=lambda: CLOSED_FORM,
 )
@@ -322,9 +322,7 @@ def half_dim_asymptotic(problem: Problem) -> float:
     return math.sqrt(2 * size * math.log(size) * (1 + 1 / load))
 
 
-@prediction(
-    latex=r"\mathrm{Acc}(d_{1/2}) = \frac12", source=_SOURCE, error=percent(3), regime=THRESHOLD
-)
+@prediction(latex=r"\mathrm{Acc}(d_{1/2}) = \frac12", source=_SOURCE, error="3%", regime=THRESHOLD)
 def half_dim_refined(problem: Problem, *, balanced: bool = False) -> float:
     r"""Dimension, a real number, at which `recall_accuracy` is 1/2; infinite if none below 4V is.
 
@@ -361,13 +359,10 @@ def all_tokens_dim(problem: Problem) -> float:
 
 
 CLOSED_FORM: Regime = recall_regimes.SEEN.searched(
-    "N >= 2 V, unit-sphere embeddings; with the trigger in the values, thresholds below V",
+    "N >= 2 V, unit-sphere embeddings; 28 V with the trigger in the values, so that thresholds are "
+    "below V",
     holds=lambda cell: (
-        cell["samples"] >= 2 * cell["vocab_size"]
-        and (
-            not cell["trigger_in_values"]
-            or half_dim(Problem.of({**cell, "length": 2, "dim": 2})) <= cell["vocab_size"]
-        )
+        cell["samples"] >= (28 if cell["trigger_in_values"] else 2) * cell["vocab_size"]
     ),
     without=("dim", "embeddings"),
 )

@@ -10,7 +10,7 @@ $\bar h_i$ is the mean value of sequence $i$ and $\Sigma_i$ its key-value covari
 score is $\theta_{trig} = z_{trig}^\top w$. Its mean over data and unit-sphere embeddings is exact.
 """
 
-from recall_claims import EXACT, prediction
+from recall_claims import prediction
 from theory.attention.problem import Problem
 
 _SOURCE = "paper A, arXiv 2603.15923, A3 and A9; constants derived"
@@ -36,7 +36,7 @@ def signal_unit(problem: Problem) -> float:
     r"\left(1+\frac{\tau}{d}\right)+\tau\frac VN\left(1+\frac Ld\left(1-\frac1V\right)\right)"
     r"\right]",
     source=_SOURCE,
-    error=EXACT,
+    error="exact",
 )
 def trigger_signal(problem: Problem) -> float:
     r"""Mean trigger score $E\theta_{trig}$, exact for unit-sphere and orthonormal embeddings.

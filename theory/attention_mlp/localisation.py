@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
-from recall_claims import Error, percent, prediction
+from recall_claims import prediction
 from theory.attention import localisation, noise
 from theory.attention.localisation import SignalToNoise
 from theory.attention_mlp import noise as mlp_noise
@@ -14,9 +14,11 @@ from theory.laws import crossing
 
 _SOURCE = "paper A, arXiv 2603.15923, A9 (coupling of V, N, d, L, m); formula derived"
 _MOST_SAMPLES = 2**32
+_FACTORS = {"relu": (2.3, 4.7), "gelu": (1.0, 2.5), "tanh": (0.9, 2.0), "he3": (0.9, 2.0)}
 CRITICAL = mlp_noise.SPARSE.searched(
-    "N_c >= V/3, trigger in the keys alone",
-    holds=lambda cell: cell["vocab_size"] / 3 <= _of_cell(cell) <= 4096,
+    "trigger in the keys alone; bounds on N_c of V/3 and 4096, each activation's factors times "
+    "V L/d^(3/2) (1 + L/d + L^2/V + dL/m)^(1/2)",
+    holds=lambda cell: cell["vocab_size"] / 3 <= _bounds(cell)[0] and _bounds(cell)[1] <= 4096,
     samples=(1,),
     trigger_in_values=(False,),
 )
@@ -48,8 +50,8 @@ def signal_to_noise(problem: MlpProblem, without: Collection[str] = ()) -> Signa
     latex=r"P = E_{q,\nu,\zeta}\,G\!\left(\frac{q + \nu}{\sigma}\right)",
     source=_SOURCE,
     error=(
-        Error(0.02, holds=lambda cell: not cell.get("trigger_in_values", False)),
-        Error(0.04, "with the trigger in the values"),
+        (0.02, "", lambda cell: not cell.get("trigger_in_values", False)),
+        (0.04, "with the trigger in the values"),
     ),
     regime=mlp_noise.STATED,
 )
@@ -72,7 +74,7 @@ def probability(problem: MlpProblem, without: Collection[str] = ()) -> float:
     r"\sqrt{b_1^4+b_0^2b_2^2+\beta^2\frac Ld+\chi^2\frac{L^2}{V}"
     r"+\frac dm\left[L^2\psi^2+Lqq'\left(1+\frac Ld\right)\right]}\quad(\tau=0)",
     source=_SOURCE,
-    error=percent(15),
+    error="15%",
     regime=CRITICAL,
 )
 def critical_samples(problem: MlpProblem) -> float:
@@ -95,5 +97,9 @@ def _critical_samples(problem: MlpProblem) -> float:
     return crossing.integer_root(found, level=0.5, most=_MOST_SAMPLES, within=0.01)
 
 
-def _of_cell(cell: Mapping[str, Any]) -> float:
-    return critical_samples(MlpProblem.of({**cell, "samples": 1}))
+def _bounds(cell: Mapping[str, Any]) -> tuple[float, float]:
+    """Between which numbers of samples the critical one mostly is, whatever the theory says."""
+    V, L, d, m = (cell[name] for name in ("vocab_size", "length", "dim", "width"))
+    about = V * L / d**1.5 * math.sqrt(1 + L / d + L**2 / V + d * L / m)
+    low, high = _FACTORS[cell["activation"]]
+    return low * about, high * about

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from recall_claims import log_integers, percent, prediction
+from recall_claims import log_integers, prediction
 from theory.attention import noise, noise_terms, signal
 from theory.attention.noise_declaration import sum_latex
 from theory.attention.problem import SIZES
@@ -158,7 +158,7 @@ def coefficients(problem: MlpProblem) -> Coefficients:
     latex=r"\frac{E\theta_{trig}}{s_0} = \left(1-\frac1V\right)\left[\left(1-\frac1N\right)"
     r"\left(\bar c+\frac{\tau b_1^2}{d}\right)+\tau\frac VN\chi\left(1+\frac Ld\right)\right]",
     source=_SOURCE,
-    error=percent(7),
+    error="7%",
     regime=STATED,
 )
 def trigger_signal(problem: MlpProblem) -> float:
@@ -353,7 +353,7 @@ def bias_covariance(problem: MlpProblem) -> float:
         rf",\quad {sum_latex([symbol])} = {term.latex}" for symbol, term in LAYER_TERMS.items()
     ),
     source=_SOURCE,
-    error=percent(12),
+    error="12%",
     regime=EVERY,
 )
 def variance(problem: MlpProblem) -> float:

@@ -20,20 +20,25 @@ The transition is sharp, of width $O(\sqrt d)$ in $d$, and its centre is off by 
 a bound on trained transformers, whose heads can mix subject and relation in one softmax.
 """
 
-from collections.abc import Mapping
+import math
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_claims import Regime, log_integers, percent, prediction
+from recall_claims import Regime, log_integers, prediction
 from theory.laws import crossing
 from theory.laws.quadrature import Array
 
 SHAPES = Regime("", {"relations": log_integers(2, 128), "answers": log_integers(2, 64)})
-SUBJECTS = SHAPES.searched("10 dimensions and more", holds=lambda cell: _subject_dim(cell) >= 10)
-RELATIONS = SHAPES.searched("10 dimensions and more", holds=lambda cell: _relation_dim(cell) >= 10)
+SUBJECTS = SHAPES.searched(
+    "R log2 D >= 20, so that there are 10 dimensions and more",
+    holds=lambda cell: cell["relations"] * math.log2(cell["answers"]) >= 20,
+)
+RELATIONS = SHAPES.searched(
+    "D log2 R >= 15, so that there are 10 dimensions and more",
+    holds=lambda cell: cell["answers"] * math.log2(cell["relations"]) >= 15,
+)
 """Where each of the two formulas states its error."""
 _SOURCE = "paper B, arXiv 2412.06538, B4; derived with the statistical dimension of convex cones"
 
@@ -41,7 +46,7 @@ _SOURCE = "paper B, arXiv 2412.06538, B4; derived with the statistical dimension
 @prediction(
     latex=r"d = R\,E\min_t\Big[(g_1-t)^2+\sum_{j>1}(g_j-t)_+^2\Big]",
     source=_SOURCE,
-    error=percent(8),
+    error="8%",
     regime=SUBJECTS,
 )
 def subject_dim(relations: int, answers: int) -> float:
@@ -61,7 +66,7 @@ def subject_dim(relations: int, answers: int) -> float:
 @prediction(
     latex=r"d = E\min_t\Big[\sum_{a\in A_r}(t-g_a)_+^2+\sum_{a\notin A_r}(g_a-t)_+^2\Big]",
     source=_SOURCE,
-    error=percent(8),
+    error="8%",
     regime=RELATIONS,
 )
 def relation_dim(relations: int, answers: int) -> float:
@@ -109,11 +114,3 @@ def _distance(above: int, below: int, *, fixed: bool) -> float:
     if not fixed:
         wrong = np.maximum(wrong + (upper < level).sum(1) - 1, 0)
     return float(wrong.mean())
-
-
-def _subject_dim(cell: Mapping[str, Any]) -> float:
-    return subject_dim(cell["relations"], cell["answers"])
-
-
-def _relation_dim(cell: Mapping[str, Any]) -> float:
-    return relation_dim(cell["relations"], cell["answers"])

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recall_claims import EXACT, Error, Regime, log_integers, percent, prediction
+from recall_claims import Regime, log_integers, prediction
 from theory.factual import hulls, sizes
 from theory.factual.compressed_draws import narrow
 from theory.laws import crossing, multinomial, quadrature, sphere
@@ -55,7 +55,7 @@ def _require(**sizes: float) -> None:
 @prediction(
     latex=r"\frac1S\,E\max_{k\le D} n_k,\quad n\sim\mathrm{Multinomial}(S; 1/D)",
     source=_SOURCE,
-    error=EXACT,
+    error="exact",
 )
 def guess_by_relation(subjects: int, answers: int) -> float:
     r"""Accuracy of the best predictor that knows the relation but not the subject.
@@ -79,7 +79,7 @@ def guess_by_relation(subjects: int, answers: int) -> float:
     latex=r"P(\text{all heads}) = \big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad"
     r"h^2\,\frac{g+\tau^2}{g+1}\sim\mathrm{Beta}\Big(\frac{d-g}2, \frac{g(d-1)}2\Big)",
     source=_SOURCE,
-    error=percent(7),
+    error="7%",
     regime=sizes.SELECTIVE,
 )
 def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> float:
@@ -116,7 +116,7 @@ def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> 
     latex=r"w = \frac{1}{1+e^{-\beta(1-\tau)}+(T-2)\,e^{-\beta+\beta^2\sigma^2/2}},\quad"
     r"\sigma^2 = \frac{g+\tau^2}{d-g}",
     source=_SOURCE,
-    error=percent(1.5),
+    error="1.5%",
     regime=sizes.SOFT,
 )
 def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> float:
@@ -140,8 +140,8 @@ def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> 
     latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}\,(1-q)^{(R-1)(D-1)}",
     source=_SOURCE,
     error=(
-        Error(0.01, "for accuracies from 0.9 on", lambda cell: _accurate(cell)),
-        Error(0.05, "from 0.5 on"),
+        (0.01, "for a fifth of a rival, accuracies from 0.9 on", lambda cell: _rivals(cell) <= 0.2),
+        (0.05, "for half a one, accuracies from 0.5 on"),
     ),
     regime=lambda: FOCUSED,
 )
@@ -168,7 +168,7 @@ def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) ->
 @prediction(
     latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu} = \frac12",
     source=_SOURCE,
-    error=percent(7),
+    error="7%",
     regime=lambda: STORED,
 )
 @lru_cache(maxsize=1024)
@@ -208,7 +208,7 @@ def attention_dim(
     latex=r"\Big(E_n e^{-n\Lambda(n)}\Big)^M = \frac12,\quad"
     r"\Lambda = 1 - E_x\Big[\Big(E_{n',c}\,\Phi\big(\tfrac{1+x}{\sigma(c,n')}\big)\Big)^{M-1}\Big]",
     source=_SOURCE,
-    error=percent(6),
+    error="6%",
     regime=lambda: BY_MLP,
 )
 @lru_cache(maxsize=1024)
@@ -340,23 +340,20 @@ def _half(chance: Callable[[float], float], least: float, level: float = 0.5) ->
 
 
 FOCUSED: Regime = sizes.PAIRED.searched(
-    "with focus, d of at least 1.4 `selective_dim`",
-    holds=lambda cell: (
-        cell["dim"] > max(cell["relations"], cell["answers"])
-        and _focused(cell, cell["dim"], 2)
-        and attention_accuracy(**cell) >= 0.5
-    ),
+    "with focus, d of at least 1.4 `selective_dim`; half a rival or less expected",
+    holds=lambda cell: _focused(cell, cell["dim"], 2) and _rivals(cell) <= 0.5,
     dim=log_integers(16, 512),
 )
 ACCURATE: Regime = FOCUSED.searched(
-    "accuracies of 0.9 and more", holds=lambda cell: attention_accuracy(**cell) >= 0.9
+    "a fifth, so that accuracies are 0.9 and more", holds=lambda cell: _rivals(cell) <= 0.2
 )
 STORED: Regime = sizes.PAIRED.searched(
-    "with focus", holds=lambda cell: _focused(cell, attention_dim(**cell), 2)
+    "with focus at 0.6 max(R (1 + 2 ln SRD), D (1 + 2 ln R^2 D)), below the dimension asked for",
+    holds=lambda cell: _focused(cell, 0.6 * _all_facts(cell), 2),
 )
 BY_MLP: Regime = sizes.ANY.searched(
-    "with focus, d >= 16, 50 hidden units and more",
-    holds=lambda cell: _focused(cell, cell["dim"], 1) and mlp_width(**cell) >= 50,
+    "with focus, d >= 16, 4 N ln(NM) (1/d + 1/M), about the width, of 75 and more",
+    holds=lambda cell: _focused(cell, cell["dim"], 1) and _width(cell) >= 75,
     dim=log_integers(16, 512),
 )
 """Where `attention_accuracy` states its errors, the smaller one, and the two others theirs."""
@@ -369,5 +366,19 @@ def _focused(cell: Mapping[str, Any], dim: float, group: int) -> bool:
     return dim >= 1.4 * selective_dim(group, tokens // group, 2 * tokens + 1, margin=_MARGIN)
 
 
-def _accurate(cell: Mapping[str, Any]) -> bool:
-    return attention_accuracy(**cell) >= 0.9
+def _rivals(cell: Mapping[str, Any]) -> float:
+    """Bound on the rivals, expected in number, that reach beyond a code's answers."""
+    codes = ((cell["relations"], cell["answers"]), (cell["answers"], cell["relations"]))
+    return math.fsum((n - 1) / 2 * math.exp((1 - cell["dim"] / own) / 2) for own, n in codes)
+
+
+def _all_facts(cell: Mapping[str, Any]) -> float:
+    """Dimension for all facts, to leading order."""
+    S, R, D = cell["subjects"], cell["relations"], cell["answers"]
+    return float(max(R * (1 + 2 * math.log(S * R * D)), D * (1 + 2 * math.log(R**2 * D))))
+
+
+def _width(cell: Mapping[str, Any]) -> float:
+    """Width for all facts, to leading order."""
+    facts, answers = cell["subjects"] * cell["relations"], cell["relations"] * cell["answers"]
+    return float(4 * facts * math.log(facts * answers) * (1 / cell["dim"] + 1 / answers))

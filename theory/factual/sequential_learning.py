@@ -43,7 +43,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special, stats
 
-from recall_claims import EXACT, log_integers, log_numbers, percent, prediction
+from recall_claims import log_integers, prediction
 from theory.factual import sizes as task_sizes
 from theory.laws import crossing
 
@@ -78,33 +78,47 @@ EARLY, EARLY_RANDOM = (
     task.searched(
         "starts of 1e-9, while predictions are uniform: at most 8 e-folds of either stage",
         holds=lambda cell: (
-            max(_rate(Sizes.of(cell), stage) for stage in _STAGES) * cell["duration"] <= 8
+            cell["duration"] <= 8.1 * min(growth_time(cell, stage) for stage in _STAGES)
         ),
-        duration=log_numbers(2, 1024, per_octave=2),
+        duration=log_integers(2.0, 1024, per_octave=2),
     )
     for task in (PRODUCT, RANDOM)
 )
 """Where growth rates are exact."""
 BOTH_STAGES = PRODUCT.searched(
-    "starts of 1e-5, until both stages are over; their times within a factor of 8",
+    "starts of 1e-5, until both stages are over, about 15 to 20 times the slower one's growth "
+    "time; growth times within a factor of 8",
     holds=lambda cell: _until_learned(cell),
     duration=log_integers(96, 3072, per_octave=3),
 )
 """Where `half_time` and `time_ratio` state their errors."""
 APART = BOTH_STAGES.searched(
-    "times a factor of 2 apart", holds=lambda cell: abs(math.log(_apart(cell))) > math.log(2)
+    "growth times a factor of 2.2 apart", holds=lambda cell: _apart(cell) >= 2.2
 )
 """Where `plateau` states its error."""
 
 
+def growth_time(cell: Mapping[str, Any], stage: Stage) -> float:
+    """Time in which a stage grows e-fold at most, to leading order in R and D: a scale of sizes."""
+    S, R, D = cell["subjects"], cell["relations"], cell["answers"]
+    return float(R * math.sqrt(D) if stage == "relation" else S * math.sqrt(R))
+
+
+def _slower(cell: Mapping[str, Any]) -> tuple[float, float]:
+    """Growth times of the faster and the slower stage, with the uniform prediction's part."""
+    relation = growth_time(cell, "relation") / math.sqrt(1 - 1 / cell["relations"])
+    subject = growth_time(cell, "subject") / math.sqrt(1 - 1 / cell["answers"])
+    return min(relation, subject), max(relation, subject)
+
+
 def _apart(cell: Mapping[str, Any]) -> float:
-    relation, subject = (half_time(Sizes.of(cell), stage, scale=START) for stage in _STAGES)
-    return subject / relation
+    faster, slower = _slower(cell)
+    return slower / faster
 
 
 def _until_learned(cell: Mapping[str, Any]) -> bool:
-    times = [half_time(Sizes.of(cell), stage, scale=START) for stage in _STAGES]
-    return max(times) <= 8 * min(times) and 1.1 <= cell["duration"] / max(times) <= 1.6
+    _, slower = _slower(cell)
+    return _apart(cell) <= 8.001 and 15 <= cell["duration"] / slower <= 19.8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +145,7 @@ class Sizes:
 @prediction(
     latex=r"\lambda_r = \frac1R\sqrt{\frac1D\Big(1-\frac1R\Big)}",
     source=_SOURCE,
-    error=EXACT,
+    error="exact",
     regime=PRODUCT,
 )
 def relation_rate(sizes: Sizes) -> float:
@@ -145,7 +159,7 @@ def relation_rate(sizes: Sizes) -> float:
 @prediction(
     latex=r"\lambda_r^2 = \frac1{R^2}\left(\frac1D + \frac{1-1/D}S - \frac1{RD}\right)",
     source=_SOURCE,
-    error=EXACT,
+    error="exact",
     regime=RANDOM,
 )
 def random_relation_square_rate(sizes: Sizes) -> float:
@@ -161,7 +175,7 @@ def random_relation_square_rate(sizes: Sizes) -> float:
 @prediction(
     latex=r"\lambda_s = \frac1S\sqrt{\frac1R\Big(1-\frac1D\Big)}",
     source=_SOURCE,
-    error=EXACT,
+    error="exact",
     regime=ANY,
 )
 def subject_rate(sizes: Sizes) -> float:
@@ -173,7 +187,7 @@ def subject_rate(sizes: Sizes) -> float:
 
 
 @prediction(
-    latex=r"\lambda_z^2 = E[n_z]^2\,\frac{1-1/D}{SR}", source=_SOURCE, error=EXACT, regime=RANDOM
+    latex=r"\lambda_z^2 = E[n_z]^2\,\frac{1-1/D}{SR}", source=_SOURCE, error="exact", regime=RANDOM
 )
 def background_square_rate(sizes: Sizes, *, count: float = 1.0) -> float:
     """Mean square growth rate, over random dictionaries, of a token that tells nothing.
@@ -205,7 +219,7 @@ def first(sizes: Sizes) -> Stage:
     latex=r"\frac{t_S}{t_R} \approx \frac{\lambda_R}{\lambda_S} "
     r"= \frac S{\sqrt{RD}}\sqrt{\frac{1-1/R}{1-1/D}}",
     source=_SOURCE,
-    error=percent(6),
+    error="6%",
     regime=BOTH_STAGES,
 )
 def time_ratio(sizes: Sizes) -> float:
@@ -283,7 +297,7 @@ def stage_loss(sizes: Sizes, stage: Stage, time: float, *, scale: float) -> floa
     r"+\frac{\mathrm{Ei}(q_{1/2})-\log q_{1/2}-\gamma}{K}\right],"
     r"\quad q_{1/2}=\log(1+\sqrt K)",
     source=_SOURCE,
-    error=percent(0.2),
+    error="0.2%",
     regime=BOTH_STAGES,
 )
 def half_time(sizes: Sizes, stage: Stage, *, scale: float) -> float:
@@ -336,7 +350,7 @@ def plateau(sizes: Sizes) -> float:
     latex=r"E\,H(p(\cdot|r)) = -D\,E\Big[\frac nS\log\frac nS\Big],\quad n\sim"
     r"\mathrm{Bin}(S, 1/D)",
     source=_SOURCE,
-    error=EXACT,
+    error="exact",
     regime=RANDOM,
 )
 def random_plateau(sizes: Sizes) -> float:

@@ -20,7 +20,7 @@ import math
 
 from scipy import stats
 
-from recall_claims import EXACT, integers, log_integers, prediction
+from recall_claims import integers, log_integers, prediction
 from theory.attention.problem import SIZES, Problem
 
 EVERY_MAP = SIZES.searched(
@@ -77,7 +77,7 @@ def information(problem: Problem) -> float:
 @prediction(
     latex=r"I_1 = \log\frac VL + E\log(1 + n),\quad n\sim\mathrm{Bin}(L-1, 1/V)",
     source=_SOURCE,
-    error=EXACT,
+    error="exact",
 )
 def sample_information(problem: Problem) -> float:
     r"""Exactly what one sequence and its label tell about the map, in nats.

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from recall_claims import percent, prediction
+from recall_claims import prediction
 from theory.attention.problem import Problem
 from theory.laws import quadrature
 from theory.lower_bound import argmax_accuracy
@@ -78,7 +78,7 @@ def linear_mmse_accuracy(problem: Problem) -> float:
 @prediction(
     latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12",
     source=_SOURCE,
-    error=percent(8),
+    error="8%",
     regime=THRESHOLD,
 )
 def critical_samples(problem: Problem) -> float:

@@ -10,7 +10,7 @@ all labels, so that a few tokens bear most of it.
 import math
 from functools import cache
 
-from recall_claims import percent, prediction
+from recall_claims import prediction
 from theory.attention.problem import Problem
 from theory.laws import quadrature, spectra
 from theory.lower_bound import argmax_accuracy
@@ -67,7 +67,7 @@ def matched_filter_accuracy(problem: Problem) -> float:
 @prediction(
     latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12",
     source=_SOURCE,
-    error=percent(8),
+    error="8%",
     regime=THRESHOLD,
 )
 def critical_samples(problem: Problem) -> float:

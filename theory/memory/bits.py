@@ -27,7 +27,7 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from recall_claims import EXACT, Regime, integers, log_integers, one_of, percent, prediction
+from recall_claims import Regime, integers, log_integers, one_of, prediction
 from theory.laws import crossing
 from theory.memory import linear, mlp
 
@@ -39,15 +39,18 @@ CODES = Regime(
 )
 """Where the bounds hold, and `random_code_accuracy` is exact."""
 CONSTRUCTIONS = Regime(
-    "capacities of 150 to 1000 pairs",
+    "8,000 to 37,000 weights, m >= d/4, so that 150 to 1000 pairs are recalled to 99%",
     {
         "construction": one_of("hebbian", "one-bit", "low-rank", "cosine"),
         "dim": log_integers(48, 256),
         "width": log_integers(32, 512),
     },
     holds=lambda cell: (
-        (cell["construction"] != "low-rank" or cell["width"] <= cell["dim"])
-        and 150 <= capacity(**cell) <= 1000
+        8000 <= cell["dim"] ** 2 <= 37000
+        if cell["construction"] in ("hebbian", "one-bit")
+        else 8000 <= cell["dim"] * cell["width"] <= 37000
+        and 4 * cell["width"] >= cell["dim"]
+        and (cell["construction"] == "cosine" or cell["width"] <= cell["dim"])
     ),
 )
 """Where `bits_per_parameter` states its error."""
@@ -110,7 +113,7 @@ def loss_floor(*, facts: int, outputs: int, bits: float) -> float:
 @prediction(
     latex=r"\frac1N E\max_{k\le 2^B} X_k,\quad X_k\sim\mathrm{Bin}(N,1/M)",
     source=_SOURCE,
-    error=EXACT,
+    error="exact",
     regime=CODES,
 )
 def random_code_accuracy(*, facts: int, outputs: int, bits: int) -> float:
@@ -176,7 +179,7 @@ def capacity(construction: str, *, dim: int, width: int, target: float = 0.99) -
 @prediction(
     latex=r"\frac{\log_2\Gamma(0.99n^*+1)}{\#\text{weights}},\quad P(n^*)=0.99",
     source=_SOURCE,
-    error=percent(6),
+    error="6%",
     regime=CONSTRUCTIONS,
 )
 def bits_per_parameter(construction: str, *, dim: int, width: int) -> float:

@@ -18,15 +18,14 @@ good to 0.0015 for $n$ up to 131072.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recall_claims import Error, Regime, log_integers, percent, prediction
+from recall_claims import Regime, log_integers, prediction
 from theory.laws import crossing, quadrature, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B1; constants derived"
@@ -46,8 +45,12 @@ LOW_RANK = PAIRS.searched(
 )
 """Where `low_rank_accuracy` states its error."""
 RANK = PAIRS.searched(
-    "and half are recalled at a rank of 12 or more, below d",
-    holds=lambda cell: 12 <= _half_rank(cell) <= 0.95 * cell["dim"],
+    "and 2 n log(n)/d, about the rank at which half are recalled, of 14 or more, below 0.95 d",
+    holds=lambda cell: (
+        14 * cell["dim"]
+        <= 2 * cell["associations"] * math.log(cell["associations"])
+        <= 0.95 * cell["dim"] ** 2
+    ),
     associations=log_integers(30, 2048),
     dim=log_integers(16, 512),
 )
@@ -56,11 +59,18 @@ WHOLE = Regime("d >= 32", {"dim": log_integers(32, 1024)})
 """Where `capacity` states its error."""
 
 Array = NDArray[np.float64]
+Law = Callable[[Array], Array]
 
 
 @lru_cache(maxsize=4096)
 def recalled(
-    dim: float, stored: float, spread: float, *, idle: float = 0, extra: float = 0.0
+    dim: float,
+    stored: float,
+    spread: float,
+    *,
+    idle: float = 0,
+    extra: float = 0.0,
+    margin: float = 0.0,
 ) -> float:
     r"""Probability that the right score is the largest; scores in units of the signal.
 
@@ -70,16 +80,19 @@ def recalled(
         spread: $T^2$, the variance of their coefficients.
         idle: number of further outputs that belong to no association.
         extra: $\tau^2$, mean squared length of isotropic noise.
+        margin: by how much it has to be larger.
     """
     sizes, weights = quadrature.gamma(2 * (dim - 1) / ((dim + 2) * stored), _LENGTH_NODES)
     each = [
-        _recalled(dim, stored, spread * size, idle, stored * spread * size + extra)
+        _recalled(dim, stored, spread * size, idle, stored * spread * size + extra, margin)
         for size in map(float, sizes)
     ]
     return float(weights @ each)
 
 
-def _recalled(dim: float, stored: float, spread: float, idle: float, length: float) -> float:
+def _recalled(
+    dim: float, stored: float, spread: float, idle: float, length: float, margin: float
+) -> float:
     """The same given B = ``length``."""
     score, score_weight = sphere.gauss(dim, _SCORE_NODES)
     scale, scale_weight = quadrature.gamma(2 / dim, _LENGTH_NODES)
@@ -92,7 +105,7 @@ def _recalled(dim: float, stored: float, spread: float, idle: float, length: flo
     own = np.sqrt(square / dim) * score.reshape(-1, 1)
     along = (own + square) / np.sqrt(square)
     across = np.sqrt(np.maximum(1 - own**2 / square, 1e-9) * (1 - cosine**2))
-    below = sphere.cdf((1 + own - cosine * along) / across * math.sqrt(dim - 1), dim - 1)
+    below = sphere.cdf((1 + own - margin - cosine * along) / across * math.sqrt(dim - 1), dim - 1)
     # Axes: R, b, c.
     unit, unit_weight = sphere.gauss(dim, _COEFFICIENT_NODES)
     b = math.sqrt(spread) * unit[:, None]
@@ -121,7 +134,7 @@ def _check(associations: float, dim: float) -> None:
 @prediction(
     latex=r"P = E_{R,x}\left[P_{b,c,c'}\left(s < 1+x\right)\right]^{n-1}",
     source=_SOURCE,
-    error=(Error(0.006, "for d >= 24", lambda cell: cell["dim"] >= 24), Error(0.01, "for d >= 12")),
+    error=((0.006, "for d >= 24", lambda cell: cell["dim"] >= 24), (0.01, "for d >= 12")),
     regime=PAIRS,
 )
 def linear_memory_accuracy(associations: float, dim: float) -> float:
@@ -205,7 +218,7 @@ def all_recalled(associations: float, dim: float) -> float:
     return math.exp(-associations * (1 - linear_memory_accuracy(associations, dim)))
 
 
-@prediction(latex=r"P(d_{1/2}) = \frac12", source=_SOURCE, error=percent(2), regime=THRESHOLD)
+@prediction(latex=r"P(d_{1/2}) = \frac12", source=_SOURCE, error="2%", regime=THRESHOLD)
 @lru_cache(maxsize=4096)
 def half_dim(associations: float) -> float:
     """Dimension at which half of the associations are recalled, a real number; 0 if below 4.
@@ -218,7 +231,7 @@ def half_dim(associations: float) -> float:
     return _threshold(lambda dim: linear_memory_accuracy(associations, dim), 4, 4 * associations)
 
 
-@prediction(latex=r"P_{all}(d_{all}) = \frac12", source=_SHARP, error=percent(3), regime=THRESHOLD)
+@prediction(latex=r"P_{all}(d_{all}) = \frac12", source=_SHARP, error="3%", regime=THRESHOLD)
 @lru_cache(maxsize=4096)
 def all_dim(associations: float) -> float:
     """Dimension at which all are recalled with probability 1/2, a real number; 0 if below 4.
@@ -234,7 +247,7 @@ def all_dim(associations: float) -> float:
 @prediction(
     latex=r"P_m(m_{1/2}) = \frac12,\quad m_{1/2}d\sim2n\ln n",
     source=_SOURCE,
-    error=percent(3),
+    error="3%",
     regime=RANK,
 )
 @lru_cache(maxsize=4096)
@@ -252,7 +265,7 @@ def half_rank(associations: float, dim: float) -> float:
     return _threshold(lambda width: low_rank_accuracy(associations, dim, width), 2, largest)
 
 
-@prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, error=percent(6), regime=WHOLE)
+@prediction(latex=r"P_{all}(n_{all}) = \frac12", source=_SHARP, error="6%", regime=WHOLE)
 @lru_cache(maxsize=4096)
 def capacity(dim: float) -> float:
     """Number of associations all recalled with probability 1/2, a real number; 0 if below 3.
@@ -270,6 +283,28 @@ def _threshold(success: Callable[[float], float], low: float, high: float) -> fl
     return crossing.log_root(success, low, high, level=0.5, tolerance=1e-6)
 
 
+def score_laws(associations: int, dim: int) -> dict[str, Law]:
+    r"""Distribution functions of the right score, a wrong one, and of the lead over the largest.
+
+    Of their variances $(n-1)/d^2$ and $(n-2)/d^2+2/d$ the latter has a part that is no crosstalk:
+    the wrong output is close to the right one, or its input to the query. The lead's law is
+    $1-P(t)$, where $P(t)$ asks the right score to be the largest by t.
+
+    Raises:
+        ValueError: sizes as in `linear_memory_accuracy`.
+    """
+    _check(associations, dim)
+    own = math.sqrt((associations - 1) / dim**2)
+    rival = math.sqrt((associations - 2) / dim**2 + 2 / dim)
+    leads = np.linspace(1 - 10 * rival, 1 + 7 * own, 80)
+    reached = [recalled(dim, associations - 1, 1 / dim, margin=float(lead)) for lead in leads]
+    return {
+        "own": lambda score: special.ndtr((score - 1) / own),
+        "rival": lambda score: special.ndtr(score / rival),
+        "lead": lambda score: np.interp(score, leads, 1 - np.array(reached)),
+    }
+
+
 @prediction(latex=r"d_{1/2}\sim\sqrt{2n\ln n}", source=_SOURCE)
 def half_dim_asymptotic(associations: float) -> float:
     """Leading order of `half_dim`."""
@@ -280,7 +315,3 @@ def half_dim_asymptotic(associations: float) -> float:
 def all_dim_asymptotic(associations: float) -> float:
     """Leading order of `all_dim`, as arXiv 2605.05189 states it."""
     return math.sqrt(8 * associations * math.log(associations))
-
-
-def _half_rank(cell: Mapping[str, Any]) -> float:
-    return half_rank(cell["associations"], cell["dim"])

@@ -76,11 +76,9 @@ def critical_associations(dim: int, share: float) -> float:
 
 
 REGIME = Regime(
-    "top competitors at least 3/2 times the dimension, d >= 8",
+    "d >= 8, r d/(2 log(1/r)) >= 1.4, so that top competitors are 3/2 times the dimension or more",
     {"dim": integers(8, 64), "share": Values((0.5, 0.25, 0.75, 0.1, 0.9))},
-    holds=lambda cell: (
-        cell["share"] * critical_associations(cell["dim"], cell["share"]) >= 1.5 * cell["dim"]
-    ),
+    holds=lambda cell: cell["share"] * cell["dim"] / (2 * math.log(1 / cell["share"])) >= 1.4,
 )
 """Where real memories store at most 15% more than `critical_associations`."""
 

@@ -19,14 +19,12 @@ Competitors share the fluctuation r of $|F|^2$ and correlate like D random direc
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from recall_claims import Error, Regime, log_integers, one_of, percent, prediction
+from recall_claims import Regime, log_integers, one_of, prediction
 from theory.laws import crossing, quadrature, spectra, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B2; constants derived"
@@ -63,18 +61,18 @@ RELU = Regime(
 )
 """Where `mlp_memory_accuracy` states its error for ReLU."""
 STORED = Regime(
-    "as many outputs as pairs, 64 or more; ReLU up to m = d^2/1.53",
+    "as many outputs as pairs; m d >= 2500, and 4000 for ReLU, so that 64 are recalled or more; "
+    "ReLU up to m = d^2/1.53",
     {
         "dim": log_integers(32, 512),
         "width": log_integers(64, 16384),
         "features": one_of("cosine", "relu"),
     },
     holds=lambda cell: (
-        (
-            cell["features"] == "cosine"
-            or 2 * cell["dim"] <= cell["width"] <= cell["dim"] ** 2 / 1.53
-        )
-        and _stored(cell) >= 64
+        cell["width"] * cell["dim"] >= 2500
+        if cell["features"] == "cosine"
+        else 2 * cell["dim"] <= cell["width"] <= cell["dim"] ** 2 / 1.53
+        and cell["width"] * cell["dim"] >= 4000
     ),
     size=lambda cell: cell["width"] * cell["dim"],
     largest=6e4,
@@ -182,12 +180,12 @@ def _check(associations: float, outputs: float, width: float, law: FeatureLaw) -
     r"{\sqrt{|F|^2/d+\kappa n_jT^2}}\right),\quad T^2=T_\infty^2+\frac1{m_1}",
     source=_SOURCE,
     error=(
-        Error(
+        (
             lambda cell: 0.005 + 0.8 / cell["outputs"],
             "0.005 + 0.8/M for the cosine",
             lambda cell: cell.get("features", "cosine") == "cosine",
         ),
-        Error(0.02, "for ReLU features"),
+        (0.02, "for ReLU features"),
     ),
 )
 def mlp_memory_accuracy(
@@ -221,9 +219,7 @@ def mlp_memory_accuracy(
     return 1 - _failures(associations, outputs, dim, width, law)
 
 
-@prediction(
-    latex=r"N\,(1-\mathrm{Acc}(m_*)) = \ln2", source=_SOURCE, error=percent(3), regime=PAIRS
-)
+@prediction(latex=r"N\,(1-\mathrm{Acc}(m_*)) = \ln2", source=_SOURCE, error="3%", regime=PAIRS)
 def critical_width(
     *, associations: int, dim: int, outputs: int | None = None, features: str = "cosine"
 ) -> float:
@@ -249,9 +245,7 @@ def critical_width(
     return law.lost + crossing.log_root(excess, 1.0, _WIDEST, tolerance=1e-7)
 
 
-@prediction(
-    latex=r"N_*\,(1-\mathrm{Acc}(N_*)) = \ln2", source=_SOURCE, error=percent(3), regime=STORED
-)
+@prediction(latex=r"N_*\,(1-\mathrm{Acc}(N_*)) = \ln2", source=_SOURCE, error="3%", regime=STORED)
 def capacity(
     *, dim: int, width: float, outputs: int | None = None, features: str = "cosine"
 ) -> float:
@@ -309,7 +303,3 @@ def asymptotic_width(*, associations: int, dim: int, outputs: int | None = None)
     _check(associations, outputs, math.inf, feature_law("cosine", dim))
     load = associations / outputs
     return 4 * math.log(associations * outputs) * (associations / dim + load)
-
-
-def _stored(cell: Mapping[str, Any]) -> float:
-    return capacity(**cell)

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, optimize, special, stats
 
-from recall_claims import Regime, integers, log_integers, percent, prediction
+from recall_claims import Regime, integers, log_integers, prediction
 from theory.laws import crossing, sphere
 
 _SOURCE = "arXiv 2605.05189, C1; arXiv 2605.10795, C2; paper B, arXiv 2412.06538, B1; derived"
@@ -66,12 +66,12 @@ TRANSITION = ANY.searched(
     latex=r"n\,E\,\mathrm{dist}^2(g, C_1) = d^2",
     source=_SOURCE,
     error=(
-        percent(
-            3,
+        (
+            "3%",
             "where each pair has competitors of its own",
             lambda cell: cell.get("own_competitors", False),
         ),
-        percent(5, "where the pairs share them"),
+        ("5%", "where the pairs share them"),
     ),
     regime=STORED,
 )

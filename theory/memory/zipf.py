@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recall_claims import Regime, Values, integers, log_integers, one_of, percent, prediction
+from recall_claims import Regime, Values, integers, log_integers, one_of, prediction
 from theory.laws import quadrature
 from theory.memory import linear
 
@@ -84,7 +84,7 @@ def frequencies(tokens: int, alpha: float) -> Array:
     latex=r"E = \sum_xp(x)\left[\pi_xP(\mathrm{wrong}\mid q=1)+(1-\pi_x)P(\mathrm{wrong}\mid q=0)"
     r"\right],\quad q=1\{x\le P\}",
     source=_SOURCE,
-    error=percent(5),
+    error="5%",
     regime=CUTOFF,
 )
 def cutoff_error(
@@ -111,7 +111,7 @@ def cutoff_error(
 @prediction(
     latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q=p(x)^\rho)",
     source=_SOURCE,
-    error=percent(5),
+    error="5%",
     regime=POWER,
 )
 def power_error(alpha: float, labels: int, dim: float, power: float, stored: int) -> float:
@@ -161,7 +161,7 @@ def _right(
 @prediction(
     latex=r"E = \sum_{x>P}p(x)+\sum_{x\le P}p(x)P(\mathrm{wrong})",
     source=_SOURCE,
-    error=percent(5),
+    error="5%",
     regime=MANY_LABELS,
 )
 def many_labels_error(alpha: float, labels: int, dim: float, stored: int) -> float:
@@ -185,7 +185,7 @@ def many_labels_error(alpha: float, labels: int, dim: float, stored: int) -> flo
     latex=r"\sum_xp(1-p)^T \simeq \frac{\Gamma(1-1/\alpha)}{\alpha\,\zeta(\alpha)^{1/\alpha}}"
     r"T^{-1+1/\alpha}",
     source=_SOURCE,
-    error=percent(1),
+    error="1%",
     regime=UNSEEN,
 )
 def unseen_mass(alpha: float, samples: float) -> float:

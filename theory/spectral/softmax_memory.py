@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from recall_claims import Regime, Values, log_integers, log_numbers, one_of, percent, prediction
+from recall_claims import Regime, Values, log_integers, one_of, prediction
 
 _SOURCE = "arXiv 2602.05725, F1 to F3; derived"
 
@@ -99,7 +99,7 @@ SIZES = Regime(
         "groups": one_of(1, 2, 4, 8, 16, 64, 128, 256),
         "power": Values((0.0, 0.5, 1.1, 1.5, 2.0, 3.0)),
         "noise": one_of(0.0, 0.1, 0.2, 0.4),
-        "time": log_numbers(1, 65536, per_octave=1),
+        "time": log_integers(1.0, 65536, per_octave=1),
     },
     holds=lambda cell: (
         cell["items"] % cell["groups"] == 0
@@ -135,7 +135,7 @@ def gradient_lead(memory: Memory, group: int, time: float) -> float:
     latex=r"\frac{(K-1)q_j}c-\frac K{\alpha c}\log\frac{c-(\alpha/K)e^{q_j}}{1-\alpha}=Kp_jt,\quad "
     r"E=\sum_jp_j\left[\log\frac{e^{q_j}+K-1}{e^{q^*}+K-1}-c(q_j-q^*)\right]",
     source=_SOURCE,
-    error=percent(0.01),
+    error="0.01%",
     regime=SIZES,
 )
 def gradient_excess(

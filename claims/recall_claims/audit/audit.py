@@ -170,7 +170,7 @@ class Auditor:
         for paper in record.papers:
             told = recording.PaperEntry(paper, record.suite.error_budget.papers[paper.key])
             if here.get(paper.key) != told:
-                self._find(f"paper {paper.key}", "not as in this checkout: statements or budget")
+                self._find(f"paper {paper.key}", "statements or budget differ in this checkout")
 
     def _judge(self, entry: record.Claim, chain: Chain) -> None:
         name, held = entry.id, self.bundle.index.claims[entry.id]
@@ -194,7 +194,7 @@ class Auditor:
             or place.shown != entry.draw
             or not entry.draw <= entry.draws <= place.sets
         ):
-            self._find(name, f"evidence set {entry.draw} of {entry.draws}: not so in the chain")
+            self._find(name, f"evidence set {entry.draw} of {entry.draws}: not as the chain says")
 
         blocks = set(self.bundle.counts[name])
 

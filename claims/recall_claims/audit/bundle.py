@@ -225,7 +225,7 @@ def _parts(archive: zipfile.ZipFile) -> dict[str, bytes]:
     if len(set(names)) < len(names) or len(names) > MOST_PARTS:
         raise BundleError(f"more than {MOST_PARTS} parts, or one of them twice")
     if any(entry.compress_type not in PACKED for entry in entries):
-        raise BundleError("its parts are packed otherwise than a bundle's")
+        raise BundleError("its parts are not packed as those of a bundle are")
     sizes = [entry.file_size for entry in entries]
     if max(sizes) > LARGEST_PART or sum(sizes) > LARGEST:
         raise BundleError(f"{sum(sizes)} bytes where a bundle has at most {LARGEST}")

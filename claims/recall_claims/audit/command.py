@@ -20,27 +20,46 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser], ledger: P
     """Declare both commands."""
     make = commands.add_parser("bundle", help="put record and evidence of a run into one file")
     make.add_argument("out", type=Path, metavar="OUT.zip")
-    make.add_argument("--record", type=Path, default=Path("reports/latest/report.json"))
-    make.add_argument("--ledger", type=Path, default=ledger, metavar="FILE")
-    make.add_argument("--manifest", type=Path, help="write the bundle's manifest here as well")
+    record = Path("reports/latest/report.json")
+    make.add_argument(
+        "--record", type=Path, default=record, metavar="FILE", help="of the run (%(default)s)"
+    )
+    make.add_argument(
+        "--ledger", type=Path, default=ledger, metavar="FILE", help="of the run (%(default)s)"
+    )
+    make.add_argument(
+        "--manifest", type=Path, metavar="FILE", help="write the bundle's manifest here as well"
+    )
     audit = commands.add_parser(
         "audit",
         help="judge every claim of a bundle again, and draw a random sample of its blocks again",
     )
     audit.add_argument("bundle", type=Path)
     much = audit.add_mutually_exclusive_group()
-    much.add_argument("--time-limit", default=TIME, metavar="TIME", help=f"in all (default {TIME})")
-    much.add_argument("--blocks", type=int, metavar="N", help="draw N again, however long it takes")
-    audit.add_argument("--seed", default="fresh", help="of the sample's order (default: fresh)")
-    audit.add_argument("--device", default="cpu")
-    audit.add_argument("--executor", default="auto", help="as of pytest claims/")
-    audit.add_argument("--part", action="store_true", help="the run was one of some claims alone")
-    audit.add_argument("--manifest", type=Path, help="that the bundle has to have")
-    audit.add_argument("--json", type=Path, metavar="FILE", help="all findings, claim by claim")
-    audit.add_argument("--html", type=Path, metavar="FILE", help="the same as a page")
+    much.add_argument(
+        "--time-limit", default=TIME, metavar="TIME", help="time in all (%(default)s)"
+    )
+    much.add_argument(
+        "--blocks", type=int, metavar="N", help="draw N blocks, however long it takes"
+    )
+    audit.add_argument("--seed", default="fresh", help="order of the sample (%(default)s)")
+    audit.add_argument("--device", default="cpu", help="torch device (%(default)s)")
+    audit.add_argument("--executor", default="auto", help="as for pytest claims/ (%(default)s)")
+    audit.add_argument("--part", action="store_true", help="accept a run of only some claims")
+    audit.add_argument(
+        "--manifest", type=Path, metavar="FILE", help="the bundle has to have this one"
+    )
+    audit.add_argument(
+        "--json", type=Path, metavar="FILE", help="write all findings here, claim by claim"
+    )
+    audit.add_argument("--html", type=Path, metavar="FILE", help="write them as a page")
     for command in (make, audit):
-        command.add_argument("--certificates", type=Path, default=CERTIFICATES, metavar="FILE")
-        command.add_argument("--claims", type=Path, default=Path("claims"), help="their folder")
+        command.add_argument(
+            "--certificates", type=Path, default=CERTIFICATES, metavar="FILE", help="(%(default)s)"
+        )
+        command.add_argument(
+            "--claims", type=Path, default=Path("claims"), metavar="DIR", help="(%(default)s)"
+        )
 
 
 def bundle(options: argparse.Namespace) -> int:

@@ -1,17 +1,17 @@
 """Which blocks an audit draws again, and what it has shown when it stops.
 
-Of every claim's blocks, one is drawn before a second of any: a claim that is wholly invented is
-found, however dear or small it is. Then every claim is drawn from at the same rate. Within a claim
-all orders are equally probable, and nothing that a bundle says of costs has a part in it.
+First one block of every claim is drawn, so that a claim that is wholly invented is found, however
+costly or small it is. Then blocks of all claims are drawn at the same rate. Within a claim all
+orders are equally probable; what a bundle says of costs does not change them.
 
 Let d_c be the share of wrong blocks of claim c, and n_c how many of its M_c were drawn. None of
 these is wrong with probability at most prod (1 - d_c)^n_c. If n_c >= f M_c for all c, that is at
 most (1 - d)^(f M), by the inequality of the means, with d the share of all M blocks. So with f the
 least n_c / M_c, d exceeds 1 - 0.01^(1/(f M)) with confidence below 1%. Where every claim counts the
 same, C min n_c stands in place of f M, or the number of claims seen while some were not (by
-Maclaurin's inequality). All that is true of a first part of an order fixed beforehand is true where
-the time is up, whatever its blocks took: the bound falls with each block, and can only err if it
-errs at the one fixed length at which it first falls below the truth.
+Maclaurin's inequality). What holds for the first blocks of an order fixed beforehand also holds for
+those drawn when the time is up, however long they took: the bound falls with each block, and can
+only err if it errs at the one fixed length at which it first falls below the truth.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 Errors are certified at the claim's own alpha. Tests by betting and by ladders are exact by Ville's
 inequality; the enumeration for observations of 0 and 1 checks that. Bounds by Student's t are
-certified by importance sampling in worlds made of the claim's own simulation: `VALUES` fresh values
-a cell under each of a few seeds, of which the worst counts. A world of 32 to 128 values would say
-little of misses of one in a million. A stress world, with a rare failure that no replicate has
-shown, is told beside it. Decisions are counted in bootstrapped evidence, where the theory is as
-right as that evidence says.
+certified by importance sampling in worlds: distributions made of `VALUES` fresh values that the
+claim's simulation gives in each cell, under a few seeds, of which the worst counts. A world of 32
+to 128 values would say little of misses of one in a million. A stress world, with a rare failure
+that no replicate has shown, stands beside it. How often a claim is undecided is counted in
+bootstrapped evidence, as if the theory were as right as that evidence says.
 """
 
 from __future__ import annotations
@@ -124,6 +124,12 @@ def certify(
     return found.sealed(claim.id, settings.tier)
 
 
+def certifiable(claim: Claim) -> bool:
+    """Whether its bounds are exact or t intervals: nothing is known of other methods' errors."""
+    rules = [rule for rule, _ in claim.rule.parts(claim.predict)]
+    return all(rule.exact or isinstance(rule.method, Student) for rule in rules)
+
+
 def without_evidence(claim: Claim, tier: str, level: float, registered: str) -> Certificate:
     """As much of a claim's certificate as follows from its declaration: all but what a t rule errs.
 
@@ -176,11 +182,11 @@ def _rounded(probability: float) -> float:
 
 def _enumerated(claim: Claim, tier: str, level: float) -> list[float]:
     """Probabilities that a coin of the target's rate is shown to differ from it, either way."""
-    target = getattr(claim.rule, "target", 0.5)
-    counts = [
-        blocks * claim.replicates[tier] for blocks in claim.rule.looks_in_blocks(claim.looks[tier])
-    ]
-    return [rejection(rate, rate, level, counts) for rate in {target, 1 - target}]
+    rule, cells = claim.rule, claim.cells[tier]
+    of = getattr(rule, "target_of", lambda _: 0.5)
+    rates = {rate for cell in cells for rate in (of(cell), 1 - of(cell))}
+    counts = [blocks * claim.replicates[tier] for blocks in rule.looks_in_blocks(claim.looks[tier])]
+    return [rejection(rate, rate, level, counts) for rate in rates]
 
 
 World = Callable[[Array, int], Array]

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from recall_claims.certify.certificate import Task, certified, worlds
+from recall_claims.certify.certificate import Task, certifiable, certified, worlds
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
@@ -44,6 +44,10 @@ def main(options: argparse.Namespace) -> int:
         if options.k in name and claim.why_not_run(settings.tier, "cpu") is None
         if not (options.stale and fresh(claim, kept))
     }
+    other = [name for name in chosen if not certifiable(chosen[name])]
+    for name in other:
+        method = type(chosen.pop(name).rule.method).__name__
+        print(f"no certificate of {name}: {method} is neither exact nor Student's t")
     found = certify_all(chosen, settings, options.ledger, options.worlds)
     kept.claims = dict(sorted({**kept.claims, **found}.items()))
     options.json.parent.mkdir(parents=True, exist_ok=True)

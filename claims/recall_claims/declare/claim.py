@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, TypeVar, cast
 
@@ -20,36 +20,57 @@ from recall_reports.values import Plot
 TIERS = ("smoke", "standard", "full")
 Tier = Literal["smoke", "standard", "full"]
 Observe = Callable[[Cell, Block], Any]
-Grid = Sequence[Cell] | Mapping[Tier, Sequence[Cell]]
+Points = Sequence[Cell] | Callable[[], Sequence[Cell]]
+Tiers = Points | Mapping[Tier, Points]
+Grid = Tiers | Callable[[], Tiers]
 T = TypeVar("T")
 
 
 class Grids(Mapping[str, tuple[Cell, ...]]):
-    """The cells of each tier, worked out when they are first asked for.
+    """The cells of each tier; functions that make them are called when they are first asked for.
 
     Grids around a predicted threshold take seconds to work out. A worker process is told its cell,
-    and never asks; collection does not ask either, unless the cells were given as such.
+    and never asks; a run asks for its own tier, and collection only where cells were given.
+
+    Args:
+        declared: cells, for all tiers or per tier, or functions that return them.
+        completed: adds what the rule needs.
     """
 
     def __init__(
-        self, work_out: Callable[[], Mapping[str, tuple[Cell, ...]]], *, given: bool
+        self, declared: Grid, completed: Callable[[Sequence[Cell]], tuple[Cell, ...]]
     ) -> None:
-        self._tiers = cache(work_out)
-        self.given = given
+        self._declared, self._completed = declared, completed
+        self._known: dict[int, tuple[Cell, ...]] = {}  # once where tiers share it
+
+    @cached_property
+    def _tiers(self) -> dict[str, Points]:
+        found = self._declared() if callable(self._declared) else self._declared
+        given: dict[str, Points] = _per_tier(found)
+        tiers = {tier: points for tier, points in given.items() if points}
+        return {"full": tiers["standard"], **tiers} if "standard" in tiers else tiers
 
     @property
-    def known(self) -> bool:
-        """Whether to ask costs nothing."""
-        return self.given or self._tiers.cache_info().currsize > 0
+    def listed(self) -> bool:
+        """Whether to ask which tiers have cells costs nothing."""
+        return not callable(self._declared) or "_tiers" in vars(self)
+
+    def known(self, tier: str) -> bool:
+        """Whether to ask for a tier's cells costs nothing."""
+        points = self._tiers.get(tier) if self.listed else self._declared
+        return not callable(points) or id(points) in self._known
 
     def __getitem__(self, tier: str) -> tuple[Cell, ...]:
-        return self._tiers()[tier]
+        points = self._tiers[tier]
+        if id(points) not in self._known:
+            self._known[id(points)] = self._completed(points() if callable(points) else points)
+        return self._known[id(points)]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._tiers())
+        return iter(self._tiers)
 
     def __len__(self) -> int:
-        return len(self._tiers())
+        return len(self._tiers)
 
 
 @dataclass(frozen=True)
@@ -76,16 +97,24 @@ class Claim:
     predict: Predict | None
     controls: tuple[Control, ...]
     plot: Plot | None
-    expected: Literal["SUPPORTED", "REFUTED"]
-    explanation: str | None
+    refuted: str
     dtype: Literal["float64", "float32"]
     critical: Callable[[Cell], float] | None
-    exploratory: bool
     relaxes: tuple[str, str] | None
     from_pilot: bool
     needs: Literal["cuda"] | None
     observe: Observe
     module: str
+
+    @property
+    def expected(self) -> Literal["SUPPORTED", "REFUTED"]:
+        """The verdict by which it passes."""
+        return "REFUTED" if self.refuted else "SUPPORTED"
+
+    @property
+    def exploratory(self) -> bool:
+        """Whether it tests a result without one of its assumptions."""
+        return self.relaxes is not None
 
     @property
     def entry(self) -> Prediction | None:
@@ -101,14 +130,17 @@ class Claim:
         first = self.replicates[tier] // self.block_size(tier)
         return tuple(first * n for n in self.rule.looks_in_blocks(self.looks[tier]))
 
+    def cells_known(self, tier: str) -> bool:
+        """Whether the cells of a tier cost nothing to ask for."""
+        return not isinstance(self.cells, Grids) or self.cells.known(tier)
+
     def why_not_run(self, tier: str, device: str) -> str | None:
         """Why there is nothing to run in this tier on this device, or None if there is.
 
         A claim without any cells is written wrongly, which is told when it runs.
         """
-        tiers = [name for name, points in self.cells.items() if points]
-        if tiers and tier not in tiers:
-            return f"the claim has no cells in tier {tier} (only in {', '.join(tiers)})"
+        if self.cells and tier not in self.cells:
+            return f"the claim has no cells in tier {tier} (only in {', '.join(self.cells)})"
         if self.needs is not None and not device.startswith(self.needs):
             return f"the claim needs --device {self.needs}, this run is on {device}"
         return None
@@ -146,7 +178,7 @@ def claim(
     source: Source | None = None,
     latex: str = "",
     regime: str | Regime = "",
-    cells: Grid | Callable[[], Grid],
+    cells: Grid,
     replicates: int | Mapping[Tier, int],
     looks: int | Mapping[Tier, int] = 4,
     block: int | Mapping[Tier, int] | None = None,
@@ -155,11 +187,9 @@ def claim(
     predict: Predict | None = None,
     controls: Sequence[Control] = (),
     plot: Plot | None = None,
-    expected: Literal["SUPPORTED", "REFUTED"] = "SUPPORTED",
-    explanation: str | None = None,
+    refuted: str = "",
     dtype: Literal["float64", "float32"] = "float64",
     critical: Callable[[Cell], float] | None = None,
-    exploratory: bool = False,
     relaxes: tuple[str, str] | None = None,
     from_pilot: bool = False,
     needs: Literal["cuda"] | None = None,
@@ -179,8 +209,8 @@ def claim(
         regime: why the grid lies in the theorem's regime; a `Regime` is checked, and searched by
             `--hunt`. If it is not given, the prediction's.
         cells: the grid, for all tiers or per tier, or a function that returns it, which is called
-            at most once and by no worker; a tier without cells does not run the claim. "full" has
-            those of "standard" if it is not named.
+            once, if at all, and by no worker; a tier without cells does not run the claim. "full"
+            has those of "standard" if it is not named.
         replicates: replicates per cell at the first look, for all tiers or per tier; a tier that
             is not named has those of the tier before it.
         looks: how often the data may double, likewise.
@@ -192,16 +222,15 @@ def claim(
         predict: the theory's prediction for a cell; `on` makes one of a law.
         controls: planted wrong theories.
         plot: how the report draws the cells.
-        expected: "REFUTED" for a statement kept in the suite because the evidence refutes it,
-            such as a press version; needs an explanation, and passes only while refuted.
-        explanation: why the statement is expected to be refuted.
+        refuted: of a statement kept in the suite because the evidence refutes it, such as a press
+            version: why it does. The claim then passes only while it is REFUTED.
         dtype: floating-point type of the simulation.
         critical: predicted critical value of the plot's x, for the data collapse; if it is not
             given, the prediction of a rule that locates one.
-        exploratory: tests whether a result holds without one of its assumptions. Judged by the
-            same rules, but said as SURVIVES or BREAKS; it never fails a run, and needs no control.
-        relaxes: of an exploratory claim, the assumption and what replaces it, and the theorem in a
-            word or two: row and column of the report's table of assumptions.
+        relaxes: makes the claim exploratory: it tests whether a result holds without one of its
+            assumptions. Names the assumption and what replaces it, and the theorem in a word or
+            two: row and column of the report's table of assumptions. Judged by the same rules, but
+            said as SURVIVES or BREAKS; it never fails a run, and needs no control.
         from_pilot: the region only reproduces what a pilot run showed, and tests no theory beyond
             that; the report counts such claims apart.
         needs: the only kind of device that can judge the claim; on others it is NOT RUN.
@@ -224,15 +253,6 @@ def claim(
     judged = rule
     regime = regime or (entry and entry.regime) or ""
 
-    def grids() -> dict[str, tuple[Cell, ...]]:
-        given = cells if isinstance(cells, Sequence | Mapping) else cells()
-        found = {
-            tier: judged.completed(points, predict)
-            for tier, points in _per_tier(given).items()
-            if points
-        }
-        return {"full": found["standard"], **found} if "standard" in found else found
-
     def decorate(observe: Observe) -> Claim:
         return Claim(
             id=id,
@@ -242,7 +262,7 @@ def claim(
             latex=latex or (entry.latex if entry else ""),
             regime_text=" ".join((regime.text if isinstance(regime, Regime) else regime).split()),
             regime=regime if isinstance(regime, Regime) else None,
-            cells=Grids(grids, given=isinstance(cells, Sequence | Mapping)),
+            cells=Grids(cells, lambda points: judged.completed(points, predict)),
             replicates=_inherited(_per_tier(replicates)),
             looks=_inherited(_per_tier(looks)),
             block=_inherited(_per_tier({} if block is None else block)),
@@ -251,11 +271,9 @@ def claim(
             predict=predict,
             controls=tuple(controls),
             plot=plot,
-            expected=expected,
-            explanation=explanation,
+            refuted=refuted,
             dtype=dtype,
             critical=critical or _located(judged, predict),
-            exploratory=exploratory or relaxes is not None,
             relaxes=relaxes,
             from_pilot=from_pilot,
             needs=needs,

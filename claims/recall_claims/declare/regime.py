@@ -47,24 +47,21 @@ class Values:
         return min(numbers) <= value <= max(numbers)
 
 
-def log_integers(low: int, high: int, *, per_octave: int = 4) -> Values:
-    """Whole numbers from `low` to `high`, in equal steps of the logarithm.
+def log_integers(low: float, high: float, *, per_octave: int = 4) -> Values:
+    """Numbers from `low` to `high` in equal steps of the logarithm: whole ones.
+
+    Where `low` or `high` is written with a point, they have three digits or so.
 
     >>> log_integers(8, 32, per_octave=2).steps
     (8, 11, 16, 23, 32)
-    """
-    drawn = (round(value) for value in _geometric(low, high, per_octave))
-    return Values(tuple(dict.fromkeys((*drawn, high))))
-
-
-def log_numbers(low: float, high: float, *, per_octave: int = 4) -> Values:
-    """Numbers from `low` to `high`, in equal steps of the logarithm and of three digits or so.
-
-    >>> log_numbers(0.5, 2, per_octave=2).steps
+    >>> log_integers(0.5, 2, per_octave=2).steps
     (0.5, 0.707, 1.0, 1.41, 2.0)
     """
-    _, *between = _geometric(low, high, per_octave)
-    return Values((float(low), *(float(f"{value:.3g}") for value in between), float(high)))
+    drawn = _geometric(low, high, per_octave)
+    if isinstance(low, int) and isinstance(high, int):
+        return Values(tuple(dict.fromkeys((*map(round, drawn), high))))
+    between = (float(f"{value:.3g}") for value in drawn[1:])
+    return Values((float(low), *between, float(high)))
 
 
 def _geometric(low: float, high: float, per_octave: int) -> list[float]:
@@ -121,25 +118,23 @@ class Regime:
     def searched(
         self,
         text: str = "",
-        ranges: Mapping[str, Values | Iterable[Scalar]] | None = None,
         *,
         holds: Callable[[Cell], bool] = _anywhere,
         size: Callable[[Cell], float] | None = None,
         largest: float | None = None,
         without: Iterable[str] = (),
-        **more: Values | Iterable[Scalar],
+        **ranges: Values | Iterable[Scalar],
     ) -> Regime:
         """This regime, as one claim or test of a theory's formula searches it.
 
         Args:
             text: what is added in words, such as where a grid lies.
-            ranges: other values of parameters, or of other parameters; an option's values may be
-                given as they are.
             holds: what has to hold besides.
             size: of one replicate of the simulation; with `largest`, in place of this one's.
             largest: see `size`.
             without: parameters that the cells do not have.
-            **more: as `ranges`.
+            **ranges: other values of parameters, or of other parameters; an option's values may be
+                given as they are.
 
         >>> sizes = Regime("d >= 12", {"dim": log_integers(12, 96), "samples": integers(1, 9)})
         >>> few = sizes.searched("few dimensions", holds=lambda c: c["dim"] < 20, part=("a", "b"))
@@ -148,7 +143,7 @@ class Regime:
         """
         own = {
             name: values if isinstance(values, Values) else one_of(*values)
-            for name, values in {**(ranges or {}), **more}.items()
+            for name, values in ranges.items()
         }
         kept = {name: v for name, v in self.ranges.items() if name not in {*without}}
         return replace(

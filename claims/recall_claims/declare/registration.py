@@ -8,9 +8,12 @@ keeps its evidence; a flip of the last digit costs a draw, never an error.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import hashlib
+import inspect
 import json
+import textwrap
 from collections.abc import Iterable, Mapping, Set
 from enum import Enum
 from typing import Any
@@ -23,6 +26,9 @@ from recall_claims.errors import ClaimError
 
 OFF_TIES = 1.0000317
 """Factor on a prediction before it is rounded: round numbers, such as 0.12345, sit on a tie."""
+
+GIVEN = frozenset({"abc", "builtins", "recall_claims", "typing"})
+"""Modules whose classes are no author's."""
 
 LAW_AT = np.concatenate([-np.geomspace(1e3, 1e-3, 25), [0.0], np.geomspace(1e-3, 1e3, 25)])
 """Where a predicted distribution function is read."""
@@ -46,8 +52,9 @@ def declaration(claim: Claim, tier: str) -> str:
     """What a claim's verdict in a tier was fixed by beforehand, as JSON.
 
     That is its id, rule, cells, replicates, looks, block if it is smaller, floating-point type,
-    expected verdict and controls, and what it and each control predict in every cell. Titles,
-    prose, LaTeX and plots are no part of it. It is the same in every process.
+    expected verdict and controls, and what it and each control predict in every cell. Of a rule
+    that is not the library's, the text of its class counts too. Titles, prose, LaTeX and plots are
+    no part of it. It is the same in every process.
 
     Raises:
         ClaimError: a field of a rule is neither a number, a text, nor made of such, so that two
@@ -114,7 +121,7 @@ def _plain(value: object, where: str) -> Any:
             field.name: _plain(getattr(value, field.name), f"{field.name} of {where}")
             for field in dataclasses.fields(value)
         }
-        return [type(value).__qualname__, fields]
+        return [type(value).__qualname__, fields, *_texts(type(value), where)]
     if isinstance(value, Mapping):
         return sorted(
             [[_plain(k, where), _plain(v, f"{k!r} in {where}")] for k, v in value.items()],
@@ -129,3 +136,15 @@ def _plain(value: object, where: str) -> Any:
         f"{where} is {kind}, which has no text that every process agrees on, so the claim cannot "
         "be registered; give numbers, texts, or a dataclass of such"
     )
+
+
+def _texts(kind: type, where: str) -> list[str]:
+    """What a rule of one's own does: the text of its class and of those that it extends."""
+    own = (one for one in kind.__mro__ if one.__module__.split(".")[0] not in GIVEN)
+    try:
+        return [ast.dump(ast.parse(textwrap.dedent(inspect.getsource(one)))) for one in own]
+    except (OSError, TypeError) as error:
+        raise ClaimError(
+            f"{where} is a {kind.__qualname__}, whose text cannot be read, so that nobody would "
+            f"notice a change of it ({error}); define the class in a file"
+        ) from error

@@ -1,4 +1,4 @@
-"""Where a claim comes from, and a prediction made of a registered formula."""
+"""Where a claim comes from, and how a registered formula predicts its cells."""
 
 from __future__ import annotations
 

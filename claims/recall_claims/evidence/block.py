@@ -2,15 +2,13 @@
 
 The bytes are a form's number, the observables' names as JSON, a line break, and the values as
 little-endian float64, every bit of them: one observable after the other, the first bytes of all
-values before the second ones, which zlib packs best. Ledgers of format 2 hold numpy archives.
+values before the second ones, which zlib packs best.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -80,47 +78,22 @@ def unpack(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
     """The observables that these bytes hold, in memory that follows from their names' number.
 
     Raises:
-        ValueError: they are not what `pack`, or a ledger of format 2, makes of so many replicates.
+        ValueError: they are not what `pack` makes of so many replicates.
     """
-    try:
-        read = _unpacked if payload.startswith(FORM) else _unarchived
-        return read(payload, checksum, replicates)
-    except Exception as error:  # an archive that is damaged on purpose may raise anything
-        raise ValueError(str(error) or type(error).__name__) from error
-
-
-def _unpacked(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
+    if not payload.startswith(FORM):
+        raise ValueError("it has none of the forms that this program writes")
     text, line_break, body = payload[len(FORM) :].partition(b"\n")
     names = msgspec.json.decode(text, type=list[str])
     if len(names) > MOST_NAMES or len(set(names)) < len(names):
         raise ValueError(f"more than {MOST_NAMES} observables, or one of them twice")
-    size = 8 * len(names) * replicates
-    stream = zlib.decompressobj()
-    planes = stream.decompress(body, size + 1)
+    size, stream = 8 * len(names) * replicates, zlib.decompressobj()
+    try:
+        planes = stream.decompress(body, size + 1)
+    except zlib.error as error:
+        raise ValueError(error) from error
     if len(planes) != size or not stream.eof or stream.unused_data:
         raise ValueError("another number of values than its names and replicates make")
     if hashlib.sha256(FORM + text + line_break + planes).hexdigest() != checksum:
         raise ValueError("it does not match its checksum")
     numbers = np.frombuffer(planes, np.uint8).reshape(8, -1).T.copy().view("<f8")
     return dict(zip(names, numbers.reshape(len(names), replicates).astype(float), strict=True))
-
-
-def _unarchived(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
-    """Of a numpy archive; neither what it says of sizes nor a pickle is believed."""
-    if hashlib.sha256(payload).hexdigest() != checksum:
-        raise ValueError("it does not match its checksum")
-    found = {}
-    with zipfile.ZipFile(io.BytesIO(payload)) as archive:
-        entries = archive.infolist()
-        packed = any(entry.compress_type != zipfile.ZIP_STORED for entry in entries)
-        if packed or sum(entry.file_size for entry in entries) > len(payload):
-            raise ValueError("its archive is larger than its bytes")
-        for entry in entries:
-            file = io.BytesIO(archive.read(entry))
-            np.lib.format.read_magic(file)
-            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            if shape != (replicates,) or dtype != np.dtype("<f8"):
-                raise ValueError("an array of its archive is not one float64 a replicate")
-            values = np.frombuffer(file.read(), "<f8").astype(float)
-            found[entry.filename.removesuffix(".npy")] = values
-    return found

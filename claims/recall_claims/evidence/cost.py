@@ -1,14 +1,14 @@
 """How long blocks take, expected from earlier ones.
 
-The seconds of a replicate in a cell are, the first that is known: those of the cell in this run;
-in the ledger; those of the claim's other cells, scaled by a power law; those of the baseline, by
-the same law, times the ratio of this machine's seconds to the baseline's where both are known. All
-but the first are scaled by how this run compares with them so far. A block that a time limit gave
-up is expected to take as much again.
+The seconds of a replicate in a cell are the first of these that is known: those of the cell in
+this run; in the ledger; those of the claim's other cells, scaled by a power law; those of the
+baseline, scaled by the same law and by how much slower this machine is. All but the first are
+scaled by how this run compares with them so far. A block that was given up at a time limit is
+expected to take as much again.
 
-The power law is in the cell's numbers. Its exponents are those that fit all claims of the ledger
-best, name by name, as far as the claim's own cells do not tell otherwise; where nothing tells, they
-are 1, as if the work were the product of the numbers (ridge regression of logarithms).
+The power law is in the cell's numbers. Its exponents fit the claim's own cells and, for numbers of
+the same name, all claims of the ledger; where neither says anything, they are 1, as if the work
+were the product of the numbers (ridge regression of logarithms).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import fmean, median
+from statistics import fmean
 
 import numpy as np
 
@@ -140,17 +140,6 @@ class PowerLaw:
         # A number that the cell lacks is what it was on the average.
         off = [point.get(name, c) - c for name, c in zip(self._names, self._centre, strict=True)]
         return math.exp(min(self._mean + float(np.dot(off, self._exponents)), 500.0))
-
-
-def misses(known: Sequence[Spent], prior: Prior) -> list[float]:
-    """By which factor, at least 1, the law is off at the costlier half of the cells, told only of
-    the cheaper half."""
-    ordered = sorted(known, key=_each)
-    half = len(ordered) // 2
-    if not half:
-        return []
-    law = PowerLaw(ordered[:half], prior)
-    return [math.exp(abs(math.log(law(spent.cell)) - _each(spent))) for spent in ordered[half:]]
 
 
 class Costs:
@@ -325,16 +314,6 @@ class Costs:
             for claim, total in self._baseline().items()
             if total.cells and total.seconds > 0
         }
-
-    def off(self, claims: Iterable[str]) -> tuple[float, float] | None:
-        """By which factor the power law is off at the costlier half of the cells that the ledger
-        has of a claim, told only of the cheaper half.
-
-        Returns:
-            The median and what nine in ten do not exceed; None if too few cells are known.
-        """
-        found = sorted(off for claim in claims for off in misses(self.known(claim), self._prior))
-        return (median(found), found[math.ceil(0.9 * len(found)) - 1]) if found else None
 
 
 def _spread(total: Total) -> list[Spent]:

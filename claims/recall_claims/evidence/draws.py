@@ -1,10 +1,10 @@
 """The evidence sets that a ledger has ever drawn, in a chain in which an edit shows.
 
-A claim's evidence is another set under another seed, other code or another registration. Each set
-of a claim and tier may refute wrongly with the claim's alpha, so who draws T of them and shows one
-has T times that. Each link of the chain is a hash of the one before and of its own fields, as in a
-version control system: to edit or take out one changes all that follow. Links taken off the end
-are missed where the chain was written down elsewhere, as a bundle does.
+Each seed, each version of the code and each registration gives a claim another evidence set. Each
+set may wrongly refute the claim with probability alpha; to draw T sets and show one has up to T
+times that. Each link of the chain is a hash of the one before and of its own fields, as in a
+version control system: editing or removing one changes all that follow. Links removed at the end
+show only if the chain was written down elsewhere, as in a bundle.
 """
 
 from __future__ import annotations
@@ -24,16 +24,8 @@ CREATE TABLE IF NOT EXISTS draws (
 """
 
 
-# Ledgers of earlier formats kept registrations alone; their blocks tell of seeds and code.
-_EARLIER = """
-SELECT DISTINCT r.claim, r.tier, r.registration, coalesce(b.seed, ''), coalesce(b.code, ''),
-    r.first_used FROM registrations AS r LEFT JOIN blocks AS b
-    ON b.claim = r.claim AND b.registration = r.registration ORDER BY r.first_used, 1, 2, 3, 4, 5
-"""
-
-
 class EvidenceSet(NamedTuple):
-    """What makes evidence of a claim fresh; seed and code are "" where an old ledger lacks them."""
+    """What makes evidence of a claim fresh."""
 
     claim: str
     tier: str
@@ -107,11 +99,3 @@ def append(database: sqlite3.Connection, drawn: EvidenceSet, first_used: str) ->
     new = linked(last[0] if last else "", drawn, first_used)
     row = (*drawn, new.first_used, new.link)
     database.execute(f"INSERT OR IGNORE INTO draws VALUES (NULL{', ?' * len(row)})", row)
-
-
-def upgrade(database: sqlite3.Connection) -> None:
-    """Make the chain of a ledger that has none, within a transaction."""
-    if database.execute("SELECT 1 FROM sqlite_master WHERE name = 'registrations'").fetchone():
-        for *fields, first_used in database.execute(_EARLIER).fetchall():
-            append(database, EvidenceSet(*fields), first_used)
-        database.execute("DROP TABLE registrations")

@@ -6,8 +6,10 @@ does not depend on theory, nor on this library. A conftest.py could change what 
 could a plugin that pytest's configuration names: what these do besides making papers known counts
 too. Fingerprints are of syntax trees without docstrings, so a comment changes nothing.
 
-Imports are read from the text of modules, of packages and of files in none, and nothing is imported
-for it: what another repository calls theory or simulation is left alone.
+A file beside a module counts where the module names it, as in `Path(__file__).with_name("a.csv")`.
+
+Imports are read from the text of files, whether they belong to a package or not; nothing is
+imported for it. What another repository calls theory or simulation is left alone.
 """
 
 import ast
@@ -35,6 +37,8 @@ CONFIGURATION = (
 """Where pytest reads which plugins it loads."""
 IDLE_CALLS = frozenset({"add_paper", "Path", "glob", "sorted", "with_name"})
 """What a conftest.py calls that makes papers known."""
+FILE_NAME = re.compile(r"\w[\w./-]{0,80}\.\w+")
+"""Of a text in code that may name a file of data."""
 
 
 @cache  # asked when a claim is collected, and before it runs
@@ -127,7 +131,8 @@ def _trees(module: str) -> dict[str, bytes]:
     """Of a claim file, then of what it imports, directly or not, but theory and the library, and
     of what acts before it."""
     imported = {name: _module_tree(name) for name in sorted(filter(_counts, upstream(module)))}
-    return {module: _claim_tree(module)} | imported | _acting(module)
+    data = {name: path.read_bytes() for name, path in sorted(data_files(module).items())}
+    return {module: _claim_tree(module)} | imported | _acting(module) | data
 
 
 def _counts(module: str) -> bool:
@@ -266,11 +271,27 @@ def _parsed_file(file: Path) -> ast.Module:
 
 
 @cache
-def _imports(module: str) -> frozenset[str]:
-    """Modules developed here that a module's text imports, anywhere in it."""
-    file = source(module)
+def _named(module: str) -> tuple[frozenset[str], dict[str, Path]]:
+    """What a module's text names, anywhere in it: modules developed here that it imports, and
+    files beside it."""
+    file, tree = source(module), _parsed(module)
     package = module if file is not None and file.stem == "__init__" else module.rpartition(".")[0]
-    return frozenset(name for name in _imported(_parsed(module), package) if source(name))
+    imported = frozenset(name for name in _imported(tree, package) if source(name))
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    names = {text for text in texts if isinstance(text, str) and FILE_NAME.fullmatch(text)}
+    beside = {} if file is None else {f"{module}: {n}": file.parent / n for n in names}
+    return imported, {name: path for name, path in sorted(beside.items()) if path.is_file()}
+
+
+def data_files(module: str) -> dict[str, Path]:
+    """Files that count as code, for a claim file or a module that it imports names them.
+
+    Such as `Path(__file__).with_name("rates.csv")`, which may be a path below the module's folder.
+    """
+    found: dict[str, Path] = {}
+    for name in (module, *filter(_counts, upstream(module))):
+        found |= _named(name)[1]
+    return found
 
 
 def _imported(tree: ast.Module, package: str) -> set[str]:
@@ -296,7 +317,7 @@ def _reach(module: str, ends: Collection[str]) -> frozenset[str]:
     found: set[str] = set()
     waiting = [module]
     while waiting:
-        new = _imports(waiting.pop()) - found
+        new = _named(waiting.pop())[0] - found
         found |= new
         waiting += new.difference(ends)
     return frozenset(found)

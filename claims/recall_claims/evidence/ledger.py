@@ -44,14 +44,13 @@ DAMAGED = "damaged"
 """The first word of why a block that was put aside is drawn again."""
 
 _COLUMNS = """
-    claim TEXT NOT NULL, registration TEXT NOT NULL DEFAULT '',
+    claim TEXT NOT NULL, registration TEXT NOT NULL,
     cell TEXT NOT NULL, seed TEXT NOT NULL,
     block INTEGER NOT NULL, replicates INTEGER NOT NULL, dtype TEXT NOT NULL,
     device TEXT NOT NULL, code TEXT NOT NULL, versions TEXT NOT NULL,
     seconds REAL NOT NULL, checksum TEXT NOT NULL, payload BLOB NOT NULL
 """
 _SCHEMA = (
-    "DROP INDEX IF EXISTS place",  # of format 2
     f"CREATE TABLE IF NOT EXISTS blocks (key TEXT PRIMARY KEY, {_COLUMNS}) STRICT",
     f"""
 CREATE TABLE IF NOT EXISTS aside (
@@ -70,8 +69,6 @@ CREATE TABLE IF NOT EXISTS given_up (
     # It has all that `cost.py` adds up over the whole table, whose rows are many times as long.
     "CREATE INDEX IF NOT EXISTS costs ON blocks (claim, cell, block, device, replicates, seconds)",
 )
-# Blocks of format 1 were drawn under no registration: the empty one, which no claim has.
-_UPGRADE = "ALTER TABLE blocks ADD COLUMN registration TEXT NOT NULL DEFAULT ''"
 _ROW = ("key", *(field.name for field in fields(BlockKey)), "seconds", "checksum", "payload")
 
 
@@ -104,7 +101,7 @@ class Ledger:
     """An open ledger; use as a context manager.
 
     Raises:
-        LedgerError: the file is not a ledger, is damaged, comes from a newer version, or cannot
+        LedgerError: the file is not a ledger, is damaged, comes from another version, or cannot
             be opened, read or written. The file is left as it was.
     """
 
@@ -345,17 +342,15 @@ class Ledger:
                 f"{self.path} is {what}, not a ledger; move it away, or choose another file with "
                 "--ledger"
             )
-        if version > VERSION:
+        if tables and version != VERSION:
+            age = "a newer" if version > VERSION else "an older"
             raise LedgerError(
-                f"{self.path} was written by a newer version of this suite (format {version}, "
-                f"this one knows {VERSION}); update the suite or choose another file with --ledger"
+                f"{self.path} was written by {age} version of this suite (format {version}, this "
+                f"one knows {VERSION}); use that version, or choose another file with --ledger"
             )
-        if tables and version == 1:
-            execute(_UPGRADE)
         for statement in _SCHEMA:
             execute(statement)
-        if version < VERSION:
-            draws.upgrade(self._database)
+        if not tables:  # whoever only reads a ledger leaves every byte as it is
             execute(f"PRAGMA user_version = {VERSION}")
 
     def _log_ahead(self) -> None:

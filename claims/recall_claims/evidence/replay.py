@@ -4,10 +4,10 @@ A rule believes that each replicate follows from its own generator and from noth
 that draws a bias from `block.rngs[0]` for all, divides by the mean of its block, reads `np.random`,
 or remembers an earlier call breaks that, and error probabilities with it. So some replicates of the
 first block in a claim's cheapest cell are simulated again, in reverse order and another batch, and
-one alone; where workers are other processes, one in the controller too.
+one alone; where workers are other processes, one in the controller too. Of all cells, at each look,
+blocks are compared: those that share something differ by more than replicates can.
 
-What passes may still be wrong: a rare event that no replicate shows cannot be seen here, nor a
-dependence that shows in other cells alone.
+What passes may still be wrong: a rare event that no replicate shows cannot be seen here.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from scipy import special, stats
 
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
@@ -110,6 +111,53 @@ def _reason(twice: bool) -> str:
         "a replicate has other figures in another order or batch: it shares draws with others, or "
         f"depends on their figures; {OWN}"
     )
+
+
+def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> str | None:
+    """What to say where replicates of a block have more in common than independent ones.
+
+    If replicates are independent, all orders of a cell's values are equally probable. Then blocks
+    draw from its values above the mean without replacement, and a bet that their numbers vary more
+    than that (as a beta-binomial law) wins 1/level with probability at most the level. And two
+    blocks hold equal values in one order with probability prod(m!) / size!, where m counts how
+    often each value occurs. Both tests are exact.
+
+    Args:
+        claim: whose evidence it is.
+        evidence: of one look.
+        size: of a block.
+        level: probability of saying something of independent replicates.
+    """
+    observed = [(s.cell.id, n, v) for s in evidence for n, v in s.observations.items()]
+    for cell, name, values in () if isinstance(claim.rule.method, Deterministic) else observed:
+        blocks, needed = values.reshape(-1, size), math.log(2 * len(observed) / level)
+        wealth = _log_wealth((blocks > values.mean()).sum(axis=1), size)
+        if wealth >= needed:
+            return (
+                f"blocks of {cell} differ by more than independent replicates can, in how many "
+                f"values of {name!r} are above the mean: they share something; {OWN}"
+            )
+        if len({block.tobytes() for block in blocks}) < len(blocks):
+            seen, times = np.unique(blocks, axis=0, return_counts=True)
+            each = np.unique(seen[times.argmax()], return_counts=True)[1]
+            chance = special.gammaln(each + 1).sum() - special.gammaln(size + 1)
+            if chance + 2 * math.log(len(blocks)) <= -needed:
+                return f"two blocks of {cell} have the same values of {name!r} in one order; {OWN}"
+    return None
+
+
+def _log_wealth(ones: Array, size: int) -> float:
+    """Of bets that these numbers of ones among blocks vary more than draws without replacement."""
+    share = ones.mean() / size
+    excess = ((ones - size * share) ** 2).mean()
+    if excess <= size * share * (1 - share) or ones.size < 2:  # nothing to win
+        return -math.inf
+    left = np.cumsum(ones[::-1])[::-1]
+    rest = size * np.arange(ones.size, 0, -1)
+    without = stats.hypergeom.logpmf(ones, rest, left, size)
+    spread = np.array([[1.0], [10.0], [100.0]])
+    more = stats.betabinom.logpmf(ones, size, spread * share, spread * (1 - share))
+    return float(special.logsumexp((more - without)[:, :-1].sum(axis=1)) - math.log(3))
 
 
 def constant(claim: Claim, evidence: Sequence[Sample]) -> str | None:

@@ -1,4 +1,4 @@
-"""Run a claim: what it asks for, from the ledger or an executor, until its verdict."""
+"""Run a claim until its verdict, on blocks from the ledger or from an executor."""
 
 import math
 from collections import Counter
@@ -264,6 +264,9 @@ class Running:
         }
         look = self._loop.send(observed)
         problem = replay.constant(self.claim, look.evidence) if look.number == 1 else None
+        if not look.wanted:  # the last: any look may be, so they share the level
+            size, level = self.claim.block_size(self.settings.tier), self._alpha / len(self.steps)
+            problem = problem or replay.alike(self.claim, look.evidence, size, level)
         if problem is not None:
             raise SimulationError(f"{self.claim.id}: {problem}")
         return look

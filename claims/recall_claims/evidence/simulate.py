@@ -4,6 +4,7 @@ import importlib
 import platform
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -20,6 +21,7 @@ from recall_claims.evidence.executors import one_thread
 from recall_claims.evidence.fingerprints import NOTEBOOK, fingerprint
 from recall_claims.evidence.ledger import BlockKey, BlockResult
 from recall_claims.evidence.memory import peak_memory
+from recall_claims.evidence.outside import watched
 from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.judge.methods import Array
 
@@ -92,7 +94,10 @@ def simulate(task: Task) -> BlockResult:
     start = time.perf_counter()
     try:
         with alarm(task.until):
-            parts = _parts(claim, task)
+            with watched(task.module) if task.replay else nullcontext(()) as read:
+                parts = _parts(claim, task)
+            if read:
+                raise SimulationError(f"{_where(key)}: {'; '.join(read)}")
             seconds = time.perf_counter() - start
             observations = {n: np.concatenate([part[n] for part in parts]) for n in parts[0]}
             if task.replay:

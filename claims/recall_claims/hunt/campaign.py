@@ -1,4 +1,4 @@
-"""Share a hunt's time among claims, and confirm what the searches bring home."""
+"""Share a hunt's time among claims, and judge what the searches find on fresh evidence."""
 
 from __future__ import annotations
 

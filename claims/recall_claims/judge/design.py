@@ -45,7 +45,9 @@ def factor_to_decide(components: Sequence[Component]) -> float:
 
 def _shrink(component: Component, by: float) -> Component:
     if not (math.isfinite(component.interval.low) and math.isfinite(component.interval.high)):
-        raise ClaimError(f"the pilot knows nothing of {component.name}; give it more replicates")
+        raise ClaimError(
+            f"the pilot has no finite bounds for {component.name}; give it more replicates"
+        )
 
     def shrunk(interval: Interval) -> Interval:
         estimate = component.estimate

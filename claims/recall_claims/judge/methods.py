@@ -5,6 +5,7 @@ methods differ in what that rests on:
 
 * `Betting` is exact for observables of a declared range, at every number of replicates, and at all
   looks at once;
+* `Catoni`, in `catoni.py`, is so for observables of whose standard deviation a bound is declared;
 * `Student` is right asymptotically; `python -m recall_claims certify` says how nearly;
 * `Deterministic` is for simulations without chance, and spends no error budget.
 """
@@ -40,9 +41,11 @@ logarithms of all stakes held at once, 3 MB."""
 class Method(ABC):
     """A way to bound a mean."""
 
-    exact: ClassVar[bool]
-    """Whether the bounds hold at all looks at once: then looks cost no part of alpha."""
-    guarantee: ClassVar[str]
+    exact: ClassVar[bool] = False
+    """Whether an interval misses as rarely as it says at any number of replicates."""
+    anytime: ClassVar[bool] = True
+    """Whether it does so at all looks at once, if it is exact: looks then cost no part of alpha."""
+    guarantee: ClassVar[str] = "By a method of its own, which does not say what it rests on."
 
     @abstractmethod
     def bounds(self, values: Array, alpha: float) -> Interval:
@@ -256,7 +259,7 @@ def log_wealth(values: Array, mean: float, counts: Array, spread: Array | None =
     return top + math.log(float(np.exp(logs - top).mean()))
 
 
-def _kept(work: Callable[[Array, float], T]) -> Callable[[Array, float], T]:
+def kept(work: Callable[[Array, float], T]) -> Callable[[Array, float], T]:
     """Keep up to 4,096 results by a digest of the data, which may be large, not with them.
 
     Looks ask again for cells that drew no more, and controls for all that the claim asked for.
@@ -275,14 +278,14 @@ def _kept(work: Callable[[Array, float], T]) -> Callable[[Array, float], T]:
     return found
 
 
-@_kept
+@kept
 def _log_wealths(scaled: Array, target: float) -> tuple[float, float]:
     seen, times = np.unique(scaled, return_counts=True)
     counts = times.astype(np.float64)
     return log_wealth(seen, target, counts), log_wealth(1 - seen, 1 - target, counts)
 
 
-@_kept
+@kept
 def _lower(scaled: Array, alpha: float) -> float:
     """The largest mean that these values in [0, 1] reject from below, to 1e-6 of it."""
     return math.exp(_log_lower(scaled, math.log(1 / alpha)))

@@ -2,9 +2,9 @@
 
 It is the figure of merit of the suite. A wide region or few replicates both make it worse, so a
 claim cannot look good by being unfalsifiable. It is computed from the widths of the bounds alone,
-which hold at the claim's alpha: put each where the theory has the estimand, then shift the theory
-until some bounds and their region become disjoint, in the less favourable direction. Where the
-data happen to lie has no say in it.
+which hold at the claim's alpha, and not from where the data happen to lie: put the bounds around
+the value that the theory predicts, then shift the theory, in the less favourable direction, until
+some bounds and their region become disjoint.
 """
 
 import math

@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Generator
 from concurrent.futures import BrokenExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -116,7 +117,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
     try:
-        print_plan(claims, state.forecast, Console())
+        pilot = session.config.getoption("--pilot")
+        print_plan(claims, state.forecast, Console(), pilot=pilot)
     except (ClaimError, ValueError) as error:  # the latter of a grid that is worked out now
         raise session.Interrupted(str(error)) from error
     return True
@@ -222,8 +224,11 @@ def _hunt(session: pytest.Session, state: ClaimSession) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     console = Console(quiet=reporter is None or not reporter.isatty)
     try:
-        if run_hunt(state, state.hunt, console):
+        refuted = run_hunt(state, state.hunt, console)
+        if refuted:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            if reporter is not None:  # whose last line would count passed tests alone
+                reporter.stats["refuted by the hunt"] = [SimpleNamespace()] * refuted
     except KeyboardInterrupt:  # the verdicts are there, and so is their report
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     except (BrokenExecutor, *PLAIN) as error:

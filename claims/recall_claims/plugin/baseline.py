@@ -1,10 +1,11 @@
 """An earlier report, and the records that a run may take from it.
 
-A record is inherited where a run would come to the same: the claim has the same registration, seed
-and alpha, the device is of the same kind, the libraries have the same versions, and nothing that
-the claim depends on differs from the revision that --changed-since names, nor from the commit at
-which the baseline was recorded. Any other claim runs. A baseline is a file that anybody may have
-written, so its commit is a hash of this branch's history, or the baseline is refused.
+A claim's record is taken over where a run would give the same verdict: the claim has the same
+registration, seed and alpha, the device is of the same kind, the libraries have the same versions,
+and nothing that the claim depends on differs from the revision that --changed-since names, nor from
+the commit at which the baseline was recorded. Any other claim runs. A baseline is a file that
+anybody may have written, so its commit is a hash of this branch's history, or the baseline is
+refused.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What a ledger holds, and how what no claim needs is taken out: `recall_claims ledger`."""
+"""What a ledger holds, and taking out what no claim needs: `recall_claims ledger`."""
 
 from __future__ import annotations
 

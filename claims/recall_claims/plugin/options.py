@@ -21,7 +21,7 @@ ABOUT = """claims, theory verified by experiment
   REFUTED       failed: interval and region are disjoint (passed where the claim expects it)
   INCONCLUSIVE  failed: neither, and the replicates are spent; see --inconclusive
   EXPLORED      skipped: judged on evidence older than its declaration; see --reuse-evidence
-  NOT RUN, ERROR are no verdicts: skipped, failed. SURVIVES and BREAKS (exploratory) always pass.
+  NOT RUN and ERROR are no verdicts: skipped, failed. SURVIVES and BREAKS (exploratory) always pass.
   exit status   0 all as expected, 1 a claim failed, 2 interrupted or a claim is written wrongly
                 (1 where only its predictions show that),
                 3 the report could not be written, or a hunt broke off, 4 wrong usage,
@@ -89,13 +89,13 @@ def add(parser: pytest.Parser) -> None:
         "--inconclusive",
         choices=("fail", "skip"),
         default="fail",
-        help="what pytest makes of an INCONCLUSIVE claim",
+        help="whether an INCONCLUSIVE claim fails (default) or is skipped",
     )
     group.addoption(
         "--changed-since",
         metavar="REV",
         help="run only claims that depend on code that changed since this git revision; the "
-        "others keep their record of the baseline",
+        "others keep their verdict of the baseline",
     )
     group.addoption(
         "--baseline",
@@ -106,7 +106,7 @@ def add(parser: pytest.Parser) -> None:
     group.addoption(
         "--hunt",
         metavar="TIME",
-        help="after the verdicts, search the regimes of the claims for violations for so long: "
+        help="after the verdicts, spend this time on searching the claims' regimes for violations: "
         "90s, 10m, 1h (on all cores, whatever -n was)",
     )
     group.addoption(
@@ -114,6 +114,12 @@ def add(parser: pytest.Parser) -> None:
         action="store_true",
         help="print cells, replicates planned and needed, looks, and the seconds expected on this "
         "machine of each claim; simulate nothing",
+    )
+    group.addoption(
+        "--pilot",
+        action="store_true",
+        help="with --dry-run: simulate 128 replicates of claims that the baseline lacks, or their "
+        "first look, on draws of its own, to say how many decide them",
     )
 
 

@@ -1,4 +1,4 @@
-"""How long the run will take, said when it begins, and again once its first claims tell."""
+"""How long the run will take: said when it begins, and again once its first claims were timed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Outlook:
         factor = costs.factor
         if left * self._session.workers > ENOUGH * factor and not 1 / NOTED < factor < NOTED:
             self._write(
-                f"blocks so far took {factor:.2g} times what was expected here: about "
+                f"the blocks so far took {factor:.2g} times as long as expected: about "
                 f"{phrases.seconds(left)} left"
             )
 
@@ -76,7 +76,7 @@ class Outlook:
         if workers > 1:
             line += f", {phrases.seconds(left)} of one core"
         if unknown:
-            line += f", without {unknown} of {len(found)} claims, whose cost is unknown"
+            line += f", plus {unknown} of {len(found)} claims whose time is unknown"
         return f"{line} ({forecast.grounds()})"
 
     def _write(self, line: str) -> None:

@@ -1,16 +1,22 @@
-"""What a run would do, told without simulating: `pytest claims/ --dry-run`."""
+"""What a run would do, without simulating anything: `pytest claims/ --dry-run`."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from recall_claims.declare.claim import Claim
+from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError, SimulationError
-from recall_claims.evidence.run import Prepared, Running
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Prepared, Running, Settings
+from recall_claims.evidence.scheduler import run
 from recall_claims.judge.design import factor_to_decide
 from recall_claims.judge.region import Component, Interval, Region, Verdict
 from recall_claims.plugin.forecast import Forecast
@@ -19,6 +25,9 @@ from recall_reports import phrases, record
 HEADERS = ("cells", "replicates", "needed", "looks", "seconds", "left", "at most")
 WIDE = 112
 """Columns from which the resolution has one of its own; else it stands below the claim's name."""
+
+PILOT = 128
+"""Replicates of a pilot, at least: of fewer, t intervals are far wider than their number says."""
 
 
 @dataclass(frozen=True)
@@ -68,16 +77,19 @@ def _took(ready: Prepared, forecast: Forecast) -> float | None:
     return outcome.seconds if ended or decided else None
 
 
-def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) -> None:
+def print_plan(
+    claims: Sequence[Claim], forecast: Forecast, console: Console, *, pilot: bool = False
+) -> None:
     """A table of the claims with cells in the tier, and a few sentences about the whole.
 
     Args:
         claims: those selected.
         forecast: says what they take.
         console: where to print.
+        pilot: whether to simulate the first look of claims that have no earlier record.
 
     Raises:
-        ClaimError: a claim is written wrongly.
+        ClaimError: a claim is written wrongly, or its pilot cannot be simulated.
     """
     settings, baseline = forecast.settings, forecast.baseline.records
     forecast.costs.compare([claim.id for claim in claims])
@@ -97,7 +109,7 @@ def print_plan(claims: Sequence[Claim], forecast: Forecast, console: Console) ->
             claim.id if wide else f"{claim.id}\n  {resolved}",
             str(len(claim.cells[settings.tier])),
             f"{first}-{first * 2 ** (looks - 1)}" if looks > 1 else str(first),
-            _needed(earlier),
+            _needed(earlier) if earlier or not pilot else _needed_by_pilot(claim, settings),
             str(looks),
             *("–" if s is None else f"{s:.0f}" for s in (entry.seconds, entry.left, entry.most)),
             *[resolved] * wide,
@@ -120,12 +132,12 @@ def _sentences(
     if kept:
         assert forecast.baseline.changes is not None
         unchanged = phrases.unchanged(forecast.baseline.changes.revision)
-        yield f"{kept} would keep the record of {name}: {unchanged}."
+        yield f"{kept} would keep the verdict of {name}: {unchanged}."
     if not plans:
         return
     yield (
-        "`replicates`: of the largest cell, at the first and at the last look. `needed`: with so "
-        f"many, the estimates of {name} would be decided by their regions. `resolution`: the "
+        "`replicates`: of the largest cell, at the first and at the last look. `needed`: so many "
+        f"decide the claim if the estimates of {name}, or of a pilot, are right. `resolution`: the "
         f"smallest error that {name} would have noticed."
     )
     known = [entry for entry in plans if entry.seconds is not None]
@@ -134,27 +146,18 @@ def _sentences(
         for what in ("seconds", "left", "most")
     )
     yield (
-        f"Seconds are those expected of one core of this machine, {total} in all. The ledger "
-        f"lacks {left} of them; if every look is taken, it lacks {most}."
+        f"`seconds`: expected on one core of this machine, {total} in all. `left`: what the ledger "
+        f"does not have, {left} in all. `at most`: if every look is taken, {most} in all."
     )
     if len(known) < len(plans):
-        yield f"Nothing is known of {phrases.claims(len(plans) - len(known))}."
+        yield f"The time of {phrases.claims(len(plans) - len(known))} is unknown."
     longer = [entry.claim.id for entry in plans if forecast.costs.bounded(entry.claim.id)]
     if longer:
-        yield f"A time limit gave up blocks of {', '.join(longer)}: they may take longer than this."
+        yield f"Blocks of {', '.join(longer)} were given up at a time limit: they may take longer."
     pace = forecast.costs.machine
     if pace is not None:
-        yield f"A second of {name} is {pace:.2g} s here, by the claims that the ledger has as well."
-    yield "The time of a cell that was never run is extrapolated from the claim's other cells"
-    off = forecast.costs.off(entry.claim.id for entry in plans)
-    if off is None:
-        yield "(how well is unknown: the ledger has no two cells of a claim)."
-    else:
-        yield (
-            "(extrapolated so from the cheaper half of a claim's cells in the ledger, the others' "
-            f"times are off by a factor of {off[0]:.2g} in the median, and of at most {off[1]:.2g} "
-            "in nine of ten)."
-        )
+        yield f"What took {name} 1 s takes {pace:.2g} s here, by the claims that the ledger has."
+    yield "The time of a cell that was never run is extrapolated from the claim's other cells."
 
 
 def _needed(earlier: record.Claim | None) -> str:
@@ -164,12 +167,30 @@ def _needed(earlier: record.Claim | None) -> str:
     """
     if earlier is None:
         return "–"
+    parts = [_component(entry, earlier.rule) for entry in earlier.components]
+    return _times(parts, max(cell.replicates for cell in earlier.cells))
+
+
+def _needed_by_pilot(claim: Claim, settings: Settings) -> str:
+    """The same by a pilot, on draws that no verdict ever reads."""
+    tier, block = settings.tier, claim.block_size(settings.tier)
+    share = settings.budget.per_claim(papers()[claim.source.paper])
+    level = claim.rule.alpha_of_look(share, claim.looks[tier])
+    count = -(-max(PILOT, claim.replicates[tier]) // block) * block
+    one = replace(claim, replicates={tier: count}, looks={tier: 1}, block={tier: block})
     try:
-        factor = factor_to_decide([_component(entry, earlier.rule) for entry in earlier.components])
+        with TemporaryDirectory() as folder, Ledger(Path(folder) / "pilot.sqlite") as ledger:
+            found = run(one, settings, ledger, SerialExecutor(), registered="pilot", alpha=level)
+    except SimulationError as error:
+        raise ClaimError(str(error)) from error
+    return _times(found.decision.components, count)
+
+
+def _times(pilot: Sequence[Component], replicates: int) -> str:
+    try:
+        return f"{max(2, math.ceil(factor_to_decide(pilot) * replicates))}"
     except ClaimError:
         return "–"
-    largest = max(cell.replicates for cell in earlier.cells)
-    return f"{max(2, math.ceil(factor * largest))}"
 
 
 def _component(entry: record.Component, rule: record.Rule) -> Component:

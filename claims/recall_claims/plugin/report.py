@@ -32,10 +32,22 @@ class RunReport:
         root: a folder of the repository, for its commit.
         settings: of the run.
         executor: what runs the blocks, in the words of --executor.
+        beside: another folder, where the report goes if it would replace one of more claims.
+        narrowed: whether the run was asked to leave out claims of the files that it collects; else
+            a claim that none of these files has is gone for good.
     """
 
-    def __init__(self, folder: Path, root: Path, settings: Settings, executor: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        root: Path,
+        settings: Settings,
+        executor: str,
+        beside: Path | None,
+        narrowed: bool,
+    ) -> None:
         self.folder, self.root, self.settings, self.executor = folder, root, settings, executor
+        self._beside, self._narrowed = beside, narrowed
         self.records: list[ClaimRecord] = []
         self.selected = 0
         self._origins: list[tuple[int, str, str, str]] = []
@@ -44,20 +56,8 @@ class RunReport:
         self.kept = ""
         """Why the folder's report stays as it is; empty if it does not."""
         self.write_error = ""
-        self._beside: Path | None = None
-        self._narrowed = False
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._clock = time.monotonic()
-
-    def keep_larger(self, beside: Path, *, narrowed: bool) -> None:
-        """Have the report go to another folder where it would replace one of more claims.
-
-        Args:
-            beside: that folder.
-            narrowed: whether the run was asked to leave out claims of the files that it collects;
-                else a claim that none of these files has is gone for good.
-        """
-        self._beside, self._narrowed = beside, narrowed
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the records of claim and paper out of a test's report."""

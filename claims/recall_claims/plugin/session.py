@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -90,10 +89,9 @@ class ClaimSession:
         self.forecast = Forecast(self.costs, self.settings, self.baseline)
         if revision or self.dry_run:
             self.baseline.require()
-        self.report = RunReport(reports, root, self.settings, executor)
-        if option("--report-dir") is None:
-            narrowed = asked.keyword or asked.deselect or any("::" in name for name in config.args)
-            self.report.keep_larger(root / options.PART, narrowed=bool(narrowed))
+        narrowed = asked.keyword or asked.deselect or any("::" in name for name in config.args)
+        beside = root / options.PART if option("--report-dir") is None else None
+        self.report = RunReport(reports, root, self.settings, executor, beside, bool(narrowed))
         self.progress: ProgressLine | None = None
         self._prepared: dict[str, Prepared] = {}
         self._papers: set[str] = set()
@@ -111,6 +109,8 @@ class ClaimSession:
         """Refuse options that make no sense together."""
         if option("--dry-run") and spread:
             raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
+        if option("--pilot") and not option("--dry-run"):
+            raise ValueError("--pilot is a part of --dry-run: add that")
         if option("--hunt") and option("--dry-run"):
             raise ValueError("--hunt simulates, and --dry-run does not: leave out one of them")
 
@@ -147,10 +147,8 @@ class ClaimSession:
         """The record of a claim that the time limit has cut: it has no verdict."""
         assert self.limit is not None
         grace = GRACE * parse.duration(self.limit, "--time-limit")
-        if self.left < -grace and not getattr(claim.cells, "known", True):
-            takes, claim = self.forecast.about_baseline(claim.id), replace(claim, cells={})
-        else:
-            takes = self.forecast.about(claim)
+        cheap = self.left >= -grace or claim.cells_known(self.settings.tier)
+        takes = self.forecast.about(claim) if cheap else self.forecast.about_baseline(claim.id)
         reason = f"{LIMIT}{self.limit} did not suffice; it takes {takes}"
         return self.not_run(claim, file, reason)
 

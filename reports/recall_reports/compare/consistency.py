@@ -5,21 +5,51 @@ edited, or comes from code that was. A record in which all of this fits may stil
 """
 
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 
-from recall_reports.record import Claim, Component, Control, PaperBudget, Range
+from recall_reports.record import Claim, Component, Control, PaperBudget, Range, Record
 from recall_reports.values import Verdict
 
 ROUNDING = 1e-9
 EVERYTHING = Range(None, None)
 
 
-def contradictions(claim: Claim, budget: PaperBudget) -> Iterator[tuple[str, str]]:
-    """Fields of a claim that contradict others, and what is wrong with each.
+def contradictions(record: Record) -> Iterator[tuple[str, str]]:
+    """Places in a record that contradict others, or name what is not there; what is wrong there."""
+    ids = set[str]()
+    papers = {paper.key for paper in record.papers}
+    budgets = record.suite.error_budget.papers
+    for index, claim in enumerate(record.claims):
+        place, paper = f"claims[{index}].", claim.source.paper
+        if claim.id in ids:
+            yield f"{place}id", "a second claim of this name"
+        ids.add(claim.id)
+        if paper not in papers:
+            yield f"{place}source.paper", f"{paper!r} is not a paper of this record"
+        elif paper not in budgets:
+            yield f"{place}source.paper", f"{paper!r} has no share of the error budget"
+        else:
+            for field, problem in _of_claim(claim, budgets[paper]):
+                yield place + field, problem
+    for index, entry in enumerate(record.papers):
+        rests_on = {statement.id: statement.rests_on for statement in entry.statements}
+        yield from _of_graph(f"papers[{index}].statements", rests_on)
+    yield from _of_graph("derivations", {e.module: e.rests_on for e in record.derivations})
 
-    Args:
-        claim: any claim of a record.
-        budget: of its paper.
-    """
+
+def _of_graph(place: str, rests_on: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+    for index, bases in enumerate(rests_on.values()):
+        for name in bases:
+            if name not in rests_on:
+                yield f"{place}[{index}].rests_on", f"{name!r} is not among them"
+    try:
+        TopologicalSorter(rests_on).prepare()
+    except CycleError as error:
+        circle = " <- ".join(reversed(error.args[1]))
+        yield place, f"{circle} rest on one another in a circle"
+
+
+def _of_claim(claim: Claim, budget: PaperBudget) -> Iterator[tuple[str, str]]:
     if not claim.judged:
         if claim.components:
             yield "components", f"evidence of a claim in state {claim.state}"
@@ -37,7 +67,7 @@ def contradictions(claim: Claim, budget: PaperBudget) -> Iterator[tuple[str, str
     yield from _controls(claim)
     if claim.state != "DECIDED":
         return
-    follows = _of_claim(claim)
+    follows = _verdict(claim)
     stated = {"SURVIVES": "SUPPORTED", "BREAKS": "REFUTED"}.get(claim.verdict or "", claim.verdict)
     if stated != follows:
         yield "verdict", f"{claim.verdict} where components and controls say {follows}"
@@ -46,13 +76,13 @@ def contradictions(claim: Claim, budget: PaperBudget) -> Iterator[tuple[str, str
     if claim.outcome == "skipped" and claim.verdict != "INCONCLUSIVE":
         yield "outcome", f"'skipped' with verdict {claim.verdict}"
     if claim.expected == "REFUTED" and not claim.explanation:
-        yield "explanation", "a claim that is expected to be REFUTED has none"
+        yield "explanation", "missing, although the claim is expected to be REFUTED"
 
 
 def _controls(claim: Claim) -> Iterator[tuple[str, str]]:
     ids = [control.id for control in claim.controls]
     if len(set(ids)) < len(ids):
-        yield "controls", "two of one name"
+        yield "controls", "two of them have the same name"
     dropped = set().union(*(cell.controls for cell in claim.cells)).difference(ids)
     if dropped:
         yield "controls", f"the cells have predictions of {', '.join(sorted(dropped))}, not listed"
@@ -65,7 +95,7 @@ def _controls(claim: Claim) -> Iterator[tuple[str, str]]:
             yield f"controls[{index}]", f"{control.verdict} where its figures say otherwise"
 
 
-def _of_claim(claim: Claim) -> Verdict:
+def _verdict(claim: Claim) -> Verdict:
     verdicts = {part.verdict for part in claim.components}
     hunted = claim.hunt is not None and claim.hunt.confirmed is not None
     if hunted or "REFUTED" in verdicts:

@@ -6,6 +6,7 @@ here is all that a record holds of a declaration; what it does not hold is in th
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
 from typing import NamedTuple
 
 from recall_reports import phrases
@@ -21,16 +22,37 @@ REGIONS = 3
 """Different edits of regions that are told one by one."""
 
 
-class Edit(NamedTuple):
-    """One thing that is declared otherwise; `where` is a claim's id, the run or a paper."""
+class Kind(StrEnum):
+    """What kind of change it is, the worst first, as a heading says it."""
 
-    where: str
-    what: str
+    LOST = "lost verdict"
+    GONE = "no longer judged"
+    FILE = "changed file"
+    EDITED = "edited declaration"
+    GAINED = "gained verdict"
+    VERDICT = "changed verdict"
+    ANEW = "declared anew"
+    MOVED = "moved estimate"
+    COARSER = "lost resolution"
+    SLOWER = "slower"
+    NEW = "new claim"
+
+
+class Change(NamedTuple):
+    """One thing that is different, in words; `claim` may also be the run, a paper or a file."""
+
+    kind: Kind
+    claim: str
     old: str
     new: str
+    note: str = ""
 
 
-def of_run(old: Record, new: Record) -> list[Edit]:
+def _edit(where: str, what: str, old: str, new: str) -> Change:
+    return Change(Kind.EDITED, where, old, new, what)
+
+
+def of_run(old: Record, new: Record) -> list[Change]:
     """What differs between two runs' settings, and in the papers that both are about."""
     budgets = old.suite.error_budget, new.suite.error_budget
     found = [
@@ -63,7 +85,7 @@ def of_run(old: Record, new: Record) -> list[Edit]:
                 found += _told(f"paper {paper.key}", f"provenance of statement {name}", *texts)
                 bases = (", ".join(sorted(entry.rests_on)) for entry in (was, now))
                 found += _told(f"paper {paper.key}", f"what statement {name} rests on", *bases)
-    return sorted(found)
+    return sorted(found, key=lambda edit: (edit.claim, edit.note, edit.old))
 
 
 TEXTS: dict[str, Callable[[Claim], str]] = {
@@ -89,7 +111,7 @@ TEXTS: dict[str, Callable[[Claim], str]] = {
 }
 
 
-def of_claim(was: Claim, now: Claim, same_tier: bool) -> Iterator[Edit]:
+def of_claim(was: Claim, now: Claim, same_tier: bool) -> Iterator[Change]:
     """What differs between two declarations of a claim.
 
     Regions are compared where both were judged; grid, looks and predictions where that was in the
@@ -118,7 +140,7 @@ def of_claim(was: Claim, now: Claim, same_tier: bool) -> Iterator[Edit]:
         yield from _predictions(now.id, f"prediction of control {control}", pairs, planted)
 
 
-def _regions(was: Claim, now: Claim) -> Iterator[Edit]:
+def _regions(was: Claim, now: Claim) -> Iterator[Change]:
     before = {part.name: part.region for part in was.components}
     pairs: dict[tuple[str, str], int] = {}
     for part in now.components:
@@ -128,10 +150,10 @@ def _regions(was: Claim, now: Claim) -> Iterator[Edit]:
             pairs[pair] = pairs.get(pair, 0) + 1
     for index, (pair, count) in enumerate(pairs.items()):
         if index == REGIONS:
-            yield Edit(now.id, f"regions of {len(pairs) - REGIONS} kinds more", "–", "–")
+            yield _edit(now.id, f"regions of {len(pairs) - REGIONS} kinds more", "–", "–")
             return
-        parts = f" of {count} components" if len(pairs) > 1 else ""
-        yield Edit(now.id, f"region{parts}", *pair)
+        parts = f" of {count} component{'s' * (count > 1)}" if len(pairs) > 1 else ""
+        yield _edit(now.id, f"region{parts}", *pair)
 
 
 def _regions_told_apart(old: Range, new: Range) -> tuple[str, str]:
@@ -141,7 +163,7 @@ def _regions_told_apart(old: Range, new: Range) -> tuple[str, str]:
     return f"[{old.low}, {old.high}]", f"[{new.low}, {new.high}]"
 
 
-def _controls(was: Claim, now: Claim, moved: bool) -> Iterator[Edit]:
+def _controls(was: Claim, now: Claim, moved: bool) -> Iterator[Change]:
     """Controls added, gone and changed; their regions unless the claim's own have `moved`."""
     before = {control.id: control for control in was.controls}
     after = {control.id: control for control in now.controls}
@@ -155,14 +177,14 @@ def _controls(was: Claim, now: Claim, moved: bool) -> Iterator[Edit]:
             continue
         if not _same_range(old.region, new.region):
             texts = _regions_told_apart(old.region, new.region)
-            yield Edit(now.id, f"region of control {name}", *texts)
+            yield _edit(now.id, f"region of control {name}", *texts)
 
 
-def _gone_and_new(where: str, what: str, old: set[str], new: set[str]) -> Iterator[Edit]:
+def _gone_and_new(where: str, what: str, old: set[str], new: set[str]) -> Iterator[Change]:
     if old - new:
-        yield Edit(where, f"{what} gone", _listed(old - new), "–")
+        yield _edit(where, f"{what} removed", _listed(old - new), "–")
     if new - old:
-        yield Edit(where, f"{what} added", "–", _listed(new - old))
+        yield _edit(where, f"{what} added", "–", _listed(new - old))
 
 
 def _listed(names: set[str]) -> str:
@@ -175,14 +197,16 @@ def _predictions(
     what: str,
     cells: Iterable[tuple[str, Cell, Cell]],
     of: Callable[[Cell], float | str | None],
-) -> Iterator[Edit]:
+) -> Iterator[Change]:
     """The first cell in which something is predicted otherwise, and in how many this is so."""
     pairs = [(name, of(old), of(new)) for name, old, new in cells]
     moved = [(name, old, new) for name, old, new in pairs if not _same(old, new)]
     if moved:
         name, *values = moved[0]
         old, new = (v if isinstance(v, str) else phrases.number(v, 5) for v in values)
-        yield Edit(where, f"{what} in {len(moved)} of {len(pairs)} cells, such as {name}", old, new)
+        yield _edit(
+            where, f"{what} in {len(moved)} of {len(pairs)} cells, such as {name}", old, new
+        )
 
 
 def _same(old: float | str | None, new: float | str | None) -> bool:
@@ -202,7 +226,7 @@ def _named(cell: Cell) -> str:
     return phrases.parameters(cell.params, {})
 
 
-def _told(where: str, what: str, old: str, new: str) -> Iterator[Edit]:
+def _told(where: str, what: str, old: str, new: str) -> Iterator[Change]:
     """The edit of a text, if it is one: from shortly before the first difference."""
     if old == new:
         return
@@ -212,4 +236,4 @@ def _told(where: str, what: str, old: str, new: str) -> Iterator[Edit]:
     cut = ("…" * (start > 0) + text[start : start + SHOWN] for text in (old, new))
     ends = ("…" * (len(text) > start + SHOWN) for text in (old, new))
     first, second = (f"{text}{end}" or "–" for text, end in zip(cut, ends, strict=True))
-    yield Edit(where, what, first, second)
+    yield _edit(where, what, first, second)

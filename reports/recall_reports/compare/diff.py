@@ -18,9 +18,9 @@ claim of the run would have it, by more than the spread of the claims' ratios.
 import math
 import re
 import statistics
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -29,6 +29,7 @@ from rich.text import Text
 
 from recall_reports import phrases
 from recall_reports.compare import declared
+from recall_reports.compare.declared import Change, Kind
 from recall_reports.markdown import code, escaped
 from recall_reports.record import Claim, Component, Range, Record, Suite
 from recall_reports.values import Scale
@@ -50,44 +51,6 @@ LONGEST_CELL = 300
 LONGEST = 50_000
 """Characters of a comment: GitHub takes 65,536."""
 
-Kind = Literal[
-    "lost",
-    "gone",
-    "file",
-    "edited",
-    "gained",
-    "verdict",
-    "anew",
-    "moved",
-    "coarser",
-    "slower",
-    "new",
-]
-HEADINGS: dict[Kind, str] = {
-    "lost": "lost verdict",
-    "gone": "no longer judged",
-    "file": "changed file",
-    "edited": "edited declaration",
-    "gained": "gained verdict",
-    "verdict": "changed verdict",
-    "anew": "declared anew",
-    "moved": "moved estimate",
-    "coarser": "lost resolution",
-    "slower": "slower",
-    "new": "new claim",
-}
-
-
-@dataclass(frozen=True)
-class Change:
-    """One thing that is different, in phrases."""
-
-    kind: Kind
-    claim: str
-    old: str
-    new: str
-    note: str = ""
-
 
 def changes(old: Record, new: Record, files: Sequence[str] = ()) -> list[Change]:
     """All changes from `old` to `new`, lost verdicts first.
@@ -104,34 +67,33 @@ def changes(old: Record, new: Record, files: Sequence[str] = ()) -> list[Change]
     rounded = ROUNDED_SAME_CODE if _same_code(old.suite, new.suite) else ROUNDED
     both = [(before[name], after[name]) for name in before if name in after]
     pace = _pace(both) if same_tier else None
-    found = [Change("edited", e.where, e.old, e.new, e.what) for e in declared.of_run(old, new)]
-    found += [Change("file", name, "–", "–", "no figure tells what it does") for name in files]
+    found = declared.of_run(old, new)
+    found += [Change(Kind.FILE, name, "–", "–", "no figure shows its effect") for name in files]
     for name in [*before, *(name for name in after if name not in before)]:
         was, now = before.get(name), after.get(name)
         if was is None:
             assert now is not None
             region = f"region {phrases.region(now.head)}" if now.head else ""
-            found.append(Change("new", name, "–", phrases.label(now), region))
+            found.append(Change(Kind.NEW, name, "–", phrases.label(now), region))
             continue
         if now is None:
-            found.append(Change("gone", name, phrases.label(was), "–"))
+            found.append(Change(Kind.GONE, name, phrases.label(was), "–"))
             continue
-        edits = declared.of_claim(was, now, same_tier)
-        found += [Change("edited", e.where, e.old, e.new, e.what) for e in edits]
+        found += declared.of_claim(was, now, same_tier)
         if now.state == "NOT RUN":
             if was.state != "NOT RUN" and same_tier:
-                found.append(Change("gone", name, phrases.label(was), phrases.label(now)))
+                found.append(Change(Kind.GONE, name, phrases.label(was), phrases.label(now)))
         elif was.state != "NOT RUN":
             found += _changes(was, now, same_tier, same_draws, rounded, pace)
         elif same_tier:
-            found.append(Change("new", name, phrases.label(was), phrases.label(now)))
-    order = list(HEADINGS)
+            found.append(Change(Kind.NEW, name, phrases.label(was), phrases.label(now)))
+    order = list(Kind)
     return sorted(found, key=lambda change: order.index(change.kind))
 
 
 def lost(found: list[Change]) -> bool:
     """Whether a verdict was lost: a claim does not pass, is not judged, or supports no longer."""
-    return any(change.kind in ("lost", "gone") for change in found)
+    return any(change.kind in (Kind.LOST, Kind.GONE) for change in found)
 
 
 def _same_code(old: Suite, new: Suite) -> bool:
@@ -141,8 +103,7 @@ def _same_code(old: Suite, new: Suite) -> bool:
     return known and commit == new.commit and old.versions == new.versions
 
 
-@dataclass(frozen=True)
-class _Pace:
+class _Pace(NamedTuple):
     """What a run takes of an earlier one's time: the claims' median ratio, and beyond the spread.
 
     The spread is three standard deviations of log ratios as the median absolute deviation has
@@ -174,12 +135,12 @@ def _changes(
     if phrases.label(was) != phrases.label(now):
         supports = was.verdict != "SUPPORTED" or now.verdict == "SUPPORTED"
         passed = was.outcome == "passed", now.outcome == "passed" and supports
-        kinds: dict[tuple[bool, bool], Kind] = {(True, False): "lost", (False, True): "gained"}
-        kind = kinds.get(passed, "verdict")
+        kinds = {(True, False): Kind.LOST, (False, True): Kind.GAINED}
+        kind = kinds.get(passed, Kind.VERDICT)
         yield Change(kind, name, phrases.label(was), phrases.label(now), phrases.reason(now))
     registered = was.registration == now.registration
     if same_tier and not registered:
-        yield Change("anew", name, was.registration or "–", now.registration or "–")
+        yield Change(Kind.ANEW, name, was.registration or "–", now.registration or "–")
     moved = _moved(was, now, same_draws and registered, rounded)
     if moved is not None:
         yield moved
@@ -187,17 +148,17 @@ def _changes(
         return
     before, after = was.resolution, now.resolution
     if before is not None and after is not None and after > COARSER * before:
-        yield Change("coarser", name, phrases.resolution(was), phrases.resolution(now))
+        yield Change(Kind.COARSER, name, phrases.resolution(was), phrases.resolution(now))
     if pace is not None and now.seconds > max(
         pace.slow * was.seconds, pace.median * was.seconds + SLOWER_SECONDS
     ):
         note = f"the median claim takes {phrases.number(pace.median)} times as long as before"
         times = phrases.seconds(was.seconds), phrases.seconds(now.seconds)
-        yield Change("slower", name, *times, note)
+        yield Change(Kind.SLOWER, name, *times, note)
 
 
 def _moved(was: Claim, now: Claim, same_draws: bool, rounded: float) -> Change | None:
-    """The component whose estimate moved most, in units of its old interval, if one did."""
+    """The component whose estimate moved most, in widths of the difference's interval, if any."""
     before = {component.name: component for component in was.components}
     worst, size = None, 0.0
     for component in now.components:
@@ -207,24 +168,20 @@ def _moved(was: Claim, now: Claim, same_draws: bool, rounded: float) -> Change |
         step = component.estimate - earlier.estimate
         if abs(step) <= _rounding(now.rule.scale, earlier, rounded):
             continue
-        low, high = _difference(earlier.interval, component.interval)
+        (least, most), (least_now, most_now) = earlier.interval.ends, component.interval.ends
+        low, high = least_now - most, most_now - least
         beyond = low > 0 or high < 0
         if not beyond and not same_draws:
             continue
-        scale = (_width(earlier.interval) + _width(component.interval)) or abs(step)
-        if abs(step) / scale >= size:
-            size = abs(step) / scale
+        share = abs(step) / ((high - low) or abs(step))
+        if share >= size:
+            size = share
             why = "beyond chance" if beyond else "same seed, so not chance"
             finding = phrases.with_interval(step, Range.of(low, high))
             name = phrases.component_name(now, component, component.params)
             note = f"{name}: difference {finding}, {why}"
-            worst = Change(
-                "moved",
-                now.id,
-                phrases.finding(earlier),
-                phrases.finding(component),
-                note,
-            )
+            findings = phrases.finding(earlier), phrases.finding(component)
+            worst = Change(Kind.MOVED, now.id, *findings, note)
     return worst
 
 
@@ -239,22 +196,12 @@ def _rounding(scale: Scale, component: Component, share: float) -> float:
     return max(share * reach, 1e-9)
 
 
-def _difference(old: Range, new: Range) -> tuple[float, float]:
-    (least, most), (low, high) = old.ends, new.ends
-    return low - most, high - least
-
-
-def _width(interval: Range) -> float:
-    low, high = interval.ends
-    return high - low
-
-
 def sentence(found: list[Change]) -> str:
     """The outcome in one sentence."""
     if not found:
         return "Nothing changed beyond rounding."
-    counts = {kind: sum(change.kind == kind for change in found) for kind in HEADINGS}
-    parts = [f"{count} {HEADINGS[kind]}" for kind, count in counts.items() if count]
+    counts = Counter(change.kind for change in found)
+    parts = [f"{counts[kind]} {kind}" for kind in Kind if counts[kind]]
     return f"{'; '.join(parts)}."
 
 
@@ -265,7 +212,7 @@ def markdown(found: list[Change]) -> str:
         lines += ["| | claim | old | new | |", "|---|---|---|---|---|"]
     length = 0
     for index, change in enumerate(found):
-        texts = (HEADINGS[change.kind], change.old, change.new, change.note)
+        texts = (change.kind, change.old, change.new, change.note)
         heading, *rest = (escaped(text[:LONGEST_CELL]) for text in texts)
         # As code, an id such as www.example.org is no link; else it is neither id nor file.
         named = re.fullmatch(r"[\w./-]{1,200}", change.claim)
@@ -286,6 +233,6 @@ def print_changes(found: list[Change], console: Console) -> None:
             table.add_column(header, overflow="fold")
         for change in found:
             cells = (change.claim, change.old, change.new, change.note)
-            table.add_row(HEADINGS[change.kind], *map(Text, cells))  # no markup of rich
+            table.add_row(change.kind, *map(Text, cells))  # no markup of rich
         console.print(table)
     console.print(sentence(found), highlight=False)

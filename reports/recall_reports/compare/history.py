@@ -7,40 +7,34 @@ record gave, or its bounds come nearer to an edge of the region with every recor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from recall_reports import files, html
 from recall_reports.compare.diff import ROUNDED
 from recall_reports.errors import ReportError
 from recall_reports.plots.bars import Bar, bars, overshoot
-from recall_reports.record import Claim, Record
+from recall_reports.record import Claim, Record, Suite
 
 STEADY = 5
 """Records in a row, each nearer to an edge: by chance alone, one claim in 120 has them."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A claim in one record; `room` is what is left to the region's edge, in half widths of it."""
 
-    commit: str
-    day: str
+    suite: Suite
     claim: Claim
     bar: Bar | None
     room: float | None
 
 
-@dataclass(frozen=True)
-class Course:
-    """A claim in all records that have it, the oldest first; `note` says what a reader should see.
-
-    `note` is "" where nothing has changed.
-    """
+class Course(NamedTuple):
+    """A claim in all records that have it, the oldest first; `note` says what has changed."""
 
     claim: str
-    entries: Sequence[Entry]
+    entries: list[Entry]
     note: str
 
 
@@ -80,13 +74,9 @@ def _course(name: str, records: Sequence[Record]) -> Course:
     heads = [claim.head for _, claim in found if claim.head is not None]
     drawn = iter(bars(heads, log=found[-1][1].rule.scale == "error"))
     entries = [
-        Entry(
-            suite.commit or "–",
-            suite.started[:10],
-            claim,
-            next(drawn) if claim.head is not None else None,
-            -overshoot(claim.head) if claim.head is not None else None,
-        )
+        Entry(suite, claim, next(drawn), -overshoot(claim.head))
+        if claim.head is not None
+        else Entry(suite, claim, None, None)
         for suite, claim in found
     ]
     return Course(name, entries, _note([entry for entry in entries if entry.claim.head]))
@@ -99,9 +89,7 @@ def _note(entries: Sequence[Entry]) -> str:
         return f"verdict changed: {', '.join(verdicts)}"
     if len(entries) < 2:
         return ""
-    first, last = entries[0].claim.head, entries[-1].claim.head
-    assert first is not None
-    assert last is not None
+    first, last = (entries[at].claim.components[entries[at].claim.headline] for at in (0, -1))
     if first.region.ends != last.region.ends:
         return "region changed"
     low, high = first.interval.ends

@@ -16,7 +16,7 @@ PAINTERS = {"curve": curve.paint, "map": phase_map.paint, "parity": parity.paint
 def panels(claim: Claim) -> list[Panel]:
     """All panels of a claim, in reading order; none where it declares no plot or has no data."""
     found = _of_cells(claim)
-    if regime.drawable(claim):
+    if claim.hunt is not None and len(regime.telling(claim.hunt.points)) == 2:
         found.append(draw(regime.paint, claim, Plot(kind="parity")))  # which it does not read
     return found
 

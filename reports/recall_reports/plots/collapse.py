@@ -7,7 +7,7 @@ from statistics import pstdev
 from recall_reports import phrases
 from recall_reports.plots.chart import MUTED, Chart, Mark
 from recall_reports.plots.panel import Painter
-from recall_reports.plots.series import points, scale_axis, series, value
+from recall_reports.plots.series import is_number, points, scale_axis, series, value
 from recall_reports.record import Cell, Claim
 from recall_reports.values import Plot
 
@@ -15,7 +15,7 @@ from recall_reports.values import Plot
 def painters(claim: Claim) -> list[Painter]:
     """The collapse under the theory, and the failed one under the control that fails most."""
     found: list[Painter] = []
-    if any(map(critical, claim.cells)):
+    if any(_unit(claim, cell) for cell in claim.cells):
         found.append(partial(paint, control=None))
     departures = {c.id: _departures(claim, c.id) for c in claim.controls}
     names = [name for name, logs in departures.items() if logs]
@@ -33,26 +33,28 @@ def _departures(claim: Claim, control: str) -> list[float]:
     return [
         round(math.log(wrong) - math.log(right), 6)
         for cell in claim.cells
-        if (right := critical(cell)) and (wrong := _critical_under(cell, claim, control))
+        if (right := _unit(claim, cell)) and (wrong := _unit(claim, cell, control))
     ]
 
 
-def critical(cell: Cell) -> float | None:
-    """The predicted critical value of the cell's series, None where the record has none."""
-    return cell.critical if cell.critical is not None and cell.critical > 0 else None
+def _unit(claim: Claim, cell: Cell, control: str | None = None) -> float | None:
+    """The critical value of a cell's series: the theory's, or what a control puts in its place.
+
+    Only rules that locate one have controls that predict one.
+    """
+    given = cell.critical if control is None else cell.controls.get(control)
+    if not is_number(given) or given <= 0:
+        return None
+    return given if control is None or (claim.rule.locates and given != cell.critical) else None
 
 
 def paint(chart: Chart, claim: Claim, plot: Plot, *, control: str | None) -> str:
     """Draw the claim's cells against x over its critical value; return the caption."""
     x = plot.x or ""
-
-    def unit(cell: Cell) -> float | None:
-        return critical(cell) if control is None else _critical_under(cell, claim, control)
-
     places: list[float] = []
     for group in series(claim, plot):
-        cells = [cell for cell in group.cells if unit(cell)]
-        xs = [value(cell, x) / (unit(cell) or 1.0) for cell in cells]
+        units = [(cell, unit) for cell in group.cells if (unit := _unit(claim, cell, control))]
+        cells, xs = [cell for cell, _ in units], [value(cell, x) / unit for cell, unit in units]
         points(chart, group, xs, cells)
         places += xs
     chart.add(Mark("upright", MUTED, [1.0], style="dash0"))
@@ -65,11 +67,3 @@ def paint(chart: Chart, claim: Claim, plot: Plot, *, control: str | None) -> str
         return "The same data with x in units of the predicted critical value: the series coincide."
     chart.title = f"Under control {control}"
     return f"The same under the wrong theory {control}: the series miss the line or one another."
-
-
-def _critical_under(cell: Cell, claim: Claim, control: str) -> float | None:
-    """A control's critical value; only rules that locate one predict one."""
-    given = cell.controls.get(control)
-    if not claim.rule.locates or not isinstance(given, float) or given == critical(cell):
-        return None
-    return given if given > 0 else None

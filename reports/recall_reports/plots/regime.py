@@ -33,11 +33,6 @@ def _rank_correlation(one: Sequence[Any], other: Sequence[Any]) -> float:
     return float(np.corrcoef(first, second)[0, 1])
 
 
-def drawable(claim: Claim) -> bool:
-    """Whether a hunt has tried points that differ in two numbers."""
-    return claim.hunt is not None and len(telling(claim.hunt.points)) == 2
-
-
 def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
     """Draw the points, those shown outside the region above the others; return the caption."""
     assert claim.hunt is not None

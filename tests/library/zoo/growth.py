@@ -50,6 +50,50 @@ def wishart_edge(cell: rc.Cell, block: rc.Block) -> Array:
 
 
 @theorem(
+    "zoo.spike",
+    "The first eigenvector of a sample covariance finds a spike up to a fixed angle",
+    cells=rc.grid(spike=(2.0, 3.0), n=(16, 32, 64)),
+    rule=rc.Limit(NEAR, along="n"),
+    predict=lambda cell: (1 - 0.5 / cell["spike"] ** 2) / (1 + 0.5 / cell["spike"]),
+    controls=(rc.times(1.15), rc.Control("few", "as if p << n", predict=lambda cell: 1.0)),
+    regime="p = n / 2; above the spike sqrt(p / n) of Baik, Ben Arous and Peche",
+)
+def spike(cell: rc.Cell, block: rc.Block) -> Array:
+    """The squared overlap tends to (1 - g / s^2) / (1 + g / s), with g = p / n and the spike s."""
+    n = cell["n"]
+    scales = np.sqrt(1 + cell["spike"] * (np.arange(n // 2) == 0))[:, None]
+    return each(
+        block, lambda rng: np.linalg.svd(scales * rng.normal(size=(n // 2, n)))[0][0, 0] ** 2
+    )
+
+
+@theorem(
+    "zoo.hopfield",
+    "A Hopfield network of n neurons recalls 0.138 n patterns",
+    cells=rc.ladder(
+        [{"neurons": 800}], "patterns", lambda cell: 0.138 * cell["neurons"], (0.9, 1.1, 1.35)
+    ),
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.35), scan="patterns", rising=False),
+    predict=lambda cell: 0.138 * cell["neurons"],
+    controls=(rc.times(0.65), rc.times(1.6)),
+    regime="800 neurons: the limit is approached from above, and still a fifth away",
+    replicates=32,
+)
+def hopfield(cell: rc.Cell, block: rc.Block) -> Array:
+    """From a stored pattern on, the network stays near it, at an overlap above 0.9."""
+    n = cell["neurons"]
+
+    def recalled(rng: np.random.Generator) -> bool:
+        stored = rng.choice((-1.0, 1.0), (cell["patterns"], n))
+        state = stored[0]
+        for _ in range(20):
+            state = np.where(stored.T @ (stored @ state) > cell["patterns"] * state, 1.0, -1.0)
+        return bool(state @ stored[0] > 0.9 * n)
+
+    return each(block, recalled)
+
+
+@theorem(
     "zoo.random-walk",
     "A random walk gets as far as the square root of its steps",
     cells=rc.grid(steps=(64, 256, 1024)),

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from scipy import special
 
 import recall_claims as rc
 
@@ -46,24 +45,6 @@ def birthdays(cell: rc.Cell, block: rc.Block) -> Array:
 
 
 @theorem(
-    "zoo.buffon",
-    "Buffon's needle crosses a line with probability 2 / pi times its length",
-    cells=rc.grid(length=(0.5, 1.0)),
-    rule=RATE,
-    predict=lambda cell: 2 * cell["length"] / math.pi,
-    controls=(rc.times(1.2),),
-)
-def buffon(cell: rc.Cell, block: rc.Block) -> Array:
-    """A needle of length l <= 1 on lines at distance 1 crosses one with probability 2 l / pi."""
-
-    def crosses(rng: np.random.Generator) -> bool:
-        height, angle = rng.random(), math.pi * rng.random()
-        return bool(height < cell["length"] * math.sin(angle))
-
-    return each(block, crosses)
-
-
-@theorem(
     "zoo.derangements",
     "A permutation has no fixed point with probability 1 / e",
     cells=rc.grid(n=(12,)),
@@ -74,44 +55,6 @@ def buffon(cell: rc.Cell, block: rc.Block) -> Array:
 def derangements(cell: rc.Cell, block: rc.Block) -> Array:
     """The share of permutations without fixed points tends to 1 / e faster than any power."""
     return each(block, lambda rng: (rng.permutation(cell["n"]) != np.arange(cell["n"])).all())
-
-
-@theorem(
-    "zoo.ruin",
-    "The gambler is ruined with probability (r^k - r^n) / (1 - r^n)",
-    cells=rc.grid(n=(8,), start=(3, 5), p=(0.45,)),
-    rule=RATE,
-    predict=lambda cell: (lambda r, k, n: (r**k - r**n) / (1 - r**n))(
-        (1 - cell["p"]) / cell["p"], cell["start"], cell["n"]
-    ),
-    controls=(rc.at("fair", p=0.499),),
-)
-def ruin(cell: rc.Cell, block: rc.Block) -> Array:
-    """Who starts with k of n coins and wins each with probability p loses all: r = (1 - p) / p."""
-
-    def ruined(rng: np.random.Generator) -> bool:
-        path = cell["start"] + np.cumsum(2 * (rng.random(600) < cell["p"]) - 1)
-        return bool(path[np.argmax((path == 0) | (path == cell["n"]))] == 0)
-
-    return each(block, ruined)
-
-
-@theorem(
-    "zoo.records",
-    "A sequence of n numbers has log n records",
-    cells=rc.grid(n=(50,)),
-    rule=rc.MeanRatio(NEAR),
-    predict=lambda cell: harmonic(cell["n"]),
-    controls=(rc.at("twice", n=lambda cell: 2 * cell["n"]),),
-)
-def records(cell: rc.Cell, block: rc.Block) -> Array:
-    """The mean number of values that exceed all before them is H_n."""
-
-    def count(rng: np.random.Generator) -> int:
-        values = rng.random(cell["n"])
-        return int((np.maximum.accumulate(values) == values).sum())
-
-    return each(block, count)
 
 
 @theorem(
@@ -127,28 +70,6 @@ def gaps(cell: rc.Cell, block: rc.Block) -> Array:
     return each(
         block, lambda rng: np.diff(np.sort(rng.random(cell["n"] - 1)), prepend=0, append=1).max()
     )
-
-
-@theorem(
-    "zoo.extinction",
-    "A family dies out with the smallest root of s = exp(m (s - 1))",
-    cells=rc.grid(mean=(1.5, 2.0)),
-    rule=RATE,
-    predict=lambda cell: float(
-        -special.lambertw(-cell["mean"] * math.exp(-cell["mean"])).real / cell["mean"]
-    ),
-    controls=(rc.times(1.3),),
-)
-def extinction(cell: rc.Cell, block: rc.Block) -> Array:
-    """With a Poisson number of children of mean m > 1, all lines end with probability s."""
-
-    def dies(rng: np.random.Generator) -> bool:
-        alive = 1
-        while 0 < alive < 60:
-            alive = int(rng.poisson(cell["mean"] * alive))
-        return alive == 0
-
-    return each(block, dies)
 
 
 @theorem(

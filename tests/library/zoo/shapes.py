@@ -93,26 +93,6 @@ def gumbel(cell: rc.Cell, block: rc.Block) -> Array:
 
 
 @theorem(
-    "zoo.arcsine",
-    "The last zero of a walk has the arcsine law",
-    cells=rc.grid(steps=(1600,)),
-    rule=rc.Law(0.06),
-    predict=lambda cell: stats.arcsine().cdf,
-    controls=(rc.Control("middle", "near the middle", predict=lambda cell: stats.beta(2, 2).cdf),),
-    regime="with probability 0.02 the walk never returns, for which the region has room",
-)
-def arcsine(cell: rc.Cell, block: rc.Block) -> Array:
-    """When a walk was last at zero is near the ends, not the middle, of the time that it took."""
-
-    def last(rng: np.random.Generator) -> float:
-        path = np.cumsum(rng.choice((-1, 1), cell["steps"]))
-        zeros = np.flatnonzero(path == 0)
-        return (zeros[-1] + 1) / cell["steps"] if zeros.size else 0.0
-
-    return each(block, last)
-
-
-@theorem(
     "zoo.polya",
     "Polya's urn ends at any share alike",
     cells=rc.grid(draws=(100,)),

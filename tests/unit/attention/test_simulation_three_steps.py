@@ -27,7 +27,7 @@ def test_orthonormal_scores_tie_to_rounding_or_not_at_all() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("samples", [20, 4000])  # gathered, and counted
+@pytest.mark.parametrize("samples", [20, 8000])  # gathered, and counted beyond a byte
 def test_tiles_change_no_inner_product_and_no_sum(
     samples: int, sparse: bool, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,7 +45,7 @@ def test_tiles_change_no_inner_product_and_no_sum(
             total = contractions.sum_by_label(batch.z, sequences.tokens, sequences.counts)
         eps = torch.finfo(dtype).eps
         assert torch.allclose(product, products, rtol=0, atol=45 * eps)
-        assert torch.allclose(total.flatten(0, 1), sums, rtol=0, atol=4500 * eps)
+        assert torch.allclose(total.flatten(0, 1), sums, rtol=0, atol=9000 * eps)
 
 
 def test_a_token_is_counted_however_often_it_stands_beside_a_label() -> None:

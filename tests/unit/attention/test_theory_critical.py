@@ -62,20 +62,22 @@ def test_threshold_follows_the_power_law_deep_in_each_regime(
     assert value == pytest.approx(kappa * law, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    ("vocab_size", "length", "dim", "error"),
-    [
-        *((512, 32, 24, 0.06), (512, 64, 32, 0.06), (1024, 16, 32, 0.06), (1024, 24, 12, 0.06)),
-        *((4096, 16, 40, 0.06), (256, 8, 12, 0.06), (1024, 64, 64, 0.06), (2048, 8, 48, 0.06)),
-        *((4096, 12, 12, 0.06), (4095, 8, 501, 0.06), (32768, 8, 4000, 0.06)),
-        *((2953, 499, 12, 0.06), (4096, 4, 40, 0.06), (256, 48, 16, 0.1), (256, 96, 32, 0.1)),
-    ],
+SIX = (
+    *((512, 32, 24), (512, 64, 32), (1024, 16, 32), (1024, 24, 12), (4096, 16, 40), (256, 8, 12)),
+    *((1024, 64, 64), (2048, 8, 48), (4096, 12, 12), (4095, 8, 501), (32768, 8, 4000)),
+    *((2953, 499, 12), (4096, 4, 40)),
 )
-def test_closed_form_is_near_the_full_solution(
-    vocab_size: int, length: int, dim: int, error: float
-) -> None:
-    """Few samples, few dimensions and short sequences among them; few tokens are the worst."""
-    problem = _problem(vocab_size, length, dim)
+TEN, QUARTER = ((256, 48, 16), (256, 96, 32), (1508, 7, 219)), ((939, 70, 31), (2048, 128, 48))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "error"),
+    [(s, e) for sizes, e in ((SIX, 0.06), (TEN, 0.1), (QUARTER, 0.25)) for s in sizes],
+)
+def test_closed_form_is_near_the_full_solution(sizes: tuple[int, int, int], error: float) -> None:
+    """Few samples, few dimensions and short sequences among them; few tokens are the worst, but for
+    a memorised trigger that does not quite suffice."""
+    problem = _problem(*sizes, trigger_in_values=error == 0.25)
     full = critical.critical_samples_full(problem)
     assert critical.critical_samples(problem) == pytest.approx(full, rel=error)
 
@@ -110,19 +112,6 @@ def test_memorised_trigger_direction_needs_no_threshold() -> None:
     assert 0 < critical.critical_samples(problem) < 1
     assert critical.critical_samples_full(problem) == 1
     assert critical.critical_samples(problem.replace(trigger_in_values=False)) > 50
-
-
-@pytest.mark.parametrize(
-    ("vocab_size", "length", "dim", "trigger_in_values", "error"),
-    [(1508, 7, 219, False, 0.1), (939, 70, 31, True, 0.25), (2048, 128, 48, True, 0.25)],
-)
-def test_closed_form_where_one_sample_s_own_noise_counts(
-    vocab_size: int, length: int, dim: int, trigger_in_values: bool, error: float
-) -> None:
-    """Fewer samples than dimensions, and a memorised trigger that does not quite suffice."""
-    problem = _problem(vocab_size, length, dim, trigger_in_values=trigger_in_values)
-    full = critical.critical_samples_full(problem)
-    assert critical.critical_samples(problem) == pytest.approx(full, rel=error)
 
 
 @pytest.mark.parametrize("trigger_in_values", [False, True])

@@ -41,25 +41,16 @@ def test_large_counts_have_the_variance_of_the_noise_terms() -> None:
     assert orthonormal.variance(large) == pytest.approx(noise.variance(large), rel=0.05)
 
 
-def test_recall_is_coverage_and_a_guess_by_enumeration() -> None:
-    size, samples = 3, 4
-    right = []
-    for tokens in itertools.product(range(size), repeat=samples):
-        seen = len(set(tokens))
-        right.append((seen + (size - seen) / size) / size)
-    p = problem(vocab_size=size, length=2, samples=samples, dim=8)
-    assert orthonormal.recall(p) == pytest.approx(np.mean(right))
-
-
-def test_recall_with_the_trigger_in_the_values_by_enumeration() -> None:
-    size, samples = 3, 7
-    right = []
+@pytest.mark.parametrize(("samples", "trigger_in_values"), [(4, False), (7, True)])
+def test_recall_by_enumeration(samples: int, trigger_in_values: bool) -> None:
+    size, right = 3, []
     for tokens in itertools.product(range(size), repeat=samples):
         counts = np.bincount(tokens, minlength=size)
-        # A token's own label scores twice its count, every other label its count.
-        scores = counts + np.diag(counts)
+        # A token's own label scores its count, or twice it beside the counts of all others.
+        scores = counts + np.diag(counts) if trigger_in_values else np.diag(counts)
         best = scores.max(1)
         won = np.diagonal(scores) == best
         right.append(np.mean(won / (scores == best[:, None]).sum(1)))
-    p = problem(vocab_size=size, length=2, samples=samples, dim=8).replace(trigger_in_values=True)
-    assert orthonormal.recall(p) == pytest.approx(np.mean(right))
+    p = problem(vocab_size=size, length=2, samples=samples, dim=8)
+    found = orthonormal.recall(p.replace(trigger_in_values=trigger_in_values))
+    assert found == pytest.approx(np.mean(right))

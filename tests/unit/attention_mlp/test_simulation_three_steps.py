@@ -17,9 +17,9 @@ from tests.unit import draws
 rngs = partial(draws.generators, seed=11)
 
 
-def draw(count: int, name: str = "relu") -> tuple[sampling.Batch, mlp.Layer]:
+def draw(count: int, name: str = "relu", samples: int = 96) -> tuple[sampling.Batch, mlp.Layer]:
     return mlp.draw(
-        rngs(count), vocab_size=24, length=6, samples=96, dim=8, width=20, activation=name
+        rngs(count), vocab_size=24, length=6, samples=samples, dim=8, width=20, activation=name
     )
 
 
@@ -30,10 +30,18 @@ def test_slope_is_the_derivative(name: str) -> None:
     assert torch.allclose(gradient, activation(name).slope(x.detach()), atol=1e-12)
 
 
+def test_hermite_polynomials_are_of_unit_variance() -> None:
+    x = torch.linspace(-3, 3, 41, dtype=torch.float64)
+    he2, he3 = (x**2 - 1) / 2**0.5, (x**3 - 3 * x) / 6**0.5
+    for name, expected in {"he2": he2, "he3": he3, "0.3he1+he2+he3": 0.3 * x + he2 + he3}.items():
+        assert torch.allclose(activation(name).value(x), expected, atol=1e-12), name
+    assert torch.allclose(activation("x+x2").value(x), x + x**2, atol=1e-12)
+
+
 def test_tiles_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     batch, layer = draw(2, "gelu")
     whole = mlp.token_scores(batch, layer).theta
-    monkeypatch.setitem(TILE_ELEMENTS, "cpu", 100)
+    monkeypatch.setitem(TILE_ELEMENTS, "cpu", 50)  # less than a neuron of all samples
     assert torch.allclose(mlp.token_scores(batch, layer).theta, whole, rtol=0, atol=1e-14)
 
 
@@ -78,11 +86,27 @@ def test_outcomes_are_probabilities_and_a_hit_needs_both() -> None:
     assert bool((outcome.hit <= torch.minimum(outcome.localisation, outcome.recall)).all())
 
 
-def test_losses_add_up() -> None:
-    batch, narrow = draw(3)
+def test_a_cause_costs_what_is_gained_without_it() -> None:
+    batch, narrow = draw(3, samples=24)
     wide = mlp.draw_layer(rngs(3), width=80, dim=8, activation="relu")
+    shown, (_, facts) = torch.zeros(3, 24), draws.perfectly_seen(batch)
+    shown.scatter_(1, draws.informative(batch.tokens, batch.positions), 1.0)
+    known = [(mlp.recalled(facts, a) * shown).sum(1) / shown.sum(1) for a in (wide, narrow)]
+    unbiased = replace(batch, z=batch.z - batch.z.mean(1, keepdim=True))
+    found = [
+        localisation.probability(mlp.token_scores(*model), length=6)
+        for model in ((unbiased, wide), (batch, wide), (batch, narrow))
+    ]
+    expected = {
+        "coverage": 1 - shown.mean(1),
+        "recall": known[0] - known[1],
+        "recall cap": 1 - known[0],
+        "MLP noise": found[1] - found[2],
+        "mean bias": found[0] - found[1],
+        "gradient noise": 1 - found[0],
+    }
     losses = phase_diagram.losses(batch, narrow, wide)
-    outcome = torch.stack([losses[k] for k in ("MLP noise", "mean bias", "gradient noise")]).sum(0)
-    scores = mlp.token_scores(batch, narrow)
-    missed = 1 - localisation.probability(scores, length=6)
-    assert torch.allclose(outcome, missed, rtol=0, atol=1e-12)
+    assert losses.keys() == expected.keys()
+    for cause, loss in losses.items():
+        assert torch.allclose(loss, expected[cause].double(), atol=1e-6), cause
+        assert loss.any(), cause

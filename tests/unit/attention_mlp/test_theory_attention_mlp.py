@@ -30,6 +30,13 @@ def test_a_wide_linear_layer_is_no_layer(trigger_in_values: bool) -> None:
     plain = Problem(**SIZES, trigger_in_values=trigger_in_values)
     assert mlp_noise.trigger_signal(layer) == pytest.approx(signal.trigger_signal(plain), rel=1e-2)
     assert mlp_noise.variance(layer) == pytest.approx(noise.variance(plain), rel=1e-2)
+    if not trigger_in_values:
+        samples = critical.critical_samples_full(plain.replace(length=32))
+        found = mlp_localisation.critical_samples(layer.replace(length=32))
+        assert found == pytest.approx(samples, rel=0.03)
+        expected = recall.recall_accuracy(plain.replace(samples=4096))
+        recalled = mlp_recall.mlp_recall_accuracy(layer.replace(samples=4096))
+        assert recalled == pytest.approx(expected, abs=5e-3)
 
 
 @pytest.mark.parametrize("skewness", [0.0, 0.1, 0.5])
@@ -38,14 +45,6 @@ def test_skewed_scores_have_the_normal_ones_of_the_same_probability(skewness: fl
     law = stats.pearson3(skewness)
     found = mlp_recall._unskewed(scores, np.full(11, skewness))
     assert found == pytest.approx(stats.norm.ppf(law.cdf(scores)), abs=0.3 * skewness**2 + 1e-9)
-
-
-def test_a_wide_linear_layer_recalls_like_no_layer() -> None:
-    layer = problem(activation="identity", width=WIDE, samples=4096)
-    plain = Problem(**{**SIZES, "samples": 4096})
-    assert mlp_recall.mlp_recall_accuracy(layer) == pytest.approx(
-        recall.recall_accuracy(plain), abs=5e-3
-    )
 
 
 @pytest.mark.parametrize("symbol", noise.TERMS)
@@ -93,13 +92,6 @@ def test_impossible_settings_are_infinite() -> None:
     assert math.isinf(mlp_recall.critical_width(hopeless))
     assert math.isinf(mlp_recall.critical_samples(hopeless.replace(width=WIDE)))
     assert math.isinf(phase_diagram.localisation_width(problem(length=200, samples=256)))
-
-
-def test_critical_samples_of_a_wide_linear_layer() -> None:
-    layer = problem(activation="identity", width=WIDE, length=32)
-    plain = Problem.of({**SIZES, "length": 32})
-    expected = critical.critical_samples_full(plain)
-    assert mlp_localisation.critical_samples(layer) == pytest.approx(expected, rel=0.03)
 
 
 @pytest.mark.parametrize(

@@ -58,3 +58,4 @@ def test_enough_dimensions_always_suffice() -> None:
         assert simulated.subject_code_exists(rng, relations=3, answers=4, dim=12)
         assert simulated.relation_code_exists(rng, relations=3, answers=2, dim=6)
         assert not simulated.relation_code_exists(rng, relations=8, answers=8, dim=2)
+        assert not simulated.subject_code_exists(rng, relations=60, answers=2, dim=4)

@@ -1,6 +1,7 @@
 """simulation.factual.trained_transformer against a transformer written out, and autograd."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -108,6 +109,20 @@ def test_training_learns_the_facts_and_too_small_a_model_does_not() -> None:
     assert found.steps[0] < 400
     assert found.accuracy[1] < 0.8
     assert found.steps[1] == 400
+
+
+def test_every_step_has_prompts_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bytes] = []
+    prompts = tt._prompts
+
+    def spy(drawn: tt.Integers, *given: Any) -> Prompts:
+        seen.append(drawn.tobytes())
+        return prompts(drawn, *given)
+
+    monkeypatch.setattr(tt, "_prompts", spy)
+    monkeypatch.setattr(tt, "DRAWN_AT_ONCE", 2)
+    run([1], [SMALL], steps=6, check_every=6)
+    assert len({*seen}) == len(seen) == 7  # those that the accuracy is tried by, too
 
 
 def test_weights_of_the_mlp_are_cut_at_two_standard_deviations() -> None:

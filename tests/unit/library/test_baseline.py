@@ -16,8 +16,9 @@ from recall_claims.declare.registration import registration
 from recall_claims.evidence.run import Settings
 from recall_claims.plugin.baseline import LIBRARIES, Baseline
 from recall_claims.plugin.changes import Changes
+from recall_reports.files import load
 from recall_reports.record import Record
-from tests.apart import git
+from tests.apart import git, saved
 from tests.reports import builders
 
 REPOSITORY = Path(__file__).parents[3]
@@ -55,6 +56,11 @@ def written(path: Path, *edits: Edit) -> Path:
     file = path / "baseline.json"
     file.write_bytes(msgspec.json.encode(plain))
     return file
+
+
+def test_a_report_says_what_the_formulas_behind_its_claims_take(tmp_path: Path) -> None:
+    found = {d.module: d.predictions for d in load(written(tmp_path)).derivations}
+    assert {"length", "samples"} <= found["theory.attention.signal"]["trigger_signal"].keys()
 
 
 def changes(revision: str, *files: str) -> Changes:
@@ -148,12 +154,10 @@ def test_a_change_since_the_revision_or_since_the_baseline_runs_the_claim(
 def test_a_baseline_of_nobody_knows_what_code_is_refused(
     tmp_path: Path, commit: str | None, says: str
 ) -> None:
-    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
-    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "first")
+    saved(tmp_path, {})
     git(tmp_path, "branch", "abcdef0")
     git(tmp_path, "checkout", "--quiet", "--orphan", "elsewhere")
-    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "of another history")
-    elsewhere = git(tmp_path, "rev-parse", "HEAD")
+    elsewhere = saved(tmp_path, {"of": "another history"})
     git(tmp_path, "checkout", "--quiet", "main")
     (tmp_path / "victim").write_text("precious")
     recorded = commit and commit.format(folder=tmp_path, elsewhere=elsewhere)

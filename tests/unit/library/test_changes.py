@@ -8,7 +8,7 @@ import pytest
 from claims.attention.test_signal import trigger_score as claim
 from recall_claims.declare.papers import papers
 from recall_claims.plugin.changes import Changes, commit
-from tests.apart import git
+from tests.apart import git, saved
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -53,18 +53,13 @@ def test_a_claim_is_touched_by_what_pytest_runs_it_with(file: str) -> None:
 
 
 def test_files_changed_since_a_revision(tmp_path: Path) -> None:
-    for name in ("same.py", "changed.py", "removed.py"):
-        (tmp_path / name).write_text(name)
-    (tmp_path / "folder").mkdir()
-    git(tmp_path, "init", "--quiet")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "--quiet", "--message", "first")
+    saved(tmp_path, {name: name for name in ("same.py", "changed.py", "removed.py", "in/one.py")})
     (tmp_path / "changed.py").write_text("new")
     (tmp_path / "größer.py").write_text("new")
     (tmp_path / "removed.py").unlink()
     wanted = {tmp_path / name for name in ("changed.py", "größer.py", "removed.py")}
     assert Changes.since("HEAD", tmp_path).files == wanted
-    assert Changes.since("HEAD", tmp_path / "folder").files == wanted
+    assert Changes.since("HEAD", tmp_path / "in").files == wanted
 
 
 @pytest.mark.parametrize(
@@ -79,11 +74,8 @@ def test_files_changed_since_a_revision(tmp_path: Path) -> None:
 )
 def test_other_words_are_no_change(tmp_path: Path, after: str | None, counts: bool) -> None:
     file, link = tmp_path / "one.py", tmp_path / "link.py"
-    file.write_text('"""A word."""\ndef one():\n    return "a"\n')
-    link.write_text("one.py")
-    git(tmp_path, "init", "--quiet")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "--quiet", "--message", "first")
+    text = '"""A word."""\ndef one():\n    return "a"\n'
+    saved(tmp_path, {"one.py": text, "link.py": "one.py"})
     link.unlink()
     if after is None:
         file.unlink()
@@ -97,10 +89,7 @@ def test_other_words_are_no_change(tmp_path: Path, after: str | None, counts: bo
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    (tmp_path / "file").write_text("old")
-    git(tmp_path, "init", "--quiet")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "--quiet", "--message", "first")
+    saved(tmp_path, {"file": "old"})
     return tmp_path
 
 

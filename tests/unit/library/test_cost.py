@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from recall_claims.evidence import cost
-from recall_claims.evidence.cost import Costs, PowerLaw, Spent, Total, misses, pooled
+from recall_claims.evidence.cost import Costs, PowerLaw, Spent, Total, pooled
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 
 KEY = BlockKey("claim", "reg", "dim=8", 0, 0, 10, "float64", "cpu", "code", "versions")
@@ -35,22 +36,18 @@ def test_one_cell_is_scaled_by_the_exponents_of_others() -> None:
     assert PowerLaw([Spent("dim=8", 1, 1.0)], {})("dim=16") == pytest.approx(2)
 
 
-def test_how_far_the_law_is_off_is_told_at_cells_that_it_does_not_know() -> None:
-    assert misses(GRID[:1], {}) == []
-    assert max(misses(GRID, {"dim": 2.0, "length": 1.0})) == pytest.approx(1)
-    jump = [replace(GRID[0], seconds=1.0), replace(GRID[0], seconds=8.0)]
-    assert misses(jump, {}) == pytest.approx([8.0])
-
-
 def costs(ledger: Ledger | None, device: str = "cpu") -> Costs:
     return Costs(lambda: ledger, device, lambda: BASELINE)
 
 
-def test_the_baseline_is_spread_over_its_cells_in_proportion_to_their_numbers() -> None:
+def test_the_baseline_is_spread_over_its_cells_and_a_first_block_over_all_others() -> None:
     found = costs(None)
     assert found.seconds("claim", "dim=8", 100) == pytest.approx(10)
     assert found.seconds("claim", "dim=16", 100) == pytest.approx(20)
     assert found.seconds("other", "dim=8", 100) is None
+    found.learn(replace(KEY, claim="other"), 2.0)
+    assert found.seconds("other", "dim=8", 10) == pytest.approx(2.0)
+    assert found.seconds("other", "dim=16", 10) == pytest.approx(4.0)
 
 
 def test_the_ledger_tells_more_than_the_baseline_and_this_run_more_than_both(
@@ -95,13 +92,6 @@ def test_machines_are_compared_where_both_are_known(ledger: Ledger) -> None:
     assert found.machine == pytest.approx(2.5)
 
 
-def test_a_claim_that_nobody_has_run_is_told_by_its_first_block() -> None:
-    found = costs(None)
-    found.learn(replace(KEY, claim="other"), 2.0)
-    assert found.seconds("other", "dim=8", 10) == pytest.approx(2.0)
-    assert found.seconds("other", "dim=16", 10) == pytest.approx(4.0)
-
-
 class Name(str):
     """A claim's id that counts with how many others it is compared."""
 
@@ -124,14 +114,10 @@ def test_what_a_block_teaches_does_not_take_a_look_at_every_claim() -> None:
 def test_cells_of_an_unknown_claim_are_fitted_when_there_are_twice_as_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found, fitted = costs(None), list[int]()
-
-    def law(known: list[Spent], prior: dict[str, float]) -> PowerLaw:
-        fitted.append(len(known))
-        return PowerLaw(known, prior)
-
+    found, law = costs(None), Mock(side_effect=PowerLaw)
     monkeypatch.setattr(cost, "PowerLaw", law)
     for dim in range(1, 130):
         found.learn(replace(KEY, claim="other", cell=f"dim={dim}"), 2.0)
         assert found.seconds("other", "dim=1000", 10) is not None
+    fitted = [len(call.args[0]) for call in law.call_args_list]
     assert fitted[1:] == [1, 2, 4, 8, 16, 32, 64, 128]  # after the law of the baseline

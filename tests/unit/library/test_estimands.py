@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,23 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recall_claims import (
-    Betting,
-    Cell,
-    Functional,
-    Law,
-    Limit,
-    MeanDifference,
-    MeanRatio,
-    Quantile,
-    Region,
-    Rule,
-    Sample,
-    Several,
-    Variance,
-    grid,
-    times,
-)
+import recall_claims as rc
 from recall_claims.certify import tilting
 from recall_claims.certify.certificate import certify
 from recall_claims.declare.registration import registration
@@ -36,12 +21,13 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.scheduler import run
 from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Verdict, judge
+from recall_claims.judge.rules import Sample
 from recall_claims.judge.rules.law import Massart
 from recall_claims.judge.rules.quantile import OrderStatistics, _too_few
 from tests.unit.library.made import SMOKE, declared, mean
 
-NEAR = Region(0.9, 1.1)
-ONE = Cell(size=2)
+NEAR = rc.Region(0.9, 1.1)
+ONE = rc.Cell(size=2)
 ALPHA = 1e-4
 
 
@@ -79,7 +65,7 @@ def test_order_statistics_err_no_more_often_than_binomial_counts_say(
 def test_a_quantile_is_between_its_bounds(level: float) -> None:
     truth, found = stats.gamma(2).ppf(level), OrderStatistics(level).bounds(drawn(0), ALPHA)
     assert found.low < truth < found.high < found.low + 0.7
-    [part] = Quantile(NEAR, level).components([sample(drawn(0))], lambda _: truth, ALPHA)
+    [part] = rc.Quantile(NEAR, level).components([sample(drawn(0))], lambda _: truth, ALPHA)
     assert part.estimate == pytest.approx(np.quantile(drawn(0), level) / truth)
     assert part.bounds.low == pytest.approx(found.low / truth)
     assert part.interval.low < part.bounds.low < 1 < part.bounds.high < part.interval.high
@@ -99,30 +85,30 @@ def test_massart_bounds_the_law_of_kolmogorovs_distance(count: int) -> None:
 
 def test_the_distance_of_laws_is_that_of_kolmogorov_and_smirnov() -> None:
     law = stats.gamma(2.1)
-    [part] = Law(0.2).components([sample(drawn(1))], lambda _: law.cdf, ALPHA)
+    [part] = rc.Law(0.2).components([sample(drawn(1))], lambda _: law.cdf, ALPHA)
     assert part.estimate == pytest.approx(stats.ks_1samp(drawn(1), law.cdf).statistic)
     coins = np.array([0.0] * 30 + [1.0] * 70)
-    [part] = Law(0.2).components([sample(coins)], lambda _: stats.bernoulli(0.6).cdf, ALPHA)
+    [part] = rc.Law(0.2).components([sample(coins)], lambda _: stats.bernoulli(0.6).cdf, ALPHA)
     assert part.estimate == pytest.approx(0.1)  # at the step, where 0.3 is seen and 0.4 predicted
-    assert judge(Law(0.05).components([sample(drawn(2, 20_000))], lambda _: law.cdf, ALPHA)) == (
+    assert judge(rc.Law(0.05).components([sample(drawn(2, 20_000))], lambda _: law.cdf, ALPHA)) == (
         Verdict.SUPPORTED
     )
 
 
 def test_a_variance_is_the_unbiased_one_however_far_from_zero() -> None:
     values = 1e6 + drawn(3)
-    [part] = Variance(NEAR).components([sample(values)], lambda _: 2.0, ALPHA)
+    [part] = rc.Variance(NEAR).components([sample(values)], lambda _: 2.0, ALPHA)
     assert part.estimate == pytest.approx(values.var(ddof=1) / 2)
     # For normal data, the t interval is that of the variance's standard error.
     normal = np.random.default_rng(4).normal(size=4000)
-    [part] = Variance(NEAR).components([sample(normal)], lambda _: 1.0, 0.3)
+    [part] = rc.Variance(NEAR).components([sample(normal)], lambda _: 1.0, 0.3)
     width = stats.norm.ppf(0.85) * 2 * math.sqrt(2 / 4000)  # at half of 0.3 a side
     assert part.bounds.high - part.bounds.low == pytest.approx(width, rel=0.05)
 
 
 def test_a_function_of_means_by_leaving_out_one_replicate_at_a_time() -> None:
     x, y = drawn(5, 60), drawn(6, 60)
-    rule = Functional(Region(-1, 1), formula="sqrt(value) / other**2 - pi")
+    rule = rc.Functional(rc.Region(-1, 1), formula="sqrt(value) / other**2 - pi")
     found = rule.values(sample(x, other=y), 60)
 
     def of(a: Array, b: Array) -> float:
@@ -136,28 +122,28 @@ def test_a_function_of_means_by_leaving_out_one_replicate_at_a_time() -> None:
 
 
 def test_a_limit_is_read_off_without_its_correction() -> None:
-    sizes = grid(size=(10, 20, 40), kind=("a",))
+    sizes = rc.grid(size=(10, 20, 40), kind=("a",))
     rng = np.random.default_rng(7)
     evidence = [Sample(c, {"value": 3 + 5 / c["size"] + rng.normal(0, 0.1, 500)}) for c in sizes]
-    [part] = Limit(Region(0.98, 1.02), "size").components(evidence, lambda _: 3.0, 1e-2)
+    [part] = rc.Limit(rc.Region(0.98, 1.02), "size").components(evidence, lambda _: 3.0, 1e-2)
     assert part.bounds.low < 1 < part.bounds.high < part.bounds.low + 0.05
-    [wrong] = Limit(Region(0.98, 1.02), "size", 2).components(evidence, lambda _: 3.0, 1e-2)
+    [wrong] = rc.Limit(rc.Region(0.98, 1.02), "size", 2).components(evidence, lambda _: 3.0, 1e-2)
     assert wrong.verdict is Verdict.REFUTED
     assert part.open_cells == tuple(cell.id for cell in sizes)
 
 
-BOTH = Several({"low": Quantile(NEAR, 0.1), "mean": MeanRatio(NEAR)})
+BOTH = rc.Several({"low": rc.Quantile(NEAR, 0.1), "mean": rc.MeanRatio(NEAR)})
 
 
 def test_several_share_what_refutes_and_not_what_supports() -> None:
     one = sample(drawn(8))
 
-    def predict(_: Cell) -> dict[str, float]:
+    def predict(_: rc.Cell) -> dict[str, float]:
         return {"low": float(stats.gamma(2).ppf(0.1)), "mean": 2.0}
 
     low, mean = BOTH.components([one], predict, ALPHA)
-    [alone] = MeanRatio(NEAR).components([one], lambda _: 2.0, ALPHA)
-    [strict] = MeanRatio(NEAR).components([one], lambda _: 2.0, ALPHA / 2)
+    [alone] = rc.MeanRatio(NEAR).components([one], lambda _: 2.0, ALPHA)
+    [strict] = rc.MeanRatio(NEAR).components([one], lambda _: 2.0, ALPHA / 2)
     assert (mean.bounds, mean.interval) == (alone.bounds, strict.interval)
     assert (low.name, mean.name) == ("low: size=2", "mean: size=2")
     assert not BOTH.exact
@@ -168,9 +154,9 @@ def test_several_share_what_refutes_and_not_what_supports() -> None:
 
 several = declared(
     "T.several",
-    rule=Several({"median": Quantile(NEAR), "mean": MeanRatio(NEAR)}),
+    rule=rc.Several({"median": rc.Quantile(NEAR), "mean": rc.MeanRatio(NEAR)}),
     predict=lambda cell: {"median": 2.0, "mean": 2.0},
-    controls=(times(1.5),),
+    controls=(rc.times(1.5),),
     looks=8,
 )(mean)
 
@@ -194,7 +180,8 @@ def test_a_law_is_registered_by_what_it_says() -> None:
     def claim(scale: float) -> str:
         law = stats.norm(0, scale)
         return registration(
-            declared("T.law", rule=Law(0.1), predict=lambda _: law.cdf, controls=())(mean), "smoke"
+            declared("T.law", rule=rc.Law(0.1), predict=lambda _: law.cdf, controls=())(mean),
+            "smoke",
         )
 
     assert claim(1.0) == claim(1.0) != claim(1.01)
@@ -203,30 +190,36 @@ def test_a_law_is_registered_by_what_it_says() -> None:
 @pytest.mark.parametrize(
     ("rule", "predicted", "match"),
     [
-        (Quantile(NEAR), 0.0, "not positive"),
-        (Variance(NEAR, method=Betting(0, 1)), 1.0, "no range to bet on"),
-        (Functional(NEAR, method=Betting(0, 1), formula="value"), 1.0, "no range to bet on"),
-        (Law(0.1), 1.0, "no distribution function"),
-        (Law(1.5), stats.norm.cdf, "distance of laws"),
-        (Limit(NEAR, "size", method=Betting(0, 1)), 1.0, "its weights have no range"),
-        (Limit(NEAR, "size"), 0.0, "one limit, not zero"),
-        (MeanDifference(NEAR), stats.norm.cdf, "not a finite number"),
+        (rc.Quantile(NEAR), 0.0, "not positive"),
+        (rc.Variance(NEAR, method=rc.Betting(0, 1)), 1.0, "no range to bet on"),
+        (rc.Functional(NEAR, method=rc.Betting(0, 1), formula="value"), 1.0, "no range to bet on"),
+        (rc.Law(0.1), 1.0, "no distribution function"),
+        (rc.Law(1.5), stats.norm.cdf, "distance of laws"),
+        (rc.Limit(NEAR, "size", method=rc.Betting(0, 1)), 1.0, "its weights have no range"),
+        (rc.Limit(NEAR, "size"), 0.0, "one limit, not zero"),
+        (rc.MeanDifference(NEAR), stats.norm.cdf, "not a finite number"),
     ],
 )
-def test_what_makes_no_sense_is_refused(rule: Rule, predicted: Any, match: str) -> None:
+def test_what_makes_no_sense_is_refused(rule: rc.Rule, predicted: Any, match: str) -> None:
     with pytest.raises(ClaimError, match=match):
-        rule.check(grid(size=(2, 4)), lambda _: predicted)
+        rule.check(rc.grid(size=(2, 4)), lambda _: predicted)
 
 
 def test_rules_that_cannot_be_are_refused() -> None:
-    with pytest.raises(ClaimError, match="level of a quantile"):
-        Quantile(NEAR, 1.0)
-    with pytest.raises(ClaimError, match="is no formula"):
-        Functional(NEAR, formula="a +")
-    with pytest.raises(ClaimError, match="share a scale"):
-        Several({"a": Quantile(NEAR), "b": Law(0.1)})
-    law = declared("T.law", rule=Law(0.1), predict=lambda _: stats.norm.cdf)(mean)
-    planted = times(2.0).planted(law).predict
+    wrong: dict[str, Callable[[], object]] = {
+        "level of a quantile": lambda: rc.Quantile(NEAR, 1.0),
+        "is no formula": lambda: rc.Functional(NEAR, formula="a +"),
+        "share a scale": lambda: rc.Several({"a": rc.Quantile(NEAR), "b": rc.Law(0.1)}),
+        "exactly one": lambda: rc.OneSided(upper=1.0, lower=0.0),
+        "T.law: rule= takes a rule such as .*, not 'MeanRatio'": lambda: declared(
+            "T.law", rule="MeanRatio"
+        ),
+    }
+    for says, made in wrong.items():
+        with pytest.raises(ClaimError, match=says):
+            made()
+    law = declared("T.law", rule=rc.Law(0.1), predict=lambda _: stats.norm.cdf)(mean)
+    planted = rc.times(2.0).planted(law).predict
     assert planted is not None
     with pytest.raises(ClaimError, match="is a law, not a number"):
         planted(ONE)

@@ -73,7 +73,7 @@ def load(folder: Path, text: str, name: str = "claimlike") -> ModuleType:
     path.write_text(text, encoding="utf-8")
     for loaded in [m for m in sys.modules if m == name or m.partition(".")[0] == "own"]:
         del sys.modules[loaded]
-    for cached in (fingerprints._imports, fingerprints._module_tree, upstream, source):
+    for cached in (fingerprints._named, fingerprints._module_tree, upstream, source):
         cached.cache_clear()
     importlib.invalidate_caches()
     return importlib.import_module(name)
@@ -168,6 +168,16 @@ def test_what_the_claim_file_imports_counts_unless_it_is_theory(
     changed.write_text(changed.read_text().replace("VALUE = 1", "VALUE = 2"))
     after = fingerprint(load(folder, own + SOURCE).one.observe)
     assert (before == after) is same
+
+
+def test_a_file_of_data_counts_where_the_code_names_it(folder: Path) -> None:
+    def of(text: str, value: str) -> str:
+        (folder / "rates.csv").write_text(value)
+        return fingerprint(load(folder, text + SOURCE).one.observe)
+
+    reads = 'from pathlib import Path\nRATES = Path(__file__).with_name("rates.csv").read_text()\n'
+    assert of(reads, "1") != of(reads, "2")
+    assert of("", "1") == of("", "2")
 
 
 LIBRARY_HOOK = "from pathlib import Path\nfrom recall_claims import add_paper, pytest_addoption\n"

@@ -18,12 +18,13 @@ from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
-from recall_claims.evidence.simulate import Task, simulate
+from recall_claims.evidence.simulate import simulate
 from recall_claims.hunt import campaign
 from recall_claims.hunt.probe import alone, probe
 from recall_claims.hunt.search import Catch, Turn, _Search, search
 from recall_claims.hunt.tables import HuntTables, alpha_of
 from recall_claims.judge.methods import Array
+from recall_claims.judge.region import Verdict
 from tests.unit.library.made import declared
 
 SIZES = {
@@ -113,9 +114,9 @@ def test_a_violation_is_found_shrunk_confirmed_on_fresh_draws_and_kept(path: Pat
     assert (again.confirmation.probe.point, again.turns) == (point, 0)
 
 
-@pytest.mark.parametrize("verdict", rc.Verdict)
+@pytest.mark.parametrize("verdict", Verdict)
 def test_only_what_is_refuted_at_its_own_level_is_confirmed(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, verdict: rc.Verdict
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, verdict: Verdict
 ) -> None:
     tried = probe(wrong, rc.Cell(dim=8, length=19, tied=True), seed=0, device="cpu")
     judged = Mock(return_value=Mock(decision=Mock(verdict=verdict)))
@@ -125,18 +126,20 @@ def test_only_what_is_refuted_at_its_own_level_is_confirmed(
         trail, catch = (campaign.Trail(wrong), Catch((tried,), tried, True, False, {}, frozenset()))
         campaign._confirm(trail, catch, Settings(), ledger, SerialExecutor(), memory)
         confirmed = trail.confirmation and trail.confirmation.number
-        assert confirmed == (number if verdict is rc.Verdict.REFUTED else None)
+        assert confirmed == (number if verdict is Verdict.REFUTED else None)
         assert memory.confirmed(wrong.id, {tried.key: 0}) == {tried.key: (number, verdict)}
         assert judged.call_args.kwargs["registered"] == f"hunt {number} {tried.key}"
         levels.append(judged.call_args.kwargs["alpha"])
     assert levels == [alpha_of(1), alpha_of(2)]
 
 
-def test_a_true_theorem_is_not_confirmed_wrong(path: Path) -> None:
+def test_a_true_theorem_is_not_confirmed_wrong_and_a_small_regime_is_exhausted(path: Path) -> None:
     trail = hunted(right, path, 5)
     assert trail.confirmation is None
     assert len(trail.probes) > 20
     assert all(REGIME.searchable(rc.Cell(**probe.point)) for probe in trail.probes.values())
+    small = hunted(few, path, 60)
+    assert (small.exhausted, len(small.probes)) == (True, 4)
 
 
 def test_what_a_regime_leaves_out_by_now_is_no_violation(path: Path) -> None:
@@ -158,14 +161,12 @@ def test_a_condition_that_breaks_down_ends_no_search() -> None:
     assert search.refused == {"ZeroDivisionError: division by zero": 1}
 
 
-def test_a_probe_replays(path: Path) -> None:
+def test_a_probe_replays() -> None:
     point = rc.Cell(dim=16, length=8, tied=True)
-    assert probe(right, point, seed=0, device="cpu").discrepancy == (
-        probe(right, point, seed=0, device="cpu").discrepancy
+    one, again, other = (
+        probe(right, point, seed=seed, device="cpu").discrepancy for seed in (0, 0, 1)
     )
-    assert probe(right, point, seed=0, device="cpu").discrepancy != (
-        probe(right, point, seed=1, device="cpu").discrepancy
-    )
+    assert one == again != other
 
 
 def asked(claim: rc.Claim, **more: Any) -> Turn:
@@ -174,7 +175,7 @@ def asked(claim: rc.Claim, **more: Any) -> Turn:
 
 def test_a_violation_is_shrunk_before_another_is_looked_for() -> None:
     large = probe(wrong, rc.Cell(dim=32, length=128, tied=True), seed=0, device="cpu")
-    assert large.verdict is rc.Verdict.REFUTED
+    assert large.verdict is Verdict.REFUTED
     catch = search(asked(wrong, known={large.key: large}))
     assert catch.shrunk
     assert catch.violation is not None
@@ -190,19 +191,14 @@ def test_two_searches_of_a_claim_draw_other_points() -> None:
 
 
 def test_a_probe_gives_up_what_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    blocks: list[object] = []
-
-    def counted(task: Task) -> object:
-        blocks.append(task)
-        return simulate(task)
-
-    monkeypatch.setattr("recall_claims.hunt.probe.simulate", counted)
-    drawn = []
+    drawn = Mock(side_effect=simulate)
+    monkeypatch.setattr("recall_claims.hunt.probe.simulate", drawn)
+    counts = []
     for patience in (1e-6, 1e6):
         probe(noisy, rc.Cell(dim=16, length=8), seed=3, device="cpu", patience=patience)
-        drawn.append(len(blocks))
-    assert drawn[0] == 1
-    assert drawn[1] - drawn[0] > 1
+        counts.append(drawn.call_count)
+    assert counts[0] == 1
+    assert counts[1] > 2
 
 
 def test_critical_values_are_hunted_by_rungs_at_the_edges(path: Path) -> None:
@@ -212,34 +208,32 @@ def test_critical_values_are_hunted_by_rungs_at_the_edges(path: Path) -> None:
     assert trail.confirmation.probe.point == {"dim": 40}
 
 
-def test_a_small_regime_is_exhausted(path: Path) -> None:
-    trail = hunted(few, path, 60)
-    assert trail.exhausted
-    assert len(trail.probes) == 4
-
-
 def test_what_cannot_be_hunted_says_why(path: Path) -> None:
     assert campaign.why_not_hunted(right) == ""
     in_words = replace(right, regime=None)
     assert campaign.why_not_hunted(in_words) == "its regime is stated in words alone"
     assert hunted(in_words, path, 60).turns == 0
-
-
-def test_an_exponent_cannot_be_hunted() -> None:
     with pytest.raises(ClaimError, match="several cells"):
         rc.Exponents({"dim": 1.0}, half_width=0.1).alone(rc.Cell(dim=2), None)
 
 
-def test_the_grid_has_to_lie_in_the_regime() -> None:
-    narrow = rc.Regime("small", SIZES | {"dim": rc.log_integers(8, 32)})
-    with pytest.raises(ClaimError, match=r"excludes cell dim=64,length=8: dim=64 is out"):
-        check(of_dimension("T.right", narrow), ["standard"])
-    nameless = rc.Regime("small", {"dim": SIZES["dim"]})
-    with pytest.raises(ClaimError, match="it has no range for length"):
-        check(of_dimension("T.right", nameless), ["standard"])
-    together = rc.Regime("small", SIZES, holds=lambda cell: cell["length"] < cell["dim"])
-    with pytest.raises(ClaimError, match="its condition does not hold there"):
-        check(of_dimension("T.right", together), ["standard"])
+@pytest.mark.parametrize(
+    ("regime", "says"),
+    [
+        (
+            rc.Regime("small", SIZES | {"dim": rc.log_integers(8, 32)}),
+            "excludes cell dim=64,length=8: dim=64 is out",
+        ),
+        (rc.Regime("small", {"dim": SIZES["dim"]}), "it has no range for length"),
+        (
+            rc.Regime("small", SIZES, holds=lambda cell: cell["length"] < cell["dim"]),
+            "its condition does not hold there",
+        ),
+    ],
+)
+def test_the_grid_has_to_lie_in_the_regime(regime: rc.Regime, says: str) -> None:
+    with pytest.raises(ClaimError, match=says):
+        check(of_dimension("T.right", regime), ["standard"])
 
 
 def test_confirmations_share_one_error_probability(path: Path) -> None:
@@ -248,7 +242,7 @@ def test_confirmations_share_one_error_probability(path: Path) -> None:
     with Ledger(path) as ledger:
         tables = HuntTables(ledger, 0)
         assert [tables.begin_confirmation("T.right", tried) for _ in range(3)] == [1, 2, 3]
-        tables.end_confirmation(2, rc.Verdict.INCONCLUSIVE)
+        tables.end_confirmation(2, Verdict.INCONCLUSIVE)
     with Ledger(path) as ledger:
         assert HuntTables(ledger, 7).begin_confirmation("T.wrong", tried) == 4
 

@@ -1,4 +1,4 @@
-"""What is loaded along with what, seen from processes of their own."""
+"""What is loaded along with what, seen from a process of its own."""
 
 import pkgutil
 import subprocess
@@ -11,38 +11,35 @@ import claims
 import theory
 
 
-def loaded_by(statements: str) -> set[str]:
-    """Modules that a fresh process has loaded after these statements."""
-    code = f"import sys; {statements}; print(*sys.modules)"
+def loaded_by(*steps: str) -> list[set[str]]:
+    """Modules that a fresh process has loaded after each of these statements."""
+    code = "; ".join(f"{step}; print(*sys.modules)" for step in ("import sys", *steps))
     command = [sys.executable, "-c", code]
-    return set(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [set(line.split()) for line in printed.splitlines()[1:]]
 
 
-def test_the_library_is_never_imported_as_a_part_of_the_suite() -> None:
+def test_theory_loads_no_torch_a_notebook_no_pytest_and_claims_no_second_library() -> None:
+    modules = pkgutil.walk_packages(theory.__path__, "theory.")
     folder = Path(claims.__file__).parent
     files = sorted(file.relative_to(folder.parent) for file in folder.rglob("test_*.py"))
     names = [".".join(file.with_suffix("").parts) for file in files]
     assert "claims.attention.test_signal" in names
-    loaded = loaded_by(f"import claims.papers, {', '.join(names)}")
-    assert not [name for name in loaded if name.startswith("claims.recall_claims")]
-
-
-def test_theory_loads_no_torch() -> None:
-    packages = (theory.__path__, "theory.")
-    names = ", ".join(module.name for module in pkgutil.walk_packages(*packages))
-    loaded = loaded_by(f"import {names}")
-    assert "recall_claims.predictions" in loaded
-    assert "torch" not in loaded
-
-
-def test_a_notebook_loads_no_pytest() -> None:
-    assert "pytest" not in loaded_by("from recall_claims import claim, run")
+    of_theory, of_a_notebook, of_the_suite = loaded_by(
+        f"import {', '.join(module.name for module in modules)}",
+        "from recall_claims import claim, run",
+        f"import claims.papers, {', '.join(names)}",
+    )
+    assert "recall_claims.predictions" in of_theory
+    assert "torch" not in of_theory
+    assert "pytest" not in of_a_notebook
+    assert not [name for name in of_the_suite if name.startswith("claims.recall_claims")]
 
 
 def test_collection_loads_no_plots() -> None:
+    arguments = "'-p', 'no:cacheprovider', '-qq', '-n0', '--collect-only'"
     claim = "claims/attention/test_signal.py"
-    run = "import pytest; pytest.main(['-p', 'no:cacheprovider', '-q', '-n0', {}])"
-    collected = loaded_by(run.format(f"'{claim}', '--collect-only'"))
+    collected = loaded_by(f"import pytest; pytest.main(['{claim}', {arguments}])")[-1]
     assert "recall_claims.plugin" in collected
     assert "recall_reports.html" not in collected
 

@@ -10,7 +10,8 @@ from scipy import stats
 
 import recall_claims as rc
 from recall_claims.errors import ClaimError
-from recall_claims.judge.region import judge
+from recall_claims.judge.region import Interval, Verdict, judge
+from recall_claims.judge.rules import Sample
 from recall_claims.judge.rules.critical import Ladder
 
 ALPHA = 1e-3 / 256
@@ -20,9 +21,9 @@ def coins(ones: int, of: int) -> np.ndarray:
     return np.array([1.0] * ones + [0.0] * (of - ones))
 
 
-def evidence(counts: Sequence[int], of: int, scan: Sequence[int], **more: int) -> list[rc.Sample]:
+def evidence(counts: Sequence[int], of: int, scan: Sequence[int], **more: int) -> list[Sample]:
     return [
-        rc.Sample(rc.Cell(pairs=pairs, **more), {"value": coins(ones, of)})
+        Sample(rc.Cell(pairs=pairs, **more), {"value": coins(ones, of)})
         for ones, pairs in zip(counts, scan, strict=True)
     ]
 
@@ -31,7 +32,7 @@ def falling(counts: Sequence[int], of: int, scan: Sequence[int] = (10, 14, 20)) 
     return Ladder(evidence(counts, of, scan), "pairs", 0.5, "value", rising=False)
 
 
-def ends(of: rc.Interval | rc.Region) -> tuple[float, float]:
+def ends(of: Interval | rc.Region) -> tuple[float, float]:
     return of.low, of.high
 
 
@@ -61,14 +62,14 @@ def test_nearly_separated_counts_give_a_bracket_between_rungs(counts: tuple[int,
 
 
 def test_rungs_count_from_the_outermost_until_the_first_that_fails() -> None:
-    assert falling((0, 64, 0), 64).bracket(ALPHA) == rc.Interval(0.0, 20)
-    assert falling((64, 64, 0), 64).bracket(ALPHA) == rc.Interval(14, 20)
+    assert falling((0, 64, 0), 64).bracket(ALPHA) == Interval(0.0, 20)
+    assert falling((64, 64, 0), 64).bracket(ALPHA) == Interval(14, 20)
 
 
 def test_a_rate_that_is_not_monotone_brackets_nothing() -> None:
     # Shown below the target before the lower rungs, and above it after the upper ones.
     rising = Ladder(evidence((64, 0), 64, (10, 20)), "pairs", 0.5, "value", rising=True)
-    assert rising.bracket(ALPHA) == rc.Interval(0.0, math.inf)
+    assert rising.bracket(ALPHA) == Interval(0.0, math.inf)
 
 
 def test_the_estimate_interpolates_in_the_logarithm() -> None:
@@ -82,29 +83,29 @@ def test_a_location_is_judged_by_its_edges() -> None:
     rule = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", rising=False)
     samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
     [found] = rule.components(samples, lambda _: 20.0, ALPHA)
-    assert found.verdict is rc.Verdict.INCONCLUSIVE  # 60 of 80 at 16 show nothing at this level
+    assert found.verdict is Verdict.INCONCLUSIVE  # 60 of 80 at 16 show nothing at this level
     assert ends(found.bounds) == (0.0, math.inf)
     more = evidence((400, 300, 200, 100, 0), 400, (8, 16, 20, 25, 50))
     [found] = rule.components(more, lambda _: 20.0, ALPHA)
-    assert found.verdict is rc.Verdict.SUPPORTED
+    assert found.verdict is Verdict.SUPPORTED
     assert ends(found.bounds) == pytest.approx((16 / 20, 25 / 20))
-    assert judge(rule.components(more, lambda _: 30.0, ALPHA)) is rc.Verdict.INCONCLUSIVE
-    assert judge(rule.components(more, lambda _: 32.0, ALPHA)) is rc.Verdict.REFUTED
+    assert judge(rule.components(more, lambda _: 30.0, ALPHA)) is Verdict.INCONCLUSIVE
+    assert judge(rule.components(more, lambda _: 32.0, ALPHA)) is Verdict.REFUTED
 
 
 @pytest.mark.parametrize(
     ("counts", "verdict"),
     [
-        ((400, 400, 0, 0), rc.Verdict.SUPPORTED),
-        ((400, 200, 0, 0), rc.Verdict.INCONCLUSIVE),
-        ((400, 0, 0, 0), rc.Verdict.INCONCLUSIVE),  # the crossing is at 84.15 or just below
-        ((0, 0, 0, 0), rc.Verdict.REFUTED),
-        ((400, 400, 400, 0), rc.Verdict.INCONCLUSIVE),
-        ((400, 400, 400, 400), rc.Verdict.REFUTED),
+        ((400, 400, 0, 0), Verdict.SUPPORTED),
+        ((400, 200, 0, 0), Verdict.INCONCLUSIVE),
+        ((400, 0, 0, 0), Verdict.INCONCLUSIVE),  # the crossing is at 84.15 or just below
+        ((0, 0, 0, 0), Verdict.REFUTED),
+        ((400, 400, 400, 0), Verdict.INCONCLUSIVE),
+        ((400, 400, 400, 400), Verdict.REFUTED),
     ],
 )
 def test_whole_numbers_inside_an_edge_support_and_those_outside_refute(
-    counts: tuple[int, ...], verdict: rc.Verdict
+    counts: tuple[int, ...], verdict: Verdict
 ) -> None:
     # The region [0.85, 1.18] times 99 ends at 84.15 and 116.82.
     rule = rc.CriticalLocation(rc.Region(0.85, 1.18), scan="pairs", rising=False)
@@ -119,21 +120,42 @@ def test_an_edge_that_is_a_whole_number_is_one_rung_for_both() -> None:
     rule = rc.CriticalLocation(rc.Region(0.7, 1.1), scan="pairs", rising=False)
     cells = rule.completed(rc.grid(pairs=(9, 10)), lambda _: 10.0)
     assert sorted(cell["pairs"] for cell in cells) == [7, 9, 10, 11]
-    for counts, verdict in (((400, 0), rc.Verdict.SUPPORTED), ((400, 400), rc.Verdict.REFUTED)):
+    for counts, verdict in (((400, 0), Verdict.SUPPORTED), ((400, 400), Verdict.REFUTED)):
         [found] = rule.components(evidence(counts, 400, (7, 11)), lambda _: 10.0, ALPHA)
         assert found.verdict is verdict
 
 
-def test_a_ladder_that_is_not_of_whole_numbers_is_left_as_it_is() -> None:
-    rule = rc.CriticalLocation(rc.Region(0.7, 1.1), scan="rate")
-    cells = rc.grid(rate=(0.5, 1.5))
-    assert rule.completed(cells, lambda _: 1.0) == cells
+def test_another_ladder_gets_the_edges_of_its_region_as_rungs() -> None:
+    rule = rc.CriticalLocation(rc.Region(0.7, 1.1), scan="rate", rising=False)
+    cells = rc.grid(rate=(0.6, 0.71, 1.09, 1.1 * (1 + 1e-14)))  # rounded, a hair off the edges
+    found = rule.completed(cells, lambda _: 1.0)
+    assert found == (*cells, rc.Cell(rate=0.7))
+    samples = [
+        Sample(cell, {"value": coins(ones, 400)})
+        for ones, cell in zip((400, 200, 0, 0, 400), found, strict=True)
+    ]
+    [part] = rule.components(samples, lambda _: 1.0, ALPHA)
+    assert part.verdict is Verdict.SUPPORTED
+    assert ends(part.bounds) == pytest.approx((0.7, 1.09))
+
+
+def test_each_ladder_may_have_a_target_of_its_own() -> None:
+    rule = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", target="level", rising=False)
+    samples = [
+        Sample(rc.Cell(pairs=pairs, level=level), {"value": coins(ones, 400)})
+        for level, counts in ((0.5, (300, 100)), (0.9, (390, 320)))
+        for pairs, ones in zip((16, 25), counts, strict=True)
+    ]
+    assert judge(rule.components(samples, lambda _: 20.0, ALPHA)) is Verdict.SUPPORTED
+    assert rule.discrepancy(samples, lambda _: 20.0, ALPHA) < 0
+    with pytest.raises(ClaimError, match=r"success rate in \(0, 1\), got 2"):
+        rule.check(rc.grid(pairs=(16, 25), level=2.0), lambda _: 20.0)
 
 
 def test_a_region_is_supported_without_the_rungs_outside_of_it() -> None:
     rule = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", rising=False)
     [found] = rule.components(evidence((3, 80, 0, 2), 80, (8, 16, 25, 50)), lambda _: 20.0, ALPHA)
-    assert found.verdict is rc.Verdict.SUPPORTED
+    assert found.verdict is Verdict.SUPPORTED
     assert not found.open_cells
 
 
@@ -148,7 +170,7 @@ def test_a_region_errs_no_more_often_than_one_test() -> None:
         for counts in itertools.product(range(size + 1), repeat=4):
             samples = evidence(counts, size, (15, 16, 25, 26))
             [found] = rule.components(samples, lambda _: 20.0, alpha)
-            if found.verdict is rc.Verdict.SUPPORTED:
+            if found.verdict is Verdict.SUPPORTED:
                 wrong += math.prod(law[k] for law, k in zip(laws, counts, strict=True))
         assert 0 < wrong <= alpha
 
@@ -166,41 +188,28 @@ def test_rungs_that_cannot_matter_are_not_read() -> None:
     assert found.open_cells == ("pairs=16",)
 
 
-def test_exponents_follow_from_brackets() -> None:
+@pytest.mark.parametrize(("ones", "open_"), [(0, ()), (200, ("dim=8,pairs=720",))])
+def test_exponents_follow_from_brackets(ones: int, open_: tuple[str, ...]) -> None:
     rule = rc.CriticalExponents({"dim": 2.0}, 0.5, scan="pairs", rising=False)
-    samples = evidence((400, 0), 400, (9, 11), dim=1) + evidence((400, 0), 400, (560, 720), dim=8)
+    samples = evidence((400, 0), 400, (9, 11), dim=1)
+    samples += evidence((400, ones), 400, (560, 720), dim=8)
     [found] = rule.components(samples, None, ALPHA)
     assert found.bounds.low == pytest.approx(math.log(560 / 11) / math.log(8))
-    assert found.bounds.high == pytest.approx(math.log(720 / 9) / math.log(8))
-    assert found.verdict is rc.Verdict.SUPPORTED
-
-
-def test_an_exponent_without_a_bracket_is_open() -> None:
-    rule = rc.CriticalExponents({"dim": 2.0}, 0.5, scan="pairs", rising=False)
-    samples = evidence((400, 0), 400, (9, 11), dim=1) + evidence((400, 200), 400, (560, 720), dim=8)
-    [found] = rule.components(samples, None, ALPHA)
-    assert found.bounds.high == math.inf
-    assert found.verdict is rc.Verdict.INCONCLUSIVE
-    assert found.open_cells == ("dim=8,pairs=720",)
+    high = math.inf if open_ else math.log(720 / 9) / math.log(8)
+    assert found.bounds.high == pytest.approx(high)
+    assert found.verdict is (Verdict.INCONCLUSIVE if open_ else Verdict.SUPPORTED)
+    assert found.open_cells == open_
 
 
 def test_a_ladder_without_rungs_at_the_edges_is_refused() -> None:
     rule = rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs")
     with pytest.raises(ClaimError, match="rungs in its region"):
         rule.decidable(rc.grid(pairs=(50, 100, 200)), lambda _: 100.0)
-    rule.decidable(rc.ladder([{"dim": 2}], "pairs", lambda _: 99.5, (0.9, 1.1)), lambda _: 99.5)
-
-
-def test_a_single_rung_is_no_ladder() -> None:
     with pytest.raises(ClaimError, match="single rung"):
-        rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs").check(
-            rc.grid(pairs=10), lambda _: 10.0
-        )
-
-
-def test_rungs_are_rounded_towards_the_centre() -> None:
+        rule.check(rc.grid(pairs=10), lambda _: 10.0)
     rungs = rc.ladder([{"dim": 2}], "pairs", lambda _: 99.5, (0.9, 0.99, 1.0, 1.1))
-    assert [cell["pairs"] for cell in rungs] == [90, 99, 109]
+    assert [cell["pairs"] for cell in rungs] == [90, 99, 109], "rounded towards the centre"
+    rule.decidable(rungs, lambda _: 99.5)
 
 
 def test_the_levels_of_exponents_are_shared() -> None:

@@ -7,7 +7,6 @@ import math
 import sys
 import tracemalloc
 import warnings
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -16,22 +15,20 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from recall_claims import (
-    Betting,
-    Cell,
-    Deterministic,
-    Interval,
-    MeanRatio,
-    Ordering,
-    Region,
-    Sample,
-    Student,
-)
+import recall_claims as rc
+from recall_claims.certify import enumeration
 from recall_claims.certify.enumeration import rejection
 from recall_claims.errors import ClaimError
-from recall_claims.judge import methods
-from recall_claims.judge.methods import STAKES, Array, log_wealth, student_quantiles
-from recall_claims.judge.region import EVERYTHING
+from recall_claims.judge import catoni, methods
+from recall_claims.judge.catoni import Catoni
+from recall_claims.judge.methods import (
+    STAKES,
+    Array,
+    log_wealth,
+    student_quantiles,
+)
+from recall_claims.judge.region import EVERYTHING, Interval
+from recall_claims.judge.rules import Sample
 
 ALPHA = 1e-3 / 256
 LOOKS = [16 * blocks for blocks in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 32)]
@@ -45,18 +42,49 @@ def test_betting_on_coins_errs_at_most_as_often_as_it_says_at_all_looks(
     assert 0 < rejection(mean, mean, alpha, LOOKS) <= alpha
 
 
-def test_a_coin_below_the_mean_is_rejected_even_less_often() -> None:
+@pytest.mark.parametrize("mean", [0.02, 0.5])
+def test_catoni_on_coins_errs_at_most_as_often_as_it_says_at_all_looks(
+    mean: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sd = math.sqrt(mean * (1 - mean))
+
+    def wealths(count: int, against: float) -> Array:
+        coins = [np.repeat([1.0, 0.0], [ones, count - ones]) for ones in range(count + 1)]
+        return np.array([catoni.log_wealth(found / sd, against / sd) for found in coins])
+
+    monkeypatch.setattr(enumeration, "_log_wealths", wealths)
+    for rate in (mean, 1 - mean):  # a lower bound, and by symmetry an upper one
+        assert rejection(rate, rate, 0.05, LOOKS[:8]) <= 0.05
+    assert rejection(mean, mean, 0.05, LOOKS[:8]) > 0
+    assert rejection(0.5, 0.9, 0.05, LOOKS[:8]) < 1e-6
+
+
+def test_catoni_is_bounded_by_its_wealth_and_hardly_moved_by_one_value() -> None:
+    values, method = np.random.default_rng(0).normal(3, 0.5, 1000), Catoni(0.5)
+    found = method.bounds(values, ALPHA)
+    assert found.low < 3 < found.high < found.low + 0.25
+    assert catoni.log_wealth(values / 0.5, found.low / 0.5) >= math.log(1 / ALPHA)
+    assert catoni.log_wealth(values / 0.5, (found.low + 1e-5) / 0.5) < math.log(1 / ALPHA)
+    assert method.bounds(-values, ALPHA) == Interval(-found.high, -found.low)
+    far = method.bounds(np.append(values, 28.0), ALPHA)
+    assert 3 < far.high < found.high + 0.1
+    assert Catoni(1e-4).bounds(values, ALPHA) == EVERYTHING  # the declared bound is wrong
+    # Of the average of 3 x and 4 y the deviation is at most 5/2 of theirs.
+    assert method.of_mean([lambda x: 3 * x - 1, lambda x: 2 - 4 * x]) == Catoni(1.25)
+    assert method.of_difference() == Catoni(1.0)
+    with pytest.raises(ClaimError, match="is positive, not 0"):
+        Catoni(0)
+
+
+def test_a_coin_below_the_mean_is_rejected_less_often_and_one_above_is_found() -> None:
     assert rejection(0.4, 0.5, 0.05, LOOKS) < rejection(0.5, 0.5, 0.05, LOOKS)
-
-
-def test_betting_finds_what_is_true() -> None:
     assert rejection(0.7, 0.5, ALPHA, LOOKS) > 0.999
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.floats(0.05, 0.95))
 def test_wealth_is_an_average_over_stakes_of_products(wins: int, losses: int, mean: float) -> None:
     values = np.array([1.0] * wins + [0.0] * losses)
-    above, below = Betting().log_wealths(values, mean)
+    above, below = rc.Betting().log_wealths(values, mean)
     for wealth, sign in ((above, 1), (below, -1)):
         edge = mean if sign == 1 else 1 - mean
         gains = (values if sign == 1 else 1 - values) / edge - 1
@@ -68,14 +96,14 @@ def test_wealth_is_an_average_over_stakes_of_products(wins: int, losses: int, me
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.floats(1e-6, 0.2))
 def test_bounds_hold_the_mean_and_are_where_the_bets_win(values: list[float], alpha: float) -> None:
     data = np.array(values)
-    found = Betting().bounds(data, alpha)
+    found = rc.Betting().bounds(data, alpha)
     assert found.low - 1e-9 <= data.mean() <= found.high + 1e-9
     if found.low > 1e-9:
-        assert Betting().log_wealths(data, found.low)[0] >= math.log(1 / alpha) - 1e-9
-        assert Betting().log_wealths(data, found.low * (1 + 1e-4))[0] < math.log(1 / alpha)
+        assert rc.Betting().log_wealths(data, found.low)[0] >= math.log(1 / alpha) - 1e-9
+        assert rc.Betting().log_wealths(data, found.low * (1 + 1e-4))[0] < math.log(1 / alpha)
     if found.high < 1 - 1e-9:
         # 1 - high has lost digits where it is small: at 1e-7, 1e-9 of it, 40 times over.
-        assert Betting().log_wealths(data, found.high)[1] >= math.log(1 / alpha) - 1e-7
+        assert rc.Betting().log_wealths(data, found.high)[1] >= math.log(1 / alpha) - 1e-7
 
 
 @settings(deadline=None)  # a table of a million bins for a few values
@@ -84,13 +112,13 @@ def test_many_values_are_bounded_as_few_are(
     shape: int, count: int, seed: int, alpha: float
 ) -> None:
     data = np.random.default_rng(seed).beta(shape / 5, 1, count)
-    few = Betting().bounds(data, alpha)
+    few = rc.Betting().bounds(data, alpha)
     with mock.patch.object(methods, "MANY", 8):
-        many = Betting().bounds(data[::-1], alpha)  # in another order: no result that is known
+        many = rc.Betting().bounds(data[::-1], alpha)  # in another order: no result that is known
     assert many.low == pytest.approx(few.low, rel=1.1e-6)
     assert 1 - many.high == pytest.approx(1 - few.high, rel=1.1e-6)
     for ends in (few, many):  # each on the side that is rejected
-        above, _ = Betting().log_wealths(data, ends.low or 1e-300)
+        above, _ = rc.Betting().log_wealths(data, ends.low or 1e-300)
         assert above >= math.log(1 / alpha) - 1e-9 or ends.low == 0
 
 
@@ -108,23 +136,19 @@ def test_values_that_are_counted_together_never_earn_more(seed: int, mean: float
 def test_a_hundred_times_the_values_take_hardly_more_logarithms_and_are_not_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    taken = list[int]()
-
-    def counted(values: Array, *given: Any) -> float:
-        taken.append(values.size)
-        return log_wealth(values, *given)
-
+    counted = mock.Mock(wraps=log_wealth)
     monkeypatch.setattr(methods, "log_wealth", counted)
     spent = []
     for count in (20_000, 2_000_000):
         data = np.random.default_rng(3).random(count)
-        taken.clear()
+        counted.reset_mock()
         tracemalloc.start()
-        Betting().bounds(data, ALPHA)
+        rc.Betting().bounds(data, ALPHA)
+        spent.append(sum(call.args[0].size for call in counted.call_args_list))
+        counted.reset_mock()
         gc.collect()  # scipy's search leaves a cycle
         kept, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        spent.append(sum(taken))
         assert kept < data.nbytes / 8
     assert spent[1] < 2 * spent[0]
     assert peak < 6 * data.nbytes
@@ -133,45 +157,45 @@ def test_a_hundred_times_the_values_take_hardly_more_logarithms_and_are_not_kept
 def test_a_ladder_under_a_thousand_controls_is_bet_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
     data, counted = np.random.default_rng(5).random(100), mock.Mock(wraps=log_wealth)
     monkeypatch.setattr(methods, "log_wealth", counted)
-    assert len({Betting().log_wealths(data.copy(), 0.5) for _ in range(1000)}) == 1
+    assert len({rc.Betting().log_wealths(data.copy(), 0.5) for _ in range(1000)}) == 1
     assert counted.call_count == 2
 
 
 @given(st.permutations([0.0, 0.1, 0.4, 0.9, 1.0, 1.0, 0.7]))
 def test_the_order_of_the_data_is_nothing_to_betting(values: list[float]) -> None:
-    assert Betting().bounds(np.array(values), 0.05) == Betting().bounds(np.sort(values), 0.05)
+    assert rc.Betting().bounds(np.array(values), 0.05) == rc.Betting().bounds(np.sort(values), 0.05)
 
 
 def test_a_range_is_only_a_scale() -> None:
     data = np.random.default_rng(0).beta(3, 2, 200)
-    plain = Betting().bounds(data, ALPHA)
-    scaled = Betting(-2.0, 6.0).bounds(8 * data - 2, ALPHA)
+    plain = rc.Betting().bounds(data, ALPHA)
+    scaled = rc.Betting(-2.0, 6.0).bounds(8 * data - 2, ALPHA)
     assert scaled.low == pytest.approx(8 * plain.low - 2, abs=1e-4)
     assert scaled.high == pytest.approx(8 * plain.high - 2, abs=1e-4)
 
 
 def test_no_exact_method_decides_before_its_price_is_paid() -> None:
     # 32 ones: whoever excludes a mean m at level alpha needs m^32 <= alpha.
-    assert Betting().bounds(np.ones(32), ALPHA).low <= ALPHA ** (1 / 32)
-    assert Betting().bounds(np.zeros(32), ALPHA).high >= 1 - ALPHA ** (1 / 32)
+    assert rc.Betting().bounds(np.ones(32), ALPHA).low <= ALPHA ** (1 / 32)
+    assert rc.Betting().bounds(np.zeros(32), ALPHA).high >= 1 - ALPHA ** (1 / 32)
 
 
 def test_an_observation_out_of_its_range_is_an_error() -> None:
     for values, told in (([0.5, 1.2], "0.5 and 1.2"), ([-0.2, 0.5], "-0.2 and 0.5")):
         with pytest.raises(ClaimError, match=rf"leaves the declared range .* between {told}\)"):
-            Betting().bounds(np.array(values), 0.05)
+            rc.Betting().bounds(np.array(values), 0.05)
     with pytest.raises(ClaimError, match="leaves the declared range"):
-        Betting().bounds(np.array([0.5, math.nan]), 0.05)
+        rc.Betting().bounds(np.array([0.5, math.nan]), 0.05)
     with pytest.raises(ClaimError, match="two finite ends"):
-        Betting(0.0, math.inf)
+        rc.Betting(0.0, math.inf)
 
 
 def test_the_range_that_is_named_is_the_one_that_was_declared() -> None:
     """Not that of the ratio to the prediction, nor that of a difference."""
     pair = {"value": np.array([1.0, 7.0]), "other": np.array([1.0, 2.0])}
-    sample, bet = Sample(Cell(dim=1), pair), Betting(0.0, 5.0)
-    ratio = MeanRatio(Region(0.9, 1.1), method=bet)
-    ordering = Ordering(smaller="other", larger="value", method=bet)
+    sample, bet = Sample(rc.Cell(dim=1), pair), rc.Betting(0.0, 5.0)
+    ratio = rc.MeanRatio(rc.Region(0.9, 1.1), method=bet)
+    ordering = rc.Ordering(smaller="other", larger="value", method=bet)
     for rule in (ratio, ordering):
         with pytest.raises(ClaimError, match=r"range \[0, 5\] \(it is between 1 and 7\)"):
             rule.components([sample], lambda cell: 2.0, 0.05)
@@ -179,20 +203,20 @@ def test_the_range_that_is_named_is_the_one_that_was_declared() -> None:
 
 def test_the_mean_of_observables_has_the_mean_of_their_ranges() -> None:
     maps = [lambda x: 2 * x, lambda x: -x]
-    assert Betting(0.0, 1.0).of_mean(maps) == Betting(-0.5, 1.0)
-    assert Betting(0.0, 2.0).of_difference() == Betting(-2.0, 2.0)
+    assert rc.Betting(0.0, 1.0).of_mean(maps) == rc.Betting(-0.5, 1.0)
+    assert rc.Betting(0.0, 2.0).of_difference() == rc.Betting(-2.0, 2.0)
 
 
 @pytest.mark.parametrize("values", [[1.0] * 32, [0.0] * 32, [3.0], [0.1 + 0.2, 0.3]])
 def test_a_sample_without_variation_gives_no_t_interval(values: list[float]) -> None:
-    assert Student().bounds(np.array(values), 0.05) == EVERYTHING
+    assert rc.Student().bounds(np.array(values), 0.05) == EVERYTHING
 
 
 def test_a_t_interval_says_nothing_of_a_value_that_outweighs_all_or_is_none() -> None:
     values = np.random.default_rng(5).normal(size=256)
-    assert Student().bounds(values, 0.05) != EVERYTHING
+    assert rc.Student().bounds(values, 0.05) != EVERYTHING
     for odd in (1e3, math.nan):
-        assert Student().bounds(np.append(values, odd), 0.05) == EVERYTHING
+        assert rc.Student().bounds(np.append(values, odd), 0.05) == EVERYTHING
 
 
 @given(
@@ -208,13 +232,13 @@ def test_t_bounds_are_those_of_scipys_moments_to_the_last_bit(
         error, skewness = stats.sem(values), stats.skew(values, bias=False) if count > 2 else 0.0
     below, above = student_quantiles(count, skewness, ALPHA / 2)
     expected = Interval(values.mean() - below * error, values.mean() + above * error)
-    assert Student().bounds(values, ALPHA) == expected
+    assert rc.Student().bounds(values, ALPHA) == expected
 
 
 def test_t_bounds_take_no_detour() -> None:
     values, seen = np.random.default_rng(4).normal(size=64), list[str]()
     sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_name))
-    Student().bounds(values, ALPHA)
+    rc.Student().bounds(values, ALPHA)
     sys.setprofile(None)
     assert len(seen) < 120  # calls and returns; scipy's wrappers make thousands
 
@@ -222,12 +246,12 @@ def test_t_bounds_take_no_detour() -> None:
 @pytest.mark.parametrize("size", [1e-170, 1e-115, 1e103, 1e160])
 def test_values_beyond_double_precision_are_an_error(size: float) -> None:
     with pytest.raises(ClaimError, match="other units"):
-        Student().bounds(size * np.array([1.0, 2.0, 4.0]), 0.05)
+        rc.Student().bounds(size * np.array([1.0, 2.0, 4.0]), 0.05)
 
 
 def test_t_bounds_run_at_half_their_level() -> None:
     values = np.random.default_rng(1).normal(size=4000)
-    found = Student().bounds(values, 0.01)
+    found = rc.Student().bounds(values, 0.01)
     error = values.std(ddof=1) / math.sqrt(values.size)
     # 2.807 is the normal quantile of 0.005 / 2: each end misses with at most 0.0025.
     assert found.high - values.mean() >= 2.57 * error
@@ -236,9 +260,9 @@ def test_t_bounds_run_at_half_their_level() -> None:
 
 def test_t_bounds_reach_further_on_the_side_of_the_tail() -> None:
     values = np.random.default_rng(2).lognormal(0, 0.7, 200)
-    found = Student().bounds(values, ALPHA)
+    found = rc.Student().bounds(values, ALPHA)
     assert found.high - values.mean() > 1.2 * (values.mean() - found.low)
 
 
 def test_a_deterministic_interval_holds_every_value() -> None:
-    assert Deterministic().bounds(np.array([2.0, 1.0, 1.5]), 1e-9) == Interval(1.0, 2.0)
+    assert rc.Deterministic().bounds(np.array([2.0, 1.0, 1.5]), 1e-9) == Interval(1.0, 2.0)

@@ -48,12 +48,9 @@ def test_a_claim_that_cannot_be_judged_says_why(ledger: Path) -> None:
 
 
 CELL = """
-from dataclasses import replace
 import numpy as np
 import claims.papers
 import recall_claims as rc
-
-SPREAD = {spread}
 
 @rc.claim("T.cell", "Written in a cell", source=rc.Source("A", "A3", provenance="derived"),
           regime="everywhere", cells=rc.grid(scale=(1.0, 2.0)), replicates=64, why="for the test",
@@ -63,32 +60,24 @@ def in_a_cell(cell, block):
     \"\"\"A mean is its scale.\"\"\"
     return np.array([cell["scale"] * (1 + SPREAD * rng.normal()) for rng in block.rngs])
 
-print(rc.run(in_a_cell).verdict)
+print(rc.run(in_a_cell, ledger=LEDGER).verdict)
 """
 
 
-def test_a_claim_is_written_in_a_cell_and_drawn_anew_when_the_cell_is(tmp_path: Path) -> None:
-    book = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
-        cells=[
-            nbformat.v4.new_code_cell(CELL.format(spread=spread))  # type: ignore[no-untyped-call]
-            for spread in (0.1, 100.0)
-        ]
-    )
-    resources = {"metadata": {"path": LOOK.parents[2]}}
-    NotebookClient(book, kernel_name="python3", resources=resources).execute()
-    said = [cell.outputs[0]["text"] for cell in book.cells]
-    assert said == ["SUPPORTED\n", "INCONCLUSIVE\n"]
-
-
-def test_the_notebook_of_the_docs_runs(tmp_path: Path) -> None:
+def test_the_notebook_of_the_docs_runs_and_a_claim_of_a_cell_is_drawn_anew_when_the_cell_is(
+    tmp_path: Path,
+) -> None:
+    ledger = f"{tmp_path}/ledger"
     text = LOOK.read_text(encoding="utf-8")
-    book = nbformat.reads(  # type: ignore[no-untyped-call]
-        text.replace('tier=\\"smoke\\"', f'tier=\\"smoke\\", ledger=\\"{tmp_path}/l\\"'), 4
-    )
-    NotebookClient(
-        book, kernel_name="python3", resources={"metadata": {"path": LOOK.parent}}
-    ).execute()
-    shown = [cell for cell in book.cells if cell.cell_type == "code"]
-    assert "iframe" in shown[0].outputs[-1]["data"]["text/html"]
-    assert "B.linear-threshold: SUPPORTED" in shown[1].outputs[0]["text"]
-    assert shown[2].outputs[0]["text"] == "SUPPORTED\n"
+    given = text.replace('tier=\\"smoke\\"', f'tier=\\"smoke\\", ledger=\\"{ledger}\\"')
+    book = nbformat.reads(given, 4)  # type: ignore[no-untyped-call]
+    for spread in (0.1, 100.0):
+        code = CELL.replace("SPREAD", str(spread)).replace("LEDGER", repr(ledger))
+        book.cells.append(nbformat.v4.new_code_cell(code))  # type: ignore[no-untyped-call]
+    resources = {"metadata": {"path": LOOK.parent}}
+    NotebookClient(book, kernel_name="python3", resources=resources).execute()
+    page, *texts = [cell.outputs[-1] for cell in book.cells if cell.cell_type == "code"]
+    assert "iframe" in page["data"]["text/html"]
+    told, *verdicts = [said["text"] for said in texts]
+    assert "B.linear-threshold: SUPPORTED" in told
+    assert verdicts == ["SUPPORTED\n", "SUPPORTED\n", "INCONCLUSIVE\n"]

@@ -20,32 +20,47 @@ def _paper(path: Path, rests_on: dict[str, list[str]]) -> Path:
     return path
 
 
-def test_statements_and_what_they_rest_on(tmp_path: Path) -> None:
+def test_a_paper_is_read(tmp_path: Path) -> None:
     paper = _read(_paper(tmp_path / "X.toml", {"1": [], "2": ["1"]}))
     assert [statement.rests_on for statement in paper.statements] == [[], ["1"]]
+    assert (paper.share, paper.slots, paper.file.name) == (0.1, 20, "X.toml")
 
 
-def test_unknown_statement(tmp_path: Path) -> None:
-    file = _paper(tmp_path / "X.toml", {"1": [], "2": ["1", "9"]})
-    with pytest.raises(ValueError, match=r"X.toml: statement 2 rests on 9, .* \(1, 2\)"):
-        _read(file)
+@pytest.mark.parametrize(
+    ("rests_on", "says"),
+    [
+        ({"1": [], "2": ["1", "9"]}, r"X.toml: statement 2 rests on 9, .* \(1, 2\)"),
+        (
+            {"1": ["3"], "2": ["1"], "3": ["2"], "4": []},
+            r"in a circle, (\d) <- \d <- \d <- \1: take one",
+        ),
+    ],
+)
+def test_statements_rest_on_others_of_the_paper_and_in_no_circle(
+    tmp_path: Path, rests_on: dict[str, list[str]], says: str
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        _read(_paper(tmp_path / "X.toml", rests_on))
 
 
-def test_circle(tmp_path: Path) -> None:
-    file = _paper(tmp_path / "X.toml", {"1": ["3"], "2": ["1"], "3": ["2"], "4": []})
-    with pytest.raises(ValueError, match=r"in a circle, (\d) <- \d <- \d <- \1: take one"):
-        _read(file)
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('id = "A"', "has no entry 'authors'"),
+        ("id = A", "is not TOML"),
+        (f"{HEAD}{BUDGET}statements = []".replace('"X"', '"A"'), "another paper has the id 'A'"),
+    ],
+)
+def test_a_file_that_is_no_paper_of_its_own(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "X.toml").write_text(text)
+    with pytest.raises(ValueError, match=says):
+        add_paper(tmp_path / "X.toml")
 
 
 def test_bundled_papers_have_an_order() -> None:
     rests_on = {s.id: s.rests_on for paper in papers().values() for s in paper.statements}
     assert rests_on["A4"] == ["A3", "A13"]
     assert rests_on["B4"] == ["B1", "B2", "B3"]
-
-
-def test_share_and_slots_are_read(tmp_path: Path) -> None:
-    paper = _read(_paper(tmp_path / "X.toml", {"1": []}))
-    assert (paper.share, paper.slots, paper.file.name) == (0.1, 20, "X.toml")
 
 
 @pytest.mark.parametrize(

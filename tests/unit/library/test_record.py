@@ -6,11 +6,11 @@ from unittest.mock import Mock
 
 import pytest
 
-from recall_claims import Interval, Region, Verdict, recording
+from recall_claims import Region, recording
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.scheduler import run
-from recall_claims.judge.region import Component
+from recall_claims.judge.region import Component, Interval, Verdict
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.session import SESSION
 from recall_reports.record import Range
@@ -20,9 +20,9 @@ from tests.unit.library.made import SMOKE, mean_claim
 @pytest.mark.parametrize("expected", ["SUPPORTED", "REFUTED"])
 @pytest.mark.parametrize("verdict", Verdict)
 def test_what_passes(verdict: Verdict, expected: Literal["SUPPORTED", "REFUTED"]) -> None:
-    claim = replace(mean_claim, expected=expected)
+    claim = replace(mean_claim, refuted="it is false" * (expected == "REFUTED"))
     assert recording.passes(claim, verdict) == (verdict == expected)
-    assert recording.passes(replace(claim, exploratory=True), verdict)
+    assert recording.passes(replace(claim, relaxes=("one head", "recall")), verdict)
 
 
 def test_intervals_of_a_component() -> None:
@@ -41,13 +41,12 @@ def test_verdicts_of_exploratory_claims(
 ) -> None:
     claim = replace(mean_claim, predict=lambda cell: theory)
     outcome = run(claim, SMOKE, ledger, SerialExecutor())
-    explored = replace(outcome, claim=replace(claim, exploratory=True))
+    explored = replace(outcome, claim=replace(claim, relaxes=("one head", "recall")))
     told = recording.decided(outcome, "file"), recording.decided(explored, "file")
+    assert recording.said(Verdict.INCONCLUSIVE, exploratory=True) == "INCONCLUSIVE"
     assert [one.verdict for one in told] == [word, exploratory_word]
-    assert [one.outcome for one in told] == [
-        "passed" if word == "SUPPORTED" else "failed",
-        "passed",
-    ]
+    passed = "passed" if word == "SUPPORTED" else "failed"
+    assert [one.outcome for one in told] == [passed, "passed"]
 
 
 def test_old_evidence_explores_and_is_skipped(ledger: Ledger) -> None:

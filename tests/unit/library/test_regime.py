@@ -2,7 +2,7 @@
 
 import pytest
 
-from recall_claims import Cell, Regime, integers, log_integers, log_numbers, one_of
+from recall_claims import Cell, Regime, integers, log_integers, one_of
 from recall_claims.errors import ClaimError
 
 WIDE = Regime(
@@ -15,10 +15,10 @@ WIDE = Regime(
 
 
 def test_numbers_in_equal_steps_of_the_logarithm() -> None:
-    assert log_numbers(0.1, 10, per_octave=1).steps[:3] == (0.1, 0.2, 0.4)
-    assert log_numbers(0.1, 10).steps[-1] == 10.0
+    assert log_integers(0.1, 10, per_octave=1).steps[:3] == (0.1, 0.2, 0.4)
+    assert log_integers(0.1, 10).steps[-1] == 10.0
     with pytest.raises(ClaimError, match="in order"):
-        log_numbers(0, 1)
+        log_integers(0.0, 1)
 
 
 def test_a_claim_narrows_the_regime_of_a_formula() -> None:
@@ -33,7 +33,7 @@ def test_a_claim_narrows_the_regime_of_a_formula() -> None:
 
 def test_its_parameters_and_sizes_may_be_others() -> None:
     other = WIDE.searched(
-        "", {"dim": integers(2, 8)}, without=("samples",), law=("sphere", "gaussian"), largest=1e9
+        dim=integers(2, 8), without=("samples",), law=("sphere", "gaussian"), largest=1e9
     )
     assert [*other.ranges] == ["vocab_size", "dim", "law"]
     assert 8 in other.ranges["dim"]

@@ -1,22 +1,23 @@
 """What a claim was fixed to be: which edits draw fresh evidence, and which do not."""
 
+import importlib
 import os
-import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import recall_claims as rc
+from recall_claims.declare.claim import Tier
 from recall_claims.declare.registration import registration
 from recall_claims.errors import ClaimError
-from recall_claims.judge.rules import Rule
+from tests.apart import run
 
 CELLS = rc.grid(length=(4, 8))
-SCALE = {"dim": 1.0, "length": -2.0}
 
 
 def predict(cell: rc.Cell) -> float:
@@ -45,8 +46,16 @@ def off_by(factor: float) -> Callable[[rc.Cell], float]:
     return lambda cell: factor * predict(cell)
 
 
-def of_the_claim() -> str:
-    return registration(registered, "smoke")
+def of(tier: Tier = "smoke", **changes: Any) -> str:
+    """The registration of the claim with these changes."""
+    return registration(replace(registered, **changes), tier)
+
+
+@dataclass(frozen=True)
+class Tried(rc.MeanRatio):
+    """A rule with a field of any kind."""
+
+    extra: Any = None
 
 
 WRONG = rc.Control("constant", "does not fall", predict=lambda cell: 1.0)
@@ -60,6 +69,7 @@ WRONG = rc.Control("constant", "does not fall", predict=lambda cell: 1.0)
         {"rule": rc.MeanRatio(rc.Region(0.9, 1.1000002))},
         {"rule": rc.MeanRatio(rc.Region(0.9, 1.1), by="length")},
         {"rule": rc.MeanRatio(rc.Region(0.9, 1.1), observable="other")},
+        {"rule": Tried(rc.Region(0.9, 1.1))},
         {"cells": {"smoke": rc.grid(length=(4, 9))}},
         {"cells": {"smoke": CELLS[:1]}},
         {"cells": {"smoke": CELLS[::-1]}},
@@ -67,7 +77,7 @@ WRONG = rc.Control("constant", "does not fall", predict=lambda cell: 1.0)
         {"looks": {"smoke": 4}},
         {"block": {"smoke": 8}},
         {"dtype": "float32"},
-        {"expected": "REFUTED"},
+        {"refuted": "it is false"},
         {"predict": off_by(1.0002)},
         {"predict": off_by(0.99)},
         {"predict": None, "controls": (WRONG,)},
@@ -77,10 +87,10 @@ WRONG = rc.Control("constant", "does not fall", predict=lambda cell: 1.0)
         {"controls": (WRONG, rc.times(1.5, "another-id"))},
         {"controls": (replace(WRONG, rule=rc.MeanRatio(rc.Region(0.9, 1.2))), rc.times(1.5))},
     ],
-    ids=lambda changes: ",".join(f"{name}" for name in changes),
+    ids=",".join,
 )
 def test_an_edit_of_the_declaration_registers_anew(changes: dict[str, Any]) -> None:
-    assert registration(replace(registered, **changes), "smoke") != of_the_claim()
+    assert of(**changes) != of()
 
 
 @pytest.mark.parametrize(
@@ -88,7 +98,7 @@ def test_an_edit_of_the_declaration_registers_anew(changes: dict[str, Any]) -> N
     [
         {"title": "In other words"},
         {"statement": "The theorem, reworded."},
-        {"latex": "x", "why": "y", "regime": "z", "explanation": "e"},
+        {"latex": "x", "why": "y", "regime": "z"},
         {"plot": rc.Plot(x="length")},
         {"source": rc.Source("A", "A9", provenance="stated", reference="elsewhere")},
         {"predict": off_by(1 + 1e-7)},
@@ -99,93 +109,86 @@ def test_an_edit_of_the_declaration_registers_anew(changes: dict[str, Any]) -> N
         {"looks": {"smoke": 3, "standard": 9}},
         {"module": "elsewhere"},
     ],
-    ids=lambda changes: ",".join(f"{name}" for name in changes),
+    ids=",".join,
 )
 def test_what_no_verdict_depends_on_does_not(changes: dict[str, Any]) -> None:
-    assert registration(replace(registered, **changes), "smoke") == of_the_claim()
+    assert of(**changes) == of()
 
 
 def test_tiers_are_registered_apart() -> None:
-    same = replace(
-        registered,
-        cells={"smoke": CELLS, "standard": CELLS},
-        replicates={"smoke": 4, "standard": 4},
-        looks={"smoke": 3, "standard": 3},
-    )
-    assert registration(same, "smoke") != registration(same, "standard")
+    cells, numbers = (dict.fromkeys(("smoke", "standard"), value) for value in (CELLS, 4))
+    same = {"cells": cells, "replicates": numbers, "looks": numbers}
+    assert of("smoke", **same) != of("standard", **same)
 
 
 def test_the_order_of_a_mapping_does_not_count() -> None:
-    def of(exponents: Mapping[str, float]) -> str:
-        return registration(replace(registered, rule=rc.Exponents(exponents, 0.1)), "smoke")
-
-    assert of(SCALE) == of(dict(reversed(SCALE.items())))
-    assert of(SCALE) != of({**SCALE, "dim": 1.5})
+    scale = {"dim": 1.0, "length": -2.0}
+    scales = (scale, dict(reversed(scale.items())), {**scale, "dim": 1.5})
+    first, reversed_, other = (of(rule=rc.Exponents(exponents, 0.1)) for exponents in scales)
+    assert first == reversed_ != other
 
 
 def test_round_predictions_sit_on_no_tie() -> None:
     """0.12345 and its neighbours in floating point are one prediction."""
 
-    def of(value: float) -> str:
-        return registration(replace(registered, predict=lambda cell: value, controls=()), "smoke")
+    def at(value: float) -> str:
+        return of(predict=lambda cell: value, controls=())
 
     for value in (0.12345, 0.12355, 125450.0, -0.00012345):
-        assert of(value) == of(np.nextafter(value, 1)) == of(np.nextafter(value, -1))
-    assert of(0.0) == of(-0.0)
+        assert at(value) == at(np.nextafter(value, 1)) == at(np.nextafter(value, -1))
+    assert at(0.0) == at(-0.0)
 
 
 def test_labels_are_registered_as_they_are() -> None:
-    def of(names: Mapping[int, str]) -> str:
-        label = replace(registered, rule=rc.WinnerShare(rc.Region(0.9, 1.0)), controls=())
-        return registration(replace(label, predict=lambda cell: names[cell["length"]]), "smoke")
+    def named(*labels: str) -> str:
+        rule = rc.WinnerShare(rc.Region(0.9, 1.0))
+        return of(rule=rule, controls=(), predict=lambda cell: labels[cell["length"] > 4])
 
-    assert of({4: "mean", 8: "noise"}) == of({4: "mean", 8: "noise"})
-    assert of({4: "mean", 8: "noise"}) != of({4: "mean", 8: "mean"})
-
-
-@dataclass(frozen=True)
-class Tried(rc.MeanRatio):
-    """A rule with a field of any kind."""
-
-    extra: Any = None
+    assert named("mean", "noise") == named("mean", "noise") != named("mean", "mean")
 
 
 def test_fields_of_every_kind_count() -> None:
-    def of(extra: object) -> str:
-        return registration(
-            replace(registered, rule=Tried(rc.Region(0.9, 1.1), extra=extra)), "smoke"
-        )
+    def having(extra: object) -> str:
+        return of(rule=Tried(rc.Region(0.9, 1.1), extra=extra))
 
     plain = [None, True, "1", 1, 1.5, (1, 2), ("a",), 2**60, 2**60 + 1]
     mappings: list[object] = [{"a": 1}, {"a": 2}, {"b": 1}, {1: {"a": (1, 2)}}, rc.Cell(a=1)]
     values = [*plain, *mappings, rc.Region(0, 1), rc.Region(0, 2), rc.MeanRatio(rc.Region(0, 1))]
-    assert len({of(value) for value in values}) == len(values)
-    assert of(1) == of(1.0) == of(np.float64(1)) == of(np.int64(1))
-    assert of([1, 2]) == of((1, 2))
-    assert of({"a", "b", "c"}) == of({"c", "b", "a"})
+    assert len({having(value) for value in values}) == len(values)
+    assert having(1) == having(1.0) == having(np.float64(1)) == having(np.int64(1))
+    assert having([1, 2]) == having((1, 2))
+    assert having({"a", "b", "c"}) == having({"c", "b", "a"})
     for refused in (predict, {"a": (1, predict)}, rc.Region, object()):
         with pytest.raises(ClaimError, match=r"extra of the rule of claim T\.registered is a"):
-            of(refused)
+            having(refused)
 
 
-def test_rules_of_other_types_are_other_rules() -> None:
-    def of(rule: Rule) -> str:
-        return registration(replace(registered, rule=rule, controls=()), "smoke")
+def test_what_a_rule_of_ones_own_does_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else its text could be changed until the evidence at hand gives the verdict wanted."""
+    monkeypatch.syspath_prepend(tmp_path)
 
-    assert of(Tried(rc.Region(0.9, 1.1))) != of(rc.MeanRatio(rc.Region(0.9, 1.1)))
+    def having(margin: str) -> str:
+        file = tmp_path / f"rule_{len(list(tmp_path.iterdir()))}.py"
+        file.write_text(
+            "from recall_claims import MeanRatio, Region\n\n"
+            f"class Own(MeanRatio):\n    def margin(self):\n        return {margin}\n"
+        )
+        rule = importlib.import_module(file.stem).Own(rc.Region(0.9, 1.1))
+        return of(rule=rule, controls=())
+
+    assert having("0.1") == having("0.1  # a comment") != having("0.2")
+    nowhere = type("Nowhere", (rc.MeanRatio,), {"__module__": "nowhere"})
+    with pytest.raises(ClaimError, match="whose text cannot be read"):
+        of(rule=nowhere(rc.Region(0.9, 1.1)))
 
 
 def test_another_process_agrees() -> None:
     code = (
-        "from tests.unit.library.test_registration import registration, registered; "
-        "print(registration(registered, 'smoke'))"
+        "import claims.papers; from tests.unit.library import test_registration as t; print(t.of())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", f"import claims.papers; {code}"],
-        env={**os.environ, "PYTHONHASHSEED": str(1 + (os.environ.get("PYTHONHASHSEED") == "1"))},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout.split() == [of_the_claim()]
-    assert len(of_the_claim()) == 16
+    other = {"PYTHONHASHSEED": str(1 + (os.environ.get("PYTHONHASHSEED") == "1"))}
+    done = run(Path.cwd(), sys.executable, "-c", code, environment={**os.environ, **other})
+    assert done.text.split() == [of()]
+    assert len(of()) == 16

@@ -3,87 +3,78 @@
 from __future__ import annotations
 
 import itertools
+import math
+import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from recall_claims import Block, Cell, Deterministic, Identity, MeanRatio, Region, Student
+from recall_claims import Block, Cell, Deterministic, Identity, MeanRatio, Region
 from recall_claims.errors import SimulationError
 from recall_claims.evidence import executors, replay
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.scheduler import run
 from recall_claims.evidence.simulate import elsewhere, simulate
+from recall_claims.judge.rules import Sample
 from tests.unit.library.made import CELLS, SMOKE, declared, mean, mean_claim
 from tests.unit.library.test_run import task_of
 
 CALLS = itertools.count()
-WRONG: dict[str, tuple[str, Callable[[Block], Any]]] = {}
 
 
-def wrong(words: str) -> Callable[[Callable[[Block], Any]], None]:
-    def keep(function: Callable[[Block], Any]) -> None:
-        WRONG[function.__name__] = words, function
-
-    return keep
+def honest(block: Block) -> Any:
+    """Values about 2, each of its own generator."""
+    return np.array([2 + 0.3 * rng.normal() for rng in block.rngs])
 
 
-@wrong("in another order or batch")
-def a_bias_for_all(block: Block) -> Any:
-    bias = block.rngs[0].normal(0, 0.06)
-    return np.array([2 + bias + 0.1 * rng.normal() for rng in block.rngs])
-
-
-@wrong("in another order or batch")
-def over_the_mean_of_its_block(block: Block) -> Any:
-    found = np.array([2 + 0.3 * rng.normal() for rng in block.rngs])
-    return 2 * found / found.mean()
-
-
-@wrong("in another order or batch")
-def values_repeated(block: Block) -> Any:
-    found = np.array([2 + 0.3 * rng.normal() for rng in block.rngs])
-    return np.resize(found[:5], found.size)
-
-
-@wrong("in another order or batch")
-def seeded_for_the_block(block: Block) -> Any:
-    return np.random.default_rng(0).normal(2, 0.3, block.replicates)
-
-
-@wrong("simulated twice from the same generators")
-def global_randomness(block: Block) -> Any:
-    return np.random.normal(2, 0.3, block.replicates)  # noqa: NPY002
-
-
-@wrong("simulated twice from the same generators")
-def a_state_that_is_kept(block: Block) -> Any:
-    return np.array([2 + 1e-3 * next(CALLS) + 0.1 * rng.normal() for rng in block.rngs])
-
-
-@wrong("not made of numbers: it has complex ones")
-def complex_numbers(block: Block) -> Any:
-    return np.full(block.replicates, 2 + 1j)
-
-
-@wrong("not made of numbers: it has text")
-def text(block: Block) -> Any:
-    return ["2.0"] * block.replicates
-
-
-@wrong("all values of a cell are equal at the first look, such as 2: a t interval")
-def constant(block: Block) -> Any:
-    return np.full(block.replicates, 2.0)
+README = "README.md"
+BATCH, TWICE = "in another order or batch", "simulated twice from the same generators"
+WRONG: dict[str, tuple[Callable[[Block], Any], str]] = {
+    "a bias for all": (lambda block: block.rngs[0].normal(0, 0.06) + honest(block), BATCH),
+    "values repeated": (lambda block: np.resize(honest(block)[:5], block.replicates), BATCH),
+    "over the mean of its block": (
+        lambda block: 2 * (found := honest(block)) / found.mean(),
+        BATCH,
+    ),
+    "seeded for the block": (
+        lambda block: np.random.default_rng(0).normal(2, 0.3, block.replicates),
+        BATCH,
+    ),
+    "global randomness": (
+        lambda block: np.random.normal(2, 0.3, block.replicates),  # noqa: NPY002
+        TWICE,
+    ),
+    "a state that is kept": (lambda block: 1e-3 * next(CALLS) + honest(block), TWICE),
+    "complex numbers": (
+        lambda block: np.full(block.replicates, 2 + 1j),
+        "not made of numbers: it has complex ones",
+    ),
+    "text": (lambda block: ["2.0"] * block.replicates, "not made of numbers: it has text"),
+    "constant": (
+        lambda block: np.full(block.replicates, 2.0),
+        "all values of a cell are equal at the first look, such as 2: a t interval",
+    ),
+    "the environment": (
+        lambda block: honest(block) + (os.getenv("HOME") == ""),
+        "reads the environment variable 'HOME'; make it a parameter of the cell",
+    ),
+    "a file of data": (
+        lambda block: honest(block) + (not Path(__file__).parents[3].joinpath(README).read_text()),
+        r"reads README.md, which does not count as its code: .*with_name\('README.md'\)",
+    ),
+}
 
 
 @declared("T.wrong")
 def simulated(cell: Cell, block: Block) -> Any:
     """A mean is two, of replicates that something is wrong with."""
-    return WRONG[KIND[0]][1](block)
+    return WRONG[KIND[0]][0](block)
 
 
 KIND = [""]
@@ -92,8 +83,49 @@ KIND = [""]
 @pytest.mark.parametrize("kind", WRONG)
 def test_wrong_replicates_are_refused(kind: str, ledger: Ledger) -> None:
     KIND[0] = kind
-    with pytest.raises(SimulationError, match=WRONG[kind][0]):
+    with pytest.raises(SimulationError, match=WRONG[kind][1]):
         run(simulated, SMOKE, ledger, SerialExecutor())
+
+
+LARGER: dict[str, tuple[Callable[[Block], Any], str]] = {
+    "a bias": (
+        lambda block: block.rngs[0].normal() + honest(block),
+        "blocks of length=8 differ by more than independent replicates can",
+    ),
+    "seeded": (
+        lambda block: np.random.default_rng(0).normal(2, 0.3, block.replicates),
+        "two blocks of length=8 have the same values of 'value' in one order",
+    ),
+}
+
+
+@declared("T.larger")
+def larger(cell: Cell, block: Block) -> Any:
+    """A mean is two, of replicates that something is wrong with in one cell alone."""
+    return honest(block) if cell["length"] == 4 else LARGER[KIND[0]][0](block)
+
+
+@pytest.mark.parametrize("kind", LARGER)
+def test_wrong_replicates_of_a_cell_that_is_not_the_cheapest(kind: str, ledger: Ledger) -> None:
+    KIND[0] = kind
+    with pytest.raises(SimulationError, match=LARGER[kind][1]):
+        run(larger, SMOKE, ledger, SerialExecutor())
+
+
+def test_a_bet_that_blocks_differ_is_fair() -> None:
+    """All ways to put 6 ones into 4 blocks of 5 values: it wins at most 1 on average."""
+    won = chances = 0.0
+    for ones in itertools.product(range(6), repeat=4):
+        if sum(ones) == 6:
+            chance = math.prod(math.comb(5, n) for n in ones) / math.comb(20, 6)
+            won += chance * math.exp(replay._log_wealth(np.array(ones), 5))
+            chances += chance
+    assert chances == pytest.approx(1)
+    assert 0.1 < won <= 1
+    # Two blocks of which one value is not zero have it in the same place once in 16.
+    once = [Sample(CELLS[0], {"value": np.tile(np.eye(16)[3], 2)})]
+    assert replay.alike(larger, once, 16, 1e-3) is None
+    assert replay.alike(larger, once, 16, 0.6) is not None
 
 
 with_chance = declared("T.chance", rule=MeanRatio(Region(0.9, 1.1), method=Deterministic()))(mean)
@@ -108,7 +140,7 @@ def test_a_simulation_with_chance_is_not_deterministic(ledger: Ledger) -> None:
 @declared("T.process")
 def of_its_process(cell: Cell, block: Block) -> Any:
     """A mean is two, and something that each process has for itself."""
-    return np.array([2 + IMPORTED + 0.1 * rng.normal() for rng in block.rngs])
+    return IMPORTED + honest(block)
 
 
 IMPORTED = 1e-6 * np.random.default_rng().normal()
@@ -153,7 +185,7 @@ def test_a_run_tries_what_other_processes_return(
 @declared("T.tie")
 def tie(cell: Cell, block: Block) -> Any:
     """Rounding breaks a tie in one replicate of the block otherwise than in a smaller one."""
-    found = np.array([2 + 0.3 * rng.normal() for rng in block.rngs])
+    found = honest(block)
     found[-1] += 0.1 * (block.replicates == 16)
     return found
 
@@ -161,8 +193,7 @@ def tie(cell: Cell, block: Block) -> Any:
 @declared("T.deep")
 def deep(cell: Cell, block: Block) -> Any:
     """Rounding depends on the batch, which a tolerance allows for."""
-    off = 1e-13 * block.replicates
-    return np.array([2 + off + 0.3 * rng.normal() for rng in block.rngs])
+    return 1e-13 * block.replicates + honest(block)
 
 
 def test_rounding_is_allowed_for(ledger: Ledger) -> None:
@@ -192,10 +223,7 @@ def test_it_costs_little(ledger: Ledger) -> None:
 
 def test_one_value_that_outweighs_all_others_decides_nothing(ledger: Ledger) -> None:
     values = np.random.default_rng(0).normal(2, 0.1, 1024)
-    student = Student()
-    assert np.isfinite(student.bounds(values, 1e-6).low)
     values[7] = 40.0
-    assert student.bounds(values, 1e-6).low == -np.inf
     kept = run(mean_claim, SMOKE, ledger, SerialExecutor()).evidence[0]
     told = replay.heavy(mean_claim, [replace(kept, observations={"value": values})])
     assert "one of the 1024 values of 'value' at length=4 makes 99%" in told

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -25,14 +26,9 @@ from recall_claims.evidence.scheduler import Scheduler, run
 from recall_claims.evidence.simulate import simulate_each
 from recall_claims.judge.looks import Decision, decide
 from recall_claims.judge.methods import Array
-from tests.unit.library.made import SMOKE, declared
+from tests.unit.library.made import SMOKE, declared, mean
 
 NAMES = ("T.first", "T.second", "T.third", "T.fourth")
-
-
-def mean(cell: Cell, block: Block) -> Array:
-    """A mean is two."""
-    return np.array([2 + 0.3 * rng.normal() for rng in block.rngs])
 
 
 @declared("T.broken", grid(length=range(1, 9)))
@@ -44,7 +40,9 @@ def broken(cell: Cell, block: Block) -> Array:
     return mean(cell, block)
 
 
-first, second, third, fourth = CLAIMS = tuple(declared(name)(mean) for name in NAMES)
+first, second, third, fourth = CLAIMS = tuple(
+    replace(declared(name)(mean), module=__name__) for name in NAMES
+)
 
 
 class Recording(ThreadPoolExecutor):
@@ -147,11 +145,10 @@ def test_whoever_is_waited_for_goes_first_and_then_the_longest_path(ledger: Ledg
 
 
 def test_no_more_is_queued_than_workers_need(ledger: Ledger) -> None:
-    settings = told(lambda _: 10.0)  # a block takes 160 s
     with Recording(2, go=False) as executor:
         engine = Scheduler(ledger, executor)
         engine._done = waited = Waited(executor)
-        all_of(engine, settings)
+        all_of(engine, told(lambda _: 10.0))  # a block takes 160 s
     assert waited.given == 4, "one that each works on, and one for each that waits"
 
 
@@ -184,15 +181,13 @@ def test_short_blocks_travel_together(ledger: Ledger) -> None:
 
 
 def test_what_is_wrong_with_a_claim_is_told_at_its_turn(ledger: Ledger) -> None:
-    def broken() -> Running:
-        raise ValueError("its formula divides by zero")
-
+    wrong = Mock(side_effect=ValueError("its formula divides by zero"))
     with Recording(2) as executor:
         engine = Scheduler(ledger, executor)
-        engine.expect("T.second", math.inf, broken)
+        engine.expect("T.second", math.inf, wrong)
         assert engine.run("T.first", partial(begin, first, SMOKE, engine), None).looks > 1
         with pytest.raises(ValueError, match="divides by zero"):
-            engine.run("T.second", broken, None)
+            engine.run("T.second", wrong, None)
 
 
 def test_a_claim_that_has_failed_is_not_gone_on_with(ledger: Ledger) -> None:
@@ -258,19 +253,14 @@ def test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other(
 def test_an_executor_that_cannot_be_had_is_told_to_every_claim(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
-
-    def refuse(_: str) -> Executor:
-        asked.append(1)
-        raise ExecutorError("nobody answers")
-
+    refuse = Mock(side_effect=ExecutorError("nobody answers"))
     monkeypatch.setattr(executors, "make", refuse)
     engine = Scheduler(tmp_path / "ledger.sqlite", "processes:4")
     for one in CLAIMS:
         with pytest.raises(ExecutorError, match="nobody answers"):
             engine.run(one.id, partial(begin, one, SMOKE, engine), None)
     engine.close()
-    assert asked == [1]
+    refuse.assert_called_once()
 
 
 def test_closing_keeps_what_is_done_and_was_not_waited_for(
@@ -285,8 +275,3 @@ def test_closing_keeps_what_is_done_and_was_not_waited_for(
     with Ledger(tmp_path / "ledger.sqlite") as kept:
         [[count]] = kept.ask("SELECT count(*) FROM blocks WHERE claim = ?", (second.id,))
     assert count == executor.done.count(second.id) > 0, "what nobody had begun is cancelled"
-
-
-def test_without_an_executor_the_ledger_alone_is_judged(ledger: Ledger) -> None:
-    with pytest.raises(SimulationError, match="run it first"):
-        run(first, SMOKE, ledger, None)

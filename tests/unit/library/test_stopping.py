@@ -15,8 +15,8 @@ from recall_claims.evidence.run import Outcome
 from recall_claims.evidence.scheduler import run
 from recall_claims.judge.looks import Decision, decide
 from recall_claims.judge.methods import Array, Method
-from recall_claims.judge.region import Component
-from recall_claims.judge.rules import Rule
+from recall_claims.judge.region import Component, Interval, Verdict
+from recall_claims.judge.rules import Rule, Sample
 from recall_claims.plugin.forecast import Forecast
 from tests.unit.library.made import ALPHA, SMOKE, declared
 
@@ -47,19 +47,15 @@ def replicates(outcome: Outcome) -> dict[str, int]:
 
 def test_a_cell_that_is_decided_draws_no_more(ledger: Ledger) -> None:
     outcome = run(rates, SMOKE, ledger, SerialExecutor())
-    assert outcome.decision.verdict is rc.Verdict.SUPPORTED
+    assert outcome.decision.verdict is Verdict.SUPPORTED
     drawn = replicates(outcome)
     assert drawn["percent=50"] < drawn["percent=62"]
     assert outcome.replicates == sum(drawn.values())
     assert outcome.blocks == outcome.replicates / 32
-
-
-def test_each_block_is_counted_once(ledger: Ledger) -> None:
-    outcome = run(rates, SMOKE, ledger, SerialExecutor())
-    kept = ledger._database.execute("SELECT cell, block FROM blocks ORDER BY block").fetchall()
+    kept = ledger.ask("SELECT cell, block FROM blocks ORDER BY block")
     assert len(kept) == outcome.blocks
-    for cell, drawn in replicates(outcome).items():
-        assert [block for name, block in kept if name == cell] == list(range(drawn // 32))
+    for cell, count in drawn.items():
+        assert [block for name, block in kept if name == cell] == list(range(count // 32))
 
 
 def test_replicates_of_different_blocks_differ(ledger: Ledger) -> None:
@@ -102,7 +98,7 @@ def test_a_standing_control_draws_only_where_it_is_nearest_to_refutation(ledger:
     standing = replace(rates, controls=(rc.Control("half", "wrong in one cell", predict=wrong),))
     standing = replace(standing, rule=rc.ProportionDifference(rc.Region(-0.25, 0.25)))
     outcome = run(standing, SMOKE, ledger, SerialExecutor())
-    assert outcome.decision.verdict is rc.Verdict.SUPPORTED
+    assert outcome.decision.verdict is Verdict.SUPPORTED
     drawn = replicates(outcome)
     assert drawn["percent=62"] > drawn["percent=50"]
     region, inside = rc.Region(0.9, 1.1), part("a", 0.95, 1.05, rc.Region(0.9, 1.1))
@@ -112,7 +108,7 @@ def test_a_standing_control_draws_only_where_it_is_nearest_to_refutation(ledger:
 
 def part(name: str, low: float, high: float, region: rc.Region) -> Component:
     return Component(
-        name, (low + high) / 2, rc.Interval(low, high), region, "ratio", open_cells=(name,)
+        name, (low + high) / 2, Interval(low, high), region, "ratio", open_cells=(name,)
     )
 
 
@@ -142,10 +138,10 @@ def test_what_was_decided_stays_so() -> None:
     rule = Scripted([(inside, open_), (wide, closed)])
     scripted = replace(rates, rule=rule, controls=controls)
     first = decide(scripted, (), ALPHA)
-    assert first.verdict is rc.Verdict.INCONCLUSIVE
+    assert first.verdict is Verdict.INCONCLUSIVE
     assert first.open_cells == {"b"}
     second = decide(scripted, (), ALPHA, first)
-    assert second.verdict is rc.Verdict.SUPPORTED
+    assert second.verdict is Verdict.SUPPORTED
     assert second.components == (inside, closed)
     assert second.controls == {"early": (wrong,), "late": (wrong,)}
 
@@ -155,12 +151,12 @@ def test_support_takes_every_component_and_refutation_one() -> None:
     inside, out = part("a", 0.95, 1.05, region), part("b", 1.2, 1.3, region)
     wide = part("c", 0.5, 1.5, region)
 
-    def verdict(*parts: Component) -> rc.Verdict:
+    def verdict(*parts: Component) -> Verdict:
         return decide(replace(rates, rule=Scripted([parts]), controls=()), (), ALPHA).verdict
 
-    assert verdict(inside) is rc.Verdict.SUPPORTED
-    assert verdict(inside, wide) is rc.Verdict.INCONCLUSIVE
-    assert verdict(inside, wide, out) is rc.Verdict.REFUTED
+    assert verdict(inside) is Verdict.SUPPORTED
+    assert verdict(inside, wide) is Verdict.INCONCLUSIVE
+    assert verdict(inside, wide, out) is Verdict.REFUTED
 
 
 @dataclass(frozen=True)
@@ -171,15 +167,15 @@ class Levels(Method):
     exact = False
     guarantee = ""
 
-    def bounds(self, values: Array, alpha: float) -> rc.Interval:
+    def bounds(self, values: Array, alpha: float) -> Interval:
         self.asked.append(alpha)
         return rc.Student().bounds(values, alpha)
 
 
-def samples(*names: str, cells: int = 3) -> list[rc.Sample]:
+def samples(*names: str, cells: int = 3) -> list[Sample]:
     rng = np.random.default_rng(0)
     return [
-        rc.Sample(
+        Sample(
             rc.Cell(dim=2**i, width=3 ** (i % 2)),
             {name: rng.lognormal(0, 0.1, 50) for name in names},
         )
@@ -221,25 +217,22 @@ def test_a_winner_is_shown_at_alpha_over_points_and_refuted_by_any_rival() -> No
 
 
 def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
-    def data(ones: int) -> list[rc.Sample]:
-        found = []
-        for dim in (1, 2):
-            for pairs, count in ((10, 0), (14, ones)):
-                values = np.array([1.0] * count + [0.0] * (46 - count))
-                found.append(rc.Sample(rc.Cell(dim=dim, pairs=pairs), {"value": values}))
-        return found
-
+    one = np.array([1.0] * 41 + [0.0] * 5)
+    data = [
+        Sample(rc.Cell(dim=dim, pairs=pairs), {"value": values})
+        for dim in (1, 2)
+        for pairs, values in ((10, np.zeros(46)), (14, one))
+    ]
     rule = rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs")
-    [found, _] = rule.components(data(41), lambda _: 13.0, ALPHA)
-    assert math.log(2 / ALPHA) < rc.Betting().log_wealths(data(41)[1]["value"], 0.5)[0]
-    assert rc.Betting().log_wealths(data(41)[1]["value"], 0.5)[0] < math.log(4 / ALPHA)
+    [found, _] = rule.components(data, lambda _: 13.0, ALPHA)
+    assert math.log(2 / ALPHA) < rc.Betting().log_wealths(one, 0.5)[0] < math.log(4 / ALPHA)
     assert found.bounds.high == pytest.approx(14 / 13)
     assert found.interval.high == math.inf
 
 
 def test_the_target_of_a_ladder_is_the_rules_own() -> None:
     values = {"value": np.array([1.0] * 600 + [0.0] * 400)}
-    rungs = [rc.Sample(rc.Cell(pairs=pairs), values) for pairs in (10, 14)]
+    rungs = [Sample(rc.Cell(pairs=pairs), values) for pairs in (10, 14)]
     for target, bounds in ((0.5, (0.0, 10 / 12)), (0.7, (14 / 12, math.inf))):
         rule = rc.CriticalLocation(rc.Region(0.5, 2), scan="pairs", target=target)
         [found] = rule.components(rungs, lambda _: 12.0, ALPHA)
@@ -250,17 +243,17 @@ def test_the_target_of_a_ladder_is_the_rules_own() -> None:
 def test_an_identity_sees_a_single_error_of_either_sign(error: float) -> None:
     errors = np.array([error, *[0.0] * 99])  # whose mean is below the tolerance
     [found] = rc.Identity(1e-12).components(
-        [rc.Sample(rc.Cell(dim=2), {"error": errors})], None, ALPHA
+        [Sample(rc.Cell(dim=2), {"error": errors})], None, ALPHA
     )
-    assert found.verdict is rc.Verdict.REFUTED
+    assert found.verdict is Verdict.REFUTED
     assert found.estimate == abs(error)
 
 
 def test_a_tie_has_no_winner() -> None:
-    tied = rc.Sample(rc.Cell(dim=2), {"first": np.ones(4), "second": np.ones(4)})
+    tied = Sample(rc.Cell(dim=2), {"first": np.ones(4), "second": np.ones(4)})
     rule = rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic())
     [found] = rule.components([tied], lambda _: "first", ALPHA)
-    assert (found.interval, found.open_cells) == (rc.Interval(0.0, 1.0), ("dim=2",))
+    assert (found.interval, found.open_cells) == (Interval(0.0, 1.0), ("dim=2",))
 
 
 def test_exponents_are_those_of_a_jackknife() -> None:
@@ -272,7 +265,7 @@ def test_exponents_are_those_of_a_jackknife() -> None:
 
     every = np.arange(12)
     pseudo = [12 * exponent(every) - 11 * exponent(np.delete(every, i)) for i in every]
-    evidence = [rc.Sample(rc.Cell(dim=dim), {"value": x}) for dim, x in ((1, one), (2, two))]
+    evidence = [Sample(rc.Cell(dim=dim), {"value": x}) for dim, x in ((1, one), (2, two))]
     [found] = rc.Exponents({"dim": 0.0}, 0.5).components(evidence, None, ALPHA)
     assert found.estimate == pytest.approx(np.mean(pseudo))
     assert found.bounds.low == pytest.approx(rc.Student().bounds(np.array(pseudo), ALPHA).low)
@@ -281,8 +274,8 @@ def test_exponents_are_those_of_a_jackknife() -> None:
 def test_groups_average_as_many_replicates_as_all_their_cells_have() -> None:
     long, short = np.linspace(0, 2, 101), np.linspace(0.5, 1.5, 51)
     evidence = [
-        rc.Sample(rc.Cell(dim=2), {"value": long}),
-        rc.Sample(rc.Cell(dim=4), {"value": short}),
+        Sample(rc.Cell(dim=2), {"value": long}),
+        Sample(rc.Cell(dim=4), {"value": short}),
     ]
     [found] = rc.MeanRatio(rc.Region(0.5, 1.5), by=()).components(evidence, lambda _: 1.0, ALPHA)
     assert found.estimate == pytest.approx((long[:51].mean() + short.mean()) / 2)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 import torch
 
 from simulation.attention import sampling
-from simulation.lower_bound import gradient_channel
+from simulation.lower_bound import erasure_channel, gradient_channel
 from simulation.lower_bound.estimators import (
     PANEL,
     cancellation,
@@ -125,6 +126,33 @@ def test_one_round_of_cancellation_is_linear() -> None:
     torch.testing.assert_close(first, 4 * ridge.linear_mmse(observation))
 
 
+def test_further_rounds_take_more_of_the_interference_away() -> None:
+    seen = gradient_channel.gaussian(generators(8), vocab_size=64, length=4, samples=1024, dim=20)
+    shares = []
+    for rounds in (1, 2, 12):
+        labels = decoding.greedy(cancellation.scores(seen.observation, rounds=rounds))
+        shares.append(float((labels == seen.permutation).double().mean()))
+    assert shares[0] < shares[1] - 0.05
+    assert shares[1] < shares[2] - 0.1
+
+
+@pytest.mark.parametrize("channel", [gradient_channel.discrete, gradient_channel.gaussian])
+def test_tiles_change_no_gradient(
+    channel: Callable[..., gradient_channel.Instance], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = channel(generators(3), **SIZES).observation.gradient
+    for tile in (1, 2 * SIZES["samples"] * SIZES["length"]):
+        monkeypatch.setattr(gradient_channel, "TOKENS", tile)
+        torch.testing.assert_close(channel(generators(3), **SIZES).observation.gradient, whole)
+
+
+def test_a_map_that_is_not_revealed_is_guessed() -> None:
+    found = [erasure_channel.guess(generators(400), vocab_size=5, chance=p) for p in (0.0, 0.5, 1)]
+    shares = [float(guesses.accuracy.mean()) for guesses in found]
+    assert shares == pytest.approx([0.2, 0.6, 1], abs=0.1)
+    assert float(found[1].exact.mean()) == pytest.approx(0.5, abs=0.1)
+
+
 def test_assignment_is_the_best_one_to_one_map() -> None:
     scores = torch.from_numpy(np.random.default_rng(1).standard_normal((4, 5, 5)))
     labels = decoding.assignment(scores)
@@ -175,50 +203,44 @@ def test_posterior_of_one_sequence_is_proportional_to_the_occurrences() -> None:
         np.testing.assert_allclose(posterior.chances[r], expected)
 
 
-TINY: dict[str, Any] = {
-    "vocab_size": 3,
-    "length": 2,
-    "samples": 2,
-    "dim": 1,
-    "embeddings": "gaussian",
-}
+def tiny(count: int, vocab_size: int, samples: int) -> tuple[Observation, sampling.Batch]:
+    sizes: dict[str, Any] = {"vocab_size": vocab_size, "length": 2, "samples": samples, "dim": 1}
+    seen = gradient_channel.discrete(generators(count), **sizes, embeddings="gaussian")
+    return seen.observation, sampling.draw(generators(count), **sizes, embeddings="gaussian")
 
 
-def tiny(count: int) -> tuple[Observation, sampling.Batch]:
-    seen = gradient_channel.discrete(generators(count), **TINY)
-    return seen.observation, sampling.draw(generators(count), **TINY)
-
-
-def table_of(tokens: Integers, labels: Integers) -> bytes:
+def table_of(tokens: Integers, labels: Integers, size: int) -> bytes:
     """What centring leaves of the counts by label and token."""
-    table = np.zeros((3, 3), dtype=np.int64)
+    table = np.zeros((size, size), dtype=np.int64)
     np.add.at(table, (np.repeat(labels, 2), tokens.ravel()), 1)
     return bytes((table - table.min(0)).tobytes())
 
 
-def test_exact_arithmetic_is_bayes_rule_by_enumeration() -> None:
-    """Every batch of two sequences of three tokens, under every map."""
-    maps = list(itertools.permutations(range(3)))
-    sequences = list(itertools.product(range(3), repeat=2))
+@pytest.mark.parametrize(("size", "samples"), [(3, 2), (2, 4)])
+def test_exact_arithmetic_is_bayes_rule_by_enumeration(size: int, samples: int) -> None:
+    """Every batch of sequences of two tokens, under every map. Four samples of two labels leave
+    counts that centring takes away."""
+    maps = list(itertools.permutations(range(size)))
+    sequences = list(itertools.product(range(size), repeat=2))
     chances: dict[bytes, npt.NDArray[np.float64]] = {}
     for index, labels in enumerate(maps):
-        for batch in itertools.product(sequences, repeat=2):
-            for positions in itertools.product(range(2), repeat=2):
+        for batch in itertools.product(sequences, repeat=samples):
+            for positions in itertools.product(range(2), repeat=samples):
                 informative = [s[p] for s, p in zip(batch, positions, strict=True)]
-                key = table_of(np.array(batch), np.array([labels[x] for x in informative]))
-                chances.setdefault(key, np.zeros(6))[index] += 1
+                key = table_of(np.array(batch), np.array([labels[x] for x in informative]), size)
+                chances.setdefault(key, np.zeros(len(maps)))[index] += 1
 
-    observation, batch_seen = tiny(40)
+    observation, seen = tiny(40, size, samples)
     guessed = exact_arithmetic.labels(observation).numpy()
     for r in range(40):
-        weights = chances[table_of(batch_seen.tokens[r].numpy(), batch_seen.labels[r].numpy())]
+        weights = chances[table_of(seen.tokens[r].numpy(), seen.labels[r].numpy(), size)]
         marginals = np.array(
-            [[weights @ (np.array(maps)[:, x] == k) for k in range(3)] for x in range(3)]
+            [[weights @ (np.array(maps)[:, x] == k) for k in range(size)] for x in range(size)]
         )
-        picked = marginals[np.arange(3), guessed[r]]
+        picked = marginals[np.arange(size), guessed[r]]
         np.testing.assert_allclose(picked, marginals.max(1))
 
 
 def test_different_tables_give_gradients_that_double_precision_tells_apart() -> None:
-    observation, _ = tiny(20)
+    observation, _ = tiny(20, 3, 2)
     assert float(exact_arithmetic.gap(observation).min()) > 1e-9

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -122,19 +124,21 @@ def test_matched_filter_without_noise_is_a_memory_trained_at_perfect_attention()
     )
 
 
-def test_critical_samples_give_half_accuracy() -> None:
+@pytest.mark.parametrize(
+    ("module", "accuracy", "hopeless"),
+    [
+        (linear_mmse, linear_mmse.linear_mmse_accuracy, 32),
+        (matched_filter, matched_filter.matched_filter_accuracy, 40),
+    ],
+)
+def test_critical_samples_give_half_accuracy(
+    module: Any, accuracy: Callable[[Problem], float], hopeless: int
+) -> None:
     problem = PROBLEM.replace(dim=96)
-    for module, accuracy in (
-        (linear_mmse, linear_mmse.linear_mmse_accuracy),
-        (matched_filter, matched_filter.matched_filter_accuracy),
-    ):
-        samples = round(module.critical_samples(problem))
-        assert accuracy(problem.replace(samples=samples)) == pytest.approx(0.5, abs=2e-3)
-
-
-def test_critical_samples_are_infinite_below_the_interference_limit() -> None:
-    assert matched_filter.critical_samples(PROBLEM.replace(dim=40)) == math.inf
-    assert linear_mmse.critical_samples(PROBLEM.replace(dim=32)) == math.inf
+    enough = problem.replace(samples=round(module.critical_samples(problem)))
+    assert accuracy(enough) == pytest.approx(0.5, abs=2e-3)
+    below = PROBLEM.replace(dim=hopeless)  # the interference alone leaves less than half
+    assert module.critical_samples(below) == math.inf
 
 
 def test_critical_samples_are_none_where_one_sample_per_token_suffices() -> None:

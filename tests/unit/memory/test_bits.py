@@ -56,14 +56,6 @@ def test_every_code_of_three_facts_by_hand() -> None:
     assert measured.best_code_accuracy(facts=3, outputs=2, bits=3) == 1.0
 
 
-def test_random_codes_have_the_predicted_mean() -> None:
-    sizes = {"facts": 8, "outputs": 3, "bits": 5}
-    found = measured.random_code_accuracy(generators(600), **sizes)
-    error = float(found.std()) / math.sqrt(600)
-    assert abs(float(found.mean()) - theory.random_code_accuracy(**sizes)) < 4 * error
-    assert theory.random_code_accuracy(facts=8, outputs=3, bits=0) == pytest.approx(1 / 3)
-
-
 def test_agreement_is_counted_beyond_a_byte() -> None:
     found = measured.random_code_accuracy(generators(20), facts=600, outputs=2, bits=1)
     expected = theory.random_code_accuracy(facts=600, outputs=2, bits=1)
@@ -82,7 +74,7 @@ def test_quantised_weights_take_few_values() -> None:
         assert np.unique(measured.quantise(weights, bits).numpy()).size == 2**bits
     fine = measured.quantise(weights, 10) * 3 * weights.std() / 2**9
     inside = weights.abs() < 2.9 * weights.std()
-    assert torch.allclose(fine[inside], weights[inside], atol=0.01)
+    assert torch.allclose(fine[inside], weights[inside], atol=0.0035)
 
 
 def test_fine_weights_recall_like_a_plain_memory() -> None:

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -31,25 +32,22 @@ def test_frequencies_are_a_power_law_that_adds_up() -> None:
         zipf.frequencies(5, 1.0)
 
 
-def test_ample_dimension_leaves_the_guessed_tail() -> None:
-    errors = zipf.error(generators(30), stored=20, labels=5, dim=2000, alpha=2.0)
-    tail = 1 - zipf.frequencies(20, 2.0).sum()
-    assert float(errors.mean()) == pytest.approx(0.8 * tail, rel=0.05)
-
-
-def test_no_sample_stores_little() -> None:
-    errors = zipf.error(generators(400), stored=10, labels=5, dim=64, alpha=2.0, samples=1)
-    # The one token that was seen is known, and everything else is guessed.
-    p = zipf.frequencies(10**5, 2.0)
-    assert float(errors.mean()) == pytest.approx(0.8 * (1 - (p**2).sum()), abs=0.05)
-
-
-def test_what_was_seen_often_is_stored() -> None:
-    setting: dict[str, Any] = {"stored": 3, "labels": 3, "dim": 500, "alpha": 2.0}
-    seen = zipf.error(generators(20), **setting, samples=220)
-    tail = 1 - zipf.frequencies(3, 2.0).sum()
-    # The first token is seen 134 times: more than a byte counts.
-    assert float(seen.mean()) == pytest.approx(2 / 3 * tail, abs=0.05)
+@pytest.mark.parametrize(
+    ("count", "stored", "dim", "samples", "expected"),
+    [
+        (30, 20, 2000, None, lambda p: 0.8 * (1 - p.sum())),  # ample: the tail is guessed
+        (400, 10, 64, 1, lambda p: 0.8 * (1 - (p**2).sum())),  # one token was seen
+        (20, 3, 500, 220, lambda p: 0.8 * (1 - p.sum())),  # the first is seen 134 times: no byte
+    ],
+)
+def test_what_was_not_stored_is_guessed(
+    count: int, stored: int, dim: int, samples: int | None, expected: Callable[[Any], float]
+) -> None:
+    errors = zipf.error(
+        generators(count), stored=stored, labels=5, dim=dim, alpha=2.0, samples=samples
+    )
+    shown = zipf.frequencies(10**5 if samples == 1 else stored, 2.0)
+    assert float(errors.mean()) == pytest.approx(expected(shown), abs=0.05 if samples else 0.002)
 
 
 @pytest.mark.parametrize("more", [{}, {"samples": 60}, {"power": 0.5}])

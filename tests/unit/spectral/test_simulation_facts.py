@@ -110,7 +110,7 @@ def test_coordinates_of_the_start_are_what_it_was_made_of(turned: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "index"), [("ov", (0, 1, 2)), ("kq", (0, 1, 5)), ("kq", (0, 2, 0))]
+    ("table", "index"), [("ov", (0, 1, 2)), ("kq", (0, 1, 5)), ("kq", (0, 3, 5)), ("kq", (0, 2, 0))]
 )
 def test_whatever_is_off_the_manifold_is_seen(table: str, index: tuple[int, ...]) -> None:
     task = Facts(S, R)

@@ -108,10 +108,10 @@ def test_clock_grows_by_a_twentieth() -> None:
 
 
 def test_learning_time_interpolates() -> None:
-    odds = torch.tensor([[-1.0, 0.0], [1.0, 0.0], [3.0, 8.0]], dtype=torch.float64)
+    odds = torch.tensor([[-1.0, 0, 0], [1, 0, 5], [3, 8, 8]], dtype=torch.float64)
     times = [0.0, 10.0, 30.0]
     level = 1 / (1 + math.exp(2.0))
-    assert flows.learning_time(odds, times, level).tolist() == pytest.approx([20, 15])
+    assert flows.learning_time(odds, times, level).tolist() == pytest.approx([20, 15, 4])
     for error in (0.001, 0.9):
         with pytest.raises(ValueError, match="train longer"):
             flows.learning_time(odds, times, error)
@@ -138,18 +138,16 @@ def test_momentum_looks_ahead() -> None:
     assert torch.allclose(path[2].kq, two)
 
 
-def test_large_batches_are_the_population() -> None:
+def test_every_step_has_a_batch_of_its_own() -> None:
     task = Facts(3, 2)
-    start = task.start(0.2, 0.4)
-    ends = [
-        end(
-            flows.one_step_at_a_time(
-                task, start, flows.identity, rate=0.5, steps=3, batch=batch, rngs=generators(1)
-            )
-        ).ov
-        for batch in (None, 10**8)
-    ]
-    assert torch.allclose(ends[0], ends[1], atol=1e-3 * (ends[0] - start.ov).abs().max().item())
+    weights, (rng,) = task.start(0.2, 0.4), generators(1)
+    path = flows.one_step_at_a_time(
+        task, weights, flows.identity, rate=0.5, steps=3, batch=1000, rngs=generators(1)
+    )
+    for found in path:
+        assert torch.allclose(found.ov, weights.ov, atol=1e-14)
+        often = rng.multinomial(1000, [1 / 6] * 6).reshape(1, 3, 2) / 1000
+        weights = weights.moved(task.gradient(weights, torch.from_numpy(often)), 0.5)
 
 
 def test_adam_leaves_alone_what_is_zero() -> None:

@@ -78,13 +78,13 @@ class Rule(ABC):
 
     @property
     def exact(self) -> bool:
-        """Whether the verdict's guarantee is exact, at all looks at once."""
+        """Whether the verdict's guarantee is exact."""
         return self.method.exact
 
     @property
     def anytime(self) -> bool:
         """Whether the guarantee holds at all looks at once: then looks cost no part of alpha."""
-        return self.exact
+        return self.exact and self.method.anytime
 
     def with_method(self, method: Method) -> Rule:
         """The rule with means bounded in another way."""

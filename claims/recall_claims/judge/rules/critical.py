@@ -10,8 +10,8 @@ one test, however many rungs there are. Rungs and regions were fixed beforehand,
 test starts: at the rung just inside the region's edge. Any region may be judged so: the claim's, a
 control's, a falsified theory's.
 
-Of whole numbers, the one just inside an edge supports and the one just outside refutes; a crossing
-in between stays inconclusive. The rule puts both on every ladder.
+Where the parameter is a whole number, the last one inside an edge supports and the first one
+outside refutes; a crossing between the two stays inconclusive. The rule puts both on every ladder.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class _LadderRule(Rule):
     """What rules about critical values share; their fields are their own."""
 
     scan: str
-    target: float
+    target: float | str
     observable: str
     rising: bool
     predicts_location: ClassVar[bool] = True
@@ -188,7 +188,12 @@ class _LadderRule(Rule):
         """The ladders, in the order of the cells."""
         for members in ladders([sample.cell for sample in evidence], self.scan):
             rungs = [evidence[i] for i in members]
-            yield Ladder(rungs, self.scan, self.target, self.observable, self.rising)
+            target = self.target_of(rungs[0].cell)
+            yield Ladder(rungs, self.scan, target, self.observable, self.rising)
+
+    def target_of(self, cell: Cell) -> float:
+        """The target of a cell's ladder."""
+        return cell.number(self.target) if isinstance(self.target, str) else self.target
 
 
 @dataclass(frozen=True)
@@ -199,12 +204,13 @@ class CriticalLocation(_LadderRule):
 
     `CriticalLocation(Region(0.9, 1.1), scan="dim")`: at fixed other parameters, the success rate
     rises through one half at a dim within 10 per cent of the predicted one. `rising=False` if it
-    falls. A ladder of whole numbers gets the two next to each edge of its region as rungs.
+    falls. `target="level"`: through the parameter `level` of each ladder. A ladder of whole numbers
+    gets the two next to each edge of its region as rungs, another one the edges themselves.
     """
 
     region: Region
     scan: str = "samples"
-    target: float = 0.5
+    target: float | str = 0.5
     observable: str = "value"
     rising: bool = True
     scale: ClassVar[Scale] = "ratio"
@@ -215,9 +221,10 @@ class CriticalLocation(_LadderRule):
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)
-        if not 0 < self.target < 1:
-            raise ClaimError(f"the target is a success rate in (0, 1), got {self.target}")
         for members in ladders(cells, self.scan):
+            target = self.target_of(cells[members[0]])
+            if not 0 < target < 1:
+                raise ClaimError(f"the target is a success rate in (0, 1), got {target}")
             values = [number(predict, cells[i]) for i in members]
             if min(values) <= 0 or max(values) > min(values) * (1 + 1e-9):
                 raise ClaimError(
@@ -228,12 +235,15 @@ class CriticalLocation(_LadderRule):
     def completed(self, cells: Sequence[Cell], predict: Predict | None) -> tuple[Cell, ...]:
         found = list(cells)
         for members in ladders(cells, self.scan):
-            first = cells[members[0]]
-            if all(isinstance(cells[i][self.scan], int) for i in members):
-                edges = self._edges(number(predict, first))
-                more = [first.replace(**{self.scan: rung}) for edge in edges for rung in edge]
-                found += [cell for cell in dict.fromkeys(more) if cell not in found]
-        return tuple(found)
+            first, rungs = cells[members[0]], [cells[i][self.scan] for i in members]
+            critical, more = number(predict, first), list[float]()
+            if all(isinstance(rung, int) for rung in rungs):
+                more = [rung for pair in self._edges(critical) for rung in pair]
+            else:
+                ends = self._ends(critical)
+                more = [e for e in ends if not np.isclose(e, rungs, rtol=HAIR, atol=0).any()]
+            found += [first.replace(**{self.scan: rung}) for rung in more]
+        return tuple(dict.fromkeys(found))
 
     def decidable(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         for members in ladders(cells, self.scan):
@@ -267,7 +277,7 @@ class CriticalLocation(_LadderRule):
             region = self._scaled(number(predict, one.samples[0].cell))
             for sample, rung in zip(one.samples, one.rungs, strict=True):
                 rate = self.method.bounds(sample[self.observable], alpha)
-                above, below = rate.low / self.target - 1, 1 - rate.high / self.target
+                above, below = rate.low / one.target - 1, 1 - rate.high / one.target
                 if rung <= region.low:  # the crossing is to be above
                     worst = max(worst, above if self.rising else below)
                 elif rung >= region.high:
@@ -301,13 +311,16 @@ class CriticalLocation(_LadderRule):
         """The region of the critical value itself."""
         return Region(self.region.low * critical, self.region.high * critical)
 
+    def _ends(self, critical: float) -> list[float]:
+        """Edges of the region that a crossing may have."""
+        region = self._scaled(critical)
+        return [edge for edge in (region.low, region.high) if 0 < edge < math.inf]
+
     def _edges(self, critical: float) -> list[tuple[int, int]]:
         """For each edge of the region, the whole numbers next to it, from 1; once if it is one."""
-        region = self._scaled(critical)
         found = [
             (math.floor(edge * (1 + HAIR)), math.ceil(edge * (1 - HAIR)))
-            for edge in (region.low, region.high)
-            if 0 < edge < math.inf
+            for edge in self._ends(critical)
         ]
         return [pair for pair in found if pair[0] > 0]
 
@@ -327,7 +340,7 @@ class CriticalExponents(_LadderRule, ExponentRule):
     """
 
     scan: str = "samples"
-    target: float = 0.5
+    target: float | str = 0.5
     rising: bool = True
     estimand: ClassVar[str] = (
         "Least-squares exponents of critical values, bounded by the rungs between which monotone "

@@ -23,6 +23,7 @@ class Massart(Method):
     """
 
     exact: ClassVar[bool] = True
+    anytime: ClassVar[bool] = False
     guarantee: ClassVar[str] = (
         "The inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant: each interval "
         "misses with probability at most its level, which the looks share."
@@ -51,10 +52,6 @@ class Law(Rule):
     scale: ClassVar[Scale] = "probability"
     estimand: ClassVar[str] = "The largest difference of observed and predicted distribution."
     method: ClassVar[Massart] = Massart()
-
-    @property
-    def anytime(self) -> bool:
-        return False
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)

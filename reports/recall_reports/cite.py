@@ -1,34 +1,46 @@
-"""The report of a run as an RO-Crate: which software made which files, when, from what.
+"""A run as other programs cite and sign it.
 
-The profile is Process Run Crate 0.5 (https://w3id.org/ro/wfrun/process/0.5) on RO-Crate 1.1. The
-JSON is short enough to be written here, so that nobody has to install a library for it.
+`ro-crate-metadata.json` says which software made which files, when and from what: Process Run Crate
+0.5 (https://w3id.org/ro/wfrun/process/0.5) on RO-Crate 1.1, short enough to be written here.
+
+`test-result.json` is an in-toto statement that somebody may sign. Its predicate is
+https://in-toto.io/attestation/test-result/v0.1: a claim that came out as expected has passed, one
+that is INCONCLUSIVE or EXPLORED is a warning, one that came out otherwise has failed. Claims that
+were not run are in none of the lists.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from recall_reports import summary
-from recall_reports.record import Record
+from recall_reports.record import Claim, Record
 
 CRATE = "https://w3id.org/ro/crate/1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENSE = "https://spdx.org/licenses/MIT"
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
 KINDS = {".json": "application/json", ".html": "text/html", ".md": "text/markdown"}
 KINDS |= {".svg": "image/svg+xml"}
 
 
-def render(record: Record, files: Iterable[Path]) -> str:
-    """`ro-crate-metadata.json` of a report that consists of these files."""
-    return json.dumps(crate(record, files), indent=1, ensure_ascii=False) + "\n"
+def render(record: Record, files: Sequence[Path]) -> dict[str, str]:
+    """The texts that cite a report that consists of these files, by name of file."""
+    made = {"ro-crate-metadata.json": crate, "test-result.json": statement}
+    return {
+        name: json.dumps(make(record, files), indent=1, ensure_ascii=False) + "\n"
+        for name, make in made.items()
+    }
 
 
-def crate(record: Record, files: Iterable[Path]) -> dict[str, Any]:
-    """The same as plain types."""
+def crate(record: Record, files: Sequence[Path]) -> dict[str, Any]:
+    """The report as an RO-Crate."""
     suite, run = record.suite, f"#run-{record.suite.tier}-{record.suite.seed}"
     named = [{"@id": path.name} for path in files]
     parts = [
@@ -106,3 +118,36 @@ def _later(started: str, seconds: float) -> str:
         )
     except (ValueError, OverflowError):
         return started
+
+
+def statement(record: Record, files: Sequence[Path]) -> dict[str, Any]:
+    """The report as a test result; the files are there."""
+    lists: dict[str, list[str]] = {"passed": [], "warned": [], "failed": []}
+    for claim in record.claims:
+        found = _result(claim)
+        if found:
+            lists[found].append(claim.id)
+    worst = next((name for name in ("failed", "warned") if lists[name]), "passed")
+    suite = record.suite
+    run = {"tier": suite.tier, "seed": suite.seed, "device": suite.device}
+    run |= {"command": suite.command, "commit": suite.commit, "versions": suite.versions}
+    return {
+        "_type": STATEMENT,
+        "subject": [{"name": path.name, "digest": {"sha256": _hash(path)}} for path in files],
+        "predicateType": PREDICATE,
+        "predicate": {
+            "result": worst.upper(),
+            "configuration": [{"name": "run", "annotations": run}],
+            **{f"{name}Tests": names for name, names in lists.items()},
+        },
+    }
+
+
+def _result(claim: Claim) -> str:
+    if claim.verdict == "INCONCLUSIVE" or claim.state == "EXPLORED":
+        return "warned"
+    return {"passed": "passed", "failed": "failed"}.get(claim.outcome, "")
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,1 +1,0 @@
-"""A run as other programs cite and sign it."""

@@ -1,0 +1,71 @@
+"""Perceptrons of random patterns: which labels some weights give, real ones or of one bit.
+
+n patterns in d dimensions are normal; a label and a pattern's sign are one, so that a pattern is
+given with its label in it.
+"""
+
+import itertools
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+Floats = NDArray[np.float64]
+
+
+def separable(patterns: Floats) -> bool:
+    """Whether some weights have a positive product with every row, by linear programming (HiGHS).
+
+    >>> separable(np.array([[1.0, 2.0], [-1.0, 1.0]])), separable(np.array([[1.0], [-1.0]]))
+    (True, False)
+
+    The largest margin of weights in the cube is 0 or, with room to spare, positive.
+    """
+    count, dim = patterns.shape
+    found = linprog(
+        np.append(np.zeros(dim), -1.0),
+        A_ub=np.column_stack([-patterns, np.ones(count)]),
+        b_ub=np.zeros(count),
+        bounds=[(-1, 1)] * dim + [(0, None)],
+    )
+    return bool(found.x[-1] > 1e-6)
+
+
+def random_labels(rngs: Sequence[np.random.Generator], *, patterns: int, dim: int) -> torch.Tensor:
+    """(R,): 1 where some weights are right on all patterns, else 0."""
+    found = [separable(rng.standard_normal((patterns, dim))) for rng in rngs]
+    return torch.tensor(found, dtype=torch.float64)
+
+
+def dichotomies(rngs: Sequence[np.random.Generator], *, patterns: int, dim: int) -> torch.Tensor:
+    """(R,): how many of all 2^n labels some weights give, with their opposites."""
+    found = []
+    for rng in rngs:
+        points = rng.standard_normal((patterns, dim))
+        signs = ((1.0, *rest) for rest in itertools.product((1.0, -1.0), repeat=patterns - 1))
+        found.append(2 * sum(separable(points * np.array(each)[:, None]) for each in signs))
+    return torch.tensor(found, dtype=torch.float64)
+
+
+def binary_patterns(
+    rngs: Sequence[np.random.Generator], *, dim: int, sequences: int = 16
+) -> torch.Tensor:
+    """(R,): patterns, one after another, until no weights of one bit are right on all; a mean."""
+    found = []
+    for rng in rngs:
+        counts = []
+        for _ in range(sequences):
+            left, count = _binary_weights(dim), -1
+            while len(left):
+                left, count = left[left @ rng.standard_normal(dim) > 0], count + 1
+            counts.append(count)
+        found.append(np.mean(counts))
+    return torch.tensor(found, dtype=torch.float64)
+
+
+@lru_cache(maxsize=4)
+def _binary_weights(dim: int) -> Floats:
+    return np.array(list(itertools.product((1.0, -1.0), repeat=dim)))

@@ -1,0 +1,64 @@
+"""Muon as it is used, on the memory of `softmax_memory`: momentum, batches, embeddings, no SVD."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from simulation.embeddings import unit_vectors
+from simulation.spectral.flows import polar
+from simulation.spectral.softmax_memory import Memory, Rule
+
+
+@dataclass(frozen=True)
+class Muon:
+    """What is used in place of the exact sign of the whole gradient.
+
+    Attributes:
+        rule: the direction that a mean of gradients gives.
+        momentum: share of the old mean in the new one.
+        batch: items drawn for a step, as often as they occur; all of them if not given.
+        dim: of random unit vectors as queries and answers, at least as many as items; orthonormal
+            ones if not given.
+    """
+
+    rule: Rule = polar
+    momentum: float = 0.0
+    batch: int | None = None
+    dim: int | None = None
+
+    def excess(
+        self, memory: Memory, rngs: Sequence[np.random.Generator], *, rate: float, count: int
+    ) -> Tensor:
+        """(R,): the excess loss after some steps from W = 0."""
+        labels, items = memory.labels, memory.frequencies.numel()
+        queries, answers = (self._embedded(rngs, labels) for _ in range(2))
+        weights = mean = torch.zeros_like(answers.mT @ queries)
+        for step in range(count + 1):
+            scores = answers @ weights @ queries.mT
+            if step == count:
+                break
+            often = memory.frequencies
+            if self.batch is not None:
+                chances = memory.frequencies.double().cpu().numpy()
+                drawn = [rng.multinomial(self.batch, chances / chances.sum()) for rng in rngs]
+                often = torch.from_numpy(np.stack(drawn)).to(labels)[:, None] / self.batch
+                often = often.expand(-1, items, -1)
+            new = answers.mT @ ((labels - scores.softmax(1)) * often) @ queries
+            mean = self.momentum * mean + (1 - self.momentum) * new
+            weights = weights + rate * self.rule(mean)
+        entropy = -torch.special.xlogy(labels, labels).sum(0)
+        cross = -(labels * scores.log_softmax(1)).sum(1)
+        found: Tensor = (cross - entropy) @ memory.frequencies
+        return found
+
+    def _embedded(self, rngs: Sequence[np.random.Generator], like: Tensor) -> Tensor:
+        """(R, K, K): in coordinates of the space that they span, which no step leaves."""
+        items = like.shape[0]
+        if self.dim is None:
+            return torch.eye(items).to(like).expand(len(rngs), items, items)
+        vectors = np.stack([unit_vectors(rng, items, self.dim) for rng in rngs])
+        triangular: Tensor = torch.linalg.qr(torch.from_numpy(vectors).mT)[1]
+        return triangular.mT.to(like)

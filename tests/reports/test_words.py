@@ -1,0 +1,65 @@
+"""Words that all forms share; most are in `golden/words.txt`, `claims.txt` and `outcomes.txt`."""
+
+from typing import Any
+
+from recall_reports import failure, phrases, summary
+from tests.reports import builders
+from tests.reports.golden import of_states
+
+
+def test_every_state_has_a_symbol_of_its_own() -> None:
+    assert len(set(phrases.SYMBOLS.values())) == len(phrases.SYMBOLS)
+
+
+def test_a_hundred_components_are_not_compared_each_with_each() -> None:
+    asked: list[str] = []
+
+    class Counted(dict[str, int | float | str | bool]):
+        def get(self, key: str, default: Any = None) -> Any:
+            asked.append(key)
+            return super().get(key, default)
+
+    settings = [Counted(length=8, dim=dim) for dim in range(1, 101)]
+    parts = [builders.component("some", 1.0, 0.1, (0.8, 1.2), params) for params in settings]
+    names = phrases.component_names(builders.claim("A.some", "Some", parts))
+    assert names[-1] == "d = 100"
+    assert len(asked) <= 200
+
+
+def test_a_loose_bound_is_told_as_the_reason_why_a_control_stands() -> None:
+    one = builders.component("mean", 0.1, 0.01, (None, 0.5))
+    half = builders.control("half", "half the bound", 0.1, 0.01, (None, 0.25))
+    bounded = builders.claim("A.some", "Some", [one], controls=[half], verdict="INCONCLUSIVE")
+    reason = "; a bound that is loose leaves room for half: plant an error that moves it past"
+    assert reason in failure.message(bounded, 1e-6, 1e-3)
+    half.region = builders.control("half", "", 0.1, 0.01, (0.0, 0.25)).region
+    assert reason not in failure.message(bounded, 1e-6, 1e-3)
+
+
+def test_the_most_telling_claim() -> None:
+    """What failed, then theorems; of these constants before exponents, and the sharpest."""
+    claims = of_states("nBdsssr").claims
+    claims[3].rule.scale = "exponent"
+    for claim, resolution in zip(claims[3:6], (0.01, 0.2, 0.05), strict=True):
+        claim.resolution = resolution
+    claims[0].components = []
+    order = []
+    while (found := summary.telling(claims)) is not None:
+        order.append(found.id)
+        claims.remove(found)
+    assert order == ["r6", "s5", "s4", "s3", "d2", "B1"]
+
+
+def test_assumptions_meet_theorems() -> None:
+    report = of_states("BSBBs")
+    named = ("one head: two", "plateau"), ("frozen: learned", "plateau"), ("one head: two", "order")
+    for claim, relaxes in zip(report.claims, named, strict=False):
+        claim.relaxes = relaxes
+    found = summary.assumptions(report.claims)["A"]
+    assert {
+        row: {name: [c.id for c in cell] for name, cell in cells.items()}
+        for row, cells in found.items()
+    } == {
+        "one head: two": {"plateau": ["B0"], "order": ["B2"]},
+        "frozen: learned": {"plateau": ["S1"], "order": []},
+    }

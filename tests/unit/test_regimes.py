@@ -1,0 +1,68 @@
+"""No regime asks the law that is tried in it: a wrong law would leave out what refutes it."""
+
+import random
+import sys
+from collections.abc import Callable
+from inspect import unwrap
+from types import CodeType, FrameType
+
+import pytest
+
+from recall_claims import Cell, Claim, Regime
+from recall_claims.declare.source import On
+from recall_claims.predictions import predictions
+from tests.every_claim import imported
+
+SEARCHED = {name: claim for name, claim in imported().items() if claim.regime and claim.predict}
+LAWS: dict[CodeType, str] = {unwrap(one.function).__code__: one.name for one in predictions()}
+
+
+def called(run: Callable[..., object]) -> list[str]:
+    """The registered laws that a call asks for itself, not by way of another law."""
+    for entry in predictions():
+        getattr(entry.function, "cache_clear", lambda: None)()
+    found, active = [], 0
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        nonlocal active
+        if frame.f_code in LAWS and event in ("call", "return"):
+            if event == "call" and not active:
+                found.append(LAWS[frame.f_code])
+            active += 1 if event == "call" else -1
+
+    sys.setprofile(watch)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def law(claim: Claim, cell: Cell) -> list[str]:
+    """What a claim predicts by."""
+    assert claim.predict is not None
+    if isinstance(claim.predict, On) and claim.predict.entry:
+        return [claim.predict.entry.name]
+    return called(lambda: claim.predict and claim.predict(cell))
+
+
+def asked(regime: Regime, tries: int = 400) -> tuple[set[str], Cell]:
+    """Laws that a regime asks for at random points until some are inside, and one of these."""
+    draws = random.Random(0)
+    found, inside = set(), []
+    for _ in range(tries):
+        cell = Cell(**{name: draws.choice(v.steps) for name, v in regime.ranges.items()})
+        held: list[bool] = []
+        found |= {*called(lambda held=held, cell=cell: held.append(regime.searchable(cell)))}
+        inside += [cell] * any(held)
+        if len(inside) > 2:
+            break
+    return found, (inside or [cell])[0]
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_no_regime_asks_the_law_that_is_tried_in_it(name: str) -> None:
+    claim = SEARCHED[name]
+    assert claim.regime is not None
+    found, cell = asked(claim.regime)
+    assert not found & {*law(claim, cell)}

@@ -1,0 +1,90 @@
+r"""How many random patterns a perceptron separates: what one output bit can ask of its weights.
+
+The sign of $w\cdot x$ has to be right for n patterns x in general position, whose labels are
+random; d weights. Each pattern is one bit, so that n/d is bits a weight.
+
+**Real weights** (Cover 1965). A new point lies on the boundary of some of the dividing hyperplanes,
+which then divide the others in a space of one dimension less: $C(n+1,d)=C(n,d)+C(n,d-1)$. So
+$C(n,d)=2\sum_{k<d}\binom{n-1}k$, and of the $2^n$ dichotomies the share
+
+$$ P(n,d) = P(X\le d-1),\qquad X\sim\mathrm{Bin}(n-1,\tfrac12), $$
+
+is separable: one half at n = 2d, whatever d. Gardner's volume vanishes there, too.
+
+**Binary weights** (Krauth and Mezard 1989). Of $2^d$ weights a share $2^{-n}$ is right on average;
+that mean is carried by rare patterns. The typical entropy of solutions, a weight, at n = a d is in
+the replica-symmetric ansatz
+
+$$ s = -\frac{\hat q(1-q)}2 + E\log2\cosh(\sqrt{\hat q}z) + a\,E\log H(u),\quad
+   u=\sqrt{\frac q{1-q}}\,z, $$
+
+$z$ standard normal and $H$ its tail, stationary where $q=E\tanh^2(\sqrt{\hat q}z)$ and
+$\hat q=\frac a{1-q}E(\varphi(u)/H(u))^2$. Capacity is where s = 0.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from scipy import special, stats
+
+from recall_claims import Regime, log_integers, prediction
+from theory.laws import crossing, quadrature
+
+PATTERNS = Regime(
+    "from half to twice the capacity",
+    {"patterns": log_integers(2, 64), "dim": log_integers(1, 32)},
+    holds=lambda cell: cell["dim"] <= cell["patterns"] <= 4 * cell["dim"],
+    size=lambda cell: cell["patterns"] * cell["dim"],
+    largest=1024,
+)
+"""Where `separable_share` states its error."""
+
+
+@prediction(
+    latex=r"P = 2^{1-n}\sum_{k<d}\binom{n-1}k",
+    source="Cover 1965, G1",
+    provenance="reported",
+    error="exact",
+    regime=PATTERNS,
+)
+def separable_share(patterns: int, dim: int) -> float:
+    """Share of dichotomies, of points in general position, that a hyperplane makes. Exact.
+
+    >>> round(separable_share(16, 8), 9)
+    0.5
+    """
+    if patterns < 1 or dim < 1:
+        raise ValueError(f"{patterns} patterns in dim {dim}: give at least 1 of each")
+    return float(stats.binom.cdf(dim - 1, patterns - 1, 0.5))
+
+
+@prediction(latex=r"n = 2d", source="Cover 1965, G1; Gardner 1988, G2", provenance="reported")
+def capacity(dim: int) -> float:
+    """Patterns of which every second set is separable."""
+    return 2.0 * dim
+
+
+@prediction(latex=r"s(\alpha_c) = 0", source="Krauth and Mezard 1989, G3", provenance="reported")
+@lru_cache
+def binary_capacity() -> float:
+    """Limit of n/d up to which some weights of one bit are right: 0.833, a replica calculation.
+
+    >>> round(binary_capacity(), 4)
+    0.8331
+    """
+    return crossing.root(binary_entropy, 0.5, 1.0, level=0.0, tolerance=1e-8)
+
+
+def binary_entropy(load: float) -> float:
+    """The typical logarithm of the number of right binary weights, a weight, at n/d = load."""
+    z, weights = quadrature.normal(120)
+    overlap, before = 0.5, 0.0
+    while abs(overlap - before) > 1e-13:
+        u = math.sqrt(overlap / (1 - overlap)) * z
+        hazard = np.exp(stats.norm.logpdf(u) - special.log_ndtr(-u))
+        field = math.sqrt(load / (1 - overlap) * float(weights @ hazard**2)) * z
+        before, overlap = overlap, float(weights @ np.tanh(field) ** 2)
+    conjugate = load / (1 - overlap) * float(weights @ hazard**2)
+    free = np.logaddexp(field, -field) + load * special.log_ndtr(-u)
+    return float(weights @ free) - conjugate * (1 - overlap) / 2
