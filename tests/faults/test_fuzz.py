@@ -68,8 +68,9 @@ def test_options(given_options: dict[str, str], tmp_path: Path) -> None:
     for name in ("--tier", "--inconclusive"):  # of which argparse takes the declared ones alone
         given_options.pop(name, None)
     option = DEFAULTS | given_options
+    asked = SimpleNamespace(keyword="", deselect=None)
     config: Any = SimpleNamespace(
-        getoption=option.__getitem__, rootpath=tmp_path, option=SimpleNamespace()
+        getoption=option.__getitem__, rootpath=tmp_path, option=asked, args=[]
     )
     try:
         session = ClaimSession(config)
