@@ -1,5 +1,7 @@
 """Write a paper's first claim, ask a formula, certify claims, keep a ledger, audit evidence."""
 
+from __future__ import annotations
+
 import argparse
 import importlib.util
 import json
@@ -9,10 +11,10 @@ from collections.abc import Sequence
 from datetime import date
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
-from recall_claims.audit import command as auditing
 from recall_claims.declare.papers import papers
 from recall_claims.errors import LedgerError, SimulationError
 from recall_reports.errors import ReportError
@@ -37,16 +39,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{folder}: judge it with `pytest {folder}`, then make it yours")
         elif options.command == "predict":
             _predict(options)
+        elif options.command == "ledger":
+            _look_after(options)
         elif options.command == "certify":
-            from recall_claims.certify import command  # loads torch
+            from recall_claims.certify import command  # loads torch, as the others do
 
             return command.main(options)
-        elif options.command == "bundle":
-            return auditing.bundle(options)
-        elif options.command == "audit":
-            return auditing.audit(options)
         else:
-            _look_after(options)
+            from recall_claims.audit import command as auditing
+
+            return auditing.bundle(options) if "out" in options else auditing.audit(options)
     except (OSError, ValueError, LedgerError, ReportError, SimulationError) as error:
         print(f"recall_claims: {clean(str(error))}", file=sys.stderr)
         return 2
@@ -54,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _predict(options: argparse.Namespace) -> None:
-    from recall_claims import ask  # loads torch
+    from recall_claims import ask
 
     sys.path.insert(0, "")  # as `python -m` does: the theory is a package of this folder
     if options.prediction is None:
@@ -70,7 +72,7 @@ def _predict(options: argparse.Namespace) -> None:
 
 
 def _look_after(options: argparse.Namespace) -> None:
-    from recall_claims.evidence.merging import merge  # loads torch
+    from recall_claims.evidence.merging import merge
     from recall_claims.plugin import housekeeping
 
     if options.do == "merge":
@@ -110,94 +112,105 @@ def new(name: str, parent: Path) -> Path:
     return folder
 
 
+FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+FOLDER: dict[str, Any] = {"type": Path, "default": Path("claims")}
+DEFAULT = "(%(default)s)"
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m recall_claims", description=__doc__, epilog=EPILOG
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("new", help="write a paper to a new folder")
-    command.add_argument("name", help="name of the paper and of its folder; a Python identifier")
-    command.add_argument(
-        "--to", type=Path, default=Path(), metavar="DIR", help="where the folder goes (default: .)"
-    )
+
+    new = commands.add_parser("new", help="write a paper to a new folder")
+    new.add_argument("name", help="name of the paper and of its folder; a Python identifier")
+    where = "where the folder goes (default: .)"
+    new.add_argument("--to", type=Path, default=Path(), metavar="DIR", help=where)
+
     certify = commands.add_parser(
         "certify", help="compute how often each claim's verdict errs, and how often it decides"
     )
-    certify.add_argument(
-        "folder",
-        type=Path,
-        nargs="?",
-        default=Path("claims"),
-        help="folder of claims (%(default)s)",
-    )
+    certify.add_argument("folder", nargs="?", help=f"folder of claims {DEFAULT}", **FOLDER)
     certify.add_argument("--tier", default="standard", choices=("smoke", "standard", "full"))
-    certify.add_argument("--seed", type=int, default=1001, help="of the evidence (%(default)s)")
-    certify.add_argument(
-        "--worlds",
-        type=int,
-        default=3,
-        metavar="N",
-        help="for each t rule, worlds of N seeds, from --seed on (%(default)s)",
-    )
+    certify.add_argument("--seed", type=int, default=1001, help=f"of the evidence {DEFAULT}")
+    many = f"for each t rule, worlds of N seeds, from --seed on {DEFAULT}"
+    certify.add_argument("--worlds", type=int, default=3, metavar="N", help=many)
     certify.add_argument("-k", default="", metavar="TEXT", help="only claims with TEXT in their id")
-    certify.add_argument(
-        "--stale", action="store_true", help="only claims without a certificate that fits them"
-    )
-    ledgers = LEDGER.with_name("calibration.sqlite")
-    certify.add_argument(
-        "--ledger", type=Path, default=ledgers, metavar="FILE", help="evidence (%(default)s)"
-    )
-    certify.add_argument(
-        "--json", type=Path, default=CERTIFICATES, metavar="FILE", help="output (%(default)s)"
-    )
-    auditing.add(commands, LEDGER)
-    asked = commands.add_parser(
+    stale = "only claims without a certificate that fits them"
+    certify.add_argument("--stale", action="store_true", help=stale)
+    evidence = LEDGER.with_name("calibration.sqlite")
+    certify.add_argument("--ledger", default=evidence, help=f"evidence {DEFAULT}", **FILE)
+    certify.add_argument("--json", default=CERTIFICATES, help=f"output {DEFAULT}", **FILE)
+
+    _evidence(commands)
+
+    predict = commands.add_parser(
         "predict",
         help="what a formula says at given sizes, how well, and which claims test it",
         description="For example: predict capacity.critical_samples vocab_size=50257 length=1024 "
         "--table dim=256,512,1024",
     )
-    asked.add_argument(
-        "prediction", nargs="?", help="name, or module.name; without one, all are listed"
-    )
-    asked.add_argument("sizes", nargs="*", metavar="name=value", help="parameters of the formula")
-    asked.add_argument(
+    named = "name, or module.name; without one, all are listed"
+    predict.add_argument("prediction", nargs="?", help=named)
+    predict.add_argument("sizes", nargs="*", metavar="name=value", help="parameters of the formula")
+    predict.add_argument(
         "--table", action="append", default=[], metavar="NAME=A,B,C", help="a row for each value"
     )
-    asked.add_argument("--json", action="store_true", help="print JSON")
-    asked.add_argument(
-        "--theory", default="theory", metavar="PACKAGE", help="package of formulas (%(default)s)"
+    predict.add_argument("--json", action="store_true", help="print JSON")
+    package = f"package of formulas {DEFAULT}"
+    predict.add_argument("--theory", default="theory", metavar="PACKAGE", help=package)
+    baseline = "the report with the verdicts (default reports/baseline.json, if it is there)"
+    predict.add_argument("--baseline", default=Path("reports/baseline.json"), help=baseline, **FILE)
+
+    doing = commands.add_parser("ledger", help="list, merge or prune ledgers").add_subparsers(
+        dest="do", required=True
     )
-    asked.add_argument(
-        "--baseline",
-        type=Path,
-        default=Path("reports/baseline.json"),
-        metavar="FILE",
-        help="the report with the verdicts (default reports/baseline.json, if it is there)",
-    )
-    ledger = commands.add_parser("ledger", help="list, merge or prune ledgers")
-    doing = ledger.add_subparsers(dest="do", required=True)
     listing = doing.add_parser("list", help="print its registrations, and what was put aside")
     prune = doing.add_parser(
         "prune",
         help="remove the blocks of registrations that no claim has any more and that were first "
         "used before a date; how many registrations a claim has had stays known",
     )
-    prune.add_argument(
-        "folder",
-        type=Path,
-        nargs="?",
-        default=Path("claims"),
-        help="folder of all claims (%(default)s)",
-    )
+    prune.add_argument("folder", nargs="?", help=f"folder of all claims {DEFAULT}", **FOLDER)
     prune.add_argument("--before", type=date.fromisoformat, required=True, metavar="YYYY-MM-DD")
     prune.add_argument("--yes", action="store_true", help="remove them; without it, only say which")
     merging = doing.add_parser("merge", help="put the evidence of several ledgers into one")
     merging.add_argument("ledgers", type=Path, nargs="+", metavar="LEDGER")
-    merging.add_argument("-o", dest="out", type=Path, required=True, metavar="FILE")
+    merging.add_argument("-o", dest="out", required=True, **FILE)
     for each in (listing, prune):
-        each.add_argument("--ledger", type=Path, default=LEDGER, metavar="FILE")
+        each.add_argument("--ledger", default=LEDGER, **FILE)
     return parser
+
+
+def _evidence(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare `bundle` and `audit`."""
+    bundle = commands.add_parser("bundle", help="put record and evidence of a run into one file")
+    bundle.add_argument("out", type=Path, metavar="OUT.zip")
+    record = Path("reports/latest/report.json")
+    bundle.add_argument("--record", default=record, help=f"of the run {DEFAULT}", **FILE)
+    bundle.add_argument("--ledger", default=LEDGER, help=f"of the run {DEFAULT}", **FILE)
+    bundle.add_argument("--manifest", help="write the bundle's manifest here as well", **FILE)
+
+    audit = commands.add_parser(
+        "audit",
+        help="judge every claim of a bundle again, and draw a random sample of its blocks again",
+    )
+    audit.add_argument("bundle", type=Path)
+    much = audit.add_mutually_exclusive_group()
+    much.add_argument("--time-limit", default="5m", metavar="TIME", help=f"time in all {DEFAULT}")
+    blocks = "draw N blocks, however long it takes"
+    much.add_argument("--blocks", type=int, metavar="N", help=blocks)
+    audit.add_argument("--seed", default="fresh", help=f"order of the sample {DEFAULT}")
+    audit.add_argument("--device", default="cpu", help=f"torch device {DEFAULT}")
+    audit.add_argument("--executor", default="auto", help=f"as for pytest claims/ {DEFAULT}")
+    audit.add_argument("--part", action="store_true", help="accept a run of only some claims")
+    audit.add_argument("--manifest", help="the bundle has to have this one", **FILE)
+    audit.add_argument("--json", help="write all findings here, claim by claim", **FILE)
+    audit.add_argument("--html", help="write them as a page", **FILE)
+    for command in (bundle, audit):
+        command.add_argument("--certificates", default=CERTIFICATES, help=DEFAULT, **FILE)
+        command.add_argument("--claims", metavar="DIR", help=DEFAULT, **FOLDER)
 
 
 if __name__ == "__main__":

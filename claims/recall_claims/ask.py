@@ -25,6 +25,8 @@ from recall_reports import phrases
 from recall_reports.files import load
 from recall_reports.record import Claim, Range, Size
 
+ENDLESS = (math.inf, -math.inf)
+"""Figures that JSON has not."""
 Table = Mapping[str, Sequence[Scalar]]
 """The values of each parameter; more than one makes a row for each."""
 
@@ -158,21 +160,12 @@ def _problem(formula: Prediction) -> tuple[str, Any] | None:
 
 def _parameters(formula: Prediction) -> tuple[list[str], list[str]]:
     """Names of all parameters of a formula, and of those that it needs."""
-    own = inspect.signature(formula.function).parameters
-    taken, needed = [*own], [name for name, one in own.items() if one.default is one.empty]
-    problem = _problem(formula)
+    own, problem = dict(inspect.signature(formula.function).parameters), _problem(formula)
     if problem is not None:
         name, kind = problem
-        sizes = {f.name: f for f in dataclasses.fields(kind) if f.init}
-        first = [
-            n
-            for n, f in sizes.items()
-            if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
-        ]
-        taken, needed = [*sizes, *taken], [*first, *needed]
-        taken.remove(name)
-        needed.remove(name)
-    return taken, needed
+        del own[name]
+        own = {**inspect.signature(kind).parameters, **own}
+    return [*own], [name for name, one in own.items() if one.default is one.empty]
 
 
 def sizes(formula: Prediction) -> dict[str, Size]:
@@ -192,19 +185,16 @@ def _called(formula: Prediction, point: Mapping[str, Scalar]) -> float | str:
     problem, arguments = _problem(formula), dict(point)
     if problem is not None:
         name, kind = problem
-        sizes = {f.name for f in dataclasses.fields(kind) if f.init}
-        inner = {n: arguments.pop(n) for n in [*arguments] if n in sizes}
-        arguments[name] = kind(**inner)
+        sizes = inspect.signature(kind).parameters
+        arguments[name] = kind(**{n: arguments.pop(n) for n in [*arguments] if n in sizes})
     value = formula.function(**arguments)
     return value if isinstance(value, str) else float(value)
 
 
 def _figure(value: float | str) -> str:
-    return (
-        phrases.number(value, 4)
-        if not isinstance(value, str) and math.isfinite(value)
-        else str(value)
-    )
+    if isinstance(value, str) or not math.isfinite(value):
+        return str(value)
+    return phrases.number(value, 4)
 
 
 def tested_by(formula: Prediction, baseline: Path) -> list[Claim]:
@@ -222,11 +212,9 @@ def seen(formula: Prediction, claims: Sequence[Claim]) -> dict[str, tuple[float,
     found: dict[str, list[float]] = {}
     taken, _ = _parameters(formula)
     held = [c for c in claims if c.verdict == "SUPPORTED" and c.latex == formula.latex]
-    for claim in held:
-        for cell in claim.cells:
-            for name, value in cell.params.items():
-                if name in taken and not isinstance(value, bool | str):
-                    found.setdefault(name, []).append(value)
+    for name, value in (item for c in held for cell in c.cells for item in cell.params.items()):
+        if name in taken and not isinstance(value, bool | str):
+            found.setdefault(name, []).append(value)
     return {name: (min(numbers), max(numbers)) for name, numbers in found.items()}
 
 
@@ -239,9 +227,7 @@ def plain(formula: Prediction, found: Sequence[Answer], claims: Sequence[Claim])
         "provenance": formula.provenance,
         "regime": formula.regime and formula.regime.text,
         "answers": [
-            dataclasses.asdict(dataclasses.replace(a, value=_figure(a.value)))
-            if a.value in (math.inf, -math.inf)
-            else dataclasses.asdict(a)
+            dataclasses.asdict(a) | ({"value": _figure(a.value)} if a.value in ENDLESS else {})
             for a in found
         ],
         "claims": {claim.id: phrases.state(claim) for claim in claims},

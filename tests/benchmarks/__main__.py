@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
         help="for hunt: an error of tests/mutation/planted.py, or tuning, or held-out",
     )
     result.add_argument(
-        "--true", type=int, default=0, metavar="N", help="for hunt: N more of the right theory"
+        "--true", type=int, default=0, metavar="N", help="for hunt: N of the right theory"
     )
     return result
 

@@ -90,16 +90,21 @@ def test_more_claims_than_their_paper_has_slots_for(suite: Suite) -> None:
         assert f"1 slots; raise `slots` in {paper}" in result.text
 
 
-def test_a_simulation_that_reaches_theory_is_refused_in_any_repository(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["simulation", "drawn"])
+def test_a_simulation_that_reaches_theory_is_refused_in_any_repository(
+    tmp_path: Path, name: str
+) -> None:
     assert main(["new", "hebb", "--to", str(tmp_path)]) == 0
     (tmp_path / "hebb" / "helper.py").write_text("from hebb import theory\n")
-    simulation = tmp_path / "hebb" / "simulation.py"
+    simulation, claim = (tmp_path / "hebb" / f"{n}.py" for n in ("simulation", "test_claims"))
     simulation.write_text(f"{simulation.read_text()}\n\nfrom . import helper\n")
+    simulation.rename(simulation.with_stem(name))
+    claim.write_text(claim.read_text().replace("simulation", name))
 
     result = run_pytest(tmp_path, ("hebb", "--executor", "serial"), ENVIRONMENT)
 
     assert result.status == 1, result.text
-    assert "simulation sees the prediction (hebb.simulation imports hebb.theory)" in result.text
+    assert f"simulation sees the prediction (hebb.{name} imports hebb.theory)" in result.text
 
 
 def test_numbers_of_numpy_in_a_rule_of_ones_own(suite: Suite) -> None:

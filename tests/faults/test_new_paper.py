@@ -4,11 +4,14 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from recall_claims import plugin
 from recall_claims.__main__ import main
 from recall_claims.declare import papers
+from recall_claims.plugin.session import SESSION
 from tests.apart import Result, run_pytest
 from tests.faults.conftest import LIBRARY, OUTER, REPOSITORY
 
@@ -52,6 +55,24 @@ def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
     judge(tmp_path / "elsewhere", "../hebb")
     [claim] = report(tmp_path)["claims"]
     assert claim["blocks"]["reused"] == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "workers", "seconds", "says"),
+    [
+        (2, 2, 90.0, "without -n"),
+        (0, 2, 3.0, "all blocks took 3.0 s: --executor serial spares the start of 2 processes"),
+        (0, 2, 90.0, ""),
+        (0, 1, 3.0, ""),
+    ],
+)
+def test_processes_that_are_no_help(asked: int, workers: int, seconds: float, says: str) -> None:
+    drawn = Mock(seconds=seconds, blocks=Mock(reused=1, total=2))
+    judged = Mock(seconds=99.0, blocks=Mock(reused=2, total=2))
+    state = Mock(workers=workers, report=Mock(records=[drawn, judged]))
+    config = Mock(stash={SESSION: state}, option=Mock(numprocesses=asked))
+    assert plugin._sooner(config).startswith(says)
+    assert bool(plugin._sooner(config)) == bool(says)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Result:

@@ -18,7 +18,7 @@ from recall_claims.declare import regime, registration
 from recall_claims.evidence import run, scheduler, seeds, simulate
 from recall_claims.hunt import campaign, tables
 from recall_claims.judge import budget, looks, methods, region
-from recall_claims.judge.rules import base, critical, exponents, jackknife, one_sided, winner_share
+from recall_claims.judge.rules import base, critical, jackknife, one_sided, winner_share
 from recall_claims.plugin import item
 from tests.mutation import operators as op
 from tests.unit.library import test_budget as budget_
@@ -87,7 +87,6 @@ PASSES, INTERVALS = record_.test_what_passes, record_.test_intervals_of_a_compon
 EXPLORATORY = record_.test_verdicts_of_exploratory_claims
 
 STUDENT, WINNER = methods.Student.bounds, winner_share.WinnerShare
-LOCATION, EXPONENTS = critical.CriticalLocation.components, exponents.Exponents.components
 DECISION = looks.Decision
 JOIN = seeds.replicate_generators
 ALPHA, NUMBER = op.on("alpha", op.without_factor), op.instead("number", "1")
@@ -127,18 +126,15 @@ ERRORS = {
     # Shares of alpha.
     "no Bonferroni share in rules about means": Error(base.component, op.without_factor, SHARES),
     "a level twice as large": Error(base.component, op.instead("alpha", "2 * alpha"), SHARES),
-    "no Bonferroni share in exponents": Error(EXPONENTS, ALPHA, SHARES),
     "pseudo-values without the weight n - 1": Error(
         jackknife.pseudo_values, op.on("left_out", op.without_factor), JACKKNIFE
     ),
     "no share for the points of a map": Error(WINNER.components, ALPHA, WINNERS),
     "no share for rivals": Error(WINNER._state, ALPHA, WINNERS),
     "a tie confirmed": Error(WINNER._state, op.on("low", op.closed), TIE),
-    "no Bonferroni share in a ladder rule": Error(
-        LOCATION, op.on("found", op.without_factor), LADDERS
-    ),
+    "no Bonferroni share in a ladder rule": Error(base.component, op.without_factor, LADDERS),
     "ladders share nothing in exponents": Error(
-        critical.CriticalExponents.components, ALPHA, LEVELS
+        critical._combined, op.on("level", op.without_factor), LEVELS
     ),
     "looks cost a t rule nothing": Error(base.Rule.alpha_of_look, op.part_of_condition, OFTEN),
     "a paper's slots cost nothing": Error(budget.Budget.per_claim, op.without_factor, SLOT),

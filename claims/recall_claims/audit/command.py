@@ -1,77 +1,29 @@
 """`python -m recall_claims bundle` and `audit`: what they are asked, and what they say."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from recall_claims.audit.audit import Audit
+from msgspec import json
+
+from recall_claims import parse
+from recall_claims.audit.audit import Audit, Auditor
+from recall_claims.audit.bundle import COMMENT, read
+from recall_claims.audit.making import bundle as made
+from recall_claims.errors import BundleError
+from recall_claims.evidence import executors
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.plugin.housekeeping import collected
+from recall_reports import files, html
+from recall_reports.certificates import load
+from recall_reports.text import clean
 
 SHOWN = 40
 """Findings that are printed; the others are in the JSON file."""
-TIME = "5m"
-CERTIFICATES = Path("reports/certificates.json")
-
-
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser], ledger: Path) -> None:
-    """Declare both commands."""
-    make = commands.add_parser("bundle", help="put record and evidence of a run into one file")
-    make.add_argument("out", type=Path, metavar="OUT.zip")
-    record = Path("reports/latest/report.json")
-    make.add_argument(
-        "--record", type=Path, default=record, metavar="FILE", help="of the run (%(default)s)"
-    )
-    make.add_argument(
-        "--ledger", type=Path, default=ledger, metavar="FILE", help="of the run (%(default)s)"
-    )
-    make.add_argument(
-        "--manifest", type=Path, metavar="FILE", help="write the bundle's manifest here as well"
-    )
-    audit = commands.add_parser(
-        "audit",
-        help="judge every claim of a bundle again, and draw a random sample of its blocks again",
-    )
-    audit.add_argument("bundle", type=Path)
-    much = audit.add_mutually_exclusive_group()
-    much.add_argument(
-        "--time-limit", default=TIME, metavar="TIME", help="time in all (%(default)s)"
-    )
-    much.add_argument(
-        "--blocks", type=int, metavar="N", help="draw N blocks, however long it takes"
-    )
-    audit.add_argument("--seed", default="fresh", help="order of the sample (%(default)s)")
-    audit.add_argument("--device", default="cpu", help="torch device (%(default)s)")
-    audit.add_argument("--executor", default="auto", help="as for pytest claims/ (%(default)s)")
-    audit.add_argument("--part", action="store_true", help="accept a run of only some claims")
-    audit.add_argument(
-        "--manifest", type=Path, metavar="FILE", help="the bundle has to have this one"
-    )
-    audit.add_argument(
-        "--json", type=Path, metavar="FILE", help="write all findings here, claim by claim"
-    )
-    audit.add_argument("--html", type=Path, metavar="FILE", help="write them as a page")
-    for command in (make, audit):
-        command.add_argument(
-            "--certificates", type=Path, default=CERTIFICATES, metavar="FILE", help="(%(default)s)"
-        )
-        command.add_argument(
-            "--claims", type=Path, default=Path("claims"), metavar="DIR", help="(%(default)s)"
-        )
 
 
 def bundle(options: argparse.Namespace) -> int:
     """Make a bundle; the exit status."""
-    from recall_claims.audit.bundle import COMMENT, read
-    from recall_claims.audit.making import bundle as made
-    from recall_claims.errors import BundleError
-    from recall_claims.evidence.ledger import Ledger
-    from recall_claims.plugin.housekeeping import collected
-    from recall_reports import files
-    from recall_reports.certificates import load
-
     out: Path = options.out
     if out.exists() and not (out.is_file() and out.read_bytes().endswith(COMMENT)):
         raise BundleError(f"{out} is there and no bundle; move it away, or name another file")
@@ -93,17 +45,6 @@ def bundle(options: argparse.Namespace) -> int:
 
 def audit(options: argparse.Namespace) -> int:
     """Audit a bundle: 0 if all is what code and evidence give, 1 if not."""
-    from msgspec import json
-
-    from recall_claims import parse
-    from recall_claims.audit.audit import Auditor
-    from recall_claims.audit.bundle import read
-    from recall_claims.errors import BundleError
-    from recall_claims.evidence import executors
-    from recall_claims.plugin.housekeeping import collected
-    from recall_reports import files, html
-    from recall_reports.certificates import load
-
     start = time.monotonic()
     limit = parse.duration(options.time_limit, "--time-limit")
     seed, local = parse.seed(options.seed), executors.is_local(options.executor)
@@ -166,8 +107,6 @@ def said(found: Audit) -> list[str]:
 
 def findings(found: Audit) -> list[str]:
     """What is not as it should be, one line each."""
-    from recall_reports.text import clean
-
     lines = [f"FOUND {f.claim or 'the ledger'}: {f.what}" for f in found.findings[:SHOWN]]
     more = len(found.findings) - len(lines)
     lines = [" ".join(clean(line).split()) for line in lines]

@@ -13,7 +13,7 @@ from recall_claims.declare.cell import Cell
 from recall_claims.declare.papers import papers
 from recall_claims.evidence.draws import Place
 from recall_claims.evidence.run import Outcome, Prepared, Settings
-from recall_claims.judge.looks import Look, Observations, decide, ended, looks
+from recall_claims.judge.looks import Look, Observations, ended, looks_at
 from recall_reports import record
 from recall_reports.certificates import Certificates
 
@@ -43,18 +43,13 @@ def judge_again(ready: Prepared, settings: Settings, source: Source, place: Plac
     claim, tier, asked = ready.claim, settings.tier, 0
     share = settings.budget.per_claim(papers()[claim.source.paper])
     alpha = claim.rule.alpha_of_look(share, claim.looks[tier])
-    loop = looks(
-        claim.cells[tier],
-        claim.steps(tier),
-        lambda seen, before: decide(claim, seen, alpha, before),
-    )
 
     def blocks(look: Look[Any]) -> dict[Cell, list[Observations]]:
         nonlocal asked
         asked += sum(map(len, look.wanted.values()))
         return {cell: [source(cell, n) for n in wanted] for cell, wanted in look.wanted.items()}
 
-    last = ended(loop, blocks)
+    last = ended(looks_at(claim, tier, alpha), blocks)
     assert last.decision is not None
     return Outcome(
         claim=claim,

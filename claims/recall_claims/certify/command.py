@@ -27,8 +27,6 @@ from recall_claims.evidence.scheduler import run
 from recall_claims.plugin.housekeeping import collected
 from recall_reports.certificates import Certificate, Certificates, load
 
-WORLDS = 3
-
 
 def main(options: argparse.Namespace) -> int:
     """Certify, print, keep; 1 if a promise is not kept."""

@@ -173,7 +173,7 @@ class Control:
 
 def claim(
     id: str,
-    title: str,
+    title: str = "",
     *,
     source: Source | None = None,
     latex: str = "",
@@ -203,7 +203,7 @@ def claim(
 
     Args:
         id: stable name; seeds and ledger keys derive from it.
-        title: one line.
+        title: one line; if it is not given, the docstring.
         source: paper and statements; provenance and derivation where the prediction has none.
         latex: the formula under test; if it is not given, the prediction's.
         regime: why the grid lies in the theorem's regime; a `Regime` is checked, and searched by
@@ -254,10 +254,11 @@ def claim(
     regime = regime or (entry and entry.regime) or ""
 
     def decorate(observe: Observe) -> Claim:
+        statement = " ".join((observe.__doc__ or "").split())
         return Claim(
             id=id,
-            title=title,
-            statement=" ".join((observe.__doc__ or "").split()),
+            title=title or statement.removesuffix("."),
+            statement=statement,
             source=(source or Source("")).completed(entry),
             latex=latex or (entry.latex if entry else ""),
             regime_text=" ".join((regime.text if isinstance(regime, Regime) else regime).split()),

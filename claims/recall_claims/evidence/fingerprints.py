@@ -68,19 +68,28 @@ def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def theories(function: Callable[..., Any]) -> list[str]:
-    """What of theory the simulations reach that a function's file imports, directly or not.
+    """What of theory is reached by the modules that simulate for a function, directly or not.
 
-    As theory is, a simulation is a module with that word in its name.
+    These are modules that the function names, claim files apart, and those that its file imports
+    and that have the word simulation in their names.
     """
     module = function.__module__
     reached = sorted(upstream(module)) if source(module) else []  # none in a notebook
+    seen = visible_names(function)
+    named = {*seen, *(name.rpartition(".")[0] for name in seen)}
     return [
         f"{simulation} imports {name}"
         for simulation in reached
         if "simulation" in simulation.split(".")
+        or (simulation in named and not _claims(simulation))
         for name in sorted(upstream(simulation))
         if "theory" in name.split(".")
     ]
+
+
+def _claims(module: str) -> bool:
+    """Whether a module belongs to claims, which bring theory and simulation together."""
+    return module.startswith("claims.") or module.rpartition(".")[2].startswith("test_")
 
 
 def _names(code: types.CodeType) -> Iterator[str]:

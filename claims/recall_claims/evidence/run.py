@@ -19,7 +19,7 @@ from recall_claims.evidence.fingerprints import parts
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 from recall_claims.evidence.simulate import Task, TimeLimit, find, versions
 from recall_claims.judge.budget import Budget
-from recall_claims.judge.looks import Decision, Look, decide, looks, remembering
+from recall_claims.judge.looks import Decision, Look, looks_at, remembering
 from recall_claims.judge.rules import Sample
 
 Progress = Callable[[str, int, int, int, int], None]
@@ -155,9 +155,7 @@ class Running:
             alpha = settings.budget.per_claim(papers()[claim.source.paper])
         self._alpha = level = claim.rule.alpha_of_look(alpha, claim.looks[tier])
         self.steps = claim.steps(tier)
-        self._loop = looks(
-            claim.cells[tier], self.steps, lambda seen, before: decide(claim, seen, level, before)
-        )
+        self._loop = looks_at(claim, tier, level)
         self._arrived: dict[tuple[str, int], BlockResult] = {}
         self._late, self._seconds, self._blocks = 0, 0.0, 0
         self._fresh: list[BlockResult] = []

@@ -11,8 +11,8 @@ from typing import Any
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
-from recall_claims.evidence.ledger import BlockKey
-from recall_claims.evidence.simulate import Task, find, simulate, versions
+from recall_claims.evidence.run import Prepared, Settings, task_of
+from recall_claims.evidence.simulate import Task, simulate
 from recall_claims.judge.looks import Blocks, Look, ended, looks
 from recall_claims.judge.methods import Betting, Student
 from recall_claims.judge.region import Component, Verdict, judge
@@ -144,16 +144,5 @@ def task(
     replicates: int = BLOCK,
 ) -> Task:
     """What simulates a block of a claim's cell that no run asks for, on a stream of this name."""
-    key = BlockKey(
-        claim=claim.id,
-        registration=stream,
-        cell=cell.id,
-        seed=seed,
-        block=block,
-        replicates=replicates,
-        dtype=claim.dtype,
-        device=device.partition(":")[0],
-        code=find(claim.module, claim.id)[1],
-        versions=versions(),
-    )
-    return Task(module=claim.module, cell=cell, device=device, key=key)
+    given = replace(claim, replicates={TIER: replicates}, block={})
+    return task_of(Prepared(given, stream), Settings(TIER, seed, device), cell, block)

@@ -183,6 +183,15 @@ def decide(
     )
 
 
+def looks_at(claim: Claim, tier: str, alpha: float) -> Looks[Decision]:
+    """The loop of a claim in a tier, each look of which is judged at this level."""
+    return looks(
+        claim.cells[tier],
+        claim.steps(tier),
+        lambda seen, before: decide(claim, seen, alpha, before),
+    )
+
+
 def _asked(predict: Predict, cell: Cell) -> Any:
     """What is predicted for a cell: the one place where a theory's own errors surface.
 

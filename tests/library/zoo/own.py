@@ -36,7 +36,6 @@ class Tail(rc.MeanDifference):
 
 @theorem(
     "zoo.waiting",
-    "An exponential time is more than twice its mean with probability exp(-2)",
     cells=rc.grid(mean=(0.5, 1.0)),
     rule=Tail(rc.Region(-0.08, 0.08), level=2.0),
     predict=lambda cell: math.exp(-2 / cell["mean"]),

@@ -14,46 +14,42 @@ NEAR = rc.Region(0.9, 1.1)
 
 @theorem(
     "zoo.johnson-lindenstrauss",
-    "A random projection to k dimensions keeps lengths up to a variance of 2 / k",
     cells=rc.grid(k=(8, 32)),
     rule=rc.Variance(NEAR),
     predict=lambda cell: 2 / cell["k"],
     controls=(rc.times(1.25), rc.times(0.8)),
 )
 def johnson_lindenstrauss(cell: rc.Cell, block: rc.Block) -> Array:
-    """The squared length of a unit vector's projection has mean 1 and variance 2 / k."""
+    """A random projection to k dimensions keeps squared lengths up to a variance of 2 / k."""
     return each(block, lambda rng: (rng.normal(size=cell["k"]) ** 2).mean())
 
 
 @theorem(
     "zoo.sample-median",
-    "The median of n normal values has a variance of pi / (2 n)",
     cells=rc.grid(n=(201,)),
     rule=rc.Variance(NEAR),
     predict=lambda cell: math.pi / (2 * cell["n"]),
     controls=(rc.times(2 / math.pi, "cramer-rao", "that of the mean, 1 / n"),),
 )
 def sample_median(cell: rc.Cell, block: rc.Block) -> Array:
-    """The median wastes a share of 1 - 2 / pi of the data, against Cramer's and Rao's bound."""
+    """The median of n normal values has a variance of pi / (2 n), that of the mean is 1 / n."""
     return each(block, lambda rng: np.median(rng.normal(size=cell["n"])))
 
 
 @theorem(
     "zoo.last-coupon",
-    "The largest of n exponential times has the median log n - log log 2",
     cells=rc.grid(n=(50, 200)),
     rule=rc.Quantile(rc.Region(0.975, 1.025)),
     predict=lambda cell: math.log(cell["n"]) - math.log(math.log(2)),
     controls=(rc.times(1.06), rc.at("as-the-mean", n=lambda cell: 1.25 * cell["n"])),
 )
 def last_coupon(cell: rc.Cell, block: rc.Block) -> Array:
-    """The largest of n exponential times is log n and a Gumbel variable, of median -log log 2."""
+    """The largest of n exponential times has the median log n - log log 2."""
     return each(block, lambda rng: rng.exponential(size=cell["n"]).max())
 
 
 @theorem(
     "zoo.cauchy",
-    "Half of a Cauchy variable's sizes are below 1, however many are averaged",
     cells=rc.grid(n=(1, 10)),
     rule=rc.Quantile(NEAR),
     predict=lambda cell: 1.0,
@@ -66,7 +62,6 @@ def cauchy(cell: rc.Cell, block: rc.Block) -> Array:
 
 @theorem(
     "zoo.chi-squared",
-    "Three quantiles of a sum of squares, of the same replicates",
     cells=rc.grid(n=(10,)),
     rule=rc.Several({str(level): rc.Quantile(NEAR, level) for level in (0.1, 0.5, 0.9)}),
     predict=lambda cell: {
@@ -81,27 +76,25 @@ def chi_squared(cell: rc.Cell, block: rc.Block) -> Array:
 
 @theorem(
     "zoo.gumbel",
-    "The largest of n exponential times, less log n, has Gumbel's law",
     cells=rc.grid(n=(200,)),
     rule=rc.Law(0.05),
     predict=lambda cell: stats.gumbel_r().cdf,
     controls=(rc.Control("normal", "normal", predict=lambda cell: stats.norm(0.37, 1.28).cdf),),
 )
 def gumbel(cell: rc.Cell, block: rc.Block) -> Array:
-    """The distribution function tends to exp(-exp(-x)), by at most 1 / n here."""
+    """The largest of n exponential times, less log n, has Gumbel's law, up to 1 / n."""
     return each(block, lambda rng: rng.exponential(size=cell["n"]).max() - math.log(cell["n"]))
 
 
 @theorem(
     "zoo.polya",
-    "Polya's urn ends at any share alike",
     cells=rc.grid(draws=(100,)),
     rule=rc.Law(0.05),
     predict=lambda cell: stats.uniform().cdf,
     controls=(rc.Control("half", "near one half", predict=lambda cell: stats.beta(4, 4).cdf),),
 )
 def polya(cell: rc.Cell, block: rc.Block) -> Array:
-    """A ball is drawn and put back with another of its colour: shares tend to a uniform law."""
+    """Polya's urn, to which each ball that is drawn adds one of its colour, ends at any share."""
 
     def share(rng: np.random.Generator) -> float:
         white = 1
@@ -114,21 +107,19 @@ def polya(cell: rc.Cell, block: rc.Block) -> Array:
 
 @theorem(
     "zoo.kurtosis",
-    "The sum of n uniform values has the kurtosis 3 - 1.2 / n",
     cells=rc.grid(n=(1, 3)),
     rule=rc.Functional(rc.Region(-0.12, 0.12), formula="fourth / second**2"),
     predict=lambda cell: 3 - 1.2 / cell["n"],
     controls=(rc.times(1.15), rc.Control("normal", "normal", predict=lambda cell: 3.0)),
 )
 def kurtosis(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
-    """Cumulants add up, so that the excess of a uniform value, -1.2, is divided by n."""
+    """The sum of n uniform values has the kurtosis 3 - 1.2 / n, for cumulants add up."""
     total = each(block, lambda rng: (rng.random(cell["n"]) - 0.5).sum())
     return {"second": total**2, "fourth": total**4}
 
 
 @theorem(
     "zoo.ratio-of-means",
-    "A mean over a mean: the share of a renewal's time that is covered",
     cells=rc.grid(on=(1.0, 3.0), off=(2.0,)),
     rule=rc.Functional(rc.Region(-0.03, 0.03), formula="on / (on + off)"),
     predict=lambda cell: cell["on"] / (cell["on"] + cell["off"]),

@@ -12,20 +12,19 @@ from recall_claims.__main__ import main
 from recall_reports.record import Range, Size
 from theory.attention.critical import threshold
 
+Printed = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[3]
 BASELINE = ROOT / "reports" / "baseline.json"
 SIZES = ("vocab_size=50257", "length=1024", "dim=768")
 
 
-def asked(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
+def asked(capsys: Printed, *arguments: str, status: int = 0) -> str:
     assert main(["predict", *arguments, "--baseline", str(BASELINE)]) == status
     printed = capsys.readouterr()
     return printed.err if status else printed.out
 
 
-def test_the_number_its_error_its_regime_and_the_verdicts_behind_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_number_its_error_its_regime_and_the_verdicts_behind_it(capsys: Printed) -> None:
     """How many samples until attention finds the token, at the sizes of GPT-2?"""
     number = threshold(vocab_size=50257, length=1024, dim=768)
     text = asked(capsys, "critical.threshold", *SIZES)
@@ -41,16 +40,14 @@ def test_the_number_its_error_its_regime_and_the_verdicts_behind_it(
     assert plain["claims"]["A.critical-samples"] == "SUPPORTED"
 
 
-def test_a_table_says_which_rows_are_outside(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_says_which_rows_are_outside(capsys: Printed) -> None:
     text = asked(capsys, "critical.threshold", *SIZES[:2], "--table", "dim=8,768")
     assert text.count("threshold = ") == 2
     assert "at dim = 8\n" in text
     assert text.count("OUTSIDE the regime of the formula and of its error: dim=8 is out") == 1
 
 
-def test_a_formula_of_a_problem_and_how_far_it_was_seen_to_hold(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_formula_of_a_problem_and_how_far_it_was_seen_to_hold(capsys: Printed) -> None:
     sizes = ("vocab_size=64", "length=8", "samples=64", "dim=32")
     text = asked(capsys, "signal.trigger_signal", *sizes)
     assert "trigger_signal = 2.07e-4 at vocab_size = 64" in text
@@ -66,13 +63,13 @@ def test_sizes_have_the_ranges_and_choices_of_the_regime() -> None:
     assert sizes["probability"] == Size()  # it may be anything
 
 
-def test_an_infinite_prediction_is_valid_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_infinite_prediction_is_valid_json(capsys: Printed) -> None:
     sizes = ("vocab_size=512", "length=64", "dim=32")
     [answer] = json.loads(asked(capsys, "capacity.critical_samples", *sizes, "--json"))["answers"]
     assert (answer["value"], answer["ends"]) == ("inf", None)
 
 
-def test_without_a_name_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_name_all_are_listed(capsys: Printed) -> None:
     assert "theory.attention.signal.trigger_signal" in asked(capsys).splitlines()
 
 
@@ -92,9 +89,7 @@ def test_without_a_name_all_are_listed(capsys: pytest.CaptureFixture[str]) -> No
         (("half_dim", "--theory", "nowhere"), "--theory nowhere: No module named 'nowhere'"),
     ],
 )
-def test_a_senseless_question(
-    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], says: str
-) -> None:
+def test_a_senseless_question(capsys: Printed, arguments: tuple[str, ...], says: str) -> None:
     text = asked(capsys, *arguments, status=2)
     assert says in text
     assert text.count("\n") == 1

@@ -32,6 +32,9 @@ def falling(counts: Sequence[int], of: int, scan: Sequence[int] = (10, 14, 20)) 
     return Ladder(evidence(counts, of, scan), "pairs", 0.5, "value", rising=False)
 
 
+RULE = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", rising=False)
+
+
 def ends(of: Interval | rc.Region) -> tuple[float, float]:
     return of.low, of.high
 
@@ -80,17 +83,16 @@ def test_the_estimate_interpolates_in_the_logarithm() -> None:
 
 
 def test_a_location_is_judged_by_its_edges() -> None:
-    rule = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", rising=False)
     samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
-    [found] = rule.components(samples, lambda _: 20.0, ALPHA)
+    [found] = RULE.components(samples, lambda _: 20.0, ALPHA)
     assert found.verdict is Verdict.INCONCLUSIVE  # 60 of 80 at 16 show nothing at this level
     assert ends(found.bounds) == (0.0, math.inf)
     more = evidence((400, 300, 200, 100, 0), 400, (8, 16, 20, 25, 50))
-    [found] = rule.components(more, lambda _: 20.0, ALPHA)
+    [found] = RULE.components(more, lambda _: 20.0, ALPHA)
     assert found.verdict is Verdict.SUPPORTED
     assert ends(found.bounds) == pytest.approx((16 / 20, 25 / 20))
-    assert judge(rule.components(more, lambda _: 30.0, ALPHA)) is Verdict.INCONCLUSIVE
-    assert judge(rule.components(more, lambda _: 32.0, ALPHA)) is Verdict.REFUTED
+    assert judge(RULE.components(more, lambda _: 30.0, ALPHA)) is Verdict.INCONCLUSIVE
+    assert judge(RULE.components(more, lambda _: 32.0, ALPHA)) is Verdict.REFUTED
 
 
 @pytest.mark.parametrize(
@@ -153,8 +155,7 @@ def test_each_ladder_may_have_a_target_of_its_own() -> None:
 
 
 def test_a_region_is_supported_without_the_rungs_outside_of_it() -> None:
-    rule = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", rising=False)
-    [found] = rule.components(evidence((3, 80, 0, 2), 80, (8, 16, 25, 50)), lambda _: 20.0, ALPHA)
+    [found] = RULE.components(evidence((3, 80, 0, 2), 80, (8, 16, 25, 50)), lambda _: 20.0, ALPHA)
     assert found.verdict is Verdict.SUPPORTED
     assert not found.open_cells
 
@@ -163,28 +164,26 @@ def test_a_region_errs_no_more_often_than_one_test() -> None:
     # Every outcome of four rungs with 10 coins each, at the edges of a region that the crossing
     # lies just outside of, above or below; supporting it is then the error.
     size, alpha = 10, 0.05
-    rule = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", rising=False)
     for rates in ((0.99, 0.5, 0.02, 0.01), (0.99, 0.98, 0.5, 0.02)):
         laws = [stats.binom.pmf(np.arange(size + 1), size, rate) for rate in rates]
         wrong = 0.0
         for counts in itertools.product(range(size + 1), repeat=4):
             samples = evidence(counts, size, (15, 16, 25, 26))
-            [found] = rule.components(samples, lambda _: 20.0, alpha)
+            [found] = RULE.components(samples, lambda _: 20.0, alpha)
             if found.verdict is Verdict.SUPPORTED:
                 wrong += math.prod(law[k] for law, k in zip(laws, counts, strict=True))
         assert 0 < wrong <= alpha
 
 
 def test_rungs_that_cannot_matter_are_not_read() -> None:
-    rule = rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs", rising=False)
     samples = evidence((80, 60, 40, 20, 0), 80, (8, 16, 20, 25, 50))
-    [found] = rule.components(samples, lambda _: 20.0, ALPHA)
+    [found] = RULE.components(samples, lambda _: 20.0, ALPHA)
     assert found.open_cells == ("pairs=16", "pairs=25")
     # The crossing is near 20. To refute 60, [48, 75], the rungs from the first below 48 have to
     # show it; to refute 10, [8, 12.5], those up to 16.
-    [found] = rule.components(samples, lambda _: 60.0, ALPHA)
+    [found] = RULE.components(samples, lambda _: 60.0, ALPHA)
     assert found.open_cells == ("pairs=25",)
-    [found] = rule.components(samples, lambda _: 10.0, ALPHA)
+    [found] = RULE.components(samples, lambda _: 10.0, ALPHA)
     assert found.open_cells == ("pairs=16",)
 
 

@@ -17,8 +17,13 @@ WIDE = Regime(
 def test_numbers_in_equal_steps_of_the_logarithm() -> None:
     assert log_integers(0.1, 10, per_octave=1).steps[:3] == (0.1, 0.2, 0.4)
     assert log_integers(0.1, 10).steps[-1] == 10.0
-    with pytest.raises(ClaimError, match="in order"):
-        log_integers(0.0, 1)
+    assert (20 in log_integers(8, 32), 33 in log_integers(8, 32)) == (True, False)
+    assert 1 not in one_of(0, 2)  # not between them
+    for ends in ((0.0, 1), (8, 8)):
+        with pytest.raises(ClaimError, match="two positive ends in order"):
+            log_integers(*ends)
+    with pytest.raises(ClaimError, match="at least one parameter"):
+        Regime("nothing", {})
 
 
 def test_a_claim_narrows_the_regime_of_a_formula() -> None:

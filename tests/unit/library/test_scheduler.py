@@ -162,7 +162,7 @@ def test_a_worker_has_something_to_do_while_the_host_judges(
         flying.append(len(engine._flying))
         return decide(*arguments)
 
-    monkeypatch.setattr("recall_claims.evidence.run.decide", judged)
+    monkeypatch.setattr("recall_claims.judge.looks.decide", judged)
     with Recording(1) as executor:
         engine = Scheduler(ledger, executor)
         outcomes = all_of(engine)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from recall_claims.judge.region import Component, Interval, Region, Scale
 
 Predict = Callable[[Cell], Any]
 """For a cell: a number, a name, a distribution function, or one of these by name (`Several`)."""
+Components = tuple[Component, ...]
 
 
 @dataclass(frozen=True)
@@ -104,9 +106,7 @@ class Rule(ABC):
         return f"{self.estimand} {self.method.guarantee}"
 
     @abstractmethod
-    def components(
-        self, evidence: Evidence, predict: Predict | None, alpha: float
-    ) -> tuple[Component, ...]:
+    def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         """The estimand's coordinates with their intervals, as `Component` describes them.
 
         Args:
@@ -237,25 +237,37 @@ def told_apart(cell: Cell, by: str | Sequence[str] | None) -> dict[str, Any]:
 
 
 def component(
+    rule: Rule,
     name: str,
-    values: Array,
-    method: Method,
-    region: Region,
-    scale: Scale,
+    estimate: float,
+    bounds: Callable[[float], Interval],
     alpha: float,
     *,
     of: int,
-    params: Mapping[str, Any],
-    open_cells: tuple[str, ...],
+    open_cells: Iterable[str],
+    params: Mapping[str, Any] | None = None,
+    region: Region | None = None,
 ) -> Component:
-    """The component for the mean of these values, one of `of`, each judged at the claim's alpha."""
+    """One of `of` components, each judged at the claim's alpha; in the region of its rule, mostly.
+
+    `bounds` is the interval whose ends each miss with probability at most a level.
+    """
     return Component(
         name,
-        float(values.mean()),
-        method.bounds(values, alpha / (2 * of)),
-        region,
-        scale,
-        params,
-        method.bounds(values, alpha),
-        open_cells,
+        estimate,
+        bounds(alpha / (2 * of)),
+        region or rule.region,  # type: ignore[attr-defined]  # a field of the rules without
+        rule.scale,
+        params or {},
+        bounds(alpha),
+        tuple(open_cells),
+    )
+
+
+def of_mean(
+    rule: Rule, name: str, values: Array, method: Method, alpha: float, **more: Any
+) -> Component:
+    """The component for the mean of these values; `more` is as for `component`."""
+    return component(
+        rule, name, float(values.mean()), partial(method.bounds, values), alpha, **more
     )

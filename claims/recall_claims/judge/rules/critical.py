@@ -20,7 +20,7 @@ import bisect
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -28,9 +28,17 @@ from scipy import optimize
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
-from recall_claims.judge.methods import Betting, Method
-from recall_claims.judge.region import Component, Interval, Region, Scale
-from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, number
+from recall_claims.judge.methods import Array, Betting, Method
+from recall_claims.judge.region import Interval, Region, Scale
+from recall_claims.judge.rules.base import (
+    Components,
+    Evidence,
+    Predict,
+    Rule,
+    Sample,
+    component,
+    number,
+)
 from recall_claims.judge.rules.exponents import ExponentRule, functional
 
 HAIR = 1e-12
@@ -284,25 +292,22 @@ class CriticalLocation(_LadderRule):
                     worst = max(worst, below if self.rising else above)
         return worst
 
-    def components(
-        self, evidence: Evidence, predict: Predict | None, alpha: float
-    ) -> tuple[Component, ...]:
-        found = list(self.ladders(evidence))
-        strict, result = alpha / (2 * len(found)), []
+    def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
+        found, result = list(self.ladders(evidence)), []
         for one in found:
             cell = one.samples[0].cell
             critical = number(predict, cell)
             params, region = cell.without(self.scan), self._scaled(critical)
             result.append(
-                Component(
+                component(
+                    self,
                     ",".join(f"{k}={v}" for k, v in sorted(params.items())),
                     one.estimate / critical,
-                    _over(one.bracket(strict, region), critical),
-                    self.region,
-                    self.scale,
-                    params,
-                    _over(one.bracket(alpha, region), critical),
-                    one.open_rungs(region, alpha, strict),
+                    partial(_bracket_over, one, region, critical),
+                    alpha,
+                    of=len(found),
+                    params=params,
+                    open_cells=one.open_rungs(region, alpha, alpha / (2 * len(found))),
                 )
             )
         return tuple(result)
@@ -325,8 +330,9 @@ class CriticalLocation(_LadderRule):
         return [pair for pair in found if pair[0] > 0]
 
 
-def _over(bracket: Interval, critical: float) -> Interval:
+def _bracket_over(ladder: Ladder, region: Region, critical: float, level: float) -> Interval:
     """The bracket in units of the prediction, by a hair inside: the crossing is at neither end."""
+    bracket = ladder.bracket(level, region)
     return Interval(bracket.low * (1 + HAIR) / critical, bracket.high * (1 - HAIR) / critical)
 
 
@@ -350,30 +356,25 @@ class CriticalExponents(_LadderRule, ExponentRule):
     def points(self, cells: Sequence[Cell]) -> Sequence[Cell]:
         return [cells[members[0]] for members in ladders(cells, self.scan)]
 
-    def components(
-        self, evidence: Evidence, predict: Predict | None, alpha: float
-    ) -> tuple[Component, ...]:
+    def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         found, names = list(self.ladders(evidence)), list(self.exponents)
         points = [ladder.samples[0].cell for ladder in found]
         matrix = functional(points, names)
-        each = alpha / len(found)  # every ladder may miss on the side that matters
-        one_sided = _combined(matrix, [ladder.bracket(each) for ladder in found])
-        strict = each / (2 * len(names))
-        simultaneous = _combined(matrix, [ladder.bracket(strict) for ladder in found])
         estimates = matrix @ np.log([ladder.estimate for ladder in found])
+        strict = alpha / len(found) / (2 * len(names))
         read = [ladder.samples[rung].cell for ladder in found for rung in ladder.undecided(strict)]
-        bounds = list(zip(simultaneous, one_sided, strict=True))
-        return self.compared(points, read, list(estimates), bounds, predict)
+        bounds = [partial(_combined, found, row) for row in matrix]
+        return self.compared(points, read, list(estimates), bounds, predict, alpha)
 
 
-def _combined(matrix: np.ndarray, brackets: Sequence[Interval]) -> list[Interval]:
-    """Intervals for linear functionals of logarithms that lie in these brackets."""
+def _combined(ladders: Sequence[Ladder], row: Array, level: float) -> Interval:
+    """An interval for a linear functional of the logarithms of critical values.
+
+    Every ladder may miss on the side that matters.
+    """
+    brackets = [ladder.bracket(level / len(ladders)) for ladder in ladders]
+    used = np.abs(row) > 1e-12
     with np.errstate(divide="ignore"):
-        low = np.log([bracket.low for bracket in brackets])
-        high = np.log([bracket.high for bracket in brackets])
-    result = []
-    for row in matrix:
-        used = np.abs(row) > 1e-12
-        ends = np.stack([row[used] * low[used], row[used] * high[used]])
-        result.append(Interval(float(ends.min(axis=0).sum()), float(ends.max(axis=0).sum())))
-    return result
+        logs = np.log([[bracket.low, bracket.high] for bracket in brackets])[used]
+    ends = row[used, None] * logs
+    return Interval(float(ends.min(axis=1).sum()), float(ends.max(axis=1).sum()))

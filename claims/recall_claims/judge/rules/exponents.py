@@ -8,8 +8,9 @@ on the residuals of the fit.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -17,8 +18,8 @@ import numpy as np
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Array, Method
-from recall_claims.judge.region import EVERYTHING, Component, Interval, Region, Scale
-from recall_claims.judge.rules.base import Evidence, Predict, Rule, number
+from recall_claims.judge.region import EVERYTHING, Interval, Region, Scale
+from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, component, number
 from recall_claims.judge.rules.jackknife import left_out, pseudo_values
 
 
@@ -82,37 +83,41 @@ class ExponentRule(Rule):
         points: Sequence[Cell],
         read: Sequence[Cell],
         estimates: Sequence[float],
-        bounds: Sequence[tuple[Interval, Interval]],
+        bounds: Sequence[Callable[[float], Interval]],
         predict: Predict | None,
-    ) -> tuple[Component, ...]:
+        alpha: float,
+    ) -> Components:
         """A component per exponent, in the order of `exponents`.
 
         Args:
             points: as of `points`.
             read: cells of which more replicates may help.
             estimates: of the exponents.
-            bounds: for each, the simultaneous interval and the one whose ends hold singly.
+            bounds: for each, the interval whose ends each miss it with probability at most a level.
             predict: the theory's prediction.
+            alpha: the claim's, at this look.
         """
         centres = list(self.exponents.values())
         if self.reference == "prediction":
             logs = np.log([number(predict, point) for point in points])
             centres = list(functional(points, list(self.exponents)) @ logs)
-        width = self.half_width
-        return tuple(
-            Component(
-                name,
-                float(estimate),
-                interval,
-                Region.around(float(centre), width[name] if isinstance(width, Mapping) else width),
-                self.scale,
-                one_sided=one_sided,
-                open_cells=tuple(cell.id for cell in read),
+        found, width = [], self.half_width
+        of = zip(self.exponents, estimates, bounds, centres, strict=True)
+        for name, estimate, bounded, centre in of:
+            around = width[name] if isinstance(width, Mapping) else width
+            found.append(
+                component(
+                    self,
+                    name,
+                    float(estimate),
+                    bounded,
+                    alpha,
+                    of=len(centres),
+                    open_cells=(cell.id for cell in read),
+                    region=Region.around(float(centre), around),
+                )
             )
-            for name, estimate, (interval, one_sided), centre in zip(
-                self.exponents, estimates, bounds, centres, strict=True
-            )
-        )
+        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -130,9 +135,7 @@ class Exponents(ExponentRule):
         "pseudo-values."
     )
 
-    def components(
-        self, evidence: Evidence, predict: Predict | None, alpha: float
-    ) -> tuple[Component, ...]:
+    def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         cells = [sample.cell for sample in evidence]
         fewest = min(sample.replicates for sample in evidence)
         values = np.stack([sample[self.observable][:fewest] for sample in evidence])
@@ -140,12 +143,9 @@ class Exponents(ExponentRule):
         errors = values.std(axis=1, ddof=1) / np.sqrt(fewest)
         if (means <= 4 * errors).any() or (left_out(values) <= 0).any():
             # A mean that is not clearly positive has no logarithm to speak of.
-            nothing = [(EVERYTHING, EVERYTHING)] * len(names)
-            return self.compared(cells, cells, [math.nan] * len(names), nothing, predict)
+            nothing = [lambda _: EVERYTHING] * len(names)
+            return self.compared(cells, cells, [math.nan] * len(names), nothing, predict, alpha)
         matrix = functional(cells, names)
         pseudo = pseudo_values(lambda m: matrix @ np.log(m), values)
-        bounds = [
-            (self.method.bounds(row, alpha / (2 * len(names))), self.method.bounds(row, alpha))
-            for row in pseudo
-        ]
-        return self.compared(cells, cells, list(pseudo.mean(axis=1)), bounds, predict)
+        bounds = [partial(self.method.bounds, row) for row in pseudo]
+        return self.compared(cells, cells, list(pseudo.mean(axis=1)), bounds, predict, alpha)

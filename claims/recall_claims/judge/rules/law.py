@@ -11,7 +11,7 @@ from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Method
 from recall_claims.judge.region import Component, Interval, Region, Scale
-from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample
+from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, Sample
 
 
 @dataclass(frozen=True)
@@ -64,25 +64,20 @@ class Law(Rule):
                     "scipy.stats.norm(0, 1).cdf"
                 )
 
-    def components(
-        self, evidence: Evidence, predict: Predict | None, alpha: float
-    ) -> tuple[Component, ...]:
+    def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         if predict is None:
             raise ClaimError("the rule compares with a prediction; give predict=")
-        return tuple(
-            Component(
-                sample.cell.id,
-                found,
-                self.method.around(found, sample.replicates, alpha / len(evidence)),
-                Region(-math.inf, self.within),
-                self.scale,
-                sample.cell,
-                self.method.around(found, sample.replicates, alpha),
-                (sample.cell.id,),
+        region, result = Region(-math.inf, self.within), []
+        for sample in evidence:
+            cell, distance = sample.cell, _distance(sample[self.observable], predict(sample.cell))
+            strict, single = (
+                self.method.around(distance, sample.replicates, level)
+                for level in (alpha / len(evidence), alpha)
             )
-            for sample in evidence
-            for found in [_distance(sample[self.observable], predict(sample.cell))]
-        )
+            result.append(
+                Component(cell.id, distance, strict, region, self.scale, cell, single, (cell.id,))
+            )
+        return tuple(result)
 
     def _shown(self, sample: Sample) -> None:
         return None  # a law is no number

@@ -9,8 +9,8 @@ import numpy as np
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Method
-from recall_claims.judge.region import Component, Region, Scale
-from recall_claims.judge.rules.base import Evidence, Predict, Rule, component, number
+from recall_claims.judge.region import Region, Scale
+from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, number, of_mean
 from recall_claims.judge.rules.critical import ladders
 
 
@@ -43,9 +43,7 @@ class Limit(Rule):
                     f"{cells[members[0]].id}, got {sorted(values)}"
                 )
 
-    def components(
-        self, evidence: Evidence, predict: Predict | None, alpha: float
-    ) -> tuple[Component, ...]:
+    def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         found, result = ladders([sample.cell for sample in evidence], self.along), []
         for members in found:
             samples = [evidence[i] for i in members]
@@ -55,16 +53,15 @@ class Limit(Rule):
             count = min(sample.replicates for sample in samples)
             params = samples[0].cell.without(self.along)
             result.append(
-                component(
+                of_mean(
+                    self,
                     ",".join(f"{k}={v}" for k, v in sorted(params.items())) or "limit",
                     weights @ np.stack([self.values(sample, count) for sample in samples]),
                     self.method,
-                    self.region,
-                    self.scale,
                     alpha,
                     of=len(found),
                     params=params,
-                    open_cells=tuple(sample.cell.id for sample in samples),
+                    open_cells=(sample.cell.id for sample in samples),
                 )
             )
         return tuple(result)

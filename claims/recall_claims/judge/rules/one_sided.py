@@ -1,21 +1,19 @@
 """One-sided statements: bounds, orderings, and identities up to rounding."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Array, Deterministic, Method
 from recall_claims.judge.region import Component, Interval, Region, Scale
-from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, component, number
-from recall_claims.judge.rules.means import Map, compared_means, refuse_vacuous
+from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, Sample, of_mean
+from recall_claims.judge.rules.means import Map, Means
 
 
 @dataclass(frozen=True)
-class OneSided(Rule):
+class OneSided(Means):
     """mean(observable), less the prediction if there is one, has a bound on one side.
 
     Give exactly one of the bounds. `OneSided(upper=0.0)`: in every cell the mean is at most what
@@ -36,24 +34,13 @@ class OneSided(Rule):
             raise ClaimError("a one-sided rule needs exactly one of upper= and lower=")
 
     @property
-    def region(self) -> Region:
+    def region(self) -> Region:  # type: ignore[override]  # no field here
         """The half line."""
         low, high = self.lower, self.upper
         return Region(-math.inf if low is None else low, math.inf if high is None else high)
 
-    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
-        refuse_vacuous(self, self.region, cells, partial(_less, predict))
-
-    def components(
-        self, evidence: Evidence, predict: Predict | None, alpha: float
-    ) -> tuple[Component, ...]:
-        return compared_means(self, self.region, evidence, partial(_less, predict), alpha)
-
-
-def _less(predict: Predict | None, cell: Cell) -> Map:
-    """Less the prediction of the cell, if there is one."""
-    expected = 0.0 if predict is None else number(predict, cell)
-    return lambda observed: observed - expected
+    def _map(self, predict: Predict | None, cell: Cell) -> Map:
+        return super()._map(predict or (lambda _: 0.0), cell)
 
 
 @dataclass(frozen=True)
@@ -71,16 +58,18 @@ class Ordering(Rule):
     needs_prediction: ClassVar[bool] = False
     estimand: ClassVar[str] = "Paired difference of means; a half line."
 
-    def components(
-        self, evidence: Evidence, predict: Predict | None, alpha: float
-    ) -> tuple[Component, ...]:
+    @property
+    def region(self) -> Region:
+        """All that is larger than the margin."""
+        return Region(self.margin, math.inf)
+
+    def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         return tuple(
-            component(
+            of_mean(
+                self,
                 sample.cell.id,
                 self.method.within(sample[self.larger]) - self.method.within(sample[self.smaller]),
                 self.method.of_difference(),
-                Region(self.margin, math.inf),
-                self.scale,
                 alpha,
                 of=len(evidence),
                 params=sample.cell,
@@ -108,20 +97,13 @@ class Identity(Rule):
     estimand: ClassVar[str] = "The largest violation over everything simulated."
     method: ClassVar[Method] = Deterministic()
 
-    def components(
-        self, evidence: Evidence, predict: Predict | None, alpha: float
-    ) -> tuple[Component, ...]:
+    def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         region = Region(-math.inf, self.tolerance)
-        worst = [float(abs(sample[self.observable]).max()) for sample in evidence]
-        return tuple(
-            Component(
-                sample.cell.id,
-                error,
-                Interval(error, error),
-                region,
-                self.scale,
-                sample.cell,
-                open_cells=(sample.cell.id,),
+        found = []
+        for sample in evidence:
+            cell, error = sample.cell, float(abs(sample[self.observable]).max())
+            interval, open_cells = Interval(error, error), (cell.id,)
+            found.append(
+                Component(cell.id, error, interval, region, self.scale, cell, None, open_cells)
             )
-            for sample, error in zip(evidence, worst, strict=True)
-        )
+        return tuple(found)

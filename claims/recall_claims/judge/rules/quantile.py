@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import ClassVar
 
 import numpy as np
@@ -11,8 +11,16 @@ import numpy as np
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Method, log_wealth
-from recall_claims.judge.region import Component, Interval, Region, Scale
-from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample, number
+from recall_claims.judge.region import Interval, Region, Scale
+from recall_claims.judge.rules.base import (
+    Components,
+    Evidence,
+    Predict,
+    Rule,
+    Sample,
+    component,
+    number,
+)
 
 
 @dataclass(frozen=True)
@@ -91,19 +99,17 @@ class Quantile(Rule):
                     "means nothing; add the same constant to observable and prediction"
                 )
 
-    def components(
-        self, evidence: Evidence, predict: Predict | None, alpha: float
-    ) -> tuple[Component, ...]:
+    def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         return tuple(
-            Component(
+            component(
+                self,
                 sample.cell.id,
                 float(np.quantile(values, self.level)),
-                self.method.bounds(values, alpha / (2 * len(evidence))),
-                self.region,
-                self.scale,
-                sample.cell,
-                self.method.bounds(values, alpha),
-                (sample.cell.id,),
+                partial(self.method.bounds, values),
+                alpha,
+                of=len(evidence),
+                params=sample.cell,
+                open_cells=(sample.cell.id,),
             )
             for sample in evidence
             for values in [sample[self.observable] / number(predict, sample.cell)]

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Method
-from recall_claims.judge.region import Component
-from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample
+from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, Sample
 
 
 @dataclass(frozen=True)
@@ -64,9 +63,7 @@ class Several(Rule):
         found = [cell for rule, own in self.parts(predict) for cell in rule.alone(point, own)]
         return tuple(dict.fromkeys(found))
 
-    def components(
-        self, evidence: Evidence, predict: Predict | None, alpha: float
-    ) -> tuple[Component, ...]:
+    def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         result = []
         for name, (rule, own) in zip(self.rules, self.parts(predict), strict=True):
             strict = rule.components(evidence, own, alpha / len(self.rules))

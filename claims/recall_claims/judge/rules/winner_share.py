@@ -8,7 +8,7 @@ from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Method
 from recall_claims.judge.region import Component, Interval, Region, Scale
-from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample
+from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, Sample
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,7 @@ class WinnerShare(Rule):
         "that are not separated widen the interval."
     )
 
-    def components(
-        self, evidence: Evidence, predict: Predict | None, alpha: float
-    ) -> tuple[Component, ...]:
+    def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         states = {s.cell.id: self._state(s, predict, alpha / len(evidence)) for s in evidence}
         told = list(states.values())
         confirmed = told.count("confirmed") / len(told)
