@@ -107,38 +107,42 @@ def bits(pairs: "Named", times: float = 1.0) -> float:
 
 
 Value = float | str | None
-FIELDS: dict[str, tuple[Callable[[Named], Value], str]] = {
-    "estimate": (lambda n: n.one.estimate, ROUND_HALF_EVEN),
-    "low": (lambda n: n.one.shown.low, ROUND_HALF_EVEN),
-    "high": (lambda n: n.one.shown.high, ROUND_HALF_EVEN),
-    "least": (lambda n: min(known(n.estimates)), ROUND_HALF_EVEN),
-    "most": (lambda n: max(known(n.estimates)), ROUND_HALF_EVEN),
-    "lowest": (lambda n: min(known(n.lows)), ROUND_HALF_EVEN),
-    "highest": (lambda n: max(known(n.highs)), ROUND_HALF_EVEN),
+FIELDS: dict[str, Callable[[Named], Value]] = {
+    "estimate": lambda n: n.one.estimate,
+    "low": lambda n: n.one.shown.low,
+    "high": lambda n: n.one.shown.high,
+    "least": lambda n: min(known(n.estimates)),
+    "most": lambda n: max(known(n.estimates)),
+    "lowest": lambda n: min(known(n.lows)),
+    "highest": lambda n: max(known(n.highs)),
     # What is certain, rounded so that it stays so.
-    "at-least": (lambda n: min(known(n.lows)), ROUND_FLOOR),
-    "at-most": (lambda n: max(known(n.highs)), ROUND_CEILING),
-    "within": (lambda n: n.farthest(n.lows + n.highs), ROUND_CEILING),
+    "at-least": lambda n: min(known(n.lows)),
+    "at-most": lambda n: max(known(n.highs)),
+    "within": lambda n: n.farthest(n.lows + n.highs),
     # What was declared.
-    "from": (lambda n: n.one.region.low, ROUND_HALF_EVEN),
-    "to": (lambda n: n.one.region.high, ROUND_HALF_EVEN),
-    "tolerance": (lambda n: n.farthest([n.one.region.low, n.one.region.high]), ROUND_HALF_EVEN),
+    "from": lambda n: n.one.region.low,
+    "to": lambda n: n.one.region.high,
+    "tolerance": lambda n: n.farthest([n.one.region.low, n.one.region.high]),
     # Of cells.
-    "predicted": (lambda n: only([c.critical or c.predicted for c in n.cells]), ROUND_HALF_EVEN),
-    "observed": (lambda n: only([c.observed for c in n.cells]), ROUND_HALF_EVEN),
-    "bits-predicted": (bits, ROUND_HALF_EVEN),
-    "bits-observed": (lambda n: bits(n, n.one.estimate or 0.0), ROUND_HALF_EVEN),
-    "replicates": (lambda n: sum(c.replicates for c in n.cells), ROUND_HALF_EVEN),
-    "hits": (lambda n: sum(hits(c) for c in n.cells), ROUND_HALF_EVEN),
+    "predicted": lambda n: only([c.critical or c.predicted for c in n.cells]),
+    "observed": lambda n: only([c.observed for c in n.cells]),
+    "bits-predicted": bits,
+    "bits-observed": lambda n: bits(n, n.one.estimate or 0.0),
+    "replicates": lambda n: sum(c.replicates for c in n.cells),
+    "hits": lambda n: sum(hits(c) for c in n.cells),
     # Of the claim.
-    "resolution": (lambda n: only(n.claims).resolution, ROUND_HALF_EVEN),
-    "alpha": (lambda n: only(n.claims).alpha, ROUND_HALF_EVEN),
-    "certificate": (lambda n: only(n.claims).certificate, ROUND_CEILING),
-    "looks": (lambda n: only(n.claims).looks, ROUND_HALF_EVEN),
-    "looks-planned": (lambda n: only(n.claims).looks_planned, ROUND_HALF_EVEN),
-    "cells": (lambda n: len(n.cells), ROUND_HALF_EVEN),
-    "verdict": (lambda n: only([phrases.label(c)[2:] for c in n.claims]), ""),
+    "resolution": lambda n: only(n.claims).resolution,
+    "alpha": lambda n: only(n.claims).alpha,
+    "certificate": lambda n: only(n.claims).certificate,
+    "looks": lambda n: only(n.claims).looks,
+    "looks-planned": lambda n: only(n.claims).looks_planned,
+    "cells": lambda n: len(n.cells),
+    "verdict": lambda n: only([phrases.label(c)[2:] for c in n.claims]),
 }
+ROUNDED = {"at-least": ROUND_FLOOR} | dict.fromkeys(
+    ("at-most", "within", "certificate"), ROUND_CEILING
+)
+"""Fields that are rounded so that they stay true; others are rounded to the nearest."""
 DISTANCES = ("within", "tolerance", "resolution")
 """Fields that say how far something is from the theory, and not where it is."""
 SUITE: dict[str, Callable[[Record], float]] = {
@@ -163,7 +167,6 @@ class Figure:
 
     name: str
     value: Value
-    rounding: str
     ratio: bool = False
 
     def written(self, as_in: str, times: bool) -> str:
@@ -182,7 +185,8 @@ class Figure:
         mantissa, e, _ = as_in.rstrip("%").partition("e")
         decimals = len(mantissa.partition(".")[2])
         power = found.adjusted() if e else 0
-        rounded = found.quantize(Decimal(1).scaleb(power - decimals), self.rounding) + 0
+        rounding = ROUNDED.get(self.name.partition("*")[0], ROUND_HALF_EVEN)
+        rounded = found.quantize(Decimal(1).scaleb(power - decimals), rounding) + 0
         if e:
             return f"{rounded:.{decimals}e}".replace("e+", "e")
         return f"{rounded:,f}" + "%" * as_in.endswith("%")
@@ -248,21 +252,20 @@ def figure(field: str, who: str, record: Record) -> Figure:
         state = field.removeprefix("count-").replace("-", " ")
         if state in summary.ORDER:
             count = summary.count(record.claims).get(state, 0)
-            return Figure(field, count if field.startswith("count-") else state, ROUND_HALF_EVEN)
+            return Figure(field, count if field.startswith("count-") else state)
         if field not in SUITE:
             raise Mismatch(f"a run has no {field}")
-        return Figure(field, SUITE[field](record), ROUND_HALF_EVEN)
+        return Figure(field, SUITE[field](record))
     named = select(who, record)
     name, _, factor = field.partition("*")
     if name in FIELDS:
-        get, rounding = FIELDS[name]
-        value = get(named)
+        value = FIELDS[name](named)
     else:
         settings = [at.params[name] for at in named.cells if name in at.params]
-        value, rounding = float(only(settings, name)), ROUND_HALF_EVEN
+        value = float(only(settings, name))
     if factor and isinstance(value, float):
         value *= float(factor)
-    return Figure(field, value, rounding, named.ratio)
+    return Figure(field, value, named.ratio)
 
 
 def select(who: str, record: Record) -> Named:

@@ -2,7 +2,7 @@
 
 A claim file says `import recall_claims as rc`, and needs the names in `__all__` and nothing else:
 
-* `claim` makes a claim of a function that simulates a `Block` of replicates in a `Cell`; `grid`,
+* `claim` turns a function that simulates a `Block` of replicates in a `Cell` into a claim; `grid`,
   `cells`, `ladder` and `scan` make the cells.
 * `prediction` registers a formula of a theory, with its regime and its stated error, such as 0.02,
   "5%" or "exact"; `on` predicts a cell by one. `Source` says which statements are tested;
@@ -15,15 +15,14 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
   `Exponents` (how a mean scales),
   `CriticalLocation`, `CriticalExponents` (where a success rate crosses a target, how that scales),
   `WinnerShare` (which of several is largest, cell by cell).
-* `Betting(low, high)`, `Catoni(sd)`, `Student()` and `Deterministic()` are ways in which a rule may
-  bound means.
-  A rule of one's own is a subclass of `Rule`, a bound one of `Method`.
+* `Betting(low, high)`, `Catoni(sd)`, `Student()` and `Deterministic()` are the ways in which a rule
+  may bound means. Rules of your own are subclasses of `Rule`, and bounds of `Method`.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
 * `Regime` states where a theorem holds, by the `Values` that a parameter may take: `integers`,
   `log_integers` or `one_of` several; `--hunt` searches it.
 * `Plot` says how the report draws the cells.
-* `run` judges a claim without pytest; a notebook shows what it returns as the report does.
+* `run` judges a claim without pytest; a notebook shows the result as the report does.
 
 The conftest.py of a folder of claims imports `pytest_addoption`, which makes pytest collect them.
 

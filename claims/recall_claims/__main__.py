@@ -205,7 +205,7 @@ def _evidence(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     audit.add_argument("--device", default="cpu", help=f"torch device {DEFAULT}")
     audit.add_argument("--executor", default="auto", help=f"as for pytest claims/ {DEFAULT}")
     audit.add_argument("--part", action="store_true", help="accept a run of only some claims")
-    audit.add_argument("--manifest", help="the bundle has to have this one", **FILE)
+    audit.add_argument("--manifest", help="the manifest that the bundle must have", **FILE)
     audit.add_argument("--json", help="write all findings here, claim by claim", **FILE)
     audit.add_argument("--html", help="write them as a page", **FILE)
     for command in (bundle, audit):

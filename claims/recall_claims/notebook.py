@@ -1,4 +1,4 @@
-"""Judge a claim from Python, for people who would rather look than type: no pytest."""
+"""Judge a claim from Python or in a notebook, without pytest."""
 
 from __future__ import annotations
 

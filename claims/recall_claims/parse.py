@@ -1,12 +1,10 @@
 """Seeds, devices, durations and error budgets as people write them.
 
-All raise ValueError for what makes no sense, and name the option that it was given to.
+Each raises ValueError for a value that makes no sense, and names the option.
 """
 
 import re
 import secrets
-
-import torch
 
 from recall_claims.judge.budget import Budget
 
@@ -30,13 +28,24 @@ def seed(text: str, option: str = "--seed") -> int:
 def budget(text: str) -> Budget:
     """The error budget of a run."""
     try:
-        return Budget(float(text))
+        probability = float(text)
+    except ValueError as error:
+        message = f"--error-budget takes a probability such as 1e-3, got {text[:100]!r}"
+        raise ValueError(message) from error
+    try:
+        return Budget(probability)
     except ValueError as error:
         raise ValueError(f"--error-budget {text}: {error}") from error
 
 
 def device(text: str, *, local: bool) -> str:
     """A torch device; only where blocks run on this machine (`local`) must it be here."""
+    if text == "cpu":
+        return text
+    try:
+        import torch  # which a suite on numpy alone does without
+    except ModuleNotFoundError as error:
+        raise ValueError(f"--device {text!r} needs torch; install it, or use cpu") from error
     try:
         device = torch.device(text)
     except RuntimeError as error:

@@ -1,6 +1,6 @@
 """The registry of every number that a theory predicts: its formula, its source, and its error.
 
-Free of torch, so that a theory that registers its predictions stays light.
+It does not load torch, so a theory that registers its predictions stays light.
 """
 
 from __future__ import annotations

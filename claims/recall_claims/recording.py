@@ -4,13 +4,11 @@ import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from typing import Any, Literal
 
-import torch
 from msgspec import Struct, convert
 
-from recall_claims import ask
+from recall_claims import ask, loaded
 from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.declare.papers import papers
 from recall_claims.evidence import fingerprints, replay
@@ -143,7 +141,7 @@ def suite(
             ahead=ahead,
             versions={
                 "python": platform.python_version(),
-                **{name: version(name) for name in PACKAGES},
+                **{name: loaded.installed(name) for name in PACKAGES},
             },
             hardware=_hardware(settings.device),
             blocks=record.BlockCount(
@@ -181,7 +179,8 @@ def _hardware(device: str) -> dict[str, int | str]:
         "cores": cores(),
         "machine": f"{platform.system()} {os.uname().machine}",
     }
-    if device.startswith("cuda") and torch.cuda.is_available():  # else it is the workers'
+    torch = loaded.torch()
+    if device.startswith("cuda") and torch and torch.cuda.is_available():  # else it is the workers'
         hardware["gpu"] = torch.cuda.get_device_name(device)
     return hardware
 

@@ -64,30 +64,29 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m recall_reports", description=__doc__, epilog=EPILOG
     )
     commands = parser.add_subparsers(dest="command", required=True)
+
+    def a_file(to: argparse.ArgumentParser, name: str, default: Path) -> None:
+        to.add_argument(name, type=Path, nargs="?", default=default, help=f"default: {default}")
+
     show = commands.add_parser("show", help="print the verdict table")
-    show.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
-    show.add_argument(
-        "-v", "--verbose", action="count", default=0, help="with looks, replicates and resolution"
-    )
-    show.add_argument(
-        "-q", "--quiet", action="count", default=0, help="only what is not as expected"
-    )
+    a_file(show, "file", LATEST)
+    for short, name, told in (
+        ("-v", "--verbose", "with looks, replicates and resolution"),
+        ("-q", "--quiet", "only what is not as expected"),
+    ):
+        show.add_argument(short, name, action="count", default=0, help=told)
     again = commands.add_parser(
         "render",
         help="write page, Markdown and card; beside the record, also the files that cite it",
     )
-    again.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
+    a_file(again, "file", LATEST)
     again.add_argument("--to", type=Path, required=True, metavar="DIR", help="where to write")
     compare = commands.add_parser("diff", help="say what changed between two reports")
-    compare.add_argument("old", type=Path, nargs="?", default=BASELINE, help=f"default: {BASELINE}")
-    compare.add_argument("file", type=Path, nargs="?", default=LATEST, help=f"default: {LATEST}")
+    a_file(compare, "old", BASELINE)
+    a_file(compare, "file", LATEST)
     compare.add_argument("--markdown", action="store_true", help="as Markdown, for a comment")
-    compare.add_argument(
-        "--files",
-        type=Path,
-        default=os.devnull,
-        help="file with the names of other changed files, each ended by a zero byte",
-    )
+    names = "file with the names of other changed files, each ended by a zero byte"
+    compare.add_argument("--files", type=Path, default=os.devnull, help=names)
     many = commands.add_parser("history", help="one page of all records in a folder")
     many.add_argument("folder", type=Path, metavar="DIR")
     many.add_argument("--to", type=Path, default=Path("history.html"), metavar="FILE")

@@ -26,7 +26,7 @@ def spending(record: Record) -> list[Spent]:
     counts = Counter(claim.source.paper for claim in decided(record))
     return [
         Spent(key, budget, counts[key], counts[key] * budget.per_claim)
-        for key, budget in record.suite.error_budget.papers.items()
+        for key, budget in sorted(record.suite.error_budget.papers.items())
     ]
 
 

@@ -113,7 +113,7 @@ def _controls(claim: Claim) -> str:
         if control.verdict != "REFUTED"
     ]
     if not standing:
-        return f"none stands; the data refute {', '.join(refuted)}."
+        return f"all refuted: {', '.join(refuted)}."
     also = f"; the data refute {', '.join(refuted)}" if refuted else ""
     loose = [
         control.id
@@ -123,7 +123,7 @@ def _controls(claim: Claim) -> str:
     ]
     if loose:
         also += (
-            f"; a bound that is loose leaves room for {', '.join(loose)}: plant an error that "
-            "moves it past the estimate"
+            f"; the bound is loose enough to admit {', '.join(loose)}: plant an error that moves "
+            "it past the estimate"
         )
     return f"not refuted: {', '.join(standing)}{also}."

@@ -1,4 +1,4 @@
-"""Records and reports as files: checked, read whole or refused, written whole or not at all."""
+"""Records and reports as files: read whole or refused, written whole or not at all."""
 
 import os
 import tempfile

@@ -21,7 +21,7 @@ LOWERED = re.compile(r"\b([A-Za-z])_(\d+\.\d+|\w+)\b")
 LONGEST = 2000
 """Characters of a formula; the converter's time grows faster than their number."""
 GROWS = re.compile(r"\\(?:def|newcommand|newenvironment|DeclareMathOperator|sideset)(?![a-zA-Z])")
-"""Commands by which a short formula says itself again and again, doubled each time."""
+"""Commands by which a short formula can double itself again and again."""
 WORD = re.compile(r"\w+")
 ELEMENTS = WORD.findall(
     "math mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover "

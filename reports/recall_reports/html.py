@@ -2,11 +2,11 @@
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from recall_reports import credibility, formula, hunted, phrases, plots, summary
@@ -89,6 +89,13 @@ def environment() -> Environment:
     )
     environment.filters.update(mathml=formula.mathml, prose=formula.prose, inline=formula.inline)
     return environment
+
+
+def plain(name: str, **filters: Callable[[str], str]) -> Template:
+    """A template of a text that is no HTML, with filters of its own."""
+    found = environment().overlay(autoescape=False, keep_trailing_newline=True)
+    found.filters = {**found.filters, **filters}
+    return found.get_template(name)
 
 
 def policy(*texts: str) -> str:

@@ -3,7 +3,7 @@
 import re
 
 from recall_reports import summary
-from recall_reports.html import environment
+from recall_reports.html import plain
 from recall_reports.record import Record
 
 MARKUP = re.compile(r"[\\|<>*_`\[\]~$&]")
@@ -16,9 +16,7 @@ APART = "&#8203;"
 def render(record: Record) -> str:
     """Verdict table, then what failed or is undecided and why."""
     claims, exploratory = map(summary.tried, summary.split(record))
-    plain = environment().overlay(autoescape=False, keep_trailing_newline=True)
-    plain.filters = {**plain.filters, "escaped": escaped, "code": code}
-    template = plain.get_template("report.md.j2")
+    template = plain("report.md.j2", escaped=escaped, code=code)
     return template.render(record=record, claims=claims, exploratory=exploratory)
 
 

@@ -9,7 +9,7 @@ from recall_reports.record import Claim, Component, Control, Parameters, Range
 from recall_reports.values import Verdict
 
 SYMBOL = re.compile(r"[b-z](?![a-z])")
-"""How a text begins whose first letter is a quantity's name; an article is none."""
+"""The start of a text whose first letter is the name of a quantity, not an article."""
 
 SYMBOLS = {
     "SUPPORTED": "✓",
@@ -23,12 +23,12 @@ SYMBOLS = {
 }
 
 EXPLORED = (
-    "EXPLORED is no verdict: the evidence was drawn before this declaration was fixed. It says "
-    "what to expect; a run without --reuse-evidence draws evidence of its own and decides."
+    "EXPLORED is not a verdict: the evidence is older than this declaration. It shows what to "
+    "expect; a run without --reuse-evidence draws fresh evidence and decides."
 )
 
 FINDING = "estimate [bounds]"
-"""Of what `finding` says."""
+"""The heading of what `finding` returns."""
 
 PILOT = "region from a pilot"
 
@@ -115,7 +115,7 @@ def divided(claim: Claim) -> str:
     count = claim.blocks.divided
     if not count:
         return ""
-    return f"{count} of {claim.blocks.total} blocks simulated in parts, as memory ran out"
+    return f"{count} of {claim.blocks.total} blocks simulated in parts because memory ran out"
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -233,7 +233,7 @@ def standing(claim: Claim) -> str:
     verdicts = [component.verdict for component in claim.components]
     for verdict, where in (
         (Verdict.REFUTED, "lie outside the region"),
-        (Verdict.INCONCLUSIVE, "reach over an edge of the region"),
+        (Verdict.INCONCLUSIVE, "cross an edge of the region"),
     ):
         if count := verdicts.count(verdict):
             whose, at = "The bounds", ""
@@ -241,7 +241,8 @@ def standing(claim: Claim) -> str:
                 whose += f" of {count} of {total} components"
                 at = f", worst at {component_name(claim, head, head.params)}"
             return f"{whose} {where}{at}: {bounds(head.shown)} against {bounds(head.region)}."
-    inside = f"The bounds of all {total} components lie inside their regions"
+    several = "both" if total == 2 else f"all {total}"
+    inside = f"The bounds of {several} components lie inside their regions"
     if total == 1:
         inside = "The bounds lie inside the region"
     missed = [control.id for control in claim.controls if control.verdict != "REFUTED"]
@@ -284,28 +285,29 @@ def certificate(claim: Claim) -> str:
         return ""
     if claim.certificate == 0:
         return "never wrongly refuted by chance"
-    how = "exact" if claim.rule.exact else "certified on values of its simulation under other seeds"
+    how = "exact" if claim.rule.exact else "certified on values simulated under other seeds"
     return f"wrongly refuted with probability at most {number(claim.certificate, 2)}, {how}"
 
 
 def draws(claim: Claim) -> str:
     """What it costs that evidence was drawn more than once; empty if it was not."""
     sets = claim.draws
-    text = f"evidence set {claim.draw} of {sets} in this ledger: at most {sets} times its alpha"
+    text = f"evidence set {claim.draw} of {sets} in this ledger: at most {sets} times alpha"
     return text * (sets > 1)
 
 
-def not_claimed(claim: Claim, tier: str = "") -> str:
-    """What nobody should take a verdict to say; `tier` is that of the run."""
+def not_shown(claim: Claim, tier: str = "") -> str:
+    """What a verdict does not say; `tier` is that of the run."""
     cells = f"the {len(claim.cells)} cells judged here" if len(claim.cells) > 1 else "its one cell"
     hunt = claim.hunt
     if hunt is None or not hunt.tried:
-        searched = "its regime was not searched for a violation"
+        searched = "Its regime was not searched for a violation."
     else:
-        searched = f"{hunt.tried} other points of its regime were tried, cheaply"
+        searched = f"A hunt tried {hunt.tried} other points of its regime, on little data."
     others = [name for name in claim.tiers if name != tier]
-    beside = f"; the cells of tier {' and '.join(others)} were not judged" * bool(tier and others)
-    return f"Not claimed: anything beyond {cells}; {searched}{beside}."
+    whose = f"tier{'s' * (len(others) > 1)} {' and '.join(others)}"
+    beside = f" The cells of {whose} were not judged." * bool(tier and others)
+    return f"Anything beyond {cells}. {searched}{beside}"
 
 
 def parameters(params: Parameters, symbols: Mapping[str, str]) -> str:

@@ -87,7 +87,8 @@ def count(claims: Iterable[Claim]) -> dict[str, int]:
 def sentence(record: Record) -> str:
     """The outcome of the run in one sentence, with more for an early end and exploratory claims."""
     claims, exploratory = split(record)
-    sentences = _early(record)
+    done, ahead = len(record.claims), record.suite.ahead
+    sentences = [early(done, done + ahead)] if ahead else []
     sentences += [_outcome(claims)] if claims or not exploratory else []
     if exploratory:
         sentences.append(f"Beyond the theorems: {list_states(exploratory)}.")
@@ -209,17 +210,14 @@ def explored(record: Record) -> bool:
 
 
 def tried(claims: Iterable[Claim]) -> list[Claim]:
-    """Those that were run. Tables leave out the others, which `attention` lists with the reason."""
+    """Those that were run. Tables leave out the rest, which `attention` lists with the reasons."""
     return [claim for claim in claims if claim.state != "NOT RUN"]
 
 
-def _early(record: Record) -> list[str]:
+def early(done: int, total: int) -> str:
     """What is said of a run that ended before it had come to all claims."""
-    if not record.suite.ahead:
-        return []
-    done = len(record.claims)
-    total = phrases.claims(done + record.suite.ahead)
-    return [f"INTERRUPTED, {done} of {total} done; the same command goes on from the ledger."]
+    claims = phrases.claims(total)
+    return f"INTERRUPTED, {done} of {claims} done; the same command continues from the ledger."
 
 
 def _outcome(claims: Sequence[Claim]) -> str:

@@ -1,4 +1,4 @@
-"""Text from anywhere, made such that every form of a report can hold it."""
+"""Text from anywhere, cleaned so that every form of a report can hold it."""
 
 import re
 from typing import Any

@@ -35,8 +35,10 @@ def test_a_run_that_ends_early_says_how_many_claims_are_done(suite: Suite) -> No
     stopped = written("two", ("time.sleep(0.0)", "raise KeyboardInterrupt"))
     suite.write_text(HEAD + written("one") + stopped + written("three"))
     result = suite.run(status=2)
-    assert "INTERRUPTED, 1 of 3 claims done; the same command goes on" in result.text
+    assert "INTERRUPTED, 1 of 3 claims done; the same command continues" in result.text
     assert suite.report()["suite"]["ahead"] == 2
+    nothing = suite.run("-k", "two", "--seed", "1", status=2)
+    assert "INTERRUPTED, 0 of 1 claim done; the same command continues" in nothing.text
 
 
 def test_a_claim_expected_to_be_refuted_fails_while_it_is_undecided(suite: Suite) -> None:

@@ -26,4 +26,4 @@ def test_a_claim_that_fails_says_why(suite: Suite) -> None:
         if name == "tiny.refuted":
             assert told["data"].endswith("; replicates: 48, 16 per cell; look 1 of 6.")
             assert told["off by"].startswith("at least ")
-            assert told["controls"] == "none stands; the data refute double."
+            assert told["controls"] == "all refuted: double."

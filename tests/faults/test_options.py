@@ -28,7 +28,7 @@ def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
         ("--seed", "abc", "18 digits or 'fresh', got 'abc'"),
         ("--seed", "-1", "--seed"),
         ("--error-budget", "2", "the error budget is a probability"),
-        ("--error-budget", "abc", "--error-budget abc"),
+        ("--error-budget", "abc", "--error-budget takes a probability such as 1e-3, got 'abc'"),
         ("--executor", "bogus", "unknown executor 'bogus'"),
         ("--executor", "processes:none", "processes:K needs a positive number"),
         ("--executor", "nowhere:make", "nowhere"),

@@ -39,7 +39,7 @@ from recall_reports import (
 from recall_reports.compare import diff, history
 from recall_reports.errors import ReportError
 from recall_reports.files import validated
-from recall_reports.plots.bars import overshoot
+from recall_reports.plots.bars import bars, overshoot
 from recall_reports.plots.chart import Axis
 from recall_reports.record import Claim, Component, Range, Record
 from recall_reports.terminal import print_verdicts
@@ -152,7 +152,7 @@ def said(claim: Claim) -> dict[str, str]:
     words = (phrases.label, phrases.title, phrases.reason, phrases.resolution, phrases.certificate)
     more = (phrases.controls, phrases.evidence, phrases.replicates, phrases.divided, phrases.draws)
     told = {make.__name__: make(claim) for make in (*words, *more)}
-    told["not claimed"] = phrases.not_claimed(claim, "standard")
+    told["not shown"] = phrases.not_shown(claim, "standard")
     told["components"] = "; ".join(phrases.component_names(claim))
     told["hunt"] = hunted.violation(claim) or hunted.summary(claim)
     if claim.state == "DECIDED":
@@ -225,9 +225,26 @@ def _outcome(lines: list[str], _old: list[str]) -> str:
     return "\n".join([*told, f"attention: {', '.join(entries) or 'none'}"])
 
 
-def _part(bounds: Range, region: builders.Ends) -> Component:
+def part(estimate: float | None, bounds: Range, region: builders.Ends) -> Component:
+    """A component with these figures."""
     found = builders.component("some", 0, 0, region)
-    return replace(found, interval=bounds, one_sided=bounds)
+    return replace(found, estimate=estimate, interval=bounds, one_sided=bounds)
+
+
+def _bars(*rows: list[float | None], log: bool = False) -> str:
+    """A line for each `[estimate, low, high, region's low, region's high]`."""
+    found = [part(row[0], Range(*row[1:3]), (row[3], row[4])) for row in rows]
+    return "\n".join(str(bar).removeprefix("Bar") for bar in bars(found, log=log))
+
+
+def _drift(*estimates: float) -> str:
+    """What is said of a claim after records with these estimates."""
+    records = []
+    for estimate in estimates:
+        claim, found = sample.all_tokens(), sample.record()
+        claim.components = [builders.component("all", estimate, 0.01, (0.95, 1.05))]
+        records.append(replace(found, claims=[claim]))
+    return history.courses(records)[0].note or "nothing"
 
 
 WORDS: dict[str, Callable[..., object]] = {
@@ -239,7 +256,10 @@ WORDS: dict[str, Callable[..., object]] = {
     ),
     "region": lambda *ends: phrases.bounds(Range(*ends)),
     "ticks": lambda **axis: ", ".join(Axis(**axis).labels()),
-    "overshoot": lambda bounds, region: round(overshoot(_part(Range(*bounds), region)), 9),
+    "overshoot": lambda bounds, region: round(overshoot(part(0, Range(*bounds), region)), 9),
+    "bars": _bars,
+    "errors": functools.partial(_bars, log=True),
+    "drift": _drift,
     "text": formula.inline,
     "bare": formula.bare,
 }

@@ -210,6 +210,8 @@ def test_paper(browser: Browser, file: Path) -> None:
     opened = browser.value(f"{seen}.map(claim => claim.querySelector('details').open)")
     assert browser.value(f"{seen}.map(claim => claim.id)").count("A.dominant-noise") == 1
     assert all(opened), "only what is open is printed"
+    counts = "[...document.querySelectorAll('table.statements td > details > summary')]"
+    assert browser.value(f"{counts}.every(count => count.checkVisibility())") is True
     every = f"{seen}.flatMap(claim => [...claim.querySelectorAll('svg.plot')]).every(plot => "
     every += "plot.checkVisibility({ contentVisibilityAuto: true }))"
     assert browser.value(every) is True

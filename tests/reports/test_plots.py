@@ -13,10 +13,11 @@ from msgspec.structs import replace
 
 from recall_reports import plots
 from recall_reports.plots import curve, series
+from recall_reports.plots.bars import bars
 from recall_reports.plots.chart import Axis, Chart
 from recall_reports.record import Cell, Claim, Parameters, Range
 from recall_reports.values import Plot, Scale
-from tests.reports import builders, sample
+from tests.reports import builders, golden, sample
 
 CLAIMS = {claim.id: claim for claim in sample.record().claims}
 
@@ -133,6 +134,20 @@ def test_any_valid_cells_can_be_drawn(
     for panel in plots.panels(claim):
         for node in ElementTree.fromstring(panel.svg).iter():
             assert all("nan" not in node.get(key, "") for key in ("x", "y", "d"))
+
+
+ENDS = st.tuples(st.floats(-100, 100), st.floats(-100, 100)).map(lambda pair: tuple(sorted(pair)))
+
+
+@given(region=ENDS, interval=ENDS)
+def test_order_on_a_bar_is_order_of_the_numbers(
+    region: tuple[float, float], interval: tuple[float, float]
+) -> None:
+    [bar] = bars([golden.part(interval[0], Range(*interval), region)])
+    places = [*zip(region, bar.region, strict=True), *zip(interval, bar.bounds, strict=True)]
+    ordered = [place for _, place in sorted(set(places))]
+    assert all(0 <= place <= 100 for place in ordered)
+    assert ordered == sorted(ordered)
 
 
 @given(low=st.floats(-1e6, 1e6), wide=st.floats(1e-3, 1e9), log=st.booleans())

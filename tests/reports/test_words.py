@@ -30,7 +30,7 @@ def test_a_loose_bound_is_told_as_the_reason_why_a_control_stands() -> None:
     one = builders.component("mean", 0.1, 0.01, (None, 0.5))
     half = builders.control("half", "half the bound", 0.1, 0.01, (None, 0.25))
     bounded = builders.claim("A.some", "Some", [one], controls=[half], verdict="INCONCLUSIVE")
-    reason = "; a bound that is loose leaves room for half: plant an error that moves it past"
+    reason = "; the bound is loose enough to admit half: plant an error that moves it past"
     assert reason in failure.message(bounded, 1e-6, 1e-3)
     half.region = builders.control("half", "", 0.1, 0.01, (0.0, 0.25)).region
     assert reason not in failure.message(bounded, 1e-6, 1e-3)

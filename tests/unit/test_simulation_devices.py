@@ -83,7 +83,7 @@ def observe(claim: Claim) -> Any:
     cell = lowest(claim)[0]
     rngs = replicate_generators(1000, claim.id, "", cell.id, 0, 2)
     with PretendedGpu():
-        block = Block(rngs=rngs, device="cuda", dtype=getattr(torch, claim.dtype))
+        block = Block(rngs=rngs, device="cuda", precision=claim.dtype)
         return claim.observe(cell, block)
 
 

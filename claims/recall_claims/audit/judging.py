@@ -1,4 +1,4 @@
-"""Judge a claim again on given blocks, and say where a record says otherwise."""
+"""Judge a claim again on given blocks, and say where a record differs."""
 
 from __future__ import annotations
 

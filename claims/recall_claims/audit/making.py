@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping
 
 import numpy as np
-import torch
 
 from recall_claims.audit.bundle import CellBlocks, Evidence, Index, packed, written
 from recall_claims.audit.judging import differences, judge_again
@@ -86,6 +86,10 @@ def settings_of(record: Record, device: str | None = None) -> Settings:
 
 def processor() -> str:
     """The instructions that torch uses here: with others, last digits differ."""
+    try:
+        import torch
+    except ModuleNotFoundError:
+        return platform.machine()
     return torch.backends.cpu.get_cpu_capability()
 
 

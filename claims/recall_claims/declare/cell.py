@@ -6,10 +6,12 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import torch
+
+if TYPE_CHECKING:
+    import torch
 
 Scalar = int | float | str | bool
 T = TypeVar("T")
@@ -165,12 +167,22 @@ class Block:
         rngs: one generator per replicate. The draws of a replicate depend on its own generator
             alone, hence not on the batch size, the order or the executor.
         device: torch device, such as "cpu" or "cuda".
-        dtype: torch floating-point type of the simulation.
+        precision: of the simulation, as torch's floating-point type or the name of one.
     """
 
     rngs: tuple[np.random.Generator, ...]
     device: str
-    dtype: torch.dtype
+    precision: torch.dtype | str
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Torch's floating-point type of the simulation; whoever asks for it loads torch."""
+        if not isinstance(self.precision, str):
+            return self.precision
+        import torch
+
+        found: torch.dtype = getattr(torch, self.precision)
+        return found
 
     @property
     def replicates(self) -> int:

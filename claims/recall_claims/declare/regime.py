@@ -4,8 +4,8 @@ A theorem claims a regime; a grid is a few points of it. A `Regime` states which
 parameter of a cell may take, and what else must hold of them together. Every cell of a claim's grid
 has to lie inside, and `pytest --hunt` searches the rest for a violation.
 
-A theory states with its formula where that holds, as a `Regime`, and a claim searches it
-(`Regime.searched`). So this module is free of torch, as `recall_claims.predictions` is.
+A theory states beside each formula where it holds, as a `Regime`, and a claim searches that
+(`Regime.searched`). So this module does not load torch, nor does `recall_claims.predictions`.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any, ParamSpec, TypeVar
 
 import threadpoolctl
-import torch
 
+from recall_claims import loaded
 from recall_claims.errors import ExecutorError
 
 P = ParamSpec("P")
@@ -46,13 +46,15 @@ def one_thread() -> None:
     Sums over several threads have other last digits: a block's figures, and the judgement on
     them, must not depend on the number of cores or on who runs what.
     """
-    torch.set_num_threads(1)
-    _blas().limit(limits=1)
+    torch = loaded.torch()
+    if torch is not None:
+        torch.set_num_threads(1)
+    _blas(torch is not None).limit(limits=1)
 
 
 @cache
-def _blas() -> Any:
-    # A search through all loaded libraries takes milliseconds: once a process.
+def _blas(_with_torch: bool) -> Any:
+    # A search through all loaded libraries takes milliseconds: once a process, and after torch.
     return threadpoolctl.ThreadpoolController().select(user_api="blas")
 
 

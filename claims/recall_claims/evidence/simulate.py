@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import scipy
-import torch
 
+from recall_claims import loaded
 from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import GivenUp, OutOfTime, SimulationError, told
@@ -83,8 +84,6 @@ def simulate(task: Task) -> BlockResult:
     if task.latest is not None and time.time() > task.latest:
         raise OutOfTime(f"{_where(key)}: not expected to end in time")
     claim, code = find(task.module, key.claim)
-    one_thread()
-    full_precision()
     if (code, versions()) != (key.code, key.versions):
         raise SimulationError(
             f"worker {platform.node()} has other code or libraries than this run: {code} and "
@@ -94,8 +93,12 @@ def simulate(task: Task) -> BlockResult:
     start = time.perf_counter()
     try:
         with alarm(task.until):
-            with watched(task.module) if task.replay else nullcontext(()) as read:
-                parts = _parts(claim, task)
+            for _ in range(2):
+                torch = _settled()
+                with watched(task.module) if task.replay else nullcontext(()) as read:
+                    parts = _parts(claim, task)
+                if loaded.torch() is torch:
+                    break  # else the simulation itself has loaded it, with threads for all cores
             if read:
                 raise SimulationError(f"{_where(key)}: {'; '.join(read)}")
             seconds = time.perf_counter() - start
@@ -164,8 +167,18 @@ def _parts(claim: Claim, task: Task) -> list[dict[str, Array]]:
     return parts
 
 
+def _settled() -> Any:
+    """Make this process simulate on one thread, in full precision; return torch, where loaded."""
+    one_thread()
+    full_precision()
+    return loaded.torch()
+
+
 def full_precision() -> None:
     """Multiply float32 matrices in float32: no TensorFloat-32, which keeps 10 bits of a factor."""
+    torch = loaded.torch()
+    if torch is None:
+        return
     torch.set_float32_matmul_precision("highest")
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
@@ -189,7 +202,7 @@ def _observe(
 ) -> dict[str, Array] | None:
     """Observables of replicates of a block, or None if memory does not suffice."""
     key, where = task.key, _where(task.key)
-    block = Block(rngs=rngs, device=task.device, dtype=getattr(torch, key.dtype))
+    block = Block(rngs=rngs, device=task.device, precision=key.dtype)
     try:
         raw = claim.observe(task.cell, block)
     except Rung:
@@ -221,7 +234,8 @@ def _observe(
 
 def _out_of_memory(error: Exception) -> bool:
     """Whether an allocation failed: on a GPU, in one of its libraries, or on the CPU."""
-    kinds = (MemoryError, torch.OutOfMemoryError)
+    torch = loaded.torch()
+    kinds = (MemoryError, torch.OutOfMemoryError) if torch else MemoryError
     return isinstance(error, kinds) or any(
         text in str(error) for text in ("can't allocate memory", "STATUS_ALLOC_FAILED")
     )
@@ -232,7 +246,8 @@ def _where(key: BlockKey) -> str:
 
 
 def _array(value: object, what: str) -> Array:
-    if isinstance(value, torch.Tensor):
+    torch = loaded.torch()
+    if torch is not None and isinstance(value, torch.Tensor):
         value = value.detach().cpu().numpy()
     try:
         found = np.asarray(value)
@@ -276,5 +291,5 @@ def versions() -> str:
     """Of what a block's last digits depend on besides the code."""
     return (
         f"python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}, "
-        f"torch {torch.__version__}"
+        f"torch {loaded.installed('torch')}"
     )

@@ -28,7 +28,7 @@ from recall_claims.plugin.outlook import Outlook, folded
 from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.session import SESSION, ClaimSession
-from recall_reports import phrases, terminal
+from recall_reports import phrases, summary, terminal
 from recall_reports.errors import ReportError
 from recall_reports.record import Claim as ClaimRecord
 from recall_reports.text import clean, cleaned
@@ -238,10 +238,12 @@ def _hunt(session: pytest.Session, state: ClaimSession) -> None:
         state.hunt_error = str(error)
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
+def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
     """The verdict table, and where the report is."""
     report = terminalreporter.config.stash[SESSION].report
     if not report.records:
+        if exitstatus == pytest.ExitCode.INTERRUPTED and report.selected:
+            _write(terminalreporter, summary.early(0, report.selected))
         return
     console = Console(
         file=terminalreporter._tw._file,

@@ -11,7 +11,6 @@ refused.
 import math
 import platform
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -22,6 +21,7 @@ from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.cost import Spent, Total
 from recall_claims.evidence.run import Settings
+from recall_claims.loaded import installed
 from recall_claims.plugin.changes import Changes, ancestor
 from recall_reports.errors import ReportError
 from recall_reports.files import load
@@ -179,7 +179,10 @@ class Baseline:
         """Whether the baseline comes from a device of this kind, and from these libraries."""
         assert self._report is not None
         suite = self._report.suite
-        here = {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+        here = {
+            "python": platform.python_version(),
+            **{name: installed(name) for name in LIBRARIES},
+        }
         return suite.device.partition(":")[0] == self.settings.device.partition(":")[0] and all(
             suite.versions.get(name) == number for name, number in here.items()
         )

@@ -1,4 +1,4 @@
-"""What a ledger holds, and taking out what no claim needs: `recall_claims ledger`."""
+"""List what a ledger holds, and remove what no claim needs: `recall_claims ledger`."""
 
 from __future__ import annotations
 

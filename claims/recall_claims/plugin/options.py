@@ -17,13 +17,13 @@ from recall_reports import files
 from recall_reports.errors import ReportError
 
 ABOUT = """claims, theory verified by experiment
-  SUPPORTED     passed: the interval is inside the region, and every control is refuted
-  REFUTED       failed: interval and region are disjoint (passed where the claim expects it)
-  INCONCLUSIVE  failed: neither, and the replicates are spent; see --inconclusive
+  SUPPORTED     passed: the bounds are inside the region, and every control is refuted
+  REFUTED       failed: the bounds are outside the region (passed if the claim expects that)
+  INCONCLUSIVE  failed: neither, and all replicates are used; see --inconclusive
   EXPLORED      skipped: judged on evidence older than its declaration; see --reuse-evidence
-  NOT RUN and ERROR are no verdicts: skipped, failed. SURVIVES and BREAKS (exploratory) always pass.
-  exit status   0 all as expected, 1 a claim failed, 2 interrupted or a claim is written wrongly
-                (1 where only its predictions show that),
+  NOT RUN (skipped) and ERROR (failed) are not verdicts. SURVIVES and BREAKS (exploratory) pass.
+  exit status   0 all as expected, 1 a claim failed, 2 interrupted, or a claim is written wrongly
+                (1 if only its predictions show that),
                 3 the report could not be written, or a hunt broke off, 4 wrong usage,
                 5 no claim was selected, 6 a time limit cut claims short, and none failed
 options of claims"""
@@ -70,7 +70,7 @@ def add(parser: pytest.Parser) -> None:
         "--reuse-evidence",
         action="store_true",
         help="judge an edited claim on the newest evidence of its earlier declarations, as "
-        "EXPLORED and never as SUPPORTED, in place of drawing fresh evidence",
+        "EXPLORED and never as SUPPORTED, instead of drawing fresh evidence",
     )
     group.addoption(
         "--why",
@@ -81,8 +81,8 @@ def add(parser: pytest.Parser) -> None:
     group.addoption(
         "--time-limit",
         metavar="TIME",
-        help="begin no block that is not expected to end within this time from the start: 9m, 2h; "
-        "claims that it cuts are NOT RUN, and the next run goes on from the ledger",
+        help="start no block that is not expected to end within this time: 9m, 2h; claims that "
+        "the limit cuts short are NOT RUN, and the next run continues from the ledger",
     )
     group.addoption("--executor", default="auto", help=f"where blocks run: {executors.FORMS}")
     group.addoption(
@@ -95,31 +95,31 @@ def add(parser: pytest.Parser) -> None:
         "--changed-since",
         metavar="REV",
         help="run only claims that depend on code that changed since this git revision; the "
-        "others keep their verdict of the baseline",
+        "others keep their verdict from the baseline",
     )
     group.addoption(
         "--baseline",
         metavar="FILE",
-        help="earlier report for --changed-since, --dry-run and the time left (default "
-        f"{baseline.DEFAULT}, if it is there)",
+        help="earlier report for --changed-since, --dry-run and the time forecast (default "
+        f"{baseline.DEFAULT}, if there is one)",
     )
     group.addoption(
         "--hunt",
         metavar="TIME",
-        help="after the verdicts, spend this time on searching the claims' regimes for violations: "
-        "90s, 10m, 1h (on all cores, whatever -n was)",
+        help="after the verdicts, spend this time searching the claims' regimes for violations: "
+        "90s, 10m, 1h (on all cores, whatever -n is)",
     )
     group.addoption(
         "--dry-run",
         action="store_true",
-        help="print cells, replicates planned and needed, looks, and the seconds expected on this "
-        "machine of each claim; simulate nothing",
+        help="simulate nothing; print for each claim its cells, replicates planned and needed, "
+        "looks, and the seconds expected on this machine",
     )
     group.addoption(
         "--pilot",
         action="store_true",
         help="with --dry-run: simulate 128 replicates of claims that the baseline lacks, or their "
-        "first look, on draws of its own, to say how many decide them",
+        "first look, on draws that no verdict uses, to say how many decide them",
     )
 
 

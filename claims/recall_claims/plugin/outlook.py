@@ -1,4 +1,4 @@
-"""How long the run will take: said when it begins, and again once its first claims were timed."""
+"""Say how long the run will take: at its start, and again once its first claims are timed."""
 
 from __future__ import annotations
 

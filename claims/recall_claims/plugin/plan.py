@@ -156,7 +156,7 @@ def _sentences(
         yield f"Blocks of {', '.join(longer)} were given up at a time limit: they may take longer."
     pace = forecast.costs.machine
     if pace is not None:
-        yield f"What took {name} 1 s takes {pace:.2g} s here, by the claims that the ledger has."
+        yield f"A second of {name} is {pace:.2g} s here, to judge by the claims in the ledger."
     yield "The time of a cell that was never run is extrapolated from the claim's other cells."
 
 

@@ -1,7 +1,7 @@
-"""What cannot be true together in a record, whoever wrote it.
+"""Contradictions in a record, whoever wrote it.
 
-A verdict follows from intervals, regions and controls, so a record that states another one was
-edited, or comes from code that was. A record in which all of this fits may still be invented.
+A verdict follows from intervals, regions and controls. A record that states another verdict was
+edited, or was made by edited code. A record without contradictions may still be invented.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ EVERYTHING = Range(None, None)
 
 
 def contradictions(record: Record) -> Iterator[tuple[str, str]]:
-    """Places in a record that contradict others, or name what is not there; what is wrong there."""
+    """Places in a record that contradict others or name what is missing, each with the problem."""
     ids = set[str]()
     papers = {paper.key for paper in record.papers}
     budgets = record.suite.error_budget.papers

@@ -1,7 +1,7 @@
-"""What two records declare otherwise: what was fixed before a run, in words.
+"""How the declarations of two records differ, in words.
 
-A verdict says little to a reader who does not see that the region behind it was widened. Named
-here is all that a record holds of a declaration; what it does not hold is in the registration.
+A verdict says little to a reader who does not see that the region behind it was widened. So every
+part of a declaration that a record holds is compared; the rest shows as another registration.
 """
 
 import math
@@ -10,16 +10,15 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from recall_reports import phrases
-from recall_reports.record import Cell, Claim, Range, Record, Statement
+from recall_reports.record import Cell, Claim, Range, Record
 
 SHOWN = 120
 """Characters of a text, from shortly before the first that differs."""
 BEFORE = 20
 PREDICTED = 1e-4
-"""Relative difference of predictions up to which a formula was only written in another way."""
-NOWHERE = Statement(id="nowhere", text="", provenance="")
+"""Predictions that differ by less, relatively, are those of a formula written in another way."""
 REGIONS = 3
-"""Different edits of regions that are told one by one."""
+"""So many different edits of regions are listed one by one."""
 
 
 class Kind(StrEnum):
@@ -54,38 +53,37 @@ def _edit(where: str, what: str, old: str, new: str) -> Change:
 
 def of_run(old: Record, new: Record) -> list[Change]:
     """What differs between two runs' settings, and in the papers that both are about."""
-    budgets = old.suite.error_budget, new.suite.error_budget
-    found = [
-        *_told("the run", "tier", old.suite.tier, new.suite.tier),
-        *_told("the run", "seed", str(old.suite.seed), str(new.suite.seed)),
-        *_told("the run", "error budget", *(phrases.number(b.probability, 6) for b in budgets)),
-        *_told(
-            "the run",
-            "chains of imports between theory and simulation",
-            *(str(record.suite.independence.chains) for record in (old, new)),
-        ),
-    ]
-    for key in budgets[0].papers.keys() & budgets[1].papers.keys():
-        parts = [budget.papers[key] for budget in budgets]
-        shares = (phrases.number(part.share, 6) for part in parts)
-        found += _told(f"paper {key}", "share", *shares)
-        found += _told(f"paper {key}", "slots", *(str(part.slots) for part in parts))
-    titles = {paper.key: paper for paper in old.papers}
-    for paper in new.papers:
-        if paper.key not in titles:
-            continue
-        before = {entry.id: entry for entry in titles[paper.key].statements}
-        after = {entry.id: entry for entry in paper.statements}
-        found += _told(f"paper {paper.key}", "title", titles[paper.key].title, paper.title)
-        for name in before | after:
-            was, now = before.get(name, NOWHERE), after.get(name, NOWHERE)
-            found += _told(f"paper {paper.key}", f"statement {name}", was.text, now.text)
-            if NOWHERE not in (was, now):
-                texts = was.provenance, now.provenance
-                found += _told(f"paper {paper.key}", f"provenance of statement {name}", *texts)
-                bases = (", ".join(sorted(entry.rests_on)) for entry in (was, now))
-                found += _told(f"paper {paper.key}", f"what statement {name} rests on", *bases)
+    before, after = _settings(old), _settings(new)
+    both = {f"paper {p.key}" for p in old.papers} & {f"paper {p.key}" for p in new.papers}
+    found: list[Change] = []
+    for where, what in before | after:
+        texts = before.get((where, what)), after.get((where, what))
+        if None not in texts or (where in both and what.startswith("statement ")):
+            found += _told(where, what, *(text or "" for text in texts))
     return sorted(found, key=lambda edit: (edit.claim, edit.note, edit.old))
+
+
+def _settings(record: Record) -> dict[tuple[str, str], str]:
+    """What is fixed for all claims of a run, by what it belongs to and what it is."""
+    suite, budget = record.suite, record.suite.error_budget
+    chains = "chains of imports between theory and simulation"
+    found = {
+        ("the run", "tier"): suite.tier,
+        ("the run", "seed"): str(suite.seed),
+        ("the run", "error budget"): phrases.number(budget.probability, 6),
+        ("the run", chains): str(suite.independence.chains),
+    }
+    for key, part in budget.papers.items():
+        found[f"paper {key}", "share"] = phrases.number(part.share, 6)
+        found[f"paper {key}", "slots"] = str(part.slots)
+    for paper in record.papers:
+        found[f"paper {paper.key}", "title"] = paper.title
+        for entry in paper.statements:
+            name, where = f"statement {entry.id}", f"paper {paper.key}"
+            found[where, name] = entry.text
+            found[where, f"provenance of {name}"] = entry.provenance
+            found[where, f"what {name} rests on"] = ", ".join(sorted(entry.rests_on))
+    return found
 
 
 TEXTS: dict[str, Callable[[Claim], str]] = {

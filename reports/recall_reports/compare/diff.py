@@ -8,11 +8,11 @@ tier see the same random numbers for a claim that was registered once for both: 
 there comes from code or versions, or is the rounding of another processor. A claim whose
 registration differs was declared anew, and draws anew.
 
-Rounding is no change. It moves an estimate by less than a small share of its distance to the ends
-of its interval, and the error of an identity by less than a small share of what the claim allows.
-Training amplifies it, so where both runs are of one commit and of the same versions that share is
-a tenth. Nor is a slower processor a change: a claim is slower if it takes longer than the median
-claim of the run would have it, by more than the spread of the claims' ratios.
+Rounding does not count as a change. It moves an estimate by a small share of the distance to the
+ends of its interval, and the error of an identity by a small share of what the claim allows.
+Training amplifies rounding; so if both runs are of one commit and the same versions, the share is a
+tenth. A slower processor does not count either: a claim is slower only if its time has grown by
+more than that of the median claim, and by more than the spread among claims.
 """
 
 import math

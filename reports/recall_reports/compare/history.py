@@ -1,10 +1,8 @@
-"""Many records as one page: how each claim's verdict, estimate and cost went over the commits.
+"""Many records as one page: each claim's verdict, estimate and cost, from commit to commit.
 
 A claim that drifts is seen before it fails: its estimate has left the interval that an earlier
 record gave, or its bounds come nearer to an edge of the region with every record.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise

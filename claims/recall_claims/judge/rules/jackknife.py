@@ -1,8 +1,8 @@
 """Functions of means by the jackknife: a variance, a kurtosis, a ratio of two means.
 
-Such an estimand f(m) is no mean of replicates. Its pseudo-values n f(m) - (n - 1) f(m without the
-i-th), are nearly so (J. W. Tukey, 1958): their mean estimates it, without the bias of order 1/n,
-and a t interval for that mean bounds it, certified as that of any other.
+Such an estimand f(m) is not a mean of replicates, but it is nearly the mean of its pseudo-values,
+n f(m) - (n - 1) f(m without the i-th) (J. W. Tukey, 1958). That mean estimates it without the bias
+of order 1/n, and a t interval for the mean bounds it, certified like any other.
 """
 
 import ast
