@@ -1,8 +1,12 @@
-"""Time of a function on a CPU or a CUDA device, and the machine that it is of."""
+"""Time of a function on a CPU or a CUDA device or of a process, and the machine that it is of."""
 
 import multiprocessing
+import os
 import platform
 import re
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -58,6 +62,32 @@ def timed(work: Work, device: str) -> Timing:
     work()
     synchronize(device)
     return Timing(time.perf_counter() - wall, time.process_time() - processor)
+
+
+def python(folder: Path, *arguments: str, **variables: str) -> tuple[Timing, float]:
+    """Time and peak memory, in MiB, of a Python that runs there with these variables set.
+
+    It finds the bytecode that an earlier one has left, and leaves its own.
+
+    Raises:
+        RuntimeError: it failed; the message ends with what it printed.
+    """
+    begin = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as printed:
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=folder,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **variables},
+            stdout=printed,
+            stderr=printed,
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            printed.seek(0)
+            raise RuntimeError(f"{' '.join(arguments)} failed:\n{printed.read()[-4000:]}")
+    timing = Timing(time.perf_counter() - begin, used.ru_utime + used.ru_stime)
+    return timing, used.ru_maxrss / 1024
 
 
 def on_cuda(device: str) -> bool:

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import closing
 
 import dask
@@ -21,27 +21,26 @@ from tests.faults.conftest import REPOSITORY, Suite
 pytestmark = pytest.mark.usefixtures("sockets_freed")
 
 
-@pytest.fixture
-def workers(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalCluster]:
-    """A scheduler and two worker processes that find the suite's folder."""
-    monkeypatch.syspath_prepend(suite.folder)
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as started:
-        yield started
+def started(*, processes: bool = True) -> LocalCluster:
+    """A scheduler and two workers of one thread."""
+    return LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=None
+    )
 
 
 @pytest.mark.thorough
-def test_a_time_limit_holds_on_a_cluster(suite: Suite, workers: LocalCluster) -> None:
+def test_a_time_limit_holds_on_a_cluster(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
     suite.write("one", "two", pause=0.3)
-    executor = ("--executor", f"dask:{workers.scheduler_address}")
+    monkeypatch.syspath_prepend(suite.folder)
     seen = []
-    for number in range(8):
-        result = suite.run(*executor, "--time-limit", f"{5 * 2**number}s", status=None)
-        seen.append({*suite.states().values()})
-        assert result.status == (6 if "NOT RUN" in seen[-1] else 0), result.text
-        if seen[-1] == {"DECIDED"}:
-            break
+    with started() as workers:
+        executor = ("--executor", f"dask:{workers.scheduler_address}")
+        for number in range(8):
+            result = suite.run(*executor, "--time-limit", f"{5 * 2**number}s", status=None)
+            seen.append({*suite.states().values()})
+            assert result.status == (6 if "NOT RUN" in seen[-1] else 0), result.text
+            if seen[-1] == {"DECIDED"}:
+                break
     assert "NOT RUN" in seen[0]
     assert seen[-1] == {"DECIDED"}
     slices = suite.figures()
@@ -52,32 +51,48 @@ def test_a_time_limit_holds_on_a_cluster(suite: Suite, workers: LocalCluster) ->
     assert slices == suite.figures("serial")
 
 
-def test_a_killed_worker_changes_nothing(suite: Suite, workers: LocalCluster) -> None:
-    suite.write("one", "two", pause=0.05)
-    suite.run("--ledger", "serial.sqlite", "--report-dir", "serial")
-    killed = []
+def kill_one(workers: LocalCluster) -> None:
+    with Client(workers.scheduler_address, set_as_default=False) as client:
+        victim = next(iter(client.run(os.getpid).values()))
+    os.kill(victim, signal.SIGKILL)
 
-    def kill_a_worker() -> None:
+
+def come_and_go(workers: LocalCluster) -> None:
+    """Eight workers of one thread, then three."""
+    for count in (8, 3):
+        workers.scale(count)
+        deadline = time.monotonic() + 60
+        while len(workers.scheduler_info["workers"]) != count and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+
+@pytest.mark.parametrize("change", [kill_one, come_and_go], ids=lambda change: change.__name__)
+def test_workers_that_die_come_or_go_change_nothing(
+    suite: Suite, change: Callable[[LocalCluster], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.write("one", "two", pause=0.05)
+    monkeypatch.syspath_prepend(suite.folder)
+    suite.run("--ledger", "serial.sqlite", "--report-dir", "serial")
+    kept = list[int]()
+
+    def meanwhile() -> None:
         deadline = time.monotonic() + 60
         while len(places(suite, "dask.sqlite")) < 3 and time.monotonic() < deadline:
             time.sleep(0.01)
-        with Client(workers.scheduler_address, set_as_default=False) as client:
-            victim = next(iter(client.run(os.getpid).values()))
-        os.kill(victim, signal.SIGKILL)
-        killed.append(len(places(suite, "dask.sqlite")))
+        change(workers)
+        kept.append(len(places(suite, "dask.sqlite")))
 
-    killer = threading.Thread(target=kill_a_worker)
-
-    killer.start()
-    suite.run("--executor", f"dask:{workers.scheduler_address}", "--ledger", "dask.sqlite")
-    killer.join()
+    with started(processes=change is kill_one) as workers:
+        beside = threading.Thread(target=meanwhile)
+        beside.start()
+        suite.run("--executor", f"dask:{workers.scheduler_address}", "--ledger", "dask.sqlite")
+        beside.join()
 
     assert suite.figures() == suite.figures("serial")
     assert places(suite, "dask.sqlite") == places(suite, "serial.sqlite")
     total = len(places(suite, "serial.sqlite"))
     assert suite.report()["suite"]["blocks"] == {"total": total, "reused": 0}
-    (kept_by_then,) = killed
-    assert kept_by_then < total
+    assert kept[0] < total
 
 
 def test_a_cluster_of_tls_takes_those_who_have_its_certificate(

@@ -63,7 +63,7 @@ VALUES = st.one_of(TEXT, st.lists(WORDS, max_size=4).map("".join))
 
 
 @SETTINGS
-@given(given_options=st.dictionaries(st.sampled_from(VALUED), VALUES, min_size=1, max_size=3))
+@given(given_options=st.dictionaries(st.sampled_from([*VALUED]), VALUES, min_size=1, max_size=3))
 def test_options(given_options: dict[str, str], tmp_path: Path) -> None:
     for name in ("--tier", "--inconclusive"):  # of which argparse takes the declared ones alone
         given_options.pop(name, None)

@@ -33,7 +33,7 @@ than ``_FEW`` values of it are asked for."""
 
 def nodes(dim: float, count: int) -> tuple[Array, Array]:
     r"""Values of t and their weights, each (count,): Gauss-Legendre nodes in the angle."""
-    x, weights = np.polynomial.legendre.leggauss(count)
+    x, weights = quadrature.legendre(count)
     if math.isinf(dim):
         values = _TAIL * x
         weights = weights * np.exp(-(values**2) / 2)

@@ -66,6 +66,9 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
             self._known[id(points)] = self._completed(points() if callable(points) else points)
         return self._known[id(points)]
 
+    def __contains__(self, tier: object) -> bool:
+        return tier in self._tiers  # Mapping's own would work out its grid
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._tiers)
 

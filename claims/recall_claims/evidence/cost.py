@@ -14,7 +14,7 @@ were the product of the numbers (ridge regression of logarithms).
 from __future__ import annotations
 
 import math
-from collections import ChainMap, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,11 +48,13 @@ class Spent:
         cell: the cell's id.
         replicates: how many.
         seconds: of all of them; 0 where only the sum over a claim's cells is known.
+        bound: whether they may take longer, for they were given up.
     """
 
     cell: str
     replicates: int
     seconds: float = 0.0
+    bound: bool = False
 
     @property
     def each(self) -> float:
@@ -90,30 +92,39 @@ Prior = Mapping[str, float]
 """An exponent for each name of a number; 1 where there is none."""
 
 
-def ridge(x: np.ndarray, y: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Exponents of centred logarithms, by least squares, drawn to the prior's."""
-    matrix = x.T @ x + RIDGE * np.eye(len(prior))
-    return np.asarray(prior + np.linalg.solve(matrix, x.T @ (y - x @ prior)))
-
-
 def _each(spent: Spent) -> float:
     """Logarithm of the seconds of a replicate."""
     return math.log(max(spent.seconds, 1e-6) / spent.replicates)
 
 
-def pooled(claims: Iterable[Sequence[Spent]]) -> Prior:
-    """The exponents that fit best where each claim has a constant factor of its own."""
+def _centre(known: Sequence[Spent]) -> Prior:
+    """The mean of each of their cells' numbers, where they have it."""
+    found = defaultdict[str, list[float]](list)
+    for spent in known:
+        for name, value in numbers(spent.cell).items():
+            found[name].append(value)
+    return {name: fmean(values) for name, values in found.items()}
+
+
+def exponents(claims: Iterable[Sequence[Spent]], prior: Prior) -> Prior:
+    """The exponents that fit best where each claim has a constant factor of its own.
+
+    By least squares of centred logarithms, drawn to the prior's.
+    """
     rows: list[tuple[dict[str, float], float]] = []
     for known in claims:
-        points, mean = [numbers(spent.cell) for spent in known], fmean(map(_each, known))
-        centre = {n: fmean(p.get(n, 0.0) for p in points) for n in set.union(*map(set, points))}
-        for spent, point in zip(known, points, strict=True):
-            rows.append(({n: point.get(n, c) - c for n, c in centre.items()}, _each(spent) - mean))
-    names = sorted(set().union(*(row for row, _ in rows)))
+        centre, mean = _centre(known), fmean(map(_each, known))
+        for spent in known:
+            point = numbers(spent.cell)
+            off = {name: point.get(name, c) - c for name, c in centre.items()}
+            rows.append((off, _each(spent) - mean))
+    names = sorted(set().union(*(off for off, _ in rows)))
     if not names:
         return {}
-    x = np.array([[row.get(name, 0.0) for name in names] for row, _ in rows])
-    found = ridge(x, np.array([y for _, y in rows]), np.ones(len(names)))
+    x = np.array([[off.get(name, 0.0) for name in names] for off, _ in rows])
+    y, before = np.array([y for _, y in rows]), np.array([prior.get(name, 1.0) for name in names])
+    matrix = x.T @ x + RIDGE * np.eye(len(names))
+    found = before + np.linalg.solve(matrix, x.T @ (y - x @ before))
     return dict(zip(names, found.tolist(), strict=True))
 
 
@@ -126,20 +137,18 @@ class PowerLaw:
     """
 
     def __init__(self, known: Sequence[Spent], prior: Prior) -> None:
-        points = [numbers(spent.cell) for spent in known]
-        self._names = sorted(set.intersection(*map(set, points)))
-        x = np.array([[point[name] for name in self._names] for point in points])
-        y = np.array([_each(spent) for spent in known])
-        self._centre, self._mean = x.mean(axis=0), float(y.mean())
-        before = np.array([prior.get(name, 1.0) for name in self._names])
-        self._exponents = ridge(x - self._centre, y - self._mean, before)
+        self._centre, self._mean = _centre(known), fmean(map(_each, known))
+        self._exponents = exponents([known], prior)
 
     def __call__(self, cell: str) -> float:
         """Seconds of one replicate."""
         point = numbers(cell)
         # A number that the cell lacks is what it was on the average.
-        off = [point.get(name, c) - c for name, c in zip(self._names, self._centre, strict=True)]
-        return math.exp(min(self._mean + float(np.dot(off, self._exponents)), 500.0))
+        off = (
+            p * (point.get(n, self._centre[n]) - self._centre[n])
+            for n, p in self._exponents.items()
+        )
+        return math.exp(min(self._mean + math.fsum(off), 500.0))
 
 
 class Costs:
@@ -166,24 +175,23 @@ class Costs:
         self.machine: float | None = None
         """Seconds here to a second of the baseline's machine, where the ledger tells."""
 
+    @cached_property
+    def _told(self) -> dict[str, dict[str, Spent]]:
+        """What the ledger tells, by claim and cell."""
+        ledger, found = self.ledger(), defaultdict[str, dict[str, Spent]](dict)
+        for sql, bound in ((GIVEN_UP, True), (SPENT, False)):  # a block tells more
+            rows = [] if ledger is None else ledger.ask(sql, (self.device,))
+            for claim, cell, replicates, seconds in rows:
+                found[claim][cell] = Spent(cell, replicates, seconds, bound)
+        return found
+
     def known(self, claim: str) -> list[Spent]:
         """The claim's cells in the ledger, with what their blocks have taken."""
-        return [*self._known.get(claim, {}).values()]
-
-    @cached_property
-    def _known(self) -> dict[str, dict[str, Spent]]:
-        return self._rows(SPENT)
-
-    def _rows(self, sql: str) -> dict[str, dict[str, Spent]]:
-        """What a table of the ledger tells, by claim and cell."""
-        ledger, found = self.ledger(), defaultdict[str, dict[str, Spent]](dict)
-        for claim, cell, *spent in [] if ledger is None else ledger.ask(sql, (self.device,)):
-            found[claim][cell] = Spent(cell, *spent)
-        return found
+        return [spent for spent in self._told.get(claim, {}).values() if not spent.bound]
 
     @cached_property
     def _prior(self) -> Prior:
-        return pooled([*cells.values()] for cells in self._known.values())
+        return exponents(filter(None, map(self.known, self._told)), {})
 
     def compare(self, claims: Iterable[str]) -> None:
         """Compare this machine with the baseline's by these claims of the ledger."""
@@ -271,30 +279,21 @@ class Costs:
         if ledger is not None:
             sql = "INSERT OR REPLACE INTO given_up VALUES (?, ?, ?, ?, ?)"
             ledger.ask(sql, values, action="write")
-        self._given_up.setdefault(key.claim, {})[key.cell] = Spent(
-            key.cell, key.replicates, 2 * seconds
-        )
+        told = self._told.setdefault(key.claim, {})
+        if told.get(key.cell, Spent("", 0, bound=True)).bound:
+            told[key.cell] = Spent(key.cell, key.replicates, 2 * seconds, bound=True)
         self._laws.pop(key.claim, None)
 
     def bounded(self, claim: str) -> bool:
         """Whether a block of the claim was given up, so that it takes more than is expected."""
-        return bool(self._given_up.get(claim))
-
-    @cached_property
-    def _given_up(self) -> dict[str, dict[str, Spent]]:
-        """By claim and cell, of cells of which the ledger has no block."""
-        found = self._rows(GIVEN_UP)
-        for claim, cells in found.items():
-            for cell in cells.keys() & self._known.get(claim, {}):
-                del cells[cell]
-        return found
+        return any(spent.bound for spent in self._told.get(claim, {}).values())
 
     def _before(self, claim: str, cell: str) -> float | None:
         """Seconds of a replicate by what was known when the run began."""
-        told = ChainMap(self._known.get(claim, {}), self._given_up.get(claim, {}))
+        told = self._told.get(claim, {})
         if cell in told:
             return told[cell].each
-        if any(told.maps):
+        if told:
             return self._law(claim, told)(cell)
         if self._seen[claim]:  # of a claim that nobody has run before
             return self._law(claim, self._seen[claim])(cell) / self.factor

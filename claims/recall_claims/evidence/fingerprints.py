@@ -145,8 +145,12 @@ def _trees(module: str) -> dict[str, bytes]:
 
 
 def _counts(module: str) -> bool:
-    parts = module.split(".")
-    return "theory" not in parts and parts[0] not in LIBRARY
+    return "theory" not in module.split(".") and not in_library(module)
+
+
+def in_library(module: str) -> bool:
+    """Whether a module is one of this library."""
+    return module.split(".")[0] in LIBRARY
 
 
 def folders(module: str) -> tuple[Path, ...]:
@@ -166,17 +170,15 @@ def loaded(module: str) -> frozenset[str]:
     names = set[str]()
     for up, folder in enumerate(folders(module), 1):
         if (folder / "conftest.py").is_file():
-            tree = _parsed_file(folder / "conftest.py")
-            strings = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-            names.update(value for value in strings if isinstance(value, str))
-            names |= _imported(tree, module.rsplit(".", up)[0] if module.count(".") >= up else "")
+            package = module.rsplit(".", up)[0] if module.count(".") >= up else ""
+            names = names.union(*_mentioned(_parsed_file(folder / "conftest.py"), package))
         for file in filter(Path.is_file, (folder / name for name in CONFIGURATION)):
             text = file.read_text(encoding="utf-8", errors="replace")
             names.update(re.findall(r"-p\W*([\w.]+)", text))
     names = {name for name in names if re.fullmatch(r"\w+(\.\w+)*", name)}
-    own = {name for name in names if name.split(".")[0] not in LIBRARY and source(name)}
+    own = {name for name in names if not in_library(name) and source(name)}
     found = own.union(*map(upstream, own))
-    return frozenset(name for name in found if name.split(".")[0] not in LIBRARY)
+    return frozenset(name for name in found if not in_library(name))
 
 
 def _acting(module: str) -> dict[str, bytes]:
@@ -285,11 +287,11 @@ def _named(module: str) -> tuple[frozenset[str], dict[str, Path]]:
     files beside it."""
     file, tree = source(module), _parsed(module)
     package = module if file is not None and file.stem == "__init__" else module.rpartition(".")[0]
-    imported = frozenset(name for name in _imported(tree, package) if source(name))
-    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    names = {text for text in texts if isinstance(text, str) and FILE_NAME.fullmatch(text)}
-    beside = {} if file is None else {f"{module}: {n}": file.parent / n for n in names}
-    return imported, {name: path for name, path in sorted(beside.items()) if path.is_file()}
+    names, texts = _mentioned(tree, package)
+    imported = frozenset(name for name in names if source(name))
+    data = sorted(text for text in texts if FILE_NAME.fullmatch(text))
+    beside = {} if file is None else {f"{module}: {name}": file.parent / name for name in data}
+    return imported, {name: path for name, path in beside.items() if path.is_file()}
 
 
 def data_files(module: str) -> dict[str, Path]:
@@ -303,32 +305,36 @@ def data_files(module: str) -> dict[str, Path]:
     return found
 
 
-def _imported(tree: ast.Module, package: str) -> set[str]:
-    """What a module of a package imports, and the names of what it imports from there."""
-    names = set[str]()
+def _mentioned(tree: ast.Module, package: str) -> tuple[set[str], set[str]]:
+    """What a module of a package imports, with the names of what it takes from there; its texts."""
+    names, texts = set[str](), set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             names.update((base, *(f"{base}.{alias.name}" for alias in node.names)))
-    return names
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            texts.add(node.value)
+    return names, texts
 
 
 @cache
 def upstream(module: str) -> frozenset[str]:
-    """Modules developed here that a module imports, directly or not."""
-    return _reach(module, ()) - {module}
+    """Modules developed here that a module imports, directly or not; of this library, which imports
+    nothing else, only those that the others name, unless the module is one of them itself."""
+    inside = in_library(module)
+    return _reach(module, lambda name: not inside and in_library(name)) - {module}
 
 
-def _reach(module: str, ends: Collection[str]) -> frozenset[str]:
+def _reach(module: str, ends: Callable[[str], bool]) -> frozenset[str]:
     """What a chain of imports from a module comes to, if it goes no further at `ends`."""
     found: set[str] = set()
     waiting = [module]
     while waiting:
         new = _named(waiting.pop())[0] - found
         found |= new
-        waiting += new.difference(ends)
+        waiting += [name for name in new if not ends(name)]
     return frozenset(found)
 
 
@@ -338,7 +344,7 @@ def bases(modules: Collection[str]) -> dict[str, list[str]]:
     Modules that are not there are left out.
     """
     return {
-        module: sorted(_reach(module, modules).intersection(modules) - {module})
+        module: sorted(_reach(module, modules.__contains__).intersection(modules) - {module})
         for module in sorted(modules)
         if source(module) is not None
     }

@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, fields, replace
@@ -83,7 +82,8 @@ def _create(path: Path) -> None:
         # Of 4096 bytes a page holds six blocks of 64 values, or five if each has a byte more.
         database.execute("PRAGMA page_size = 8192")
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        content = database.serialize()
+        content = bytearray(database.serialize())
+        content[18:20] = b"\2\2"  # a log ahead of the file, for those who write and who read it
     new = path.with_name(f".{uuid4().hex}")
     try:
         new.write_bytes(content)
@@ -263,11 +263,11 @@ class Ledger:
             "GROUP BY registration ORDER BY min(number) DESC",
             (next(iter(keys)).claim, tier),
         )
-        return next((n for (n,) in rows if all(self._has(k, n) for k in keys)), None)
-
-    def _has(self, key: BlockKey, registration: str) -> bool:
-        digest = replace(key, registration=registration).digest
-        return bool(self.ask("SELECT 1 FROM blocks WHERE key = ?", (digest,)))
+        sql = "SELECT 1 FROM blocks WHERE key = ?"
+        for (name,) in rows:
+            if all(self.ask(sql, (replace(k, registration=name).digest,)) for k in keys):
+                return str(name)
+        return None
 
     def ask(
         self, sql: str, values: Sequence[Any] | Mapping[str, Any] = (), *, action: str = "read"
@@ -328,7 +328,10 @@ class Ledger:
         with self._database:
             execute("BEGIN IMMEDIATE")
             self._check_or_fill()
-        self._log_ahead()
+        # Readers and a writer work side by side. A new file is made so; another one becomes so when
+        # somebody opens it whom no lock keeps from that.
+        with suppress(sqlite3.OperationalError):
+            execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = NORMAL")
 
     def _check_or_fill(self) -> None:
@@ -352,19 +355,6 @@ class Ledger:
             execute(statement)
         if not tables:  # whoever only reads a ledger leaves every byte as it is
             execute(f"PRAGMA user_version = {VERSION}")
-
-    def _log_ahead(self) -> None:
-        """Let readers and a writer work side by side; the switch does not wait for locks itself."""
-        deadline = time.monotonic() + WAIT_SECONDS
-        while True:
-            try:
-                self._database.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.02)
-            else:
-                return
 
     @contextmanager
     def _explained(self, action: str) -> Iterator[None]:

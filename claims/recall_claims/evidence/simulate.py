@@ -24,6 +24,7 @@ from recall_claims.evidence.ledger import BlockKey, BlockResult
 from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.outside import watched
 from recall_claims.evidence.seeds import replicate_generators
+from recall_claims.evidence.validate import fault
 from recall_claims.judge.methods import Array
 
 
@@ -218,17 +219,9 @@ def _observe(
     observations = {
         name: _array(value, f"{where}: observable {name!r}") for name, value in raw.items()
     }
-    for name, values in observations.items():
-        if values.shape != (block.replicates,):
-            raise SimulationError(
-                f"{where}: observable {name!r} has shape {values.shape}, not one value per "
-                f"replicate ({block.replicates},)"
-            )
-        if not np.isfinite(values).all():
-            raise SimulationError(
-                f"{where}: observable {name!r} has {(~np.isfinite(values)).sum()} values that are "
-                "not finite; the simulation is broken there or the cell makes no sense"
-            )
+    problem = fault(replace(key, replicates=block.replicates), BlockResult(observations, 0.0))
+    if problem is not None:
+        raise SimulationError(f"{where}: {problem}")
     return observations
 
 

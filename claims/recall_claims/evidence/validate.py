@@ -50,9 +50,13 @@ def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -
             kind = getattr(values, "dtype", type(values).__name__)
             return f"observable {name!r} is of type {kind!s:.50}, not an array of float64"
         if values.shape != (key.replicates,):
-            return f"observable {name!r} has shape {values.shape}, not ({key.replicates},)"
+            count = f"one value per replicate ({key.replicates},)"
+            return f"observable {name!r} has shape {values.shape}, not {count}"
         if not np.isfinite(values).all():
-            return f"observable {name!r} has values that are not finite"
+            count = f"{(~np.isfinite(values)).sum()} values that are not finite"
+            return (
+                f"observable {name!r} has {count}: what simulates is broken or the cell senseless"
+            )
     if not _amount(result.seconds):
         return "its seconds are not a finite number from 0"
     if result.peak_memory is not None and not _amount(result.peak_memory):

@@ -261,7 +261,7 @@ def log_wealth(values: Array, mean: float, counts: Array, spread: Array | None =
 
 
 def kept(work: Callable[[Array, float], T]) -> Callable[[Array, float], T]:
-    """Keep up to 4,096 results by a digest of the data, which may be large, not with them.
+    """Keep up to 65,536 results by a digest of the data, which may be large, not with them.
 
     Looks ask again for cells that drew no more, and controls for all that the claim asked for.
     """
@@ -271,7 +271,7 @@ def kept(work: Callable[[Array, float], T]) -> Callable[[Array, float], T]:
     def found(scaled: Array, number: float) -> T:
         key = hashlib.blake2b(scaled.tobytes(), digest_size=16).digest(), number
         if key not in known:
-            if len(known) == 4096:
+            if len(known) == 65536:
                 known.clear()
             known[key] = work(scaled, number)
         return known[key]

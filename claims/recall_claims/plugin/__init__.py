@@ -22,11 +22,10 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError
 from recall_claims.plugin import options, why
+from recall_claims.plugin.forecast import Outlook, ProgressLine, folded
 from recall_claims.plugin.hunting import run_hunt
 from recall_claims.plugin.item import PLAIN, ClaimItem
-from recall_claims.plugin.outlook import Outlook, folded
 from recall_claims.plugin.plan import print_plan
-from recall_claims.plugin.progress import ProgressLine
 from recall_claims.plugin.session import SESSION, ClaimSession
 from recall_reports import phrases, summary, terminal
 from recall_reports.errors import ReportError

@@ -82,21 +82,17 @@ class Baseline:
     @cached_property
     def records(self) -> dict[str, ClaimRecord]:
         """The decided records of the run's tier by claim; none of a file that cannot be read."""
-        return self.decided if self._tier == self.settings.tier else {}
+        tier = self._report.suite.tier if self.decided and self._report else None
+        return self.decided if tier == self.settings.tier else {}
 
     @cached_property
     def decided(self) -> dict[str, ClaimRecord]:
         """The decided records by claim, of whichever tier; none of a file that cannot be read."""
-        if self._tier is None or self._report is None:
-            return {}
-        return {entry.id: entry for entry in self._report.claims if entry.state == "DECIDED"}
-
-    @cached_property
-    def _tier(self) -> str | None:
         try:
-            return self._report.suite.tier if self._report else None
+            entries = self._report.claims if self._report else []
         except ValueError:
-            return None
+            return {}
+        return {entry.id: entry for entry in entries if entry.state == "DECIDED"}
 
     @cached_property
     def totals(self) -> dict[str, Total]:
@@ -156,17 +152,13 @@ class Baseline:
         return self._inherited[claim.id]
 
     def _record_of(self, claim: Claim) -> ClaimRecord | None:
-        earlier, settings, paper = (
-            self.untouched(claim),
-            self.settings,
-            papers()[claim.source.paper],
-        )
+        earlier, settings = self.untouched(claim), self.settings
         if self.changes is None or earlier is None:
             return None
         registered = registration(claim, settings.tier)
         if (earlier.seed, earlier.registration) != (settings.seed, registered):
             return None
-        share = settings.budget.per_claim(paper)
+        share = settings.budget.per_claim(papers()[claim.source.paper])
         alpha = claim.rule.alpha_of_look(share, claim.looks[settings.tier])
         if not math.isclose(earlier.alpha or 0.0, alpha, rel_tol=1e-9):
             return None

@@ -18,6 +18,7 @@ from pathlib import Path
 from recall_claims.evidence.fingerprints import (
     CONFIGURATION,
     folders,
+    in_library,
     loaded,
     meaning,
     source,
@@ -66,9 +67,9 @@ class Changes:
         Returns:
             Modules, conftest files, files of pytest's configuration and the paper's; sorted.
         """
-        modules = {module, *upstream(module), *loaded(module)}
+        modules = {module, RUN, *upstream(module), *loaded(module)}
         if source(RUN) is not None:  # the library is developed here too
-            modules |= {RUN, *upstream(RUN)}
+            modules = modules.union(*map(upstream, filter(in_library, modules)))
         above, names = folders(module), ("conftest.py", *CONFIGURATION)
         files = {f for f in self.files if f.name in names and f.parent in above}
         files |= {paper.resolve()} & self.files if paper is not None else set()

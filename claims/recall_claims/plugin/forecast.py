@@ -1,9 +1,17 @@
-"""How long claims will take on this machine, from the ledger, the baseline and this run."""
+"""How long claims will take on this machine: foretold, told when a run begins and as it goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from statistics import fmean
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Column
 
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
@@ -11,7 +19,16 @@ from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import find, versions
 from recall_claims.plugin.baseline import Baseline
-from recall_reports import record
+from recall_reports import phrases
+from recall_reports.record import Claim as ClaimRecord
+
+if TYPE_CHECKING:
+    from recall_claims.plugin.session import ClaimSession
+
+ENOUGH = 15.0
+"""Expected seconds of finished blocks after which a run is compared with what was expected."""
+NOTED = 1.25
+"""Factor from which the comparison is worth a line."""
 
 
 class Forecast:
@@ -42,7 +59,7 @@ class Forecast:
         earlier = self.baseline.decided.get(claim.id)
         if earlier is None:
             return self.most(claim)
-        known = {_id(cell): cell.replicates for cell in earlier.cells}
+        known = _drawn(earlier)
         usual = fmean(known.values())
         wanted = {cell.id: known.get(cell.id, usual) for cell in claim.cells[tier]}
         return {
@@ -55,8 +72,7 @@ class Forecast:
         earlier = self.baseline.records.get(claim_id)
         if earlier is None:
             return None
-        found = {_id(cell): cell.replicates for cell in earlier.cells}
-        return self.costs.total(claim_id, found) if earlier.seconds else 0.0
+        return self.costs.total(claim_id, _drawn(earlier)) if earlier.seconds else 0.0
 
     def ahead(self, claim_id: str) -> float | None:
         """The same without the blocks that the ledger has under the baseline's registration.
@@ -101,27 +117,133 @@ class Forecast:
         tier = self.settings.tier
         return {cell.id: claim.steps(tier)[-1] for cell in claim.cells[tier]}
 
-    def about(self, claim: Claim) -> str:
-        """What a claim takes, to one digit: more is not known, and many claims share the words."""
+    def about(self, claim: Claim, *, grid: bool = True) -> str:
+        """What a claim takes, to one digit: more is not known, and many claims share the words.
+
+        Without its `grid`, which may take time to work out, what the baseline's verdict took.
+        """
         try:
-            seconds = self.seconds(claim, self.blocks(claim))
+            seconds = self.seconds(claim, self.blocks(claim)) if grid else self.whole(claim.id)
         except Exception:  # of a formula: told when the claim runs
             seconds = None
-        return _about(seconds, "more than" if self.costs.bounded(claim.id) else "about")
-
-    def about_baseline(self, claim_id: str) -> str:
-        """The same of what the baseline's verdict in this tier took, which needs no grid."""
-        return _about(self.whole(claim_id))
-
-
-def _about(seconds: float | None, how: str = "about") -> str:
-    if seconds is None:
-        return "an unknown time"
-    if seconds < 60:
-        return "less than a minute of one core"
-    unit, length = ("min", 60) if seconds < 3600 else ("h", 3600)
-    return f"{how} {float(f'{seconds / length:.1g}'):g} {unit} of one core"
+        if seconds is None:
+            return "an unknown time"
+        if seconds < 60:
+            return "less than a minute of one core"
+        how = "more than" if self.costs.bounded(claim.id) else "about"
+        unit, length = ("min", 60) if seconds < 3600 else ("h", 3600)
+        return f"{how} {float(f'{seconds / length:.1g}'):g} {unit} of one core"
 
 
-def _id(cell: record.Cell) -> str:
-    return Cell(**cell.params).id
+def _drawn(earlier: ClaimRecord) -> dict[str, int]:
+    """Replicates of each cell, by its id."""
+    return {Cell(**cell.params).id: cell.replicates for cell in earlier.cells}
+
+
+def folded(text: str, width: int) -> list[str]:
+    """The text in lines of at most this width, but for words that are longer."""
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+class Outlook:
+    """Speaks in the process that has the terminal; the work of the claims may be elsewhere."""
+
+    def __init__(self, session: ClaimSession, config: pytest.Config) -> None:
+        self._session, self._config = session, config
+        self._compared = self._begun = False
+
+    def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
+        """The line when this process has collected what it will run."""
+        untouched = self._session.baseline.untouched
+        claims: list[Claim] = [item.claim for item in items if hasattr(item, "claim")]
+        line = self._begin([claim.id for claim in claims if untouched(claim) is None])
+        width = self._config.get_terminal_writer().fullwidth
+        return folded(line, width) if line and self._config.get_verbosity() >= 0 else []
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """The line when pytest-xdist's first worker has collected what all of them will run."""
+        if self._session.baseline.changes is not None:
+            return  # which of them keep their record, only the workers know
+        line = self._begin([name.rpartition("::")[2] for name in ids])
+        if line:
+            self._write(line)
+
+    def pytest_runtest_logreport(self) -> None:
+        """Compare the blocks that have run with what was expected of them, once."""
+        costs, left = self._session.costs, self._session.seconds_left()
+        if self._compared or left is None or costs.measured < ENOUGH:
+            return
+        self._compared = True
+        factor = costs.factor
+        if left * self._session.workers > ENOUGH * factor and not 1 / NOTED < factor < NOTED:
+            self._write(
+                f"the blocks so far took {factor:.2g} times as long as expected: about "
+                f"{phrases.seconds(left)} left"
+            )
+
+    def _begin(self, names: Iterable[str]) -> str | None:
+        if self._begun or self._config.option.collectonly or self._session.dry_run:
+            return None
+        self._begun = True
+        forecast, names = self._session.forecast, list(names)
+        self._session.costs.compare(names)
+        found = {name: forecast.ahead(name) for name in names}
+        expected = {name: left for name, left in found.items() if left is not None}
+        if not expected:
+            return None
+        self._session.costs.expect(expected)
+        left, workers = sum(expected.values()), self._session.workers
+        unknown = len(found) - len(expected)
+        line = f"simulation is expected to take about {phrases.seconds(left / workers)} here"
+        if workers > 1:
+            line += f", {phrases.seconds(left)} of one core"
+        if unknown:
+            line += f", plus {unknown} of {len(found)} claims whose time is unknown"
+        return f"{line} ({forecast.grounds()})"
+
+    def _write(self, line: str) -> None:
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None and reporter.verbosity >= 0:
+            reporter.ensure_newline()
+            for part in folded(line, reporter._tw.fullwidth):
+                reporter.write_line(part)
+
+
+class ProgressLine:
+    """One live line: claims done of all, the time left, and the block that has come in last.
+
+    Args:
+        console: a terminal.
+        claims: how many will be run.
+        left: seconds until the end, or None if nobody knows.
+    """
+
+    def __init__(self, console: Console, claims: int, left: Callable[[], float | None]) -> None:
+        self._left = left
+        self._progress = Progress(
+            BarColumn(bar_width=10),
+            TextColumn(f"{{task.completed:.0f}} of {claims} claims, left {{task.fields[left]}}"),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+            console=console,
+            transient=True,
+        )
+        self._task = self._progress.add_task("", total=claims, left="")
+
+    def __call__(self, claim: str, look: int, looks: int, done: int, wanted: int) -> None:
+        """Show that `done` of the look's `wanted` blocks are there."""
+        text = f"{claim}, look {look} of {looks}, {done}/{wanted} blocks"
+        seconds = self._left()
+        left = "-:--:--" if seconds is None else str(timedelta(seconds=round(seconds)))
+        self._progress.update(self._task, description=text, left=left)
+        self._progress.start()
+
+    def finish(self) -> None:
+        """Count a finished claim, and take the line away, so that pytest can print."""
+        self._progress.stop()
+        self._progress.advance(self._task)
+
+    def close(self) -> None:
+        """The run is over."""
+        self._progress.stop()
+        self._progress.console.file.close()

@@ -57,15 +57,11 @@ def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
 
 def progress(trails: Sequence[Trail], left: float) -> str:
     """The live line: points tried, the worst so far, the time left."""
-    tried = sum(len(trail.probes) for trail in trails)
-    worst = max(
-        (trail for trail in trails if trail.worst is not None),
-        key=lambda trail: trail.worst.discrepancy if trail.worst else -math.inf,
-        default=None,
-    )
-    text = f"hunting: {tried} points, "
-    if worst is not None and worst.worst is not None:
-        text += f"worst {worst.claim.id} {worst.worst.discrepancy:+.2f} regions, "
+    text = f"hunting: {sum(len(trail.probes) for trail in trails)} points, "
+    found = [(t.worst.discrepancy, t.claim.id) for t in trails if t.worst is not None]
+    if found:
+        worst, name = max(found)
+        text += f"worst {name} {worst:+.2f} regions, "
     return text + f"{left:.0f} s left"
 
 

@@ -32,95 +32,80 @@ options of claims"""
 CUT = 6
 """Exit status of a run whose time limit cut claims short; pytest's own end at 5."""
 LATEST, PART = "reports/latest", "reports/part"
-PATHS = ("--baseline", "--ledger", "--report-dir")
-VALUED = (
-    *("--tier", "--device", "--seed", "--error-budget", "--time-limit", "--executor"),
-    *("--inconclusive", "--changed-since", "--hunt", *PATHS),
-)
+VALUED = {
+    "--tier": ("standard", TIERS, "how much to simulate"),
+    "--device": ("cpu", "DEVICE", "torch device: cpu (default), cuda, cuda:1"),
+    "--seed": ("0", "N|fresh", "suite seed (default 0), or a fresh one"),
+    "--error-budget": (
+        str(DEFAULT),
+        "P",
+        f"probability of refuting any true claim (default {DEFAULT})",
+    ),
+    "--report-dir": (
+        None,
+        "DIR",
+        f"where the report goes (default {LATEST}, or {PART} if the report in {LATEST} has claims "
+        "that this run left out)",
+    ),
+    "--ledger": (
+        ".recall-claims/ledger.sqlite",
+        "FILE",
+        "evidence kept between runs (default .recall-claims/ledger.sqlite)",
+    ),
+    "--time-limit": (
+        None,
+        "TIME",
+        "start no block that is not expected to end within this time: 9m, 2h; claims that the "
+        "limit cuts short are NOT RUN, and the next run continues from the ledger",
+    ),
+    "--executor": ("auto", "EXECUTOR", f"where blocks run: {executors.FORMS}"),
+    "--inconclusive": (
+        "fail",
+        ("fail", "skip"),
+        "whether an INCONCLUSIVE claim fails (default) or is skipped",
+    ),
+    "--changed-since": (
+        None,
+        "REV",
+        "run only claims that depend on code that changed since this git revision; the others keep "
+        "their verdict from the baseline",
+    ),
+    "--baseline": (
+        None,
+        "FILE",
+        "earlier report for --changed-since, --dry-run and the time forecast (default "
+        f"{baseline.DEFAULT}, if there is one)",
+    ),
+    "--hunt": (
+        None,
+        "TIME",
+        "after the verdicts, spend this time searching the claims' regimes for violations: 90s, "
+        "10m, 1h (on all cores, whatever -n is)",
+    ),
+}
+"""Options with a value: its default, its kind or all that it may be, and what it does."""
+FLAGS = {
+    "--no-plots": "write the page without its plots",
+    "--reuse-evidence": "judge an edited claim on the newest evidence of its earlier declarations, "
+    "as EXPLORED and never as SUPPORTED, instead of drawing fresh evidence",
+    "--why": "list for each claim how many blocks came from the ledger, and why the others were "
+    "simulated",
+    "--dry-run": "simulate nothing; print for each claim its cells, replicates planned and needed, "
+    "looks, and the seconds expected on this machine",
+    "--pilot": "with --dry-run: simulate 128 replicates of claims that the baseline lacks, or "
+    "their first look, on draws that no verdict uses, to say how many decide them",
+}
+PATHS = tuple(name for name, (_, kind, _) in VALUED.items() if kind in ("FILE", "DIR"))
 
 
 def add(parser: pytest.Parser) -> None:
     """Declare the options."""
     group = parser.getgroup("claims", ABOUT)
-    group.addoption("--tier", choices=TIERS, default="standard", help="how much to simulate")
-    group.addoption("--device", default="cpu", help="torch device: cpu (default), cuda, cuda:1")
-    group.addoption(
-        "--seed", default="0", metavar="N|fresh", help="suite seed (default 0), or a fresh one"
-    )
-    group.addoption(
-        "--error-budget",
-        default=str(DEFAULT),
-        metavar="P",
-        help=f"probability of refuting any true claim (default {DEFAULT})",
-    )
-    group.addoption(
-        "--report-dir",
-        metavar="DIR",
-        help=f"where the report goes (default {LATEST}, or {PART} if the report in {LATEST} has "
-        "claims that this run left out)",
-    )
-    group.addoption("--no-plots", action="store_true", help="write the page without its plots")
-    group.addoption(
-        "--ledger",
-        default=".recall-claims/ledger.sqlite",
-        metavar="FILE",
-        help="evidence kept between runs (default .recall-claims/ledger.sqlite)",
-    )
-    group.addoption(
-        "--reuse-evidence",
-        action="store_true",
-        help="judge an edited claim on the newest evidence of its earlier declarations, as "
-        "EXPLORED and never as SUPPORTED, instead of drawing fresh evidence",
-    )
-    group.addoption(
-        "--why",
-        action="store_true",
-        help="list for each claim how many blocks came from the ledger, and why the others were "
-        "simulated",
-    )
-    group.addoption(
-        "--time-limit",
-        metavar="TIME",
-        help="start no block that is not expected to end within this time: 9m, 2h; claims that "
-        "the limit cuts short are NOT RUN, and the next run continues from the ledger",
-    )
-    group.addoption("--executor", default="auto", help=f"where blocks run: {executors.FORMS}")
-    group.addoption(
-        "--inconclusive",
-        choices=("fail", "skip"),
-        default="fail",
-        help="whether an INCONCLUSIVE claim fails (default) or is skipped",
-    )
-    group.addoption(
-        "--changed-since",
-        metavar="REV",
-        help="run only claims that depend on code that changed since this git revision; the "
-        "others keep their verdict from the baseline",
-    )
-    group.addoption(
-        "--baseline",
-        metavar="FILE",
-        help="earlier report for --changed-since, --dry-run and the time forecast (default "
-        f"{baseline.DEFAULT}, if there is one)",
-    )
-    group.addoption(
-        "--hunt",
-        metavar="TIME",
-        help="after the verdicts, spend this time searching the claims' regimes for violations: "
-        "90s, 10m, 1h (on all cores, whatever -n is)",
-    )
-    group.addoption(
-        "--dry-run",
-        action="store_true",
-        help="simulate nothing; print for each claim its cells, replicates planned and needed, "
-        "looks, and the seconds expected on this machine",
-    )
-    group.addoption(
-        "--pilot",
-        action="store_true",
-        help="with --dry-run: simulate 128 replicates of claims that the baseline lacks, or their "
-        "first look, on draws that no verdict uses, to say how many decide them",
-    )
+    for name, (default, kind, text) in VALUED.items():
+        values = {"metavar": kind} if isinstance(kind, str) else {"choices": kind}
+        group.addoption(name, default=default, help=text, **values)
+    for name, text in FLAGS.items():
+        group.addoption(name, action="store_true", help=text)
 
 
 def check_values(option: Callable[[str], Any], root: Path) -> None:

@@ -20,8 +20,7 @@ from recall_claims.evidence.simulate import TimeLimit
 from recall_claims.plugin import baseline, options
 from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.changes import Changes
-from recall_claims.plugin.forecast import Forecast
-from recall_claims.plugin.progress import ProgressLine
+from recall_claims.plugin.forecast import Forecast, ProgressLine
 from recall_claims.plugin.report import LIMIT, RunReport
 from recall_reports import certificates
 from recall_reports.record import Claim as ClaimRecord
@@ -148,7 +147,7 @@ class ClaimSession:
         assert self.limit is not None
         grace = GRACE * parse.duration(self.limit, "--time-limit")
         cheap = self.left >= -grace or claim.cells_known(self.settings.tier)
-        takes = self.forecast.about(claim) if cheap else self.forecast.about_baseline(claim.id)
+        takes = self.forecast.about(claim, grid=cheap)
         reason = f"{LIMIT}{self.limit} did not suffice; it takes {takes}"
         return self.not_run(claim, file, reason)
 

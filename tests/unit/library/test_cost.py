@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from recall_claims.evidence import cost
-from recall_claims.evidence.cost import Costs, PowerLaw, Spent, Total, pooled
+from recall_claims.evidence.cost import Costs, PowerLaw, Spent, Total, exponents
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
 
 KEY = BlockKey("claim", "reg", "dim=8", 0, 0, 10, "float64", "cpu", "code", "versions")
@@ -30,7 +30,7 @@ def test_a_power_law_follows_the_cells_that_are_known() -> None:
 
 
 def test_one_cell_is_scaled_by_the_exponents_of_others() -> None:
-    prior = pooled([GRID, [Spent("dim=4", 1, 1.0)]])
+    prior = exponents([GRID, [Spent("dim=4", 1, 1.0)]], {})
     assert prior["dim"] == pytest.approx(2, abs=0.1)
     assert PowerLaw([Spent("dim=8", 1, 1.0)], prior)("dim=16") == pytest.approx(4, rel=0.1)
     assert PowerLaw([Spent("dim=8", 1, 1.0)], {})("dim=16") == pytest.approx(2)

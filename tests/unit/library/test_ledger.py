@@ -139,8 +139,11 @@ V = {"v": np.ones(2)}
 @pytest.mark.parametrize(
     ("result", "says"),
     [
-        (BlockResult({"v": NAN}, 0.1), "observable 'v' has values that are not finite"),
-        (BlockResult({"v": np.ones(20)}, 0.1), r"'v' has shape \(20,\), not \(2,\)"),
+        (BlockResult({"v": NAN}, 0.1), "observable 'v' has 1 values that are not finite"),
+        (
+            BlockResult({"v": np.ones(20)}, 0.1),
+            r"'v' has shape \(20,\), not one value per replicate \(2,\)",
+        ),
         (BlockResult({"v": np.ones((2, 1))}, 0.1), "shape"),
         (BlockResult({"v": np.ones(2, np.float32)}, 0.1), "of type float32"),
         (BlockResult({"v": np.ones(2, ">f8")}, 0.1), "of type >f8"),

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from recall_claims.plugin.progress import ProgressLine
+from recall_claims.plugin.forecast import ProgressLine
 
 
 def test_the_line_counts_claims_and_tells_the_seconds_left() -> None:

@@ -345,7 +345,9 @@ def test_a_run_works_out_the_grid_of_its_tier_alone(ledger: Ledger) -> None:
     check(one, ["smoke"])
     assert one.why_not_run("smoke", "cpu") is None
     assert "only in smoke, full" in str(one.why_not_run("standard", "cpu"))
-    assert run(one, SMOKE, ledger, SerialExecutor()).decision.verdict == "SUPPORTED"
+    outcome = run(one, SMOKE, ledger, SerialExecutor())
+    assert outcome.decision.verdict == "SUPPORTED"
+    assert recording.decided(outcome, "file").tiers == ["smoke", "full"]
 
 
 @pytest.mark.parametrize(
