@@ -15,25 +15,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+import recall_claims as rc
 from claims.attention.common import RecallProblem
 from claims.attention_mlp.test_localisation import score_variance
-from recall_claims import (
-    Betting,
-    Block,
-    Cell,
-    Claim,
-    CriticalLocation,
-    Deterministic,
-    MeanDifference,
-    MeanRatio,
-    ProportionDifference,
-    Regime,
-    Region,
-    Student,
-    claim,
-    log_integers,
-    on,
-)
 from recall_claims.declare.claim import Observe
 from recall_claims.hunt.probe import alone
 from recall_claims.judge.rules import Predict, Rule
@@ -81,7 +65,7 @@ class Check:
     """
 
     entry: Prediction
-    claim: Claim
+    claim: rc.Claim
     case: str = ""
 
     @property
@@ -91,12 +75,12 @@ class Check:
         return f"`{formula}` by `{self.claim.id}`{self.case}"
 
     @property
-    def regime(self) -> Regime:
+    def regime(self) -> rc.Regime:
         """Where points are drawn."""
         assert self.claim.regime is not None
         return self.claim.regime
 
-    def holds(self, point: Cell) -> bool:
+    def holds(self, point: rc.Cell) -> bool:
         """Whether the error is stated at a point, which is cheap enough, and where it could fail.
 
         Where a share is predicted to be near 0 or 1, hardly any theory could.
@@ -106,39 +90,39 @@ class Check:
             return False
         if regime.size is not None and regime.size(point) > SMALL * regime.largest:
             return False
-        if not isinstance(self.claim.rule, MeanDifference):
+        if not isinstance(self.claim.rule, rc.MeanDifference):
             return True
         predicted = float(self.predict(point))
         return predicted > 1.05 or 0.05 <= predicted <= 0.95
 
-    def predict(self, point: Cell) -> Any:
+    def predict(self, point: rc.Cell) -> Any:
         """What the claim predicts."""
         assert self.claim.predict is not None
         return self.claim.predict(point)
 
-    def at(self, point: Cell) -> Claim:
+    def at(self, point: rc.Cell) -> rc.Claim:
         """The claim at a point alone, with the stated error as its region.
 
         An error of a critical value, a whole number, is rounded outwards.
         """
         rule, region = self.claim.rule, self.entry.region(point)
-        assert isinstance(rule, MeanRatio | MeanDifference | CriticalLocation)
-        if isinstance(rule, CriticalLocation):
+        assert isinstance(rule, rc.MeanRatio | rc.MeanDifference | rc.CriticalLocation)
+        if isinstance(rule, rc.CriticalLocation):
             critical = float(self.predict(point))
             low, high = math.floor(region.low * critical), math.ceil(region.high * critical)
-            rule = replace(rule, region=Region(low / critical, high / critical))
-        elif isinstance(rule.method, Betting) and self.claim.id not in COINS:
-            rule = replace(rule, region=region, method=Student())
+            rule = replace(rule, region=rc.Region(low / critical, high / critical))
+        elif isinstance(rule.method, rc.Betting) and self.claim.id not in COINS:
+            rule = replace(rule, region=region, method=rc.Student())
         else:
             rule = replace(rule, region=region)
         return alone(replace(self.claim, rule=rule), point)
 
 
-def within(regime: Regime | None, point: Cell) -> bool:
+def within(regime: rc.Regime | None, point: rc.Cell) -> bool:
     """Whether a point lies in a regime, as far as it names its parameters; None is everywhere."""
     if regime is None:
         return True
-    named = Cell(**{name: value for name, value in point.items() if name in regime.ranges})
+    named = rc.Cell(**{name: value for name, value in point.items() if name in regime.ranges})
     return regime.why_outside(named) is None
 
 
@@ -146,7 +130,7 @@ def checks() -> Iterator[Check]:
     """Every check: first by claims that predict by a formula, then by others."""
     for one in (*imported().values(), *OWN):
         entry, left = one.entry, one.regime is None or one.exploratory or one.id in DEAR
-        if left or not isinstance(one.rule, MeanRatio | MeanDifference | CriticalLocation):
+        if left or not isinstance(one.rule, rc.MeanRatio | rc.MeanDifference | rc.CriticalLocation):
             continue
         if entry is not None and entry.errors:
             yield Check(entry, one)
@@ -155,11 +139,11 @@ def checks() -> Iterator[Check]:
 
 def _by(
     law: Law,
-    claim: str | Claim,
+    claim: str | rc.Claim,
     *,
     predict: Predict | None = None,
     rule: Rule | None = None,
-    regime: Regime | None = None,
+    regime: rc.Regime | None = None,
     **fixed: Any,
 ) -> Check:
     """A check of a formula by a claim with another prediction, rule or regime."""
@@ -175,9 +159,9 @@ def _by(
     return Check(entry, changed, case)
 
 
-SHARE = ProportionDifference(Region.around(0.0, 0.1))
-RATIO = MeanRatio(Region.around(1.0, 0.1))
-EXACTLY = MeanRatio(Region.around(1.0, 0.1), method=Deterministic())
+SHARE = rc.ProportionDifference(rc.Region.around(0.0, 0.1))
+RATIO = rc.MeanRatio(rc.Region.around(1.0, 0.1))
+EXACTLY = rc.MeanRatio(rc.Region.around(1.0, 0.1), method=rc.Deterministic())
 """Rules whose region gives way to the stated error."""
 CENTRED: dict[str, Any] = {"centred": (False, True)}
 
@@ -196,13 +180,13 @@ def _by_other_claims() -> Iterator[Check]:
     law = attention_recall.recall_accuracy_gaussian
     yield _by(law, "A.recall-gaussian", regime=attention_recall.PLAIN)
     law = attention_recall.all_tokens_probability
-    balanced = attention_recall.BALANCED.searched(dim=log_integers(24, 200))
-    predict = on(RecallProblem, law)
+    balanced = attention_recall.BALANCED.searched(dim=rc.log_integers(24, 200))
+    predict = rc.on(RecallProblem, law)
     yield _by(law, "A.recall-all-tokens", predict=predict, rule=SHARE, regime=balanced)
     one_rules = capacity.ONE_RULES.searched(
         size=lambda c: capacity.critical_samples(**c) * c["length"],
-        vocab_size=log_integers(128, 512),
-        dim=log_integers(32, 256),
+        vocab_size=rc.log_integers(128, 512),
+        dim=rc.log_integers(32, 256),
     )
     yield _by(capacity.critical_samples, "A.capacity-samples", regime=one_rules)
     heavy = mlp_recall.STATED.searched(largest=1e6)
@@ -220,12 +204,12 @@ def _by_other_claims() -> Iterator[Check]:
         size=lambda c: c["subjects"] * c["relations"] * c["dim"], largest=3e5
     )
     yield _by(constructions.attention_accuracy, "B.attention-accuracy", regime=focused)
-    few = bits.CONSTRUCTIONS.searched(dim=range(48, 129), width=log_integers(32, 256))
+    few = bits.CONSTRUCTIONS.searched(dim=range(48, 129), width=rc.log_integers(32, 256))
     yield _by(bits.bits_per_parameter, "B.bits-per-parameter", regime=few)
-    few = zipf.MANY_LABELS.searched(labels=log_integers(32, 512), dim=log_integers(24, 160))
+    few = zipf.MANY_LABELS.searched(labels=rc.log_integers(32, 512), dim=rc.log_integers(24, 160))
     yield _by(zipf.many_labels_error, "C.zipf-own-labels-error", regime=few)
     yield _by(sequential.half_time, "B.flow-half-times")
-    curve = sequential.PRODUCT.searched(holds=_on_curve, time=log_integers(8.0, 4096))
+    curve = sequential.PRODUCT.searched(holds=_on_curve, time=rc.log_integers(8.0, 4096))
     yield _by(sequential.loss, "B.flow-loss-curve", regime=curve)
     yield _by(sequential.plateau, "B.flow-plateau", regime=sequential.APART)
     growth = "B.flow-early-growth"
@@ -240,41 +224,41 @@ def _by_other_claims() -> Iterator[Check]:
     yield _by(sequential.random_plateau, "B.factual-open-entropy")
 
 
-def _at_first(rate: Law) -> Regime:
+def _at_first(rate: Law) -> rc.Regime:
     """Times so short that the integrator errs by less than what is called exact."""
     return sequential.EARLY.searched(
         holds=lambda c: 0.1 <= rate(sequential.Sizes.of(c)) * c["duration"] <= 0.5,
-        duration=log_integers(0.25, 1024),
+        duration=rc.log_integers(0.25, 1024),
     )
 
 
-def _on_curve(cell: Cell) -> bool:
+def _on_curve(cell: rc.Cell) -> bool:
     """Whether a time is from a tenth to one and a half of the subjects' half time."""
     half = sequential.half_time(sequential.Sizes.of(cell), "subject", scale=sequential.START)
     return 0.1 <= cell.number("time") / half <= 1.5
 
 
-def _made(name: str, predict: Predict, rule: Rule, **more: Any) -> Callable[[Observe], Claim]:
+def _made(name: str, predict: Predict, rule: Rule, **more: Any) -> Callable[[Observe], rc.Claim]:
     """A claim of no paper, whose replicates try a formula."""
-    return claim(name, name, predict=predict, cells=(), rule=rule, **more)
+    return rc.claim(name, name, predict=predict, cells=(), rule=rule, **more)
 
 
-@_made("full theory", on(critical.threshold), EXACTLY, replicates=1, looks=1)
-def full_theory(cell: Cell, block: Block) -> Tensor:
+@_made("full theory", rc.on(critical.threshold), EXACTLY, replicates=1, looks=1)
+def full_theory(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The closed form is that of the full theory."""
     full = critical.critical_samples_full(Problem.of(cell.replace(samples=1)))
     return torch.full((block.replicates,), full, dtype=block.dtype)
 
 
-@_made("sum of the unseen", on(zipf.unseen_mass), EXACTLY, replicates=1, looks=1)
-def unseen(cell: Cell, block: Block) -> Tensor:
+@_made("sum of the unseen", rc.on(zipf.unseen_mass), EXACTLY, replicates=1, looks=1)
+def unseen(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The closed form is the sum; beyond a million tokens none is seen."""
     share = measured_zipf.frequencies(2**20, cell["alpha"])
     mass = share @ (1 - share) ** cell["samples"] + 1 - share.sum()
     return torch.full((block.replicates,), mass, dtype=block.dtype)
 
 
-def _scores(cell: Cell, block: Block) -> Scores:
+def _scores(cell: rc.Cell, block: rc.Block) -> Scores:
     """Scores of tokens and trigger through a random layer, with either kind of residuals."""
     batch, layer = block.draw(three_steps.draw, cell.without("centred"))
     return three_steps.token_scores(batch, layer, centred=cell["centred"])
@@ -287,34 +271,29 @@ def _scores(cell: Cell, block: Block) -> Scores:
     regime=mlp_noise.EVERY.searched(**CENTRED),
     replicates=64,
 )
-def layer_variance(cell: Cell, block: Block) -> Tensor:
+def layer_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Token scores vary by the sum of the terms."""
     return _scores(cell, block).theta.var(1)
 
 
 @_made(
     "localisation through a layer",
-    on(MlpProblem, mlp_localisation.probability),
+    rc.on(MlpProblem, mlp_localisation.probability),
     SHARE,
     regime=mlp_noise.STATED.searched(**CENTRED),
     replicates=128,
 )
-def localised(cell: Cell, block: Block) -> Tensor:
+def localised(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A fresh sequence is localised with this probability."""
     return measured_localisation.probability(_scores(cell, block), length=cell["length"])
 
 
-@_made(
+localised_by_half = _made(
     "localisation of half through a layer",
-    on(MlpProblem, mlp_localisation.critical_samples),
-    CriticalLocation(Region.around(1.0, 0.1)),
+    rc.on(MlpProblem, mlp_localisation.critical_samples),
+    rc.CriticalLocation(rc.Region.around(1.0, 0.1)),
     regime=mlp_localisation.CRITICAL.searched(**CENTRED),
     replicates=128,
-)
-def localised_by_half(cell: Cell, block: Block) -> Tensor:
-    """Half of fresh sequences are localised there."""
-    return measured_localisation.probability(_scores(cell, block), length=cell["length"])
-
-
+)(localised.observe)
 OWN = (full_theory, unseen, localised, localised_by_half)
 """Claims that predict by a formula, of no paper."""

@@ -56,9 +56,8 @@ class Evidence:
             with falsified(mutant, run[0]) as claims:
                 claim = claims[run[0]]
                 verdict = self._verdict(run, claim)
-                if _caught(claim, verdict) or (
-                    verdict != claim.expected and self._caught_anew(run, claim)
-                ):
+                doubt = verdict != claim.expected and not _caught(claim, verdict)
+                if _caught(claim, self._verdict(run, claim, anew=True) if doubt else verdict):
                     self._catchers[mutant.target] = run
                     return True
         return False
@@ -86,7 +85,7 @@ class Evidence:
     def _keep(self, run: Run) -> None:
         outcome = self._run(run, imported()[run[0]])
         start = time.perf_counter()
-        judge(outcome.claim.rule.components(outcome.evidence, outcome.claim.predict, outcome.alpha))
+        _judged(outcome.claim, outcome)
         self._seconds[run] = time.perf_counter() - start
         if outcome.decision.verdict == outcome.claim.expected:
             self.outcomes[run] = outcome
@@ -94,18 +93,13 @@ class Evidence:
     def _run(self, run: Run, claim: Claim) -> Outcome:
         return run_claim(claim, Settings(tier=run[1]), self._ledger, self._executor)
 
-    def _verdict(self, run: Run, claim: Claim) -> Verdict:
-        outcome = self.outcomes[run]
+    def _verdict(self, run: Run, claim: Claim, *, anew: bool = False) -> Verdict:
         try:
-            return judge(claim.rule.components(outcome.evidence, claim.predict, outcome.alpha))
+            if anew:
+                return self._run(run, claim).decision.verdict
+            return _judged(claim, self.outcomes[run])
         except (ArithmeticError, ValueError):
             return Verdict.INCONCLUSIVE  # a theory that breaks down is not refuted by evidence
-
-    def _caught_anew(self, run: Run, claim: Claim) -> bool:
-        try:
-            return _caught(claim, self._run(run, claim).decision.verdict)
-        except (ArithmeticError, ValueError):
-            return False
 
     @staticmethod
     def _near(mutant: Mutant) -> list[Run]:
@@ -129,6 +123,10 @@ def _runs() -> tuple[Run, ...]:
             run = [tier for tier in TIERS if tier != "full" and claim.cells.get(tier)]
             found += [(name, tier) for tier in dict.fromkeys((*run[:1], *run[-1:]))]
     return tuple(found)
+
+
+def _judged(claim: Claim, outcome: Outcome) -> Verdict:
+    return judge(claim.rule.components(outcome.evidence, claim.predict, outcome.alpha))
 
 
 def _caught(claim: Claim, verdict: Verdict) -> bool:

@@ -63,81 +63,67 @@ def forget() -> None:
                 clear()
 
 
+Factor = Callable[[Mapping[str, float]], float]
+
+
 def constants() -> Iterator[Mutant]:
     """Each public prediction, and each noise term, times FACTOR."""
-    for module, name, _, change in _formulas():
+    for module, name, _, times in _formulas():
         target = f"{module}.{name}"
-        yield Mutant(f"{target} x {FACTOR}", target, module, change(lambda _: FACTOR))
+        yield Mutant(f"{target} x {FACTOR}", target, module, times(lambda _: FACTOR))
 
 
 def powers() -> Iterator[Mutant]:
     """Each public prediction, and each noise term, times each size it knows to the power +-STEP."""
-    for module, name, known, change in _formulas():
+    for module, name, known, times in _formulas():
         target = f"{module}.{name}"
         for size, step in itertools.product(known, (STEP, -STEP)):
             if (target, size) not in MEANINGLESS:
-                yield Mutant(
-                    f"{target} x {size}^{step:+}", target, module, change(_power(size, step))
-                )
+                patch = times(functools.partial(_power, size, step))
+                yield Mutant(f"{target} x {size}^{step:+}", target, module, patch)
 
 
 def exponents() -> Iterator[Mutant]:
     """Each exponent that the theory states as a number, changed by +-STEP."""
     for module in modules():
-        for path, value in _numbers(getattr(module, "EXPONENTS", {})):
+        target = f"{module.__name__}.EXPONENTS"
+        for path, inner, value in _numbers(getattr(module, "EXPONENTS", {})):
             for step in (STEP, -STEP):
-                target = f"{module.__name__}.EXPONENTS"
-                yield Mutant(
-                    f"{target}[{', '.join(path)}] {step:+}",
-                    target,
-                    module.__name__,
-                    _replace_number(module, path, value + step),
-                )
+                name = f"{target}[{', '.join(path)}] {step:+}"
+                yield Mutant(name, target, module.__name__, _put(inner, path[-1], value + step))
         for symbol, term in getattr(module, "TERMS", {}).items():
+            target = f"{module.__name__}.TERMS[{symbol}].exponents"
             for name, power in getattr(term, "exponents", {}).items():
                 for step in (STEP, -STEP):
                     changed = replace(term, exponents={**term.exponents, name: power + step})
-                    yield Mutant(
-                        f"{module.__name__}.TERMS[{symbol}].exponents[{name}] {step:+}",
-                        f"{module.__name__}.TERMS[{symbol}].exponents",
-                        module.__name__,
-                        functools.partial(_set_item, module.TERMS, symbol, changed),
-                    )
+                    patch = _put(module.TERMS, symbol, changed)
+                    yield Mutant(f"{target}[{name}] {step:+}", target, module.__name__, patch)
 
 
-Factor = Callable[[Mapping[str, float]], float]
+def _put(names: Any, name: str, value: Any) -> Patch:
+    return lambda monkeypatch: monkeypatch.setitem(names, name, value)
 
 
 def _formulas() -> Iterator[tuple[str, str, tuple[str, ...], Callable[[Factor], Patch]]]:
     """(module, name, sizes it knows, how to multiply it) of every prediction and noise term."""
+
+    def function(entry: registry.Prediction, factor: Factor) -> Patch:
+        names = vars(importlib.import_module(entry.module))
+        return _put(names, entry.name, _scaled(entry.function, factor))
+
+    def noise(terms: dict[str, Any], symbol: str, factor: Factor) -> Patch:
+        term = terms[symbol]
+        return _put(terms, symbol, replace(term, variance=_scaled(term.variance, factor)))
+
     imported = modules()
     for entry in registry.predictions():
-        module = importlib.import_module(entry.module)
-        yield (
-            entry.module,
-            entry.name,
-            _known_sizes(entry.function),
-            functools.partial(_scaled_function, module, entry.name, entry.function),
-        )
+        known = _known_sizes(entry.function)
+        yield entry.module, entry.name, known, functools.partial(function, entry)
     for module in imported:
-        for symbol, term in getattr(module, "TERMS", {}).items():
-            yield (
-                module.__name__,
-                f"TERMS[{symbol}]",
-                PROBLEMS["Problem"],
-                functools.partial(_scaled_term, module, symbol, term),
-            )
-
-
-def _scaled_function(
-    module: ModuleType, name: str, function: Callable[..., Any], factor: Factor
-) -> Patch:
-    return lambda monkeypatch: monkeypatch.setattr(module, name, _scaled(function, factor))
-
-
-def _scaled_term(module: ModuleType, symbol: str, term: Any, factor: Factor) -> Patch:
-    changed = replace(term, variance=_scaled(term.variance, factor))
-    return functools.partial(_set_item, module.__dict__["TERMS"], symbol, changed)
+        terms = getattr(module, "TERMS", {})
+        for symbol in terms:
+            times = functools.partial(noise, terms, symbol)
+            yield module.__name__, f"TERMS[{symbol}]", PROBLEMS["Problem"], times
 
 
 def _scaled(function: Callable[..., Any], factor: Factor) -> Callable[..., Any]:
@@ -171,27 +157,14 @@ def _known_sizes(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(size for size in SIZES if size in known)
 
 
-def _power(size: str, step: float) -> Factor:
-    return lambda sizes: float(sizes[size] ** step)
+def _power(size: str, step: float, sizes: Mapping[str, float]) -> float:
+    return float(sizes[size] ** step)
 
 
-def _numbers(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], float]]:
+def _numbers(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any, float]]:
+    """The names that lead to each number, the mapping that holds it, and the number."""
     for name, value in tree.items():
         if isinstance(value, Mapping):
-            yield from (((name, *path), number) for path, number in _numbers(value))
+            yield from (((name, *path), *rest) for path, *rest in _numbers(value))
         else:
-            yield (name,), float(value)
-
-
-def _replace_number(module: ModuleType, path: tuple[str, ...], value: float) -> Patch:
-    def patch(monkeypatch: Any) -> None:
-        inner = module.__dict__["EXPONENTS"]
-        for name in path[:-1]:
-            inner = inner[name]
-        monkeypatch.setitem(inner, path[-1], value)
-
-    return patch
-
-
-def _set_item(mapping: dict[str, Any], key: str, value: Any, monkeypatch: Any) -> None:
-    monkeypatch.setitem(mapping, key, value)
+            yield (name,), tree, float(value)

@@ -22,8 +22,8 @@ BLUNT = {
     "line, in the middle of a region from 0.53 to 0.98 that follows it",
 }
 """Falsified theories that no claim can tell from the right one, and why."""
-NUMBERS = {mutant.id: mutant for mutant in (*constants(), *exponents())}
-POWERS = {mutant.id: mutant for mutant in powers()}
+NUMBERS = [mutant.id for mutant in (*constants(), *exponents())]
+MUTANTS = {mutant.id: mutant for mutant in (*constants(), *exponents(), *powers())}
 FEW = (
     "theory.attention.signal.trigger_signal x 1.3",
     "theory.attention_mlp.noise.trigger_signal x 1.3",
@@ -33,9 +33,10 @@ FEW = (
     "theory.memory.mlp.critical_width x 1.3",
     "theory.spectral.flows.gradient_error x 1.3",
     "theory.spectral.one_step.recalled_newton x 1.3",
+    "theory.attention.signal.trigger_signal x length^+0.25",
 )
-FEW_POWERS = ("theory.attention.signal.trigger_signal x length^+0.25",)
-TENTH = [name for name in [*NUMBERS][:: len(NUMBERS) // 10] if name not in {*FEW, *BLUNT}]
+TENTH = [name for name in NUMBERS[:: len(NUMBERS) // 10] if name not in {*FEW, *BLUNT}]
+REST = [name for name in MUTANTS if name not in {*FEW, *TENTH}]
 
 
 @pytest.fixture(scope="module")
@@ -48,50 +49,23 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
         yield Evidence(ledger, executor)
 
 
-def tried(mutants: Iterable[Mutant]) -> list[Any]:
+def tried(names: Iterable[str], *marks: pytest.MarkDecorator) -> Iterator[Any]:
     """Parameters, of which those that claims are blunt to are expected to fail."""
-    return [
-        pytest.param(
-            mutant,
-            id=mutant.id,
-            marks=pytest.mark.xfail(reason=BLUNT[mutant.id]) if mutant.id in BLUNT else (),
-        )
-        for mutant in mutants
-    ]
+    for name in names:
+        blunt = [pytest.mark.xfail(reason=BLUNT[name])] if name in BLUNT else []
+        yield pytest.param(MUTANTS[name], id=name, marks=[*marks, *blunt])
 
 
-@pytest.mark.parametrize("mutant", tried(NUMBERS[name] for name in FEW))
-def test_wrong_number_is_noticed(mutant: Mutant, evidence: Evidence) -> None:
-    assert evidence.notices(mutant)
-
-
-@pytest.mark.parametrize("mutant", tried(POWERS[name] for name in FEW_POWERS))
-def test_wrong_power_is_noticed(mutant: Mutant, evidence: Evidence) -> None:
-    assert evidence.notices(mutant)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("mutant", tried(NUMBERS[name] for name in TENTH))
-def test_a_tenth_of_wrong_numbers_is_noticed(mutant: Mutant, evidence: Evidence) -> None:
-    assert evidence.notices(mutant)
-
-
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(
-    "mutant", tried(m for name, m in NUMBERS.items() if name not in {*FEW, *TENTH})
+    "mutant",
+    [*tried(FEW), *tried(TENTH, pytest.mark.thorough), *tried(REST, pytest.mark.exhaustive)],
 )
-def test_any_wrong_number_is_noticed(mutant: Mutant, evidence: Evidence) -> None:
-    assert evidence.notices(mutant)
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("mutant", tried(m for name, m in POWERS.items() if name not in FEW_POWERS))
-def test_wrong_power_of_a_size_is_noticed(mutant: Mutant, evidence: Evidence) -> None:
+def test_a_wrong_prediction_is_noticed(mutant: Mutant, evidence: Evidence) -> None:
     assert evidence.notices(mutant)
 
 
 def test_right_theory_is_not_caught(evidence: Evidence) -> None:
     """On all that the tests before this one have drawn, and on what one falsified theory takes."""
-    assert evidence.notices(NUMBERS[FEW[0]])
+    assert evidence.notices(MUTANTS[FEW[0]])
     with falsified(None, *(name for name, _ in evidence.outcomes)) as claims:
         assert evidence.caught(claims, evidence.outcomes) is None

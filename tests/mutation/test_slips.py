@@ -73,9 +73,7 @@ NAMED = {
         facts_.test_gradient_is_that_of_the_loss_over_all_prompts,
     ),
     "output embeddings equal to the input's": Error(
-        sampling._draw_vocabulary,
-        op.instead("u", "z"),
-        draws_.test_no_vector_is_drawn_twice,
+        sampling._draw_vocabulary, op.instead("u", "z"), draws_.test_no_vector_is_drawn_twice
     ),
 }
 """What audits planted, and which test notices."""

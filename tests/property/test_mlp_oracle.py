@@ -7,38 +7,28 @@ by at most e^{2B} - 1 times the largest value that the summands can have; B grow
 
 import math
 
-import numpy as np
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulation.attention import sampling, three_steps
+from simulation.attention import oracle, sampling, three_steps
 from simulation.attention_mlp import oracle as mlp_oracle
 from simulation.attention_mlp import three_steps as mlp
 from simulation.attention_mlp.activations import ACTIVATIONS, activation
-from tests.unit.draws import generators, perfectly_seen
+from tests.property.test_oracle import ETA, assert_two_steps
+from tests.unit.draws import batches, generators, perfectly_seen
 
-ETA = 1e-6
 # Gradients of order eta in float64, relative to the largest summand.
 ROUNDING = 1e-8
 
 
 @st.composite
 def settings_of_the_model(draw: st.DrawFn) -> tuple[sampling.Batch, mlp.Layer, bool]:
-    dim, seed = draw(st.integers(1, 16)), draw(st.integers(0, 2**32 - 1))
-    rngs = [np.random.default_rng([seed, r]) for r in range(draw(st.integers(1, 2)))]
-    batch = sampling.draw(
-        rngs,
-        vocab_size=draw(st.integers(2, 30)),
-        length=draw(st.integers(2, 8)),
-        samples=draw(st.integers(1, 40)),
-        dim=dim,
-        trigger_in_values=draw(st.booleans()),
-    )
+    batch = draw(batches(most=(30, 8, 40, 16), laws=("sphere",)))
     layer = mlp.draw_layer(
-        rngs,
+        generators(batch.replicates, draw(st.integers(0, 2**32 - 1))),
         width=draw(st.integers(1, 40)),
-        dim=dim,
+        dim=batch.dim,
         activation=draw(st.sampled_from(sorted(ACTIVATIONS))),
     )
     return batch, layer, draw(st.booleans())
@@ -52,12 +42,8 @@ def test_three_steps(model: tuple[sampling.Batch, mlp.Layer, bool]) -> None:
     scores = mlp.token_scores(batch, layer, centred=centred)
     for r in range(batch.replicates):
         trained = mlp_oracle.train(batch, layer, eta=ETA, gamma=1.0, replicate=r, centred=centred)
-        assert torch.allclose(trained.first_value / ETA, memory[r], rtol=0, atol=1e-11)
-        direction = trained.attention @ batch.query[r] / ETA
-        error = float((direction - scores.direction[r]).norm())
-        assert error <= _direction_error(batch, layer, r, memory[r])
-        assert torch.allclose(scores.theta[r], batch.z[r] @ scores.direction[r], rtol=0, atol=1e-12)
-        assert np.isclose(scores.trigger[r], batch.trigger[r] @ scores.direction[r], 0, 1e-12)
+        error = _direction_error(batch, layer, r, memory[r])
+        assert_two_steps(batch, r, trained, memory, scores, error)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -97,10 +83,7 @@ def _direction_error(
     batch: sampling.Batch, layer: mlp.Layer, r: int, memory: torch.Tensor
 ) -> float:
     """Bound on the error of the attention direction at step size `ETA`."""
-    embedded = batch.z[r][batch.tokens[r]]
-    keys = embedded.clone()
-    keys[torch.arange(batch.samples), batch.positions[r]] += batch.trigger[r]
-    values = keys if batch.trigger_in_values else embedded
+    keys, values = oracle.keys_and_values(batch, r)
     means = values.mean(1)
     features = layer.of(r).features(means[None])[0]
     logit_bound = ETA * float((features @ memory.T @ batch.u[r].T).abs().max())

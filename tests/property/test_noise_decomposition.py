@@ -1,10 +1,10 @@
 """The noise decomposition of the token scores: exact, and every piece what its name says."""
 
 import itertools
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
+from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -13,29 +13,14 @@ from hypothesis import strategies as st
 from simulation.attention import noise_decomposition, sampling, three_steps
 from simulation.attention.noise_decomposition import PIECES, decompose
 from simulation.attention.sampling import Batch
-from tests.unit.draws import every_batch, generators
+from tests.unit.draws import batches, every_batch, generators
 from theory.attention import noise_terms, signal
 from theory.attention.problem import Problem
 
-
-@st.composite
-def batches(draw: st.DrawFn) -> Batch:
-    vocab_size = draw(st.integers(2, 12))
-    law = draw(st.sampled_from(["sphere", "gaussian", "orthonormal"]))
-    dim = vocab_size + 2 if law == "orthonormal" else draw(st.integers(1, 8))
-    seed = draw(st.integers(0, 2**32 - 1))
-    return sampling.draw(
-        generators(2, seed=seed),
-        vocab_size=vocab_size,
-        length=draw(st.integers(2, 6)),
-        samples=draw(st.integers(1, 12)),
-        dim=dim,
-        embeddings=law,
-        trigger_in_values=draw(st.booleans()),
-    )
+BATCHES = batches(most=(12, 6, 12, 8))
 
 
-@given(batch=batches())
+@given(batch=BATCHES)
 @settings(deadline=None, max_examples=40)
 def test_pieces_add_up_to_the_scores(batch: Batch) -> None:
     theta = three_steps.token_scores(batch).theta
@@ -44,35 +29,32 @@ def test_pieces_add_up_to_the_scores(batch: Batch) -> None:
     assert float((total - theta).abs().max()) < 1e-11 * scale
 
 
-@given(batch=batches(), name=st.sampled_from(tuple(PIECES)))
+@given(batch=BATCHES, name=st.sampled_from(tuple(PIECES)))
 @settings(deadline=None, max_examples=20)
 def test_a_piece_does_not_depend_on_what_else_is_asked_for(batch: Batch, name: str) -> None:
     assert torch.equal(decompose(batch, (name,))[name], decompose(batch)[name])
 
 
-@given(batch=batches())
+@given(batch=BATCHES)
 @settings(deadline=None, max_examples=20)
 def test_which_pieces_know_the_trigger(batch: Batch) -> None:
     """With its sign reversed only T changes, or T, E and H if the trigger is in the values."""
     pieces = decompose(batch)
-    flipped = decompose(Batch(**{**vars(batch), "trigger": -batch.trigger}))
+    flipped = decompose(replace(batch, trigger=-batch.trigger))
     for name in set(PIECES) - ({"T", "E", "H"} if batch.trigger_in_values else {"T"}):
         assert torch.equal(flipped[name], pieces[name])
     if not batch.trigger_in_values:
         torch.testing.assert_close(flipped["T"], -pieces["T"])
 
 
+def drawn(count: int, **sizes: Any) -> Batch:
+    return sampling.draw(generators(count, seed=5), **sizes)
+
+
 def every(trigger_in_values: bool) -> Batch:
     """All sets of two samples of length 3 over 3 tokens, with one fixed set of embeddings."""
-    template = sampling.draw(
-        [np.random.default_rng(5)],
-        vocab_size=3,
-        length=3,
-        samples=2,
-        dim=4,
-        embeddings="gaussian",
-        trigger_in_values=trigger_in_values,
-    )
+    sizes = drawn(1, vocab_size=3, length=3, samples=2, dim=4, embeddings="gaussian")
+    template = replace(sizes, trigger_in_values=trigger_in_values)
     return every_batch(template, length=3, samples=2)
 
 
@@ -119,24 +101,17 @@ def test_the_trigger_coefficient_varies_as_stated_with_the_trigger_in_the_values
 
 
 def test_variances_and_covariance_are_those_of_the_pieces() -> None:
-    batch = sampling.draw(
-        [np.random.default_rng(seed) for seed in range(3)],
-        vocab_size=9,
-        length=4,
-        samples=10,
-        dim=5,
-    )
+    batch = drawn(3, vocab_size=9, length=4, samples=10, dim=5)
     pieces = decompose(batch)
     variances = noise_decomposition.variances(batch)
     assert list(variances) == list(PIECES)
     both = (pieces["D"] + pieces["H"]).var(dim=1) - variances["D"] - variances["H"]
-    torch.testing.assert_close(2 * noise_decomposition.covariance(batch, "D", "H"), both)
+    found = 2 * noise_decomposition.covariance(batch, "D", "H")
+    assert torch.allclose(found, both, rtol=1e-6, atol=0.0)
 
 
 def test_replicates_are_decomposed_in_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = sampling.draw(
-        [np.random.default_rng(seed) for seed in range(5)], vocab_size=6, length=3, samples=8, dim=4
-    )
+    batch = drawn(5, vocab_size=6, length=3, samples=8, dim=4)
     whole = decompose(batch)
     monkeypatch.setattr(noise_decomposition, "_TILE", 2 * batch.vocab_size**2)
     for name, piece in decompose(batch).items():
@@ -144,6 +119,6 @@ def test_replicates_are_decomposed_in_tiles(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_unknown_piece_is_named() -> None:
-    batch = sampling.draw([np.random.default_rng(0)], vocab_size=4, length=2, samples=3, dim=3)
+    batch = drawn(1, vocab_size=4, length=2, samples=3, dim=3)
     with pytest.raises(ValueError, match="unknown piece Z: choose from T, A, B"):
         decompose(batch, ("A", "Z"))

@@ -1,12 +1,15 @@
 """What tests of many rooms draw from."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import torch
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import Tensor
 
+from simulation.attention import sampling
 from simulation.attention.sampling import Batch, Facts
 from simulation.attention.three_steps import Attended
 
@@ -22,6 +25,29 @@ def unit_vectors(rng: np.random.Generator, *shape: int) -> NDArray[np.float64]:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
 
+VOCABULARY = ("z", "u", "trigger", "query", "permutation")
+LAWS = ("sphere", "gaussian", "orthonormal")
+
+
+@st.composite
+def batches(
+    draw: st.DrawFn, *, most: tuple[int, int, int, int], laws: tuple[str, ...] = LAWS
+) -> Batch:
+    """Of one to three replicates, up to so many tokens, positions, samples and dimensions."""
+    vocab_size, law = draw(st.integers(2, most[0])), draw(st.sampled_from(laws))
+    enough = st.integers(vocab_size + 2, vocab_size + 6)
+    seed = draw(st.integers(0, 2**32 - 1))
+    return sampling.draw(
+        generators(draw(st.integers(1, 3)), seed),
+        vocab_size=vocab_size,
+        length=draw(st.integers(2, most[1])),
+        samples=draw(st.integers(1, most[2])),
+        dim=draw(enough if law == "orthonormal" else st.integers(1, most[3])),
+        embeddings=law,
+        trigger_in_values=draw(st.booleans()),
+    )
+
+
 def every_batch(template: Batch, length: int, samples: int) -> Batch:
     """All possible training sets, once each, with the vocabulary of a batch of one replicate."""
     sequences = itertools.product(range(template.vocab_size), repeat=length)
@@ -29,17 +55,10 @@ def every_batch(template: Batch, length: int, samples: int) -> Batch:
     sets = list(itertools.product(one, repeat=samples))
     tokens = torch.tensor([[tokens for tokens, _ in batch] for batch in sets])
     positions = torch.tensor([[position for _, position in batch] for batch in sets])
-    vocabulary = {
-        name: getattr(template, name).expand(len(tokens), *getattr(template, name).shape[1:])
-        for name in ("z", "u", "trigger", "query", "permutation")
-    }
-    return Batch(
-        **vocabulary,
-        tokens=tokens,
-        positions=positions,
-        labels=vocabulary["permutation"].gather(1, informative(tokens, positions)),
-        trigger_in_values=template.trigger_in_values,
-    )
+    vocabulary = {name: getattr(template, name) for name in VOCABULARY}
+    many = {name: one.expand(len(tokens), *one.shape[1:]) for name, one in vocabulary.items()}
+    labels = many["permutation"].gather(1, informative(tokens, positions))
+    return replace(template, **many, tokens=tokens, positions=positions, labels=labels)
 
 
 def informative(tokens: Tensor, positions: Tensor) -> Tensor:
@@ -52,11 +71,7 @@ def perfectly_seen(batch: Batch) -> tuple[Attended, Facts]:
     seen = informative(batch.tokens, batch.positions)
     counts = [torch.bincount(row, minlength=batch.vocab_size) for row in seen]
     facts = Facts(
-        z=batch.z,
-        u=batch.u,
-        trigger=batch.trigger,
-        query=batch.query,
-        permutation=batch.permutation,
+        **{name: getattr(batch, name) for name in VOCABULARY},
         trigger_in_values=batch.trigger_in_values,
         counts=torch.stack(counts).to(batch.z.dtype),
     )

@@ -1,11 +1,12 @@
 """What the functions of all rooms refuse, and what each message says of it.
 
-A row is the call as a user would write it, by its full name, and a part of the message.
+A row is the call as a user would write it and a part of the message.
 """
 
 import importlib
 import math
 import pkgutil
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,82 +17,43 @@ import simulation
 import theory
 from simulation.attention import sampling
 from simulation.attention_mlp.three_steps import draw_layer
+from simulation.factual import additive_heads as heads
+from simulation.factual import constructions as weights
+from simulation.factual import sequential_learning as learning
 from simulation.factual import task
-from simulation.factual.constructions import compressed_values
-from simulation.factual.sequential_learning import product_dictionary
 from simulation.factual.trained_transformer import Sizes
-from simulation.lower_bound import gradient_channel, width_information
+from simulation.lower_bound import estimators, gradient_channel, width_information
 from simulation.memory import mlp
 from tests.unit.draws import generators
+from theory.attention import critical
 from theory.attention.problem import Problem
 from theory.attention_mlp.problem import MlpProblem
+from theory.factual import constructions as laws
 from theory.factual import sequential_learning as flow
 from theory.memory.mlp import mlp_memory_accuracy
 from theory.spectral import flows
 
-SIZES = {"vocab_size": 128, "length": 8, "dim": 32}
+SIZES: dict[str, Any] = {"vocab_size": 128, "length": 8, "dim": 32}
 ORTHONORMAL = Problem(vocab_size=64, length=8, samples=64, dim=80, embeddings="orthonormal")
 MANY = flow.Sizes(subjects=16, relations=4, answers=8)
-PRODUCT = product_dictionary(4, 3, 2)
+PRODUCT = learning.product_dictionary(4, 3, 2)
 SIX = flows.Facts(subjects=6, relations=4)
+RNGS = generators(1)
 
-
-def problem(**changes: Any) -> Problem:
-    return Problem.of({**SIZES, "samples": 1024, **changes})
-
-
-def layer(**changes: Any) -> MlpProblem:
-    more = {"samples": 1024, "width": 128, "activation": "tanh"}
-    return MlpProblem.of({**SIZES, **more, **changes})
-
-
-def batch(**changes: Any) -> sampling.Batch:
-    sizes: dict[str, Any] = {"vocab_size": 12, "length": 5, "samples": 36, "dim": 14}
-    return sampling.draw(generators(1), **sizes | changes)
-
-
-def gradient(**changes: int) -> gradient_channel.Observation:
-    sizes = {"vocab_size": 32, "length": 4, "samples": 512, "dim": 16}
-    return gradient_channel.discrete(generators(1), **sizes | changes).observation
-
-
-def feature_shares(width: int) -> object:
-    return width_information.shares(
-        generators(1), vocab_size=24, length=4, dim=4, width=width, activation="relu", sequences=64
-    )
-
-
-def narrow(width: int) -> object:
-    return draw_layer(generators(1), width=width, dim=3, activation="relu")
-
-
-def compressed(known: task.Facts, head_dim: int) -> object:
-    rng = generators(1)[0]
-    return compressed_values(rng, known, group=4, head_dim=head_dim, width=8)
-
-
-def facts(dim: int = 64) -> task.Facts:
-    return task.draw(generators(1)[0], subjects=8, relations=4, answers=4, dim=dim)
-
-
-def transformer(**changes: int) -> Sizes:
-    sizes = {"subjects": 3, "relations": 2, "answers": 2, "heads": 2, "head_dim": 2, "width": 4}
-    return Sizes(**sizes | changes)
-
-
-def stored(**changes: Any) -> object:
-    sizes: dict[str, Any] = {"associations": 10, "outputs": 10, "dim": 4}
-    return mlp.draw(generators(1), **sizes | changes)
-
-
-def made(**changes: Any) -> object:
-    return mlp.constructed(generators(1), associations=4, dim=4, width=5, **changes)
-
-
-def recalled(**changes: Any) -> float:
-    sizes: dict[str, Any] = {"associations": 64, "outputs": 64, "dim": 32, "width": 100}
-    return mlp_memory_accuracy(**sizes | changes)
-
+problem = partial(Problem, **SIZES, samples=1024)
+layer = partial(MlpProblem, **SIZES, samples=1024, width=128, activation="tanh")
+batch = partial(sampling.draw, RNGS, vocab_size=12, length=5, samples=36, dim=14)
+gradient = partial(gradient_channel.discrete, RNGS, vocab_size=32, length=4, samples=512, dim=16)
+feature_shares = partial(
+    width_information.shares, RNGS, vocab_size=24, length=4, dim=4, activation="relu", sequences=64
+)
+narrow = partial(draw_layer, RNGS, dim=3, activation="relu")
+compressed = partial(weights.compressed_values, RNGS[0], group=4, width=8)
+facts = partial(task.draw, RNGS[0], subjects=8, relations=4, answers=4, dim=64)
+transformer = partial(Sizes, subjects=3, relations=2, answers=2, heads=2, head_dim=2, width=4)
+stored = partial(mlp.draw, RNGS, associations=10, outputs=10, dim=4)
+made = partial(mlp.constructed, RNGS, associations=4, dim=4, width=5)
+recalled = partial(mlp_memory_accuracy, associations=64, outputs=64, dim=32, width=100)
 
 for package in (theory, simulation):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -104,12 +66,17 @@ NAMES = {
     "inf": math.inf,
     "nan": math.nan,
     "rngs": generators,
-    "rng": generators(1)[0],
+    "rng": RNGS[0],
+    "critical": critical,
+    "heads": heads,
+    "estimators": estimators,
+    "laws": laws,
 }
 OUTSIDE = (0.0, 1.0, -1.0, math.nan)
 NEEDED = ("subjects", "relations", "answers", "heads", "head_dim")
 LAWS = ("recalled_gradient", "recalled_spectral", "recalled_newton")
 REFUSED = (
+    ("problem().replace(dim=0)", "dim is 0"),
     ("problem(vocab_size=1)", "vocab_size is 1: give an integer of at least 2"),
     ("problem(length=1)", "length is 1"),
     ("problem(samples=0)", "samples is 0"),
@@ -119,16 +86,15 @@ REFUSED = (
     ("problem(embeddings='orthonormal', dim=129)", "give dim of at least 130"),
     ("theory.attention.capacity.critical_samples(64, 8, 65)", "at most vocab_size"),
     ("theory.attention.capacity.binding(64, 1, 32)", "give an integer"),
-    ("theory.attention.critical.power_law('F', vocab_size=2, length=2, dim=2)", "one of A, B, C"),
+    ("critical.power_law('F', vocab_size=2, length=2, dim=2)", "one of A, B, C"),
+    (
+        "theory.attention.noise_declaration.noise_term('B', title='', latex='', exponents={}, "
+        "covariance_power=1, regime='')",
+        "B is declared twice",
+    ),
     ("theory.memory.perceptron.separable_share(0, 1)", "0 patterns in dim 1"),
-    *(
-        (f"theory.attention.critical.critical_snr(**SIZES, probability={p})", r"inside \(0, 1\)")
-        for p in OUTSIDE
-    ),
-    *(
-        (f"theory.attention.critical.critical_samples_full(problem(), probability={p})", "inside")
-        for p in OUTSIDE
-    ),
+    *((f"critical.critical_snr(**SIZES, probability={p})", r"inside \(0, 1\)") for p in OUTSIDE),
+    *((f"critical.critical_samples_full(problem(), probability={p})", "inside") for p in OUTSIDE),
     ("theory.attention.end_to_end.end_to_end_accuracy(ORTHONORMAL)", "orthonormal"),
     ("theory.attention.localisation.probability(ORTHONORMAL)", "use theory.attention.orthonormal"),
     ("theory.attention.recall.recall_accuracy(ORTHONORMAL)", "orthonormal"),
@@ -142,25 +108,18 @@ REFUSED = (
     ("theory.lower_bound.linear_mmse.linear_mmse_accuracy(problem(dim=2))", "dim is 2"),
     ("theory.lower_bound.linear_mmse.linear_mmse_accuracy(problem(dim=127))", "dim is 127"),
     *(
-        (f"theory.factual.additive_heads.{what}_dim(0, 4)", "tell apart")
+        (f"theory.factual.additive_heads.{what}_dim({sizes})", "tell apart")
         for what in ("subject", "relation")
+        for sizes in ("0, 4", "3, 1")
     ),
-    *(
-        (f"theory.factual.additive_heads.{what}_dim(3, 1)", "tell apart")
-        for what in ("subject", "relation")
-    ),
-    ("theory.factual.constructions.guess_by_relation(0, 3)", "give"),
-    ("theory.factual.constructions.attention_dim(4, 0, 3)", "give"),
-    ("theory.factual.constructions.attention_dim(4, 1, 1)", "give"),
-    ("theory.factual.constructions.attention_accuracy(4, 8, 4, 8)", "give"),
-    ("theory.factual.constructions.selective_dim(2, 1, 20, margin=1.5)", "give"),
-    ("theory.factual.constructions.focus(2, 16, 2, margin=0.5, scale=8.0)", "give"),
-    ("theory.factual.constructions.mlp_width(4, 1, 1, 32)", "give"),
-    (
-        "theory.factual.constructions.compressed_accuracy(8, 4, 2, 32, 8, group=8, head_dim=2, "
-        "frequency=6.0)",
-        "give",
-    ),
+    ("laws.guess_by_relation(0, 3)", "give"),
+    ("laws.attention_dim(4, 0, 3)", "give"),
+    ("laws.attention_dim(4, 1, 1)", "give"),
+    ("laws.attention_accuracy(4, 8, 4, 8)", "give"),
+    ("laws.selective_dim(2, 1, 20, margin=1.5)", "give"),
+    ("laws.focus(2, 16, 2, margin=0.5, scale=8.0)", "give"),
+    ("laws.mlp_width(4, 1, 1, 32)", "give"),
+    ("laws.compressed_accuracy(8, 4, 2, 32, 8, group=8, head_dim=2, frequency=6.0)", "give"),
     ("flow.Sizes(subjects=1, relations=4, answers=8)", "at least 2"),
     ("flow.loss(MANY, 1.0, scale=0.5)", "scale"),
     ("flow.half_time(MANY, 'subject', scale=0.0)", "scale"),
@@ -219,14 +178,11 @@ REFUSED = (
     ("simulation.attention.localisation.mirrored(batch(trigger_in_values=True))", "other values"),
     ("narrow(width=0)", "width is 0"),
     ("simulation.attention_mlp.activations.activation('sine')", "unknown activation"),
-    ("simulation.lower_bound.estimators.named('oracle')", "choose one of matched filter, "),
+    ("estimators.named('oracle')", "choose one of matched filter, "),
+    ("estimators.whitening.whiten(gradient(dim=32).observation)", "below vocab_size = 32"),
+    ("estimators.exact_bayes.every_map(8)", "at most 7"),
     (
-        "simulation.lower_bound.estimators.whitening.whiten(gradient(dim=32))",
-        "below vocab_size = 32",
-    ),
-    ("simulation.lower_bound.estimators.exact_bayes.every_map(8)", "at most 7"),
-    (
-        "simulation.lower_bound.estimators.exact_bayes.posterior(gradient(vocab_size=4))",
+        "estimators.exact_bayes.posterior(gradient(vocab_size=4).observation)",
         "label counts are hidden",
     ),
     *((f"feature_shares(width={width})", f"width is {width}") for width in (4, 24)),
@@ -237,22 +193,13 @@ REFUSED = (
     ("task.draw(rng, subjects=1, relations=0, answers=2, dim=4)", "relations is 0"),
     ("task.prompts(rng, facts(), length=2)", "at least 3"),
     ("task.best_guess(facts(), know='answer')", "choose subject or relation"),
-    ("simulation.factual.constructions.attention_only(facts(), head_dim=3)", "do not divide"),
-    ("simulation.factual.constructions.attention_only(facts(dim=3), head_dim=4)", "no dual basis"),
+    ("weights.attention_only(facts(), head_dim=3)", "do not divide"),
+    ("weights.attention_only(facts(dim=3), head_dim=4)", "no dual basis"),
     ("compressed(facts(dim=8), head_dim=3)", "do not fit"),
-    (
-        "simulation.factual.constructions.attention_mlp(rng, facts(), head_dim=4, width=0)",
-        "width is 0",
-    ),
-    ("simulation.factual.sequential_learning.product_dictionary(6, 2, 4)", "evenly"),
-    (
-        "simulation.factual.sequential_learning.FactPrompts([np.array([[0, 0]])], answers=2)",
-        "outside the block",
-    ),
-    (
-        "simulation.factual.sequential_learning.FactPrompts([PRODUCT], answers=2, length=2)",
-        "too few",
-    ),
+    ("weights.attention_mlp(rng, facts(), head_dim=4, width=0)", "width is 0"),
+    ("learning.product_dictionary(6, 2, 4)", "evenly"),
+    ("learning.FactPrompts([np.array([[0, 0]])], answers=2)", "outside the block"),
+    ("learning.FactPrompts([PRODUCT], answers=2, length=2)", "too few"),
     *((f"transformer({name}=0)", name) for name in NEEDED),
     ("transformer(width=-1)", "width"),
     ("simulation.memory.linear.draw(rngs(1), associations=1, dim=3)", "associations"),

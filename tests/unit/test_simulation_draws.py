@@ -1,6 +1,7 @@
 """Every room's draws: outputs are other vectors than inputs, and every replicate has its own."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -38,7 +39,11 @@ def seen_by(module: Any, name: str, arguments: slice, run: Callable[[], object])
 
 
 def vocabulary(drawn: Any) -> Tables:
-    return drawn.z, drawn.u, drawn.trigger, drawn.query
+    return *vectors(drawn), drawn.trigger, drawn.query
+
+
+def vectors(drawn: Any) -> Tables:
+    return drawn.z, drawn.u
 
 
 def pairs(drawn: Any) -> Tables:
@@ -54,25 +59,17 @@ def of_memories(rngs: Generators) -> Tables:
     facts = mlp.draw(rngs, associations=12, outputs=6, dim=DIM)
     cosine = [mlp.cosine_memory(facts.z[0], facts.z[0], rng, width=9).first for rng in rngs]
     relu = [mlp.relu_memory(facts.z[0], facts.z[0], rng, width=DIM + 2).first for rng in rngs]
-    return facts.z, facts.u, *cosine, *relu
+    return *vectors(facts), *cosine, *relu
 
 
 def of_zipf(rngs: Generators) -> Tables:
-    return seen_by(
-        zipf,
-        "memory",
-        slice(2, 4),
-        lambda: zipf.error(rngs, stored=9, labels=4, dim=DIM, alpha=2.0),
-    )
+    run = partial(zipf.error, rngs, stored=9, labels=4, dim=DIM, alpha=2.0)
+    return seen_by(zipf, "memory", slice(2, 4), run)
 
 
 def of_bits(rngs: Generators) -> Tables:
-    tables = seen_by(
-        bits,
-        "_recalled",
-        slice(1, 3),
-        lambda: bits.bits_per_weight(rngs, construction="hebbian", dim=DIM, width=DIM),
-    )
+    run = partial(bits.bits_per_weight, rngs, construction="hebbian", dim=DIM, width=DIM)
+    tables = seen_by(bits, "_recalled", slice(1, 3), run)
     # The search asks for the same tables many times.
     different = {(index % 2, table.data_ptr()): table[:12] for index, table in enumerate(tables)}
     return tuple(different.values())
@@ -84,22 +81,16 @@ def of_tasks(rngs: Generators) -> Tables:
 
 
 def of_transformers(rngs: Generators) -> Tables:
-    sizes = [
-        transformer.Sizes(subjects=4, relations=3, answers=2, heads=2, head_dim=2, width=5)
-        for _ in rngs
-    ]
+    one = transformer.Sizes(subjects=4, relations=3, answers=2, heads=2, head_dim=2, width=5)
+    sizes = [one] * len(rngs)
     shape = transformer.Shape.of(sizes, DIM)
-    drawn, _ = transformer._draw(rngs, sizes, shape, "cpu", torch.float64)
-    return drawn.inputs, drawn.outputs
+    return pairs(transformer._draw(rngs, sizes, shape, "cpu", torch.float64)[0])
 
 
 DRAWS: dict[str, Callable[[Generators], Tables]] = {
     "batches": lambda rngs: vocabulary(sampling.draw(rngs, **SIZES)),
     "facts": lambda rngs: vocabulary(sampling.draw_facts(rngs, vocab_size=12, samples=5, dim=DIM)),
-    "gradients": lambda rngs: (
-        (seen := gradient_channel.gaussian(rngs, **SIZES).observation).z,
-        seen.u,
-    ),
+    "gradients": lambda rngs: vectors(gradient_channel.gaussian(rngs, **SIZES).observation),
     "layers": of_layers,
     "pairs": lambda rngs: pairs(linear.draw(rngs, associations=12, dim=DIM)),
     "best pairs": lambda rngs: pairs(optimal.draw(rngs, associations=12, dim=DIM)),

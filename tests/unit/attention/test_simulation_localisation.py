@@ -2,40 +2,15 @@
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 
 from simulation.attention import end_to_end, localisation, sampling, three_steps
-from simulation.attention.three_steps import Scores
-from tests.unit.draws import generators
+from tests.unit.draws import generators, informative
 
 VOCAB_SIZE, LENGTH = 5, 4
-
-
-def scores_of(theta: list[float], trigger: float) -> Scores:
-    return Scores(
-        direction=torch.zeros(1, 1, dtype=torch.float64),
-        theta=torch.tensor([theta], dtype=torch.float64),
-        trigger=torch.tensor([trigger], dtype=torch.float64),
-        rounding=torch.tensor([1e-12], dtype=torch.float64),
-    )
-
-
-@pytest.mark.parametrize("trigger", [2.0, 0.5, 0.0, -0.5, -2.0])
-@pytest.mark.parametrize("theta", [[0.0, 1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 0.0, 1.5, 1.5], [0.0] * 5])
-def test_localisation_is_a_strict_win_of_the_informative_position(
-    theta: list[float], trigger: float
-) -> None:
-    wins = [0.0] * VOCAB_SIZE
-    for informative, *others in itertools.product(range(VOCAB_SIZE), repeat=LENGTH):
-        best_other = max(theta[token] for token in others)
-        wins[informative] += theta[informative] + trigger > best_other
-    expected = torch.tensor([wins], dtype=torch.float64) / VOCAB_SIZE ** (LENGTH - 1)
-    scores = scores_of(theta, trigger)
-    assert torch.allclose(localisation.by_token(scores, length=LENGTH), expected, atol=1e-15)
-    probability = localisation.probability(scores, length=LENGTH)
-    assert torch.allclose(probability, expected.mean(1), atol=1e-15)
 
 
 def every_sequence(batch: sampling.Batch) -> sampling.Batch:
@@ -43,8 +18,7 @@ def every_sequence(batch: sampling.Batch) -> sampling.Batch:
     rows = list(itertools.product(range(VOCAB_SIZE), repeat=LENGTH))
     tokens = torch.tensor(rows).repeat(LENGTH, 1).expand(batch.replicates, -1, -1)
     positions = torch.arange(LENGTH).repeat_interleave(len(rows)).expand(batch.replicates, -1)
-    informative = tokens.gather(2, positions[..., None])[..., 0]
-    labels = batch.permutation.gather(1, informative)
+    labels = batch.permutation.gather(1, informative(tokens, positions))
     return replace(batch, tokens=tokens, positions=positions, labels=labels)
 
 
@@ -57,15 +31,14 @@ def every_sequence(batch: sampling.Batch) -> sampling.Batch:
 def test_accuracy_over_fresh_sequences_is_exact(
     embeddings: str, dim: int, trigger_in_values: bool, samples: int
 ) -> None:
-    batch = sampling.draw(
-        generators(40, seed=5),
-        vocab_size=VOCAB_SIZE,
-        length=LENGTH,
-        samples=samples,
-        dim=dim,
-        embeddings=embeddings,
-        trigger_in_values=trigger_in_values,
-    )
+    sizes: dict[str, Any] = {
+        "vocab_size": VOCAB_SIZE,
+        "length": LENGTH,
+        "samples": samples,
+        "dim": dim,
+    }
+    law: dict[str, Any] = {"embeddings": embeddings, "trigger_in_values": trigger_in_values}
+    batch = sampling.draw(generators(40, seed=5), **sizes, **law)
     scores = three_steps.token_scores(batch)
     attended = three_steps.attend(batch, scores)
     memory = three_steps.trained_memory(batch, attended)

@@ -6,13 +6,10 @@ from scipy import stats
 
 from simulation import embeddings as embeddings_module
 from simulation.attention import sampling
-from tests.unit import draws
+from tests.unit.draws import generators, informative
 
 SIZES: dict[str, Any] = {"vocab_size": 12, "length": 5, "samples": 36, "dim": 14}
 FIELDS = ("z", "u", "trigger", "query", "permutation", "tokens", "positions", "labels")
-
-
-generators = draws.generators
 
 
 @pytest.mark.parametrize("embeddings", ["sphere", "gaussian", "orthonormal"])
@@ -32,15 +29,6 @@ def test_facts_count_beyond_a_byte() -> None:
     facts = sampling.draw_facts(generators(2), vocab_size=3, samples=2000, dim=4)
     assert facts.counts.sum(1).tolist() == [2000.0] * 2
     assert bool(((facts.counts > 500) & (facts.counts < 850)).all())
-
-
-def test_labels_are_the_permuted_informative_tokens() -> None:
-    batch = sampling.draw(generators(2), **SIZES)
-    assert all(row.sort().values.equal(torch.arange(12)) for row in batch.permutation)
-    for r in range(2):
-        for i in range(36):
-            token = batch.tokens[r, i, batch.positions[r, i]]
-            assert batch.labels[r, i] == batch.permutation[r, token]
 
 
 def test_tokens_and_positions_are_uniform() -> None:
@@ -97,11 +85,13 @@ def test_dtype_and_device_change_no_draw() -> None:
     assert {getattr(moved, name).device.type for name in FIELDS} == {"meta"}
 
 
-def test_fresh_sequences_keep_the_vocabulary() -> None:
+def test_labels_are_the_permuted_informative_tokens_and_fresh_ones_keep_the_vocabulary() -> None:
     batch = sampling.draw(generators(2), **SIZES, trigger_in_values=True)
+    assert all(row.sort().values.equal(torch.arange(12)) for row in batch.permutation)
     fresh = sampling.fresh(batch, generators(2, seed=1), samples=7)
     assert fresh.z is batch.z
     assert fresh.trigger_in_values
     assert fresh.tokens.shape == (2, 7, 5)
-    token = fresh.tokens.gather(2, fresh.positions[..., None])[..., 0]
-    assert torch.equal(fresh.labels, batch.permutation.gather(1, token))
+    for drawn in (batch, fresh):
+        tokens = informative(drawn.tokens, drawn.positions)
+        assert torch.equal(drawn.labels, batch.permutation.gather(1, tokens))

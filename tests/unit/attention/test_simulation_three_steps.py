@@ -1,7 +1,6 @@
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 import torch
 
@@ -12,9 +11,8 @@ from tests.unit.draws import generators
 
 def test_orthonormal_scores_tie_to_rounding_or_not_at_all() -> None:
     sizes: dict[str, Any] = {"vocab_size": 40, "length": 6, "samples": 5, "dim": 42}
-    batch = sampling.draw(
-        generators(200, seed=9), **sizes, embeddings="orthonormal", trigger_in_values=True
-    )
+    sizes |= {"embeddings": "orthonormal", "trigger_in_values": True}
+    batch = sampling.draw(generators(200, seed=9), **sizes)
     scores = three_steps.token_scores(batch)
     difference = (
         scores.theta[:, :, None] + scores.trigger[:, None, None] - scores.theta[:, None]
@@ -60,21 +58,11 @@ def test_a_token_is_counted_however_often_it_stands_beside_a_label() -> None:
     assert contractions.sum_by_label(table, tokens, counts)[0].tolist() == wanted
 
 
-def test_sequences_come_sorted_by_label_with_their_own_tokens() -> None:
-    batch = sampling.draw(generators(2, seed=3), vocab_size=7, length=4, samples=30, dim=5)
-    sequences = contractions.by_label(batch)
-    assert bool((sequences.labels.diff() >= 0).all())
-    assert sequences.counts.sum(1).tolist() == [30, 30]
-    informative = sequences.tokens.gather(1, sequences.positions[:, None])[:, 0]
-    assert torch.equal(batch.permutation.flatten()[informative], sequences.labels % 7)
-    assert torch.equal(informative // 7, sequences.labels // 7)
-
-
 def test_single_precision_follows_double() -> None:
     sizes: dict[str, Any] = {"vocab_size": 64, "length": 8, "samples": 500, "dim": 16}
-    double = three_steps.token_scores(sampling.draw([np.random.default_rng(4)], **sizes))
-    single = three_steps.token_scores(
-        sampling.draw([np.random.default_rng(4)], **sizes, dtype=torch.float32)
+    double, single = (
+        three_steps.token_scores(sampling.draw(generators(1, seed=4), **sizes, dtype=dtype))
+        for dtype in (torch.float64, torch.float32)
     )
     assert single.theta.dtype == torch.float32
     scale = float(double.theta.abs().max())

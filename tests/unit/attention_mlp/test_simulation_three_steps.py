@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from simulation.attention import localisation, sampling
-from simulation.attention_mlp import end_to_end as mlp_end_to_end
 from simulation.attention_mlp import phase_diagram
 from simulation.attention_mlp import three_steps as mlp
 from simulation.attention_mlp.activations import ACTIVATIONS, activation
@@ -45,24 +44,6 @@ def test_tiles_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert torch.allclose(mlp.token_scores(batch, layer).theta, whole, rtol=0, atol=1e-14)
 
 
-def test_a_common_output_vector_changes_nothing() -> None:
-    batch, layer = draw(2)
-    moved = replace(batch, u=batch.u + torch.randn(2, 1, 8, dtype=batch.u.dtype))
-    for centred in (False, True):
-        before = mlp.token_scores(batch, layer, centred=centred).theta
-        after = mlp.token_scores(moved, layer, centred=centred).theta
-        assert torch.allclose(before, after, rtol=0, atol=1e-12)
-
-
-def test_centring_matters_only_if_label_counts_differ() -> None:
-    batch, layer = mlp.draw(
-        rngs(1), vocab_size=6, length=3, samples=6, dim=4, width=8, activation="relu"
-    )
-    balanced = replace(batch, labels=torch.arange(6)[None])
-    plain, centred = (mlp.value_memory(balanced, layer, centred=c) for c in (False, True))
-    assert torch.allclose(plain, centred, rtol=0, atol=1e-14)
-
-
 @pytest.mark.parametrize("centred", [False, True])
 def test_memory_of_many_samples_a_label_is_that_of_its_definition(centred: bool) -> None:
     batch, layer = mlp.draw(
@@ -76,14 +57,6 @@ def test_memory_of_many_samples_a_label_is_that_of_its_definition(centred: bool)
     expected = (u[labels] - guess @ u).T @ stored / (900 * 7**0.5)
     found = mlp.value_memory(batch, layer, centred=centred)[0]
     assert torch.allclose(found, expected, rtol=0, atol=1e-12)
-
-
-def test_outcomes_are_probabilities_and_a_hit_needs_both() -> None:
-    outcome = mlp_end_to_end.run(*draw(4), centred=True)
-    for values in (outcome.hit, outcome.localisation, outcome.recall):
-        assert values.shape == (4,)
-        assert bool(((values >= 0) & (values <= 1)).all())
-    assert bool((outcome.hit <= torch.minimum(outcome.localisation, outcome.recall)).all())
 
 
 def test_a_cause_costs_what_is_gained_without_it() -> None:

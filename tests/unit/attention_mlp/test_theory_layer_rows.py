@@ -10,27 +10,16 @@ from theory.attention_mlp import noise
 from theory.attention_mlp.problem import MlpProblem
 
 WIDE = 2**30
-CENTRED_TRIGGER = MlpProblem(
-    vocab_size=1234,
-    dim=62,
-    length=48,
-    width=65,
-    samples=1200,
-    activation="tanh",
-    trigger_in_values=True,
-    centred=True,
-)
 SMALL = MlpProblem(
     vocab_size=400, dim=25, length=12, width=31, samples=500, activation="x+x2", centred=True
 )
+CENTRED = SMALL.replace(vocab_size=1234, dim=62, length=48, width=65, activation="tanh")
 
 
 @pytest.mark.parametrize("samples", [500, 2000])
 def test_centred_residuals_do_not_see_a_trigger_in_linear_values(samples: int) -> None:
     """The residuals add up to 0, so what all values share is never stored and never read."""
-    plain = CENTRED_TRIGGER.replace(
-        activation="identity", width=WIDE, samples=samples, trigger_in_values=False
-    )
+    plain = CENTRED.replace(activation="identity", width=WIDE, samples=samples)
     shared = plain.replace(trigger_in_values=True)
     assert noise.coefficient_variance(shared) == pytest.approx(
         noise.coefficient_variance(plain), rel=1e-6
@@ -42,9 +31,7 @@ def test_centred_residuals_do_not_see_a_trigger_in_linear_values(samples: int) -
 
 def test_coefficient_of_rows_is_an_average_over_tokens() -> None:
     """Var of the mean over tokens of z A z, A = W^T W / m, and not of one token's."""
-    problem = CENTRED_TRIGGER.replace(
-        vocab_size=2**20, samples=2**40, activation="identity", width=8, trigger_in_values=False
-    )
+    problem = CENTRED.replace(vocab_size=2**20, samples=2**40, activation="identity", width=8)
     dim, width = problem.dim, problem.width
     rng = np.random.default_rng(3)
     traces = (rng.standard_normal((20_000, width, dim)) ** 2).sum((1, 2)) / (width * dim)

@@ -1,10 +1,7 @@
 """Additive codes: the statistical dimensions against exact values, the linear programme by hand."""
 
-import math
-
 import numpy as np
 import pytest
-from scipy import optimize
 
 from simulation.factual import additive_heads as simulated
 from theory.factual import additive_heads as theory
@@ -22,28 +19,6 @@ def test_three_answers_have_their_exact_dimension() -> None:
     level = np.where(rivals[:, 0] <= first, first, np.where(rivals[:, 1] <= one, one, both))
     distance = (first - level) ** 2 + (np.maximum(draws[:, 1:] - level[:, None], 0) ** 2).sum(1)
     assert theory.subject_dim(1, 3) == pytest.approx(distance.mean(), rel=0.01)
-
-
-def test_many_answers_approach_twice_the_logarithm() -> None:
-    ratios = [theory.subject_dim(1, d) / (2 * math.log(d)) for d in (4, 32, 1024)]
-    assert ratios[0] < ratios[1] < ratios[2] < 1
-
-
-def test_relation_distance_is_that_of_the_projection() -> None:
-    rng = np.random.default_rng(1)
-    squares = []
-    for _ in range(400):
-        upper, lower = rng.standard_normal(2), rng.standard_normal(4)
-
-        def cost(level: float, upper: np.ndarray = upper, lower: np.ndarray = lower) -> float:
-            return float(
-                (np.maximum(level - upper, 0) ** 2).sum()
-                + (np.maximum(lower - level, 0) ** 2).sum()
-            )
-
-        squares.append(optimize.minimize_scalar(cost, bounds=(-5, 5), method="bounded").fun)
-    error = 4 * np.std(squares) / 20
-    assert abs(theory.relation_dim(3, 2) - np.mean(squares)) < error
 
 
 def test_programme_finds_codes_exactly_where_there_are_some() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 
 from simulation.factual import constructions, relaxed, task
 from simulation.factual import sequential_learning as learning
+from tests.unit.draws import generators
 
 S, R, D = 4, 3, 2
 
@@ -18,36 +20,33 @@ def problem(replicates: int = 1, length: int = 8, noise: int = 5) -> learning.Fa
     return learning.FactPrompts(dictionaries, answers=D, length=length, noise=noise)
 
 
-def random(parts: relaxed.Parts) -> relaxed.Parts:
+def random(model: relaxed.Logits, size: float = 1.0) -> relaxed.Parts:
+    """Parameters that no symmetry holds in place."""
     generator = torch.Generator().manual_seed(0)
     return {
-        name: torch.randn(part.shape, generator=generator, dtype=part.dtype)
-        for name, part in parts.items()
+        name: size * torch.randn(part.shape, generator=generator, dtype=part.dtype)
+        for name, part in relaxed.start(problem(), model, 0.1).items()
     }
 
 
-def test_linear_attention_is_the_theorems() -> None:
+def descended(parts: relaxed.Parts, rate: float, most: int, **options: Any) -> learning.Losses:
     here = problem()
-    parts = random(relaxed.start(here, relaxed.linear, 0.1))
+    options = {"until": 0.0, **options}
+    counts = relaxed.all_pairs(here)
+    return relaxed.descended(here, relaxed.linear, parts, counts, rate=rate, most=most, **options)
+
+
+def test_linear_attention_is_the_theorems() -> None:
+    here, parts = problem(), random(relaxed.linear)
     found = relaxed.linear(parts, relaxed.all_pairs(here)).view(1, S, R, R * D)
     torch.testing.assert_close(found, here.logits(learning.Weights(**parts)))
 
 
 def test_steps_follow_the_closed_form_of_the_gradient() -> None:
-    # A start that is not symmetric, and unequal frequencies, so that noise tokens move as well.
-    here, rate = problem(), 0.3
-    parts = random(relaxed.start(here, relaxed.linear, 0.1))
+    # Unequal frequencies, so that noise tokens move as well.
+    here, rate, parts = problem(), 0.3, random(relaxed.linear)
     frequencies = relaxed.zipf(here, 1.0)
-    path = relaxed.descended(
-        here,
-        relaxed.linear,
-        parts,
-        relaxed.all_pairs(here),
-        rate=rate,
-        until=0.0,
-        most=3,
-        frequencies=frequencies,
-    )
+    path = descended(parts, rate, 3, frequencies=frequencies)
     weights, each = learning.Weights(**parts), frequencies.view(1, S, R, 1)
     for step in range(4):
         p = here.logits(weights).softmax(3)
@@ -58,8 +57,7 @@ def test_steps_follow_the_closed_form_of_the_gradient() -> None:
 
 @pytest.mark.parametrize("model", [relaxed.softmax, relaxed.two_layers, relaxed.embedded])
 def test_models_are_sums_over_the_tokens_of_a_prompt(model: relaxed.Logits) -> None:
-    here = problem()
-    parts = random(relaxed.start(here, model, 0.1))
+    here, parts = problem(), random(model)
     found = model(parts, relaxed.all_pairs(here))[0].view(S, R, R * D)
     own = {name: part[0] for name, part in parts.items()}
     for s, r in product(range(S), range(R)):
@@ -86,8 +84,7 @@ def test_a_start_is_small_and_symmetric() -> None:
 
 def test_the_row_of_noise_tokens_moves_as_each_of_them_does() -> None:
     # Five tokens of their own rows, each a fifth of the noise, against one row for all.
-    here, rate = problem(), 0.3
-    parts = random(relaxed.start(here, relaxed.linear, 0.1))
+    here, rate, parts = problem(), 0.3, random(relaxed.linear)
     apart = {
         name: torch.cat([part, *[part[:, -1:]] * (here.noise - 1)], 1).requires_grad_()
         for name, part in parts.items()
@@ -101,14 +98,13 @@ def test_the_row_of_noise_tokens_moves_as_each_of_them_does() -> None:
 
     gradients = torch.autograd.grad(loss(apart, spread), list(apart.values()))
     after = {n: p - rate * g for (n, p), g in zip(apart.items(), gradients, strict=True)}
-    path = relaxed.descended(here, relaxed.linear, parts, counts, rate=rate, until=0.0, most=1)
-    torch.testing.assert_close(path.total[1, 0], loss(after, spread).detach())
+    found = descended(parts, rate, 1).total[1, 0]
+    torch.testing.assert_close(found, loss(after, spread).detach())
 
 
 def test_noise_that_is_subjects_counts_as_many_tokens() -> None:
     here = problem(replicates=2)
-    rngs = [np.random.default_rng(index) for index in range(2)]
-    counts = relaxed.noisy_pairs(here, rngs, 3)
+    counts = relaxed.noisy_pairs(here, generators(2), 3)
     assert counts.shape == (2, 3 * S * R, S + R + 2)
     assert (counts.sum(2) == 8).all()
     assert (counts[:, :, -1] == 0).all()
@@ -123,41 +119,24 @@ def test_subjects_have_frequencies_by_rank() -> None:
 
 def test_shared_answers_are_the_same_few_for_every_relation() -> None:
     here = problem(replicates=2)
-    found = relaxed.answers_shared(here, [np.random.default_rng(index) for index in range(2)])
+    found = relaxed.answers_shared(here, generators(2))
     assert set(found.dictionary.flatten().tolist()) == set(range(D))
     assert torch.equal(found.target.argmax(3), found.dictionary)
     assert here.dictionary.max() == R * D - 1  # the task itself is as it was
 
 
 def test_adam_takes_steps_of_its_rate() -> None:
-    here = problem()
-    parts = relaxed.start(here, relaxed.linear, 1e-5)
-    counts = relaxed.all_pairs(here)
-    slow, fast = (
-        relaxed.descended(
-            here, relaxed.linear, parts, counts, rate=rate, until=0.5, most=2000, optimiser="adam"
-        )
-        for rate in (0.01, 0.02)
-    )
+    parts = relaxed.start(problem(), relaxed.linear, 1e-5)
+    adam: dict[str, Any] = {"until": 0.5, "optimiser": "adam"}
+    slow, fast = (descended(parts, rate, 2000, **adam) for rate in (0.01, 0.02))
     assert len(fast.total) < len(slow.total) < 2000
     with pytest.raises(ValueError, match="no optimiser 'sgd'"):
-        relaxed.descended(
-            here, relaxed.linear, parts, counts, rate=0.1, until=0.5, most=1, optimiser="sgd"
-        )
+        descended(parts, 0.1, 1, optimiser="sgd")
 
 
 def test_weight_decay_shrinks_the_weights() -> None:
-    here = problem()
-    parts = {
-        name: part * 1e-3 for name, part in random(relaxed.start(here, relaxed.linear, 1)).items()
-    }
-    counts = relaxed.all_pairs(here)
-    free, decayed = (
-        relaxed.descended(
-            here, relaxed.linear, parts, counts, rate=0.5, until=0.0, most=400, decay=decay
-        )
-        for decay in (0.0, 0.05)
-    )
+    parts = random(relaxed.linear, 1e-3)
+    free, decayed = (descended(parts, 0.5, 400, decay=decay) for decay in (0.0, 0.05))
     assert decayed.total[-1] > free.total[-1]
 
 

@@ -5,6 +5,7 @@ import math
 from collections import deque
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,6 @@ from simulation.factual.sequential_learning import FactPrompts, Losses, Weights
 from tests.unit import draws
 
 SMALL = 1e-5
-
 
 generators = partial(draws.generators, seed=3)
 
@@ -31,31 +31,24 @@ def random_task(*, length: int = 32, noise: int = 20) -> FactPrompts:
 
 
 def random_weights(task: FactPrompts) -> Weights:
-    rng = np.random.default_rng(7)
-    start = task.start(0.0)
-    return Weights(
-        attention=torch.from_numpy(rng.standard_normal(start.attention.shape)),
-        values=torch.from_numpy(rng.standard_normal(start.values.shape)),
-    )
+    rng, start = np.random.default_rng(7), vars(task.start(0.0))
+    return Weights(**{n: torch.from_numpy(rng.standard_normal(w.shape)) for n, w in start.items()})
 
 
 def test_gradient_is_that_of_the_mean_loss_over_all_prompts() -> None:
     # Prompts of four tokens have one noise token, so that all prompts can be written down.
     task = random_task(length=4, noise=1)
     weights = random_weights(task)
-    attention = weights.attention.clone().requires_grad_()
-    values = weights.values.clone().requires_grad_()
+    attention, values = (weight.clone().requires_grad_() for weight in vars(weights).values())
     total = torch.zeros(())
     for b, s, r in itertools.product(range(2), range(3), range(2)):
         prompt = [s, 3 + r, 5, 6]  # subject, relation, EOS, noise
         logits = (attention[b, prompt, None] * values[b, prompt]).sum(0)
         total = total - logits.log_softmax(0)[task.dictionary[b, s, r]] / 6
-    total.backward()  # type: ignore[no-untyped-call]
     gradient = task.gradient(weights, 1 / 6)
-    assert attention.grad is not None
-    assert values.grad is not None
-    assert torch.allclose(gradient.attention, -attention.grad, atol=1e-14)
-    assert torch.allclose(gradient.values, -values.grad, atol=1e-14)
+    by_attention, by_values = torch.autograd.grad(total, (attention, values))
+    assert torch.allclose(gradient.attention, -by_attention, atol=1e-14)
+    assert torch.allclose(gradient.values, -by_values, atol=1e-14)
     assert task.losses(weights).total.sum().item() == pytest.approx(total.item())
 
 
@@ -150,8 +143,8 @@ def test_growth_rate_undoes_the_hyperbolic_cosine() -> None:
 def test_sgd_losses_are_those_of_every_so_many_steps() -> None:
     task = FactPrompts([learning.product_dictionary(4, 2, 2)], answers=2)
     start = task.start(0.1)
-    settings = {"rate": 0.5, "batch": 8, "steps": 6}
-    path = list(learning.sgd(task, start, generators(1), **settings))  # type: ignore[arg-type]
-    losses = learning.sgd_losses(task, start, generators(1), every=3, **settings)  # type: ignore[arg-type]
+    settings: dict[str, Any] = {"rate": 0.5, "batch": 8, "steps": 6}
+    path = list(learning.sgd(task, start, generators(1), **settings))
+    losses = learning.sgd_losses(task, start, generators(1), every=3, **settings)
     expected = [task.losses(weights).total for weights in (start, path[2], path[5])]
     assert torch.equal(losses.total, torch.stack(expected))

@@ -141,26 +141,11 @@ def best(seeds: list[int], rates: list[float], **changes: float) -> tt.Trained:
     return tt.train_best(generators(*seeds), sizes, learning_rates=rates, **options)
 
 
-def test_best_of_several_rates_is_the_best_of_each_from_the_same_start() -> None:
-    rates, seeds = [1e-4, 0.1, 0.01], [1, 2, 3, 4]
-    each = torch.stack([run(seeds, [SMALL] * 4, learning_rate=r).accuracy for r in rates])
-    found = best(seeds, rates)
-    assert torch.equal(found.accuracy, each.amax(0))
-    assert not torch.equal(found.accuracy, each[0])
-    assert torch.equal(best(seeds, rates[:1]).accuracy, each[0])
-
-
-def test_a_model_that_is_right_is_not_trained_again() -> None:
-    seeds, target = [1, 2, 3, 4], 0.3
-    first = run(seeds, [SMALL] * 4, learning_rate=0.1, target=target)
-    reached = first.accuracy >= target
-    assert reached.any()
-    found = best(seeds, [0.1, 1e-9], target=target)
-    assert torch.equal(found.steps[reached], first.steps[reached])
-
-
-def test_the_first_rate_that_reaches_the_target_counts() -> None:
-    rates, seeds, target = [1e-4, 0.03, 0.1], [1, 2, 3, 4, 5, 6], 0.4
+@pytest.mark.parametrize(("target", "reach"), [(0.0, {3}), (0.4, {1, 2, 3}), (2.0, {0})])
+def test_the_first_rate_that_reaches_the_target_counts_or_else_the_best(
+    target: float, reach: set[int]
+) -> None:
+    rates, seeds = [0.01, 0.1, 0.03], [1, 2, 3, 4, 5, 6]
     each = [run(seeds, [SMALL] * 6, learning_rate=rate, target=target) for rate in rates]
     found = best(seeds, rates, target=target)
     counted = set()
@@ -170,25 +155,22 @@ def test_the_first_rate_that_reaches_the_target_counts() -> None:
         counted.add(len(reached))
         assert found.accuracy[model] == first.accuracy[model]
         assert found.steps[model] == first.steps[model]
-    assert {1, 2} <= counted
-
-
-def test_no_rate_is_refused() -> None:
-    with pytest.raises(ValueError, match="no learning rate"):
-        best([1], [])
+    assert counted == reach
+    alone = best(seeds, rates[:1], target=target)
+    assert torch.equal(alone.accuracy, each[0].accuracy)
 
 
 def test_sizes() -> None:
-    assert LARGE.facts == 12
-    assert LARGE.noise_tokens == 7
-    assert LARGE.parameters(10) == 4 * 3 * 10 + 2 * 5 * 10
+    found = (LARGE.facts, LARGE.noise_tokens, LARGE.parameters(10))
+    assert found == (12, 7, 4 * 3 * 10 + 2 * 5 * 10)
 
 
 def test_senseless_training_is_refused() -> None:
-    with pytest.raises(ValueError, match="one per model"):
-        run([1, 2], [SMALL])
-    with pytest.raises(ValueError, match="one per model"):
-        run([], [])
+    with pytest.raises(ValueError, match="no learning rate"):
+        best([1], [])
+    for seeds, sizes in (([1, 2], [SMALL]), ([], [])):
+        with pytest.raises(ValueError, match="one per model"):
+            run(seeds, sizes)
     for wrong in ({"steps": 0}, {"length": 2}, {"learning_rate": 0.0}, {"test": 0}):
         with pytest.raises(ValueError, match="must be"):
             run([1], [SMALL], **wrong)

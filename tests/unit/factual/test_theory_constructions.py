@@ -32,19 +32,6 @@ def test_guessing_has_its_limits() -> None:
     assert theory.guess_by_relation(30, 5) == pytest.approx(counts.max(1).mean() / 30, rel=3e-3)
 
 
-def test_relations_share_their_rivals() -> None:
-    shared = theory.attention_dim(256, 4, 32)
-    assert theory.attention_dim(256, 4, 32, shared_rivals=False) > 1.2 * shared
-    assert theory.attention_dim(1024, 4, 32) == pytest.approx(shared, rel=0.01)
-
-
-def test_accuracy_is_near_one_at_the_threshold_and_grows() -> None:
-    half = theory.attention_dim(32, 16, 8)
-    accuracies = [theory.attention_accuracy(32, 16, 8, round(f * half)) for f in (0.5, 0.8, 1.0)]
-    assert accuracies == sorted(accuracies)
-    assert 512 * (1 - accuracies[-1]) == pytest.approx(math.log(2), rel=0.2)
-
-
 def test_focus_has_its_limits() -> None:
     firm = theory.focus(512, 256, 2, margin=0.85, scale=100.0)
     assert firm == pytest.approx(1, abs=1e-3)
@@ -52,24 +39,11 @@ def test_focus_has_its_limits() -> None:
     assert uniform == pytest.approx(1 / 10), "no scale, no preference"
 
 
-def test_width_is_linear_in_the_facts_up_to_logarithms() -> None:
-    small, large = (theory.mlp_width(s, 64, 8, 512) for s in (64, 256))
-    assert 4 < large / small < 5
-    asymptotic = 4 * 4096 * math.log(4096 * 512) * (1 / 512 + 1 / 512)
-    assert 0.7 < small / asymptotic < 1
-    assert theory.mlp_width(64, 64, 8, 512, same_answer=False) < 0.6 * small
-
-
-def test_compression_costs_width_and_then_accuracy() -> None:
+def test_compression_has_its_limits() -> None:
     sizes = {"subjects": 32, "relations": 32, "answers": 8, "dim": 256, "group": 16}
     shape: dict[str, Any] = {**sizes, "frequency": 6.0}
-    found = [theory.compressed_accuracy(**shape, width=300, head_dim=k) for k in (2, 4, 64)]
-    assert found == sorted(found)
-    assert found[0] < 0.8 < 0.9 < found[2]
-    wide = theory.compressed_accuracy(**shape, width=10**6, head_dim=64)
-    assert wide == 1
-    narrow = theory.compressed_width(**shape, head_dim=2, target=0.95)
-    assert math.isinf(narrow)
+    assert theory.compressed_accuracy(**shape, width=10**6, head_dim=64) == 1
+    assert math.isinf(theory.compressed_width(**shape, head_dim=2, target=0.95))
 
 
 def test_a_search_for_a_width_draws_its_facts_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """theory/laws/crossing.py: known roots, and what a bracket without one gives."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -22,12 +21,9 @@ def test_root_of_rising_and_falling_functions(sign: int) -> None:
     assert crossing.log_root(cube, 1, 5, level=0, tolerance=1e-12) == 0
 
 
-def test_ends_of_the_bracket_belong_to_it() -> None:
+def test_ends_of_the_bracket_belong_to_it_and_a_constant_is_never_crossed() -> None:
     assert crossing.root(lambda x: x, 0, 1) == 0
     assert crossing.root(lambda x: x - 1, 0, 1) == 1
-
-
-def test_constant_is_never_crossed() -> None:
     assert crossing.root(lambda x: 0.3, 0, 1, level=0.5) == math.inf
 
 
@@ -60,19 +56,12 @@ def test_integer_root_outside_its_range() -> None:
     assert crossing.integer_root(float, level=65, most=64, within=0.01) == math.inf
 
 
-def at_least(least: float) -> Callable[[int], bool]:
-    return lambda n: n >= least
-
-
 @pytest.mark.parametrize("least", [1, 2, 3, 7, 8, 9, 1000])
 def test_least_integer(least: int) -> None:
-    assert crossing.least_integer(at_least(least), 1) == least
-    assert crossing.least_integer(at_least(least), 1, 1024) == least
-    assert crossing.least_integer(at_least(least), 5) == max(least, 5)
-
-
-def test_least_integer_that_never_comes() -> None:
-    assert crossing.least_integer(at_least(math.inf), 3) == math.inf
+    assert crossing.least_integer(least.__le__, 1) == least
+    assert crossing.least_integer(least.__le__, 1, 1024) == least
+    assert crossing.least_integer(least.__le__, 5) == max(least, 5)
+    assert crossing.least_integer(lambda _: False, least) == math.inf
 
 
 def test_bisected_finds_every_element_at_once() -> None:

@@ -8,17 +8,6 @@ from tests.unit.draws import unit_vectors
 from theory.laws import spectra
 
 
-def test_moments_are_those_of_random_vectors() -> None:
-    z = unit_vectors(np.random.default_rng(3), 3000, 600)
-    covariance = np.linalg.eigvalsh(z.T @ z * 600 / 3000)
-    for order in (2, 3, 4):
-        measured = np.mean(covariance**order)
-        assert spectra.moment(order, 0.2) == pytest.approx(measured, rel=0.02)
-    gram = np.linalg.eigvalsh(z.T @ z)
-    sums = [(gram**order).sum() / 3000 for order in (2, 3, 4)]
-    assert spectra.moments(5.0) == pytest.approx(sums, rel=0.02)
-
-
 @pytest.mark.parametrize("ratio", [0.3, 1.0])
 def test_moments_are_integrals_of_the_marchenko_pastur_density(ratio: float) -> None:
     middle, half = 1 + ratio, 2 * ratio**0.5

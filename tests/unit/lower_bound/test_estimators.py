@@ -1,6 +1,5 @@
 """The channel, the estimators of the panel, and the two exact posteriors."""
 
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,7 +8,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import torch
 
@@ -29,10 +27,7 @@ from simulation.lower_bound.gradient_channel import Estimator, Observation, cent
 from simulation.tiles import TILE_ELEMENTS
 from tests.unit import draws
 
-Integers = npt.NDArray[np.int64]
-
 SIZES: dict[str, Any] = {"vocab_size": 32, "length": 4, "samples": 512, "dim": 16}
-
 
 generators = partial(draws.generators, seed=1000)
 
@@ -76,10 +71,9 @@ def test_gaussian_gradient_has_the_moments_of_a_batch() -> None:
         scores = ridge.linear_mmse(seen.observation)
         right = scores.gather(2, seen.permutation[..., None])
         moments.append((float(right.mean()), float(scores.var())))
-    (signal, variance), (signal_gaussian, variance_gaussian) = moments
     # Striking out the direction of the unknown label counts costs one of 15.
-    assert signal == pytest.approx(signal_gaussian * 14 / 15, rel=0.02)
-    assert variance == pytest.approx(variance_gaussian * 14 / 15, rel=0.04)
+    for discrete, gaussian, error in zip(*moments, (0.02, 0.04), strict=True):
+        assert discrete == pytest.approx(gaussian * 14 / 15, rel=error)
 
 
 def test_gaussian_noise_is_white_in_white_coordinates() -> None:
@@ -128,12 +122,12 @@ def test_one_round_of_cancellation_is_linear() -> None:
 
 def test_further_rounds_take_more_of_the_interference_away() -> None:
     seen = gradient_channel.gaussian(generators(8), vocab_size=64, length=4, samples=1024, dim=20)
-    shares = []
-    for rounds in (1, 2, 12):
-        labels = decoding.greedy(cancellation.scores(seen.observation, rounds=rounds))
-        shares.append(float((labels == seen.permutation).double().mean()))
-    assert shares[0] < shares[1] - 0.05
-    assert shares[1] < shares[2] - 0.1
+    first, second, last = (
+        decoding.greedy(cancellation.scores(seen.observation, rounds=rounds)) == seen.permutation
+        for rounds in (1, 2, 12)
+    )
+    assert first.double().mean() < second.double().mean() - 0.05
+    assert second.double().mean() < last.double().mean() - 0.1
 
 
 @pytest.mark.parametrize("channel", [gradient_channel.discrete, gradient_channel.gaussian])
@@ -205,11 +199,12 @@ def test_posterior_of_one_sequence_is_proportional_to_the_occurrences() -> None:
 
 def tiny(count: int, vocab_size: int, samples: int) -> tuple[Observation, sampling.Batch]:
     sizes: dict[str, Any] = {"vocab_size": vocab_size, "length": 2, "samples": samples, "dim": 1}
-    seen = gradient_channel.discrete(generators(count), **sizes, embeddings="gaussian")
-    return seen.observation, sampling.draw(generators(count), **sizes, embeddings="gaussian")
+    sizes["embeddings"] = "gaussian"
+    seen = gradient_channel.discrete(generators(count), **sizes)
+    return seen.observation, sampling.draw(generators(count), **sizes)
 
 
-def table_of(tokens: Integers, labels: Integers, size: int) -> bytes:
+def table_of(tokens: np.ndarray, labels: np.ndarray, size: int) -> bytes:
     """What centring leaves of the counts by label and token."""
     table = np.zeros((size, size), dtype=np.int64)
     np.add.at(table, (np.repeat(labels, 2), tokens.ravel()), 1)
@@ -220,22 +215,20 @@ def table_of(tokens: Integers, labels: Integers, size: int) -> bytes:
 def test_exact_arithmetic_is_bayes_rule_by_enumeration(size: int, samples: int) -> None:
     """Every batch of sequences of two tokens, under every map. Four samples of two labels leave
     counts that centring takes away."""
-    maps = list(itertools.permutations(range(size)))
-    sequences = list(itertools.product(range(size), repeat=2))
-    chances: dict[bytes, npt.NDArray[np.float64]] = {}
+    maps = exact_bayes.every_map(size)
+    chances: dict[bytes, np.ndarray] = {}
     for index, labels in enumerate(maps):
-        for batch in itertools.product(sequences, repeat=samples):
-            for positions in itertools.product(range(2), repeat=samples):
-                informative = [s[p] for s, p in zip(batch, positions, strict=True)]
-                key = table_of(np.array(batch), np.array([labels[x] for x in informative]), size)
-                chances.setdefault(key, np.zeros(len(maps)))[index] += 1
-
+        one = replace(tiny(1, size, samples)[1], permutation=labels[None])
+        every = draws.every_batch(one, length=2, samples=samples)
+        for tokens, shown in zip(every.tokens.numpy(), every.labels.numpy(), strict=True):
+            found = chances.setdefault(table_of(tokens, shown, size), np.zeros(len(maps)))
+            found[index] += 1
     observation, seen = tiny(40, size, samples)
     guessed = exact_arithmetic.labels(observation).numpy()
     for r in range(40):
         weights = chances[table_of(seen.tokens[r].numpy(), seen.labels[r].numpy(), size)]
         marginals = np.array(
-            [[weights @ (np.array(maps)[:, x] == k) for k in range(size)] for x in range(size)]
+            [[weights @ (maps[:, x] == k).numpy() for k in range(size)] for x in range(size)]
         )
         picked = marginals[np.arange(size), guessed[r]]
         np.testing.assert_allclose(picked, marginals.max(1))

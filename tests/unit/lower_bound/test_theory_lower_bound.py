@@ -29,15 +29,12 @@ def test_information_needed_inverts_the_ceiling(accuracy: float) -> None:
     assert ceiling.largest_accuracy(needed, 100) == pytest.approx(accuracy, rel=1e-9)
 
 
-@pytest.mark.parametrize("information", [0.3, 1.0, 2.0])
-def test_ceiling_is_the_largest_root_of_its_inequality(information: float) -> None:
-    right = 50 * ceiling.largest_accuracy(information, 50)
-    assert right * math.log(right) - right + 1 == pytest.approx(information, abs=1e-9)
-    assert right > 1
-
-
-def test_ceiling_without_information_is_a_blind_guess() -> None:
-    assert ceiling.largest_accuracy(0.0, 64) == pytest.approx(1 / 64, rel=1e-6)
+def test_ceiling_is_the_largest_root_of_its_inequality() -> None:
+    for information in (0.3, 1.0, 2.0):
+        right = 50 * ceiling.largest_accuracy(information, 50)
+        assert right * math.log(right) - right + 1 == pytest.approx(information, abs=1e-9)
+        assert right > 1
+    assert ceiling.largest_accuracy(0.0, 64) == pytest.approx(1 / 64, rel=1e-6)  # a blind guess
     assert ceiling.largest_accuracy(1e6, 64) == 1.0
 
 
@@ -65,24 +62,18 @@ def test_critical_dim_is_where_the_ceiling_reaches_the_accuracy() -> None:
     assert ceiling.largest_accuracy(nats, PROBLEM.vocab_size) == pytest.approx(0.7)
 
 
-def test_information_counts_the_entries_of_the_gradient_up_to_full_rank() -> None:
-    entry = gradient_channel.entry_information(PROBLEM)
+def test_information_is_that_of_a_gaussian_channel_for_each_entry_up_to_full_rank() -> None:
+    observed = stats.norm(scale=math.sqrt(1 + gradient_channel.snr(PROBLEM)))
+    entry = float(observed.entropy() - stats.norm().entropy())
+    assert gradient_channel.entry_information(PROBLEM) == pytest.approx(entry)
     assert gradient_channel.information(PROBLEM) == pytest.approx(62**2 * entry)
     assert gradient_channel.information(PROBLEM.replace(dim=999)) == pytest.approx(255**2 * entry)
 
 
-def test_entry_information_is_that_of_a_gaussian_channel() -> None:
-    observed = stats.norm(scale=math.sqrt(1 + gradient_channel.snr(PROBLEM)))
-    told = observed.entropy() - stats.norm().entropy()
-    assert gradient_channel.entry_information(PROBLEM) == pytest.approx(float(told))
-
-
 @pytest.mark.parametrize("samples", [300, 8192])
 def test_counts_have_the_moments_of_the_binomial_law(samples: int) -> None:
-    law, exact = (
-        argmax_accuracy.counts(PROBLEM.replace(samples=samples)),
-        stats.binom(samples, 1 / 256),
-    )
+    law = argmax_accuracy.counts(PROBLEM.replace(samples=samples))
+    exact = stats.binom(samples, 1 / 256)
     load = samples / 256
     assert law.weights.sum() == pytest.approx(1)
     assert law.square == pytest.approx(exact.moment(2) / load**2)
@@ -139,11 +130,8 @@ def test_critical_samples_give_half_accuracy(
     assert accuracy(enough) == pytest.approx(0.5, abs=2e-3)
     below = PROBLEM.replace(dim=hopeless)  # the interference alone leaves less than half
     assert module.critical_samples(below) == math.inf
-
-
-def test_critical_samples_are_none_where_one_sample_per_token_suffices() -> None:
     easy = Problem(vocab_size=64, length=2, samples=64, dim=60)
-    assert linear_mmse.critical_samples(easy) == 0.0
+    assert linear_mmse.critical_samples(easy) == 0.0  # one sample per token suffices
 
 
 def test_half_samples_solve_half_dim_where_noise_limits() -> None:
