@@ -41,25 +41,10 @@ def embed(
         rows[:] = LAWS[embeddings](rng, first + start, *rows.shape)
 
 
-def _sphere(rng: np.random.Generator, first: int, count: int, dim: int) -> Floats:
-    del first
-    return unit_vectors(rng, count, dim)
-
-
-def _gaussian(rng: np.random.Generator, first: int, count: int, dim: int) -> Floats:
-    del first
-    vectors: Floats = rng.standard_normal((count, dim))
-    vectors /= np.sqrt(dim)
-    return vectors
-
-
-def _orthonormal(rng: np.random.Generator, first: int, count: int, dim: int) -> Floats:
-    del rng  # basis vectors need no chance
-    return np.eye(count, dim, first)
-
-
 LAWS: dict[str, Callable[[np.random.Generator, int, int, int], Floats]] = {
-    "sphere": _sphere,
-    "gaussian": _gaussian,
-    "orthonormal": _orthonormal,
+    "sphere": lambda rng, first, count, dim: unit_vectors(rng, count, dim),
+    "gaussian": lambda rng, first, count, dim: rng.standard_normal((count, dim)) / np.sqrt(dim),
+    "orthonormal": lambda rng, first, count, dim: np.eye(count, dim, first),
 }
+"""Some vectors of each law, (count, dim), of which the first has this number; basis vectors need no
+chance."""

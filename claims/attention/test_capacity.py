@@ -33,7 +33,6 @@ def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     "A.capacity-samples",
     "How many samples are needed, and which condition decides",
     predict=NEEDED,
-    latex=r"N_{min} = \max\{N_c(V, L, d),\ N_{recall}(V, d),\ V\log 2\}",
     regime="""One ladder where coverage rules (many dimensions, short sequences) and one where
         localisation does (long sequences); d <= V. Where recall rules, the accuracy hardly changes
         with N: the claims on vocabulary and dimension are about that.""",

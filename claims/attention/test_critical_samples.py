@@ -23,9 +23,9 @@ RIVAL = rc.on(Problem, rival_additive_law.critical_samples)
 SUM = rc.Control("sum", "V, L and d add up instead of multiplying", RIVAL)
 
 
-def problem(point: rc.Cell) -> Problem:
-    """The setting of a point of the sizes; the number of samples is what is asked for."""
-    return Problem.of(point.replace(samples=1))
+def closed_form(point: rc.Cell) -> float:
+    """The closed form at a point of the sizes; the number of samples is what is asked for."""
+    return float(CLOSED_FORM(point.replace(samples=1)))
 
 
 def regime_law(name: str, cell: rc.Cell) -> float:
@@ -39,7 +39,7 @@ def one_regime(name: str, points: Sequence[rc.Cell], description: str) -> rc.Con
 
     @cache
     def constant() -> float:
-        found = [CLOSED_FORM(p.replace(samples=1)) / regime_law(name, p) for p in points]
+        found = [closed_form(point) / regime_law(name, point) for point in points]
         return float(math.prod(found) ** (1 / len(found)))
 
     return rc.Control(
@@ -60,9 +60,7 @@ def off(points: Sequence[rc.Cell], size: str, power: float) -> rc.Control:
 
 def rungs(points: Sequence[rc.Cell], *factors: float) -> tuple[rc.Cell, ...]:
     """Rungs at these multiples of the closed form."""
-    return rc.ladder(
-        points, "samples", lambda cell: critical.critical_samples(problem(cell)), factors
-    )
+    return rc.ladder(points, "samples", closed_form, factors)
 
 
 MIXED = table(SIZES, (512, 32, 24))

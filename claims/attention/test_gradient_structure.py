@@ -56,21 +56,18 @@ def value_gradient(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The gradient of the cross-entropy in the value matrix at zero, by automatic
     differentiation, is minus the mean over samples of the label's output embedding, centred over
     the vocabulary, times the mean value of the sequence."""
+
+    def formulas(p: gradient_structure.Parts) -> dict[str, Tensor]:
+        others = (p.values.sum(1) - p.informative) / (p.values.shape[1] - 1)
+        return {
+            "error": gradient_structure.value_gradient(p.targets, p.means),
+            "uncentred": gradient_structure.value_gradient(p.labels, p.means),
+            "informative_only": gradient_structure.value_gradient(p.targets, p.informative),
+            "others_only": gradient_structure.value_gradient(p.targets, others),
+        }
+
     batch = block.draw(sampling.draw, cell)
-    truths, formulas = [], []
-    for r in range(batch.replicates):
-        p = gradient_structure.parts(batch, r)
-        others = (p.values.sum(1) - p.informative) / (batch.length - 1)
-        truths.append(oracle.value_gradient(batch, r))
-        formulas.append(
-            {
-                "error": gradient_structure.value_gradient(p.targets, p.means),
-                "uncentred": gradient_structure.value_gradient(p.labels, p.means),
-                "informative_only": gradient_structure.value_gradient(p.targets, p.informative),
-                "others_only": gradient_structure.value_gradient(p.targets, others),
-            }
-        )
-    return gradient_structure.relative_errors(truths, formulas)
+    return gradient_structure.relative_errors(batch, oracle.value_gradient, formulas)
 
 
 @identity_claim(
@@ -92,21 +89,18 @@ def attention_step(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The attention matrix after its first step, by automatic differentiation to first order in
     eta, is w times the query, with w the sum over all pairs of samples of the overlap of their
     centred labels times one sequence's key-value covariance times the other's mean value."""
-    batch = block.draw(sampling.draw, cell)
-    truths, formulas = [], []
-    for r in range(batch.replicates):
-        p = gradient_structure.parts(batch, r)
+
+    def formulas(p: gradient_structure.Parts) -> dict[str, Tensor]:
         gram, deviations = p.targets @ p.targets.T, p.values - p.means[:, None]
         own = gram.diagonal().diag()
-        step = partial(gradient_structure.attention_step, batch.query[r])
-        truths.append(oracle.attention_response(batch, r))
-        formulas.append(
-            {
-                "error": step(gram, p.keys, deviations, p.means),
-                "own_memory": step(own, p.keys, deviations, p.means),
-                "uncentred": step(p.labels @ p.labels.T, p.keys, deviations, p.means),
-                "uncentred_values": step(gram, p.keys, p.values, p.means),
-                "values_for_keys": step(gram, p.values, deviations, p.means),
-            }
-        )
-    return gradient_structure.relative_errors(truths, formulas)
+        step = partial(gradient_structure.attention_step, p.query)
+        return {
+            "error": step(gram, p.keys, deviations, p.means),
+            "own_memory": step(own, p.keys, deviations, p.means),
+            "uncentred": step(p.labels @ p.labels.T, p.keys, deviations, p.means),
+            "uncentred_values": step(gram, p.keys, p.values, p.means),
+            "values_for_keys": step(gram, p.values, deviations, p.means),
+        }
+
+    batch = block.draw(sampling.draw, cell)
+    return gradient_structure.relative_errors(batch, oracle.attention_response, formulas)

@@ -50,8 +50,6 @@ def one_distractor(problem: Problem) -> float:
 @localisation_claim(
     "A.localisation",
     "The probability of finding the informative token, across the transition",
-    latex=r"P = E_{q,\nu,\zeta}\,G\left(\frac{q+\nu}{\sigma}\right),\quad "
-    r"G(s) = \int f_d(t)\,F_d(t+s)^{L_{eff}}dt",
     regime=rc.Regime(
         """V >= 8 d and d >= 12, as the formula states its error. On the grid sizes at which
         gradient noise, stored context and mean bias (C, B, A) rule in turn; the numbers of samples

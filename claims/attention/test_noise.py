@@ -3,7 +3,6 @@
 Most terms are never the largest; `simulation.attention.noise_decomposition` isolates each exactly.
 """
 
-from collections.abc import Callable
 from functools import partial
 
 from torch import Tensor
@@ -167,8 +166,8 @@ LETTERS = {"vocab_size": "V", "samples": "N", "length": "L", "dim": "d"}
 
 
 def scaling_claim(
-    symbol: str, dim: tuple[int, int] = (16, 64), first_look: int = 256
-) -> Callable[[Callable[[rc.Cell, rc.Block], Tensor]], rc.Claim]:
+    symbol: str, statement: str, *, dim: tuple[int, int] = (16, 64), first_look: int = 256
+) -> rc.Claim:
     """A claim on the four exponents of one isolated noise term.
 
     Variances that differ much between batches need a larger first look.
@@ -176,6 +175,12 @@ def scaling_claim(
     term = noise.TERMS[symbol]
     law = r"\,".join(f"{LETTERS[size]}^{{{p:g}}}" for size, p in term.exponents.items() if p)
     box = corners(vocab_size=(64, 256), length=(8, 32), samples=(256, 1024), dim=dim)
+
+    def variance(cell: rc.Cell, block: rc.Block) -> Tensor:
+        batch = block.draw(sampling.draw, cell)
+        return noise_decomposition.variances(batch, (symbol,))[symbol]
+
+    variance.__doc__ = statement
     return variance_claim(
         f"A.noise-{symbol}-scaling",
         f"Noise term {symbol}, {term.title}: its exponents in V, N, L and d",
@@ -190,68 +195,46 @@ def scaling_claim(
         why="5% error of the finite-size factors at one end of a fourfold range is 0.04; "
         "the rest is statistical",
         controls=tuple(rc.power(**{size: 0.25}) for size in LETTERS),
-    )
+    )(variance)
 
 
-def variance(symbol: str, cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The variance of one piece of the token scores."""
-    return noise_decomposition.variances(block.draw(sampling.draw, cell), (symbol,))[symbol]
-
-
-@scaling_claim("T")
-def trigger_direction(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Token embeddings overlap with the trigger's, so tokens share the signal: a noise floor of
-    relative variance 1/d that no number of samples lowers."""
-    return variance("T", cell, block)
-
-
-@scaling_claim("A", first_look=512)
-def mean_bias(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The mean embedding is not zero; stored because samples agree with themselves and read by
-    the mean covariance, it gives a noise that grows as the fourth power of the length."""
-    return variance("A", cell, block)
-
-
-@scaling_claim("B", first_look=512)
-def stored_context(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The value matrix memorises context tokens, which the mean covariance reads back."""
-    return variance("B", cell, block)
-
-
-@scaling_claim("C")
-def gradient_noise(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The covariance of one random context reads what another has stored."""
-    return variance("C", cell, block)
-
-
-@scaling_claim("D", first_look=512)
-def label_counts(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The clean memory is read with label counts that differ from N/V."""
-    return variance("D", cell, block)
-
-
-@scaling_claim("E", first_look=512)
-def mean_value(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Random covariances read the mean value, which is stored with every label."""
-    return variance("E", cell, block)
-
-
-@scaling_claim("H", dim=(32, 128))
-def own_memory(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A token is scored by its own memory as often as it was informative."""
-    return variance("H", cell, block)
-
-
-@scaling_claim("C2")
-def informative_slots(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The informative tokens of many samples meet one random context coherently."""
-    return variance("C2", cell, block)
-
-
-@scaling_claim("F")
-def population_floor(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The clean memory interferes with itself: a floor of relative variance 1/d^3 at infinite N."""
-    return variance("F", cell, block)
+trigger_direction = scaling_claim(
+    "T",
+    "Token embeddings overlap with the trigger's, so tokens share the signal: a noise floor of "
+    "relative variance 1/d that no number of samples lowers.",
+)
+mean_bias = scaling_claim(
+    "A",
+    "The mean embedding is not zero; stored because samples agree with themselves and read by "
+    "the mean covariance, it gives a noise that grows as the fourth power of the length.",
+    first_look=512,
+)
+stored_context = scaling_claim(
+    "B",
+    "The value matrix memorises context tokens, which the mean covariance reads back.",
+    first_look=512,
+)
+gradient_noise = scaling_claim(
+    "C", "The covariance of one random context reads what another has stored."
+)
+label_counts = scaling_claim(
+    "D", "The clean memory is read with label counts that differ from N/V.", first_look=512
+)
+mean_value = scaling_claim(
+    "E",
+    "Random covariances read the mean value, which is stored with every label.",
+    first_look=512,
+)
+own_memory = scaling_claim(
+    "H", "A token is scored by its own memory as often as it was informative.", dim=(32, 128)
+)
+informative_slots = scaling_claim(
+    "C2", "The informative tokens of many samples meet one random context coherently."
+)
+population_floor = scaling_claim(
+    "F",
+    "The clean memory interferes with itself: a floor of relative variance 1/d^3 at infinite N.",
+)
 
 
 ON_SPHERE = (

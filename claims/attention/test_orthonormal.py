@@ -50,9 +50,7 @@ def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.
     "Orthonormal embeddings: token scores carry no interference term",
     predict=in_score_units(orthonormal.variance),
     latex=r"\mathrm{Var}_v\theta_v = E\theta_v^2-(E\theta_v)^2",
-    regime=orthonormal.VARIANCE.searched(
-        "so that collisions and repeats are few and their Poisson law shows"
-    ),
+    regime=orthonormal.VARIANCE,
     cells={"standard": VARIANCE},
     replicates=512,
     looks=4,
@@ -153,7 +151,6 @@ def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Te
     "A.orthonormal-recall",
     "Orthonormal embeddings: recall is coverage, independent of L and d",
     predict=rc.on(RecallProblem, orthonormal.recall),
-    latex=r"\mathrm{Acc} = 1-\left(1-\frac1V\right)^{N+1}\ (\tau=0)",
     regime=rc.Regime(
         "Orthonormal, d > V; on the grid d is up to 3 V, and N from V/2 to 5 V crosses full "
         "coverage.",

@@ -120,7 +120,6 @@ def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     "Recall accuracy with Gaussian embeddings, and with the trigger in the values",
     predict=rc.on(RecallProblem, recall.recall_accuracy),
     latex=r"\kappa_{wv} = (z_w+\tau z_{trig})^\top(z_v+\tau z_{trig})",
-    regime=recall.REGIME.searched("on the grid loads of 16 and 64, d across the transition"),
     cells=across((256,), (16,), (0.75, 1.4), embeddings="gaussian")
     + across((256,), (64,), (0.6, 1.0), trigger_in_values=True),
     replicates=64,
@@ -171,7 +170,6 @@ def gaussian(cell: rc.Cell, block: rc.Block) -> Tensor:
     "A.recall-threshold",
     "The dimension at which half of the tokens are recalled",
     predict=REFINED,
-    regime=recall.THRESHOLD.searched("on the grid loads 2 and 16, d within 8% of the threshold"),
     cells={
         "smoke": lambda: near(REFINED, (256,), (2,), rungs(0.04)),
         "standard": lambda: near(REFINED, (256, 1024), (2, 16), rungs(0.04)),
@@ -191,12 +189,6 @@ def threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     "A.recall-threshold-closed-form",
     "The threshold of recall in closed form",
     predict=CLOSED,
-    latex=r"d_{1/2} = \frac{B+\sqrt{B^2+4V(1+1/\lambda)/\beta^2}}{2/\beta^2},\quad "
-    r"B = 2+\frac1\lambda,\quad \Phi(\beta_0)^{V-1} = \frac12,\quad \beta = \frac{\beta_0}"
-    r"{1-\delta}",
-    regime=recall.CLOSED_FORM.searched(
-        "on the grid loads 2 and 16; and the trigger in the values at 64, where a threshold exists"
-    ),
     cells={
         "smoke": near(CLOSED, (256,), (2,), rungs(0.08)),
         "standard": near(CLOSED, (256, 1024), (2, 16), rungs(0.08))
@@ -300,7 +292,7 @@ ALL_TOKENS = rc.on(RecallProblem, recall.all_tokens_dim)
     source=DERIVED,
     predict=all_tokens_half_dim,
     latex=r"P_{all} = e^{-V(1-\mathrm{Acc})},\quad P_{all}(d_c) = \frac12",
-    regime=recall.BALANCED.searched("on the grid one sample a token, V = 128 and 256"),
+    regime=recall.BALANCED,
     cells={
         "smoke": lambda: near(all_tokens_half_dim, (128,), (1,), rungs(0.04), balanced=True),
         "standard": lambda: near(all_tokens_half_dim, (128, 256), (1,), rungs(0.04), balanced=True),
@@ -333,7 +325,7 @@ def all_tokens(cell: rc.Cell, block: rc.Block) -> Tensor:
     "A.recall-all-tokens-threshold",
     "All tokens are recalled from d^2 = 8 V log V",
     predict=ALL_TOKENS,
-    regime=recall.BALANCED.searched("on the grid one sample a token, V = 128 and 512"),
+    regime=recall.BALANCED,
     cells={
         "smoke": near(ALL_TOKENS, (128,), (1,), rungs(0.1), balanced=True),
         "standard": near(ALL_TOKENS, (128, 512), (1,), rungs(0.1), balanced=True),

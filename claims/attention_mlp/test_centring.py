@@ -1,25 +1,27 @@
 """Paper A: residuals against the label frequencies, and not against 1/V, remove two biases."""
 
+from functools import partial
+
 from torch import Tensor
 
 import recall_claims as rc
 from claims.attention_mlp.common import accuracy, critical_samples
+from claims.common import table
 from simulation.attention import localisation
 from simulation.attention_mlp import end_to_end
 from simulation.attention_mlp import three_steps as mlp
 from theory.attention_mlp.problem import MlpProblem
 
-SOURCE = rc.Source(
-    "A", "A6", "A9", "A10", provenance="derived", reference="theory/attention_mlp/noise.py"
-)
+REFERENCE = "theory/attention_mlp/noise.py"
+SOURCE = rc.Source("A", "A6", "A9", "A10", provenance="derived", reference=REFERENCE)
+centring_claim = partial(rc.claim, source=SOURCE, looks=7)
 SIZES = {"vocab_size": 128, "length": 32, "dim": 48, "width": 256}
 CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="relu", **SIZES)
 
 
-@rc.claim(
+@centring_claim(
     "A.centring-curves",
     "Plain against centred residuals: accuracy of the three steps with a ReLU layer",
-    source=SOURCE,
     latex=r"e_k-\frac1V\mathbf 1\ \to\ e_k-\bar p:\qquad \beta\to0,\quad \kappa_0\to0,\quad"
     r"\psi\to\psi-\psi_{pair}",
     predict=rc.on(MlpProblem, accuracy),
@@ -27,7 +29,6 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
     "limited by its mean bias up to N = 512, the plain recall by the label bias throughout.",
     cells={"standard": CURVES},
     replicates={"standard": 16, "full": 64},
-    looks=7,
     rule=rc.MeanDifference(rc.Region(-0.08, 0.08), method=rc.Betting(0, 1)),
     why="The formulas' own errors are 0.04 (localisation at V = 128) and 0.03 (recall); their "
     "product leaves out what wrong attention in training stores.",
@@ -58,10 +59,9 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
     return rc.ladder(settings, "samples", centred_critical, (0.55, 0.8, 0.94, 1.06, 1.2, 1.6))
 
 
-@rc.claim(
+@centring_claim(
     "A.centring-critical-samples",
     "Centred residuals need two to four times fewer samples to localise long sequences",
-    source=SOURCE,
     latex=r"\frac{N_c}{V}\approx\kappa\frac{L}{d^{3/2}}\sqrt{1+\alpha\frac{L^2}V+\frac dm(\cdot)},"
     r"\qquad\alpha\approx0\ \text{in place of}\ \chi^2/b_1^4\ge1",
     predict=centred_critical,
@@ -88,22 +88,19 @@ def centring_critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
     return localisation.probability(scores, length=cell["length"])
 
 
-HELPS = (
-    rc.Cell(activation="relu", trigger_in_values=False, samples=512, **SIZES),
-    rc.Cell(activation="gelu", trigger_in_values=False, samples=384, **SIZES),
-    rc.Cell(activation="tanh", trigger_in_values=True, samples=1024, **SIZES),
-    rc.Cell(activation="he1+he2", trigger_in_values=False, samples=256, **SIZES),
+HELPS = table(
+    "activation trigger_in_values samples",
+    *(("relu", False, 512), ("gelu", False, 384), ("tanh", True, 1024), ("he1+he2", False, 256)),
+    **SIZES,
 )
 
 
-@rc.claim(
+@centring_claim(
     "A.centring-helps",
     "Centring the residuals raises the accuracy wherever features share a component",
-    source=SOURCE,
     regime="Activations with a mean (ReLU, GELU, He1 + He2); tanh with the trigger in the values.",
     cells={"smoke": HELPS[:1], "standard": HELPS},
     replicates={"smoke": 8, "full": 64},
-    looks=7,
     rule=rc.Ordering(smaller="plain", larger="centred", margin=0.05, method=rc.Betting(0, 1)),
     why="A gain of less than 0.05 in accuracy would not be worth a rule.",
     controls=(

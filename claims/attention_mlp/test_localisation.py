@@ -1,17 +1,15 @@
 """Paper A: the attention step through a fixed random layer, its signal and its new noise."""
 
-from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Literal
 
 from torch import Tensor
 
 import recall_claims as rc
 from claims.attention_mlp.common import critical_samples
-from recall_claims.declare.claim import Observe
 from simulation.attention import localisation
 from simulation.attention_mlp import end_to_end
 from simulation.attention_mlp import three_steps as mlp
-from simulation.attention_mlp.end_to_end import Outcome
 from theory.attention import noise as attention_noise
 from theory.attention import signal
 from theory.attention_mlp import localisation as predicted
@@ -220,11 +218,7 @@ LARGEST_TERM = (
     rc.Cell(activation="tanh", length=32, dim=32, width=64, vocab_size=256, samples=1),  # A
     rc.Cell(activation="he3", length=16, dim=32, width=32, vocab_size=256, samples=1),  # MC
 )
-
-
-def across(settings: Sequence[rc.Cell]) -> tuple[rc.Cell, ...]:
-    """Rungs around the predicted critical number of samples."""
-    return rc.ladder(settings, "samples", critical_samples, (0.62, 0.83, 0.94, 1.06, 1.2, 1.7))
+RUNGS = (0.62, 0.83, 0.94, 1.06, 1.2, 1.7)
 
 
 @layer_claim(
@@ -235,7 +229,7 @@ def across(settings: Sequence[rc.Cell]) -> tuple[rc.Cell, ...]:
         "on the grid M0 (ReLU), A (tanh) or MC (He3) is the largest term",
         activation=("relu", "gelu", "tanh", "he3"),
     ),
-    cells={"standard": lambda: across(LARGEST_TERM)},
+    cells={"standard": lambda: rc.ladder(LARGEST_TERM, "samples", critical_samples, RUNGS)},
     from_pilot=True,
     replicates={"standard": 128, "full": 512},
     looks=7,
@@ -257,15 +251,32 @@ def mlp_critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
     return localisation.probability(scores, length=cell["length"])
 
 
-def design(name: str, worse: str, what: str, *sizes: rc.Cell) -> Callable[[Observe], rc.Claim]:
-    """A claim that He3 beats another activation, with the reverse as its control."""
+def design(
+    name: str,
+    worse: str,
+    title: str,
+    statement: str,
+    sizes: rc.Cell,
+    reached: Literal["localisation", "hit"],
+) -> rc.Claim:
+    """A claim that He3 beats another activation in what three steps reach, on independent data."""
+
+    def contest(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
+        outcomes = {
+            name: end_to_end.run(*block.draw(mlp.draw, cell, activation=name))
+            for name in ("he3", worse)
+        }
+        found = {name: getattr(outcome, reached) for name, outcome in outcomes.items()}
+        return found | {"difference": found["he3"] - found[worse]}
+
+    contest.__doc__ = statement
     return rc.claim(
         f"A.mlp-design-{name}",
-        what,
+        title,
         source=SOURCE,
         regime="Equal sizes for both activations, chosen by the formulas so that the step in "
         "question is the bottleneck of the worse one.",
-        cells=sizes,
+        cells=(sizes,),
         replicates={"smoke": 8, "full": 64},
         looks=7,
         rule=rc.Ordering(smaller=worse, larger="he3", margin=0.1, method=rc.Betting(0, 1)),
@@ -282,51 +293,33 @@ def design(name: str, worse: str, what: str, *sizes: rc.Cell) -> Callable[[Obser
                 rule=rc.OneSided(upper=0.1, observable="difference", method=rc.Betting(-1, 1)),
             ),
         ),
-    )
+    )(contest)
 
 
-def contest(
-    cell: rc.Cell, block: rc.Block, worse: str, reached: Callable[[Outcome], Tensor]
-) -> dict[str, Tensor]:
-    """What three steps reach with He3 and the other, on independent data, and the difference."""
-    found = {
-        name: reached(end_to_end.run(*block.draw(mlp.draw, cell, activation=name)))
-        for name in ("he3", worse)
-    }
-    return found | {"difference": found["he3"] - found[worse]}
-
-
-@design(
+mlp_design_slope = design(
     "slope",
     "he2",
     "phi'(0) = 0 loses the trigger signal: He2 does not localise where He3 does",
+    "Attention sees the activation at the scale L^{-1/2} of mean values, so it needs a slope at 0: "
+    "an even activation localises far less often than an odd one of the same variance.",
     rc.Cell(vocab_size=256, length=16, samples=1024, dim=32, width=128),
+    "localisation",
 )
-def mlp_design_slope(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Attention sees the activation at the scale L^{-1/2} of mean values, so it needs a slope
-    at 0: an even activation localises far less often than an odd one of the same variance."""
-    return contest(cell, block, "he2", lambda outcome: outcome.localisation)
-
-
-@design(
+mlp_design_offset = design(
     "offset",
     "he2+he3",
     "phi(0) != 0 adds the bias M0: with an offset more samples are needed to localise",
+    "An offset phi(0) turns the mean weight row into a bias of the attention step: adding He2 to "
+    "He3 leaves the slope and loses localisation.",
     rc.Cell(vocab_size=256, length=32, samples=384, dim=32, width=64),
+    "localisation",
 )
-def mlp_design_offset(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """An offset phi(0) turns the mean weight row into a bias of the attention step: adding He2 to
-    He3 leaves the slope and loses localisation."""
-    return contest(cell, block, "he2+he3", lambda outcome: outcome.localisation)
-
-
-@design(
+mlp_design_linear = design(
     "linear",
     "tanh",
     "A linear part at unit scale caps recall: He3 recalls beyond what tanh can at any width",
+    "Recall sees the activation at scale 1, where a first Hermite coefficient caps the capacity at "
+    "a constant times d^2: without one the three steps reach a higher accuracy.",
     rc.Cell(vocab_size=256, length=16, samples=2048, dim=32, width=256),
+    "hit",
 )
-def mlp_design_linear(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
-    """Recall sees the activation at scale 1, where a first Hermite coefficient caps the capacity at
-    a constant times d^2: without one the three steps reach a higher accuracy."""
-    return contest(cell, block, "tanh", lambda outcome: outcome.hit)

@@ -1,20 +1,25 @@
 """Paper A: recall through a fixed random layer, and what its width buys."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from torch import Tensor
 
 import recall_claims as rc
+from claims.common import table
 from simulation.attention import sampling
 from simulation.attention_mlp import three_steps as mlp
 from theory.attention import recall as attention_recall
 from theory.attention_mlp import recall
 from theory.attention_mlp.problem import MlpProblem
 
-SOURCE = rc.Source("A", "A6", "A9")
+recall_claim = partial(
+    rc.claim,
+    source=rc.Source("A", "A6", "A9"),
+    replicates={"smoke": 16, "full": 64},
+    looks={"smoke": 7, "standard": 8},
+)
 ACCURACY = rc.grid(
     activation=("relu", "gelu", "tanh", "he2"),
     width=(64, 256),
@@ -41,16 +46,13 @@ def recalled(cell: rc.Cell, block: rc.Block, *, balanced: bool) -> Tensor:
     """Share of tokens recalled after training at perfect localisation."""
     sizes = {"samples": cell["vocab_size"], **cell.without("width", "activation")}
     facts = block.draw(sampling.draw_facts, sizes, balanced=balanced)
-    layer = block.draw(
-        mlp.draw_layer, {name: cell[name] for name in ("width", "dim", "activation")}
-    )
-    return mlp.recall_accuracy(facts, layer)
+    layer = {name: cell[name] for name in ("width", "dim", "activation")}
+    return mlp.recall_accuracy(facts, block.draw(mlp.draw_layer, layer))
 
 
-@rc.claim(
+@recall_claim(
     "A.mlp-recall",
     "Recall through a random layer follows the kernel formula F2",
-    source=SOURCE,
     predict=rc.on(RecallProblem, recall.mlp_recall_accuracy),
     regime=recall.REGIME.searched(
         "activations with a slope, and He2 at V = 256 and d = 48; on the grid widths on both sides "
@@ -91,10 +93,9 @@ HEAVY = tuple(
 )
 
 
-@rc.claim(
+@recall_claim(
     "A.mlp-recall-heavy-tails",
     "Heavy-tailed features leave the domain of F2: He3 recalls more than it says",
-    source=SOURCE,
     latex=r"\frac{E\phi^4}{(E\phi^2)^2} = 93\ (\mathrm{He}_3),\quad 15\ (\mathrm{He}_2),\quad "
     r"6\ (\mathrm{ReLU})",
     predict=rc.on(RecallProblem, recall.mlp_recall_accuracy),
@@ -141,10 +142,9 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
     return rc.ladder(settings, "vocab_size", capacity, (0.75, 0.88, 0.95, 1.05, 1.12, 1.3))
 
 
-@rc.claim(
+@recall_claim(
     "A.mlp-capacity",
     "Width adds capacity harmonically: like m d only below the activation's crossover",
-    source=SOURCE,
     latex=r"V\log V\approx\frac d2\left[\sum_{k\ge1}\frac{a_k^4}{\tau_\phi^4}\mathrm{Var}(\rho^k)"
     r"+\frac{q}{\tau_\phi^2m}\right]^{-1}",
     predict=capacity,
@@ -160,7 +160,6 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
             + around_capacity("he2", 32, 64, 256)
         ),
     },
-    replicates={"smoke": 16, "full": 64},
     looks={"smoke": 6, "standard": 7},
     rule=partial(rc.CriticalLocation, scan="vocab_size", rising=False),
     why="""The closed form takes the median competitor for all: formula F2, solved for one half,
@@ -185,39 +184,27 @@ def mlp_capacity(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 needed_samples = rc.on(RecallProblem, recall.critical_samples)
-SHARED_PART = (
-    rc.Cell(
-        activation="tanh", trigger_in_values=True, vocab_size=128, dim=64, width=512, samples=1
-    ),
-    rc.Cell(
-        activation="relu", trigger_in_values=False, vocab_size=128, dim=64, width=512, samples=1
-    ),
-    rc.Cell(
-        activation="relu", trigger_in_values=False, vocab_size=256, dim=96, width=512, samples=1
-    ),
+SHARED_PART = table(
+    "activation trigger_in_values vocab_size dim",
+    *(("tanh", True, 128, 64), ("relu", False, 128, 64), ("relu", False, 256, 96)),
+    width=512,
+    samples=1,
 )
+SAMPLES = (0.6, 0.9, 1.1, 1.3, 1.45, 2.2)
 
 
-def around_offset(settings: Sequence[rc.Cell]) -> tuple[rc.Cell, ...]:
-    """Rungs around the predicted number of samples."""
-    return rc.ladder(settings, "samples", needed_samples, (0.6, 0.9, 1.1, 1.3, 1.45, 2.2))
-
-
-@rc.claim(
+@recall_claim(
     "A.mlp-offset-cost",
     "A part that all features share costs N d of order V^2 log V samples",
-    source=SOURCE,
     latex=r"\frac{1}{\beta_V^2} = \frac{V+d}{d}\,\frac{(1+1/\lambda)T^2+\kappa_0^2/\lambda}"
     r"{(q-\kappa_0)^2}+\frac1d,\qquad Nd\ge 2V^2\log V\,\frac{\kappa_0^2}{(q-\kappa_0)^2}",
     predict=needed_samples,
     regime="V is 2 to 2.7 times d and m = 512, so that recall succeeds with enough samples; the "
     "shared part comes from the trigger in the values (tanh) or from the activation's mean (ReLU).",
     cells={
-        "smoke": lambda: around_offset(SHARED_PART[:1]),
-        "standard": lambda: around_offset(SHARED_PART),
+        "smoke": lambda: rc.ladder(SHARED_PART[:1], "samples", needed_samples, SAMPLES),
+        "standard": lambda: rc.ladder(SHARED_PART, "samples", needed_samples, SAMPLES),
     },
-    replicates={"smoke": 16, "full": 64},
-    looks={"smoke": 7, "standard": 8},
     rule=rc.CriticalLocation(rc.Region(0.9, 1.45)),
     why="""The closed form takes the mean interference, where its variation between runs counts:
         formula F2, solved for one half, lies 1.19 to 1.32 times as high at these points. Its own
@@ -242,25 +229,19 @@ BELOW_CAP = tuple(
     rc.Cell(activation="he2", vocab_size=size, samples=8 * size, dim=dim, width=1)
     for size, dim in ((128, 24), (256, 32), (512, 40))
 )
+WIDTHS = (0.6, 0.9, 1.02, 1.14, 1.25, 1.55)
 
 
-def around_width(settings: Sequence[rc.Cell]) -> tuple[rc.Cell, ...]:
-    """Rungs around the predicted width."""
-    return rc.ladder(settings, "width", needed_width, (0.6, 0.9, 1.02, 1.14, 1.25, 1.55))
-
-
-@rc.claim(
+@recall_claim(
     "A.mlp-required-width",
     "The width that recall requires: m d of order V log V below the recall cap",
     source=rc.Source("A", "A6", "A10"),
     predict=needed_width,
     regime="He2, whose recall cap, V of order d^3/log d, is far beyond these vocabularies; N = 8V.",
     cells={
-        "smoke": lambda: around_width(BELOW_CAP[:1]),
-        "standard": lambda: around_width(BELOW_CAP),
+        "smoke": lambda: rc.ladder(BELOW_CAP[:1], "width", needed_width, WIDTHS),
+        "standard": lambda: rc.ladder(BELOW_CAP, "width", needed_width, WIDTHS),
     },
-    replicates={"smoke": 16, "full": 64},
-    looks={"smoke": 7, "standard": 8},
     rule=rc.CriticalLocation(rc.Region(0.9, 1.25), scan="width"),
     why="""The median competitor stands for all, as for the capacity: formula F2, solved for one
         half, lies 1.07 to 1.10 times as high at these points. Its own error, 0.03 in accuracy, is

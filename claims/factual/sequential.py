@@ -86,9 +86,9 @@ def shifted(problem: learning.FactPrompts) -> learning.Weights:
 
 def whole_flow(cell: rc.Cell, problem: learning.FactPrompts) -> learning.Losses:
     """Losses along the flow."""
-    return learning.flow_losses(
-        problem, shifted(problem), duration=cell["duration"], steps=FLOW_STEPS
-    )
+    start = shifted(problem)
+    path = learning.flow(problem, start, duration=cell["duration"], steps=FLOW_STEPS)
+    return learning.losses_along(problem, start, path)
 
 
 def end(path: Iterator[T]) -> T:

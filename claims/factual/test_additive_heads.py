@@ -14,9 +14,17 @@ from theory.factual import additive_heads
 
 SUBJECT_DIM = rc.on(additive_heads.subject_dim)
 RELATION_DIM = rc.on(additive_heads.relation_dim)
-REASON = """The kinematic formula puts the centre of the transition within about one dimension of
-    the statistical dimension, 2 to 3% of the 37 to 53 dimensions of the standard grids; the
-    prediction's own draws add 0.5%, and the rest is what the replicates can tell."""
+code_claim = partial(
+    rc.claim,
+    source=rc.Source("B", "B4"),
+    replicates=8,
+    looks=8,
+    rule=partial(rc.CriticalLocation, scan="dim"),
+    why="""The kinematic formula puts the centre of the transition within about one dimension of
+        the statistical dimension, 2 to 3% of the 37 to 53 dimensions of the standard grids; the
+        prediction's own draws add 0.5%, and the rest is what the replicates can tell.""",
+    plot=rc.Plot(x="dim", group=("relations", "answers"), collapse=True, log=""),
+)
 
 
 def around(dim: Callable[[rc.Cell], float], *shapes: tuple[int, int]) -> tuple[rc.Cell, ...]:
@@ -29,10 +37,9 @@ SUBJECTS = ((80, 2), (16, 16))
 RELATIONS = ((4, 32), (8, 16))
 
 
-@rc.claim(
+@code_claim(
     "B.additive-subject-code",
     "A subject's code exists from d = R delta_0(D) on",
-    source=rc.Source("B", "B4"),
     predict=SUBJECT_DIM,
     latex=r"d = R\,\delta_0(D),\quad \delta_0 = E\,\mathrm{dist}^2(g,\{x: x_1\ge x_j\})",
     regime=additive_heads.SUBJECTS.searched(
@@ -45,10 +52,6 @@ RELATIONS = ((4, 32), (8, 16))
         "standard": lambda: around(SUBJECT_DIM, *SUBJECTS),
         "full": lambda: around(SUBJECT_DIM, *SUBJECTS, (40, 4), (24, 8), (64, 8), (32, 32)),
     },
-    replicates=8,
-    looks=8,
-    rule=partial(rc.CriticalLocation, scan="dim"),
-    why=REASON,
     controls=(
         rc.times(1.2),
         rc.Control(
@@ -58,7 +61,6 @@ RELATIONS = ((4, 32), (8, 16))
         ),
         rc.Control("one-each", "a dimension per answer", lambda cell: cell["relations"]),
     ),
-    plot=rc.Plot(x="dim", group=("relations", "answers"), collapse=True, log=""),
 )
 def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Without an MLP, some code prefers a subject's R answers to their D - 1 rivals each if, and up
@@ -67,10 +69,9 @@ def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     return torch.tensor([measured.subject_code_exists(rng, **cell) for rng in block.rngs])
 
 
-@rc.claim(
+@code_claim(
     "B.additive-relation-code",
     "A relation's code exists from its statistical dimension on",
-    source=rc.Source("B", "B4"),
     predict=RELATION_DIM,
     regime=additive_heads.RELATIONS.searched(
         "on the grid 37 and more, where the statistical dimension is sharp; D of 16 and 32",
@@ -81,10 +82,6 @@ def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
         "standard": lambda: around(RELATION_DIM, *RELATIONS),
         "full": lambda: around(RELATION_DIM, *RELATIONS, (16, 16), (16, 32), (64, 8)),
     },
-    replicates=8,
-    looks=8,
-    rule=partial(rc.CriticalLocation, scan="dim"),
-    why=REASON,
     controls=(
         rc.times(1.2),
         rc.Control("one-each", "a dimension per answer of the block", lambda cell: cell["answers"]),
@@ -94,7 +91,6 @@ def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
             lambda cell: cell["relations"] * cell["answers"] / 2,
         ),
     ),
-    plot=rc.Plot(x="dim", group=("relations", "answers"), collapse=True, log=""),
 )
 def relation_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Some code puts all D answers of a relation above the (R - 1) D others from the statistical

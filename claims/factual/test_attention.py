@@ -17,6 +17,7 @@ from theory.factual import constructions as theory
 SOURCE = rc.Source(
     "B", "B3", "B4", provenance="derived", reference="theory/factual/constructions.py"
 )
+attention_claim = partial(rc.claim, source=rc.Source("B", "B3", "B4"))
 DIM = rc.on(theory.attention_dim)
 ACCURACY = rc.on(theory.attention_accuracy)
 
@@ -43,14 +44,14 @@ SOFT = rc.grid(subjects=16, dim=256, group=(2, 4), scale=(8.0, 10.0), length=(8,
 SELECTIVE = rc.grid(subjects=32, group=(2, 8))
 
 
-@rc.claim(
+@attention_claim(
     "B.attention-selective",
     "The dimension from which heads tell their tokens from all others",
     source=SOURCE,
     predict=selective_dim,
     latex=r"\big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad d\approx (g+\tau^2)"
     r"\Big(1+\frac{2\ln VH}{\tau^2}\Big)",
-    regime=theory.SELECTIVE.searched("on the grid S = R = 32, groups of 2 and 8 tokens"),
+    regime=theory.SELECTIVE,
     cells={
         "smoke": lambda: rungs("dim", selective_dim, 0.07, *SELECTIVE[:1]),
         "standard": lambda: rungs("dim", selective_dim, 0.07, *SELECTIVE),
@@ -87,14 +88,11 @@ def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
     return each(cell.replace(relations=cell["subjects"], answers=2), block, run)
 
 
-@rc.claim(
+@attention_claim(
     "B.attention-focus",
     "How much attention the subject gets, and when length matters",
-    source=rc.Source("B", "B3", "B4"),
     predict=rc.on(theory.focus, margin=0.5),
-    regime=theory.SOFT.searched(
-        "soft scores, so that 512 tokens take a visible share; on the grid beta = 8 and 10"
-    ),
+    regime=theory.SOFT.searched("soft scores, so that 512 tokens take a visible share"),
     cells={"smoke": SOFT[:2], "standard": SOFT},
     replicates=64,
     looks=2,
@@ -122,7 +120,7 @@ def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
     return each(cell.replace(relations=16, answers=4, noise=512), block, run)
 
 
-@rc.claim(
+@attention_claim(
     "B.attention-length",
     "At a firm scale the prompt's length changes the answer to hardly a fact",
     source=SOURCE,
@@ -155,13 +153,10 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     return {name: torch.tensor(values, dtype=block.dtype) for name, values in found.items()}
 
 
-@rc.claim(
+@attention_claim(
     "B.attention-accuracy",
     "Accuracy of attention alone below its threshold",
-    source=rc.Source("B", "B3", "B4"),
     predict=ACCURACY,
-    latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}(1-q)^{(R-1)(D-1)},\quad "
-    r"h_n^2\sim\mathrm{Beta}\Big(\frac{d-n+1}2,\frac{(n-1)(d-1)}2\Big)",
     regime=theory.ACCURATE.searched(
         "on the grid d at 60% of the threshold, where 2 to 4% of the facts fail; R and D dominate "
         "in turn; focus is perfect",
@@ -199,13 +194,10 @@ def accuracy_of_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
     return each(cell, block, lambda rng, facts: by_attention(rng, facts).double().mean())
 
 
-@rc.claim(
+@attention_claim(
     "B.attention-threshold",
     "The dimension in which attention alone stores every fact",
-    source=rc.Source("B", "B3", "B4"),
     predict=DIM,
-    latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu}=\frac12,\quad "
-    r"K = D\big(1-(1-1/D)^S\big)",
     regime=theory.STORED.searched(
         """softmax attention over prompts of 32 tokens, 4 (S+R) d parameters; on the grid 256 to
         1024 facts, R and D dominate in turn; focus is perfect at these dimensions""",
@@ -239,10 +231,9 @@ def attention_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     return each(cell, block, lambda rng, facts: by_attention(rng, facts).all())
 
 
-@rc.claim(
+@attention_claim(
     "B.attention-parameters",
     "Attention's parameters are linear in the facts, up to logarithms",
-    source=rc.Source("B", "B3", "B4"),
     predict=DIM,
     latex=r"d^*\propto S^{0}R^{1}\ \text{up to logs},\quad 4Hd_hd^* = 4(S+R)d^*",
     regime=theory.STORED.searched(

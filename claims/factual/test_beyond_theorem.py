@@ -4,7 +4,7 @@ Sizes, steps and rates were chosen by pilots of the flows, which involve no chan
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from claims.factual.common import shapes
 from claims.factual.explicit_weights import each, recalled
 from claims.factual.sequential import SEQUENTIAL, SMALL, stage_times
 from claims.factual.sequential import task as facts
-from recall_claims.declare.claim import Observe
 from simulation.factual import constructions, relaxed, task
 from simulation.factual import sequential_learning as learning
 from theory.factual import constructions as explicit
@@ -33,46 +32,64 @@ def time_ratio(cell: rc.Cell) -> float:
     return subject / relation
 
 
-MODELS = {
-    "softmax": ("Softmax attention in the dynamics", "linear attention: softmax"),
-    "two-layers": ("Two layers of linear attention", "one layer: two"),
-    "learned-embeddings": ("Learned embeddings", "frozen embeddings: learned"),
-    "adam": ("Adam in place of gradient descent", "gradient descent: Adam"),
-    "weight-decay": ("Weight decay of 0.01", "no weight decay: 0.01"),
-    "large-steps": ("Forty times the published learning rate", "gradient flow: steps of 4"),
-    "zipf-subjects": ("Zipf subjects", "equal frequencies: 1/i"),
-}
-"""What is relaxed in the dynamics, the assumption and what replaces it."""
 dynamics = partial(relaxing, source=SEQUENTIAL, replicates=2, looks=1)
+product = partial(
+    dynamics, regime="two product dictionaries, relations first", cells={"standard": SIZES}
+)
+plateau = product(
+    "plateau",
+    predict=rc.on(theory.Sizes, theory.plateau),
+    rule=rc.MeanDifference(rc.Region(-0.1, 0.1), method=rc.Deterministic()),
+    why="within a tenth of a nat a reader of the curve sees the same plateau; nothing is drawn",
+    plot=rc.Plot("parity", y_label="flattest loss"),
+)
+"""A claim that a model's plateau is at log D."""
+order = product(
+    "order of learning",
+    predict=time_ratio,
+    latex=r"\frac{t_S}{t_R}",
+    rule=rc.MeanRatio(rc.Region(0.8, 1.25), method=rc.Deterministic()),
+    why="a quarter either way keeps the order and the distance of the stages; nothing is drawn",
+    plot=rc.Plot("parity", y_label="ratio of half times"),
+)
+"""A claim that a model's stages are as far apart as the theorem says."""
 
 
-def plateau(name: str) -> Callable[[Observe], rc.Claim]:
-    """A claim that a model's plateau is at log D."""
-    title, assumption = MODELS[name]
-    return dynamics(
-        "plateau",
-        predict=rc.on(theory.Sizes, theory.plateau),
-        regime="two product dictionaries, relations first",
-        cells={"standard": SIZES},
-        rule=rc.MeanDifference(rc.Region(-0.1, 0.1), method=rc.Deterministic()),
-        why="within a tenth of a nat a reader of the curve sees the same plateau; nothing is drawn",
-        plot=rc.Plot("parity", y_label="flattest loss"),
-    )(f"B.beyond-{name}-plateau", f"{title}: the plateau", assumption)
+def stages(
+    name: str,
+    title: str,
+    assumption: str,
+    trained: Callable[[rc.Cell, rc.Block], learning.Losses],
+    *,
+    model: str,
+    theorem: str,
+) -> tuple[rc.Claim, rc.Claim]:
+    """The claims on a model's plateau and on its order of learning.
 
+    Args:
+        name: for the ids.
+        title: of both, to begin with.
+        assumption: what is relaxed, and what replaces it.
+        trained: the losses along the model's training.
+        model: how it is trained, at the beginning of both statements.
+        theorem: how the theorem's is, at the end of one.
+    """
 
-def order(name: str) -> Callable[[Observe], rc.Claim]:
-    """A claim that a model's stages are as far apart as the theorem says."""
-    title, assumption = MODELS[name]
-    return dynamics(
-        "order of learning",
-        predict=time_ratio,
-        latex=r"\frac{t_S}{t_R}",
-        regime="two product dictionaries, relations first",
-        cells={"standard": SIZES},
-        rule=rc.MeanRatio(rc.Region(0.8, 1.25), method=rc.Deterministic()),
-        why="a quarter either way keeps the order and the distance of the stages; nothing is drawn",
-        plot=rc.Plot("parity", y_label="ratio of half times"),
-    )(f"B.beyond-{name}-order", f"{title}: the ratio of the times", assumption)
+    @wraps(trained, assigned=())  # what a check of the claims looks into
+    def flattest(cell: rc.Cell, block: rc.Block) -> Tensor:
+        return learning.flattest(trained(cell, block))
+
+    @wraps(trained, assigned=())
+    def ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
+        losses = trained(cell, block)
+        return learning.half_step(losses.subject) / learning.half_step(losses.relation)
+
+    flattest.__doc__ = f"{model} the loss is flattest at log D."
+    ratio.__doc__ = f"{model} subjects take as many times longer than relations as {theorem}."
+    return (
+        plateau(f"B.beyond-{name}-plateau", f"{title}: the plateau", assumption)(flattest),
+        order(f"B.beyond-{name}-order", f"{title}: the ratio of the times", assumption)(ratio),
+    )
 
 
 def descended(
@@ -92,130 +109,70 @@ def descended(
     return relaxed.descended(problem, model, begun, counts, **run)
 
 
-def ratio(losses: learning.Losses) -> Tensor:
-    """Half time of the subjects over that of the relations."""
-    return learning.half_step(losses.subject) / learning.half_step(losses.relation)
-
-
-def softmax(cell: rc.Cell, block: rc.Block) -> learning.Losses:
-    """Softmax attention from equal scores."""
-    return descended(facts(cell, block), relaxed.softmax, rate=4.0)
-
-
-def two_layers(cell: rc.Cell, block: rc.Block) -> learning.Losses:
-    """Two layers from 0.03: from the published start they would not leave it."""
-    return descended(facts(cell, block), relaxed.two_layers, scale=0.03, rate=0.25)
-
-
-def learned_embeddings(cell: rc.Cell, block: rc.Block) -> learning.Losses:
-    """Embeddings that start one-hot and are trained with the rest, in steps that stay smooth."""
-    return descended(facts(cell, block), relaxed.embedded, rate=0.25)
-
-
-def adam(cell: rc.Cell, block: rc.Block) -> learning.Losses:
-    """Adam at 1e-3."""
-    return descended(facts(cell, block), rate=1e-3, optimiser="adam")
-
-
-def decayed(cell: rc.Cell, block: rc.Block) -> learning.Losses:
-    """Weight decay of a hundredth of the learning rate."""
-    return descended(facts(cell, block), decay=0.01, most=2000)
-
-
-def large_steps(cell: rc.Cell, block: rc.Block) -> learning.Losses:
-    """Forty times the published learning rate."""
-    return descended(facts(cell, block), rate=4.0)
-
-
 def unequal(cell: rc.Cell, block: rc.Block) -> learning.Losses:
-    """Subjects of frequency 1/i."""
+    """Losses where subjects have the frequency 1/i."""
     problem = facts(cell, block)
     return descended(problem, frequencies=relaxed.zipf(problem, exponent=1.0))
 
 
-@plateau("softmax")
-def softmax_plateau(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With softmax attention the loss is flattest at log D."""
-    return learning.flattest(softmax(cell, block))
-
-
-@order("softmax")
-def softmax_order(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With softmax attention subjects take as many times longer than relations as with linear."""
-    return ratio(softmax(cell, block))
-
-
-@plateau("two-layers")
-def two_layers_plateau(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With a second layer, which the first one queries, the loss is flattest at log D."""
-    return learning.flattest(two_layers(cell, block))
-
-
-@order("two-layers")
-def two_layers_order(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With a second layer subjects take as many times longer than relations as with one."""
-    return ratio(two_layers(cell, block))
-
-
-@plateau("learned-embeddings")
-def learned_embeddings_plateau(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With embeddings that are trained as well the loss is flattest at log D."""
-    return learning.flattest(learned_embeddings(cell, block))
-
-
-@order("learned-embeddings")
-def learned_embeddings_order(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With learned embeddings subjects take as many times longer than relations as with frozen
-    ones."""
-    return ratio(learned_embeddings(cell, block))
-
-
-@plateau("adam")
-def adam_plateau(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With Adam the loss is flattest at log D."""
-    return learning.flattest(adam(cell, block))
-
-
-@order("adam")
-def adam_order(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With Adam subjects take as many times longer than relations as with gradient descent."""
-    return ratio(adam(cell, block))
-
-
-@plateau("weight-decay")
-def weight_decay_plateau(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With weight decay the loss is flattest at log D."""
-    return learning.flattest(decayed(cell, block))
-
-
-@order("weight-decay")
-def weight_decay_order(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With weight decay subjects take as many times longer than relations as without."""
-    return ratio(decayed(cell, block))
-
-
-@plateau("large-steps")
-def large_steps_plateau(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """At a learning rate of 4 the loss is flattest at log D."""
-    return learning.flattest(large_steps(cell, block))
-
-
-@order("large-steps")
-def large_steps_order(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """At a learning rate of 4 subjects take as many times longer than relations as in the flow."""
-    return ratio(large_steps(cell, block))
-
-
-@plateau("zipf-subjects")
-def zipf_subjects_plateau(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With subjects of frequency 1/i the loss is flattest at log D."""
-    return learning.flattest(unequal(cell, block))
-
-
-@order("zipf-subjects")
-def zipf_subjects_order(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With subjects of frequency 1/i they take as many times longer than relations as if equal."""
-    return ratio(unequal(cell, block))
+softmax_plateau, softmax_order = stages(
+    "softmax",
+    "Softmax attention in the dynamics",
+    "linear attention: softmax",
+    lambda cell, block: descended(facts(cell, block), relaxed.softmax, rate=4.0),
+    model="With softmax attention",
+    theorem="with linear",
+)
+two_layers_plateau, two_layers_order = stages(
+    "two-layers",
+    "Two layers of linear attention",
+    "one layer: two",
+    # From the published start they would not leave it.
+    lambda cell, block: descended(facts(cell, block), relaxed.two_layers, scale=0.03, rate=0.25),
+    model="With a second layer, which the first one queries,",
+    theorem="with one",
+)
+learned_embeddings_plateau, learned_embeddings_order = stages(
+    "learned-embeddings",
+    "Learned embeddings",
+    "frozen embeddings: learned",
+    # One-hot at the start; the steps stay smooth.
+    lambda cell, block: descended(facts(cell, block), relaxed.embedded, rate=0.25),
+    model="With embeddings that are trained as well",
+    theorem="with frozen ones",
+)
+adam_plateau, adam_order = stages(
+    "adam",
+    "Adam in place of gradient descent",
+    "gradient descent: Adam",
+    lambda cell, block: descended(facts(cell, block), rate=1e-3, optimiser="adam"),
+    model="With Adam",
+    theorem="with gradient descent",
+)
+weight_decay_plateau, weight_decay_order = stages(
+    "weight-decay",
+    "Weight decay of 0.01",
+    "no weight decay: 0.01",
+    lambda cell, block: descended(facts(cell, block), decay=0.01, most=2000),
+    model="With weight decay",
+    theorem="without",
+)
+large_steps_plateau, large_steps_order = stages(
+    "large-steps",
+    "Forty times the published learning rate",
+    "gradient flow: steps of 4",
+    lambda cell, block: descended(facts(cell, block), rate=4.0),
+    model="At a learning rate of 4",
+    theorem="in the flow",
+)
+zipf_subjects_plateau, zipf_subjects_order = stages(
+    "zipf-subjects",
+    "Zipf subjects",
+    "equal frequencies: 1/i",
+    unequal,
+    model="With subjects of frequency 1/i",
+    theorem="with equal ones",
+)
 
 
 ended = dynamics(

@@ -108,10 +108,6 @@ def mlp_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     "With an MLP, fewer value dimensions than tokens suffice",
     source=rc.Source("B", "B4", "B5"),
     predict=rc.on(theory.compressed_accuracy, frequency=FREQUENCY),
-    regime=theory.COMPRESSED.searched(
-        """on the grid d_h from 2 to 4, so that H d_h is 8 to 16 where S + R = 32; attention is
-        selective at d = 224"""
-    ),
     cells={
         "standard": COMPRESSED,
         "full": (*rc.grid(**NARROW, head_dim=(2, 3, 4), width=(100, 400)), WIDE),

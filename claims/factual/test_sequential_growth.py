@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -12,13 +13,13 @@ from claims.factual.sequential import FLOW_STEPS, SEQUENTIAL, end, shifted, task
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
+growth_claim = partial(rc.claim, source=SEQUENTIAL)
 CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
 
 
-@rc.claim(
+@growth_claim(
     "B.flow-conservation",
     "Each token conserves its square attention less the square norm of its values",
-    source=SEQUENTIAL,
     latex=r"\frac{d}{dt}\left(w_z^2-|V_z|^2\right) = 0",
     regime=theory.RANDOM.searched(
         "the whole flow, from a random start of order 0.1 until the facts are learned; random "
@@ -106,10 +107,9 @@ def no_uniform_part(cell: rc.Cell) -> float:
     return square_rate(cell) / (1 - 1 / choices)
 
 
-@rc.claim(
+@growth_claim(
     "B.flow-early-growth",
     "Relations and subjects grow exponentially from a small start, at their own rates",
-    source=SEQUENTIAL,
     predict=square_rate,
     latex=r"w_z = w_0\cosh\lambda_zt,\quad \lambda_r=\frac1R\sqrt{\frac{1-1/R}D},\quad "
     r"\lambda_s=\frac1S\sqrt{\frac{1-1/D}R}",
@@ -148,10 +148,9 @@ def even_dictionary(cell: rc.Cell) -> float:
     return 1 / (cell.number("subjects") * cell.number("relations"))
 
 
-@rc.claim(
+@growth_claim(
     "B.flow-early-growth-random",
     "With random dictionaries noise and EOS grow as well, at the rate of the unigram",
-    source=SEQUENTIAL,
     predict=square_rate,
     latex=r"\lambda_z^2 = E[n_z]^2\frac{1-1/D}{SR},\quad \lambda_r^2 = \frac1{R^2}\left(\frac1D+"
     r"\frac{1-1/D}S-\frac1{RD}\right)",
@@ -189,10 +188,9 @@ def early_growth_random(cell: rc.Cell, block: rc.Block) -> Tensor:
     return observed_square_rate(cell, block)
 
 
-@rc.claim(
+@growth_claim(
     "B.flow-background",
     "In a product dictionary noise tokens and EOS learn nothing",
-    source=SEQUENTIAL,
     latex=r"G_z = E[n_z]\left(p(a)-E\hat p_a\right) = 0",
     regime=theory.BOTH_STAGES.searched(
         "every answer is as frequent as any other, until the facts are learned", largest=5e3

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from functools import partial
 
 from torch import Tensor
 
@@ -11,6 +12,7 @@ from claims.factual.sequential import SEQUENTIAL, end, shifted, stage_times, tas
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
+plateau_claim = partial(rc.claim, source=SEQUENTIAL, replicates=2, looks=1)
 PLATEAU = rc.on(theory.Sizes, theory.plateau)
 
 
@@ -19,7 +21,7 @@ def initial_loss(cell: rc.Cell) -> float:
     return math.log(cell["answers"] * cell["relations"])
 
 
-@rc.claim(
+@plateau_claim(
     "B.flow-plateau",
     "Between the stages the loss stays at log D, or at log R in the reversed order",
     source=rc.Source("B", "B6"),
@@ -30,8 +32,6 @@ def initial_loss(cell: rc.Cell) -> float:
         "standard": timed(shapes((16, 4, 8), (8, 2, 4), (32, 4, 4), (4, 24, 4))),
         "full": timed(shapes((16, 4, 8), (8, 2, 4), (32, 4, 4), (4, 64, 4))),
     },
-    replicates=2,
-    looks=1,
     rule=rc.MeanDifference(rc.Region(-0.01, 0.03), method=rc.Deterministic()),
     why="the first stage leaves (1 - 1/K)/(2 lambda q t) of its loss, 0.01 to 0.02 at these sizes, "
     "less what the second has begun to learn; nothing is drawn",
@@ -53,10 +53,9 @@ def flow_plateau(cell: rc.Cell, block: rc.Block) -> Tensor:
 UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
 
 
-@rc.claim(
+@plateau_claim(
     "B.flow-plateau-random",
     "With random dictionaries the plateau is the entropy of the answer given the relation",
-    source=SEQUENTIAL,
     latex=r"L_{plateau} = \frac1R\sum_rH(p(\cdot|r))",
     regime="random dictionaries; relations at least four times as fast as subjects",
     cells={"smoke": UNEVEN[:1], "standard": UNEVEN},
@@ -95,16 +94,13 @@ def between(points: Iterable[rc.Cell]) -> tuple[rc.Cell, ...]:
 THREE = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4))
 
 
-@rc.claim(
+@plateau_claim(
     "B.flow-hallucination",
     "On the plateau the model answers from the relation alone",
-    source=SEQUENTIAL,
     latex=r"\frac1{SR}\sum_{s,r}\left|\hat p(\cdot|s,r)-p(\cdot|r)\right|_{TV}\approx 0",
     regime="the geometric mean of the half times, which are a factor 2 or more apart; product "
     "dictionaries",
     cells={"smoke": between(THREE[1:2]), "standard": between(THREE)},
-    replicates=2,
-    looks=1,
     rule=rc.OneSided(upper=0.03, method=rc.Deterministic()),
     why="the remainder of the relations' loss, 0.01 to 0.02, is about the probability "
     "outside the block; the subjects' first growth adds as much; nothing is drawn",
@@ -120,5 +116,5 @@ def hallucination(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     over the relation's D answers in a product dictionary, whoever the subject is."""
     problem = task(cell, block)
     path = learning.flow(problem, shifted(problem), duration=cell["duration"], steps=400)
-    found = dict(vars(learning.distances(problem, end(path))))
+    found = learning.distances(problem, end(path))
     return {"value": found.pop("relation"), **found}

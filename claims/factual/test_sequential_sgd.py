@@ -9,17 +9,8 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.factual.sequential import (
-    RATE,
-    REFERENCE,
-    SMALL,
-    end,
-    half_time,
-    loss,
-    stage_loss,
-    stages_swapped,
-    task,
-)
+from claims.factual import sequential
+from claims.factual.sequential import RATE, REFERENCE, SMALL, end, half_time, stage_loss, task
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
@@ -53,7 +44,7 @@ def no_plateau(cell: rc.Cell) -> float:
     "B.sgd-loss-curve",
     "Minibatch SGD at the published sizes follows the flow: plateaus at log 32 and log 8",
     source=FOLLOWED,
-    predict=loss,
+    predict=sequential.loss,
     latex=r"L(\text{step}) = \log(1+(R-1)e^{-q_R(t)})+\log(1+(D-1)e^{-q_S(t)}),\quad "
     r"t=\eta\,\text{step}",
     regime="the published experiment: S = 16, R = 4, D = 8, 20 noise tokens, prompts of 32 tokens, "
@@ -68,7 +59,9 @@ def no_plateau(cell: rc.Cell) -> float:
     "by a thousandth, but a loss has no bound for bets",
     controls=(
         rc.Control("no-plateau", "both are learned at once, in the subject's time", no_plateau),
-        rc.Control("plateau-at-log-R", "subjects and relations change places", stages_swapped),
+        rc.Control(
+            "plateau-at-log-R", "subjects and relations change places", sequential.stages_swapped
+        ),
         rc.at("start-from-1e-4", "a start ten times as large", scale=1e-4),
     ),
     plot=STEPS,
@@ -133,8 +126,9 @@ def half_step(cell: rc.Cell) -> float:
 def observed_half_step(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The step of SGD at which half of the stage's loss is gone."""
     problem = task(cell, block)
-    start, run = problem.start(SMALL, SMALL), {"batch": BATCH, "steps": cell["steps"]}
-    losses = learning.sgd_losses(problem, start, block.rngs, rate=RATE, every=EVERY, **run)
+    start = problem.start(SMALL, SMALL)
+    path = learning.sgd(problem, start, block.rngs, rate=RATE, batch=BATCH, steps=cell["steps"])
+    losses = learning.losses_along(problem, start, path, every=EVERY)
     return EVERY * learning.half_step(getattr(losses, cell["stage"]))
 
 

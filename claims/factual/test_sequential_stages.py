@@ -11,32 +11,21 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
+from claims.factual import sequential
 from claims.factual.common import NAMES, Triple, shapes
-from claims.factual.sequential import (
-    FLOW_STEPS,
-    SEQUENTIAL,
-    SMALL,
-    STAGES,
-    end,
-    half_time,
-    loss,
-    shifted,
-    stage_times,
-    stages_swapped,
-    task,
-    timed,
-    whole_flow,
-)
+from claims.factual.sequential import SMALL, STAGES, end, shifted, task, timed, whole_flow
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
-flow_claim = partial(rc.claim, source=SEQUENTIAL, replicates=2, looks=1)
+flow_claim = partial(rc.claim, source=sequential.SEQUENTIAL, replicates=2, looks=1)
 
 
 def curve(sizes: Triple, *parts: float) -> tuple[rc.Cell, ...]:
     """These S, R, D at parts of the second stage's half time."""
     (cell,) = shapes(sizes)
-    return tuple(cell.replace(time=round(part * max(stage_times(cell)), 2)) for part in parts)
+    return tuple(
+        cell.replace(time=round(part * max(sequential.stage_times(cell)), 2)) for part in parts
+    )
 
 
 CURVE = curve((16, 4, 8), 0.2, 0.36, 0.385, 0.42, 0.6, 0.9, 1.0, 1.1)
@@ -45,14 +34,14 @@ REVERSED = curve((4, 24, 4), 0.3, 0.42, 0.47, 0.55, 0.75, 0.9, 1.0, 1.1)
 
 def steps_only(cell: rc.Cell) -> float:
     """A loss that falls at once at each half time."""
-    parts = zip((cell["relations"], cell["answers"]), stage_times(cell), strict=True)
+    parts = zip((cell["relations"], cell["answers"]), sequential.stage_times(cell), strict=True)
     return sum(math.log(choices) for choices, end in parts if end > cell["time"])
 
 
 @flow_claim(
     "B.flow-loss-curve",
     "The loss of the full flow is that of two equations solved in closed form",
-    predict=loss,
+    predict=sequential.loss,
     latex=r"L = \log(1+(R-1)e^{-q_R})+\log(1+(D-1)e^{-q_S}),\quad t=\frac1{2\lambda}\left["
     r"\mathrm{arsinh}\frac{2\sqrt c\,q}b+\frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]",
     regime="product dictionaries, a start of 1e-5; sizes at which relations come first, and sizes "
@@ -67,7 +56,7 @@ def steps_only(cell: rc.Cell) -> float:
             "values equal for all answers count in the conserved quantity",
             scale=lambda cell: SMALL * math.sqrt(1 + cell["answers"] * cell["relations"]),
         ),
-        rc.Control("swapped", "subjects and relations change places", stages_swapped),
+        rc.Control("swapped", "subjects and relations change places", sequential.stages_swapped),
         rc.Control("plateau-only", "a step at each half time", steps_only),
         rc.at("early", "a part in 12,000 of the time early", time=lambda c: c["time"] * (1 - 8e-5)),
     ),
@@ -94,7 +83,7 @@ def growth_only(cell: rc.Cell) -> float:
 @flow_claim(
     "B.flow-half-times",
     "When half of the relations' and of the subjects' loss is gone",
-    predict=half_time,
+    predict=sequential.half_time,
     latex=r"t_{1/2}=\frac1{2\lambda}\left[\mathrm{arsinh}\frac{2\sqrt c\,q_{1/2}}b+"
     r"\frac{\mathrm{Ei}(q_{1/2})-\log q_{1/2}-\gamma}K\right]",
     regime=theory.BOTH_STAGES.searched(largest=5e3, stage=STAGES),
@@ -114,7 +103,7 @@ def growth_only(cell: rc.Cell) -> float:
 def half_times(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Each stage takes 1/lambda times the logarithm of the start, plus a time to saturate."""
     path = getattr(whole_flow(cell, task(cell, block)), cell["stage"])
-    return learning.half_step(path) * cell.number("duration") / FLOW_STEPS
+    return learning.half_step(path) * cell.number("duration") / sequential.FLOW_STEPS
 
 
 TIME_RATIO = rc.on(theory.Sizes, theory.time_ratio)

@@ -7,14 +7,8 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.common import table
-from claims.lower_bound.common import (
-    MEDIAN,
-    SOURCE,
-    critical_rungs,
-    derived,
-    guessed,
-    mostly_guessed,
-)
+from claims.lower_bound import common
+from claims.lower_bound.common import MEDIAN, critical_rungs, derived, guessed, mostly_guessed
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import PANEL, exact_arithmetic, exact_bayes
 from theory.attention.problem import Problem
@@ -106,7 +100,7 @@ HALF_ACCURACY = critical_rungs(
 @rc.claim(
     "A.ceiling-factor",
     "The best estimator needs 2 to 3.3 times the information of the ceiling",
-    source=SOURCE,
+    source=common.SOURCE,
     latex=r"\sqrt{2}\le d_{1/2}\Big/\sqrt{\frac{2I_{1/2}}{\log(1+\rho)}}\le\sqrt{3.3}",
     predict=ALLOWED,
     regime="""V = 256 at N/(LV) of 1/4 and 4: noise and interference in turn the larger. The best

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 import recall_claims as rc
+from claims.common import table
 from claims.lower_bound.common import SOURCE, guessed
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import matched_filter as matched_filter_estimator
@@ -31,11 +32,7 @@ def searched(text: str) -> rc.Regime:
     )
 
 
-def sized(*sizes: tuple[int, int, int]) -> tuple[rc.Cell, ...]:
-    """Cells of V = 256 with these L, N and d."""
-    return tuple(rc.Cell(vocab_size=256, length=L, samples=N, dim=d) for L, N, d in sizes)
-
-
+sized = partial(table, "length samples dim", vocab_size=256)
 MATCHED = sized((8, 8192, 44), (8, 16384, 64), (32, 8192, 62), (64, 8192, 96), (128, 8192, 144))
 LINEAR = sized((8, 16384, 40), (8, 16384, 56), (32, 8192, 62), (64, 8192, 88), (128, 8192, 112))
 FINITE_SIZE = """Finite size: pilots under seeds of 1000 and above agree to 0.015 at V = 256;
@@ -109,11 +106,10 @@ def linear_mmse_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
 QUERIES = 2048
 """Tokens asked for at large vocabularies."""
 
-LARGE_VOCABULARIES = (
-    rc.Cell(vocab_size=1024, length=4, samples=16 * 1024, dim=128),
-    rc.Cell(vocab_size=4096, length=4, samples=16 * 4096, dim=256),
-    rc.Cell(vocab_size=16384, length=4, samples=16 * 16384, dim=512),
-    rc.Cell(vocab_size=131072, length=32, samples=8 * 131072, dim=4096),
+LARGE_VOCABULARIES = table(
+    "vocab_size length samples dim",
+    *((1024, 4, 16 * 1024, 128), (4096, 4, 16 * 4096, 256), (16384, 4, 16 * 16384, 512)),
+    (131072, 32, 8 * 131072, 4096),
 )
 
 

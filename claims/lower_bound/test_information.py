@@ -5,6 +5,7 @@ import math
 from torch import Tensor
 
 import recall_claims as rc
+from claims.common import table
 from claims.lower_bound.common import SOURCE, derived
 from simulation.attention import sampling
 from simulation.lower_bound import erasure_channel, gradient_channel
@@ -13,11 +14,9 @@ from theory.attention.problem import Problem
 from theory.lower_bound import ceiling
 from theory.lower_bound import gradient_channel as channel
 
-NEARLY_TIGHT = (
-    rc.Cell(vocab_size=5, length=24, samples=20, dim=2),
-    rc.Cell(vocab_size=5, length=48, samples=20, dim=3),
-    rc.Cell(vocab_size=6, length=64, samples=36, dim=3),
-    rc.Cell(vocab_size=6, length=192, samples=36, dim=4),
+NEARLY_TIGHT = table(
+    "vocab_size length samples dim",
+    *((5, 24, 20, 2), (5, 48, 20, 3), (6, 64, 36, 3), (6, 192, 36, 4)),
 )
 
 

@@ -130,7 +130,8 @@ def prediction(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Register a public function that returns a predicted number.
 
-    The function is left as it is, but for ``{error}`` in its docstring, which becomes the error.
+    The function is left as it is, but for its docstring: ``{error}`` there becomes the error, which
+    is told at its end where it stands nowhere.
 
     Args:
         latex: the formula.
@@ -146,8 +147,11 @@ def prediction(
 
     def register(function: Callable[P, R]) -> Callable[P, R]:
         key = (function.__module__, function.__name__)
-        if function.__doc__:
-            function.__doc__ = function.__doc__.replace("{error}", ", ".join(map(str, errors)))
+        doc = function.__doc__ or ""
+        if errors and "{error}" not in doc:
+            doc += "\n\n    Stated error: {error}."
+        told = "exact" if error == "exact" else ", ".join(map(str, errors))
+        function.__doc__ = doc.replace("{error}", told)
         _registered[key] = Prediction(*key, latex, source, provenance, function, errors, regime)
         return function
 

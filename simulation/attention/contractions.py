@@ -111,11 +111,7 @@ def inner_products(
         if not _sparse(table):
             return _gathered(table, readout, sequences)
         ends = sequences.counts.flatten().cumsum(0) * tokens.shape[1]
-        wanted = _csr(tokens.flatten(), ends, table.new_zeros(tokens.numel()), labels)
-        found: torch.Tensor = torch.sparse.sampled_addmm(
-            wanted, readout.flatten(0, 1), table.flatten(0, 1).mT
-        )
-        return found.values().view(tokens.shape)
+        return _sampled(table.flatten(0, 1), readout.flatten(0, 1), tokens, ends)
     products = table.new_empty(tokens.shape)
     for r, k in _tiles(table):
         tile = readout[r, k] @ table[r].mT
@@ -135,10 +131,7 @@ def row_products(table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) 
     ``table``: (n, d).  ``rows``: (B, d).  ``tokens``: (B, L) int64.
     """
     if len(table) > DENSE_RATIO[table.dtype] * tokens.shape[1] and _sparse(table):
-        ends = tokens.shape[1] * torch.arange(1, len(rows) + 1)
-        wanted = _csr(tokens.flatten(), ends, table.new_zeros(tokens.numel()), len(table))
-        found: torch.Tensor = torch.sparse.sampled_addmm(wanted, rows, table.mT)
-        return found.values().view(tokens.shape)
+        return _sampled(table, rows, tokens, tokens.shape[1] * torch.arange(1, len(rows) + 1))
     products = table.new_empty(tokens.shape)
     size = max(1, TILE_ELEMENTS[table.device.type] // len(table))
     for start in range(0, len(rows), size):
@@ -163,6 +156,16 @@ def _gathered(table: torch.Tensor, readout: torch.Tensor, sequences: Sequences) 
 
 def _sparse(table: torch.Tensor) -> bool:
     return SPARSE and table.device.type == "cpu"
+
+
+def _sampled(
+    table: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor, ends: torch.Tensor
+) -> torch.Tensor:
+    """Products of each row with the rows of a table that its tokens name; ``ends``: of its tokens,
+    one row's behind the other's."""
+    wanted = _csr(tokens.flatten(), ends, table.new_zeros(tokens.numel()), len(table))
+    found: torch.Tensor = torch.sparse.sampled_addmm(wanted, rows, table.mT)
+    return found.values().view(tokens.shape)
 
 
 def _csr(

@@ -16,15 +16,12 @@ class Outcome:
 
     ``accuracy``: a fresh sequence gets its label.  ``localisation``: attention finds its
     informative position.  ``recall``: a uniform token, attended at an informative position, gives
-    its label.  ``recall_localised``: the same given that a fresh sequence is localised; nan where
-    none is.  ``training_localisation``: share of the training sequences localised before step 3.
+    its label.
     """
 
     accuracy: torch.Tensor
     localisation: torch.Tensor
     recall: torch.Tensor
-    recall_localised: torch.Tensor
-    training_localisation: torch.Tensor
 
 
 def run(batch: Batch) -> Outcome:
@@ -38,14 +35,11 @@ def run(batch: Batch) -> Outcome:
     memory = three_steps.trained_memory(batch, attended)
     localised = localisation.by_token(scores, length=batch.length)
     correct = recall.correct(batch, memory)
-    hit = (localised * correct).mean(1)
     lucky = _lucky(batch, scores, decoding.predict(batch.u, memory, batch.z))
     return Outcome(
-        accuracy=hit + lucky,
+        accuracy=(localised * correct).mean(1) + lucky,
         localisation=localised.mean(1),
         recall=correct.to(localised.dtype).mean(1),
-        recall_localised=hit / localised.mean(1),
-        training_localisation=attended.informative.to(localised.dtype).mean(1),
     )
 
 

@@ -4,7 +4,7 @@ One replicate, every tensor materialised.  The parts are exposed one by one, so 
 replaced by a wrong one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -19,7 +19,7 @@ class Parts:
 
     ``labels``: (N, d), the output embedding u_k of each label.  ``centre``: (d,), the mean output
     embedding.  ``keys``, ``values``: (N, L, d).  ``informative``: (N, d), the value at the
-    informative position.
+    informative position.  ``query``: (d,).
     """
 
     labels: torch.Tensor
@@ -27,6 +27,7 @@ class Parts:
     keys: torch.Tensor
     values: torch.Tensor
     informative: torch.Tensor
+    query: torch.Tensor
 
     @property
     def targets(self) -> torch.Tensor:
@@ -49,6 +50,7 @@ def parts(batch: Batch, replicate: int) -> Parts:
         keys=keys,
         values=values,
         informative=values[rows, batch.positions[replicate]],
+        query=batch.query[replicate],
     )
 
 
@@ -70,8 +72,7 @@ def attention_step(
         \Sigma_i = \frac1L \sum_j \kappa_{ij} (v_{ij} - \bar h_i)^\top
 
     ``query``: (d,).  ``gram``: (N, N), g.  ``keys``, ``deviations``: (N, L, d), the deviations of
-    values from their
-    mean.  ``means``: (N, d).
+    values from their mean.  ``means``: (N, d).
     """
     samples, length, _ = keys.shape
     covariances = keys.mT @ deviations / length
@@ -80,12 +81,14 @@ def attention_step(
 
 
 def relative_errors(
-    truths: Sequence[torch.Tensor], formulas: Sequence[Mapping[str, torch.Tensor]]
+    batch: Batch,
+    truth: Callable[[Batch, int], torch.Tensor],
+    formulas: Callable[[Parts], Mapping[str, torch.Tensor]],
 ) -> dict[str, torch.Tensor]:
     """For each named formula its relative distance to the truth, replicate by replicate: (R,)."""
-    return {
-        name: torch.stack(
-            [(f[name] - t).norm() / t.norm() for t, f in zip(truths, formulas, strict=True)]
-        )
-        for name in formulas[0]
-    }
+    errors: dict[str, list[torch.Tensor]] = {}
+    for r in range(batch.replicates):
+        true = truth(batch, r)
+        for name, told in formulas(parts(batch, r)).items():
+            errors.setdefault(name, []).append((told - true).norm() / true.norm())
+    return {name: torch.stack(each) for name, each in errors.items()}

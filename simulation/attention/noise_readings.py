@@ -48,17 +48,17 @@ class Readings:
     @classmethod
     def of(cls, batch: Batch, which: slice) -> "Readings":
         """The readings of some replicates of a batch."""
-        z, tokens = batch.z[which], batch.tokens[which]
-        owner = tokens.gather(2, batch.positions[which][..., None])[..., 0]
-        label = batch.permutation[which][..., None].expand_as(z)
+        batch = batch[which]
+        z, owner = batch.z, batch.informative
+        label = batch.permutation[..., None].expand_as(z)
         shares = z.new_zeros(z.shape[:2]).scatter_add_(
             1, owner, torch.ones_like(owner, dtype=z.dtype)
         )
         return cls(
             z=z,
-            out=(batch.u[which] - batch.u[which].mean(1, keepdim=True)).gather(1, label),
-            trigger=batch.trigger[which],
-            tokens=tokens.flatten(1),
+            out=(batch.u - batch.u.mean(1, keepdim=True)).gather(1, label),
+            trigger=batch.trigger,
+            tokens=batch.tokens.flatten(1),
             owner=owner,
             shares=shares / batch.samples,
             trigger_in_values=batch.trigger_in_values,

@@ -4,6 +4,7 @@ One replicate, plain model code, every tensor materialised: slow, memory-hungry 
 against the definition of the model (paper A, A6 and A7).  The closed form is tested against it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -14,10 +15,11 @@ from simulation.attention.sampling import Batch
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """Parameters along the three steps, each (d, d).
+    """Parameters along the three steps.
 
-    ``first_value``: V after step 1.  ``attention``: W_KQ after step 2; the score of a key is
-    ``key . attention query``.  ``value``: V after step 3.
+    ``first_value``: V after step 1, (d, d), or (d, m) with a random layer.  ``attention``: W_KQ
+    after step 2, (d, d); the score of a key is ``key . attention query``.  ``value``: V after
+    step 3.
     """
 
     first_value: torch.Tensor
@@ -49,16 +51,34 @@ def logits(
 
 
 def train(batch: Batch, *, eta: float, gamma: float, replicate: int = 0) -> Trained:
-    """Three gradient steps from zero on one replicate of ``batch``.
+    """The `three_steps` on one replicate of ``batch``."""
+    zero = batch.z.new_zeros(batch.dim, batch.dim)
+    return three_steps(
+        lambda *weights: _loss(batch, replicate, *weights), zero, zero, eta=eta, gamma=gamma
+    )
+
+
+def three_steps(
+    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    value: torch.Tensor,
+    attention: torch.Tensor,
+    *,
+    eta: float,
+    gamma: float,
+) -> Trained:
+    """Three gradient steps on a loss of the value and the attention matrix.
 
     Step sizes: eta for the first value step, gamma for the attention step and the last value step.
     """
-    first_value = -eta * value_gradient(batch, replicate)
-    attention = torch.zeros_like(first_value).requires_grad_()
-    loss = _loss(batch, replicate, first_value, attention)
-    attention = -gamma * torch.autograd.grad(loss, attention)[0]
-    value = first_value - gamma * value_gradient(batch, replicate, first_value, attention)
-    return Trained(first_value=first_value, attention=attention, value=value)
+
+    def step(of: int, *weights: torch.Tensor) -> torch.Tensor:
+        leaves = [matrix.detach().clone().requires_grad_() for matrix in weights]
+        return -torch.autograd.grad(loss(*leaves), leaves[of])[0]
+
+    first_value = value + eta * step(0, value, attention)
+    attended = attention + gamma * step(1, first_value, attention)
+    last_value = first_value + gamma * step(0, first_value, attended)
+    return Trained(first_value=first_value, attention=attended, value=last_value)
 
 
 def attention_response(batch: Batch, replicate: int = 0) -> torch.Tensor:
@@ -76,20 +96,11 @@ def attention_response(batch: Batch, replicate: int = 0) -> torch.Tensor:
     return response
 
 
-def value_gradient(
-    batch: Batch,
-    replicate: int = 0,
-    value: torch.Tensor | None = None,
-    attention: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """The gradient of the mean cross-entropy in the value matrix: (d, d).
-
-    ``value``, ``attention``: (d, d), where to take it; zero, the initialisation, by default.
-    """
+def value_gradient(batch: Batch, replicate: int = 0) -> torch.Tensor:
+    """The gradient of the mean cross-entropy in the value matrix at initialisation: (d, d)."""
     zero = batch.z.new_zeros(batch.dim, batch.dim)
-    value = (zero if value is None else value).clone().requires_grad_()
-    loss = _loss(batch, replicate, value, zero if attention is None else attention)
-    return torch.autograd.grad(loss, value)[0]
+    value = zero.clone().requires_grad_()
+    return torch.autograd.grad(_loss(batch, replicate, value, zero), value)[0]
 
 
 def _loss(

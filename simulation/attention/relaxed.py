@@ -5,7 +5,7 @@ fresh sequences of the same law. Sizes and generators are those of `sampling.dra
 in the keys only.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -42,19 +42,14 @@ def zipf(batch: Batch, rngs: Rngs, *, power: float) -> torch.Tensor:
     """Share localised where token ranks have probability proportional to rank^-power, in training
     and in testing, at informative and other positions alike."""
 
+    weights = np.arange(1, batch.vocab_size + 1) ** -power
+    law = weights / weights.sum()
+
     def draws(samples: int) -> Batch:
-        weights = np.arange(1, batch.vocab_size + 1) ** -power
-        law = weights / weights.sum()
         size = (samples, batch.length)
-        tokens = torch.from_numpy(
-            np.stack([rng.choice(batch.vocab_size, size=size, p=law) for rng in rngs])
-        ).to(batch.tokens.device)
-        positions = torch.from_numpy(
-            np.stack([rng.integers(batch.length, size=samples) for rng in rngs])
-        ).to(tokens.device)
-        informative = tokens.gather(2, positions[..., None])[..., 0]
-        labels = batch.permutation.gather(1, informative)
-        return replace(batch, tokens=tokens, positions=positions, labels=labels)
+        tokens = [rng.choice(batch.vocab_size, size=size, p=law) for rng in rngs]
+        positions = [rng.integers(batch.length, size=samples) for rng in rngs]
+        return sampling.with_sequences(batch, np.stack(tokens), np.stack(positions))
 
     return _found(draws(FRESH), three_steps.token_scores(draws(batch.samples)))
 
@@ -87,11 +82,7 @@ def trained(batch: Batch, rngs: Rngs, *, optimiser: str, steps: int, rate: float
     training and hard in testing.
     """
     head = _Head(batch)
-    kinds: dict[str, Callable[..., torch.optim.Optimizer]] = {
-        "SGD": torch.optim.SGD,
-        "Adam": torch.optim.Adam,
-    }
-    descent = kinds[optimiser]([head.value, head.direction], lr=rate)
+    descent = getattr(torch.optim, optimiser)([head.value, head.direction], lr=rate)
     for _ in range(steps):
         descent.zero_grad()
         torch.autograd.backward(_loss(batch, [head]))

@@ -1,15 +1,13 @@
 """Training batches of the retrieval task, one independent draw per replicate.
 
-Embedding laws: ``"sphere"``, uniform unit vectors; ``"gaussian"``, N(0, I/d) vectors;
-``"orthonormal"``, orthonormal vectors.
-
 A sequence holds ``length`` tokens; the trigger embedding marks one position; the label is a fixed
-permutation of the token at that position (paper A, statements A1, A2 and A6).  Keys and values are
+permutation of the token at that position (paper A, statements A1, A2 and A6).  Embeddings have one
+of the laws of `simulation.embeddings`.  Keys and values are
 ``z[x_j] + 1{j = position} trigger``, the value only where ``trigger_in_values`` is set.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -83,6 +81,11 @@ class Batch(Vocabulary):
     def length(self) -> int:
         return self.tokens.shape[2]
 
+    @property
+    def informative(self) -> torch.Tensor:
+        """(R, N): the token at the informative position of each sequence."""
+        return self.tokens.gather(2, self.positions[..., None])[..., 0]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Facts(Vocabulary):
@@ -122,16 +125,13 @@ def draw(
     under ``"orthonormal"``, or ``samples`` not a multiple of ``vocab_size`` under ``balanced``.
     """
     _check_sizes(vocab_size=vocab_size, length=length, samples=samples)
-    vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings, dtype)
+    vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings, device, dtype)
     positions, tokens = _draw_sequences(rngs, vocab_size, length, samples)
     if balanced:
         informative = np.repeat(np.arange(vocab_size), _per_token(samples, vocab_size))
         np.put_along_axis(tokens, positions[..., None], informative[:, None], axis=2)
-    return Batch(
-        **_moved(vocabulary, device),
-        **_sequences(vocabulary["permutation"].numpy(), tokens, positions, device),
-        trigger_in_values=trigger_in_values,
-    )
+    known = Vocabulary(**vocabulary, trigger_in_values=trigger_in_values)
+    return with_sequences(known, tokens, positions)
 
 
 def fresh(batch: Batch, rngs: Sequence[np.random.Generator], *, samples: int) -> Batch:
@@ -145,8 +145,7 @@ def fresh(batch: Batch, rngs: Sequence[np.random.Generator], *, samples: int) ->
             f"{len(rngs)} generators for {batch.replicates} replicates: pass one per replicate"
         )
     positions, tokens = _draw_sequences(rngs, batch.vocab_size, batch.length, samples)
-    permutation = batch.permutation.cpu().numpy()
-    return replace(batch, **_sequences(permutation, tokens, positions, batch.z.device))
+    return with_sequences(batch, tokens, positions)
 
 
 def draw_facts(
@@ -166,21 +165,14 @@ def draw_facts(
     All that a memory trained at perfect localisation depends on.  Errors as in :func:`draw`.
     """
     _check_sizes(vocab_size=vocab_size, samples=samples)
-    vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings, dtype)
+    vocabulary = _draw_vocabulary(rngs, vocab_size, dim, embeddings, device, dtype)
     if balanced:
         counts = np.full((len(rngs), vocab_size), _per_token(samples, vocab_size))
     else:
         uniform = np.full(vocab_size, 1 / vocab_size)
         counts = np.stack([rng.multinomial(samples, uniform) for rng in rngs])
-    return Facts(
-        **_moved(vocabulary, device),
-        counts=torch.from_numpy(counts).to(device=device, dtype=dtype),
-        trigger_in_values=trigger_in_values,
-    )
-
-
-def _moved(vocabulary: dict[str, torch.Tensor], device: str | torch.device) -> dict[str, Any]:
-    return {name: tensor.to(device) for name, tensor in vocabulary.items()}
+    shown = torch.from_numpy(counts).to(device=device, dtype=dtype)
+    return Facts(**vocabulary, counts=shown, trigger_in_values=trigger_in_values)
 
 
 def _draw_vocabulary(
@@ -188,8 +180,9 @@ def _draw_vocabulary(
     vocab_size: int,
     dim: int,
     embeddings: str,
+    device: str | torch.device,
     dtype: torch.dtype,
-) -> dict[str, torch.Tensor]:
+) -> dict[str, Any]:
     _check_sizes(dim=dim)
     if not rngs:
         raise ValueError("no generator given: pass one numpy Generator per replicate")
@@ -210,14 +203,10 @@ def _draw_vocabulary(
         embed(rng, outputs[index], embeddings)
         permutation[index] = rng.permutation(vocab_size)
     special[:, 1] /= np.linalg.norm(special[:, 1], axis=1, keepdims=True)
-    trigger, query = torch.from_numpy(special).to(dtype).unbind(1)
-    return {
-        "z": z,
-        "u": u,
-        "trigger": trigger.contiguous(),
-        "query": query.contiguous(),
-        "permutation": torch.from_numpy(permutation),
-    }
+    trigger, query = (part.contiguous() for part in torch.from_numpy(special).to(dtype).unbind(1))
+    drawn = {"z": z, "u": u, "trigger": trigger, "query": query}
+    drawn["permutation"] = torch.from_numpy(permutation)
+    return {name: tensor.to(device) for name, tensor in drawn.items()}
 
 
 def _draw_sequences(
@@ -232,13 +221,12 @@ def _draw_sequences(
     return positions, tokens
 
 
-def _sequences(
-    permutation: Array, tokens: Array, positions: Array, device: str | torch.device
-) -> dict[str, Any]:
-    informative = np.take_along_axis(tokens, positions[..., None], axis=2)[..., 0]
-    labels = np.take_along_axis(permutation, informative, axis=1)
-    arrays = {"tokens": tokens, "positions": positions, "labels": labels}
-    return {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+def with_sequences(vocabulary: Vocabulary, tokens: Array, positions: Array) -> Batch:
+    """A batch of these tokens (R, N, L) and informative positions (R, N) over a vocabulary."""
+    known = {field.name: getattr(vocabulary, field.name) for field in fields(Vocabulary)}
+    words, places = (torch.from_numpy(a).to(vocabulary.z.device) for a in (tokens, positions))
+    labels = vocabulary.permutation.gather(1, words.gather(2, places[..., None])[..., 0])
+    return Batch(**known, tokens=words, positions=places, labels=labels)
 
 
 def _check_sizes(**sizes: int) -> None:

@@ -61,8 +61,7 @@ ACTIVATIONS: dict[str, Activation] = {
 def activation(name: str) -> Activation:
     """The activation of this name.
 
-    Raises:
-        ValueError: there is none; the message lists those there are.
+    Raises ValueError: there is none; the message lists those there are.
     """
     if name not in ACTIVATIONS:
         raise ValueError(f"unknown activation {name!r}: give one of {', '.join(ACTIVATIONS)}")

@@ -8,7 +8,7 @@ import math
 import torch
 from torch.nn.functional import cross_entropy
 
-from simulation.attention.oracle import Trained
+from simulation.attention import oracle
 from simulation.attention.sampling import Batch
 from simulation.attention_mlp.activations import activation
 from simulation.attention_mlp.three_steps import Layer
@@ -27,13 +27,7 @@ def logits(
 
     ``centred`` adds the logarithms of the label frequencies, -infinity for labels never seen.
     """
-    embedded = batch.z[replicate][batch.tokens[replicate]]
-    informative = torch.zeros_like(embedded[..., :1])
-    informative.scatter_(1, batch.positions[replicate][:, None, None], 1.0)
-    marked = embedded + informative * batch.trigger[replicate]
-    values = marked if batch.trigger_in_values else embedded
-    weights = torch.softmax(marked @ (attention @ batch.query[replicate]), dim=1)
-    attended = (weights[:, None] @ values)[:, 0]
+    attended = oracle.attended_values(batch, replicate, attention)
     hidden = activation(layer.activation).value(attended @ layer.weights[replicate].T)
     outputs = hidden @ value.T @ batch.u[replicate].T / math.sqrt(layer.width)
     if centred:
@@ -50,24 +44,12 @@ def train(
     gamma: float,
     replicate: int = 0,
     centred: bool = False,
-) -> Trained:
-    """Three gradient steps from zero; ``first_value`` and ``value`` are (d, m).
+) -> oracle.Trained:
+    """The `oracle.three_steps` from zero."""
 
-    Step sizes: eta for the first value step, gamma for the attention step and the last value step.
-    """
-
-    def gradients(
-        value: torch.Tensor, attention: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        value, attention = value.clone().requires_grad_(), attention.clone().requires_grad_()
+    def loss(value: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
         outputs = logits(batch, layer, replicate, value, attention, centred=centred)
-        loss = cross_entropy(outputs, batch.labels[replicate])
-        by_value, by_attention = torch.autograd.grad(loss, (value, attention))
-        return by_value, by_attention
+        return cross_entropy(outputs, batch.labels[replicate])
 
-    no_value = batch.z.new_zeros(batch.dim, layer.width)
-    no_attention = batch.z.new_zeros(batch.dim, batch.dim)
-    first_value = -eta * gradients(no_value, no_attention)[0]
-    attention = -gamma * gradients(first_value, no_attention)[1]
-    last = gradients(first_value, attention)[0]
-    return Trained(first_value=first_value, attention=attention, value=first_value - gamma * last)
+    value, attention = (batch.z.new_zeros(batch.dim, size) for size in (layer.width, batch.dim))
+    return oracle.three_steps(loss, value, attention, eta=eta, gamma=gamma)

@@ -5,12 +5,12 @@ seen ones only, a narrow layer by one that is `WIDER` times as wide, the mean em
 subtracting it. What then remains is charged to the next cause.
 """
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import torch
 
 from simulation.attention import localisation
-from simulation.attention.sampling import Batch, Facts
+from simulation.attention.sampling import Batch, Facts, Vocabulary
 from simulation.attention_mlp import three_steps as mlp
 from simulation.attention_mlp.three_steps import Layer
 
@@ -29,16 +29,10 @@ def losses(
     ``mean bias``: those that it localises once the embeddings are centred on their mean.
     ``gradient noise``: those that it does not localise even then.
     """
-    counts = _counts(batch)
-    facts = Facts(
-        z=batch.z,
-        u=batch.u,
-        trigger=batch.trigger,
-        query=batch.query,
-        permutation=batch.permutation,
-        trigger_in_values=batch.trigger_in_values,
-        counts=counts,
-    )
+    one = torch.ones_like(batch.informative, dtype=batch.z.dtype)
+    counts = batch.z.new_zeros(batch.permutation.shape).scatter_add_(1, batch.informative, one)
+    known = {field.name: getattr(batch, field.name) for field in fields(Vocabulary)}
+    facts = Facts(**known, counts=counts)
     seen = (counts > 0).to(counts.dtype)
 
     def recalled(layer: Layer) -> torch.Tensor:
@@ -59,10 +53,3 @@ def losses(
         "mean bias": found_unbiased - found_wide,
         "gradient noise": 1 - found_unbiased,
     }
-
-
-def _counts(batch: Batch) -> torch.Tensor:
-    """How often each token is the informative one: (R, V)."""
-    informative = batch.tokens.gather(2, batch.positions[..., None])[..., 0]
-    counts = batch.z.new_zeros(batch.permutation.shape)
-    return counts.scatter_add_(1, informative, torch.ones_like(informative, dtype=counts.dtype))

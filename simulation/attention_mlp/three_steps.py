@@ -58,8 +58,7 @@ def draw_layer(
 ) -> Layer:
     """Draw one layer from each generator, on the CPU in float64.
 
-    Raises:
-        ValueError: ``width`` is below 1.
+    Raises ValueError: ``width`` is below 1.
     """
     if width < 1:
         raise ValueError(f"width is {width}: give at least 1")
@@ -100,12 +99,8 @@ def token_scores(batch: Batch, layer: Layer, *, centred: bool = False) -> Scores
     Memory O(N (L + d) + V (d + m)) and one tile.
     """
     parts = [_one(batch, layer.of(r), r, centred) for r in range(batch.replicates)]
-    return Scores(
-        direction=torch.stack([part.direction for part in parts]),
-        theta=torch.stack([part.theta for part in parts]),
-        trigger=torch.stack([part.trigger for part in parts]),
-        rounding=torch.stack([part.rounding for part in parts]),
-    )
+    names = vars(parts[0])
+    return Scores(**{name: torch.stack([vars(part)[name] for part in parts]) for name in names})
 
 
 def value_memory(batch: Batch, layer: Layer, *, centred: bool = False) -> torch.Tensor:

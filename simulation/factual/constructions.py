@@ -110,14 +110,10 @@ def attention_only(
     relation r the least with logit 1 at the D answers of its block; their sum has logit 2 at the
     answer alone.  A head holds ``head_dim`` tokens, so that H d_h = S + R.
 
-    Args:
-        facts: what to store.
-        head_dim: d_h, tokens of a group; must divide S and R.
-        margin: tau, score of EOS relative to the group's tokens.
-        scale: beta, score of the group's tokens.
+    ``head_dim``: d_h, tokens of a group.  ``scale``: beta, their score.  ``margin``: tau, the score
+    of EOS relative to that.
 
-    Raises:
-        ValueError: ``head_dim`` does not divide S and R, or d is too small for a dual basis.
+    Raises ValueError: ``head_dim`` does not divide S and R, or d is too small for a dual basis.
 
     >>> from simulation.factual.task import draw, prompts
     >>> rng = np.random.default_rng(0)
@@ -129,28 +125,18 @@ def attention_only(
     >>> answered_share(logits, facts)
     1.0
     """
-    codes = torch.cat([_least(facts.outputs[facts.answers]), _blocks(facts)])
-    return _heads(facts, codes, head_dim, margin=margin, scale=scale)
+    blocks = facts.outputs.view(facts.relations, facts.answers_each, facts.dim)
+    # The least vector with product 1 with each of some rows is the sum of their duals.
+    codes = [_duals(rows).sum(-2) for rows in (facts.outputs[facts.answers], blocks)]
+    return _heads(facts, torch.cat(codes), head_dim, margin=margin, scale=scale)
 
 
 def attention_mlp(
-    rng: np.random.Generator,
-    facts: Facts,
-    *,
-    head_dim: int,
-    width: int,
-    margin: float = MARGIN,
-    scale: float = SCALE,
+    rng: np.random.Generator, facts: Facts, *, head_dim: int, width: int
 ) -> tuple[Attention, Mlp]:
     """Heads whose codes only name subject and relation; the MLP stores the facts.
 
-    Args:
-        rng: draws codes and features.
-        facts: what to store.
-        head_dim: d_h, tokens of a group; must divide S and R.
-        width: hidden units m.
-        margin: as in `attention_only`.
-        scale: as in `attention_only`.
+    ``head_dim``, and errors: as for `attention_only`.  ``width``: hidden units m.
 
     >>> from simulation.factual.task import draw, prompts
     >>> rng = np.random.default_rng(0)
@@ -161,36 +147,21 @@ def attention_mlp(
     1.0
     """
     codes = _like(unit_vectors(rng, facts.subjects + facts.relations, facts.dim), facts)
-    attention = _heads(facts, codes, head_dim, margin=margin, scale=scale)
+    attention = _heads(facts, codes, head_dim)
     return attention, hebbian_mlp(rng, facts, codes, width=width)
 
 
 def compressed_values(
-    rng: np.random.Generator,
-    facts: Facts,
-    *,
-    group: int,
-    head_dim: int,
-    width: int,
-    margin: float = MARGIN,
-    scale: float = SCALE,
+    rng: np.random.Generator, facts: Facts, *, group: int, head_dim: int, width: int
 ) -> tuple[Attention, Mlp]:
     """Fewer value dimensions than tokens: heads of dimension d_h for groups of more tokens.
 
     A group's tokens get random unit codes in d_h dimensions, which the output matrices carry to
     orthogonal subspaces; the MLP tells the codes apart although they overlap.
 
-    Args:
-        rng: draws codes and features.
-        facts: what to store.
-        group: tokens of a group; must divide S and R.
-        head_dim: d_h.
-        width: hidden units m.
-        margin: as in `attention_only`.
-        scale: as in `attention_only`.
+    ``group``: tokens of a group; must divide S and R.  ``head_dim``: d_h.  ``width``: m.
 
-    Raises:
-        ValueError: the H d_h output directions do not fit into d dimensions.
+    Raises ValueError: the H d_h output directions do not fit into d dimensions.
 
     >>> from simulation.factual.task import draw, prompts
     >>> rng = np.random.default_rng(0)
@@ -202,7 +173,7 @@ def compressed_values(
     >>> answered_share(mlp(inputs) @ facts.outputs.T, facts)
     1.0
     """
-    duals, key = _keys(facts, group, margin)
+    duals, key = _keys(facts, group)
     heads = len(duals)
     if heads * head_dim > facts.dim:
         raise ValueError(
@@ -214,7 +185,7 @@ def compressed_values(
     output = output.view(facts.dim, heads, head_dim).permute(1, 0, 2)
     value = torch.einsum("hzk,hzd->hkd", small, duals[:, :group])
     codes = torch.einsum("hdk,hzk->hzd", output, small).reshape(-1, facts.dim)
-    attention = _assemble(facts, key, value, output, scale)
+    attention = _assemble(facts, key, value, output)
     return attention, hebbian_mlp(rng, facts, codes, width=width)
 
 
@@ -222,15 +193,9 @@ def hebbian_mlp(rng: np.random.Generator, facts: Facts, codes: torch.Tensor, *, 
     """An MLP that maps the sum of a subject's and a relation's code to the fact's answer.
 
     Random cosine features, and outer weights that are the plain sum of features times answers.
+    ``codes``: (S + R, d).  ``width``: hidden units m.
 
-    Args:
-        rng: draws the features.
-        facts: what to store.
-        codes: (S + R, d).
-        width: hidden units m.
-
-    Raises:
-        ValueError: no hidden units.
+    Raises ValueError for no hidden units.
     """
     if width < 1:
         raise ValueError(f"width is {width}: give at least 1")
@@ -257,16 +222,6 @@ def _like(array: np.ndarray, facts: Facts) -> torch.Tensor:
     return torch.from_numpy(array).to(facts.tokens)
 
 
-def _blocks(facts: Facts) -> torch.Tensor:
-    """(R, d) codes of the relations: logit 1 on the relation's own block of answers."""
-    return _least(facts.outputs.view(facts.relations, facts.answers_each, facts.dim))
-
-
-def _least(rows: torch.Tensor) -> torch.Tensor:
-    """(..., d): the least vector whose product with each of the (..., n, d) rows is 1."""
-    return _duals(rows).sum(-2)
-
-
 def _duals(rows: torch.Tensor) -> torch.Tensor:
     """The dual basis of the (..., n, d) rows in their span."""
     if rows.shape[-2] > rows.shape[-1]:
@@ -277,7 +232,7 @@ def _duals(rows: torch.Tensor) -> torch.Tensor:
     return duals
 
 
-def _keys(facts: Facts, group: int, margin: float) -> tuple[torch.Tensor, torch.Tensor]:
+def _keys(facts: Facts, group: int, margin: float = MARGIN) -> tuple[torch.Tensor, torch.Tensor]:
     """Dual bases (H, group + 1, d) of the groups with EOS last, and key vectors (H, d)."""
     if facts.subjects % group or facts.relations % group:
         raise ValueError(
@@ -291,7 +246,12 @@ def _keys(facts: Facts, group: int, margin: float) -> tuple[torch.Tensor, torch.
 
 
 def _heads(
-    facts: Facts, codes: torch.Tensor, head_dim: int, *, margin: float, scale: float
+    facts: Facts,
+    codes: torch.Tensor,
+    head_dim: int,
+    *,
+    margin: float = MARGIN,
+    scale: float = SCALE,
 ) -> Attention:
     """One value dimension per token of a group."""
     duals, key = _keys(facts, head_dim, margin)
@@ -300,7 +260,7 @@ def _heads(
 
 
 def _assemble(
-    facts: Facts, key: torch.Tensor, value: torch.Tensor, output: torch.Tensor, scale: float
+    facts: Facts, key: torch.Tensor, value: torch.Tensor, output: torch.Tensor, scale: float = SCALE
 ) -> Attention:
     """Keys of rank one: all scores come from the first of the d_h dimensions."""
     query, keys = torch.zeros_like(value), torch.zeros_like(value)

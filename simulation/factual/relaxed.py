@@ -161,16 +161,12 @@ def descended(
         decay: weight decay, per unit of the rate.
         frequencies: of the pairs, (S R,); equal if None. The losses have the same.
 
-    Raises:
-        ValueError: the optimiser is unknown.
+    Raises ValueError: the optimiser is unknown.
     """
     if optimiser not in ("gradient", "adam"):
         raise ValueError(f"no optimiser {optimiser!r}: take gradient or adam")
-    names, shapes = list(parts), [tensor.shape for tensor in parts.values()]
-    sizes = [math.prod(shape[1:]) for shape in shapes]
-    flat = torch.cat([tensor.flatten(1) for tensor in parts.values()], 1)
-    mean, square = torch.zeros_like(flat), torch.zeros_like(flat)
-    each = torch.cat([_share_of_noise(task, name, part) for name, part in parts.items()], 1)
+    shares = {name: _share_of_noise(task, name, part) for name, part in parts.items()}
+    means, squares = ({n: torch.zeros_like(part) for n, part in parts.items()} for _ in range(2))
     copies = counts.shape[1] // (task.subjects * task.relations)
     target = task.target.flatten(1, 2).repeat_interleave(copies, 1)
     weights = task.target.new_full((target.shape[1],), 1 / target.shape[1])
@@ -179,12 +175,8 @@ def descended(
     blocks = torch.arange(target.shape[1]).to(target.device) // copies % task.relations
     path: list[Losses] = []
     for step in range(most + 1):
-        leaf = flat.detach().requires_grad_()
-        rows = torch.split_with_sizes(leaf, sizes, 1)
-        found = {
-            name: row.view(shape) for name, row, shape in zip(names, rows, shapes, strict=True)
-        }
-        logs = model(found, counts).log_softmax(2)
+        parts = {name: part.detach().requires_grad_() for name, part in parts.items()}
+        logs = model(parts, counts).log_softmax(2)
         total = -((target * logs).sum(2) * weights).sum(1)
         with torch.no_grad():
             in_block = logs.view(*logs.shape[:2], task.relations, -1).logsumexp(3)
@@ -194,20 +186,21 @@ def descended(
         path.append(Losses(relation=relation, subject=now - relation))
         if step == most or bool((now < until).all()):
             break
-        (gradient,) = torch.autograd.grad(total.sum(), leaf)
-        flat = flat * (1 - rate * decay)
-        if optimiser == "adam":
-            adam(flat, gradient, mean, square, step + 1, rate)
-        else:
-            flat = flat - rate * each * gradient
+        gradients = torch.autograd.grad(total.sum(), [*parts.values()])
+        for (name, part), gradient in zip(parts.items(), gradients, strict=True):
+            parts[name] = part.detach() * (1 - rate * decay)
+            if optimiser == "adam":
+                adam(parts[name], gradient, means[name], squares[name], step + 1, rate)
+            else:
+                parts[name] -= rate * shares[name] * gradient
     return stacked(path)
 
 
 def _share_of_noise(task: FactPrompts, name: str, part: Tensor) -> Tensor:
-    """1/N_0 where a part belongs to the row of noise tokens, else 1; flat, for one replicate."""
+    """1/N_0 where a part belongs to the row of noise tokens, else 1; for one replicate."""
     share = torch.ones_like(part[:1])
     if part.shape[1] == task.subjects + task.relations + 2:
         share[:, -1] /= task.noise
     if name == "keys":
         share[:, :, -1] /= task.noise
-    return share.flatten(1)
+    return share

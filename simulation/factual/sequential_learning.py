@@ -150,33 +150,17 @@ class FactPrompts:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Distances:
-    """Mean total-variation distance, (B,), of the model's prediction from that of one who knows ...
-
-    ``relation``: the relation alone.  ``subject``: the subject alone.  ``nothing``: only how often
-    each answer occurs.  ``fact``: the answer.
-    """
-
-    relation: torch.Tensor
-    subject: torch.Tensor
-    nothing: torch.Tensor
-    fact: torch.Tensor
-
-
-def distances(task: FactPrompts, weights: Weights) -> Distances:
-    """How far the prediction is from what each part of the prompt alone would tell."""
+def distances(task: FactPrompts, weights: Weights) -> dict[str, torch.Tensor]:
+    """Mean total-variation distances, (B,), of the model's prediction from what is known to one
+    who has the "relation" alone, the "subject" alone, "nothing", or the "fact"."""
     predicted, target = task.logits(weights).softmax(3), task.target
-
-    def to(known: torch.Tensor) -> torch.Tensor:
-        return (predicted - known).abs().sum(3).mean((1, 2)) / 2
-
-    return Distances(
-        relation=to(target.mean(1, keepdim=True)),
-        subject=to(target.mean(2, keepdim=True)),
-        nothing=to(target.mean((1, 2), keepdim=True)),
-        fact=to(target),
-    )
+    known = {
+        "relation": target.mean(1, keepdim=True),
+        "subject": target.mean(2, keepdim=True),
+        "nothing": target.mean((1, 2), keepdim=True),  # but how often each answer occurs
+        "fact": target,
+    }
+    return {name: (predicted - told).abs().sum(3).mean((1, 2)) / 2 for name, told in known.items()}
 
 
 def growth_rates(before: Weights, after: Weights, duration: float) -> torch.Tensor:
@@ -200,35 +184,18 @@ def flow(task: FactPrompts, weights: Weights, *, duration: float, steps: int) ->
         yield weights
 
 
-def flow_losses(task: FactPrompts, weights: Weights, *, duration: float, steps: int) -> Losses:
-    """The losses along the flow, from start to end, (steps + 1, B)."""
-    path = flow(task, weights, duration=duration, steps=steps)
-    return stacked(map(task.losses, itertools.chain([weights], path)))
-
-
-def sgd_losses(
-    task: FactPrompts,
-    weights: Weights,
-    rngs: Sequence[np.random.Generator],
-    *,
-    rate: float,
-    batch: int,
-    steps: int,
-    every: int,
+def losses_along(
+    task: FactPrompts, start: Weights, path: Iterable[Weights], *, every: int = 1
 ) -> Losses:
-    """The losses along SGD at step 0 and at every ``every``-th step."""
-    path = sgd(task, weights, rngs, rate=rate, batch=batch, steps=steps)
-    looks = itertools.islice(itertools.chain([weights], path), 0, None, every)
+    """The losses at the start of a path and at every ``every``-th step, (looks, B)."""
+    looks = itertools.islice(itertools.chain([start], path), 0, None, every)
     return stacked(map(task.losses, looks))
 
 
 def stacked(path: Iterable[Losses]) -> Losses:
     """The losses of all points of a path, one row a point."""
-    losses = list(path)
-    return Losses(
-        relation=torch.stack([point.relation for point in losses]),
-        subject=torch.stack([point.subject for point in losses]),
-    )
+    relation, subject = zip(*((point.relation, point.subject) for point in path), strict=True)
+    return Losses(relation=torch.stack(relation), subject=torch.stack(subject))
 
 
 def sgd(

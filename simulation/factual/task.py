@@ -61,18 +61,10 @@ def draw(
 ) -> Facts:
     """Draw the facts of one replicate, with embeddings uniform on the unit sphere.
 
-    Args:
-        rng: the replicate's generator.
-        subjects: S.
-        relations: R.
-        answers: D, the size of a relation's block of answers.
-        dim: embedding dimension d.
-        noise: number of noise tokens; S + R if None.
-        device: where the tensors go; the draws do not depend on it.
-        dtype: floating-point type of the embeddings.
+    ``answers``: D, of each relation.  ``noise``: number of noise tokens; S + R if None. Draws do
+    not depend on the device.
 
-    Raises:
-        ValueError: a size below 1.
+    Raises ValueError: a size below 1.
 
     >>> facts = draw(np.random.default_rng(0), subjects=4, relations=3, answers=2, dim=8)
     >>> (facts.answers // 2).tolist()  # block r holds the answers of relation r
@@ -98,8 +90,7 @@ def draw(
 def prompts(rng: np.random.Generator, facts: Facts, *, length: int) -> torch.Tensor:
     """One prompt per fact, (S R, T) token numbers.
 
-    Raises:
-        ValueError: there is no room for subject, relation and EOS.
+    Raises ValueError: there is no room for subject, relation and EOS.
 
     >>> facts = draw(np.random.default_rng(0), subjects=2, relations=2, answers=2, dim=8, noise=1)
     >>> [sorted(row) for row in prompts(np.random.default_rng(1), facts, length=4).tolist()]
@@ -130,8 +121,7 @@ def recovered(facts: Facts, tokens: torch.Tensor) -> torch.Tensor:
 def best_guess(facts: Facts, *, know: str) -> float:
     """Accuracy of the best predictor that knows only the subject, or only the relation.
 
-    Raises:
-        ValueError: ``know`` is neither "subject" nor "relation".
+    Raises ValueError: ``know`` is neither "subject" nor "relation".
     """
     if know not in ("subject", "relation"):
         raise ValueError(f"know is {know!r}: choose subject or relation")

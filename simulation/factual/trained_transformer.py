@@ -28,7 +28,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -99,8 +99,16 @@ class Trained:
     steps: Tensor
 
 
+class _ByModel:
+    """Tensors whose first axis is that of the G models."""
+
+    def take(self, kept: Tensor) -> Self:
+        """Those of the models at the indices ``kept``."""
+        return type(self)(**{name: value[kept] for name, value in vars(self).items()})
+
+
 @dataclass(frozen=True, kw_only=True)
-class EmbeddedFacts:
+class EmbeddedFacts(_ByModel):
     """G tasks, padded to common sizes; tokens are subjects, relations, noise, EOS in this order.
 
     ``inputs``: (G, Z, d) embeddings of the tokens.  ``outputs``: (G, M, d) embeddings of the
@@ -113,13 +121,9 @@ class EmbeddedFacts:
     answers: Tensor
     absent: Tensor
 
-    def take(self, kept: Tensor) -> EmbeddedFacts:
-        """The tasks of the models at the indices ``kept``."""
-        return EmbeddedFacts(**{name: value[kept] for name, value in vars(self).items()})
-
 
 @dataclass(frozen=True, kw_only=True)
-class Prompts:
+class Prompts(_ByModel):
     """``counts``: (G, B, Z), how often each token stands in a prompt.  ``labels``: (G, B)."""
 
     counts: Tensor
@@ -127,15 +131,9 @@ class Prompts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class Shape(Sizes):
     """Common, padded sizes of a batch of models."""
 
-    subjects: int
-    relations: int
-    answers: int
-    heads: int
-    head_dim: int
-    width: int
     dim: int
 
     @classmethod
@@ -146,7 +144,7 @@ class Shape:
     @property
     def tokens(self) -> int:
         """Size of the vocabulary."""
-        return 2 * (self.subjects + self.relations) + 1
+        return 2 * self.noise_tokens + 1
 
     @property
     def parts(self) -> dict[str, tuple[int, ...]]:
@@ -180,8 +178,7 @@ def logits(
     Args:
         weights: (G, P), one row per model, as :meth:`Shape.split` reads it.
         counts: (G, B, Z), how often each token stands in each prompt.
-        task: the embeddings.
-        shape: the padded sizes.
+        task, shape: the embeddings, and the padded sizes.
         scale: (G, 1, 1), the factor 1/sqrt(d_h) of each model's scores.
     """
     part = shape.split(weights)
@@ -242,12 +239,12 @@ def train(
         raise ValueError("dim, batch, steps, test, check_every and learning_rate must be positive")
     shape = Shape.of(sizes, dim)
     task, weights = _draw(rngs, sizes, shape, device, dtype)
+    mean, square = torch.zeros_like(weights), torch.zeros_like(weights)
     scale = torch.tensor([[[s.head_dim**-0.5]] for s in sizes], device=device, dtype=dtype)
     tests = _prompts(_tokens(rngs, sizes, shape, (test,), length), task, shape)
     best = torch.zeros(len(sizes), device=device, dtype=dtype)
     taken = torch.full((len(sizes),), steps, device=device)
     alive = torch.arange(len(sizes), device=device)
-    mean, square = torch.zeros_like(weights), torch.zeros_like(weights)
     drawn: Integers = np.empty((0, len(sizes), 0, 0), dtype=np.int64)
     for step in range(steps + 1):
         if step == steps or (step and step % check_every == 0):
@@ -260,12 +257,11 @@ def train(
             if step == steps or not len(kept):
                 break
             if done.any():
-                alive, weights, mean, square = (t[kept] for t in (alive, weights, mean, square))
-                task, scale = task.take(kept), scale[kept]
-                tests = Prompts(counts=tests.counts[kept], labels=tests.labels[kept])
-                rngs, sizes = [rngs[i] for i in kept.tolist()], [sizes[i] for i in kept.tolist()]
-                rates = [rates[i] for i in kept.tolist()]
-                drawn = drawn[:, kept.cpu().numpy()]
+                alive, scale, weights, mean, square = (
+                    tensor[kept] for tensor in (alive, scale, weights, mean, square)
+                )
+                task, tests, drawn = task.take(kept), tests.take(kept), drawn[:, kept.cpu().numpy()]
+                rngs, sizes, rates = ([of[i] for i in kept.tolist()] for of in (rngs, sizes, rates))
         if step % DRAWN_AT_ONCE == 0:
             drawn = _tokens(rngs, sizes, shape, (DRAWN_AT_ONCE, batch), length)
         prompts = _prompts(drawn[step % DRAWN_AT_ONCE], task, shape)

@@ -93,26 +93,18 @@ def discrete(
 
 
 def gaussian(
-    rngs: Sequence[np.random.Generator],
-    *,
-    vocab_size: int,
-    length: int,
-    samples: int,
-    dim: int,
-    device: str | torch.device = "cpu",
-    dtype: torch.dtype = torch.float64,
+    rngs: Sequence[np.random.Generator], *, length: int, samples: int, **setting: Any
 ) -> Instance:
     r"""The Gaussian-equivalent gradient, with the label counts :math:`n_k` shown.
 
     .. math:: M = \frac{1}{NL}\,\mathrm{diag}(n)\,(P_\pi - \tfrac1V J)
         + \sqrt{\frac{L-1}{N L^2 V^2}}\;\Xi , \qquad \Xi_{kx}\ \text{iid}\ N(0, 1),
 
-    with rows and columns of M centred, as label counts that are known make them.
+    with rows and columns of M centred, as label counts that are known make them.  ``setting``, and
+    errors: as for :func:`sampling.draw_facts`.
     """
-    facts = sampling.draw_facts(
-        rngs, vocab_size=vocab_size, samples=samples, dim=dim, device=device, dtype=dtype
-    )
-    rows, columns = centred(facts.u), centred(facts.z)
+    facts = sampling.draw_facts(rngs, samples=samples, **setting)
+    rows, columns, vocab_size = centred(facts.u), centred(facts.z), facts.vocab_size
     # facts.counts are the counts of the tokens: token x is the informative one of label pi(x).
     right = rows.gather(1, facts.permutation[..., None].expand_as(rows))
     gradient = (right * facts.counts[..., None]).mT @ columns / (samples * length)
@@ -123,7 +115,7 @@ def gaussian(
         for part in torch.split(rows[some], size, dim=1):
             shape = (part.shape[1], vocab_size)
             noise = torch.from_numpy(np.stack([g.standard_normal(shape) for g in rngs[some]]))
-            gradient[some] += scale * part.mT @ (noise.to(device, dtype) @ columns[some])
+            gradient[some] += scale * part.mT @ (noise.to(columns) @ columns[some])
     label_counts = torch.zeros_like(facts.counts).scatter_(1, facts.permutation, facts.counts)
     observation = Observation(
         u=facts.u,

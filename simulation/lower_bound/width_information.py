@@ -29,33 +29,30 @@ def shares(
     rngs: Sequence[np.random.Generator],
     *,
     vocab_size: int,
-    length: int,
     dim: int,
     width: int,
-    activation: str,
     sequences: int,
-    device: str | torch.device = "cpu",
-    dtype: torch.dtype = torch.float64,
+    **setting: Any,
 ) -> Shares:
     """Estimated from ``sequences`` random sequences per generator.
 
     The estimate of each conditional mean is off by a variance of V/(L S) of that of F, S sequences,
     which adds (V - 1)/(L S) to every share and is subtracted.
 
-    Raises ValueError unless ``dim < width < vocab_size``; other errors as in `three_steps.draw`.
+    Raises ValueError unless ``dim < width < vocab_size``.  ``setting``, and other errors: as for
+    `three_steps.draw`.
     """
     if not dim < width < vocab_size:
         raise ValueError(
             f"width is {width}: give more than dim = {dim} and less than vocab_size = {vocab_size}"
         )
-    sizes: dict[str, Any] = {"vocab_size": vocab_size, "length": length, "dim": dim, "width": width}
     batch, layer = three_steps.draw(
-        rngs, **sizes, samples=sequences, activation=activation, device=device, dtype=dtype
+        rngs, samples=sequences, vocab_size=vocab_size, dim=dim, width=width, **setting
     )
-    values = []
+    length, values = batch.length, []
     for r in range(batch.replicates):
         tokens = batch.tokens[r].flatten()
-        ends = length * torch.arange(1, sequences + 1, device=device)
+        ends = length * torch.arange(1, sequences + 1, device=tokens.device)
         features = layer.of(r).features(sum_bags(batch.z[r], tokens, ends)[None] / length)[0]
         features -= features.mean(0)
         beside, ends = tokens.argsort() // length, tokens.bincount(minlength=vocab_size).cumsum(0)

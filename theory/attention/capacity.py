@@ -33,7 +33,6 @@ ONE_RULES = SIZES.searched(
     holds=lambda cell: cell["dim"] <= cell["vocab_size"] and _one_rules(cell),
     without=("samples", "trigger_in_values"),
 )
-"""Where `critical_samples` states its error."""
 
 
 @prediction(latex=r"N \ge V\log 2", source=_SOURCE)
@@ -68,8 +67,7 @@ def _conditions(vocab_size: int, length: int, dim: int) -> dict[str, float]:
 def binding(vocab_size: int, length: int, dim: int) -> str:
     """The condition that asks for the most samples: A, B or C, "recall" or "coverage".
 
-    Raises:
-        ValueError: a size is impossible, or ``dim`` exceeds ``vocab_size``.
+    Raises ValueError: a size is impossible, or ``dim`` exceeds ``vocab_size``.
     """
     _check(vocab_size, length, dim)
     needed = _conditions(vocab_size, length, dim)
@@ -85,10 +83,7 @@ def binding(vocab_size: int, length: int, dim: int) -> str:
 def critical_samples(vocab_size: int, length: int, dim: int) -> float:
     """Least number of samples that meets all conditions, an integer; infinite if none does.
 
-    Stated error: {error} where one condition rules.
-
-    Raises:
-        ValueError: a size is impossible, or ``dim`` exceeds ``vocab_size``.
+    Raises ValueError: a size is impossible, or ``dim`` exceeds ``vocab_size``.
     """
     _check(vocab_size, length, dim)
     needed = max(_conditions(vocab_size, length, dim).values())

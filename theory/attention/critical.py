@@ -58,7 +58,6 @@ from theory.laws import crossing, sphere
 REGIME = localisation.REGIME.searched(
     "trigger in the keys alone", samples=(1,), trigger_in_values=(False,)
 )
-"""Where `critical_samples_full` states its error."""
 CLOSED_FORM = localisation.SPARSE.searched(
     "trigger in the keys alone; a sample or more",
     holds=lambda cell: 1 <= _full(cell) < 1e9,
@@ -69,7 +68,6 @@ CLOSED_FORM = localisation.SPARSE.searched(
     trigger_in_values=(False,),
     without=("samples",),
 )
-"""Where `threshold` states its errors against that."""
 
 _SOURCE = "paper A, arXiv 2603.15923, A3 (N, d and L enter as a product); constants derived"
 
@@ -102,8 +100,7 @@ def critical_snr(
     infinite. $s^*$ is 0 if the probability is reached without any signal, and infinite if no ratio
     up to $\sqrt d$ reaches it.
 
-    Raises:
-        ValueError: ``probability`` is not inside (0, 1).
+    Raises ValueError: ``probability`` is not inside (0, 1).
 
     >>> round(critical_snr(length=32, vocab_size=1e12, dim=math.inf), 2)
     2.05
@@ -145,8 +142,7 @@ def kappa(*, length: float, vocab_size: float, dim: float, probability: float = 
 def power_law(name: str, *, vocab_size: float, length: float, dim: float) -> float:
     r"""$N_A$, $N_B$, $N_C$, $N_D$ or $N_E$: what one noise term alone would ask for at $\kappa=1$.
 
-    Raises:
-        ValueError: there is no such term, or it does not fall with N.
+    Raises ValueError: there is no such term, or it does not fall with N.
 
     >>> power_law("C", vocab_size=4096, length=8, dim=16)
     512.0
@@ -270,12 +266,10 @@ def critical_samples_full(problem: Problem, *, probability: float = 0.5) -> floa
 
     1 if a single sample suffices, infinite if none below $2^{40}$ does.
 
-    Stated error: {error} for d >= 12, V >= 256 and V >= 8 d, with the trigger in the keys alone.
-    With it in the values the probability rises slowly with N: there only the probability is
-    stated.
+    With the trigger in the values the probability rises slowly with N: there only the error of the
+    probability is stated.
 
-    Raises:
-        ValueError: ``probability`` is not inside (0, 1), or the embeddings are orthonormal.
+    Raises ValueError: ``probability`` is not inside (0, 1), or the embeddings are orthonormal.
     """
     _check(probability)
 

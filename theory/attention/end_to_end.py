@@ -10,20 +10,19 @@ $$ P(s, t) = F_D(t + s)^{L_{eff}} . $$
 
 The memory holds token $t$ with the weight of the samples that found it, $n \sim
 \mathrm{Bin}(N, P(s,t)/V)$, while the variance of the interference is set by the mean and the mean
-square of $P(s, \cdot)$ over tokens.
+square of $P(s, \cdot)$ over tokens. Orthonormal embeddings raise ValueError.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from recall_claims import prediction
 from theory.attention import localisation, recall
 from theory.attention.problem import SIZES, Problem
 from theory.laws import quadrature, sphere
+from theory.laws.quadrature import Array
 
 REGIME = localisation.SPARSE
-"""Where both formulas state their errors."""
 DENSER = SIZES.searched(
     "d >= 12, L >= 8, V >= 2 d and L <= V/4",
     holds=lambda cell: (
@@ -31,8 +30,6 @@ DENSER = SIZES.searched(
     ),
 )
 """Where claims hold them to half as much again."""
-
-Array = NDArray[np.float64]
 
 _SOURCE = "paper A, arXiv 2603.15923, A7 and A9 (accuracy after three steps); formula derived"
 _REPLICATE_NODES = 10
@@ -70,9 +67,6 @@ def end_to_end_accuracy(problem: Problem) -> float:
 
     Misses that happen to give the right label are neglected; they add about 1/V. Finite size:
     within {error}, as `localisation.probability`.
-
-    Raises:
-        ValueError: the embeddings are orthonormal.
     """
     ratios, masses = quadrature.merged(*localisation.replicate_snr(problem), _REPLICATE_NODES)
     dim = localisation.marginal_dim(problem)
@@ -91,10 +85,5 @@ def product(problem: Problem) -> float:
 
     Against `end_to_end_accuracy`, two effects of the tokens that training misses nearly cancel: the
     memory lacks them, which lowers recall, but fresh sequences miss the same tokens.
-
-    Stated error: {error} for d >= 12, V >= 128 and V >= 8 d.
-
-    Raises:
-        ValueError: the embeddings are orthonormal.
     """
     return localisation.probability(problem) * recall.recall_accuracy(problem)

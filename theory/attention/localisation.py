@@ -30,6 +30,9 @@ $S\,S^{1/2}g$, with $g$ a normal vector (B, D); $p = 1$ if it is $S^{1/2} g$ (th
 $\sigma^2$ is a quadratic form in $S^{p+1}$, and the trigger's own share a form in $S^p$. One
 approximation is made: a lognormal of the right variance stands in for a weighted sum of $\chi^2$
 times powers of a $\chi^2$.
+
+With orthonormal embeddings $\theta_v$ is not Gaussian (`theory.attention.orthonormal`), and both
+`probability` and `replicate_snr` raise ValueError.
 """
 
 import math
@@ -38,22 +41,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from recall_claims import prediction
 from theory.attention import noise, noise_terms, signal
 from theory.attention.problem import SIZES, Problem
 from theory.laws import quadrature, spectra, sphere
+from theory.laws.quadrature import Array
 
 SPARSE = SIZES.searched(
     "d >= 12, L >= 8 and V >= 8 d", holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"]
 )
-"""Where `probability` states its errors, for 128 tokens and more."""
 REGIME = SPARSE.searched("V >= 256", holds=lambda cell: cell["vocab_size"] >= 256)
 """Where it states the smaller one."""
-
-FloatArray = NDArray[np.float64]
 
 _SOURCE = "paper A, arXiv 2603.15923, A6 and A7 (the algorithm); formula derived"
 _SNR_RANGE = (-12.0, 18.0)
@@ -78,12 +78,10 @@ def _localised(dim: float, distractors: float) -> CubicSpline:
 
 
 @prediction(latex=r"G(s) = \int f_d(t)\,F_d(t + s)^{L_{eff}}\,dt", source=_SOURCE)
-def given_snr(
-    snr: FloatArray | float, *, length: float, vocab_size: float, dim: float
-) -> FloatArray:
+def given_snr(snr: Array | float, *, length: float, vocab_size: float, dim: float) -> Array:
     r"""Localisation probability of a replicate with ratio $\theta_{trig}/\sigma$, elementwise."""
     curve = _localised(float(dim), distinct_distractors(length, vocab_size))
-    values: FloatArray = np.clip(curve(np.clip(snr, *_SNR_RANGE)), 0.0, 1.0)
+    values: Array = np.clip(curve(np.clip(snr, *_SNR_RANGE)), 0.0, 1.0)
     return values
 
 
@@ -184,15 +182,8 @@ def _trigger_share(problem: Problem, shares: Mapping[int, float]) -> float:
     )
 
 
-def replicate_snr(
-    problem: Problem, given: SignalToNoise | None = None
-) -> tuple[FloatArray, FloatArray]:
-    r"""Quadrature of $\theta_{trig}/\sigma$ over replicates: values and weights, flat arrays.
-
-    Raises:
-        ValueError: the embeddings are orthonormal; there $\theta_v$ is not Gaussian
-            (`theory.attention.orthonormal`).
-    """
+def replicate_snr(problem: Problem, given: SignalToNoise | None = None) -> tuple[Array, Array]:
+    r"""Quadrature of $\theta_{trig}/\sigma$ over replicates: values and weights, flat arrays."""
     if problem.embeddings == "orthonormal":
         raise ValueError(
             "the embeddings are orthonormal: use theory.attention.orthonormal.localisation"
@@ -240,10 +231,6 @@ def probability(problem: Problem, given: SignalToNoise | None = None) -> float:
     replicates, $G(\mathrm{SNR})$ alone, are up to 0.11 too low. The error is not kept everywhere:
     with the trigger in the values, at V, L, N, d = 397, 8, 166, 13, the simulation is 0.030 higher,
     0.021 at least; why is open.
-
-    Raises:
-        ValueError: the embeddings are orthonormal; there $\theta_v$ is not Gaussian
-            (`theory.attention.orthonormal`).
     """
     given = given or signal_to_noise(problem)
     ratios, weights = replicate_snr(problem, given)

@@ -29,10 +29,7 @@ COVARIANCE_POWERS = {symbol: term.covariance_power for symbol, term in TERMS.ite
     regime=REGIME,
 )
 def variance(problem: Problem) -> float:
-    r"""Variance of the token scores over tokens, in units of $s_0^2$.
-
-    Stated error: {error} for d >= 16, L >= 8, V >= 8 d and N >= V/3.
-    """
+    r"""Variance of the token scores over tokens, in units of $s_0^2$."""
     terms = sum(term.variance(problem) for term in TERMS.values())
     return terms + noise_terms.count_covariance(problem)
 

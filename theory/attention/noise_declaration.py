@@ -21,9 +21,7 @@ MANY_TOKENS = SIZES.searched(
     holds=lambda cell: cell["dim"] >= 16 and 3 * cell["samples"] >= cell["vocab_size"],
 )
 REGIME = MANY_TOKENS.searched("V >= 8 d", holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"])
-"""Where the variance and each of its terms state their error."""
 ERROR = "10%"
-"""The error that they state."""
 
 Formula = Callable[[Problem], float]
 
@@ -89,12 +87,9 @@ def noise_term(
 ) -> Callable[[Formula], Formula]:
     r"""Declare a formula for a variance, in units of $s_0^2$, as a noise term and a prediction.
 
-    Args:
-        symbol, title, latex, covariance_power, regime, constant: as in `NoiseTerm`.
-        exponents: as in `NoiseTerm`; a size that is not named does not matter.
+    Arguments are fields of `NoiseTerm`; of ``exponents``, a size that is not named does not matter.
 
-    Raises:
-        ValueError: there is a term of this symbol already.
+    Raises ValueError: there is a term of this symbol already.
     """
     if symbol in declared:
         raise ValueError(f"noise term {symbol} is declared twice: give one a new symbol")
@@ -112,7 +107,6 @@ def noise_term(
             variance=_looked_up(formula),
             limit=partial(_power_law, constant, powers),
         )
-        formula.__doc__ = f"{formula.__doc__}\n\n    Stated error: {{error}}."
         return prediction(latex=latex, source=SOURCE, error=ERROR, regime=REGIME)(formula)
 
     return declare

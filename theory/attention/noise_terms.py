@@ -29,17 +29,18 @@ COUNTED = MANY_TOKENS.searched(
         and cell["samples"] >= cell["vocab_size"]
     ),
 )
-"""Where `count_covariance` states its error."""
 
 
-def _moments(problem: Problem) -> tuple[float, float, float]:
-    """The spectral moments t_2, t_3, t_4 of the module docstring."""
-    return spectra.centred_moments(problem.embeddings, problem.vocab_size, problem.dim)
+def _notation(problem: Problem) -> tuple[float, float, float, float, float, float, float]:
+    """V, L, N, r, t_2, t_3 and t_4 of the module docstring."""
+    moments = spectra.centred_moments(problem.embeddings, problem.vocab_size, problem.dim)
+    sizes = float(problem.vocab_size), float(problem.length), float(problem.samples)
+    return *sizes, problem.ratio, *moments
 
 
 def count_noise(problem: Problem) -> float:
     """The factor W of the module docstring."""
-    t2, _, _ = _moments(problem)
+    _, _, _, _, t2, _, _ = _notation(problem)
     h = 1 / problem.load
     return t2 * (1 + h) + 3 * h + h**2
 
@@ -61,8 +62,6 @@ def trigger_coefficient_variance(problem: Problem) -> float:
     to a relative fluctuation $2/d^2$ over embeddings, which is not part of $v_q$. With the trigger
     in the values, $q$ includes what keys without the trigger read of the stored trigger, along it,
     and $v_q$ is the variance over data and embeddings.
-
-    Stated error: {error}, where `noise.variance` states its own.
     """
     return sum(trigger_coefficient_parts(problem).values())
 
@@ -75,10 +74,8 @@ def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
     ``trigger``: the trigger, where it is in the values, and what it reads. ``trigger beside``: its
     overlap with the mean embedding and with informative tokens, and its covariance with ``tokens``.
     """
-    V, L, N = float(problem.vocab_size), float(problem.length), float(problem.samples)
-    r, overlap = problem.ratio, problem.overlap
-    t2, _, _ = _moments(problem)
-    h = V / N
+    V, L, N, r, t2, _, _ = _notation(problem)
+    overlap, h = problem.overlap, V / N
     trigger = (L - 1) * (t2 + h) * r / N**2 + (2 * t2 / V) * h**2 * (1 + L * overlap) ** 2
     beside = (2 * t2 / V + 1) * h**2 * L**2 * overlap / V + 4 * V * (1 + L * overlap) / N**2
     beside += (1 + L / (L - 1)) ** 2 * overlap * (t2 / N + V * (1 + t2) / N**2)
@@ -105,8 +102,7 @@ def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
 )
 def trigger_direction(problem: Problem) -> float:
     """T: a token overlaps with the trigger, so it gets a share of the signal."""
-    V, L, N = float(problem.vocab_size), float(problem.length), float(problem.samples)
-    t2, t3, _ = _moments(problem)
+    V, L, N, _, t2, t3, _ = _notation(problem)
     mean = (1 - 1 / V) * (1 - 1 / N + problem.trigger_in_values * V / N)
     value = mean**2 + trigger_coefficient_variance(problem)
     if problem.trigger_in_values:
@@ -126,8 +122,7 @@ def trigger_direction(problem: Problem) -> float:
 )
 def mean_bias(problem: Problem) -> float:
     """A: the mean embedding, stored because a sample agrees with itself."""
-    V, L, N, r = _sizes(problem)
-    t2, t3, _ = _moments(problem)
+    V, L, N, r, t2, t3, _ = _notation(problem)
     return (1 - 6 / V) * L**4 * r * t3 * ((1 - 2 / L) ** 2 + 2 * t2 / V) / (N * V) ** 2
 
 
@@ -141,8 +136,7 @@ def mean_bias(problem: Problem) -> float:
 )
 def stored_context(problem: Problem) -> float:
     """B: the contexts of the samples are stored; the mean covariance reads them."""
-    V, L, N, _ = _sizes(problem)
-    t2, _, t4 = _moments(problem)
+    V, L, N, _, t2, _, t4 = _notation(problem)
     return (1 - 1 / V) * L**2 * (L - 1) * (t2 + V / N) * t4 / (N * V) ** 2
 
 
@@ -159,8 +153,7 @@ def stored_context(problem: Problem) -> float:
 )
 def gradient_noise(problem: Problem) -> float:
     """C: the covariance of one random context reads what another, or the same, has stored."""
-    V, L, N, _ = _sizes(problem)
-    t2, _, t4 = _moments(problem)
+    V, L, N, _, t2, _, t4 = _notation(problem)
     rest = 1 - 1 / L
     direct = t2 * (t2**2 - t4 / V) * (1 + (1 / rest - 1 / L) / L)
     exchanged = rest * (rest + 2 / L) * t2**2
@@ -180,8 +173,7 @@ def gradient_noise(problem: Problem) -> float:
 )
 def label_counts(problem: Problem) -> float:
     """D: the mean covariance reads the clean memory with label counts that differ from N/V."""
-    V, L, N, _ = _sizes(problem)
-    _, _, t4 = _moments(problem)
+    V, L, N, _, _, _, t4 = _notation(problem)
     return (1 - 1 / V) * L**2 * t4 * count_noise(problem) / (N * V**3)
 
 
@@ -197,8 +189,7 @@ def label_counts(problem: Problem) -> float:
 )
 def read_mean(problem: Problem) -> float:
     """E: random covariances read the mean value that is stored with every label."""
-    V, L, N, r = _sizes(problem)
-    t2, t3, _ = _moments(problem)
+    V, L, N, r, t2, t3, _ = _notation(problem)
     contexts = (1 / (1 - 1 / L) - 1 / L) * L * (t2 + V / N) / N**2
     informative = count_noise(problem) / (N * V)
     mean = (1 - 2 / V) * L**2 * r / V**2 + problem.trigger_in_values * problem.overlap
@@ -224,8 +215,7 @@ def own_memory(problem: Problem) -> float:
        +\frac{L^2W}{dNV^2}+\frac{t_2+h}{N^2(L-1)}\Big]
        +\frac{(L-1)t_2^2(1+h)}{dNV}-\frac6{NV^2}[2(1+h)t_3-t_2] . $$
     """
-    V, L, N, r = _sizes(problem)
-    t2, t3, _ = _moments(problem)
+    V, L, N, r, t2, t3, _ = _notation(problem)
     h, cross = V / N, r * problem.overlap
     shared = (2 * (1 + h) * t3 - t2) / (N * V**2)
     if not problem.trigger_in_values:
@@ -239,8 +229,7 @@ def own_memory(problem: Problem) -> float:
 
 def trigger_reads_contexts(problem: Problem) -> float:
     """The part of H that a trigger in the values reads of the stored contexts, units s_0^2."""
-    V, L, N, _ = _sizes(problem)
-    t2, _, _ = _moments(problem)
+    V, L, N, _, t2, _, _ = _notation(problem)
     return (L - 1) * t2**2 * (1 + V / N) * problem.overlap / (N * V)
 
 
@@ -257,8 +246,7 @@ def trigger_reads_contexts(problem: Problem) -> float:
 )
 def informative_slots(problem: Problem) -> float:
     """C2: the informative tokens of many samples meet one random context coherently."""
-    V, L, N, _ = _sizes(problem)
-    t2, _, t4 = _moments(problem)
+    V, L, N, _, t2, _, t4 = _notation(problem)
     h, rest = V / N, 1 - 1 / L
     shares = t2 + 2 * h + h**2
     read = (1 / rest - 1 / L) * (t2**2 - t4 / V)
@@ -278,10 +266,9 @@ def informative_slots(problem: Problem) -> float:
 )
 def population_floor(problem: Problem) -> float:
     """F: the clean memory interferes with itself, however many the samples."""
-    V, _, _, r = _sizes(problem)
+    V, _, _, r, t2, t3, t4 = _notation(problem)
     if r == 0:
         return 0.0
-    t2, t3, t4 = _moments(problem)
     finite = 4 * (t2 + t3) - t4 + t2**2 + 2 * (t3 - t2)
     return (V - 2) * (problem.overlap / V) ** 2 * (t2 + finite / (V * r))
 
@@ -300,13 +287,7 @@ def count_covariance(problem: Problem) -> float:
     about $(V/2d^2)(1+h)/(1+2h)$ (noise.md), which makes the rest 2.8 times too small at V =
     296, d = 16; there it is a thousandth of `noise.variance`.
     """
-    V, L, N, _ = _sizes(problem)
-    t2, t3, t4 = _moments(problem)
+    V, L, N, _, t2, t3, t4 = _notation(problem)
     own = 4 * (1 + 2 * V / N) * (t3 - t4 * (t2 + 1) / (2 * V))
     trigger = 2 * problem.trigger_in_values * count_noise(problem) * t3
     return (1 - 1 / V) * L * (own + trigger) / (N * V**2)
-
-
-def _sizes(problem: Problem) -> tuple[float, float, float, float]:
-    """V, L, N and r."""
-    return float(problem.vocab_size), float(problem.length), float(problem.samples), problem.ratio

@@ -22,9 +22,11 @@ Both laws are sums of independent small counts, built here by convolution on the
 $1/(LV)$ (token) and $1/L$ (trigger). Derived.
 """
 
+import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +37,7 @@ from theory.attention import localisation as random_localisation
 from theory.attention import signal
 from theory.attention.problem import SIZES, Problem
 from theory.laws import multinomial, quadrature
+from theory.laws.quadrature import Array
 
 ORTHONORMAL = SIZES.searched(
     "orthonormal embeddings, d > V + 1",
@@ -63,9 +66,6 @@ VARIANCE = ORTHONORMAL.searched(
     length=log_integers(16, 128),
     dim=log_integers(130, 2048),
 )
-"""Where `variance` states its error."""
-
-Array = NDArray[np.float64]
 
 _SOURCE = "paper A, arXiv 2603.15923, A12 (orthogonal regime: the factors separate); law derived"
 _NEGLIGIBLE = 1e-8
@@ -73,20 +73,23 @@ _TIE_NODES = 31
 _SHARE_NODES = 16
 
 
-@dataclass(frozen=True)
-class _Sizes:
-    """V, L, N and tau, and the mean number of shared token pairs of two contexts."""
+class _Sizes(NamedTuple):
+    """V, L, N and tau."""
 
     V: int
     L: int
     N: int
     tau: int
-    shared: float
+
+    @property
+    def shared(self) -> float:
+        """Mean number of token pairs that two contexts share."""
+        return (self.L - 1) ** 2 / self.V
 
 
 def _sizes(problem: Problem) -> _Sizes:
-    V, L = problem.vocab_size, problem.length
-    return _Sizes(V, L, problem.samples, int(problem.trigger_in_values), (L - 1) ** 2 / V)
+    tau = int(problem.trigger_in_values)
+    return _Sizes(problem.vocab_size, problem.length, problem.samples, tau)
 
 
 def _doubled(weights: Array) -> Array:
@@ -98,13 +101,12 @@ def _doubled(weights: Array) -> Array:
 
 def _power_sum(weights: Array, step: Array) -> Array:
     """Law of the sum of a random number (``weights``) of independent counts (``step``)."""
-    total, power = np.zeros(1), np.ones(1)
-    for weight in weights:
-        size = max(total.size, power.size)
-        total = np.pad(total, (0, size - total.size)) + weight * np.pad(
-            power, (0, size - power.size)
-        )
-        power = np.convolve(power, step)
+    powers = [np.ones(1)]
+    for _ in weights[1:]:
+        powers.append(np.convolve(powers[-1], step))
+    total = np.zeros(max(power.size for power in powers))
+    for weight, power in zip(weights, powers, strict=True):
+        total[: power.size] += weight * power
     return _trimmed(total)
 
 
@@ -135,35 +137,40 @@ def _own_deficit(s: _Sizes, samples: int) -> Array:
 @lru_cache(maxsize=256)
 def _token_law(s: _Sizes) -> tuple[Array, Array]:
     """Values and probabilities of one token's score, sorted; values on the lattice 1/(LV)."""
-    # Two context occurrences meet in one sequence, or in two sequences of one label.
-    meet = (s.L - 2) / (s.L - 1) / s.N + (1 - 1 / s.N) / s.V
-    own = stats.binom.pmf(np.arange(min(s.N, 40) + 1), s.N, 1 / s.V)
-    own = own[own > _NEGLIGIBLE]
-    deficits = [_own_deficit(s, n) for n in range(own.size)]
-    hits = [quadrature.poisson(n * (s.L - 1) / s.V) for n in range(own.size)]
-    step, context = _context_deficit(s), np.ones(1)
     values, weights = [], []
-    for occurrences, chance in enumerate(quadrature.poisson(s.N * (s.L - 1) / s.V, 1e-6)):
-        laws = [np.convolve(context, deficit) for deficit in deficits]
-        pairs = math.comb(occurrences, 2)
-        for meetings in range(min(pairs, 40) + 1):
-            met = chance * float(stats.binom.pmf(meetings, pairs, meet))
-            if met < _NEGLIGIBLE:
-                continue
-            for n, law in enumerate(laws):
-                for repeated, share in enumerate(hits[n]):
-                    weight = met * own[n] * share
-                    if weight < _NEGLIGIBLE:
-                        continue
-                    top = meetings * (2 - 4 / s.L) + _own_score(s, n, repeated, occurrences)
-                    values.append(top - np.arange(law.size) / s.L)
-                    weights.append(weight * law)
-        context = _trimmed(np.convolve(context, step))
+    for chance, score, deficit in _token_cases(s):
+        values.append(score - np.arange(deficit.size) / s.L)
+        weights.append(chance * deficit)
     lattice = np.rint(np.concatenate(values) * s.L * s.V).astype(np.int64)
     lowest = int(lattice.min())
     mass = np.bincount(lattice - lowest, np.concatenate(weights))
     kept = np.flatnonzero(mass)
     return (kept + lowest) / (s.L * s.V), mass[kept] / mass.sum()
+
+
+def _token_cases(s: _Sizes) -> Iterator[tuple[float, float, Array]]:
+    """What may happen to a token: its chance, the score before deficits, the law of these in 1/L.
+
+    The token occurs in contexts, and some pairs of these occurrences meet, in one sequence or in
+    two of one label; it is the informative one of n samples, and occurs again in some of these.
+    """
+    meet = (s.L - 2) / (s.L - 1) / s.N + (1 - 1 / s.N) / s.V
+    own = stats.binom.pmf(np.arange(min(s.N, 40) + 1), s.N, 1 / s.V)
+    own = own[own > _NEGLIGIBLE]
+    again = [quadrature.poisson(n * (s.L - 1) / s.V) for n in range(own.size)]
+    own_deficits = [_own_deficit(s, n) for n in range(own.size)]
+    step, context = _context_deficit(s), np.ones(1)
+    for occurrences, chance in enumerate(quadrature.poisson(s.N * (s.L - 1) / s.V, 1e-6)):
+        deficits = [np.convolve(context, deficit) for deficit in own_deficits]
+        pairs = math.comb(occurrences, 2)
+        met = stats.binom.pmf(np.arange(min(pairs, 40) + 1), pairs, meet)
+        for meetings, n in itertools.product(range(met.size), range(own.size)):
+            for repeated, share in enumerate(again[n]):
+                weight = chance * met[meetings] * own[n] * share
+                if weight >= _NEGLIGIBLE:
+                    score = meetings * (2 - 4 / s.L) + _own_score(s, n, repeated, occurrences)
+                    yield weight, score, deficits[n]
+        context = _trimmed(np.convolve(context, step))
 
 
 def _own_score(s: _Sizes, samples: int, repeated: int, occurrences: int) -> float:
@@ -245,10 +252,7 @@ def _tie_law(s: _Sizes) -> tuple[Array, Array]:
     regime=VARIANCE,
 )
 def variance(problem: Problem) -> float:
-    """Variance of the token scores in units s0^2, without any interference term.
-
-    Stated error: {error} for L from 16 to V/8 and N from 16 to V.
-    """
+    """Variance of the token scores in units s0^2, without any interference term."""
     values, weights = _token_law(_sizes(problem))
     unit = signal.signal_unit(problem) * (problem.samples * problem.length) ** 2
     return float(weights @ values**2 - (weights @ values) ** 2) / unit**2
@@ -280,7 +284,9 @@ def localisation(problem: Problem) -> float:
     return float(trigger_weights @ found @ own_weights / trigger_weights.sum())
 
 
-@prediction(latex=r"1-\left(1-\frac1V\right)^{N+1}\ (\tau=0)", source=_SOURCE, error=1e-6)
+@prediction(
+    latex=r"\mathrm{Acc} = 1-\left(1-\frac1V\right)^{N+1}\ (\tau=0)", source=_SOURCE, error=1e-6
+)
 @lru_cache(maxsize=256)
 def recall(problem: Problem) -> float:
     r"""Share of tokens recalled: the coverage, independent of length and dimension. Exact.
@@ -295,7 +301,7 @@ def recall(problem: Problem) -> float:
         return 1 - (1 - 1 / V) ** (N + 1)
     counts = np.arange(N + 1)
     chance = stats.binom.pmf(counts, N, 1 / V)
-    node, node_weight = np.polynomial.legendre.leggauss(_SHARE_NODES)
+    node, node_weight = quadrature.legendre(_SHARE_NODES)
     total = 0.0
     for own in counts[1:][chance[1:] > 1e-12].tolist():
         others = counts[: N - own + 1]

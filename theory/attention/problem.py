@@ -43,9 +43,8 @@ class Problem:
         trigger_in_values: $\tau$; whether the trigger embedding is added to the values as well as
             to the keys.
 
-    Raises:
-        ValueError: a size is not an integer of at least 2 (``samples``: at least 1), the embedding
-            law is unknown, or ``dim`` is too small for orthonormal tokens, trigger and query.
+    Raises ValueError: a size is not an integer of at least 2 (``samples``: at least 1), the
+    embedding law is unknown, or ``dim`` is too small for orthonormal tokens, trigger and query.
 
     >>> Problem(vocab_size=128, length=8, samples=512, dim=32).load
     4.0

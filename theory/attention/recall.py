@@ -10,30 +10,68 @@ $$ y_v = \sum_w b_w u_{\pi(w)}, \qquad
 where $n_w$ counts the samples with informative token $w$. All that matters of the values is the
 mean $q$ of $f_v^\top f_v$, and mean $\kappa_0$ and variance $T^2$ of $f_w^\top f_v$, $w \ne v$:
 `Kernel`. Below, $\lambda = N/V$, and scores are in units of $1/V$.
+
+With orthonormal embeddings recall is a matter of coverage (`theory.attention.orthonormal`), and
+every accuracy and its threshold `half_dim_refined` raise ValueError.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from recall_claims import Regime, prediction
-from theory.attention import recall_regimes
-from theory.attention.problem import Problem
+from recall_claims import log_integers, prediction
+from theory.attention.problem import SIZES, Problem
 from theory.laws import crossing, quadrature, spectra, sphere
+from theory.laws.quadrature import Array
 
 _SOURCE = "paper A, arXiv 2603.15923, A3 and A9 (storage capacity); constants derived"
-REGIME, PLAIN = recall_regimes.REGIME, recall_regimes.PLAIN
-THRESHOLD, BALANCED = recall_regimes.THRESHOLD, recall_regimes.BALANCED
+SEEN = SIZES.searched(
+    "N >= V",
+    holds=lambda cell: cell["samples"] >= cell["vocab_size"],
+    size=lambda cell: cell["vocab_size"] ** 2,
+    largest=1.2e6,
+    without=("length",),
+    samples=log_integers(128, 65536),
+    embeddings=("sphere", "gaussian"),
+)
+REGIME = SEEN.searched("V >= 256", holds=lambda cell: cell["vocab_size"] >= 256)
+PLAIN = REGIME.searched(
+    "trigger in the keys, unit-sphere embeddings",
+    without=("embeddings",),
+    trigger_in_values=(False,),
+)
+THRESHOLD = PLAIN.searched(without=("dim",))
+BALANCED = SEEN.searched(
+    "balanced data: as many samples of each token; unit-sphere embeddings, trigger in the keys",
+    vocab_size=[2**k for k in range(6, 13)],
+    samples=[2**k for k in range(6, 15)],
+    without=("dim", "embeddings"),
+    trigger_in_values=(False,),
+    balanced=(True,),
+)
+CLOSED_FORM = SEEN.searched(
+    "N >= 2 V, unit-sphere embeddings; 28 V with the trigger in the values, so that thresholds are "
+    "below V",
+    holds=lambda cell: (
+        cell["samples"] >= (28 if cell["trigger_in_values"] else 2) * cell["vocab_size"]
+    ),
+    without=("dim", "embeddings"),
+)
 
 _COUNT_NODES = 20
 _SCORE_NODES = 48
 _SCALE_NODES = 7
 
-Array = NDArray[np.float64]
+
+def _plain(cell: Mapping[str, Any]) -> bool:
+    """Whether embeddings are on the sphere, and the trigger is in the keys alone."""
+    on_sphere = cell.get("embeddings", "sphere") == "sphere"
+    return on_sphere and not cell.get("trigger_in_values", False)
 
 
 @dataclass(frozen=True)
@@ -51,6 +89,7 @@ def kernel(problem: Problem, dim: float) -> Kernel:
     The trigger doubles $q$ and $T^2$. Its random overlap with $z_v$ scales $q$ and $\kappa_0$
     alike, so it does not move the score relative to its noise.
     """
+    _require_random(problem)
     tau = float(problem.trigger_in_values)
     return Kernel(same=1 + tau, other=tau, spread=(1 + tau) / dim)
 
@@ -135,18 +174,6 @@ def _require_random(problem: Problem) -> None:
         )
 
 
-def _gaussian(problem: Problem, balanced: bool) -> float:
-    size, dim = problem.vocab_size, problem.dim
-    values, stored = kernel(problem, dim), _interference(problem, dim, balanced, PERFECT)
-    signal = stored.counts[:, None] / problem.load * values.same - values.other
-    score, weight = quadrature.normal(_SCORE_NODES)
-    jitter = 5 / 4 * _norm_variance(problem, dim)
-    diagonal = np.sqrt(stored.variance * (size - 1) / dim + signal**2 * jitter)
-    competitor = np.sqrt(stored.variance * (1 + (size - 2) / dim) + signal**2 / dim)
-    right = special.ndtr((signal + diagonal * score) / competitor) ** (size - 1)
-    return float(stored.count_weights @ right @ weight)
-
-
 def _refined(
     problem: Problem, dim: float, counts: Array, balanced: bool, attended: Attended
 ) -> Array:
@@ -208,13 +235,17 @@ def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> flo
     A token is recalled if its own score, $s_n + \sigma_A t$, exceeds $V - 1$ independent
     competitors of standard deviation $\sigma_B$. $n$ is binomial, or $n = \lambda$ if ``balanced``.
 
-    Stated error: {error} for V >= 256, mostly too high: competitors are correlated.
-
-    Raises:
-        ValueError: the embeddings are orthonormal.
+    Mostly too high where it errs: competitors are correlated.
     """
-    _require_random(problem)
-    return _gaussian(problem, balanced)
+    size, dim = problem.vocab_size, problem.dim
+    values, stored = kernel(problem, dim), _interference(problem, dim, balanced, PERFECT)
+    signal = stored.counts[:, None] / problem.load * values.same - values.other
+    score, weight = quadrature.normal(_SCORE_NODES)
+    jitter = 5 / 4 * _norm_variance(problem, dim)
+    diagonal = np.sqrt(stored.variance * (size - 1) / dim + signal**2 * jitter)
+    competitor = np.sqrt(stored.variance * (1 + (size - 2) / dim) + signal**2 / dim)
+    right = special.ndtr((signal + diagonal * score) / competitor) ** (size - 1)
+    return float(stored.count_weights @ right @ weight)
 
 
 @prediction(
@@ -223,7 +254,7 @@ def recall_accuracy_gaussian(problem: Problem, *, balanced: bool = False) -> flo
     r"\quad |y|^2 = rB^2(V-2)+s_n^2+2s_n\xi",
     source=_SOURCE,
     error=(
-        (0.015, "", recall_regimes.plain),
+        (0.015, "", _plain),
         (0.02, "for Gaussian embeddings and with the trigger in the values"),
     ),
     regime=REGIME,
@@ -240,18 +271,13 @@ def recall_accuracy(problem: Problem, *, balanced: bool = False) -> float:
     $$ D = V\Big/\Big(\frac{t_4}{(1+V/d)^2} - 1\Big), \qquad t_4 = \tfrac1V\mathrm{tr}\,G^4 , $$
 
     fewer than $d$: D = 36 at V = 256, d = 56. With $D = d$ the accuracy comes out up to 0.02 low.
-    Stated error for V >= 256: {error}. With the trigger in the values it is too low (by 0.006 on
+    Stated error: {error}. With the trigger in the values it is too low (by 0.006 on
     average over 22 settings with V = 256 and accuracies of 0.3 to 0.9, at most 0.012 at a standard
     error of 0.003; by 0.004 at V = 512).
 
-    Args:
-        problem: the setting; its length plays no part.
-        balanced: every token is the informative one of exactly $\lambda$ samples.
-
-    Raises:
-        ValueError: the embeddings are orthonormal.
+    The length of the sequences plays no part. ``balanced``: every token is the informative one of
+    exactly $\lambda$ samples.
     """
-    _require_random(problem)
     return _accuracy_at(problem, float(problem.dim), balanced)
 
 
@@ -264,11 +290,7 @@ def given_count(
     Samples that did not attend to their informative token store a wrong one under the right label.
     With right counts binomial of mean $\lambda P$, where $P$ varies between tokens,
     $B^2=(EP^2+1/\lambda)T^2 + \mathrm{Var}(n/\lambda)\kappa_0^2$.
-
-    Raises:
-        ValueError: the embeddings are orthonormal.
     """
-    _require_random(problem)
     return _refined(problem, float(problem.dim), counts, balanced, attended)
 
 
@@ -281,7 +303,7 @@ def given_count(
         ("5%", "for V >= 256", lambda cell: cell["vocab_size"] >= 256),
         ("7%", "for V >= 128"),
     ),
-    regime=lambda: CLOSED_FORM,
+    regime=CLOSED_FORM,
 )
 def half_dim(problem: Problem) -> float:
     r"""Dimension at which half of the tokens are recalled, in closed form; infinite if none.
@@ -294,7 +316,7 @@ def half_dim(problem: Problem) -> float:
     problem's own ``dim`` plays no part.
 
     Finite size: competitors' scores are correlated, which lowers the true value by about
-    $\beta^2/d$, 2% at V = 1024. Stated error for loads of at least 2: {error}. With the trigger in
+    $\beta^2/d$, 2% at V = 1024. Stated error: {error}. With the trigger in
     the values the formula holds where the threshold is below V (2% at V = 256, load 64), and is 30%
     low above it.
     """
@@ -324,13 +346,7 @@ def half_dim_asymptotic(problem: Problem) -> float:
 
 @prediction(latex=r"\mathrm{Acc}(d_{1/2}) = \frac12", source=_SOURCE, error="3%", regime=THRESHOLD)
 def half_dim_refined(problem: Problem, *, balanced: bool = False) -> float:
-    r"""Dimension, a real number, at which `recall_accuracy` is 1/2; infinite if none below 4V is.
-
-    Stated error: {error} for V >= 256.
-
-    Raises:
-        ValueError: the embeddings are orthonormal.
-    """
+    """Dimension, a real number, at which `recall_accuracy` is 1/2; infinite if none below 4V is."""
     _require_random(problem)
     return _half_dim(problem.replace(length=2, dim=2), balanced)  # what the threshold ignores
 
@@ -342,7 +358,7 @@ def all_tokens_probability(problem: Problem) -> float:
     Near the threshold the tokens that fail are few and nearly independent, so their number is
     Poisson. With random counts a single unseen token already spoils it: hence balanced data.
 
-    Stated error: {error} for V >= 64, mostly too low: failures come together.
+    Mostly too low where it errs: failures come together.
     """
     return math.exp(-problem.vocab_size * (1 - recall_accuracy(problem, balanced=True)))
 
@@ -356,14 +372,3 @@ def all_tokens_dim(problem: Problem) -> float:
     """
     size = problem.vocab_size
     return math.sqrt(8 * size * math.log(size))
-
-
-CLOSED_FORM: Regime = recall_regimes.SEEN.searched(
-    "N >= 2 V, unit-sphere embeddings; 28 V with the trigger in the values, so that thresholds are "
-    "below V",
-    holds=lambda cell: (
-        cell["samples"] >= (28 if cell["trigger_in_values"] else 2) * cell["vocab_size"]
-    ),
-    without=("dim", "embeddings"),
-)
-"""Where `half_dim` states its error."""

@@ -8,11 +8,11 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from theory.attention import critical
 from theory.attention.problem import Problem
+from theory.laws.quadrature import Array
 
 _GRID = tuple(product((512, 1024, 2048), (8, 16, 32, 64), (12, 16, 24, 32, 48)))
 
@@ -26,12 +26,12 @@ def critical_samples(problem: Problem) -> float:
     return float(_coefficients() @ _features(problem.vocab_size, problem.length, problem.dim))
 
 
-def _features(vocab_size: float, length: float, dim: float) -> NDArray[np.float64]:
+def _features(vocab_size: float, length: float, dim: float) -> Array:
     return np.array([vocab_size, length, 1 / dim])
 
 
 @cache
-def _coefficients() -> NDArray[np.float64]:
+def _coefficients() -> Array:
     wanted = [critical.threshold(vocab_size=v, length=n, dim=d) for v, n, d in _GRID]
     rows = np.array([_features(*sizes) for sizes in _GRID]) / np.array(wanted)[:, None]
     solution, _ = nnls(rows, np.ones(len(wanted)))

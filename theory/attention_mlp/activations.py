@@ -21,10 +21,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.polynomial import Polynomial, hermite_e
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-Array = NDArray[np.float64]
+from theory.laws.quadrature import Array
+
 Map = Callable[[Array], Array]
 
 ORDERS = 40
@@ -147,8 +147,7 @@ def moments(name: str, scale: float) -> Moments:
     >>> round(relu.square, 6), round(relu.fourth / relu.square**2, 6)
     (0.5, 6.0)
 
-    Raises:
-        ValueError: there is no such activation, or ``scale`` is not positive.
+    Raises ValueError: there is no such activation, or ``scale`` is not positive.
     """
     if name not in _MAPS:
         raise ValueError(f"unknown activation {name!r}: give one of {', '.join(NAMES)}")

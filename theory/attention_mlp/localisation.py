@@ -82,9 +82,6 @@ def critical_samples(problem: MlpProblem) -> float:
 
     Solves `probability` = 1/2 for N, log-interpolated between integers; the closed form beside it
     is the limit $V, N \gg d$, $\tau = 0$. The problem's own ``samples`` do not matter.
-
-    Stated error: {error} where `noise.trigger_signal` states its own, with the trigger in the
-    keys alone.
     """
     return _critical_samples(problem.replace(samples=1))
 

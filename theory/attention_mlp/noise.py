@@ -19,7 +19,7 @@ by its value for a pair of different samples. noise.md derives what the layer's 
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from recall_claims import log_integers, prediction
@@ -119,36 +119,36 @@ def coefficients(problem: MlpProblem) -> Coefficients:
     stored = problem.load * (law.pair(0, 1, same) - law.pair(0, 1, different))
     change = 2 * b[1] * b[2] + square * (b[1] * b[4] + b[2] * b[3])
     change *= problem.load / length**2
-    if not problem.centred:
-        return Coefficients(
-            pair=pair,
-            slope=slope,
-            curvature=curvature,
-            mean=slope + curvature,
-            own=law.gain,
-            own_read=law.gain,
-            drift=law.drift,
-            bias=law.drift + stored,
-            bias_change=law.drift_change + change,
-            drift_bend=bend,
-            power=law.square,
-            slope_power=law.slope_square,
-            mean_slope_power=law.slope_square,
-            mixed=law.mixed,
-        )
-    return Coefficients(
+    plain = Coefficients(
         pair=pair,
         slope=slope,
+        curvature=curvature,
+        mean=slope + curvature,
+        own=law.gain,
+        own_read=law.gain,
+        drift=law.drift,
+        bias=law.drift + stored,
+        bias_change=law.drift_change + change,
+        drift_bend=bend,
+        power=law.square,
+        slope_power=law.slope_square,
+        mean_slope_power=law.slope_square,
+        mixed=law.mixed,
+    )
+    if not problem.centred:
+        return plain
+    drift = law.drift - law.pair(0, 1, different)
+    return replace(
+        plain,
         curvature=0.0,
         mean=0.0,
         own=law.gain - law.pair(1, 1, different) - law.pair(0, 2, different),
         own_read=law.gain - curvature,
-        drift=law.drift - law.pair(0, 1, different),
-        bias=law.drift - law.pair(0, 1, different) + stored,
+        drift=drift,
+        bias=drift + stored,
         bias_change=law.drift_change - square * (b[1] * b[2] + b[0] * b[3]) + change,
         drift_bend=bend - (3 * b[1] * b[2] + b[0] * b[3]) / (2 * length**2),
         power=law.square - law.pair(0, 0, different),
-        slope_power=law.slope_square,
         mean_slope_power=law.slope_square - slope,
         mixed=law.mixed_centred,
     )
@@ -166,8 +166,6 @@ def trigger_signal(problem: MlpProblem) -> float:
 
     $\bar c\to b_1^2$: only pairs of samples with the same label carry signal, and through a layer
     they do so by the slope of $\phi$ at small arguments. An even $\phi$ has none.
-
-    Stated error: {error} where `variance` states its own.
     """
     p, c = problem, coefficients(problem)
     tau = float(p.trigger_in_values)
@@ -367,12 +365,6 @@ def variance(problem: MlpProblem) -> float:
     small, at any width.
     """
     return sum(terms(problem).values())
-
-
-def dominant(problem: MlpProblem) -> str:
-    """Symbol of the largest noise term."""
-    values = terms(problem)
-    return max(values, key=lambda symbol: values[symbol])
 
 
 @prediction(

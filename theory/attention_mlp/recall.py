@@ -23,7 +23,6 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recall_claims import Regime, log_integers, one_of, prediction
 from theory.attention import recall
@@ -31,6 +30,7 @@ from theory.attention.problem import SIZES
 from theory.attention_mlp import activations
 from theory.attention_mlp.problem import MlpProblem
 from theory.laws import crossing, quadrature, spectra, sphere
+from theory.laws.quadrature import Array
 
 REGIME = SIZES.searched(
     "V >= 128, m >= 32, d >= 16, N >= V",
@@ -101,7 +101,6 @@ WIDTH = SIZES.searched(
 )
 """Where `critical_width` states its error."""
 
-Array = NDArray[np.float64]
 Number = TypeVar("Number", float, Array)
 
 _SOURCE = "paper A, arXiv 2603.15923, A6 and A9 (m d in place of d^2); formula derived"

@@ -39,7 +39,6 @@ RELATIONS = SHAPES.searched(
     "D log2 R >= 15, so that there are 10 dimensions and more",
     holds=lambda cell: cell["answers"] * math.log2(cell["relations"]) >= 15,
 )
-"""Where each of the two formulas states its error."""
 _SOURCE = "paper B, arXiv 2412.06538, B4; derived with the statistical dimension of convex cones"
 
 
@@ -52,12 +51,9 @@ _SOURCE = "paper B, arXiv 2412.06538, B4; derived with the statistical dimension
 def subject_dim(relations: int, answers: int) -> float:
     r"""Dimension from which a subject's code can exist, $R\,\delta_0(D)$.
 
-    An average over draws from a fixed stream, within 0.5%.
+    Stated error against the code that is sought: {error}.
 
-    Stated error against the code that is sought: {error} from 10 dimensions on.
-
-    Raises:
-        ValueError: no relation, or fewer than two answers.
+    Raises ValueError: no relation, or fewer than two answers.
     """
     _require(relations, answers)
     return relations * _distance(1, answers - 1, fixed=True)
@@ -72,12 +68,9 @@ def subject_dim(relations: int, answers: int) -> float:
 def relation_dim(relations: int, answers: int) -> float:
     """Dimension from which a relation's code can exist, all its answers above all others.
 
-    An average over draws from a fixed stream, within 0.5%.
+    Stated error against the code that is sought: {error}.
 
-    Stated error against the code that is sought: {error} from 10 dimensions on.
-
-    Raises:
-        ValueError: fewer than two relations, or fewer than two answers.
+    Raises ValueError: fewer than two relations, or fewer than two answers.
     """
     _require(relations - 1, answers)
     return _distance(answers, (relations - 1) * answers, fixed=False)
@@ -90,8 +83,9 @@ def _require(relations: int, answers: int) -> None:
 
 @lru_cache(maxsize=256)
 def _distance(above: int, below: int, *, fixed: bool) -> float:
-    """E dist^2 of a normal vector to {min of the first >= max of the others}.
+    """E dist^2 of a normal vector to {min of the first >= max of the others}, within 0.5%.
 
+    An average over draws from a fixed stream.
     The projection makes the coordinates on the wrong side of a level t equal to t. Given how many
     there are, dist^2 is chi-squared with as many degrees of freedom as the face lacks dimensions,
     which are counted.

@@ -7,7 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from theory.laws.quadrature import Array
+
 Indices = NDArray[np.int64]
 
 

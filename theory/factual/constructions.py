@@ -30,7 +30,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from recall_claims import Regime, log_integers, prediction
@@ -42,8 +41,6 @@ _SOURCE = "paper B, arXiv 2412.06538, B3 to B5; constants derived"
 
 _MARGIN = 0.85  # of the construction
 _COUNT_NODES, _OWN_NODES, _COSINE_NODES = 7, 24, 80
-
-Array = NDArray[np.float64]
 
 
 def _require(**sizes: float) -> None:
@@ -63,8 +60,7 @@ def guess_by_relation(subjects: int, answers: int) -> float:
     It names the relation's most frequent answer. Exact. The result exceeds the 1/D of a blind guess
     within the block by about $\sqrt{2\ln D/(SD)}$.
 
-    Raises:
-        ValueError: a size below 1.
+    Raises ValueError: a size below 1.
     """
     _require(subjects=subjects, answers=answers)
     counts = np.arange(subjects + 1)
@@ -89,16 +85,9 @@ def selective_dim(group: int, heads: int, vocab_size: int, *, margin: float) -> 
     misleads the head if it scores above $\tau$. About $(g+\tau^2)(1+2\ln(VH)/\tau^2)$.
     The hull law is exact for $\tau = 1$, and scaled to the mean of $h^2$ otherwise.
 
-    Stated error: {error}.
+    ``group``: g, the tokens that one of the H heads looks after.  ``margin``: $\tau$.
 
-    Args:
-        group: g, tokens that a head looks after.
-        heads: H.
-        vocab_size: V, all tokens.
-        margin: $\tau$.
-
-    Raises:
-        ValueError: a size below 1, or a margin outside (0, 1].
+    Raises ValueError: a size below 1, or a margin outside (0, 1].
     """
     _require(group=group, heads=heads, strangers=vocab_size - group - 1)
     if not 0 < margin <= 1:
@@ -125,10 +114,7 @@ def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> 
     EOS competes with score $\beta\tau$, and T - 2 strangers with scores of variance
     $\beta^2\sigma^2$. The strangers' exponentials are replaced by their mean.
 
-    Stated error: {error} for margins of 1/2 and d >= 128.
-
-    Raises:
-        ValueError: no room in the prompt, or no dimensions outside the group.
+    Raises ValueError: no room in the prompt, or no dimensions outside the group.
     """
     _require(length=length - 2, dim=dim - group, group=group)
     variance = (group + margin**2) / (dim - group)
@@ -137,7 +123,8 @@ def focus(length: int, dim: int, group: int, *, margin: float, scale: float) -> 
 
 
 @prediction(
-    latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}\,(1-q)^{(R-1)(D-1)}",
+    latex=r"\mathrm{Acc} = E F(h_R)^{D-1}\,E F(h_D)^{R-1}\,(1-q)^{(R-1)(D-1)},\quad "
+    r"h_n^2\sim\mathrm{Beta}\Big(\frac{d-n+1}2,\frac{(n-1)(d-1)}2\Big)",
     source=_SOURCE,
     error=(
         (0.01, "for a fifth of a rival, accuracies from 0.9 on", lambda cell: _rivals(cell) <= 0.2),
@@ -151,11 +138,9 @@ def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) ->
     $q$ is the chance to get logit 2 out of both codes, at
     $|y_s+y_r|^2 \simeq \frac{Rd}{d-R}+\frac{Dd}{d-D}+\frac{2d^2}{(d-R)(d-D)}$.
 
-    Stated error where attention has focus, d of at least 1.4 `selective_dim`: {error}, mostly too
-    low there: a code's rivals are correlated.
+    Mostly too low where it errs: a code's rivals are correlated.
 
-    Raises:
-        ValueError: a size below 1, or no more dimensions than a code has answers.
+    Raises ValueError: a size below 1, or no more dimensions than a code has answers.
     """
     _require(subjects=subjects, relations=relations, answers=answers)
     _require(dim=dim - max(relations, answers))
@@ -166,7 +151,8 @@ def attention_accuracy(subjects: int, relations: int, answers: int, dim: int) ->
 
 
 @prediction(
-    latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu} = \frac12",
+    latex=r"\big(E F(h_R)^{R(D-1)}\big)^S\big(E F(h_D)^{(R-1)K}\big)^Re^{-\mu} = \frac12,\quad "
+    r"K = D\big(1-(1-1/D)^S\big)",
     source=_SOURCE,
     error="7%",
     regime=lambda: STORED,
@@ -177,17 +163,10 @@ def attention_dim(
 ) -> float:
     """Dimension at which attention alone recalls every fact, with probability 1/2.
 
-    Stated error: {error} where attention has focus.
+    ``shared_rivals``: a relation's rivals are shared by subjects; without it, one for every pair of
+    facts of a subject, as a union bound has it.
 
-    Args:
-        subjects: S.
-        relations: R.
-        answers: D.
-        shared_rivals: a relation's rivals are shared by subjects; without it, one for every pair
-            of facts of a subject, as a union bound has it.
-
-    Raises:
-        ValueError: a size below 1, or nothing to confuse.
+    Raises ValueError: a size below 1, or nothing to confuse.
     """
     _require(subjects=subjects, relations=relations, answers=answers)
     _require(rivals=relations * answers - 1)
@@ -222,15 +201,9 @@ def mlp_width(
     `selective_dim`, as inputs are else not ideal (too small at (8, 10, 5; d = 25)); with fewer the
     noise is far from Gaussian, and the result high by up to 15%.
 
-    Args:
-        subjects: S.
-        relations: R.
-        answers: D.
-        dim: d.
-        same_answer: facts with the same answer disturb each other; False drops their noise.
+    ``same_answer``: facts with the same answer disturb each other; False drops their noise.
 
-    Raises:
-        ValueError: a size below 1, or nothing to confuse.
+    Raises ValueError: a size below 1, or nothing to confuse.
     """
     _require(subjects=subjects, relations=relations, answers=answers, dim=dim - 3)
     size = relations * answers
@@ -286,9 +259,8 @@ def compressed_accuracy(
     Stated error: {error} for accuracies from 0.3 on, 16 subjects and relations; at most 4 facts a
     hidden unit (at 16 of them, 32 subjects and relations, it is 0.056 high).
 
-    Raises:
-        ValueError: a size below 1, a head of fewer than 2 dimensions, or a group larger than the
-            subjects or relations.
+    Raises ValueError: a size below 1, a head of fewer than 2 dimensions, or a group larger than the
+    subjects or relations.
     """
     _require(dim=dim, width=width, answers=answers, group=group, head_dim=head_dim - 1)
     _require(subjects=subjects - group + 1, relations=relations - group + 1)
@@ -321,8 +293,7 @@ def compressed_width(
 
     Infinite where no width up to 10^6 reaches it: the codes then confuse facts by themselves.
 
-    Raises:
-        ValueError: as for `compressed_accuracy`.
+    Raises ValueError: as for `compressed_accuracy`.
     """
 
     def accuracy(width: float) -> float:
@@ -356,9 +327,7 @@ BY_MLP: Regime = sizes.ANY.searched(
     holds=lambda cell: _focused(cell, cell["dim"], 1) and _width(cell) >= 75,
     dim=log_integers(16, 512),
 )
-"""Where `attention_accuracy` states its errors, the smaller one, and the two others theirs."""
 SELECTIVE, SOFT, COMPRESSED = sizes.SELECTIVE, sizes.SOFT, sizes.COMPRESSED
-"""Where `selective_dim`, `focus` and `compressed_accuracy` state theirs."""
 
 
 def _focused(cell: Mapping[str, Any], dim: float, group: int) -> bool:

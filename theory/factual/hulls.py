@@ -4,12 +4,10 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special, stats
 
 from theory.laws import sphere
-
-Array = NDArray[np.float64]
+from theory.laws.quadrature import Array
 
 
 def log_below(x: Array, dim: float) -> Array:

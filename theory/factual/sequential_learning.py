@@ -91,11 +91,9 @@ BOTH_STAGES = PRODUCT.searched(
     holds=lambda cell: _until_learned(cell),
     duration=log_integers(96, 3072, per_octave=3),
 )
-"""Where `half_time` and `time_ratio` state their errors."""
 APART = BOTH_STAGES.searched(
     "growth times a factor of 2.2 apart", holds=lambda cell: _apart(cell) >= 2.2
 )
-"""Where `plateau` states its error."""
 
 
 def growth_time(cell: Mapping[str, Any], stage: Stage) -> float:
@@ -149,10 +147,7 @@ class Sizes:
     regime=PRODUCT,
 )
 def relation_rate(sizes: Sizes) -> float:
-    """Growth rate of a relation's weight, per unit of time, in a product dictionary.
-
-    Exact.
-    """
+    """Growth rate of a relation's weight, per unit of time, in a product dictionary."""
     return math.sqrt((1 - 1 / sizes.relations) / sizes.answers) / sizes.relations
 
 
@@ -163,10 +158,7 @@ def relation_rate(sizes: Sizes) -> float:
     regime=RANDOM,
 )
 def random_relation_square_rate(sizes: Sizes) -> float:
-    """Mean square growth rate of a relation's weight over random dictionaries.
-
-    Exact.
-    """
+    """Mean square growth rate of a relation's weight over random dictionaries."""
     share = 1 / sizes.answers
     concentration = share + (1 - share) / sizes.subjects  # E |p(.|r)|^2
     return (concentration - share / sizes.relations) / sizes.relations**2
@@ -179,10 +171,7 @@ def random_relation_square_rate(sizes: Sizes) -> float:
     regime=ANY,
 )
 def subject_rate(sizes: Sizes) -> float:
-    """Growth rate of a subject's weight, whatever the dictionary.
-
-    Exact.
-    """
+    """Growth rate of a subject's weight, whatever the dictionary."""
     return math.sqrt((1 - 1 / sizes.answers) / sizes.relations) / sizes.subjects
 
 
@@ -192,11 +181,7 @@ def subject_rate(sizes: Sizes) -> float:
 def background_square_rate(sizes: Sizes, *, count: float = 1.0) -> float:
     """Mean square growth rate, over random dictionaries, of a token that tells nothing.
 
-    Exact.
-
-    Args:
-        sizes: of the task.
-        count: mean number of such tokens in a prompt: 1 for EOS, (T - 3)/N_0 for a noise token.
+    ``count``: mean number of such tokens in a prompt; 1 for EOS, (T - 3)/N_0 for a noise token.
     """
     return count**2 * (1 - 1 / sizes.answers) / (sizes.subjects * sizes.relations)
 
@@ -270,15 +255,10 @@ def _time_of(sizes: Sizes, stage: Stage, logit: float, scale: float) -> float:
 def loss(sizes: Sizes, time: float, *, scale: float) -> float:
     """Cross-entropy in nats at a time, for a product dictionary.
 
-    Stated error: {error} for starts of 1e-5.
+    ``time``: of the gradient flow, steps times the learning rate.  ``scale``: the attention weights
+    at the start, with equal values; far below 1.
 
-    Args:
-        sizes: of the task.
-        time: of the gradient flow; steps times the learning rate.
-        scale: the attention weights at the start, with equal values; far below 1.
-
-    Raises:
-        ValueError: the scale is not in (0, 0.1], or the time is absurdly long.
+    Raises ValueError: the scale is not in (0, 0.1], or the time is absurdly long.
     """
     return stage_loss(sizes, "relation", time, scale=scale) + stage_loss(
         sizes, "subject", time, scale=scale
@@ -304,8 +284,6 @@ def half_time(sizes: Sizes, stage: Stage, *, scale: float) -> float:
     """Time at which half of a stage's loss is gone, for a product dictionary.
 
     Arguments and errors as for `loss`.
-
-    Stated error: {error} for starts of 1e-5.
     """
     _check(scale)
     return _time_of(sizes, stage, math.log(1 + math.sqrt(choices(sizes, stage))), scale)
@@ -320,8 +298,7 @@ def half_step(sizes: Sizes, stage: Stage, *, scale: float, learning_rate: float)
     Exact for the early growth, which takes most of the time; saturation, the rest, is delayed
     otherwise, by less than a tenth of the delay.
 
-    Raises:
-        ValueError: the scale is not in (0, 0.1].
+    Raises ValueError: the scale is not in (0, 0.1].
     """
     rate = _rate(sizes, stage)
     steps_per_time = rate / math.log1p(learning_rate * rate)
@@ -339,9 +316,6 @@ def plateau(sizes: Sizes) -> float:
 
     The flow is nearest to it between the two half times, where the first stage still has a
     remainder of order 1/t of its own loss.
-
-    Stated error: {error} for starts of 1e-5 and stages whose times differ by more than a factor of
-    2.
     """
     return math.log(sizes.answers if first(sizes) == "relation" else sizes.relations)
 
@@ -357,8 +331,6 @@ def random_plateau(sizes: Sizes) -> float:
     """Mean height of the plateau over random dictionaries, the relation being first, in nats.
 
     The conditional entropy of the answer given the relation, about log D - (D - 1)/(2S).
-
-    Exact.
     """
     counts = np.arange(1, sizes.subjects + 1)
     shares = counts / sizes.subjects

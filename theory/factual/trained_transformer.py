@@ -39,8 +39,7 @@ DRAWN_FACTS, DRAWN_VALUE, DRAWN_SUM = 1024, 1280, 2300
 def capacity(parameters: float) -> float:
     """Number of facts that a trained transformer recalls, by the published reference line.
 
-    Args:
-        parameters: trained weights, 4 H d_h d + 2 m d.
+    ``parameters``: trained weights, 4 H d_h d + 2 m d.
 
     Raises ValueError for a negative number of parameters.
     """
@@ -56,9 +55,8 @@ def capacity(parameters: float) -> float:
 def traded_capacity(value_parameters: float, mlp_parameters: float) -> float:
     """Number of facts on the published boundary between attention and MLP.
 
-    Args:
-        value_parameters: x = H d_h d, the weights of the value matrices.
-        mlp_parameters: y = m d, the weights of one of the MLP's two layers.
+    ``value_parameters``: x = H d_h d, of the value matrices.  ``mlp_parameters``: y = m d, of one
+    of the MLP's two layers.
 
     Raises ValueError for a negative number of parameters.
     """

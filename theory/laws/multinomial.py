@@ -1,10 +1,9 @@
 """Counts of things spread evenly and independently over cells."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft, stats
 
-Array = NDArray[np.float64]
+from theory.laws.quadrature import Array
 
 
 def product_mean(weight: Array, cells: int, total: int) -> float:

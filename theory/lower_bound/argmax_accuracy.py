@@ -4,13 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recall_claims import log_integers
 from theory.attention.problem import SIZES, Problem
 from theory.laws import crossing, quadrature, sphere
-
-Array = NDArray[np.float64]
+from theory.laws.quadrature import Array
 
 _COUNT_NODES = 10
 REGIME = SIZES.searched(
@@ -24,7 +22,6 @@ REGIME = SIZES.searched(
     dim=log_integers(30, 4096),
     without=("trigger_in_values",),
 )
-"""Where both accuracies state their errors."""
 THRESHOLD = SIZES.searched(
     "V >= 256, d from 30 to V - 2, half of the labels from 8 V samples on",
     holds=lambda cell: 30 <= cell["dim"] <= cell["vocab_size"] - 2,
@@ -34,7 +31,6 @@ THRESHOLD = SIZES.searched(
     dim=log_integers(30, 512),
     without=("trigger_in_values",),
 )
-"""Where both critical numbers of samples state theirs."""
 
 _SCORE_NODES = 24
 _SCALE_NODES = 5

@@ -36,10 +36,8 @@ def linear_mmse_accuracy(problem: Problem) -> float:
 
     A token meets a label by chance $\mu = NL/V^2$ times; where $\mu$ is of order 1 the skewness of
     that count matters, and it enters through the score that a rival has from its own entry of M.
-    Finite size: within {error} for V >= 256, d of at least 30 and N of at least 8V.
 
-    Raises:
-        ValueError: the dimension is not between 3 and V - 2.
+    Raises ValueError: the dimension is not between 3 and V - 2.
     """
     if not 3 <= problem.dim <= problem.vocab_size - 2:
         raise ValueError(
@@ -76,14 +74,8 @@ def linear_mmse_accuracy(problem: Problem) -> float:
 
 
 @prediction(
-    latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12",
-    source=_SOURCE,
-    error="8%",
-    regime=THRESHOLD,
+    latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12", source=_SOURCE, error="8%", regime=THRESHOLD
 )
 def critical_samples(problem: Problem) -> float:
-    """N at which half of the labels are guessed right; infinite if none below 2^30.
-
-    Stated error: {error} for V >= 256, d >= 30 and N >= 8 V.
-    """
+    """N at which half of the labels are guessed right; infinite if none below 2^30."""
     return argmax_accuracy.half_samples(linear_mmse_accuracy, problem)

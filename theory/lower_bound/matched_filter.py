@@ -32,10 +32,7 @@ _BIAS_NODES = 9
 )
 @cache
 def matched_filter_accuracy(problem: Problem) -> float:
-    r"""Mean accuracy of the matched filter on the gradient of a training batch.
-
-    Finite size: within {error} for V >= 256; d of at least 30 and N of at least 8V.
-    """
+    r"""Mean accuracy of the matched filter on the gradient of a training batch."""
     size, dim = problem.vocab_size, problem.dim
     law = argmax_accuracy.counts(problem)
     overlap = (size - 1) / dim
@@ -65,14 +62,8 @@ def matched_filter_accuracy(problem: Problem) -> float:
 
 
 @prediction(
-    latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12",
-    source=_SOURCE,
-    error="8%",
-    regime=THRESHOLD,
+    latex=r"\mathrm{Acc}(V, L, N_c, d) = \frac12", source=_SOURCE, error="8%", regime=THRESHOLD
 )
 def critical_samples(problem: Problem) -> float:
-    """N at which the matched filter guesses half of the labels; infinite if none below 2^30.
-
-    Stated error: {error} for V >= 256, d >= 30 and N >= 8 V.
-    """
+    """N at which the matched filter guesses half of the labels; infinite if none below 2^30."""
     return argmax_accuracy.half_samples(matched_filter_accuracy, problem)

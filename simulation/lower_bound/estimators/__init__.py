@@ -6,7 +6,7 @@ that the report shall show. The claims of ``claims/lower_bound`` run every estim
 against the ceiling.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 
@@ -15,47 +15,19 @@ from simulation.lower_bound.estimators.decoding import assignment, greedy
 from simulation.lower_bound.gradient_channel import Estimator, Observation
 
 
-def _matched_filter(observation: Observation) -> torch.Tensor:
-    return matched_filter.labels(observation)
-
-
-def _matched_filter_assignment(observation: Observation) -> torch.Tensor:
-    return assignment(matched_filter.scores(observation))
-
-
-def _ridge(observation: Observation) -> torch.Tensor:
-    return ridge.labels(observation)
-
-
-def _ridge_assignment(observation: Observation) -> torch.Tensor:
-    return assignment(ridge.scores(observation))
-
-
-def _linear_mmse(observation: Observation) -> torch.Tensor:
-    return ridge.linear_mmse_labels(observation)
-
-
-def _linear_mmse_assignment(observation: Observation) -> torch.Tensor:
-    return assignment(ridge.linear_mmse(observation))
-
-
-def _cancellation(observation: Observation) -> torch.Tensor:
-    return greedy(cancellation.scores(observation))
-
-
-def _cancellation_assignment(observation: Observation) -> torch.Tensor:
-    return assignment(cancellation.scores(observation))
+def _assigned(scores: Callable[[Observation], torch.Tensor]) -> Estimator:
+    return lambda observation: assignment(scores(observation))
 
 
 PANEL: Mapping[str, Estimator] = {
-    "matched filter": _matched_filter,
-    "matched filter, assigned": _matched_filter_assignment,
-    "ridge": _ridge,
-    "ridge, assigned": _ridge_assignment,
-    "linear MMSE": _linear_mmse,
-    "linear MMSE, assigned": _linear_mmse_assignment,
-    "cancellation": _cancellation,
-    "cancellation, assigned": _cancellation_assignment,
+    "matched filter": matched_filter.labels,
+    "matched filter, assigned": _assigned(matched_filter.scores),
+    "ridge": ridge.labels,
+    "ridge, assigned": _assigned(ridge.scores),
+    "linear MMSE": ridge.linear_mmse_labels,
+    "linear MMSE, assigned": _assigned(ridge.linear_mmse),
+    "cancellation": lambda observation: greedy(cancellation.scores(observation)),
+    "cancellation, assigned": _assigned(cancellation.scores),
 }
 """Every estimator by its name; "assigned" makes the guess one to one."""
 

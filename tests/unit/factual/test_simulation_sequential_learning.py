@@ -5,7 +5,6 @@ import math
 from collections import deque
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -114,10 +113,8 @@ def test_distances_tell_who_knows_what() -> None:
     weights = task.start(1.0)
     weights.values[:, 4:7] = 100 * task.target.mean(1)  # each relation speaks for its block
     found = learning.distances(task, weights)
-    assert found.relation.item() == pytest.approx(0, abs=1e-12)
-    assert found.nothing.item() == pytest.approx(2 / 3)
-    assert found.fact.item() == pytest.approx(1 / 2)
-    assert found.subject.item() == pytest.approx(2 / 3)
+    expected = {"relation": 0, "nothing": 2 / 3, "fact": 1 / 2, "subject": 2 / 3}
+    assert {name: far.item() for name, far in found.items()} == pytest.approx(expected, abs=1e-12)
 
 
 def test_half_step_interpolates() -> None:
@@ -140,11 +137,10 @@ def test_growth_rate_undoes_the_hyperbolic_cosine() -> None:
     assert torch.allclose(rates, torch.tensor(0.5))
 
 
-def test_sgd_losses_are_those_of_every_so_many_steps() -> None:
+def test_losses_along_a_path_are_those_of_every_so_many_steps() -> None:
     task = FactPrompts([learning.product_dictionary(4, 2, 2)], answers=2)
     start = task.start(0.1)
-    settings: dict[str, Any] = {"rate": 0.5, "batch": 8, "steps": 6}
-    path = list(learning.sgd(task, start, generators(1), **settings))
-    losses = learning.sgd_losses(task, start, generators(1), every=3, **settings)
+    path = list(learning.sgd(task, start, generators(1), rate=0.5, batch=8, steps=6))
+    losses = learning.losses_along(task, start, path, every=3)
     expected = [task.losses(weights).total for weights in (start, path[2], path[5])]
     assert torch.equal(losses.total, torch.stack(expected))
