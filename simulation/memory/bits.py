@@ -8,12 +8,14 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from simulation.embeddings import unit_vectors
+from simulation.memory import bilinear
 
 Floats = npt.NDArray[np.float64]
 
@@ -138,10 +140,10 @@ def quantised_memory(
 @dataclass(frozen=True)
 class Construction:
     """A memory that writes pairs at once: what it makes of inputs, (count, dim) to (count, k), and
-    of the sum of outer products."""
+    its weights (dim, k) of values (pairs, dim) and what was made of their inputs (pairs, k)."""
 
     features: Callable[[np.random.Generator, Floats, int], Floats]
-    write: Callable[[torch.Tensor], torch.Tensor]
+    write: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = bilinear.readout
 
 
 def _as_they_are(rng: np.random.Generator, inputs: Floats, width: int) -> Floats:
@@ -162,10 +164,12 @@ def _cosines(rng: np.random.Generator, inputs: Floats, width: int) -> Floats:
 
 
 CONSTRUCTIONS = {
-    "hebbian": Construction(_as_they_are, torch.clone),
-    "low-rank": Construction(_projected, torch.clone),
-    "one-bit": Construction(_as_they_are, lambda memory: quantise(memory, 1)),
-    "cosine": Construction(_cosines, torch.clone),
+    "hebbian": Construction(_as_they_are),
+    "low-rank": Construction(_projected),
+    "one-bit": Construction(_as_they_are, lambda v, k: quantise(bilinear.readout(v, k), 1)),
+    "cosine": Construction(_cosines),
+    "bilinear": Construction(bilinear.features),
+    "bilinear-whitened": Construction(bilinear.features, partial(bilinear.readout, whitened=True)),
 }
 """Memories whose bits are counted; another needs an entry here and a prediction."""
 
@@ -211,6 +215,6 @@ def _recalled(
 ) -> int:
     """How many of the first pairs are recalled, permuted as their random numbers are ordered."""
     pairs, right = len(order), order.argsort()
-    weights = memory.write(values[right].T @ keys[:pairs])
+    weights = memory.write(values[right], keys[:pairs])
     answers = (keys[:pairs] @ weights.T @ values[:pairs].T).argmax(1)
     return int((answers == right).sum())

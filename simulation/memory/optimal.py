@@ -28,6 +28,7 @@ from simulation.tiles import TILE_ELEMENTS
 
 _ITERATIONS = 200
 _RIDGE = 1e-13
+_RIDGE_STEPS = 30
 _CONVERGED = 1e-9
 """Squared Newton decrement, an estimate of twice the loss above its minimum."""
 
@@ -154,6 +155,37 @@ def train(pairs: Pairs, *, steps: int, rate: float, enough: float, every: int = 
     return memory
 
 
+def regularised(pairs: Pairs, ridge: float) -> torch.Tensor:
+    """The memory of least cross-entropy plus ridge/2 times its squared norm: (R, d, d).
+
+    For a small ridge it is the memory of largest margin, relative to its norm, where all pairs can
+    be stored. Newton's method, of a fixed number of steps, each halved until it helps.
+
+    >>> pairs = draw([np.random.default_rng(1)], dim=4, associations=4)
+    >>> bool(stored(pairs, regularised(pairs, 1e-3)).all())
+    True
+    """
+    memory = torch.zeros_like(hebbian(pairs))
+
+    def objective(tried: torch.Tensor) -> torch.Tensor:
+        return _loss(scores(pairs, tried)) + ridge / 2 * tried.square().sum((1, 2))
+
+    for _ in range(_RIDGE_STEPS):
+        hessian, gradient = _curvature(pairs, scores(pairs, memory))
+        hessian.diagonal(dim1=1, dim2=2).add_(ridge)
+        gradient += ridge * memory.flatten(1)
+        factor = torch.linalg.cholesky(hessian)
+        step = -torch.cholesky_solve(gradient[..., None], factor).view_as(memory)
+        length, before = torch.ones_like(gradient[:, 0]), objective(memory)
+        for _ in range(_RIDGE_STEPS):
+            worse = objective(memory + length[:, None, None] * step) > before
+            if not worse.any():
+                break
+            length = torch.where(worse, length / 2, length)
+        memory = memory + length[:, None, None] * step
+    return memory
+
+
 def _separable(pairs: Pairs) -> torch.Tensor:
     found = torch.zeros(pairs.replicates, dtype=torch.bool, device=pairs.inputs.device)
     active = torch.arange(pairs.replicates, device=pairs.inputs.device)
@@ -175,6 +207,14 @@ def _separable(pairs: Pairs) -> torch.Tensor:
 
 def _newton_step(pairs: Pairs, current: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Step (R, d, d) that minimises the quadratic model of the loss, and its decrement (R,)."""
+    hessian, gradient = _curvature(pairs, current)
+    step, decrement = damped_step(hessian, gradient, 2 * _loss(current))
+    dim = pairs.inputs.shape[2]
+    return step.view(-1, dim, dim), decrement
+
+
+def _curvature(pairs: Pairs, current: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Hessian (R, d^2, d^2) and gradient (R, d^2) of the loss where these are the scores."""
     inputs, outputs, (count, dim) = pairs.inputs, pairs.outputs, pairs.inputs.shape[1:]
     p = torch.softmax(current, 2)
     mean = _average(pairs, p)
@@ -187,8 +227,7 @@ def _newton_step(pairs: Pairs, current: torch.Tensor) -> tuple[torch.Tensor, tor
     hessian = (covariance.flatten(2).mT @ squares(inputs)).view(-1, dim, dim, dim, dim)
     hessian = hessian.transpose(2, 3).reshape(-1, dim**2, dim**2)
     gradient = ((mean - _targets(pairs)).mT @ inputs).flatten(1)
-    step, decrement = damped_step(hessian, gradient, 2 * _loss(current))
-    return step.view(-1, dim, dim), decrement
+    return hessian, gradient
 
 
 def damped_step(

@@ -45,6 +45,7 @@ UNTRIED = {
     "memory.listwise.critical_associations": SEVERAL,
     "memory.listwise.critical_load": LIMIT,
     "memory.mlp.asymptotic_width": LIMIT,
+    "memory.optimal.extreme_value": "exact where scores are independent",
     "memory.perceptron.binary_capacity": LIMIT,
     "memory.perceptron.capacity": "where `separable_share` is one half, exactly",
     "memory.zipf.cutoff_exponent": EXPONENT,

@@ -19,11 +19,12 @@ from simulation.attention import sampling
 from simulation.attention_mlp.three_steps import draw_layer
 from simulation.factual import additive_heads as heads
 from simulation.factual import constructions as weights
+from simulation.factual import language_model as lm
 from simulation.factual import sequential_learning as learning
 from simulation.factual import task
 from simulation.factual.trained_transformer import Sizes
 from simulation.lower_bound import estimators, gradient_channel, width_information
-from simulation.memory import mlp
+from simulation.memory import bilinear, mlp, superposition
 from tests.unit.draws import generators
 from theory.attention import critical
 from theory.attention.problem import Problem
@@ -54,6 +55,10 @@ transformer = partial(Sizes, subjects=3, relations=2, answers=2, heads=2, head_d
 stored = partial(mlp.draw, RNGS, associations=10, outputs=10, dim=4)
 made = partial(mlp.constructed, RNGS, associations=4, dim=4, width=5)
 recalled = partial(mlp_memory_accuracy, associations=64, outputs=64, dim=32, width=100)
+
+bilinear_memory = partial(bilinear.answered, RNGS, associations=4, dim=4, width=3, whitened=False)
+superposed = partial(superposition.accuracy, RNGS, attributes=4, relations=2, dim=4)
+language_model = partial(lm.bits_per_weight, RNGS, people_count=2, width=4, exposures=1)
 
 for package in (theory, simulation):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -215,6 +220,15 @@ REFUSED = (
     ("simulation.memory.optimal.draw([], dim=4, associations=4)", "pass|give"),
     ("simulation.memory.optimal.draw(rngs(1), dim=0, associations=4)", "pass|give"),
     ("simulation.memory.optimal.draw(rngs(1), dim=4, associations=1)", "pass|give"),
+    ("theory.memory.bilinear.overlaps(64, 8, 64, True)", "fewer neurons than associations"),
+    ("theory.memory.superposition.accuracy(64, 1, 8)", "at least 2 relations"),
+    ("theory.memory.optimal.extreme_value(1)", "at least 2"),
+    ("simulation.memory.bilinear.features(rng, np.ones((2, 2)), 0)", "width is 0"),
+    ("bilinear_memory(associations=1)", "at least 2"),
+    ("superposed(attributes=1)", "1 attributes"),
+    ("simulation.factual.language_model.people(rng, 0)", "0 people"),
+    ("language_model(width=6)", "width 6 must be a multiple of 4"),
+    ("language_model(exposures=0)", "exposures at least 1"),
     ("simulation.memory.zipf.error(rngs(1), stored=5, labels=1, dim=8, alpha=2.0)", "labels"),
     ("simulation.spectral.facts.Facts(3, 2, inputs=torch.eye(5)[None])", "5 embeddings for 6"),
 )

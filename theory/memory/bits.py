@@ -16,7 +16,7 @@ agrees with the function in a share of facts whose mean is that of the maximum o
 
 **Constructions.** A memory of $n$ pairs under a random permutation recalls a pair with the
 probability that `linear` and `mlp` derive: the sum of outer products, itself, behind
-a projector of rank m, or rounded to signs; and cosine features of width m.
+a projector of rank m, or rounded to signs; and cosine or bilinear features of width m.
 At the capacity, $P=0.99$, a permutation is known up to $n!/(n-e)!$ possibilities, $e=n/100$ errors,
 so that $\log_2(n-e)!$ bits are stored. No theorem says how many bits a real parameter can hold; a
 memory of weights of $k$ bits holds at most $k$ bits per weight.
@@ -29,7 +29,7 @@ from scipy import special, stats
 
 from recall_claims import Regime, integers, log_integers, one_of, prediction
 from theory.laws import crossing
-from theory.memory import linear, mlp
+from theory.memory import bilinear, linear, mlp
 
 _SOURCE = "paper B, arXiv 2412.06538, B7; derived"
 
@@ -138,14 +138,15 @@ def one_by_one(*, facts: int, outputs: int, bits: float) -> float:
 
 def parameters(construction: str, *, dim: int, width: int) -> int:
     """Weights that a construction writes; random projections and features do not count."""
-    return dim * (width if construction in ("low-rank", "cosine") else dim)
+    return dim * (dim if construction in ("hebbian", "one-bit") else width)
 
 
 def recall_probability(construction: str, pairs: float, *, dim: int, width: int) -> float:
     """Probability that a memory of that many pairs recalls a pair.
 
     Args:
-        construction: "hebbian", "low-rank", "one-bit" or "cosine".
+        construction: "hebbian", "low-rank", "one-bit", "cosine", "bilinear" or
+            "bilinear-whitened".
         pairs: n, as many inputs as outputs.
         dim: d, of the embeddings.
         width: m, the rank or the number of features; ignored by the others.
@@ -161,6 +162,9 @@ def recall_probability(construction: str, pairs: float, *, dim: int, width: int)
         return linear.low_rank_accuracy(pairs, dim, width)
     if construction == "cosine":
         return mlp.mlp_memory_accuracy(associations=pairs, dim=dim, width=width)
+    if construction in ("bilinear", "bilinear-whitened"):
+        whitened = construction == "bilinear-whitened"
+        return bilinear.accuracy(associations=pairs, dim=dim, width=width, whitened=whitened)
     raise ValueError(f"unknown construction {construction!r}")
 
 

@@ -23,7 +23,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special, stats
 
 from recall_claims import Regime, log_integers, prediction
 from theory.laws import crossing, quadrature, sphere
@@ -94,6 +94,17 @@ def _recalled(
     dim: float, stored: float, spread: float, idle: float, length: float, margin: float
 ) -> float:
     """The same given B = ``length``."""
+    below, unstored, weight = _below(dim, stored, spread, length, margin)
+    right = below**stored
+    right *= unstored**idle
+    return float(weight[0] @ right @ weight[1])
+
+
+def _below(
+    dim: float, stored: float, spread: float, length: float, margin: float = 0.0
+) -> tuple[Array, Array, tuple[Array, Array]]:
+    """Chances (R, x) that one rival, of those stored or not, scores less, and the weights of both
+    axes."""
     score, score_weight = sphere.gauss(dim, _SCORE_NODES)
     scale, scale_weight = quadrature.gamma(2 / dim, _LENGTH_NODES)
     # The n-th power asks for the far tail of c: at n = 131072, 24 nodes leave 0.014 of error.
@@ -112,9 +123,8 @@ def _recalled(
     kappa = dim * b * np.sqrt(square) / np.maximum(length - b**2, length / 2)
     law = cosine_weight * np.exp(kappa * cosine - np.abs(kappa) * cosine.max())
     law /= law.sum(axis=2, keepdims=True)
-    right = np.einsum("rxc,rbc,b->rx", below, law, unit_weight, optimize=True) ** stored
-    right *= (below @ cosine_weight) ** idle
-    return float(scale_weight @ right @ score_weight)
+    of_stored: Array = np.einsum("rxc,rbc,b->rx", below, law, unit_weight, optimize=True)
+    return of_stored, below @ cosine_weight, (scale_weight, score_weight)
 
 
 def accuracy_of_independent_scores(associations: float, variance: float) -> float:
@@ -303,6 +313,26 @@ def score_laws(associations: int, dim: int) -> dict[str, Law]:
         "rival": lambda score: special.ndtr(score / rival),
         "lead": lambda score: np.interp(score, leads, 1 - np.array(reached)),
     }
+
+
+def rivals_below(associations: int, dim: int) -> Law:
+    """Distribution function of the number of the n - 1 rivals that score less than the right
+    output, a percentile profile: binomial, given what `recalled` takes the mean over.
+
+    Raises:
+        ValueError: sizes as in `linear_memory_accuracy`.
+    """
+    _check(associations, dim)
+    rivals = associations - 1
+    until = np.zeros(associations + 1)
+    sizes, weights = quadrature.gamma(2 * (dim - 1) / ((dim + 2) * rivals), _LENGTH_NODES)
+    for size, share in zip(sizes, weights, strict=True):
+        below, _, (scale_weight, score_weight) = _below(
+            dim, rivals, size / dim, rivals * size / dim
+        )
+        law = stats.binom.cdf(np.arange(-1, associations)[:, None, None], rivals, below)
+        until += share * np.einsum("krx,r,x->k", law, scale_weight, score_weight)
+    return lambda count: until[np.floor(np.clip(count, -1, rivals)).astype(int) + 1]
 
 
 @prediction(latex=r"d_{1/2}\sim\sqrt{2n\ln n}", source=_SOURCE)

@@ -123,10 +123,16 @@ def feature_law(name: str, dim: int) -> FeatureLaw:
 
 
 @lru_cache(maxsize=4096)
-def _failures(
-    associations: float, outputs: float, dim: int, width: float, law: FeatureLaw
+def failures(
+    associations: float,
+    outputs: float,
+    dim: int,
+    width: float,
+    law: FeatureLaw,
+    lead: float = 0.0,
 ) -> float:
-    """Mean share of the associations that are answered wrongly; sizes need not be integers."""
+    """Mean share of the associations whose own score is not the largest by ``lead``; sizes need
+    not be integers."""
     neurons = width - law.lost
     spread = law.wide + 1 / neurons
     inverse_rank = 1 / spectra.effective_rank(outputs, dim)
@@ -150,7 +156,7 @@ def _failures(
                 continue
             length = signal**2 + 2 * signal * eta
             length += r * kappa * spread * (associations - load - other)
-            margin = own / np.sqrt(np.maximum(length, 0.0) / dim + kappa * other * spread)
+            margin = (own - lead) / np.sqrt(np.maximum(length, 0.0) / dim + kappa * other * spread)
             with np.errstate(divide="ignore"):
                 below = np.log(sphere.cdf(margin, 1 / inverse_rank))
             log_right += competitors * below
@@ -216,7 +222,7 @@ def mlp_memory_accuracy(
     law = feature_law(features, dim)
     outputs = outputs or associations
     _check(associations, outputs, width, law)
-    return 1 - _failures(associations, outputs, dim, width, law)
+    return 1 - failures(associations, outputs, dim, width, law)
 
 
 @prediction(latex=r"N\,(1-\mathrm{Acc}(m_*)) = \ln2", source=_SOURCE, error="3%", regime=PAIRS)
@@ -281,7 +287,7 @@ def _log_mean_failures(
     associations: float, outputs: float, dim: int, width: float, law: FeatureLaw
 ) -> float:
     """Logarithm of the mean number of failures, in units of log 2."""
-    share = _failures(associations, outputs, dim, width, law)
+    share = failures(associations, outputs, dim, width, law)
     return math.log(max(associations * share / math.log(2), 1e-300))
 
 

@@ -128,12 +128,37 @@ def frozen_associations(dim: int) -> float:
     _check_dim(dim)
 
     def needed(count: float) -> float:
-        levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
-        largest = stats.norm.ppf(levels ** (1 / (count - 1)))
+        largest = _largest(count - 1)
         gap = (1 + largest**2) * stats.norm.cdf(largest) + largest * stats.norm.pdf(largest)
         return count * float(gap.mean())
 
     return _solve(needed, dim, least=2.0)
+
+
+@prediction(
+    latex=r"E\max_{j<n}g_j\sim\sqrt{2\ln n}",
+    source="arXiv 2605.10795, G7; finite-size form derived",
+)
+def extreme_value(associations: int) -> float:
+    """Mean of the largest of n - 1 independent standard normal scores: the threshold that chance
+    sets to a right score.
+
+    Raises:
+        ValueError: fewer than 2 associations.
+
+    >>> round(extreme_value(3), 3)
+    0.564
+    """
+    if associations < 2:
+        raise ValueError(f"associations is {associations}: give at least 2")
+    return float(_largest(associations - 1).mean())
+
+
+def _largest(count: float) -> Array:
+    """Quantiles, evenly spread, of the largest of independent standard normal scores."""
+    levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
+    largest: Array = stats.norm.ppf(levels ** (1 / count))
+    return largest
 
 
 def associations_on_line(dim: int, constant: float) -> float:

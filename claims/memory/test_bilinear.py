@@ -1,0 +1,147 @@
+"""MLP memories of bilinear features, as they are and whitened: "MLPs are Hebbians"."""
+
+from functools import partial
+
+import torch
+
+import recall_claims as rc
+from claims.common import rungs, table
+from claims.memory.common import majority
+from simulation.memory import bilinear as measured
+from simulation.memory import bits
+from theory.memory import bilinear as theory
+from theory.memory import bits as bits_theory
+
+SIZES = table(
+    "associations dim width whitened",
+    *((256, 32, 64, False), (256, 32, 192, False), (512, 64, 192, False)),
+    *((512, 32, 96, True), (512, 64, 96, True)),
+)
+NARROW = rc.grid(associations=(128, 512), dim=32, whitened=True)
+PUBLISHED = rc.grid(associations=256, dim=64, width=(256, 512, 1024))
+MEMORIES = table("construction dim width", ("bilinear", 64, 128), ("bilinear-whitened", 32, 64))
+
+hebbian_mlp = partial(rc.claim, source=rc.Source("G", "G5"))
+accuracy, half_width = rc.on(theory.accuracy), rc.on(theory.half_width)
+stored_bits = rc.on(bits_theory.bits_per_parameter)
+UNWHITENED = rc.at("unwhitened", "whitening gains nothing", whitened=False)
+
+
+def ladder(*settings: rc.Cell) -> tuple[rc.Cell, ...]:
+    """Rungs around the width with which half of the associations are right."""
+    return rungs("width", half_width, 0.1, *settings)
+
+
+@hebbian_mlp(
+    "G.hebbian-mlp-accuracy",
+    "Accuracy of Hebbian MLPs with bilinear features, as they are and whitened",
+    predict=accuracy,
+    regime=theory.SIZES.searched(
+        "on the grid d = 32 and 64, three memories as they are and two whitened"
+    ),
+    cells={"smoke": SIZES[:1], "standard": SIZES},
+    rule=rc.ProportionDifference,
+    why="feature norms are taken as gamma variables, and the cross talk of quadratic forms as "
+    "normal; pilots with other seeds put the accuracy up to 0.024 below, at d = 32",
+    replicates=32,
+    looks=7,
+    controls=(
+        rc.Control(
+            "neurons-alone",
+            "overlaps of variance 1/m, as in the published form",
+            lambda cell: theory.neurons_alone(**cell.without("whitened")),
+        ),
+        UNWHITENED,
+        rc.at("half-the-neurons", "half as many", width=lambda cell: cell["width"] / 2),
+    ),
+    plot=rc.Plot("parity"),
+)
+def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
+    """A Hebbian readout of m bilinear features errs by overlaps of variance 1/m, and of 3/d^2 that
+    no width removes; whitened, by 1/m - 1/N."""
+    return block.draw(measured.answered, cell)["accuracy"]
+
+
+@hebbian_mlp(
+    "G.hebbian-mlp-margin",
+    "The smallest margin of a Hebbian MLP, with no constant fitted",
+    predict=rc.on(theory.smallest_margin),
+    regime=theory.MARGINS.searched(
+        "on the grid the published sweep of widths: 256 facts, d = 64; not whitened"
+    ),
+    cells={"smoke": PUBLISHED[:1], "standard": PUBLISHED},
+    rule=rc.MeanDifference,
+    why="the stated error; pilots with other seeds were up to 0.015 below",
+    replicates=128,
+    looks=2,
+    controls=(
+        rc.Control(
+            "leading-order",
+            "C_s = 1 and C_x = 2 in the published form, the constants of the limit",
+            lambda cell: theory.leading_margin(**cell),
+        ),
+        rc.Control(
+            "no-cross-talk",
+            "the signal C_s alone",
+            lambda cell: theory.leading_margin(**cell, cross_talk=0.0),
+        ),
+        rc.at("other-power", "m^2 in place of m", width=lambda cell: cell["width"] ** 2 / 256),
+        rc.at("no-dimension", "d = 32, at which as many neurons say less", dim=32),
+    ),
+    plot=rc.Plot(x="width", y_label="smallest margin", log="x"),
+)
+def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
+    """The smallest of N margins is signal less cross talk. At the published sizes the limit's
+    constants are up to 0.3 too high: quadratic features of d = 64 have hardly more directions than
+    there are neurons, and a key of small features has less signal."""
+    return block.draw(measured.answered, {**cell, "whitened": False})["margin"]
+
+
+@hebbian_mlp(
+    "G.hebbian-mlp-width",
+    "Neurons with which a whitened Hebbian MLP is right on half of N facts",
+    predict=half_width,
+    regime=theory.WHITENED.searched("on the grid d = 32, 128 and 512 facts"),
+    cells={"smoke": lambda: ladder(*NARROW[:1]), "standard": lambda: ladder(*NARROW)},
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="width"),
+    why="the stated error of 6%, and whole neurons",
+    replicates=32,
+    looks=7,
+    controls=(
+        UNWHITENED,
+        rc.times(1.25),
+        rc.Control(
+            "no-logarithm",
+            "neurons in proportion to facts, from 128 on",
+            lambda cell: half_width(NARROW[0]) * cell["associations"] / 128,
+        ),
+        rc.Control("facts", "as many neurons as facts", lambda cell: cell["associations"]),
+    ),
+    plot=rc.Plot(x="width", group=("associations",), collapse=True),
+)
+def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
+    """m d weights of the readout are right on half of N facts where N/m - 1 is a multiple of
+    d/log N: W grows as N log N, four times as many facts taking 4.6 times the neurons."""
+    return majority(block.draw(measured.answered, cell)["accuracy"])
+
+
+@hebbian_mlp(
+    "G.hebbian-mlp-bits",
+    "Bits a weight of the readout at the facts of which 99% are right",
+    predict=stored_bits,
+    regime="8,192 weights as they are, 2,048 whitened",
+    cells={"smoke": MEMORIES[1:], "standard": MEMORIES},
+    rule=rc.MeanRatio(rc.Region(0.85, 1.15)),
+    why="of some hundred facts a hundredth is one or two; pilots with other seeds: 1.05 to 1.07",
+    replicates=64,
+    looks=2,
+    controls=(
+        rc.times(1.4),
+        rc.at("unwhitened", "whitening gains nothing", construction="bilinear"),
+    ),
+    plot=rc.Plot(kind="parity", y_label="bits per weight"),
+)
+def hebbian_bits(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
+    """Counted as for the other constructions: whitening doubles the bits of a readout weight and
+    more; the weights of the features, twice as many, are random and count for nothing."""
+    return block.draw(bits.bits_per_weight, cell)

@@ -1,0 +1,106 @@
+"""How the best linear memory stores: where its right scores lie, and its weights' spectrum."""
+
+import math
+from functools import partial
+
+import torch
+
+import recall_claims as rc
+from claims.common import relaxing
+from simulation.memory import optimal as measured
+from theory.memory import optimal as theory
+
+RIDGE = 1e-4
+"""So small that the memory is the one of largest margin, relative to its norm."""
+NEAR = rc.grid(dim=12, associations=34, own_competitors=(False, True))
+BELOW = rc.grid(dim=12, associations=25)
+threshold = rc.on(theory.extreme_value)
+
+scores_claim = partial(
+    rc.claim,
+    source=rc.Source("G", "G7", provenance="stated", reference="theory/memory/optimal.py"),
+    regime="d = 12 and four fifths of the pairs that the best memory stores, with shared "
+    "competitors and with own ones; the memory of largest margin",
+    cells={"smoke": NEAR[:1], "standard": NEAR},
+    from_pilot=True,
+    replicates=64,
+    looks=3,
+)
+
+
+def profile(pairs: measured.Pairs, memory: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and deviation (R,) over the pairs of the right score, in units of the root mean square
+    of its competitors."""
+    scores = measured.scores(pairs, memory)
+    own = scores.diagonal(dim1=1, dim2=2)
+    rivals = (scores.square().sum(2) - own**2) / (own.shape[1] - 1)
+    level = own / rivals.sqrt()
+    return level.mean(1), level.std(1)
+
+
+@scores_claim(
+    "G.optimal-level",
+    "The best memory's right scores lie about the extreme-value threshold",
+    latex=r"\frac{E\,s_i/\sigma_i}{E\max_{j<n}g_j}\to1",
+    predict=threshold,
+    rule=rc.MeanRatio(rc.Region(0.85, 1.0)),
+    why="pilots with other seeds: 0.90 and 0.94, as at this size the memory lowers its largest "
+    "competitors, too",
+    controls=(
+        rc.Control(
+            "limit",
+            "the threshold's limit, the root of 2 log n",
+            lambda cell: math.sqrt(2 * math.log(cell["associations"])),
+        ),
+        rc.times(1.25, "boosted", "scores a quarter above the threshold"),
+        rc.times(0.8, "lower", "scores a fifth below it"),
+    ),
+)
+def optimal_level(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
+    """In units of its competitors' deviation the best memory raises a right score to where the
+    largest of n - 1 independent competitors is, and no further."""
+    pairs = block.draw(measured.draw, cell)
+    return profile(pairs, measured.regularised(pairs, RIDGE))[0]
+
+
+@scores_claim(
+    "G.optimal-spread",
+    "The best memory's right scores vary less than half as much as the Hebbian rule's",
+    latex=r"\mathrm{sd}_{best}(s_i/\sigma_i)<\tfrac12\,\mathrm{sd}_{Hebb}(s_i/\sigma_i)",
+    rule=rc.Ordering(smaller="twice", larger="hebbian"),
+    why="pilots with other seeds: 0.45 and 0.42 of the Hebbian spread",
+    controls=(
+        rc.Control("thrice", "less than a third", rule=rc.Ordering("thrice", "hebbian")),
+        rc.Control("swapped", "more than half", rule=rc.Ordering("hebbian", "twice")),
+    ),
+)
+def optimal_spread(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
+    """The sum of outer products has broad fluctuations, some scores higher than need be and many
+    too low; the best memory has nearly all at one level."""
+    pairs = block.draw(measured.draw, cell)
+    spread = profile(pairs, measured.regularised(pairs, RIDGE))[1]
+    hebbian = profile(pairs, measured.hebbian(pairs))[1]
+    return {"twice": 2 * spread, "thrice": 3 * spread, "hebbian": hebbian}
+
+
+@relaxing("equal spectra of the original and the decoupled model", replicates=192, looks=1)(
+    "G.beyond-equal-spectra",
+    "Equal spectra at small size",
+    "n, d to infinity: d = 12",
+    source=rc.Source("G", "G7", provenance="stated", reference="theory/memory/optimal.py"),
+    predict=lambda _: 1.0,
+    latex=r"\frac{E\sigma_1/\|W\|_F}{E\sigma_1^{dec}/\|W^{dec}\|_F}=1",
+    regime="the memory of largest margin at three fifths of what is stored",
+    cells={"standard": BELOW},
+    rule=rc.Functional(rc.Region(-0.06, 0.06), formula="original / decoupled"),
+    why="6% in the largest singular value would hardly be seen in a plot of both spectra",
+)
+def equal_spectra(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
+    """The largest singular value, relative to the norm, of the weights that are learnt with shared
+    competitors and with own ones."""
+    found = {}
+    for name, own in (("original", False), ("decoupled", True)):
+        pairs = block.draw(measured.draw, {**cell, "own_competitors": own})
+        values = torch.linalg.svdvals(measured.regularised(pairs, RIDGE))
+        found[name] = values[:, 0] / values.norm(dim=1)
+    return found

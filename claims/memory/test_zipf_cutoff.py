@@ -1,0 +1,63 @@
+"""Memories of Zipf data: how many tokens are worth storing."""
+
+import math
+from collections.abc import Callable
+
+import torch
+
+import recall_claims as rc
+from simulation.memory.zipf import error
+from theory.memory import zipf
+
+LABELS, FRESH = 5, 64
+PARTS = {"a third": 3, "a sixth": 6, "a twelfth": 12, "a twenty-fourth": 24}
+"""Cut-offs, parts of the dimension."""
+
+
+def cut_at(cell: rc.Cell, part: int) -> int:
+    """A part of the dimension, as many tokens under every label."""
+    return LABELS * max(1, round(cell.number("dim") / part / LABELS))
+
+
+def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> str:
+    """The part of the dimension that leaves the least error, or the one next to a given size."""
+    stored = {name: cut_at(cell, part) for name, part in PARTS.items()}
+    best = (
+        zipf.best_stored(cell["alpha"], LABELS, cell["dim"], stored.values())
+        if size is None
+        else min(stored.values(), key=lambda each: abs(math.log(each / size(cell))))
+    )
+    return next(name for name, each in stored.items() if each == best)
+
+
+@rc.claim(
+    "G.zipf-best-cutoff",
+    "The best cut-off is a multiple of d/log d",
+    source=rc.Source("G", "G8", provenance="derived", reference="theory/memory/zipf.py"),
+    latex=r"P^*\propto\frac d{\ln d}",
+    predict=best_part,
+    regime="alpha = 2, 5 labels; P of a third of d to a twenty-fourth, which halves; the two "
+    "dimensions of each kind are those at which the best is best by 20% or more",
+    cells={"standard": rc.grid(alpha=2.0, labels=LABELS, dim=(64, 96, 320, 512))},
+    rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Student(spent=0.25)),
+    why="all four must be right",
+    replicates=64,
+    looks=4,
+    controls=(
+        rc.Control("order-d", "d/3, as at d = 64", lambda cell: "a third"),
+        rc.Control(
+            "square-root",
+            "a multiple of the root of d that is right at d = 64",
+            lambda cell: best_part(cell, lambda c: 2.5 * math.sqrt(c["dim"])),
+        ),
+        rc.Control("fewer", "half as many", lambda cell: "a twelfth"),
+    ),
+    dtype="float32",
+)
+def best_cutoff(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
+    """The best number P of tokens to store is of order d but for a logarithm: a third of d at
+    d = 64, a sixth at d = 400. More overflow the memory, and fewer leave out what would fit."""
+    return {
+        name: 1 - block.draw(error, cell.replace(stored=cut_at(cell, part)), fresh=FRESH)
+        for name, part in PARTS.items()
+    }

@@ -1,0 +1,69 @@
+"""theory.memory.bilinear and simulation.memory.bilinear against definitions and each other."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from simulation.memory import bilinear as simulation
+from tests.unit.draws import generators, unit_vectors
+from theory.memory import bilinear as theory
+
+
+def test_overlaps_of_features_as_defined() -> None:
+    rng, dim, width = np.random.default_rng(0), 8, 12
+    x, y = unit_vectors(rng, 2, 40_000, dim)
+    square = np.zeros(len(x))
+    pairs = (rng.standard_normal((2, len(x), dim)) for _ in range(width))
+    overlap = sum(
+        (a * x).sum(1) * (b * x).sum(1) * (a * y).sum(1) * (b * y).sum(1) for a, b in pairs
+    )
+    square = (overlap / width) ** 2
+    law = theory.overlaps(100, dim, width, whitened=False)
+    error = square.std() / math.sqrt(len(square))
+    assert square.mean() == pytest.approx(law.wide + 1 / width, abs=4 * error)
+
+
+def test_a_whitened_memory_projects() -> None:
+    rng = generators(1)[0]
+    keys, values = (torch.from_numpy(unit_vectors(rng, 30, 6)) for _ in range(2))
+    stored = torch.from_numpy(simulation.features(rng, keys.numpy(), 10))
+    overlap = stored @ torch.linalg.pinv(stored)
+    answers = stored @ simulation.readout(values, stored, whitened=True).T
+    torch.testing.assert_close(answers, overlap @ values)
+    # What the formula rests on: overlaps and their squares add up to the own share.
+    torch.testing.assert_close(overlap.square().sum(1), overlap.diagonal())
+    assert float(overlap.trace()) == pytest.approx(10)
+
+
+@pytest.mark.parametrize("whitened", [False, True])
+def test_scores_by_a_plain_loop(whitened: bool) -> None:
+    sizes: dict[str, Any] = {"associations": 12, "dim": 5, "width": 7}
+    found = simulation.answered(generators(2), **sizes, whitened=whitened)
+    for index, rng in enumerate(generators(2)):
+        keys, values = unit_vectors(rng, 12, 5), unit_vectors(rng, 12, 5)
+        first, second = rng.standard_normal((2, 5, 7))
+        phi = (keys @ first) * (keys @ second) / math.sqrt(7)
+        overlap = phi @ np.linalg.pinv(phi) if whitened else phi @ phi.T
+        scores = overlap @ values @ values.T
+        leads = [row[i] - np.delete(row, i).max() for i, row in enumerate(scores)]
+        assert float(found["margin"][index]) == pytest.approx(min(leads))
+        assert float(found["accuracy"][index]) == pytest.approx(np.mean(np.array(leads) > 0))
+
+
+def test_limits() -> None:
+    alone = theory.neurons_alone(associations=256, dim=64, width=256)
+    wide = theory.accuracy(associations=256, dim=64, width=256, whitened=False)
+    assert wide < alone
+    interpolating = theory.accuracy(associations=256, dim=64, width=255.99, whitened=True)
+    assert interpolating == pytest.approx(1)
+    width = theory.half_width(associations=256, dim=64, whitened=True)
+    half = theory.accuracy(associations=256, dim=64, width=width, whitened=True)
+    assert half == pytest.approx(0.5, abs=1e-4)
+    # With many neurons and dimensions the smallest margin is that of the limit's constants.
+    limit = theory.leading_margin(256, 10**5, 10**6)
+    assert theory.smallest_margin(associations=256, dim=10**5, width=10**6) == pytest.approx(
+        limit, abs=0.05
+    )

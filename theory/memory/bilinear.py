@@ -1,0 +1,180 @@
+r"""MLP memories of bilinear features, as they are and whitened: what a neuron stores.
+
+N keys and as many values, uniform on the unit sphere of $R^d$, and the features
+$\phi(x) = (A_0x)\odot(A_1x)/\sqrt m$ of independent standard normal $A_0, A_1$. The readout
+$\sum_t v_t\phi(x_t)^\top$ makes a memory of overlaps, as those of `mlp`: $K_{xx}$ has mean 1 and
+variance $8/m$, since a product of two normals has the fourth moment 9. Given the cosine t of two
+keys, $K_{xy}$ has mean $t^2$ and variance $((1+2t^2)^2-t^4)/m$, so that
+
+$$ T^2 = E K_{xy}^2 = q + \frac1m\Big(1+\frac4d+3q\Big),\qquad q = Et^4 = \frac3{d(d+2)} . $$
+
+The first term no width removes: the features are quadratic forms. To leading order the smallest of
+N margins is
+
+$$ \gamma = C_s - C_x\sqrt{\frac{N\log N^2}{md}\Big(1+\frac{3m}{d^2}\Big)},\qquad C_s=1,\ C_x=2 ,
+$$
+
+since the N(N - 1) differences of two scores have the variance $2NT^2/d$. The published form, with
+constants that are fitted, is that without the bracket.
+
+*Whitened*, the readout is that of least squares: it answers with the projection of the values onto
+m dimensions of $R^N$, so that $\sum_yK_{xy}^2 = K_{xx}$. Of an own share $K_{xx}$, on average
+$\rho=m/N$, the rest is cross talk, $K_{xx}(1-K_{xx})$, and relative to the own share
+
+$$ T^2 = \frac1N\Big(\frac1\rho-1\Big) = \frac1m-\frac1N ; $$
+
+a key's feature norm moves its share, and with it $T^2$, as before. From m = N on nothing is wrong,
+and m < N neurons store as many facts more as there are neurons.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from recall_claims import Regime, log_integers, one_of, prediction
+from theory.laws import crossing
+from theory.memory import mlp
+
+_SOURCE = "arXiv 2607.10034, G5; constants derived"
+_LEADS = 60
+
+SIZES = Regime(
+    "d from 16 on, m from 64 to d^2/4, the memory whitened where m < 0.9 N",
+    {
+        "associations": log_integers(96, 2048),
+        "dim": log_integers(16, 128),
+        "width": log_integers(64, 2048),
+        "whitened": one_of(False, True),
+    },
+    holds=lambda cell: (
+        4 * cell["width"] <= cell["dim"] ** 2
+        and (not cell["whitened"] or cell["width"] < 0.9 * cell["associations"])
+    ),
+    size=lambda cell: cell["associations"] * (cell["associations"] + cell["width"]),
+    largest=1e6,
+)
+"""Where `accuracy` states its error."""
+WHITENED = Regime(
+    "d from 32 to 128, whitened, N from 2 d to d^2/2",
+    {
+        "associations": log_integers(96, 2048),
+        "dim": log_integers(32, 128),
+        "whitened": one_of(True),
+    },
+    holds=lambda cell: 2 * cell["dim"] <= cell["associations"] <= cell["dim"] ** 2 / 2,
+    size=lambda cell: cell["associations"] ** 2,
+    largest=3e5,
+)
+"""Where `half_width` states its error."""
+MARGINS = Regime(
+    "d from 32 on, N log(N) (1/m + 3/d^2) below d/5, so that few margins are below 0",
+    {
+        "associations": log_integers(64, 1024),
+        "dim": log_integers(32, 128),
+        "width": log_integers(64, 2048),
+    },
+    holds=lambda cell: (
+        5 * cell["associations"] * math.log(cell["associations"])
+        <= cell["dim"] / (1 / cell["width"] + 3 / cell["dim"] ** 2)
+    ),
+    size=lambda cell: cell["associations"] * (cell["associations"] + cell["width"]),
+    largest=1e6,
+)
+"""Where `smallest_margin` states its error."""
+
+
+def overlaps(associations: float, dim: int, width: float, whitened: bool) -> mlp.FeatureLaw:
+    """What matters of the features, as `mlp` reads it.
+
+    Raises:
+        ValueError: less than 1 neuron or 2 dimensions, or a whitened memory that has as many
+            neurons as associations and interpolates.
+    """
+    if width < 1 or dim < 2 or (whitened and width >= associations):
+        raise ValueError(
+            f"width {width}, dim {dim}, {associations} associations: give at least 1 neuron and 2 "
+            "dimensions, and fewer neurons than associations where the memory is whitened"
+        )
+    if whitened:
+        return mlp.FeatureLaw(wide=-1 / associations, lost=0.0, power=8.0)
+    quartic = 3 / (dim * (dim + 2))
+    wide = quartic + (4 / dim + 3 * quartic) / width
+    return mlp.FeatureLaw(wide=wide, lost=0.0, power=8.0)
+
+
+@prediction(
+    latex=r"\mathrm{Acc}\left(T^2\right),\quad T^2=\frac1m\left(1+\frac4d+3q\right)+q\ "
+    r"\text{or}\ \frac1m-\frac1N",
+    source=_SOURCE,
+    error=0.04,
+    regime=SIZES,
+)
+def accuracy(*, associations: float, dim: int, width: float, whitened: bool) -> float:
+    """Mean share of the associations that are answered rightly, all of them where a whitened memory
+    has a neuron for each.
+
+    Stated error: {error}, mostly too high: feature norms are more skewed than a gamma law.
+
+    Raises:
+        ValueError: as in `overlaps`.
+    """
+    if whitened and width >= associations:
+        return 1.0
+    law = overlaps(associations, dim, width, whitened)
+    return 1 - mlp.failures(associations, associations, dim, width, law)
+
+
+def neurons_alone(*, associations: int, dim: int, width: float) -> float:
+    """Accuracy if the overlaps' variance were 1/m, as in the published form."""
+    law = mlp.FeatureLaw(wide=0.0, lost=0.0, power=8.0)
+    return 1 - mlp.failures(associations, associations, dim, width, law)
+
+
+@prediction(
+    latex=r"E\gamma=\int P(\gamma_{\min}>g)\,dg,\quad P(\gamma_{\min}>g)=e^{-N(1-\mathrm{Acc}_g)}",
+    source=_SOURCE,
+    error=0.04,
+    regime=MARGINS,
+)
+def smallest_margin(*, associations: int, dim: int, width: float) -> float:
+    """Mean of the smallest margin, own score less the largest rival's, of a memory not whitened.
+
+    Keys whose margin is below a level are few and nearly independent. Stated error: {error}.
+
+    Raises:
+        ValueError: as in `overlaps`.
+    """
+    law = overlaps(associations, dim, width, False)
+    leads = np.linspace(-3.0, 1.0, _LEADS)
+    below = [mlp.failures(associations, associations, dim, width, law, lead) for lead in leads]
+    return float(-3.0 + np.trapezoid(np.exp(-associations * np.array(below)), leads))
+
+
+def leading_margin(
+    associations: int, dim: int, width: float, signal: float = 1.0, cross_talk: float = 2.0
+) -> float:
+    """The published form of the smallest margin, with the constants to leading order."""
+    log_pairs = 2 * math.log(associations)
+    return signal - cross_talk * math.sqrt(associations * log_pairs / (width * dim))
+
+
+@prediction(
+    latex=r"\mathrm{Acc}(m_{1/2})=\frac12",
+    source=_SOURCE,
+    error="6%",
+    regime=WHITENED,
+)
+@lru_cache(maxsize=1024)
+def half_width(*, associations: int, dim: int, whitened: bool) -> float:
+    """Neurons with which half of the associations are right, a real number; infinite if none do.
+
+    Stated error of a whitened memory: {error}; one that is not can need a tenth more.
+    """
+    return crossing.log_root(
+        lambda width: accuracy(associations=associations, dim=dim, width=width, whitened=whitened),
+        1.0,
+        associations if whitened else 1e6,
+        level=0.5,
+        tolerance=1e-6,
+    )
