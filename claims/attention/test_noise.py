@@ -186,8 +186,14 @@ def scaling_claim(
         f"Noise term {symbol}, {term.title}: its exponents in V, N, L and d",
         predict=in_score_units(lambda problem: noise.TERMS[symbol].scaling(problem)),
         latex=rf"\mathrm{{{symbol}}}=s_0^2\,{term.latex}\;\to\; s_0^2\,{law}",
-        regime=f"isolated by the exact split; the pure power law holds for {term.regime}, and "
-        "the region is centred on it as bent by the term's own finite-size factors on this grid",
+        regime=noise.MANY_TOKENS.searched(
+            f"isolated by the exact split; N >= V, V >= d/2; the pure power law holds for "
+            f"{term.regime}, and the region is centred on it as bent by the term's own finite-size "
+            "factors",
+            holds=lambda cell: cell["dim"] / 2 <= cell["vocab_size"] <= cell["samples"],
+            without=("trigger_in_values",),
+            vocab_size=rc.log_integers(64, 512),
+        ),
         cells={"standard": box},
         replicates={"standard": first_look, "full": 2048},
         looks={"standard": 4, "full": 2},

@@ -91,7 +91,7 @@ STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,),
         },
         holds=lambda cell: cell["samples"] >= cell["vocab_size"],
         size=lambda cell: cell["vocab_size"] ** 2,
-        largest=1e6,
+        largest=1.1e6,
     ),
     cells={
         "smoke": across((256,), (2, 16), (0.75, 1.4)),
@@ -144,7 +144,13 @@ def accuracy_of_variants(cell: rc.Cell, block: rc.Block) -> Tensor:
     "A.recall-gaussian",
     "Gaussian interference gives the recall accuracy to within 0.06",
     predict=GAUSSIAN,
-    regime="V >> d, V = 512 (1024 in the full tier), d across the transition.",
+    regime=recall.PLAIN.searched(
+        "V >= 512; on the grid V = 512 (1024 in the full tier), d across the transition",
+        holds=lambda cell: cell["vocab_size"] >= 512,
+        size=lambda cell: cell["vocab_size"] * cell["dim"],
+        largest=5e5,
+        without=("length",),
+    ),
     cells={
         "smoke": across((512,), (2,), (1.4,)) + across((512,), (16,), (0.75,)),
         "standard": across((512,), (2, 16), (0.75, 1.4)),

@@ -58,7 +58,13 @@ def trigger_score(cell: rc.Cell, block: rc.Block) -> Tensor:
     source=rc.Source("A", "A3", "A9"),
     predict=rc.on(Problem, signal.trigger_signal),
     latex=r"E\theta_{trig}\propto L^{-2}V^{-1}N^0d^0",
-    regime="L >= 16 and V >= 32, trigger not in the values, so that there is no excess at finite N",
+    regime=rc.Regime(
+        "L >= 16 and V >= 32, trigger not in the values, so that there is no excess at finite N",
+        {name: SIZES[name] for name in ("samples", "dim")}
+        | {"vocab_size": rc.log_integers(32, 512), "length": rc.log_integers(16, 128)},
+        size=lambda cell: cell["samples"] * (cell["length"] + cell["dim"]),
+        largest=1e6,
+    ),
     cells={"standard": BOX},
     replicates=128,
     looks=4,

@@ -95,6 +95,18 @@ BIAS = rc.grid(
     dim=32,
 )
 CORNERS = tuple(cell for cell in BIAS if cell["width"] != 64)
+BIASED = noise.SPARSE.searched(
+    "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid few samples and L of 16 and 32: M0 "
+    "is 60 to 90% of the variance",
+    holds=lambda cell: (
+        cell["dim"] >= 32 and cell["length"] >= 16 and cell["samples"] >= cell["vocab_size"]
+    ),
+    vocab_size=range(256, 1025, 64),
+    length=range(16, 65, 8),
+    dim=range(32, 97, 8),
+    activation=("0.3he1+he2+he3",),
+    trigger_in_values=(False,),
+)
 
 
 @layer_claim(
@@ -103,18 +115,7 @@ CORNERS = tuple(cell for cell in BIAS if cell["width"] != 64)
     latex=r"M_0 = \frac{L^4t_3}{mN^2}\left[\bar\psi^2+\frac{\bar\psi\bar\psi_1+\bar\psi_1^2}{d}"
     r"+\frac{\chi^2}{V}\right],\qquad\bar\psi = E\phi\phi'+\frac NV\frac{b_1b_2}{L^2}",
     predict=score_variance,
-    regime=noise.SPARSE.searched(
-        "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid few samples and L of 16 and 32: M0 "
-        "is 60 to 90% of the variance",
-        holds=lambda cell: (
-            cell["dim"] >= 32 and cell["length"] >= 16 and cell["samples"] >= cell["vocab_size"]
-        ),
-        vocab_size=range(256, 1025, 64),
-        length=range(16, 65, 8),
-        dim=range(32, 97, 8),
-        activation=("0.3he1+he2+he3",),
-        trigger_in_values=(False,),
-    ),
+    regime=BIASED,
     cells={"smoke": BIAS[::3], "standard": CORNERS},
     replicates={"smoke": 256, "full": 1024},
     looks={"smoke": 3},
@@ -139,7 +140,7 @@ def mlp_weight_mean_bias(cell: rc.Cell, block: rc.Block) -> Tensor:
     "Where M0 dominates, the variance falls like m^-0.84 N^-1.8, towards its 1/(m N^2)",
     latex=r"\mathrm{Var}_v\theta_v\propto\frac{1}{mN^2}\cdot\frac{L^4}{L^4V^2}",
     predict=score_variance,
-    regime="The grid of the claim on M0.",
+    regime=BIASED.searched(without=("trigger_in_values",)),
     cells={"standard": BIAS},
     replicates={"standard": 256, "full": 1024},
     looks=2,

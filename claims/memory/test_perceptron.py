@@ -34,8 +34,11 @@ def rungs(*dims: int) -> tuple[rc.Cell, ...]:
     source=rc.Source("G", "G1", provenance="reported", reference=REFERENCE),
     predict=lambda cell: 2.0 ** cell["patterns"] * SHARE(cell),
     latex=r"C(n,d) = 2\sum_{k<d}\binom{n-1}k",
-    regime="normal points, which are in general position; 5 to 7 of them, so that each of the 2^n "
-    "labellings can be tried",
+    regime=rc.Regime(
+        "normal points, which are in general position; few, so that each of the 2^n labellings can "
+        "be tried",
+        {"patterns": rc.integers(2, 8), "dim": rc.integers(1, 8)},
+    ),
     cells={"smoke": COUNTED[:1], "standard": COUNTED},
     rule=rc.MeanRatio(rc.Region(1 - 1e-9, 1 + 1e-9), method=rc.Deterministic()),
     why="exact, whatever the points",
@@ -73,7 +76,7 @@ def cover_share(cell: rc.Cell, block: rc.Block) -> Tensor:
     "A perceptron separates two patterns a weight",
     source=rc.Source("G", "G1", "G2"),
     predict=CAPACITY,
-    regime="16 and 32 weights",
+    regime=rc.Regime("16 weights and more; on the grid 16 and 32", {"dim": rc.integers(16, 48)}),
     cells=lambda: {
         "smoke": rungs(16),
         "standard": rungs(16, 32),

@@ -200,7 +200,9 @@ def power_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "With weights p the error falls about as d^(-(alpha - 1)/(2 alpha))",
     latex=r"E\propto d^{-\frac{\alpha-1}{2\rho\alpha}},\quad\rho=1",
     predict=rc.on(zipf.power_error),
-    regime="alpha = 2, 5 labels, d from 32 to 256, 128 tokens stored.",
+    regime=zipf.POWER.searched(
+        "on the grid alpha = 2, 5 labels, d from 32 to 256, 128 tokens stored", power=(1.0,)
+    ),
     cells={
         "standard": weighted(32, 256, power=1.0, stored=128),
         "full": weighted(32, 256, 1024, power=1.0, stored=128),

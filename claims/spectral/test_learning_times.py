@@ -85,7 +85,9 @@ def either_time(cell: rc.Cell, block: rc.Block) -> Tensor:
     predict=ratio,
     latex=RATIO + r",\quad T_S = \frac{\sqrt{S(S-1)R}}2\left[\log\frac x{x_0}+"
     r"\frac{\mathrm{Ei}(x)-\mathrm{Ei}(x_0)}{S-1}\right]",
-    regime=theory.LEARNED.searched("on the grid S/R from 1/4 to 16", flow=("gradient",)),
+    regime=theory.LEARNED.searched(
+        "on the grid S/R from 1/4 to 16", largest=1e8, flow=("gradient",)
+    ),
     cells={
         "smoke": lasting(sizes(PAIRS[1], flow="gradient")),
         "standard": lasting(sizes(*PAIRS, flow="gradient")),
@@ -168,7 +170,7 @@ SPECTRAL = lasting(sizes((8, 4), (16, 4), (64, 4), (8, 32), flow="spectral"))
     source=rc.Source("D", "D2", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=RATIO + r",\quad \alpha'=1,\ \beta_S' = u_S/(\sqrt S|u|),\ u = (e_S, e_R)",
-    regime=theory.SPECTRAL.searched("on the grid S/R from 1/4 to 16"),
+    regime=theory.SPECTRAL.searched("on the grid S/R from 1/4 to 16", largest=5e6),
     cells={
         "smoke": SPECTRAL[:1],
         "standard": SPECTRAL,
@@ -203,6 +205,7 @@ def spectral_ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
     regime=theory.SPECTRAL.searched(
         "S/R up to 16, and on the grid from 1/4",
         holds=lambda cell: cell["subjects"] <= 16 * cell["relations"],
+        largest=5e6,
     ),
     cells={"smoke": SPECTRAL[:1], "standard": SPECTRAL},
     rule=rc.MeanRatio(rc.Region(0.93, 1.07), method=rc.Deterministic()),

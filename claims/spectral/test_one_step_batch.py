@@ -62,8 +62,7 @@ BEST = batches({(64, 1.5): (32,)})
     latex=r"\sum_iE_n\prod_{j\ne i}E_{n_j}\Phi\left(\frac{n_iX}{n_j/\sqrt d}\right)",
     predict=rc.on(theory.recalled_gradient),
     regime=theory.BATCH.searched(
-        "on the grid 16 items a dimension, d = 32 and 64, batches from 8 samples to saturation",
-        largest=1e6,
+        "on the grid 16 items a dimension, d = 32 and 64, batches from 8 samples to saturation"
     ),
     cells={"smoke": GRADIENT_BATCHES[1:2], "standard": GRADIENT_BATCHES},
     rule=rc.MeanRatio(rc.Region(0.91, 1.11)),

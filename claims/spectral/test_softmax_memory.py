@@ -97,7 +97,11 @@ CONSTANT = table("items time", (16, 16000), (32, 32000), (64, 64000))
     source=derived("F1"),
     predict=lambda cell: (cell["items"] - 1) / cell["time"],
     latex=r"E_j\simeq\frac{1-1/K}{p_jt}",
-    regime="K = 16, 32, 64 items of one frequency, at t = 1000 K",
+    regime=rc.Regime(
+        "K from 16 to 64 items of one frequency, from t = 1000 K on",
+        {"items": rc.integers(16, 64), "time": rc.log_integers(16000, 256000)},
+        holds=lambda cell: cell["time"] >= 1000 * cell["items"],
+    ),
     cells={"standard": CONSTANT},
     rule=rc.MeanRatio(rc.Region(1.0, 1.02), method=ALL),
     why="q/(K p t) is left at this time, 0.7 to 1.2%",
@@ -203,7 +207,16 @@ def muon_frequencies(cell: rc.Cell, block: rc.Block) -> Tensor:
     "The polar factor of the gradient is the identity up to (1 + M)/C in the largest entry",
     source=derived("F4"),
     latex=r"\max_{ij}\left|\mathrm{msgn}(G)-1\right|_{ij}\le\frac{1+M}C",
-    regime="4 and 8 groups of 16 items and more, frequencies as g^-1.5; along Muon's path",
+    regime=rc.Regime(
+        "groups of 16 items and more, along Muon's path; on the grid frequencies as g^-1.5",
+        {
+            "items": rc.one_of(32, 64, 96, 128, 192, 256),
+            "groups": rc.one_of(1, 2, 3, 4, 6, 8),
+            "power": rc.one_of(0.5, 1.0, 1.5, 2.0, 3.0),
+            "time": rc.log_integers(0.5, 8.0, per_octave=2),
+        },
+        holds=lambda c: c["items"] % c["groups"] == 0 and c["items"] >= 16 * c["groups"],
+    ),
     cells={
         "standard": table(
             "items groups time", (64, 4, 1.0), (64, 4, 6.0), (128, 8, 1.0), (128, 8, 6.0), power=1.5
@@ -293,7 +306,13 @@ def muon_floor_exponent(cell: rc.Cell, block: rc.Block) -> Tensor:
     source=derived("F5"),
     predict=rc.on(theory.steady_loss, speed=2.0),
     latex=r"E=\log\left(1+(K-1)e^{-2t}\right)",
-    regime="K = 16 and 64, without noise; t from 1 to 6, steps of 0.05",
+    regime=rc.Regime(
+        "without noise, t up to 6 in steps of 0.05; on the grid K = 16 and 64, t from 1 on",
+        {
+            "items": rc.integers(2, 256),
+            "time": rc.one_of(*(round(step / 20, 2) for step in range(1, 121))),
+        },
+    ),
     cells={"standard": rc.grid(items=(16, 64), time=(1.0, 3.0, 6.0))},
     rule=rc.MeanRatio(rc.Region(0.999999, 1.000001), method=ALL),
     why="exact: every entry of the gradient has the sign of the identity's",

@@ -41,6 +41,8 @@ def summary(claim: Claim) -> str:
         text = f"a point of {hunt.tried} fails and is not yet shrunk: a longer hunt judges it"
     elif hunt.exhausted:
         text += ", all that there are"
+    elif reached := _reached(claim):
+        text += f", {reached}"
     if hunt.refused:
         often = textwrap.shorten(next(iter(hunt.refused)), 120, placeholder=" …")
         text += f"; {sum(hunt.refused.values())} could not be tried, most often by “{often}”"
@@ -49,6 +51,19 @@ def summary(claim: Claim) -> str:
         place = phrases.parameters(worst.params, claim.symbols)
         text += f"; nearest at {place}, {_gap(claim, worst.discrepancy)}"
     return text
+
+
+def _reached(claim: Claim) -> str:
+    """How far the search went in each parameter: its regime may go further than it can afford."""
+    points = claim.hunt.points if claim.hunt else []
+    found = []
+    for name in points[0].params if points else ():
+        values = [point.params[name] for point in points if name in point.params]
+        numbers = [v for v in values if not isinstance(v, bool | str)]
+        if numbers and min(numbers) < max(numbers):
+            ends = f"{phrases.setting(min(numbers))} to {phrases.setting(max(numbers))}"
+            found.append(f"{phrases.symbol(name, claim.symbols)} {ends}")
+    return ", ".join(found)
 
 
 def _gap(claim: Claim, discrepancy: float) -> str:

@@ -1,20 +1,35 @@
 """No regime asks the law that is tried in it: a wrong law would leave out what refutes it."""
 
 import random
+import re
 import sys
 from collections.abc import Callable
 from inspect import unwrap
+from pathlib import Path
 from types import CodeType, FrameType
 
 import pytest
 
 from recall_claims import Cell, Claim, Regime
 from recall_claims.declare.source import On
-from recall_claims.predictions import predictions
+from recall_claims.predictions import Prediction, predictions
 from tests.every_claim import imported
+from theory.memory import linear
 
 SEARCHED = {name: claim for name, claim in imported().items() if claim.regime and claim.predict}
-LAWS: dict[CodeType, str] = {unwrap(one.function).__code__: one.name for one in predictions()}
+ASKS_ITSELF = {
+    "theory.attention.capacity.critical_samples": "one condition rules, and accuracies tell which; "
+    "no claim searches it, and the claims' grids are fixed"
+}
+
+
+def full_name(entry: Prediction) -> str:
+    """Module and name: some laws of different rooms have the same name."""
+    return f"{entry.module}.{entry.name}"
+
+
+LAWS: dict[CodeType, str] = {unwrap(one.function).__code__: full_name(one) for one in predictions()}
+STATED = {full_name(one): one.regime for one in predictions() if one.regime}
 
 
 def called(run: Callable[..., object]) -> list[str]:
@@ -42,7 +57,7 @@ def law(claim: Claim, cell: Cell) -> list[str]:
     """What a claim predicts by."""
     assert claim.predict is not None
     if isinstance(claim.predict, On) and claim.predict.entry:
-        return [claim.predict.entry.name]
+        return [full_name(claim.predict.entry)]
     return called(lambda: claim.predict and claim.predict(cell))
 
 
@@ -66,3 +81,24 @@ def test_no_regime_asks_the_law_that_is_tried_in_it(name: str) -> None:
     assert claim.regime is not None
     found, cell = asked(claim.regime)
     assert not found & {*law(claim, cell)}
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_no_stated_error_is_left_out_where_it_fails(name: str) -> None:
+    found, _ = asked(STATED[name])
+    assert (name in found) == (name in ASKS_ITSELF)
+
+
+def test_the_page_counts_the_claims_without_a_regime() -> None:
+    page = Path(".github/docs/regimes.md").read_text()
+    searched = sum(claim.regime is not None for claim in imported().values())
+    assert f"{searched} claims have a regime" in page
+    rows = re.findall(r"^\|.*\| (\d+) \|", page, re.MULTILINE)
+    assert sum(map(int, rows)) == len(imported()) - searched
+
+
+def test_a_regime_that_asks_a_law_is_noticed() -> None:
+    accurate = linear.PAIRS.searched(
+        holds=lambda c: linear.linear_memory_accuracy(c["associations"], c["dim"]) >= 0.9
+    )
+    assert asked(accurate)[0] == {"theory.memory.linear.linear_memory_accuracy"}

@@ -32,7 +32,7 @@ from theory.laws import spectra
 LAYER = SIZES.searched(
     "d >= 24, L >= 8",
     size=lambda c: c["samples"] * (c["length"] + c["width"]) + c["vocab_size"] * c["dim"],
-    largest=3e5,
+    largest=3.1e5,
     length=log_integers(8, 128),
     samples=log_integers(48, 8192),
     dim=log_integers(24, 256),

@@ -45,14 +45,39 @@ REGIME = SIZES.searched(
 STATED = REGIME.searched(activation=("relu", "gelu", "tanh", "he2"))
 _WIDE = {"relu": (1.0, 2), "gelu": (1.0, 2), "tanh": (0.62, 2), "he2": (0.26, 3)}
 _NARROW = {"relu": 0.3, "gelu": 0.37, "tanh": 0.45, "he2": 0.42}
+_OFFSET = {"relu": 0.22, "gelu": 0.053, "tanh": 0.0, "he2": 0.0}
 """Capacities times their logarithm, over a power of d at infinite width, over m d at a small one;
-rounded, for what sizes are searched must not depend on the law that is tried there."""
+squared, a common part of all features over the rest. They are rounded, for what sizes are searched
+must not depend on the law that is tried there."""
 
 
 def _harmonic(cell: Mapping[str, Any]) -> float:
     factor, power = _WIDE[cell["activation"]]
     narrow = _NARROW[cell["activation"]] * cell["width"] * cell["dim"]
     return float(1 / (1 / (factor * cell["dim"] ** power) + 1 / narrow))
+
+
+def _load(cell: Mapping[str, Any]) -> float:
+    """Samples a token that are needed, within a quarter of what `critical_samples` has."""
+    asked = cell["vocab_size"] * math.log(cell["vocab_size"])
+    left = 1 - asked / _harmonic(cell)
+    offset = 2 * _OFFSET[cell["activation"]] / cell["dim"]
+    return float(asked * (1 / _harmonic(cell) + offset) / left) if left > 0 else math.inf
+
+
+def _width(cell: Mapping[str, Any]) -> float:
+    """Width that is needed, within a quarter of what `critical_width` has."""
+    load = cell["samples"] / cell["vocab_size"]
+    asked = cell["vocab_size"] * math.log(cell["vocab_size"]) * (1 + 1 / load)
+    factor, power = _WIDE[cell["activation"]]
+    left = 1 - asked / (factor * cell["dim"] ** power)
+    narrow = _NARROW[cell["activation"]] * cell["dim"]
+    return float(asked / narrow / left) if left > 0 else math.inf
+
+
+def _doubled(cell: Mapping[str, Any]) -> float:
+    """V log V at twice the vocabulary."""
+    return float(2 * cell["vocab_size"] * math.log(2 * cell["vocab_size"]))
 
 
 CAPACITY = Regime(
@@ -69,10 +94,9 @@ CAPACITY = Regime(
 )
 """Where `capacity` states its error."""
 SAMPLES = SIZES.searched(
-    "m >= 32, d >= 24, V up to half the capacity, N_c of at least 6 V",
+    "m >= 32, d >= 24, V up to half the capacity, N_c of at least 6 V, all by the rounded law",
     holds=lambda cell: (
-        2 * cell["vocab_size"] <= _capacity(cell)
-        and 6 * cell["vocab_size"] <= _critical_samples(cell) <= 2**16
+        _doubled(cell) <= _harmonic(cell) and 6 <= _load(cell) <= 2**16 / cell["vocab_size"]
     ),
     size=lambda cell: cell["vocab_size"] ** 2,
     largest=6e5,
@@ -85,11 +109,11 @@ SAMPLES = SIZES.searched(
 """Where `critical_samples` states its error."""
 WIDTH = SIZES.searched(
     "activations without a mean, d >= 24, V up to half the capacity at any width, N >= 4 V, widths "
-    "of 32 and more",
+    "of 32 and more, all by the rounded law",
     holds=lambda cell: (
         cell["samples"] >= 4 * cell["vocab_size"]
-        and 2 * cell["vocab_size"] <= _capacity({**cell, "width": 1e9})
-        and 32 <= _critical_width(cell) <= 4096
+        and _doubled(cell) <= _harmonic({**cell, "width": 1e9})
+        and 32 <= _width(cell) <= 4096
     ),
     size=lambda cell: cell["vocab_size"] ** 2,
     largest=6e5,
@@ -346,15 +370,3 @@ def critical_width(problem: MlpProblem) -> float:
     wide = _excess(size, dim, math.inf, values, inverse_load, offset)
     slope = _excess(size, dim, 1.0, values, inverse_load, offset) - wide
     return slope / (1 - wide) if wide < 1 else math.inf
-
-
-def _capacity(cell: Mapping[str, Any]) -> float:
-    return capacity(**{name: cell[name] for name in ("dim", "width", "activation")})
-
-
-def _critical_width(cell: Mapping[str, Any]) -> float:
-    return critical_width(MlpProblem.of({"length": 2, "width": 1, **cell}))
-
-
-def _critical_samples(cell: Mapping[str, Any]) -> float:
-    return critical_samples(MlpProblem.of({"length": 2, "samples": 1, **cell}))

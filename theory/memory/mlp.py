@@ -57,7 +57,7 @@ RELU = Regime(
     },
     holds=lambda cell: cell["width"] >= 2 * cell["dim"],
     size=lambda cell: cell["associations"] * (cell["width"] + cell["associations"]),
-    largest=2e6,
+    largest=6.5e6,
 )
 """Where `mlp_memory_accuracy` states its error for ReLU."""
 STORED = Regime(

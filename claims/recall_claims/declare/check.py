@@ -150,6 +150,11 @@ def _impossible(claim: Claim, tier: str, *, predicting: bool | None) -> list[str
         scan = getattr(claim.rule, "scan", None)
         outside = ((c.id, claim.regime.why_outside(c, ignoring=scan)) for c in points)
         problems += [f"its regime excludes cell {name}: {why}" for name, why in outside if why]
+        dear = [c.id for c in points if tier != "full" and claim.regime.too_large(c)]
+        problems += [
+            f"{tier} cell {name} costs more than a search of its regime may spend: raise largest="
+            for name in dear
+        ]
     for planted in (None, *claim.controls):
         try:
             judged = planted.planted(claim) if planted else claim

@@ -101,7 +101,7 @@ class Regime:
             another dimension of the search, such as an option of the theory.
         holds: what must hold of the parameters together.
         size: numbers that one replicate holds or works through, about; the search stays below
-            `largest`.
+            `largest`, and so do the cells of every tier but the full one.
         largest: see `size`.
     """
 
@@ -172,6 +172,10 @@ class Regime:
         point = cell if ignoring is None else type(cell)(**cell.without(ignoring))
         return None if self._together(point) else "its condition does not hold there"
 
+    def too_large(self, cell: Cell) -> bool:
+        """Whether a cell costs more than a search may spend on a point."""
+        return self.size is not None and self.size(self._filled(cell)) > self.largest
+
     def draws(self, cell: Cell) -> bool:
         """Whether a search may draw a cell: of steps of the ranges, and searchable."""
         if cell.keys() != self.ranges.keys():
@@ -181,8 +185,12 @@ class Regime:
 
     def searchable(self, cell: Cell) -> bool:
         """Whether a drawn cell lies in the regime and is small enough to be simulated."""
-        return self._together(cell) and (self.size is None or self.size(cell) <= self.largest)
+        return self._together(cell) and not self.too_large(cell)
 
     def _together(self, cell: Cell) -> bool:
+        return self.holds(self._filled(cell))
+
+    def _filled(self, cell: Cell) -> Cell:
+        """The cell, with the simplest value of each parameter that it leaves out."""
         missing = {n: values.steps[0] for n, values in self.ranges.items() if n not in cell}
-        return self.holds(cell.replace(**missing))
+        return cell.replace(**missing)

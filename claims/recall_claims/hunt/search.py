@@ -206,12 +206,20 @@ class _Search:
         self.violation = found
         return True
 
+    def _inside(self, cell: Cell) -> bool:
+        """Whether a cell that is judged with a point, if it is no rung, lies in the regime too."""
+        rung = hasattr(self.claim.rule, "scan")
+        return rung or (self.regime.why_outside(cell) is None and self.regime.searchable(cell))
+
     def _probed(self, point: Cell) -> Probe | None:
         """Evidence at a point; None outside the regime and where something breaks down."""
         try:
             if not self.regime.searchable(point):
                 return None
-            key = registration(alone(self.claim, point), TIER)
+            one = alone(self.claim, point)
+            if not all(map(self._inside, one.cells[TIER])):
+                return None
+            key = registration(one, TIER)
             known = self.probes.get(key, self.turn.known.get(key))
             given_up = known is not None and known.verdict is Verdict.INCONCLUSIVE
             if known is not None and not (given_up and self._patient and key not in self.asked):

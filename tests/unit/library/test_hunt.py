@@ -66,6 +66,12 @@ few = of_dimension("T.few", FEW)
 noisy = of_dimension("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly tell
 
 
+@in_regime("T.bent", REGIME, rc.grid(dim=(16, 64), length=8), rule=rc.Exponents({"dim": 1.0}, 0.1))
+def bent(cell: rc.Cell, block: rc.Block) -> Array:
+    """The mean is proportional to the dimension, but where it is small."""
+    return normal(block, max(cell["dim"], 16), 0.02)
+
+
 @in_regime(
     "T.critical",
     rc.Regime("any dimension", {"dim": rc.integers(5, 60)}),
@@ -213,22 +219,40 @@ def test_what_cannot_be_hunted_says_why(path: Path) -> None:
     in_words = replace(right, regime=None)
     assert campaign.why_not_hunted(in_words) == "its regime is stated in words alone"
     assert hunted(in_words, path, 60).turns == 0
-    with pytest.raises(ClaimError, match="several cells"):
-        rc.Exponents({"dim": 1.0}, half_width=0.1).alone(rc.Cell(dim=2), None)
+    with pytest.raises(ClaimError, match="several ladders"):
+        rc.CriticalExponents({"dim": 1.0}, half_width=0.1).alone(rc.Cell(dim=2), None)
+
+
+def test_an_exponent_is_hunted_by_a_lever_within_the_regime(path: Path) -> None:
+    point = rc.Cell(dim=8, length=4, tied=False)
+    assert bent.rule.alone(point, None) == (point, point.replace(dim=32))
+    trail = hunted(bent, path, 60)
+    assert trail.confirmation is not None
+    assert trail.confirmation.probe.point == dict(point)
+    assert max(probe.point["dim"] for probe in trail.probes.values()) <= 512 / 4
 
 
 @pytest.mark.parametrize(
     ("regime", "says"),
     [
-        (SIZES | {"dim": rc.log_integers(8, 32)}, "excludes cell dim=64,length=8: dim=64 is out"),
-        ({"dim": SIZES["dim"]}, "it has no range for length"),
-        (SIZES, "its condition does not hold there"),
+        (
+            rc.Regime("small", SIZES | {"dim": rc.log_integers(8, 32)}),
+            "excludes cell dim=64,length=8: dim=64 is out",
+        ),
+        (rc.Regime("small", {"dim": SIZES["dim"]}), "it has no range for length"),
+        (
+            rc.Regime("small", SIZES, holds=lambda cell: cell["length"] < cell["dim"]),
+            "its condition does not hold there",
+        ),
+        (
+            rc.Regime("small", SIZES, size=lambda cell: cell["dim"] ** 2, largest=1000),
+            "cell dim=64,length=8 costs more than a search of its regime may spend",
+        ),
     ],
 )
-def test_the_grid_has_to_lie_in_the_regime(regime: dict[str, rc.Values], says: str) -> None:
-    small = rc.Regime("small", regime, holds=lambda cell: cell["length"] < cell["dim"])
+def test_the_grid_has_to_lie_in_the_regime(regime: rc.Regime, says: str) -> None:
     with pytest.raises(ClaimError, match=says):
-        check(of_dimension("T.right", small), ["standard"])
+        check(of_dimension("T.right", regime), ["standard"])
 
 
 def test_confirmations_share_one_error_probability(path: Path) -> None:

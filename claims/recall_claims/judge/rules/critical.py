@@ -353,6 +353,9 @@ class CriticalExponents(_LadderRule, ExponentRule):
         "success rates cross the target."
     )
 
+    def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
+        raise ClaimError("an exponent of critical values takes several ladders")
+
     def points(self, cells: Sequence[Cell]) -> Sequence[Cell]:
         return [cells[members[0]] for members in ladders(cells, self.scan)]
 

@@ -22,6 +22,9 @@ from recall_claims.judge.region import EVERYTHING, Interval, Region, Scale
 from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, component, number
 from recall_claims.judge.rules.jackknife import left_out, pseudo_values
 
+LEVER = 4
+"""By which a parameter is larger at the other end of the lever that a hunt draws."""
+
 
 def functional(cells: Sequence[Cell], parameters: Sequence[str]) -> Array:
     """Matrix of shape (parameters, cells) that maps log values to exponents.
@@ -64,9 +67,6 @@ class ExponentRule(Rule):
         if self.reference == "prediction":
             for cell in cells:
                 number(predict, cell)
-
-    def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
-        raise ClaimError("an exponent takes several cells")
 
     def points(self, cells: Sequence[Cell]) -> Sequence[Cell]:
         """Cells of which there is an estimate each."""
@@ -134,6 +134,11 @@ class Exponents(ExponentRule):
         "Least-squares exponents of the log cell means on this grid, as means of their jackknife "
         "pseudo-values."
     )
+
+    def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
+        """The point, and for each exponent one where its parameter is `LEVER` times as large."""
+        far = (point.replace(**{name: point[name] * LEVER}) for name in self.exponents)
+        return (point, *far)
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         cells = [sample.cell for sample in evidence]
