@@ -157,7 +157,7 @@ def far_more(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
 @rc.claim(
     "E.spectral-like-newton",
     "One spectral step stores as many items as one Newton step, within a fifth",
-    source=rc.Source("E", "E1", provenance="reported", reference=REFERENCE),
+    source=rc.Source("E", "E1", provenance="stated", reference=REFERENCE),
     latex=r"\frac45 < N_{spectral}/N_{Newton} < \frac54",
     predict=alike,
     regime=SETTING + "; d = 64 and 96",

@@ -6,7 +6,7 @@ import recall_claims as rc
 from simulation.spectral import one_step as measured
 
 DERIVED = rc.Source("E", "E3", provenance="derived", reference="theory/spectral/one_step.md")
-PROTOCOL = """The paper's protocol is not public. Ours: every step takes the gradient at zero of the
+PROTOCOL = """A protocol of ours, for both rules: every step takes the gradient at zero of the
     items that are not yet recalled, scaled to spectral norm 1 or replaced by its polar factor;"""
 RULES = ("gradient", "spectral")
 LAST = 8
@@ -25,7 +25,7 @@ def sizes(*dims: int, steps: tuple[int, ...]) -> tuple[rc.Cell, ...]:
 
 def counts(cell: rc.Cell, block: rc.Block, *rules: str) -> dict[str, torch.Tensor]:
     """Items recalled after every step of these rules: (R, steps)."""
-    return {rule: block.draw(measured.several_steps, cell, rule=rule) for rule in rules}
+    return {rule: block.draw(measured.several_steps, cell, rule=rule)[0] for rule in rules}
 
 
 START = sizes(32, steps=(1, 2, 4))

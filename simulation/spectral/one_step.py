@@ -45,6 +45,14 @@ def gradient(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor)
     return torch.mm((centred * weights[:, None]).mT, inputs)
 
 
+def softmax_gradient(
+    memory: torch.Tensor, weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor
+) -> torch.Tensor:
+    """Minus the gradient of the cross-entropy at any W, for items of these weights: (d, d)."""
+    shares = (inputs @ memory.mT @ outputs.mT).softmax(1)
+    return ((outputs - shares @ outputs) * weights[:, None]).mT @ inputs
+
+
 def newton(weights: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
     """Newton's step from W = 0: (d, d).
 
@@ -136,31 +144,69 @@ def several_steps(
     exponent: float,
     steps: int,
     rule: str,
+    rate: float | None = None,
+    batch: int | None = None,
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
-) -> torch.Tensor:
-    """Number of items recalled after each of several thresholded steps: (R, steps).
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What is recalled after each of several thresholded steps.
 
     Each step takes the gradient at W = 0 of the items that are not yet recalled, as if these had
-    softmax probability 0 and all others 1.  ``rule``: the memory adds the polar factor of that
-    ("spectral"), or that over its largest singular value ("gradient"): a step of either rule has
-    spectral norm 1.
+    softmax probability 0 and all others 1.
+
+    Args:
+        rngs, dim, items, exponent, device, dtype: as above.
+        steps: how many.
+        rule: what the memory adds: the polar factor of that ("spectral"), that over its largest
+            singular value ("gradient"), or the paper's `regularised` one ("regularised").
+        rate: if given, the gradient is the exact one of the whole softmax, and this times sqrt(d)
+            the size of a step, on which it depends.
+        batch: samples of a step, which are drawn anew for each; None for the population.
+
+    Returns:
+        Number of items recalled, and the probability of all others, each (R, steps).
     """
-    found = []
+    counts, masses = [], []
     for rng in rngs:
         inputs, outputs = _embeddings(rng, items, dim, device, dtype)
-        p = torch.from_numpy(frequencies(items, exponent)).to(device, dtype)
+        population = frequencies(items, exponent)
         memory = torch.zeros(dim, dim, device=device, dtype=dtype)
         known = torch.zeros(items, device=device, dtype=torch.bool)
-        counts = []
-        for _ in range(steps):
-            if not known.all():
-                missing = gradient(p * ~known, inputs, outputs)
-                memory = memory + _NORMALISED[rule](missing)
+        p = seen = torch.from_numpy(population).to(device, dtype)
+        path = []
+        for step in range(steps):
+            if batch is not None:
+                seen = torch.from_numpy(rng.multinomial(batch, population) / batch).to(p)
+            if rate is not None:
+                missing = softmax_gradient(memory, seen, inputs, outputs)
+            else:
+                missing = gradient(seen * ~known, inputs, outputs)
+            if missing.any():
+                if rule == "regularised":
+                    last = dim ** (2 - (1 - 1 / (2 * exponent)) ** (step + 1))
+                    last = last if batch is None else min(last, batch ** (1 / exponent))
+                    ridge = population[0] * last**-exponent * dim**0.5
+                    added = (1 if rate is None else rate * dim**0.5) * regularised(missing, ridge)
+                else:
+                    added = _NORMALISED[rule](missing)
+                memory = memory + added
                 known = recalled(memory, inputs, outputs)
-            counts.append(known.sum())
-        found.append(torch.stack(counts))
-    return torch.stack(found).to(dtype)
+            path.append(known)
+        whole = torch.stack(path).to(dtype)
+        counts.append(whole.sum(1))
+        masses.append((1 - whole) @ p)
+    return torch.stack(counts), torch.stack(masses)
+
+
+def regularised(matrix: torch.Tensor, ridge: float) -> torch.Tensor:
+    """The matrix with z / sqrt(z^2 + ridge^2) in place of each singular value z: (d, d).
+
+    >>> regularised(torch.tensor([[0.0, 3.0], [-3.0, 0.0]]), 4.0).round(decimals=3).tolist()
+    [[0.0, 0.6000000238418579], [-0.6000000238418579, 0.0]]
+    """
+    values, vectors = torch.linalg.eigh(matrix.mT @ matrix)
+    factor: torch.Tensor = matrix @ (vectors / (values + ridge**2).sqrt()) @ vectors.mT
+    return factor
 
 
 def _spectral(p: torch.Tensor, inputs: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:

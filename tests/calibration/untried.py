@@ -60,6 +60,7 @@ UNTRIED = {
     "spectral.one_step.recalled_gradient": SEVERAL,
     "spectral.one_step.recalled_newton": SEVERAL,
     "spectral.one_step.recalled_spectral": SEVERAL,
+    "spectral.several_steps.recalled": SEVERAL,
     "spectral.softmax_memory.spectral_floor": CLAIMED,
     "spectral.softmax_memory.steady_loss": CLAIMED,
     "spectral.softmax_memory.steps_to_floor": "a lead over a rate; a unit test counts the steps",

@@ -18,7 +18,6 @@ The derivation, with the variances of the own scores, is in one_step.md.
 """
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -27,16 +26,10 @@ from scipy import integrate, special, stats
 
 from recall_claims import Regime, Values, log_integers, prediction
 from theory.laws import crossing, quadrature
+from theory.spectral.resolvent import Items, Memory, Nodes, Scores, check_exponent
 
 _SOURCE = "arXiv 2603.26554, E1 and E2; derived"
-_EXACT = 48
-"""So many of the most frequent items are taken one by one, the others in blocks."""
-_BLOCKS = 1.1
-_RARE = 12.0
-"""Mean count up to which the Poisson law is summed term by term."""
 _NODES = 96
-_SPREAD = 12.0
-"""Powers of e that an integral over m goes beyond the most frequent item."""
 
 Array = NDArray[np.float64]
 
@@ -55,23 +48,6 @@ STEP = Regime(
 BATCH = STEP.searched("and a batch", batch=log_integers(8, 65536))
 
 
-@dataclass(frozen=True)
-class _Items:
-    """Blocks of items of like frequency, and the law of the weight that one of a block gets.
-
-    ``sizes``: items of a block.  ``weights`` and ``chances``: of each block, arrays (nodes,).
-    """
-
-    sizes: Array
-    weights: tuple[Array, ...]
-    chances: tuple[Array, ...]
-
-    def pooled(self) -> tuple[Array, Array]:
-        """All weights and how many items are expected to have them."""
-        number = [size * chance for size, chance in zip(self.sizes, self.chances, strict=True)]
-        return np.concatenate(self.weights), np.concatenate(number)
-
-
 @prediction(
     latex=r"\sum_i E\prod_{j\ne i}\Phi\left(\frac{p_iX}{\sigma_j}\right),\quad"
     r"\sigma_j^2\simeq\frac{p_j^2}d",
@@ -86,7 +62,7 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
     Raises:
         ValueError: a size is senseless, or there are not more items than dimensions.
     """
-    found = _items(dim, items, exponent, batch)
+    found = Items.of(dim, items, exponent, batch)
     variance = np.array(
         [chance @ w**2 for w, chance in zip(found.weights, found.chances, strict=True)]
     )
@@ -164,16 +140,17 @@ def recalled_spectral(dim: int, items: int, exponent: float, batch: int | None =
     Raises:
         ValueError: as above.
     """
-    w, number = _items(dim, items, exponent, batch).pooled()
-    resolvent = _Resolvent.of(w, number, dim)
-    signal, variance, rivals = resolvent.scores(w)
+    w, number = Items.of(dim, items, exponent, batch).pooled()
+    nodes = Nodes.of(w, number, dim, count=_NODES)
+    scores = Memory.of([nodes], w, [[number]], dim).scores(w[:, None])
+    rivals = scores.rivals
     # Items that a batch does not hold compete less, unless the others fill the matrix.
     idle = float(number[w == 0].sum())
     held = np.maximum(rivals, float(rivals[w > 0] @ number[w > 0]) / (items - idle))
-    level = math.sqrt(dim) * signal[:, None] + np.sqrt(variance)[:, None] * _Z
+    level = scores.levels(dim)
     logs = (items - idle - 1) * special.log_ndtr(level / np.sqrt(held)[:, None])
     logs += idle * special.log_ndtr(level / np.sqrt(rivals)[:, None])
-    return float(number @ (np.exp(logs) @ _CHANCE_Z))
+    return float(number @ scores.mean(np.exp(logs)))
 
 
 @prediction(
@@ -191,7 +168,7 @@ def recalled_newton(dim: int, items: int, exponent: float) -> float:
     Raises:
         ValueError: as above.
     """
-    w, number = _items(dim, items, exponent, None).pooled()
+    w, number = Items.of(dim, items, exponent).pooled()
 
     def excess(log_tau: float) -> float:
         return float(number @ special.expit(log_tau + np.log(w)))
@@ -202,15 +179,15 @@ def recalled_newton(dim: int, items: int, exponent: float) -> float:
     seen = 1 - dim / items  # whitening the outputs sees the competitor's own embedding
     common = (s**2 + (1 - s) ** 2 * second / (dim - second)) * seen / dim
     own = (1 - s) ** 4 * second / (dim - second) * seen / dim + 2 * s**2 / dim
-    total = 0.0
-    for signal, size, generic, spread in zip(s, number, common, own, strict=True):
-        level = (signal + math.sqrt(spread) * _Z) / math.sqrt(generic)
+    scores = Scores(s, dim * own, dim * common)
+    levels = scores.levels(dim) / np.sqrt(scores.rivals)[:, None]
+    won = np.empty_like(levels)
+    for i, (level, signal, generic) in enumerate(zip(levels, s, common, strict=True)):
         extra = (1 - signal) ** 2 * s**2 / (dim - second) / generic
         below = special.log_ndtr(level / np.sqrt(1 + extra)[:, None])
         itself = (1 - signal) ** 2 * signal**2 / (dim - second) / generic
-        logs = number @ below - special.log_ndtr(level / math.sqrt(1 + itself))
-        total += size * float(np.exp(logs) @ _CHANCE_Z)
-    return total
+        won[i] = np.exp(number @ below - special.log_ndtr(level / math.sqrt(1 + itself)))
+    return float(number @ scores.mean(won))
 
 
 @lru_cache
@@ -223,7 +200,7 @@ def gradient_constant(exponent: float) -> float:
     Raises:
         ValueError: ``exponent`` is not above 1.
     """
-    _check_exponent(exponent)
+    check_exponent(exponent)
     j = np.arange(1.0, 4001)
 
     def every(x: float) -> float:
@@ -234,7 +211,7 @@ def gradient_constant(exponent: float) -> float:
 
 def gradient_exponent(exponent: float) -> float:
     """Exponent of d in the number recalled after a gradient step: 1/(2a)."""
-    _check_exponent(exponent)
+    check_exponent(exponent)
     return 1 / (2 * exponent)
 
 
@@ -250,92 +227,3 @@ def critical_batch(dim: int, items: int, exponent: float) -> float:
     return crossing.integer_root(
         lambda batch: recalled_spectral(dim, items, exponent, batch), level=half, within=0.01
     )
-
-
-@dataclass(frozen=True)
-class _Resolvent:
-    """m(t) on two sets of nodes that have none in common, with weights for integrals over t.
-
-    ``noise`` and ``echo``: the kernels A and D of one_step.md times both weights, (nodes, nodes).
-    """
-
-    m: tuple[Array, Array]
-    weight: Array
-    noise: Array
-    echo: Array
-
-    @classmethod
-    def of(cls, w: Array, number: Array, dim: int) -> "_Resolvent":
-        w, number = w[w > 0], number[w > 0]
-
-        def rank(log_m: float) -> float:
-            return float(number @ special.expit(2 * (log_m + np.log(w))))
-
-        top = -math.log(w.min()) + 10  # as good as infinite, if the gradient has not full rank
-        last = min(crossing.root(rank, -math.log(w.max()) - 40, top, level=dim), top)
-        length = last + math.log(w.max()) + _SPREAD
-        found = []
-        for nodes in (_NODES, _NODES + 1):
-            x, each = quadrature.legendre(nodes)
-            m = np.exp(last - length * (x + 1) / 2)
-            share = special.expit(2 * np.log(np.multiply.outer(m, w)))
-            left = 1 - share @ number / dim
-            slope = 2 * (share * (1 - share)) @ number / dim
-            found.append((m, left / m, each * length / math.pi * (left + slope) / m))
-        (m, t, weight), (m2, t2, weight2) = found
-        both = np.multiply.outer(weight, weight2) / (t[:, None] ** 2 - t2**2)
-        noise = both * ((t * m)[:, None] - t2 * m2)
-        echo = both * (np.multiply.outer(t, m2) - np.multiply.outer(m, t2))
-        return cls((m, m2), weight, noise, echo * np.multiply.outer(m, m2))
-
-    def scores(self, w: Array) -> tuple[Array, Array, Array]:
-        """Signal, and variances of own score and of a rare competitor's, times d, (items,)."""
-        x, y = (np.multiply.outer(w, m) for m in self.m)
-        p = w[:, None]
-        cx, cy = 1 / (1 + x**2), 1 / (1 + y**2)
-        signal = (cx * p * self.m[0] ** 2) @ self.weight
-        response = (cx**2 * p * self.m[0] ** 2) @ self.weight
-        own = ((cx**2 * (1 - x**2)) @ self.noise * (cy**2 * (1 - y**2))).sum(1)
-        own += 4 * w**2 * ((cx**2 @ self.echo) * cy**2).sum(1)
-        rivals = (cx @ self.noise * cy).sum(1) + w**2 * (cx @ self.echo * cy).sum(1)
-        # The length of v_i scales all competitors, and the signal twice as strongly.
-        own += signal**2 / 2 - 2 * signal * response
-        return signal, np.maximum(own, 1e-3), rivals
-
-
-_Z = np.linspace(-8, 8, 161)
-_CHANCE_Z = stats.norm.pdf(_Z) / stats.norm.pdf(_Z).sum()
-
-
-def _items(dim: int, items: int, exponent: float, batch: int | None) -> _Items:
-    _check_exponent(exponent)
-    if not 2 <= dim < items or (batch is not None and batch < 1):
-        raise ValueError(
-            f"dim={dim}, items={items}, batch={batch}: give at least 2 dimensions, more items than "
-            "these, and at least 1 sample"
-        )
-    p = np.arange(1.0, items + 1) ** -exponent
-    ends = [*range(min(_EXACT, items) + 1)]
-    while ends[-1] < items:
-        ends.append(min(items, round(ends[-1] * _BLOCKS)))
-    sizes = np.diff(ends).astype(np.float64)
-    means = np.add.reduceat(p / p.sum(), ends[:-1]) / sizes
-    if batch is None:
-        ones = tuple(np.ones(1) for _ in sizes)
-        return _Items(sizes, tuple(means[:, None]), ones)
-    counts = [_counts(batch * mean) for mean in means]
-    return _Items(sizes, tuple(n / batch for n, _ in counts), tuple(c for _, c in counts))
-
-
-def _counts(mean: float) -> tuple[Array, Array]:
-    """Counts of a Poisson law and their chances, or a few nodes where it is wide."""
-    if mean > _RARE:
-        nodes, chance = quadrature.gamma(1 / mean, 5)
-        return mean * nodes, chance
-    chance = quadrature.poisson(mean, 1e-6)
-    return np.arange(chance.size, dtype=np.float64), chance
-
-
-def _check_exponent(exponent: float) -> None:
-    if not exponent > 1:
-        raise ValueError(f"exponent is {exponent}: give one above 1")

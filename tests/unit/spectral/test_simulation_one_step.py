@@ -116,7 +116,9 @@ def test_population_and_batch_have_the_same_embeddings() -> None:
 
 @pytest.mark.parametrize("rule", ["gradient", "spectral"])
 def test_several_steps_are_those_of_loops(rule: str) -> None:
-    found = one_step.several_steps(generators(2), dim=4, items=14, exponent=1.5, steps=4, rule=rule)
+    found, missing = one_step.several_steps(
+        generators(2), dim=4, items=14, exponent=1.5, steps=4, rule=rule
+    )
     for r, rng in enumerate(generators(2)):
         inputs, outputs = (rng.standard_normal((14, 4)) / 2 for _ in range(2))
         weights = np.arange(1.0, 15) ** -1.5
@@ -129,3 +131,38 @@ def test_several_steps_are_those_of_loops(rule: str) -> None:
             memory = memory + taken / np.linalg.norm(taken, 2)
             known = hits(memory, inputs, outputs)
             assert found[r, step] == len(known)
+            assert missing[r, step] == pytest.approx(1 - weights[known].sum())
+
+
+def test_regularised_factor_is_that_of_singular_values() -> None:
+    matrix = torch.from_numpy(np.random.default_rng(8).standard_normal((5, 5)))
+    left, values, right = torch.linalg.svd(matrix)
+    expected = left * (values / (values**2 + 0.3**2).sqrt()) @ right
+    torch.testing.assert_close(one_step.regularised(matrix, 0.3), expected)
+
+
+def test_gradient_of_the_whole_softmax_is_that_of_automatic_differentiation() -> None:
+    p, inputs, outputs = drawn(5, 7, 3)
+    memory = torch.from_numpy(np.random.default_rng(6).standard_normal((3, 3))).requires_grad_()
+    (found,) = torch.autograd.grad(loss(memory, p, inputs, outputs), memory)
+    exact = one_step.softmax_gradient(memory.detach(), p, inputs, outputs)
+    torch.testing.assert_close(exact, -found)
+    at_zero = one_step.softmax_gradient(torch.zeros_like(exact), p, inputs, outputs)
+    torch.testing.assert_close(at_zero, one_step.gradient(p, inputs, outputs))
+
+
+def test_regularised_steps_have_the_published_schedule_and_batches_of_their_own() -> None:
+    setting = {"dim": 4, "items": 14, "exponent": 1.5, "steps": 3, "rule": "regularised"}
+    for batch in (None, 6):
+        found, _ = one_step.several_steps(generators(1), batch=batch, **setting)  # type: ignore[arg-type]
+        (rng,) = generators(1)
+        inputs, outputs = (torch.from_numpy(rng.standard_normal((14, 4)) / 2) for _ in range(2))
+        p = one_step.frequencies(14, 1.5)
+        memory, known = torch.zeros(4, 4).double(), torch.zeros(14).bool()
+        for step, exponent in enumerate((4 / 3, 14 / 9, 46 / 27)):
+            last = 4**exponent if batch is None else min(4**exponent, 6 ** (2 / 3))
+            often = torch.from_numpy(p if batch is None else rng.multinomial(6, p) / 6)
+            lost = one_step.gradient(often * ~known, inputs, outputs)
+            memory = memory + one_step.regularised(lost, float(p[0] * last**-1.5 * 2))
+            known = one_step.recalled(memory, inputs, outputs)
+            assert found[0, step] == known.sum()

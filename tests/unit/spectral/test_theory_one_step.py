@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from theory.spectral import one_step
+from theory.spectral import one_step, resolvent
 
 LAWS = (one_step.recalled_gradient, one_step.recalled_spectral, one_step.recalled_newton)
 
@@ -23,19 +23,26 @@ def test_resolvent_is_that_of_a_random_matrix() -> None:
     u, v = rng.standard_normal((2, items, dim)) / math.sqrt(dim)
     p = weights(items, 1.5)
     values = np.linalg.svd((u * p[:, None]).T @ v, compute_uv=False)
-    w, number = one_step._items(dim, items, 1.5, None).pooled()
-    found = one_step._Resolvent.of(w, number, dim)
+    w, number = resolvent.Items.of(dim, items, 1.5).pooled()
+    found = resolvent.Nodes.of(w, number, dim, count=96)
     # Far from t = 0 and from the largest singular values, so that fluctuations are small.
-    for m in found.m[0][5:60:6]:
+    for m in found.m[5:60:6]:
         rank = float(number @ ((w * m) ** 2 / (1 + (w * m) ** 2))) / dim
         t = (1 - rank) / m
         assert m == pytest.approx(float((t / (values**2 + t**2)).mean()), rel=0.02)
 
 
+def memory(dim: int, items: int, exponent: float) -> tuple[np.ndarray, resolvent.Scores]:
+    """Weights, and the scores of their polar factor."""
+    w, number = resolvent.Items.of(dim, items, exponent).pooled()
+    nodes = resolvent.Nodes.of(w, number, dim, count=96)
+    return w, resolvent.Memory.of([nodes], w, [[number]], dim).scores(w[:, None])
+
+
 def test_a_polar_factor_is_orthogonal() -> None:
     # Whatever the item, a rare competitor's score has the variance 1/d.
-    w, number = one_step._items(64, 1024, 2.0, None).pooled()
-    signal, own, rivals = one_step._Resolvent.of(w, number, 64).scores(w)
+    w, found = memory(64, 1024, 2.0)
+    signal, own, rivals = found.signal, found.own, found.rivals
     np.testing.assert_allclose(rivals, 1, atol=1e-3)
     assert signal[0] == pytest.approx(1, abs=0.01)
     assert signal[-1] / signal[-2] == pytest.approx(w[-1] / w[-2], rel=1e-3)
@@ -56,8 +63,8 @@ def test_own_scores_have_the_mean_and_variance() -> None:
         u, v = rng.standard_normal((2, items, dim)) / math.sqrt(dim)
         scores[r] = np.einsum("id,de,ie->i", u, polar(u, v, p), v)
         compared[r] = scores[r] / np.linalg.norm(v, axis=1)
-    w, number = one_step._items(dim, items, 1.5, None).pooled()
-    signal, own, _ = one_step._Resolvent.of(w, number, dim).scores(w)
+    _, found = memory(dim, items, 1.5)
+    signal, own = found.signal, found.own
     for few in (slice(2, 12), slice(12, 24), slice(24, 40)):
         mean = scores[:, few].mean(1)
         assert abs(mean.mean() - signal[few].mean()) < 4 * stats.sem(mean) + 1 / dim
@@ -111,6 +118,6 @@ def test_critical_batch_recalls_half() -> None:
 def test_items_of_one_count_share_what_follows_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
     worked_out = Mock(wraps=special.ndtr)
     monkeypatch.setattr(special, "ndtr", worked_out)
-    found = one_step._items(33, 801, 1.5, 50)
+    found = resolvent.Items.of(33, 801, 1.5, 50)
     one_step.recalled_gradient(33, 801, 1.5, 50)
     assert worked_out.call_count < sum(map(len, found.weights))  # three times that, each alone

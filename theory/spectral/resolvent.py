@@ -1,0 +1,192 @@
+r"""Matrices made of the singular vectors of a sum of memories: signals and noise of their scores.
+
+$G = \sum_kw_ku_kv_k^\top$ for independent $u_k, v_k\sim N(0, 1_d/d)$ is replaced by
+$h_\lambda(G)$, which maps a singular value z to $z/\sqrt{z^2+\lambda^2}$; $\lambda = 0$ is the
+polar factor. Derivation: one_step.md; several_steps.md for $\lambda > 0$ and sums of such matrices.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from theory.laws import crossing, quadrature
+
+Array = NDArray[np.float64]
+
+EXACT = 48
+"""So many of the most frequent items are taken one by one, the others in blocks."""
+_BLOCKS = 1.1
+_RARE = 12.0
+"""Mean count up to which the Poisson law is summed term by term."""
+_SPREAD = 12.0
+"""Powers of e that an integral over m goes beyond the most frequent item."""
+_Z = np.linspace(-8, 8, 161)
+_CHANCE_Z = stats.norm.pdf(_Z) / stats.norm.pdf(_Z).sum()
+
+
+@dataclass(frozen=True)
+class Items:
+    """Blocks of items of like frequency, and the law of the weight that one of a block gets.
+
+    ``sizes``: items of a block.  ``weights`` and ``chances``: of each block, arrays (nodes,).
+    """
+
+    sizes: Array
+    weights: tuple[Array, ...]
+    chances: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, dim: int, items: int, exponent: float, batch: int | None = None) -> "Items":
+        """Items of frequency i^-exponent; their weights on a batch, or on the population.
+
+        Raises:
+            ValueError: a size is senseless, or there are not more items than dimensions.
+        """
+        check_exponent(exponent)
+        if not 2 <= dim < items or (batch is not None and batch < 1):
+            raise ValueError(
+                f"dim={dim}, items={items}, batch={batch}: give at least 2 dimensions, more items "
+                "than these, and at least 1 sample"
+            )
+        p = np.arange(1.0, items + 1) ** -exponent
+        ends = [*range(min(EXACT, items) + 1)]
+        while ends[-1] < items:
+            ends.append(min(items, round(ends[-1] * _BLOCKS)))
+        sizes = np.diff(ends).astype(np.float64)
+        means = np.add.reduceat(p / p.sum(), ends[:-1]) / sizes
+        if batch is None:
+            return cls(sizes, tuple(means[:, None]), tuple(np.ones(1) for _ in sizes))
+        counts = [_counts(batch * mean) for mean in means]
+        return cls(sizes, tuple(n / batch for n, _ in counts), tuple(c for _, c in counts))
+
+    def pooled(self) -> tuple[Array, Array]:
+        """All weights and how many items are expected to have them."""
+        number = [size * chance for size, chance in zip(self.sizes, self.chances, strict=True)]
+        return np.concatenate(self.weights), np.concatenate(number)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    r"""$m(t) = \frac td\mathrm{tr}(G^\top G+t^2)^{-1}$ at nodes of $\frac2\pi\int_0^\infty ds$.
+
+    ``m`` and ``weight``, (nodes,), where $t^2 = s^2+\lambda^2$.
+    """
+
+    m: Array
+    weight: Array
+
+    @classmethod
+    def of(cls, w: Array, number: Array, dim: int, *, ridge: float = 0.0, count: int) -> "Nodes":
+        """For so many items of these weights, (weights,); ``ridge``: lambda."""
+        w, number = w[w > 0], number[w > 0]
+
+        def filled(log_m: float) -> float:
+            return float(number @ special.expit(2 * (log_m + np.log(w)))) + (
+                dim * ridge * math.exp(log_m) if ridge else 0.0
+            )
+
+        # As good as infinite, if the gradient has not full rank.
+        top = -math.log(ridge) if ridge else -math.log(w.min()) + 10
+        last = min(crossing.root(filled, -math.log(w.max()) - 40, top, level=dim), top)
+        length = last + math.log(w.max()) + _SPREAD
+        x, each = quadrature.legendre(count)
+        y = (x + 1) / 2
+        m = np.exp(last - length * (y**2 if ridge else y))
+        share = special.expit(2 * np.log(np.multiply.outer(m, w)))
+        left = 1 - share @ number / dim
+        slope = 2 * (share * (1 - share)) @ number / dim
+        weight = each * length / math.pi * (left + slope) / m
+        if ridge:  # s starts as a square root, which y**2 makes smooth
+            t = left / m
+            weight *= 2 * y * t / np.sqrt(t**2 - ridge**2)
+        return cls(m, weight)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Of items, (items,): signal; variances of own score and of a rare competitor's, times d."""
+
+    signal: Array
+    own: Array
+    rivals: Array
+
+    def levels(self, dim: int) -> Array:
+        """Own scores over the deviation of a competitor of variance 1/d, (items, values)."""
+        found: Array = math.sqrt(dim) * self.signal[:, None] + np.sqrt(self.own)[:, None] * _Z
+        return found
+
+    @staticmethod
+    def mean(values: Array) -> Array:
+        """(items,): of something at these levels."""
+        found: Array = values @ _CHANCE_Z
+        return found
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The sum of some such matrices, by their nodes, one matrix's after another's.
+
+    ``noise`` and ``echo``: the kernels A and D times both weights, (nodes, nodes).
+    """
+
+    m: Array
+    weight: Array
+    noise: Array
+    echo: Array
+
+    @classmethod
+    def of(
+        cls, steps: Sequence[Nodes], w: Array, both: Sequence[Sequence[Array]], dim: int
+    ) -> "Memory":
+        """Items of weight ``w`` or 0 in a matrix; ``both[s][t]``: how many have it in s and t."""
+        noise, echo = [], []
+        for one, row in zip(steps, both, strict=True):
+            x = np.multiply.outer(one.m, w)
+            gx = x / (1 + x**2)
+            kernels = []
+            for other, number in zip(steps, row, strict=True):
+                y = np.multiply.outer(other.m, w)
+                gy = y / (1 + y**2)
+                p = (gx * number) @ gy.T / dim
+                s = 1 - (gx * x * number) @ (gy * y).T / dim
+                scale = np.multiply.outer(one.m * one.weight, other.m * other.weight)
+                kernels.append((scale * p / (s**2 - p**2), scale * s / (s**2 - p**2)))
+            noise.append([a for a, _ in kernels])
+            echo.append([d for _, d in kernels])
+        m, weight = (np.concatenate([getattr(step, n) for step in steps]) for n in ("m", "weight"))
+        return cls(m, weight, np.block(noise), np.block(echo))
+
+    def scores(self, w: Array) -> Scores:
+        """Of items of these weights, in all matrices or node by node: (items, 1 or nodes)."""
+        x = w * self.m
+        c = 1 / (1 + x**2)
+        signal, response = (x * c) @ (self.m * self.weight), (x * c**2) @ (self.m * self.weight)
+        own = _form(self.noise, c**2 * (1 - x**2)) + 4 * _form(self.echo, x * c**2)
+        # The length of v_i scales all competitors, and the signal twice as strongly.
+        own += signal**2 / 2 - 2 * signal * response
+        rivals = _form(self.noise, c) + _form(self.echo, x * c)
+        return Scores(signal, np.maximum(own, 1e-3), rivals)
+
+
+def _form(kernel: Array, rows: Array) -> Array:
+    found: Array = (rows @ kernel * rows).sum(1)
+    return found
+
+
+def _counts(mean: float) -> tuple[Array, Array]:
+    """Counts of a Poisson law and their chances, or a few nodes where it is wide."""
+    if mean > _RARE:
+        nodes, chance = quadrature.gamma(1 / mean, 5)
+        return mean * nodes, chance
+    chance = quadrature.poisson(mean, 1e-6)
+    return np.arange(chance.size, dtype=np.float64), chance
+
+
+def check_exponent(exponent: float) -> None:
+    """Raises ValueError unless frequencies of this power add up to a finite number."""
+    if not exponent > 1:
+        raise ValueError(f"exponent is {exponent}: give one above 1")
