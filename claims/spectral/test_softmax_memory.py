@@ -157,7 +157,13 @@ EQUAL = rc.grid(items=(16, 64), time=TIMES)
     "Muon on equally frequent items: the loss falls as log(1 + (K - 1) e^-t)",
     source=derived("F1"),
     predict=STEADY,
-    regime="K = 16 and 64, t from 2 to 12, steps of 0.1",
+    regime=rc.Regime(
+        "without noise, t up to 12 in steps of 0.1; on the grid K = 16 and 64, t from 2 on",
+        {
+            "items": rc.integers(2, 256),
+            "time": rc.one_of(*(round(step / 10, 1) for step in range(1, 121))),
+        },
+    ),
     cells={"smoke": EQUAL[:2], "standard": EQUAL},
     rule=rc.MeanRatio(rc.Region(0.999999, 1.000001), method=ALL),
     why="exact at every step: the polar factor does not depend on how large the gradient is",

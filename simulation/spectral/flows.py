@@ -11,6 +11,7 @@ from typing import Protocol, Self, TypeVar
 
 import numpy as np
 import torch
+from scipy import linalg
 from torch import Tensor
 
 from simulation.adam import adam
@@ -18,6 +19,8 @@ from simulation.spectral.facts import Facts, Odds, Weights
 
 NO_SINGULAR_VALUE, NO_ENTRY = 1e-6, 1e-10
 """What is less than this part of the largest counts as zero: far above rounding errors."""
+NOT_ORTHONORMAL = 1e-4
+"""Inner products of vectors of a decomposition are that far off only where it is wrong."""
 
 
 def polar(matrix: Tensor, least: float = NO_SINGULAR_VALUE) -> Tensor:
@@ -28,10 +31,26 @@ def polar(matrix: Tensor, least: float = NO_SINGULAR_VALUE) -> Tensor:
     >>> polar(torch.tensor([[0.0, 3.0], [-2.0, 0.0]])).tolist()
     [[0.0, 1.0], [-1.0, 0.0]]
     """
-    left, values, right = torch.linalg.svd(matrix, full_matrices=False)
+    left, values, right = _decomposed(matrix)
     kept = left * (values > least * values[..., :1])[..., None, :]
     factor: Tensor = kept @ right
     return factor
+
+
+def _decomposed(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The singular value decomposition.
+
+    MKL's returns vectors that are not orthonormal for some matrices with many equal values, and no
+    error; those matrices are decomposed again by a slower algorithm.
+    """
+    left, values, right = torch.linalg.svd(matrix, full_matrices=False)
+    one = torch.eye(values.shape[-1]).to(matrix)
+    off = [(part - one).abs().amax((-2, -1)) for part in (left.mT @ left, right @ right.mT)]
+    for place in (torch.maximum(*off) > NOT_ORTHONORMAL).nonzero().tolist():
+        again = linalg.svd(matrix[*place].cpu().numpy(), full_matrices=False, lapack_driver="gesvd")
+        for whole, part in zip((left, values, right), again, strict=True):
+            whole[*place] = torch.from_numpy(part).to(matrix)
+    return left, values, right
 
 
 def sign(matrix: Tensor) -> Tensor:

@@ -2,11 +2,13 @@
 
 import itertools
 import math
+from collections import deque
 
 import pytest
 import torch
 from scipy import integrate
 
+from simulation.spectral import flows
 from simulation.spectral import softmax_memory as memory
 from theory.spectral import softmax_memory as theory
 
@@ -45,6 +47,13 @@ def test_muon_comes_to_its_floor_after_as_many_steps_as_stated() -> None:
     falls = [after < before for before, after in itertools.pairwise(losses)]
     assert all(falls[: math.floor(end)])
     assert not all(falls[: math.ceil(end) + 1])
+
+
+def test_muon_is_exact_where_a_decomposition_has_many_equal_values() -> None:
+    """MKL's is wrong at the 90th of these steps."""
+    task = memory.Memory.grouped(154, 1, 0.0, 0.0, torch.zeros((), dtype=torch.float64))
+    (end,) = deque(memory.steps(task, flows.polar, 0.1, 92), maxlen=1)
+    assert float(task.mean_excess(end)) == pytest.approx(math.log1p(153 * math.exp(-9.2)), rel=1e-9)
 
 
 def test_sizes_that_make_no_sense_are_refused() -> None:
