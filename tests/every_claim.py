@@ -26,9 +26,10 @@ SLOW = (
     *("B.trained-either-weights", "B.trained-line-constant", "B.trained-mlp-line"),
     *("B.trained-reference-line-attention", "B.trained-trade-off", "B.trained-within-best"),
     *("D.beyond-gaussian", "D.beyond-muon-decay", "D.gradient-exponents", "D.gradient-limit"),
-    *("D.sign-flow-turns", "D.spectral-order-one"),
+    *("D.sign-flow-turns", "D.spectral-order-one", "G.beyond-language-model"),
 )
-"""Claims that train for long with code that others of their files run as well."""
+"""Claims that train for long with code that others of their files run as well, or, of the language
+model, its own test in small."""
 DEAR = (
     "B.beyond-adam-plateau",
     "B.beyond-noise-subjects",

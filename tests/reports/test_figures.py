@@ -105,7 +105,7 @@ def test_the_claims_without_a_regime_are_counted() -> None:
     said: dict[str, list[str]] = {
         "exploratory claims": [claim.id for claim in without if claim.exploratory],
         "claims expected to be REFUTED": [c.id for c in without if c.expected == "REFUTED"],
-        "exponents, shares of a map": [
+        "exponents of limits and of critical values, shares of a map": [
             c.id
             for c in without
             if type(c.rule).__name__ in maps and c.expected == "SUPPORTED" and not c.exploratory
@@ -127,7 +127,6 @@ def test_the_glossary_explains_every_outcome() -> None:
 
 
 STATED = {
-    "A.recall-gaussian": "attention.recall.recall_accuracy_gaussian",
     "B.flow-plateau": "factual.sequential_learning.plateau",
     "B.flow-loss-curve": "factual.sequential_learning.loss",
     "A.mlp-offset-cost": "attention_mlp.recall.critical_samples",

@@ -1,11 +1,9 @@
 """No regime asks the law that is tried in it: a wrong law would leave out what refutes it."""
 
 import random
-import re
 import sys
 from collections.abc import Callable
 from inspect import unwrap
-from pathlib import Path
 from types import CodeType, FrameType
 
 import pytest
@@ -87,14 +85,6 @@ def test_no_regime_asks_the_law_that_is_tried_in_it(name: str) -> None:
 def test_no_stated_error_is_left_out_where_it_fails(name: str) -> None:
     found, _ = asked(STATED[name])
     assert (name in found) == (name in ASKS_ITSELF)
-
-
-def test_the_page_counts_the_claims_without_a_regime() -> None:
-    page = Path(".github/docs/regimes.md").read_text()
-    searched = sum(claim.regime is not None for claim in imported().values())
-    assert f"{searched} claims have a regime" in page
-    rows = re.findall(r"^\|.*\| (\d+) \|", page, re.MULTILINE)
-    assert sum(map(int, rows)) == len(imported()) - searched
 
 
 def test_a_regime_that_asks_a_law_is_noticed() -> None:
