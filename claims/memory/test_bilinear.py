@@ -70,7 +70,7 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         "on the grid the published sweep of widths: 256 facts, d = 64; not whitened"
     ),
     cells={"smoke": PUBLISHED[:1], "standard": PUBLISHED},
-    rule=rc.MeanDifference,
+    rule=partial(rc.MeanDifference, method=rc.Student(spent=0.1)),
     why="the stated error; pilots with other seeds were up to 0.015 below",
     replicates=128,
     looks=2,
@@ -131,7 +131,7 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     predict=stored_bits,
     regime="8,192 weights as they are, 2,048 whitened",
     cells={"smoke": MEMORIES[1:], "standard": MEMORIES},
-    rule=rc.MeanRatio(rc.Region(0.85, 1.15)),
+    rule=rc.MeanRatio(rc.Region(0.85, 1.15), method=rc.Student(spent=0.05)),
     why="of some hundred facts a hundredth is one or two; pilots with other seeds: 1.05 to 1.07",
     replicates=64,
     looks=2,
