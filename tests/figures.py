@@ -158,7 +158,7 @@ SUITE: dict[str, Callable[[Record], float]] = {
     "error-budget": lambda r: r.suite.error_budget.probability,
     "alpha": lambda r: max(p.per_claim for p in r.suite.error_budget.papers.values()),
 }
-"""Of the run. `count-NOT-RUN` is how many claims are in that state, and `NOT-RUN` its name."""
+"""Of the run. `count-NOT-RUN` is how many claims on theorems are in that state, `NOT-RUN` its name."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +251,9 @@ def figure(field: str, who: str, record: Record) -> Figure:
     if who == "suite":
         state = field.removeprefix("count-").replace("-", " ")
         if state in summary.ORDER:
-            count = summary.count(record.claims).get(state, 0)
+            both = state == "NOT RUN"  # what happens to exploratory claims too
+            claims = [one for one in record.claims if not (both and one.exploratory)]
+            count = summary.count(claims).get(state, 0)
             return Figure(field, count if field.startswith("count-") else state)
         if field not in SUITE:
             raise Mismatch(f"a run has no {field}")
