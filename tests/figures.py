@@ -158,7 +158,7 @@ SUITE: dict[str, Callable[[Record], float]] = {
     "error-budget": lambda r: r.suite.error_budget.probability,
     "alpha": lambda r: max(p.per_claim for p in r.suite.error_budget.papers.values()),
 }
-"""Of the run. `count-NOT-RUN` is how many claims on theorems are in that state, `NOT-RUN` its name."""
+"""Of the run. `count-NOT-RUN` is how many claims on theorems are NOT RUN, `NOT-RUN` its name."""
 
 
 @dataclass(frozen=True)
