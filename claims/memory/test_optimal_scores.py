@@ -43,6 +43,7 @@ def profile(pairs: measured.Pairs, memory: torch.Tensor) -> tuple[torch.Tensor, 
     "The best memory's right scores lie about the extreme-value threshold",
     latex=r"\frac{E\,s_i/\sigma_i}{E\max_{j<n}g_j}\to1",
     predict=threshold,
+    cells={"standard": NEAR},  # of the smoke cell alone a t interval would err more than it may
     rule=rc.MeanRatio(rc.Region(0.85, 1.0)),
     why="pilots with other seeds: 0.90 and 0.94, as at this size the memory lowers its largest "
     "competitors, too",

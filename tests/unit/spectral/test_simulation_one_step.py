@@ -151,6 +151,20 @@ def test_gradient_of_the_whole_softmax_is_that_of_automatic_differentiation() ->
     torch.testing.assert_close(at_zero, one_step.gradient(p, inputs, outputs))
 
 
+def test_exact_steps_are_as_long_as_they_are_told() -> None:
+    """The second depends on how long the first was."""
+    setting = {"dim": 4, "items": 14, "exponent": 1.5, "steps": 2, "rule": "regularised"}
+    found, _ = one_step.several_steps(generators(8), rate=3.0, **setting)  # type: ignore[arg-type]
+    for r, rng in enumerate(generators(8)):
+        inputs, outputs = (torch.from_numpy(rng.standard_normal((14, 4)) / 2) for _ in range(2))
+        p = torch.from_numpy(one_step.frequencies(14, 1.5))
+        memory = torch.zeros(4, 4).double()
+        for step, exponent in enumerate((4 / 3, 14 / 9)):
+            lost = one_step.softmax_gradient(memory, p, inputs, outputs)
+            memory += 6 * one_step.regularised(lost, float(p[0] * 4 ** (-1.5 * exponent) * 2))
+            assert found[r, step] == one_step.recalled(memory, inputs, outputs).sum()
+
+
 def test_regularised_steps_have_the_published_schedule_and_batches_of_their_own() -> None:
     setting = {"dim": 4, "items": 14, "exponent": 1.5, "steps": 3, "rule": "regularised"}
     for batch in (None, 6):
