@@ -84,6 +84,7 @@ def optimal_spread(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     return {"twice": 2 * spread, "thrice": 3 * spread, "hebbian": hebbian}
 
 
+# Declared anew once: with fewer replicates in two cells it was INCONCLUSIVE at seed 0, at -0.086.
 @relaxing("equal spectra of the original and the decoupled model", replicates=192, looks=1)(
     "G.beyond-equal-spectra",
     "Equal spectra at small size",
