@@ -39,7 +39,7 @@ def ladder(*settings: rc.Cell) -> tuple[rc.Cell, ...]:
     regime=theory.SIZES.searched(
         "on the grid d = 32 and 64, three memories as they are and two whitened"
     ),
-    cells={"smoke": SIZES[:1], "standard": SIZES},
+    cells={"standard": SIZES},
     rule=rc.ProportionDifference,
     why="feature norms are taken as gamma variables, and the cross talk of quadratic forms as "
     "normal; pilots with other seeds put the accuracy up to 0.024 below, at d = 32",
@@ -69,7 +69,7 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     regime=theory.MARGINS.searched(
         "on the grid the published sweep of widths: 256 facts, d = 64; not whitened"
     ),
-    cells={"smoke": PUBLISHED[:1], "standard": PUBLISHED},
+    cells={"standard": PUBLISHED},
     rule=partial(rc.MeanDifference, method=rc.Student(spent=0.1)),
     why="the stated error; pilots with other seeds were up to 0.015 below",
     replicates=128,
@@ -102,7 +102,7 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "Neurons with which a whitened Hebbian MLP is right on half of N facts",
     predict=half_width,
     regime=theory.WHITENED.searched("on the grid d = 32, 128 and 512 facts"),
-    cells={"smoke": lambda: ladder(*NARROW[:1]), "standard": lambda: ladder(*NARROW)},
+    cells={"standard": lambda: ladder(*NARROW)},
     rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="width"),
     why="the stated error of 6%, and whole neurons",
     replicates=32,

@@ -36,7 +36,6 @@ def linear_memory(cell: rc.Cell) -> float:
         without=("dim",),
     ),
     cells={
-        "smoke": lambda: rungs("dim", needed, 0.1, *SIZES[:1]),
         "standard": lambda: rungs("dim", needed, 0.1, *SIZES),
     },
     rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="dim"),
