@@ -60,10 +60,10 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main() -> Generator[None, object, object]:
     """Spare the collector of garbage what lives as long as the run, modules, items and records: it
-    would walk through all of them whenever they have grown by a quarter."""
+    would walk through them again and again."""
     gc.freeze()
     youngest, young, old = gc.get_threshold()
-    gc.set_threshold(youngest, young, 10 * old)
+    gc.set_threshold(10 * youngest, young, 100 * old)
     try:
         return (yield)
     finally:
