@@ -1,9 +1,9 @@
 """Counts of things spread evenly and independently over cells."""
 
 import numpy as np
-from scipy import fft, stats
+from scipy import fft
 
-from theory.laws.quadrature import Array
+from theory.laws.quadrature import Array, poisson_chance
 
 
 def product_mean(weight: Array, cells: int, total: int) -> float:
@@ -20,8 +20,8 @@ def product_mean(weight: Array, cells: int, total: int) -> float:
         cells: number of cells.
         total: number of things.
     """
-    each = weight * stats.poisson.pmf(np.arange(total + 1), total / cells)
+    each = weight * poisson_chance(np.arange(total + 1), total / cells)
     # Sums that wrap around on to ``total`` are as rare as five times as many things as the mean.
     size = fft.next_fast_len(4 * total + 64, real=True)
     sums = fft.irfft(fft.rfft(each, size) ** cells, size)
-    return float(sums[total] / stats.poisson.pmf(total, total))
+    return float(sums[total] / poisson_chance(np.array(total), total))

@@ -23,9 +23,16 @@ def golub_welsch(diagonal: Array, side: Array) -> tuple[Array, Array]:
     return nodes, vectors[0] ** 2
 
 
+@lru_cache(maxsize=64)
 def normal(count: int) -> tuple[Array, Array]:
     """Gauss quadrature of the standard normal law (Hermite polynomials)."""
-    return golub_welsch(np.zeros(count), np.sqrt(np.arange(1.0, count)))
+    return _shared(*golub_welsch(np.zeros(count), np.sqrt(np.arange(1.0, count))))
+
+
+def _shared(nodes: Array, weights: Array) -> tuple[Array, Array]:
+    """The same arrays for all callers, none of whom may write into them."""
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
 
 
 def binomial(trials: int, chance: float, count: int) -> tuple[Array, Array]:
@@ -73,18 +80,21 @@ def poisson(mean: float, tail: float = 1e-8) -> Array:
         last = math.ceil(special.pdtrik(1 - tail, mean))
         below = max(last - 1, 0.0)
         last = below if special.pdtr(below, mean) >= 1 - tail else last
-    k = np.arange(last + 1)
-    weights = np.exp(special.xlogy(k, mean) - special.gammaln(k + 1) - mean)
+    weights = poisson_chance(np.arange(last + 1), mean)
     normalised: Array = weights / weights.sum()
     return normalised
+
+
+def poisson_chance(count: NDArray[Any], mean: float) -> Array:
+    """Probability of these counts under the Poisson law."""
+    chance: Array = np.exp(special.xlogy(count, mean) - special.gammaln(count + 1) - mean)
+    return chance
 
 
 @lru_cache(maxsize=64)
 def legendre(count: int) -> tuple[Array, Array]:
     """Gauss nodes and weights on [-1, 1] (Legendre polynomials)."""
-    nodes, weights = np.polynomial.legendre.leggauss(count)
-    nodes.flags.writeable = weights.flags.writeable = False  # all callers have the same arrays
-    return nodes, weights
+    return _shared(*np.polynomial.legendre.leggauss(count))
 
 
 def merged(values: Real, weights: Real, count: int) -> tuple[Array, Array]:

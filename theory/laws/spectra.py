@@ -6,6 +6,7 @@ follow the law of Marchenko and Pastur.
 """
 
 import math
+from functools import lru_cache
 from typing import Literal
 
 Vectors = Literal["sphere", "gaussian", "orthonormal"]
@@ -25,6 +26,7 @@ def moment(order: int, ratio: float) -> float:
     return sum(weight * ratio**j for j, weight in enumerate(weights))
 
 
+@lru_cache(maxsize=4096)
 def moments(ratio: float) -> tuple[float, float, float]:
     r"""The limits $t_2, t_3, t_4$ at $r$ = ``ratio``.
 

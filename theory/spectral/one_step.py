@@ -94,11 +94,12 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
     own_x = math.sqrt(dim) * (1 - 0.25 / dim) * sizes_x
     own_noise = (np.arange(20) - 9.5) / 2
     chance_noise = stats.norm.pdf(own_noise) / stats.norm.pdf(own_noise).sum()
-    rows = np.arange(first.size)[:, None], np.arange(z.size)
+    rows = np.arange(first.size * z.size).reshape(first.size, z.size) * steps.size
 
     @lru_cache(maxsize=64)
     def place_of(w: float) -> tuple[NDArray[np.bool_], NDArray[np.int64], Array, Array]:
-        """Of an own score: whether it is below all levels, its place, and how the rival does."""
+        """Of an own score: whether it is below all levels, its place in the table of each first
+        score and rival, what it is above that place, and how the rival does."""
         score = w * own_x[:, None, None]
         own = score[..., None] + noise * own_noise[:, None, None]
         place = (np.arcsinh(own / unit / fine) - steps[0]) / (steps[1] - steps[0])
@@ -107,7 +108,7 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
         rival = first[:, None] * z
         both = special.ndtr((score - rival) / between)
         both += special.ndtr((score + rival) / between)
-        return place < 0, index, left - index, both
+        return place < 0, rows + index, left - index, both
 
     alone = np.full((own_x.size, first.size, z.size), 2.0)
     laws = chance_x, chance_noise, found.chances[0], chance_z
@@ -119,7 +120,7 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
         table = together - tables[block] if block else together
         for w, chance in zip(found.weights[block], found.chances[block], strict=True):
             below, index, above, both = place_of(w)
-            low, high = table[(*rows, index)], table[(*rows, index + 1)]
+            low, high = table.take(index), table.take(index + 1)
             won = np.where(below, 0.0, np.exp(low + above * (high - low)))
             rivals = both if block else alone
             total += size * chance * float(np.einsum(axes, won, rivals, *laws, optimize=order))
