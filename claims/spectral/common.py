@@ -13,10 +13,13 @@ from torch import Tensor
 import recall_claims as rc
 from claims.common import table
 from simulation.spectral import facts, flows
+from simulation.spectral.facts_reduced import Reduced
 from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.py"
 REDUCED = rc.Source("D", "D5", provenance="derived", reference=REFERENCE)
+LARGE = ((256, 16), (1024, 16), (1024, 64))
+"""Sizes to which the authors' plan goes, and beyond; for reduced matrices."""
 START = 0.01
 PARTS: tuple[theory.Part, theory.Part] = ("subject", "relation")
 Pair = tuple[int, int]
@@ -25,6 +28,11 @@ Pair = tuple[int, int]
 def sizes(*pairs: Pair, **more: str | float) -> tuple[rc.Cell, ...]:
     """Cells of these S, R."""
     return table("subjects relations", *pairs, **more)
+
+
+def reducible(regime: rc.Regime) -> rc.Regime:
+    """The regime, searched with matrices reduced by symmetry too, and so at more sizes."""
+    return regime.searched(subjects=rc.log_integers(2, 1024), weights=("whole", "reduced"))
 
 
 def tuple_of(cell: rc.Cell) -> str:
@@ -70,13 +78,24 @@ def task(cell: rc.Cell, block: rc.Block) -> facts.Facts:
     return facts.Facts(s, r, inputs=inputs, outputs=outputs, device=block.device, dtype=block.dtype)
 
 
+def learner(cell: rc.Cell, block: rc.Block) -> flows.Answering:
+    """The model: whole matrices, or a few numbers by symmetry where the cell says so."""
+    if cell.get("weights") == "reduced":
+        like = torch.zeros((), device=block.device, dtype=block.dtype)
+        return Reduced(cell["subjects"], cell["relations"], like)
+    return task(cell, block)
+
+
 def each(block: rc.Block, values: Tensor) -> Tensor:
     """One value for each replicate, where one stands for all."""
     return values.expand(block.replicates)
 
 
 def path(
-    cell: rc.Cell, model: facts.Facts, times: Sequence[float], start: facts.Weights | None = None
+    cell: rc.Cell,
+    model: flows.Answering,
+    times: Sequence[float],
+    start: facts.Weights | None = None,
 ) -> Iterator[facts.Weights]:
     """The cell's flow of the whole matrices, from the manifold if no start is given."""
     if start is None:
@@ -92,7 +111,10 @@ def disturbed(start: facts.Weights, size: float) -> facts.Weights:
 
 
 def end(
-    cell: rc.Cell, model: facts.Facts, times: Sequence[float], start: facts.Weights | None = None
+    cell: rc.Cell,
+    model: flows.Answering,
+    times: Sequence[float],
+    start: facts.Weights | None = None,
 ) -> facts.Weights:
     """The last point of a path."""
     (last,) = deque(path(cell, model, times, start), maxlen=1)
@@ -110,8 +132,8 @@ class Times:
 def learning_times(
     cell: rc.Cell, block: rc.Block, *, steps: int = 300, error: float = 0.1
 ) -> Times:
-    """When the whole matrices make the error for the first time, within the cell's duration."""
-    model, times = task(cell, block), flows.clock(cell["duration"], steps)
+    """When the model makes the error for the first time, within the cell's duration."""
+    model, times = learner(cell, block), flows.clock(cell["duration"], steps)
     odds = flows.followed(model, path(cell, model, times))
     return Times(
         *(

@@ -10,7 +10,20 @@ from itertools import pairwise
 from torch import Tensor
 
 import recall_claims as rc
-from claims.spectral.common import PARTS, REFERENCE, Pair, each, end, path, sizes, task, time_of
+from claims.spectral.common import (
+    LARGE,
+    PARTS,
+    REFERENCE,
+    Pair,
+    each,
+    end,
+    learner,
+    path,
+    reducible,
+    sizes,
+    task,
+    time_of,
+)
 from simulation.spectral import flows
 from theory.spectral import flows as theory
 
@@ -18,7 +31,7 @@ FIRST = 1e4
 flow_claim = partial(rc.claim, replicates=2, looks=1)
 
 
-def decaying(*pairs: Pair, until: tuple[float, ...]) -> tuple[rc.Cell, ...]:
+def decaying(*pairs: Pair, until: tuple[float, ...], **more: str) -> tuple[rc.Cell, ...]:
     """Cells of gradient flow for each part at these times, with the time when it has learned."""
     return tuple(
         cell.replace(
@@ -27,7 +40,7 @@ def decaying(*pairs: Pair, until: tuple[float, ...]) -> tuple[rc.Cell, ...]:
             log_time=float(f"{math.log(time):.6g}"),
             duration=float(f"{max(time_of(cell, p) for p in PARTS):.4g}"),
         )
-        for cell in sizes(*pairs, flow="gradient")
+        for cell in sizes(*pairs, flow="gradient", **more)
         for part in PARTS
         for time in until
     )
@@ -40,7 +53,7 @@ GRADIENT_ERROR = rc.on(
 
 def late_error(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The probability of a wrong subject, or relation, at the cell's time."""
-    model = task(cell, block)
+    model = learner(cell, block)
     clock = flows.clock(cell["duration"], 200, growing=cell["time"])
     odds = getattr(model.odds(end(cell, model, clock)), cell["part"])
     return each(block, (-odds).sigmoid())
@@ -52,6 +65,7 @@ def no_logarithm(cell: rc.Cell) -> float:
 
 
 DECAY = decaying((16, 4), (8, 16), until=(FIRST, 1e5, 1e6))
+PRECISE = decaying(*LARGE, until=(1e6, 1e9), weights="reduced")
 
 
 @flow_claim(
@@ -60,8 +74,12 @@ DECAY = decaying((16, 4), (8, 16), until=(FIRST, 1e5, 1e6))
     source=rc.Source("D", "D3", provenance="derived", reference=REFERENCE),
     predict=GRADIENT_ERROR,
     latex=r"e_S \simeq \frac{\sqrt{S(S-1)R}}{2\,T\,(q_S+\log(S-1))}",
-    regime=theory.DECAYING.searched("on the grid up to 10,000 times"),
-    cells={"smoke": DECAY[1:2], "standard": DECAY},
+    regime=reducible(theory.DECAYING).searched(
+        "on the grid up to 10,000 times, in the full tier to an error of 1e-6",
+        duration=rc.log_integers(16.0, 131072, per_octave=2),
+        time=rc.log_integers(256, 1e9, per_octave=1),
+    ),
+    cells={"smoke": DECAY[1:2], "standard": DECAY, "full": DECAY + PRECISE},
     rule=rc.MeanRatio(rc.Region(0.9998, 1.0002), method=rc.Deterministic()),
     why="the integrator's steps, a twentieth of the time that has passed, cost 1e-6; rounding of "
     "an error of 1e-6 costs 1e-10",

@@ -9,7 +9,16 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.spectral.common import PARTS, lasting, learning_times, ratio, sizes, time_of
+from claims.spectral.common import (
+    LARGE,
+    PARTS,
+    lasting,
+    learning_times,
+    ratio,
+    reducible,
+    sizes,
+    time_of,
+)
 from theory.spectral import flows as theory
 
 PAIRS = ((8, 4), (16, 4), (32, 8), (64, 4), (64, 16), (8, 32))
@@ -18,6 +27,11 @@ RATIO = r"\rho = T_S/T_R,\quad T_S:\ e_S(T_S) = \tfrac1{10}"
 REFERENCE = "theory/spectral/flows.py"
 PLOT = rc.Plot("parity", y_label="ratio of learning times", log="xy")
 flow_claim = partial(rc.claim, replicates=2, looks=1)
+
+
+def large(flow: str) -> tuple[rc.Cell, ...]:
+    """Cells of so many facts that the matrices are reduced by symmetry."""
+    return lasting(sizes(*LARGE, flow=flow, weights="reduced"))
 
 
 def root(cell: rc.Cell) -> float:
@@ -85,13 +99,16 @@ def either_time(cell: rc.Cell, block: rc.Block) -> Tensor:
     predict=ratio,
     latex=RATIO + r",\quad T_S = \frac{\sqrt{S(S-1)R}}2\left[\log\frac x{x_0}+"
     r"\frac{\mathrm{Ei}(x)-\mathrm{Ei}(x_0)}{S-1}\right]",
-    regime=theory.LEARNED.searched(
-        "on the grid S/R from 1/4 to 16", largest=1e8, flow=("gradient",)
+    regime=reducible(theory.LEARNED).searched(
+        "on the grid S/R from 1/4 to 16, in the full tier to 64",
+        largest=1e8,
+        flow=("gradient",),
+        duration=rc.log_integers(2.0, 131072),
     ),
     cells={
         "smoke": lasting(sizes(PAIRS[1], flow="gradient")),
         "standard": lasting(sizes(*PAIRS, flow="gradient")),
-        "full": lasting(sizes(*PAIRS, (128, 4), (256, 16), flow="gradient")),
+        "full": lasting(sizes(*PAIRS, (128, 4), (256, 16), flow="gradient")) + large("gradient"),
     },
     rule=rc.MeanRatio(rc.Region(0.999, 1.001), method=rc.Deterministic()),
     why="nothing is drawn; times are interpolated linearly between 300 steps, to 1e-4",
@@ -170,11 +187,15 @@ SPECTRAL = lasting(sizes((8, 4), (16, 4), (64, 4), (8, 32), flow="spectral"))
     source=rc.Source("D", "D2", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=RATIO + r",\quad \alpha'=1,\ \beta_S' = u_S/(\sqrt S|u|),\ u = (e_S, e_R)",
-    regime=theory.SPECTRAL.searched("on the grid S/R from 1/4 to 16", largest=5e6),
+    regime=reducible(theory.SPECTRAL).searched(
+        "on the grid S/R from 1/4 to 16, in the full tier to 64",
+        largest=5e6,
+        duration=rc.log_integers(2.0, 64),
+    ),
     cells={
         "smoke": SPECTRAL[:1],
         "standard": SPECTRAL,
-        "full": SPECTRAL + lasting(sizes((64, 16), (128, 4), flow="spectral")),
+        "full": SPECTRAL + lasting(sizes((64, 16), (128, 4), flow="spectral")) + large("spectral"),
     },
     rule=rc.MeanRatio(rc.Region(0.9998, 1.0002), method=rc.Deterministic()),
     why="nothing is drawn; times are interpolated linearly between 120 steps, to 3e-5",

@@ -114,6 +114,13 @@ class Descended(Protocol[W]):
     def gradient(self, weights: W, /) -> W: ...
 
 
+class Answering(Descended[Weights], Protocol):
+    """A model of facts: its whole matrices, or what symmetry leaves of them."""
+
+    def start(self, alpha: float, beta: float) -> Weights: ...
+    def odds(self, weights: Weights) -> Odds: ...
+
+
 def flow(task: Descended[W], weights: W, rule: str, times: Iterable[float]) -> Iterator[W]:
     """The weights at these times, one classical Runge-Kutta step from each to the next.
 
@@ -157,7 +164,7 @@ def clock(duration: float, steps: int, *, growing: float | None = None) -> list[
     return times + [duration * ratio ** (step / more) for step in range(1, more + 1)]
 
 
-def followed(task: Facts, path: Iterable[Weights]) -> Odds:
+def followed(task: Answering, path: Iterable[Weights]) -> Odds:
     """The odds along a path, (points, B)."""
     points = [task.odds(weights) for weights in path]
     return Odds(

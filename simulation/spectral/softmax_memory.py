@@ -6,6 +6,7 @@ column j. Nothing here knows that one number an item would do.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -78,7 +79,14 @@ class Memory:
         return found
 
 
-def steps(memory: Memory, rule: Rule, rate: float, count: int) -> Iterator[Weights]:
+class Learned(Protocol):
+    """A memory by its items, or by groups of them."""
+
+    def start(self) -> Weights: ...
+    def gradient(self, weights: Weights, /) -> Weights: ...
+
+
+def steps(memory: Learned, rule: Rule, rate: float, count: int) -> Iterator[Weights]:
     """The weights at 0 and after each step of an optimiser whose direction is a rule's."""
     now = memory.start()
     yield now

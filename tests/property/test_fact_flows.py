@@ -1,12 +1,14 @@
 """Flows on facts: gradients are those of the loss, and two flows do not know the embeddings."""
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulation.spectral import facts, flows
 from simulation.spectral.facts import Facts, Weights
+from simulation.spectral.facts_reduced import Reduced
 
 
 @st.composite
@@ -36,3 +38,20 @@ def test_polar_factors_turn_along(given: tuple[Facts, Weights, Facts, Weights]) 
         here, there = (task.gradient(at).mapped(rule) for task, at in ((plain, start), given[2:]))
         back = turned.outputs @ there.ov @ turned.inputs.mT
         assert torch.allclose(back, here.ov, atol=1e-5)
+
+
+@pytest.mark.parametrize(("rule", "duration"), [("gradient", 60.0), ("spectral", 4.0)])
+@given(st.integers(2, 9), st.integers(2, 7), st.floats(0.01, 0.5), st.floats(0.01, 0.5))
+@settings(deadline=None, max_examples=10)
+def test_reduced_flow_is_that_of_whole_matrices(
+    rule: str, duration: float, s: int, r: int, alpha: float, beta: float
+) -> None:
+    whole, reduced = Facts(s, r), Reduced(s, r, torch.zeros((), dtype=torch.float64))
+    clock = flows.clock(duration, 20)
+    found = (
+        flows.followed(task, flows.flow(task, task.start(alpha, beta), rule, clock))
+        for task in (whole, reduced)
+    )
+    one, other = next(found), next(found)
+    assert torch.allclose(one.subject, other.subject, atol=1e-9)
+    assert torch.allclose(one.relation, other.relation, atol=1e-9)

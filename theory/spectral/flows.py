@@ -42,15 +42,17 @@ FACTS = Regime(
         "flow": one_of("gradient", "spectral"),
     },
     size=lambda cell: (
-        (cell["subjects"] * cell["relations"]) ** 2 * (cell["subjects"] + cell["relations"])
+        1
+        if cell.get("weights") == "reduced"
+        else (cell["subjects"] * cell["relations"]) ** 2 * (cell["subjects"] + cell["relations"])
     ),
     largest=1e6,
 )
-"""Any number of facts; the size is that of facts times answers times tokens."""
+"""Any number of facts; the size of whole matrices is that of facts times answers times tokens."""
 LEARNED = FACTS.searched(
-    "from the manifold, until both errors are 0.1; S/R from 1/8 to 32",
+    "from the manifold, until both errors are 0.1; S/R from 1/8 to 64",
     holds=lambda cell: (
-        cell["relations"] <= 8 * cell["subjects"] <= 256 * cell["relations"]
+        cell["relations"] <= 8 * cell["subjects"] <= 512 * cell["relations"]
         and 0.98 <= cell["duration"] / _latest(cell, 0.1, cell.get("embeddings", "OOO")) <= 1.4
     ),
     duration=log_integers(2.0, 8192),

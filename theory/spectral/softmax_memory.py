@@ -14,8 +14,18 @@ $s = e^q/(e^q+K-1)$ the negative gradient moves the lead at the rate $p_j(c-s)K/
   all items are equally frequent; a power law changes it by at most $1/C+M/C$ in an entry (F4);
 * sign descent in the items' own basis: $\pm1$ in every entry, $q = 2t$.
 
+How little Muon sees of the frequencies: where all leads are equal, the gradient is a multiple of
+$PD$, $P = 1-\mathbf{1}\mathbf{1}^\top/K$, D the frequencies. What sums to zero over a group it
+multiplies by a number; on the M constants it acts as $P_MD_M$, of polar factor Q. So the polar
+factor is the identity up to $(Q_{gg}-1)/C$ within a group and $Q_{gh}/C$ between two, at most 2/C
+whatever M is. An item's mean lead over all others grows at the rate $1+(Q_{gg}-1+1/M)/C$, and as
+$Q_{gg}\le1$ the loss is, to first order, at most $t/K$ of itself below that of equal frequencies.
+
 With noise the lead ends at $q^* = \log(cK/\alpha)$. Muon's steps of size $\eta$ pass it, turn
-around, and pass it again: from then on two values of q alternate, $\eta$ apart.
+around, and pass it again: from then on two values of q alternate, $\eta$ apart. As $E''(q) =
+s(1-s)\le1/4$, either has an excess of at most $\eta^2/8$; how much less depends on where the steps
+meet $q^*$. With $\eta = \log K/T$ itself T steps lead to $\log K < q^*$: the excess stays at
+$E(\log K)$, whatever T.
 """
 
 import math
@@ -89,6 +99,25 @@ class Memory:
         """The excess loss where the items of each group have these leads, (groups,)."""
         each = [self.excess(lead) for lead in leads]
         return float(self.items / self.groups * (self.frequencies @ each))
+
+
+MANY = Regime(
+    "1,000 items and more, in groups; up to 512 times the most frequent item's own time, 1/p, and "
+    "40 times the rarest's",
+    {
+        "items": one_of(*(2**k for k in range(10, 18)), 100_000),
+        "groups": one_of(1, 2, 8, 32, 1000, 1024),
+        "power": Values((0.0, 0.5, 1.1, 1.5, 2.0, 3.0)),
+        "noise": one_of(0.1, 0.2, 0.4),
+        "time": log_integers(128, 2**22, per_octave=1),
+    },
+    holds=lambda cell: (
+        cell["items"] % cell["groups"] == 0
+        and 4 <= cell["time"] * Memory.of(cell).frequencies[0] <= 512
+        and cell["time"] * Memory.of(cell).frequencies[-1] <= 40
+    ),
+)
+"""Where groups are held and not items."""
 
 
 SIZES = Regime(

@@ -170,3 +170,19 @@ def test_what_is_first_depends_on_the_embeddings() -> None:
         together
     ]
     assert flows.first(facts, flow="gradient", factor=2.3) == "relation"
+
+
+def test_ratio_of_hoh_grows_as_the_root_of_r_over_a_logarithm() -> None:
+    def logarithm(size: int) -> float:
+        return math.log(9 * (size - 1))
+
+    for s, r in itertools.product((2, 16, 64), (4, 64, 2**10, 2**14)):
+        ratios = [
+            flows.time_ratio(Facts(subjects=s, relations=n), flow="sign", embeddings="HOH")
+            for n in (r, 2 * r)
+        ]
+        root = math.sqrt(r * logarithm(s) / logarithm(r))
+        assert ratios[0] == pytest.approx(root, rel=0.02)
+        middle = math.sqrt(2) * r
+        slope = 0.5 - middle / (2 * (middle - 1) * math.log(9 * (middle - 1)))
+        assert math.log2(ratios[1] / ratios[0]) == pytest.approx(slope, abs=0.004)

@@ -1,0 +1,68 @@
+"""The model of `facts` by its symmetry: two numbers for each of its matrices, at any size.
+
+Whatever exchanges subjects, or relations, with their answers, leaves the flows from the manifold as
+they are. By Schur's lemma W_OV is then one multiple of an isometry of what sums to zero over the
+subjects, another for the relations (logits that all answers share count as zero), and W_KQ is one
+number for all subjects and one for all relations. Here `ov` is the (1, 2, 2) diagonal matrix of
+these multiples, and `kq` the (1, 2, 1) vector of the numbers, times the roots of S and R: their
+polar factors are those of the whole matrices, written in the same way.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from simulation.spectral.facts import Odds, Weights
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The task: as many subjects and relations; ``like`` has the type and device wanted."""
+
+    subjects: int
+    relations: int
+    like: Tensor
+
+    @property
+    def _own(self) -> Tensor:
+        return torch.tensor([self.subjects, self.relations]).to(self.like)
+
+    def start(self, alpha: float, beta: float) -> Weights:
+        """Weights with these coordinates, the same for subjects and relations."""
+        own = self._own
+        return Weights(
+            ov=(alpha * torch.ones_like(own)).diag()[None], kq=(beta * own.sqrt())[None, :, None]
+        )
+
+    def _right(self, weights: Weights) -> tuple[Tensor, Tensor]:
+        """Log chances, (1, 2), of the right and of a wrong subject, and relation, of the answer.
+
+        Answers come in four classes: either part right or wrong.
+        """
+        own = self._own
+        raised = weights.ov.diagonal(dim1=1, dim2=2) * weights.kq[..., 0]
+        raised = raised / math.sqrt(self.subjects * self.relations)
+        several = (own - 1).log()
+        logits = torch.stack([raised, several.expand_as(raised)], 2)  # (1, part, right or wrong)
+        joint = (logits[:, 0, :, None] + logits[:, 1, None, :]).flatten(1).log_softmax(1)
+        joint = joint.view(-1, 2, 2)
+        by_part = torch.stack([joint.logsumexp(2), joint.logsumexp(1)], 1)
+        return by_part[..., 0], by_part[..., 1]
+
+    def gradient(self, weights: Weights) -> Weights:
+        """Minus the gradient of the loss."""
+        own = self._own
+        wrong = self._right(weights)[1].exp()
+        # The error of a subject's token, in units of the isometry; likewise of a relation's.
+        share = wrong / own.prod() * own / (own - 1) * own.flip(0).sqrt()
+        scores, values = weights.kq[..., 0] / own.sqrt(), weights.ov.diagonal(dim1=1, dim2=2)
+        attended = values * share * (own - 1) / own
+        return Weights(ov=(scores * share).diag_embed(), kq=(attended * own.sqrt())[..., None])
+
+    def odds(self, weights: Weights) -> Odds:
+        """How surely the model names the right subject, and the right relation, in its answer."""
+        right, wrong = self._right(weights)
+        subject, relation = (right - wrong).unbind(1)
+        return Odds(subject=subject, relation=relation)
