@@ -32,7 +32,7 @@ def across(
 ) -> tuple[rc.Cell, ...]:
     """Cells at these multiples of the dimension at which half of the tokens are right."""
     points = ({"vocab_size": v, "samples": load * v, **more} for v in sizes for load in loads)
-    return rc.scan(points, "dim", rc.on(RecallProblem, recall.half_dim), factors)
+    return rc.ladder(points, "dim", rc.on(RecallProblem, recall.half_dim), factors, to=round)
 
 
 def rungs(half_width: float) -> tuple[float, ...]:

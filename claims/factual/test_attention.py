@@ -127,7 +127,7 @@ def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
     latex=r"P(\text{right at }T=512\ne\text{right at }T=8) \le 0.03",
     regime="""beta = 100, where T exp(-beta (1 - tau)) < 2e-4; d at 60% of the threshold, where an
         eighth of the facts fail.""",
-    cells=lambda: rc.scan(shapes((8, 8, 16)), "dim", DIM, (0.6,)),
+    cells=lambda: rc.ladder(shapes((8, 8, 16)), "dim", DIM, (0.6,), to=round),
     replicates=64,
     looks=6,
     rule=rc.OneSided(upper=0.03, method=rc.Betting()),
@@ -164,9 +164,9 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         largest=3e5,
     ),
     cells={
-        "smoke": lambda: rc.scan(ACCURATE[:1], "dim", DIM, (0.6,)),
-        "standard": lambda: rc.scan(ACCURATE, "dim", DIM, (0.6,)),
-        "full": lambda: rc.scan((*ACCURATE, *LARGE[2:3]), "dim", DIM, (0.6, 0.75)),
+        "smoke": lambda: rc.ladder(ACCURATE[:1], "dim", DIM, (0.6,), to=round),
+        "standard": lambda: rc.ladder(ACCURATE, "dim", DIM, (0.6,), to=round),
+        "full": lambda: rc.ladder((*ACCURATE, *LARGE[2:3]), "dim", DIM, (0.6, 0.75), to=round),
     },
     replicates=128,
     looks=6,

@@ -31,7 +31,7 @@ def across(
     law: Callable[..., float], factors: Iterable[float], *numbers: int
 ) -> tuple[rc.Cell, ...]:
     """Cells at these multiples of a predicted dimension, for so many associations."""
-    return rc.scan(rc.grid(associations=numbers), "dim", rc.on(law), factors)
+    return rc.ladder(rc.grid(associations=numbers), "dim", rc.on(law), factors, to=round)
 
 
 half = partial(rungs, memory.half_dim, NEAR)

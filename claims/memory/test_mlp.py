@@ -49,7 +49,7 @@ def capacities(settings: Iterable[rc.Cell], edge: float) -> tuple[rc.Cell, ...]:
 def middle(*parts: float) -> tuple[rc.Cell, ...]:
     """Square memories, and one with fewer outputs, in the middle of their transition."""
     sizes = rc.grid(associations=512, dim=(32, 64)) + rc.grid(associations=512, dim=64, outputs=128)
-    return rc.scan(sizes, "width", critical_width, parts)
+    return rc.ladder(sizes, "width", critical_width, parts, to=round)
 
 
 def anchored(

@@ -30,7 +30,7 @@ def line(cell: rc.Cell) -> float:
 
 def on_line(settings: Iterable[rc.Cell], *factors: float) -> tuple[rc.Cell, ...]:
     """Cells at these multiples of the published line."""
-    return rc.scan(settings, "associations", line, factors)
+    return rc.ladder(settings, "associations", line, factors, to=round)
 
 
 def train(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:

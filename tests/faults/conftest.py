@@ -96,6 +96,18 @@ def written(name: str = "one", *edits: tuple[str, str], pause: float = 0.0) -> s
     return text
 
 
+def judged(folder: Path, *arguments: str) -> Result:
+    """What pytest does in a folder, in a process of its own that simulates all blocks itself."""
+    environment = {**os.environ, "PYTHONPATH": LIBRARY, "COLUMNS": "200"}
+    return run_pytest(folder, (*arguments, "--executor", "serial"), environment)
+
+
+def reported(folder: Path) -> dict[str, Any]:
+    """The report that was written to a folder."""
+    found: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    return found
+
+
 @dataclass(frozen=True)
 class Suite:
     """A folder with claims in it."""
@@ -151,9 +163,7 @@ class Suite:
 
     def report(self, folder: str = "reports/latest") -> dict[str, Any]:
         """The report that was written."""
-        text = (self.folder / folder / "report.json").read_text(encoding="utf-8")
-        report: dict[str, Any] = json.loads(text)
-        return report
+        return reported(self.folder / folder)
 
     def claims(self, folder: str = "reports/latest") -> dict[str, dict[str, Any]]:
         """The claims of the report by id."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
@@ -22,8 +21,7 @@ from recall_claims.audit.bundle import COMMENT, Index, packed
 from recall_claims.declare import papers
 from recall_claims.errors import BundleError
 from recall_reports.record import Record
-from tests.apart import run_pytest
-from tests.faults.conftest import HEAD, HOOKS, LEDGER, LIBRARY, PAPER, written
+from tests.faults.conftest import HEAD, HOOKS, LEDGER, PAPER, judged, reported, written
 
 Printed = pytest.CaptureFixture[str]
 FILE = "test_tiny_audited.py"
@@ -59,8 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     open_end = ("Region(0.95, 1.05)", "Region(0.95, np.inf)")
     text = HEAD + written("one") + written("two") + written("three", two, open_end)
     (folder / "claims" / FILE).write_text(text, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": LIBRARY}
-    done = run_pytest(folder, (*HOOKS, "claims/", "--executor", "serial"), environment)
+    done = judged(folder, *HOOKS, "claims/")
     assert done.status == 0, done.text
     return folder
 
@@ -356,7 +353,7 @@ def test_a_bundle_needs_the_ledger_of_its_record(
     out, ledger = tmp_path / "out.zip", tmp_path / "ledger.sqlite"
     assert main(["bundle", str(out), "--ledger", str(ledger)]) == 2
     assert "no such file; name a ledger" in capsys.readouterr().err
-    record = json.loads((folder / "reports/latest/report.json").read_text(encoding="utf-8"))
+    record = reported(folder / "reports/latest")
     record["claims"][0]["title"] = "Another title"
     (tmp_path / "report.json").write_text(json.dumps(record), encoding="utf-8")
     assert main(["bundle", str(out), "--record", str(tmp_path / "report.json")]) == 2

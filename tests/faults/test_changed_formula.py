@@ -1,20 +1,18 @@
 """A changed formula: exactly the claims that depend on it run, and those it breaks fail."""
 
-import os
 import sys
 from pathlib import Path
 
-from tests.apart import Result, run, run_pytest, saved
-from tests.faults.conftest import HEAD, LIBRARY, Suite, written
+from tests.apart import Result, run, saved
+from tests.faults.conftest import HEAD, Suite, judged, written
 from tests.faults.test_guard import FORMULA, SUITE, WRONG
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": LIBRARY, "COLUMNS": "200"}
 OTHER = HEAD.replace('add_paper(Path(__file__).with_name("paper.toml"))\n', "") + written("other")
 
 
 def test_exactly_the_dependent_claims_run_and_fail(suite: Suite) -> None:
     def judge(*options: str) -> Result:
-        return run_pytest(suite.folder, ("claims/", "--executor", "serial", *options), ENVIRONMENT)
+        return judged(suite.folder, "claims/", *options)
 
     def kept() -> set[str]:
         claims = suite.claims().values()

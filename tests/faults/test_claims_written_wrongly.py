@@ -3,16 +3,12 @@
 What can be wrong with one is in `tests/unit/library/test_run.py`.
 """
 
-import os
 from pathlib import Path
 
 import pytest
 
 from recall_claims.__main__ import main
-from tests.apart import run_pytest
-from tests.faults.conftest import HEAD, LIBRARY, Suite, written
-
-ENVIRONMENT = {**os.environ, "PYTHONPATH": LIBRARY}
+from tests.faults.conftest import HEAD, Suite, judged, written
 
 CELLS = "cells=grid(scale=(1.0, 2.0, 5.0))"
 TWICE = written("one", ("def one", "def other")) + "\n\n@claim"
@@ -101,7 +97,7 @@ def test_a_simulation_that_reaches_theory_is_refused_in_any_repository(
     simulation.rename(simulation.with_stem(name))
     claim.write_text(claim.read_text().replace("simulation", name))
 
-    result = run_pytest(tmp_path, ("hebb", "--executor", "serial"), ENVIRONMENT)
+    result = judged(tmp_path, "hebb")
 
     assert result.status == 1, result.text
     assert f"simulation sees the prediction (hebb.{name} imports hebb.theory)" in result.text

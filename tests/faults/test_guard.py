@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from tests.apart import git, run_pytest, saved
-from tests.faults.conftest import HEAD, LIBRARY, PAPER, REPOSITORY, written
+from tests.faults.conftest import HEAD, LIBRARY, PAPER, REPOSITORY, judged, reported, written
 
 WORKFLOWS = REPOSITORY / ".github" / "workflows"
 ACTIONS = WORKFLOWS.with_name("actions")
@@ -223,8 +223,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     origin.mkdir()
     saved(origin, SUITE)
     git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
-    environment = {**os.environ, "PYTHONPATH": LIBRARY}
-    found = run_pytest(origin, ("claims/", "--executor", "serial"), environment)
+    found = judged(origin, "claims/")
     assert found.status == 0, found.text
     shutil.copytree(origin / ".recall-claims", cache)
     report = (origin / "reports/latest/report.json").read_text(encoding="utf-8")
@@ -259,7 +258,7 @@ def test_the_baseline_is_that_of_the_base_commit(guard: Guard) -> None:
     assert green
     assert posted.startswith("**1 changed file.**")
     assert "| changed file | `reports/baseline.json` |" in posted
-    report = json.loads((pull / "reports/latest/report.json").read_text(encoding="utf-8"))
+    report = reported(pull / "reports/latest")
     kept = {"file": "baseline.json", "revision": guard.repository.base}
     assert [claim["blocks"]["kept"] for claim in report["claims"]] == [kept]
 

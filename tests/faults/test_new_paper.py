@@ -1,9 +1,6 @@
 """A paper of one's own: what `python -m recall_claims new` writes runs, and is guarded too."""
 
-import json
-import os
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -12,36 +9,27 @@ from recall_claims import plugin
 from recall_claims.__main__ import main
 from recall_claims.declare import papers
 from recall_claims.plugin.session import SESSION
-from tests.apart import Result, run_pytest
-from tests.faults.conftest import LIBRARY, OUTER, REPOSITORY
+from tests.apart import Result
+from tests.faults.conftest import OUTER, REPOSITORY, judged, reported
 
 GUIDE = (REPOSITORY / ".github/docs/new-paper.md").read_text(encoding="utf-8")
 LOAD = "[pytest]\naddopts = -p recall_claims.plugin\n"  # as the guide has it
 
 
-def judge(folder: Path, *arguments: str) -> Result:
-    environment = {**os.environ, "PYTHONPATH": LIBRARY}
-    return run_pytest(folder, ("--executor", "serial", *arguments), environment)
-
-
-def report(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "reports/latest/report.json").read_text())
-    return found
-
-
 def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
+    latest = tmp_path / "reports/latest"
     assert main(["new", "hebb", "--to", str(tmp_path)]) == 0
-    first = judge(tmp_path, "hebb")
+    first = judged(tmp_path, "hebb")
     assert first.status == 0, first.text
-    assert [paper["key"] for paper in report(tmp_path)["papers"]] == ["hebb"]
-    assert [claim["source"]["statements"] for claim in report(tmp_path)["claims"]] == [["1"]]
+    assert [paper["key"] for paper in reported(latest)["papers"]] == ["hebb"]
+    assert [claim["source"]["statements"] for claim in reported(latest)["claims"]] == [["1"]]
 
     # In a repository that loads the plugin, from its root without naming the folder.
     (tmp_path / "pytest.ini").write_text(LOAD)
     theory = tmp_path / "hebb" / "theory.py"
     theory.write_text(theory.read_text().replace("return float(", "return 1.3 * float("))
-    second = judge(tmp_path, "--tier", "smoke")
-    [claim] = report(tmp_path)["claims"]
+    second = judged(tmp_path, "--tier", "smoke")
+    [claim] = reported(latest)["claims"]
     assert second.status == 1, second.text
     assert claim["verdict"] == "REFUTED"
     # What was judged once is judged on fresh evidence when its formula has changed.
@@ -52,8 +40,8 @@ def test_new_paper_runs_and_notices_what_changes(tmp_path: Path) -> None:
     simulation = tmp_path / "hebb" / "simulation.py"
     simulation.write_text(simulation.read_text().replace("* first < 0", "* first < 100"))
     (tmp_path / "elsewhere").mkdir()
-    judge(tmp_path / "elsewhere", "../hebb")
-    [claim] = report(tmp_path)["claims"]
+    judged(tmp_path / "elsewhere", "../hebb")
+    [claim] = reported(latest)["claims"]
     assert claim["blocks"]["reused"] == 0
 
 

@@ -1,6 +1,5 @@
 """The wheel holds the library alone, and works beside packages of the suite's names."""
 
-import json
 import os
 import shutil
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.apart import Result, run, run_pytest
-from tests.faults.conftest import REPOSITORY
+from tests.faults.conftest import REPOSITORY, reported
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 
@@ -71,5 +70,5 @@ def test_a_repository_with_packages_of_the_suites_names(wheel: Path, tmp_path: P
         judged = run_pytest(folder, ("hopfield/", "--executor", "serial"), environment)
         assert judged.status == 0, judged.text
         assert "1 SUPPORTED" in judged.text
-    suite = json.loads((folder / "reports/latest/report.json").read_text())["suite"]
+    suite = reported(folder / "reports/latest")["suite"]
     assert suite["blocks"]["reused"] == suite["blocks"]["total"]

@@ -6,7 +6,6 @@ data refute it.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -14,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.apart import Result, run, run_pytest
-from tests.faults.conftest import LIBRARY
+from tests.apart import Result, run
+from tests.faults.conftest import LIBRARY, judged, reported
 from tests.library.gallery import PAGE, ZOO, page, text_of
 
 FILES = ("means.py", "shapes.py", "growth.py", "own.py")
@@ -24,10 +23,9 @@ FILES = ("means.py", "shapes.py", "growth.py", "own.py")
 def verdicts(folder: Path, *options: str) -> dict[str, str]:
     """What a run in the zoo says of each claim."""
     files = [f"zoo/{name}" for name in FILES]
-    environment = {**os.environ, "PYTHONPATH": LIBRARY}
-    done = run_pytest(folder, (*files, "--executor", "serial", *options), environment)
+    done = judged(folder, *files, *options)
     assert done.status == 0, done.text
-    record = json.loads((folder / "reports/latest/report.json").read_text(encoding="utf-8"))
+    record = reported(folder / "reports/latest")
     caught = {c["verdict"] for claim in record["claims"] for c in claim["controls"]}
     assert caught == {"REFUTED"}
     assert all(claim["controls"] for claim in record["claims"])

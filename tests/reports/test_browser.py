@@ -15,17 +15,8 @@ import pytest
 from recall_reports import card, formula, html, phrases
 from recall_reports.record import Record
 from tests.reports import builders, hostile, sample
-from tests.reports.chromium import NAMES, PHONE, SETTLED, WIDE, Browser, started
+from tests.reports.chromium import PHONE, SETTLED, WIDE, Browser
 from tests.reports.test_forms import crowded
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory, sockets_freed: None) -> Iterator[Browser]:
-    """A browser without a window."""
-    with started(tmp_path_factory.mktemp("profile")) as found:
-        if found is None:
-            pytest.skip(f"LEFT OUT: no real browser is installed (none of {', '.join(NAMES)})")
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -118,43 +118,28 @@ def cells(points: Iterable[Mapping[str, Scalar]]) -> tuple[Cell, ...]:
     return tuple(Cell(**point) for point in points)
 
 
-def scan(
-    settings: Iterable[Mapping[str, Scalar]],
-    parameter: str,
-    centre: Callable[[Cell], float],
-    factors: Iterable[float],
-    to: Callable[[float], int] = round,
-) -> tuple[Cell, ...]:
-    """At every setting, the values of one parameter at these multiples of a predicted centre.
-
-    >>> [cell.id for cell in scan([{"dim": 2}], "pairs", lambda s: 3.0 * s["dim"], (0.5, 1, 2))]
-    ['dim=2,pairs=3', 'dim=2,pairs=6', 'dim=2,pairs=12']
-    """
-    factors, found = tuple(factors), []
-    for setting in (Cell(**point) for point in settings):
-        middle = centre(setting)
-        found += [setting.replace(**{parameter: to(factor * middle)}) for factor in factors]
-    return tuple(found)
-
-
 def ladder(
     settings: Iterable[Mapping[str, Scalar]],
     parameter: str,
     centre: Callable[[Cell], float],
     factors: Iterable[float],
+    *,
+    to: Callable[[float], int] | None = None,
 ) -> tuple[Cell, ...]:
-    """At every setting, rungs at these multiples of a predicted critical value, as whole numbers.
+    """At every setting, whole numbers of one parameter at these multiples of a predicted centre.
 
-    Rungs are rounded towards the centre, so that one at a region's edge lies in the region. Those
-    that fall together are one.
+    Rungs are rounded towards the centre, so that one at the edge of a region for a critical value
+    lies in the region; `to=round` takes the nearest numbers. Those that fall together are one.
 
     >>> [cell.id for cell in ladder([{"dim": 2}], "pairs", lambda s: 10.0, (0.85, 0.99, 1.15))]
     ['dim=2,pairs=9', 'dim=2,pairs=10', 'dim=2,pairs=11']
+    >>> [cell.id for cell in ladder([{"dim": 2}], "pairs", lambda s: 10.0, (0.86, 1.18), to=round)]
+    ['dim=2,pairs=9', 'dim=2,pairs=12']
     """
     factors, found = tuple(factors), []
     for setting in (Cell(**point) for point in settings):
         middle = centre(setting)
-        rungs = (math.ceil(f * middle) if f < 1 else math.floor(f * middle) for f in factors)
+        rungs = ((to or (math.ceil if f < 1 else math.floor))(f * middle) for f in factors)
         found += [setting.replace(**{parameter: rung}) for rung in dict.fromkeys(rungs)]
     return tuple(found)
 

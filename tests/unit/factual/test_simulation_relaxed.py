@@ -36,12 +36,6 @@ def descended(parts: relaxed.Parts, rate: float, most: int, **options: Any) -> l
     return relaxed.descended(here, relaxed.linear, parts, counts, rate=rate, most=most, **options)
 
 
-def test_linear_attention_is_the_theorems() -> None:
-    here, parts = problem(), random(relaxed.linear)
-    found = relaxed.linear(parts, relaxed.all_pairs(here)).view(1, S, R, R * D)
-    torch.testing.assert_close(found, here.logits(learning.Weights(**parts)))
-
-
 def test_steps_follow_the_closed_form_of_the_gradient() -> None:
     # Unequal frequencies, so that noise tokens move as well.
     here, rate, parts = problem(), 0.3, random(relaxed.linear)
@@ -80,26 +74,6 @@ def test_a_start_is_small_and_symmetric() -> None:
     for model in (relaxed.linear, relaxed.softmax, relaxed.two_layers, relaxed.embedded):
         logits = model(relaxed.start(here, model, 1e-5), relaxed.all_pairs(here))
         assert not logits.any()
-
-
-def test_the_row_of_noise_tokens_moves_as_each_of_them_does() -> None:
-    # Five tokens of their own rows, each a fifth of the noise, against one row for all.
-    here, rate, parts = problem(), 0.3, random(relaxed.linear)
-    apart = {
-        name: torch.cat([part, *[part[:, -1:]] * (here.noise - 1)], 1).requires_grad_()
-        for name, part in parts.items()
-    }
-    counts = relaxed.all_pairs(here)
-    spread = torch.cat([counts[..., :-1], *[counts[..., -1:] / here.noise] * here.noise], 2)
-    target = here.target.flatten(1, 2)
-
-    def loss(parts: relaxed.Parts, counts: torch.Tensor) -> torch.Tensor:
-        return -(target * relaxed.linear(parts, counts).log_softmax(2)).sum(2).mean()
-
-    gradients = torch.autograd.grad(loss(apart, spread), list(apart.values()))
-    after = {n: p - rate * g for (n, p), g in zip(apart.items(), gradients, strict=True)}
-    found = descended(parts, rate, 1).total[1, 0]
-    torch.testing.assert_close(found, loss(after, spread).detach())
 
 
 def test_noise_that_is_subjects_counts_as_many_tokens() -> None:

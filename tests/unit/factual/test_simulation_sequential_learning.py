@@ -51,17 +51,6 @@ def test_gradient_is_that_of_the_mean_loss_over_all_prompts() -> None:
     assert task.losses(weights).total.sum().item() == pytest.approx(total.item())
 
 
-def test_many_noise_tokens_share_a_row() -> None:
-    # Five noise tokens of which two occur learn 2/5 of what EOS does; together they weigh twice.
-    task = random_task(length=5, noise=5)
-    gradient = task.gradient(task.start(0.3, 0.1), 1 / 6)
-    assert torch.allclose(gradient.values[:, 6], 0.4 * gradient.values[:, 5])
-    weights = random_weights(task)
-    scores = weights.attention[..., None] * weights.values
-    expected = scores[:, 0] + scores[:, 3] + scores[:, 5] + 2 * scores[:, 6]
-    assert torch.allclose(task.logits(weights)[:, 0, 0], expected)
-
-
 def test_counts_replace_prompts() -> None:
     """SGD on prompts with their own noise tokens and the same subjects and relations, by numpy."""
     s, r, d, noise, length, batch, steps = 4, 2, 2, 3, 6, 64, 250

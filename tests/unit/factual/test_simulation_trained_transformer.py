@@ -88,19 +88,6 @@ def test_a_model_is_the_same_alone_and_padded_among_larger_ones_that_leave_early
         assert alone.steps[0] == company.steps[index]
 
 
-def test_padding_stays_zero() -> None:
-    shape = Shape.of([LARGE, SMALL], 6)
-    rngs = generators(8, 9)
-    task, weights = tt._draw(rngs, [LARGE, SMALL], shape, "cpu", torch.float64)
-    prompts = tt._prompts(tt._tokens(rngs, [LARGE, SMALL], shape, (9,), 8), task, shape)
-    gradient = tt._gradient(weights, prompts, task, shape, torch.ones(2, 1, 1, dtype=torch.float64))
-    moved = shape.split(gradient)
-    assert moved["v"][1, :, 2:].abs().max() == 0
-    assert moved["w1"][1, :, 4:].abs().max() == 0
-    assert moved["v"][1, :, :2].abs().min() > 0
-    assert prompts.labels[1].max() < 2 * shape.answers
-
-
 def test_training_learns_the_facts_and_too_small_a_model_does_not() -> None:
     roomy = Sizes(subjects=4, relations=4, answers=4, heads=8, head_dim=4, width=16)
     cramped = dataclasses.replace(roomy, heads=1, head_dim=1, width=1)

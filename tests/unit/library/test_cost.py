@@ -93,7 +93,7 @@ def test_machines_are_compared_where_both_are_known(ledger: Ledger) -> None:
 
 
 class Name(str):
-    """A claim's id that counts with how many others it is compared."""
+    """A claim's id; all of them together count how often one is compared with another."""
 
     compared = 0
 
@@ -105,7 +105,7 @@ class Name(str):
 
 
 def test_what_a_block_teaches_does_not_take_a_look_at_every_claim() -> None:
-    found = costs(None)
+    found, Name.compared = costs(None), 0
     for number in range(100):
         found.learn(replace(KEY, claim=Name(number)), 2.0)
     assert Name.compared < 1000  # each with each: 4,950

@@ -103,7 +103,7 @@ def test_looks_double_until_decided(ledger: Ledger) -> None:
 
 
 def test_a_control_that_survives_forbids_support(ledger: Ledger) -> None:
-    toothless = rc.Control("same", "not wrong rc.at all", predict=lambda cell: 2.0)
+    toothless = rc.Control("same", "not wrong at all", predict=lambda cell: 2.0)
     claim = replace(mean_claim, controls=(toothless,))
     outcome = run(claim, SMOKE, ledger, SerialExecutor())
     assert outcome.decision.on_region is Verdict.SUPPORTED

@@ -74,21 +74,6 @@ def test_scores_and_stored_pairs_follow_their_definitions(own_competitors: bool)
 
 
 @pytest.mark.parametrize("own_competitors", [False, True])
-def test_newton_step_is_that_of_automatic_differentiation(own_competitors: bool) -> None:
-    pairs = memory.draw(generators(1), dim=3, associations=6, own_competitors=own_competitors)
-    start = torch.from_numpy(np.random.default_rng(0).standard_normal(9)).requires_grad_()
-    loss = memory._loss(memory.scores(pairs, start.view(1, 3, 3)))
-    (gradient,) = torch.autograd.grad(loss, start, create_graph=True)
-    rows = [torch.autograd.grad(entry, start, retain_graph=True)[0] for entry in gradient]
-    start, gradient = start.detach(), gradient.detach()
-    step, decrement = memory._newton_step(pairs, memory.scores(pairs, start.view(1, 3, 3)))
-    assert torch.allclose(
-        step.flatten(), -torch.linalg.solve(torch.stack(rows), gradient), rtol=1e-8
-    )
-    assert decrement.item() == pytest.approx(-float(step.flatten() @ gradient))
-
-
-@pytest.mark.parametrize("own_competitors", [False, True])
 def test_training_is_that_of_torch(own_competitors: bool) -> None:
     pairs = memory.draw(generators(3), dim=4, associations=9, own_competitors=own_competitors)
     trained = memory.train(pairs, steps=40, rate=0.3, enough=2.0, every=39)
