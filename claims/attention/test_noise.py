@@ -22,7 +22,10 @@ variance_claim = partial(
     plot=VARIANCES,
     dtype="float32",
 )
-SUM = r"\mathrm{Var}_v\theta_v=s_0^2\,(T+A+B+C+D+E+H+C_2+F+2\,\mathrm{Cov}(D,H))"
+SUM = (
+    r"\mathrm{Var}_v\theta_v=s_0^2\,(T+A+B+C+D+E+H+C_2+F+2\,\mathrm{Cov}(D,H)"
+    r"+2\tau\,[\mathrm{Cov}(B,H)+\mathrm{Cov}(q,\nu)/d])"
+)
 SIZES = "vocab_size dim length samples"
 
 # With the trigger in the values, the terms that notice it.

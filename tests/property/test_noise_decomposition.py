@@ -16,6 +16,7 @@ from simulation.attention.sampling import Batch
 from tests.unit.draws import batches, every_batch, generators
 from theory.attention import noise_terms, signal
 from theory.attention.problem import Problem
+from theory.laws.spectra import centred_moments
 
 BATCHES = batches(most=(12, 6, 12, 8))
 
@@ -98,6 +99,31 @@ def test_the_trigger_coefficient_varies_as_stated_with_the_trigger_in_the_values
     found = noise_decomposition.trigger_coefficient(draws).var()
     stated = noise_terms.trigger_coefficient_variance(problem) * signal.signal_unit(problem) ** 2
     assert float(found) == pytest.approx(stated, rel=0.1)
+
+
+def test_the_trigger_in_the_values_joins_contexts_and_its_own_memory() -> None:
+    """B and H, and what the trigger collects of the noise with its coefficient."""
+    problem = Problem(vocab_size=150, length=11, samples=66, dim=12, trigger_in_values=True)
+    draws, unit = sampling.draw(generators(300), **asdict(problem)), signal.signal_unit(problem)
+    found = 2 * noise_decomposition.covariance(draws, "B", "H").mean() / unit**2
+    assert float(found) == pytest.approx(noise_terms.context_covariance(problem), rel=0.2)
+    weight = noise_decomposition.trigger_coefficient(draws)
+    collected = three_steps.token_scores(draws).trigger - weight
+    both = torch.cov(torch.stack([weight, collected]) / unit)[0, 1]
+    assert float(both) == pytest.approx(noise_terms.trigger_covariance(problem), rel=0.3)
+    plain = problem.replace(trigger_in_values=False)
+    assert noise_terms.context_covariance(plain) == noise_terms.trigger_covariance(plain) == 0
+
+
+def test_what_is_left_out_of_the_covariance_of_label_counts_and_own_memory() -> None:
+    """Most of what is missing beyond V = d^2/8 (200 draws: 8%)."""
+    problem = Problem(vocab_size=200, length=16, samples=150, dim=16)
+    draws, unit = sampling.draw(generators(200), **asdict(problem)), signal.signal_unit(problem)
+    found = 2 * noise_decomposition.covariance(draws, "D", "H").mean() / unit**2
+    stated, (_, t3, t4) = noise_terms.count_covariance(problem), centred_moments("sphere", 200, 16)
+    left_out = 16 / (150 * 200**2) * 2 * (1 + 200 / 150) * (t4 - t3) / 16
+    assert 1.4 < float(found) / stated < 2.2
+    assert float(found) == pytest.approx(stated + left_out, rel=0.3)
 
 
 def test_variances_and_covariance_are_those_of_the_pieces() -> None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from recall_claims import prediction
 from theory.attention.problem import SIZES, Problem
@@ -84,10 +85,12 @@ def noise_term(
     covariance_power: int,
     regime: str,
     constant: float = 1.0,
+    error: str | tuple[tuple[Any, ...], ...] = ERROR,
 ) -> Callable[[Formula], Formula]:
     r"""Declare a formula for a variance, in units of $s_0^2$, as a noise term and a prediction.
 
     Arguments are fields of `NoiseTerm`; of ``exponents``, a size that is not named does not matter.
+    ``error``: of the formula, where it is another than that of the sum.
 
     Raises ValueError: there is a term of this symbol already.
     """
@@ -107,7 +110,7 @@ def noise_term(
             variance=_looked_up(formula),
             limit=partial(_power_law, constant, powers),
         )
-        return prediction(latex=latex, source=SOURCE, error=ERROR, regime=REGIME)(formula)
+        return prediction(latex=latex, source=SOURCE, error=error, regime=REGIME)(formula)
 
     return declare
 

@@ -304,7 +304,9 @@ def coefficient_variance(problem: MlpProblem) -> float:
     t2, _, _ = spectra.moments(p.ratio)
     part = noise_terms.trigger_coefficient_parts(p)
     value = c.slope**2 * (part["contexts"] + part["tokens"])
-    value += c.mean**2 * (part["mean"] + part["trigger"])
+    value += c.mean**2 * part["mean"]
+    if p.trigger_in_values:
+        value += c.mean**2 * (part["trigger reads contexts"] + part["agreement"])
     value += c.own_read**2 * part["own context"] + c.curvature**2 * (L - 1) * t2**2 / N**2
     # The rows: their lengths, their overlaps with tokens of other labels and with the mean value.
     norms = c.slope + law.scale**2 * b[1] * b[3]

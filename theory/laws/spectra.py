@@ -36,7 +36,7 @@ def moments(ratio: float) -> tuple[float, float, float]:
     return moment(2, ratio), moment(3, ratio), moment(4, ratio)
 
 
-def centred_moments(vectors: Vectors, count: int, dim: int) -> tuple[float, float, float]:
+def centred_moments(vectors: Vectors, count: float, dim: float) -> tuple[float, float, float]:
     r"""$t_2, t_3, t_4$ at finite size, of the Gram matrix without its mean direction.
 
     $t_k = E\,\mathrm{tr}(PKP)^k/n$ for $n$ = ``count`` - 1, where $P$ projects out the mean of the
@@ -46,7 +46,7 @@ def centred_moments(vectors: Vectors, count: int, dim: int) -> tuple[float, floa
     >>> round(centred_moments("sphere", 65, 21)[0], 9)
     4.0
     """
-    n, d = float(count - 1), float(dim)
+    n, d = count - 1.0, float(dim)
     if vectors == "orthonormal":
         return 1.0, 1.0, 1.0
     if vectors == "gaussian":

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from recall_claims import Cell
 from theory.attention import critical, noise, recall, signal
 from theory.attention.problem import Problem
 from theory.attention_mlp import localisation as mlp_localisation
@@ -102,3 +103,13 @@ def test_impossible_settings_are_infinite() -> None:
 )
 def test_binding_condition(changes: dict[str, object], condition: str) -> None:
     assert phase_diagram.binding(problem(**changes)).condition == condition
+
+
+@pytest.mark.parametrize(("vocab_size", "samples", "dim"), [(355, 1686, 188), (320, 1327, 116)])
+def test_a_layer_much_narrower_than_the_embeddings_is_no_case_of_the_critical_width(
+    vocab_size: int, samples: int, dim: int
+) -> None:
+    """There half of the tokens need 1.35 to 1.4 times what it says and more."""
+    sizes: dict[str, Any] = {"vocab_size": vocab_size, "samples": samples, "activation": "he2"}
+    assert mlp_recall.WIDTH.why_outside(Cell(**sizes, dim=dim, width=1)) is not None
+    assert mlp_recall.WIDTH.why_outside(Cell(**sizes, dim=60, width=1)) is None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from recall_claims import Cell
 from theory.memory import zipf
 
 
@@ -47,8 +48,10 @@ def test_more_samples_approach_unlimited_data() -> None:
 def test_unseen_mass_is_its_sum(alpha: float) -> None:
     p = zipf.frequencies(10**6, alpha)
     tail = 1 - p.sum()
-    exact = float(p @ np.exp(1000 * np.log1p(-p))) + tail
-    assert zipf.unseen_mass(alpha, 1000) == pytest.approx(exact, rel=0.01)
+    for samples in (64, 1000):
+        exact = float(p @ np.exp(samples * np.log1p(-p))) + tail
+        assert zipf.unseen_mass(alpha, samples) == pytest.approx(exact, rel=0.01)
+        assert zipf.UNSEEN.why_outside(Cell(alpha=alpha, samples=samples)) is None
 
 
 def test_exponents_are_those_of_large_sizes() -> None:
