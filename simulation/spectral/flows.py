@@ -40,13 +40,19 @@ def polar(matrix: Tensor, least: float = NO_SINGULAR_VALUE) -> Tensor:
 def _decomposed(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The singular value decomposition.
 
-    MKL's returns vectors that are not orthonormal for some matrices with many equal values, and no
-    error; those matrices are decomposed again by a slower algorithm.
+    For some matrices with many equal values MKL's gives up, or returns vectors that are not
+    orthonormal and no error; those matrices are decomposed again by a slower algorithm.
     """
-    left, values, right = torch.linalg.svd(matrix, full_matrices=False)
+    try:
+        left, values, right = torch.linalg.svd(matrix, full_matrices=False)
+    except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
+        *batch, rows, columns = matrix.shape
+        least = min(rows, columns)
+        shapes = (*batch, rows, least), (*batch, least), (*batch, least, columns)
+        left, values, right = (matrix.new_full(shape, torch.nan) for shape in shapes)
     one = torch.eye(values.shape[-1]).to(matrix)
     off = [(part - one).abs().amax((-2, -1)) for part in (left.mT @ left, right @ right.mT)]
-    for place in (torch.maximum(*off) > NOT_ORTHONORMAL).nonzero().tolist():
+    for place in (~(torch.maximum(*off) <= NOT_ORTHONORMAL)).nonzero().tolist():
         again = linalg.svd(matrix[*place].cpu().numpy(), full_matrices=False, lapack_driver="gesvd")
         for whole, part in zip((left, values, right), again, strict=True):
             whole[*place] = torch.from_numpy(part).to(matrix)

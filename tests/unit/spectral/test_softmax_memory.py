@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import deque
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -54,6 +55,16 @@ def test_muon_is_exact_where_a_decomposition_has_many_equal_values() -> None:
     task = memory.Memory.grouped(154, 1, 0.0, 0.0, torch.zeros((), dtype=torch.float64))
     (end,) = deque(memory.steps(task, flows.polar, 0.1, 92), maxlen=1)
     assert float(task.mean_excess(end)) == pytest.approx(math.log1p(153 * math.exp(-9.2)), rel=1e-9)
+
+
+def test_muon_goes_on_where_a_decomposition_does_not_converge(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    matrices = torch.randn(2, 3, 4, dtype=torch.float64, generator=torch.manual_seed(0))
+    right = flows.polar(matrices)
+    gives_up = Mock(side_effect=torch.linalg.LinAlgError)  # type: ignore[attr-defined]
+    monkeypatch.setattr(torch.linalg, "svd", gives_up)
+    torch.testing.assert_close(flows.polar(matrices), right)
 
 
 def test_sizes_that_make_no_sense_are_refused() -> None:
