@@ -109,7 +109,18 @@ def early_phase_path(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "The attention step approaches its limit linearly in eta",
     source=DERIVED,
     latex=r"\frac{|w_\eta - w_0|}{|w_0|} \propto \eta",
-    regime="eta from 10^-4 to 10^-2 of its unit",
+    regime=rc.Regime(
+        "eta from 0.9 10^-4 to 10^-2 of its unit, V L",
+        {
+            "vocab_size": rc.log_integers(8, 64),
+            "length": rc.log_integers(4, 16),
+            "samples": rc.log_integers(16, 256),
+            "dim": rc.log_integers(8, 64),
+            "trigger_in_values": rc.one_of(False, True),
+            "eta": rc.log_integers(0.01, 10.0),
+        },
+        holds=lambda c: 9e-5 <= c["eta"] / (c["vocab_size"] * c["length"]) <= 0.01,
+    ),
     cells=rc.cells(
         {**sizes, "eta": eta}
         for eta in (0.025, 0.25, 2.5)

@@ -10,6 +10,7 @@ from claims.common import table
 from simulation.attention import localisation
 from simulation.attention_mlp import end_to_end
 from simulation.attention_mlp import three_steps as mlp
+from theory.attention_mlp import noise
 from theory.attention_mlp.problem import MlpProblem
 
 REFERENCE = "theory/attention_mlp/noise.py"
@@ -25,8 +26,22 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
     latex=r"e_k-\frac1V\mathbf 1\ \to\ e_k-\bar p:\qquad \beta\to0,\quad \kappa_0\to0,\quad"
     r"\psi\to\psi-\psi_{pair}",
     predict=rc.on(MlpProblem, accuracy),
-    regime="V = 2.7 d and m = 5 d, where recall is possible; at L = 32 the plain attention step is "
-    "limited by its mean bias up to N = 512, the plain recall by the label bias throughout.",
+    regime=noise.LAYER.searched(
+        "ReLU, V from 8/3 d to 4 d, m from 5 d, N from 2 V, where recall is possible; on the grid "
+        "L = 32: the plain attention step is limited by its mean bias up to N = 512, the plain "
+        "recall by the label bias throughout",
+        holds=lambda c: (
+            8 * c["dim"] <= 3 * c["vocab_size"] <= 12 * c["dim"]
+            and c["width"] >= 5 * c["dim"]
+            and c["samples"] >= 2 * c["vocab_size"]
+        ),
+        largest=3.5e5,
+        vocab_size=rc.log_integers(128, 512),
+        length=rc.log_integers(8, 64),
+        activation=("relu",),
+        trigger_in_values=(False,),
+        centred=(False, True),
+    ),
     cells={"standard": CURVES},
     replicates={"standard": 16, "full": 64},
     rule=rc.MeanDifference(rc.Region(-0.08, 0.08), method=rc.Betting(0, 1)),
@@ -65,7 +80,23 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
     latex=r"\frac{N_c}{V}\approx\kappa\frac{L}{d^{3/2}}\sqrt{1+\alpha\frac{L^2}V+\frac dm(\cdot)},"
     r"\qquad\alpha\approx0\ \text{in place of}\ \chi^2/b_1^4\ge1",
     predict=centred_critical,
-    regime="L = 48 > sqrt(V): plain residuals are limited by the mean bias A.",
+    regime=noise.LAYER.searched(
+        "L > sqrt(V), where plain residuals are limited by the mean bias A; V >= 4 d, m >= 4 d; on "
+        "the grid L = 48",
+        holds=lambda c: (
+            4 * c["dim"] <= min(c["vocab_size"], c["width"])
+            and c["length"] ** 2 > c["vocab_size"]
+            and 8 * c["length"] >= c["dim"] ** 1.5
+        ),
+        size=lambda c: (
+            8 * c["vocab_size"] * c["length"] / c["dim"] ** 1.5 * (c["length"] + c["width"])
+        ),
+        largest=2e5,
+        vocab_size=rc.log_integers(128, 512),
+        activation=("tanh", "relu"),
+        samples=(1,),
+        trigger_in_values=(False,),
+    ),
     cells={
         "smoke": lambda: around_critical("tanh"),
         "standard": lambda: around_critical("tanh", "relu"),

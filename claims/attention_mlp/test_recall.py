@@ -237,7 +237,11 @@ WIDTHS = (0.6, 0.9, 1.02, 1.14, 1.25, 1.55)
     "The width that recall requires: m d of order V log V below the recall cap",
     source=rc.Source("A", "A6", "A10"),
     predict=needed_width,
-    regime="He2, whose recall cap, V of order d^3/log d, is far beyond these vocabularies; N = 8V.",
+    regime=recall.WIDTH.searched(
+        "N >= 8 V, d up to 48; on the grid N = 8 V, far below the cap of He2, V of order d^3/log d",
+        holds=lambda cell: cell["samples"] >= 8 * cell["vocab_size"],
+        dim=rc.log_integers(24, 48),
+    ),
     cells={
         "smoke": lambda: rc.ladder(BELOW_CAP[:1], "width", needed_width, WIDTHS),
         "standard": lambda: rc.ladder(BELOW_CAP, "width", needed_width, WIDTHS),

@@ -26,7 +26,7 @@ def initial_loss(cell: rc.Cell) -> float:
     "Between the stages the loss stays at log D, or at log R in the reversed order",
     source=rc.Source("B", "B6"),
     predict=PLATEAU,
-    regime="product dictionaries; times of the stages at least a factor 2 apart",
+    regime=theory.APART,
     cells={
         "smoke": timed(shapes((8, 2, 4))),
         "standard": timed(shapes((16, 4, 8), (8, 2, 4), (32, 4, 4), (4, 24, 4))),
@@ -98,8 +98,7 @@ THREE = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4))
     "B.flow-hallucination",
     "On the plateau the model answers from the relation alone",
     latex=r"\frac1{SR}\sum_{s,r}\left|\hat p(\cdot|s,r)-p(\cdot|r)\right|_{TV}\approx 0",
-    regime="the geometric mean of the half times, which are a factor 2 or more apart; product "
-    "dictionaries",
+    regime=theory.BETWEEN.searched("on the grid the geometric mean of the half times"),
     cells={"smoke": between(THREE[1:2]), "standard": between(THREE)},
     rule=rc.OneSided(upper=0.03, method=rc.Deterministic()),
     why="the remainder of the relations' loss, 0.01 to 0.02, is about the probability "

@@ -44,8 +44,9 @@ def steps_only(cell: rc.Cell) -> float:
     predict=sequential.loss,
     latex=r"L = \log(1+(R-1)e^{-q_R})+\log(1+(D-1)e^{-q_S}),\quad t=\frac1{2\lambda}\left["
     r"\mathrm{arsinh}\frac{2\sqrt c\,q}b+\frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]",
-    regime="product dictionaries, a start of 1e-5; sizes at which relations come first, and sizes "
-    "at which subjects do",
+    regime=theory.CURVES.searched(
+        "on the grid sizes at which relations come first, and sizes at which subjects do"
+    ),
     cells={"smoke": CURVE[2::4], "standard": CURVE + REVERSED},
     rule=rc.MeanDifference(rc.Region(-5e-4, 5e-4), method=rc.Deterministic()),
     why="nothing is drawn; the closed form is exact up to the square of the start; the integrator "
@@ -146,8 +147,9 @@ ORDERS = shapes(
     "Relations come first if S^2 (1 - 1/R) > R D (1 - 1/D), and subjects first if not",
     predict=rc.on(theory.Sizes, theory.first),
     latex=r"t_R < t_S \iff S^2(1-1/R) > RD(1-1/D)",
-    regime="product dictionaries on both sides of the boundary, some with fewer subjects than "
-    "relations",
+    regime=theory.ORDERED.searched(
+        "on the grid both sides of the boundary, some with fewer subjects than relations"
+    ),
     cells={"standard": timed(ORDERS)},
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic()),
     why="the order is exact but for a few per cent in the ratio of times: it must be "

@@ -9,6 +9,18 @@ from theory.lower_bound import width_information as width
 REFERENCE = "theory/lower_bound/width_information.py"
 SOURCE = rc.Source("A", "A4", "A9", "A13", provenance="derived", reference=REFERENCE)
 SIZES = {"vocab_size": 64, "dim": 12, "width": 48, "sequences": 8192}
+LENGTHS = rc.Regime(
+    "L from 4 to 16, m = 4 d < V; on the grid d = 12, V = 64",
+    {
+        "length": rc.integers(4, 16),
+        "dim": rc.integers(10, 16),
+        "width": rc.one_of(40, 44, 48, 52, 56, 60, 64),
+        "vocab_size": rc.one_of(64, 80, 96),
+        "sequences": rc.one_of(8192),
+        "activation": rc.one_of("relu"),
+    },
+    holds=lambda c: c["width"] == 4 * c["dim"] < c["vocab_size"],
+)
 
 
 @rc.claim(
@@ -16,8 +28,10 @@ SIZES = {"vocab_size": 64, "dim": 12, "width": 48, "sequences": 8192}
     "No feature of a sequence depends on one of its tokens by more than 1/L",
     source=SOURCE,
     predict=rc.on(width.largest_share),
-    regime="""Holds for all features. The linear part of ReLU comes close to equality in d
-        directions, whatever the size of its input.""",
+    regime=LENGTHS.searched(
+        """any features; the linear part of ReLU comes close to equality in d directions, whatever
+        the size of its input"""
+    ),
     cells={
         "smoke": rc.grid(**SIZES, length=16, activation="relu"),
         "standard": rc.grid(**SIZES, length=(4, 8, 16), activation="relu"),
@@ -44,7 +58,10 @@ def linear_directions(cell: rc.Cell, block: rc.Block) -> Tensor:
     "Width pays only once N exceeds L^2 V",
     source=SOURCE,
     latex=r"\rho_j\propto L^{-2}\quad(j>d)",
-    regime="ReLU, GELU; m = 4d < V: the m - d directions added are of second order in mean values.",
+    regime=LENGTHS.searched(
+        "ReLU, GELU; the m - d directions added are of second order in mean values",
+        activation=("relu", "gelu"),
+    ),
     cells={
         "smoke": rc.grid(**SIZES, length=(4, 16), activation="relu"),
         "standard": rc.grid(**SIZES, length=(4, 8, 16), activation=("relu", "gelu")),

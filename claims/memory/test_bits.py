@@ -1,5 +1,6 @@
 """How many bits facts need, whatever the memory, and how many bits per weight memories reach."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -137,7 +138,15 @@ def random_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "Random codes come within a few per cent of Fano's bound",
     latex=r"\lim_{N\to\infty}\frac1NE\max_{k\le2^B}X_k = 1-\delta(B/N)",
     predict=rc.on(theory.accuracy_ceiling),
-    regime="12 to 28 facts, half a bit per bit of the facts",
+    regime=theory.CODES.searched(
+        "12 facts and more, half a bit per bit of the facts; on the grid up to 28",
+        holds=lambda cell: abs(2 * cell["bits"] - cell["facts"] * math.log2(cell["outputs"])) <= 1,
+        size=lambda cell: 2 ** cell["bits"] * cell["facts"],
+        largest=1e6,
+        facts=range(12, 29),
+        outputs=(2, 3, 4),
+        bits=range(6, 15),
+    ),
     cells={"standard": CODES[2:]},
     rule=rc.MeanRatio(rc.Region(0.9, 1.0), method=rc.Betting(0, 1)),
     why="""rate-distortion theory has the ratio tend to 1 as log(N)/N does; by the law of the best

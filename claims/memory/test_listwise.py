@@ -17,6 +17,13 @@ SHARES = table("dim share", (16, 0.25), (12, 0.5), (8, 0.75))
 SMALLER = table("dim share", (16, 0.25), (10, 0.5), (8, 0.75))
 LARGER = table("dim share", (20, 0.25), (16, 0.5), (12, 0.75))
 
+SEARCHED = theory.REGIME.searched(
+    "random unit vectors",
+    size=lambda cell: (1.5 * cell["share"] * cell["dim"] ** 2) ** 2 * cell["dim"],
+    largest=2e5,
+    dim=range(8, 25),
+)
+
 critical = rc.on(theory.critical_associations)
 LOGARITHM = rc.on(optimal.associations_on_line, constant=2.0)
 necessary = rc.on(optimal.associations_on_line, constant=2 / math.pi)
@@ -47,12 +54,9 @@ def beyond(*dims: int) -> tuple[rc.Cell, ...]:
     "The number of pairs that some linear memory retrieves listwise",
     source=rc.Source("C", "C4"),
     predict=critical,
-    regime=theory.REGIME.searched(
-        """random unit vectors; on the grid the averages are over the top quarter, half and three
-        quarters of the competitors, at d = 16, 12 and 8 (to 20 in full)""",
-        size=lambda cell: (1.5 * cell["share"] * cell["dim"] ** 2) ** 2 * cell["dim"],
-        largest=2e5,
-        dim=range(8, 25),
+    regime=SEARCHED.searched(
+        """on the grid the averages are over the top quarter, half and three quarters of the
+        competitors, at d = 16, 12 and 8 (to 20 in full)"""
     ),
     cells={
         "smoke": lambda: rungs(SHARES[2]),
@@ -88,7 +92,7 @@ def capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     source=rc.Source("C", "C4", provenance="reported", reference="theory/memory/listwise.py"),
     latex=r"n = \alpha_c(r)\,d^2",
     predict=load,
-    regime="as above, at d = 16, 10 and 8",
+    regime=SEARCHED.searched("on the grid d = 16, 10 and 8"),
     cells={
         "standard": lambda: rc.ladder(SMALLER, "associations", load, LITERAL),
         "full": lambda: rc.ladder(LARGER, "associations", load, LITERAL),

@@ -213,7 +213,16 @@ def memory_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "B.mlp-memory-asymptotic",
     "Memories of finite size need 0.7 to 0.95 of the limit's width, md = 8 N log N (1 + d/M)",
     predict=rc.on(mlp.asymptotic_width),
-    regime="M = N of 128 and 512, d = N/4",
+    regime=rc.Regime(
+        "as many outputs as pairs, d from N/6 to N/4, from N/16 where d >= 64; on the grid N = 128 "
+        "and 512, d = N/4",
+        {"associations": rc.log_integers(128, 1024), "dim": rc.log_integers(16, 256)},
+        holds=lambda c: (
+            4 * c["dim"] <= c["associations"] <= (6 if c["dim"] < 64 else 16) * c["dim"]
+        ),
+        size=lambda c: 30 * c["associations"] ** 2,
+        largest=1e7,
+    ),
     cells={
         "smoke": lambda: below_limit(LIMIT[:1]),
         "standard": lambda: below_limit(LIMIT),

@@ -45,8 +45,12 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
     predict=LAWS,
     latex=r"s_i\sim N\left(1,\frac{n-1}{d^2}\right),\quad s_j\sim N\left(0,\frac{n-2}{d^2}+\frac2d"
     r"\right),\quad P(s_i-\max_{j\ne i}s_j\le t)=1-P(t)",
-    regime="n = 128 in d = 64, where nearly all pairs are recalled, and n = 256 in d = 48, where "
-    "half are",
+    regime=theory.PAIRS.searched(
+        "d >= 48; on the grid n = 128 in d = 64, where nearly all pairs are recalled, and n = 256 "
+        "in d = 48, where half are",
+        associations=rc.log_integers(64, 512),
+        dim=rc.log_integers(48, 192),
+    ),
     cells={"smoke": SIZES[:1], "standard": SIZES},
     rule=rc.Several({name: rc.Law(0.04, name) for name in ("own", "rival", "lead")}),
     why="of the laws the kurtosis, 6/d, is left out, which moves a probability by less than 0.01; "
@@ -86,8 +90,12 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     source=rc.Source("G", "G4", provenance="derived", reference="theory/memory/linear.py"),
     predict=rc.on(theory.rivals_below),
     latex=r"P(K\le k)=E_{R,x}P\left(\mathrm{Bin}(n-1,P(s<1+x))\le k\right)",
-    regime="n = 128 in d = 16 and n = 256 in d = 24, where few pairs are recalled: lists are asked "
-    "for",
+    regime=theory.PAIRS.searched(
+        "on the grid n = 128 in d = 16 and n = 256 in d = 24, where few pairs are recalled: lists "
+        "are asked for",
+        associations=rc.log_integers(32, 512),
+        dim=rc.log_integers(12, 96),
+    ),
     cells={"smoke": LISTED[:1], "standard": LISTED},
     rule=rc.Law(0.03),
     why="the theory states 0.01 for the last probability, that all rivals score less; the rest is "

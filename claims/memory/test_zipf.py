@@ -77,6 +77,19 @@ DATA = rc.cells(
     {**cell, "samples": samples} for cell in cutoffs(32, 128) for samples in (32, 128, 512)
 )
 UNSEEN = table("dim stored samples", (128, 128, 64), (256, 256, 1024), alpha=2.0, labels=8)
+AMPLE = zipf.CUTOFF.searched(
+    "alpha = 2, T <= d^2/64, where all tokens that the samples show fit; on the grid 8 labels, "
+    "T = 64 at d = 128 and T = 1024 at d = 256",
+    holds=lambda cell: (
+        64 * cell["samples"] <= cell["dim"] ** 2 and cell["dim"] <= 2 * cell["stored"]
+    ),
+    largest=3e5,
+    alpha=(2.0,),
+    labels=(6, 7, 8),
+    dim=rc.log_integers(64, 512),
+    stored=rc.log_integers(32, 512),
+    samples=rc.log_integers(64, 4096),
+)
 
 
 @zipf_claim(
@@ -177,7 +190,13 @@ def power_weights(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "With weights p^(1/2) the error falls as d^(-(alpha - 1)/alpha)",
     latex=r"E\propto d^{-\frac{\alpha-1}{2\rho\alpha}},\quad\rho=\frac12",
     predict=power_rate,
-    regime="alpha = 2, 5 labels, d from 32 to 256, 512 tokens stored: 2 rho alpha = 2 > 1.",
+    regime=zipf.POWER.searched(
+        "alpha = 2, 512 tokens stored: 2 rho alpha = 2 > 1; on the grid 5 labels, d from 32 to 256",
+        largest=3e5,
+        alpha=(2.0,),
+        power=(0.5,),
+        stored=(TOKENS,),
+    ),
     cells={"standard": weighted(32, 256, power=0.5), "full": weighted(32, 128, 512, power=0.5)},
     rule=rc.Exponents({"dim": -0.5}, 0.08, reference="prediction"),
     why="""The finite-size theory has an exponent of -0.50 on this grid; tokens beyond 512 and the
@@ -228,7 +247,14 @@ def power_exponent_p(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "C.zipf-schemes",
     "In most memories the cut-off beats weights by frequency",
     latex=r"P(E_{1\{x\le P\}} < E_{p^{1/2}}) > \frac12",
-    regime="alpha = 2, 5 labels, P = d/log d, d = 32 and 128.",
+    regime=zipf.CUTOFF.searched(
+        "alpha = 2, 5 labels, P = d/log d, about; on the grid d = 32 and 128",
+        holds=lambda c: 0.8 <= c["stored"] * math.log(c["dim"]) / c["dim"] <= 1.1,
+        alpha=(2.0,),
+        labels=(LABELS,),
+        dim=rc.log_integers(32, 192),
+        stored=range(LABELS, 41, LABELS),
+    ),
     cells={"standard": cutoffs(32, 128)},
     rule=rc.OneSided(lower=0.5, method=SHARE),
     why="more than half of the memories, which store the same tokens in either way",
@@ -328,8 +354,7 @@ def finite_data(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     latex=r"E\simeq\left(1-\frac1M\right)\frac{\Gamma(1-1/\alpha)}{\alpha\,\zeta(\alpha)^{1/\alpha}}"
     r"T^{-1+1/\alpha}",
     predict=unseen_error,
-    regime="""alpha = 2, 8 labels, T = 64 at d = 128 and T = 1024 at d = 256, where all tokens that
-        the samples show fit.""",
+    regime=AMPLE,
     cells={"standard": UNSEEN},
     rule=rc.MeanRatio(rc.Region(0.94, 1.1), method=rc.Student(spent=0.25)),
     why="""A guess is right a little less often than 1/M, because a token's own label never counts
@@ -354,7 +379,7 @@ def samples(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     source=REPORTED,
     latex=r"E\propto T^{-1+1/\alpha}",
     predict=lambda c: c["samples"] ** zipf.samples_exponent(c["alpha"]),
-    regime="alpha = 2, 8 labels, T = 64 at d = 128 and T = 1024 at d = 256, as above.",
+    regime=AMPLE,
     cells={"standard": UNSEEN},
     rule=rc.Exponents({"samples": -0.5}, 0.05, reference="prediction"),
     why="The finite-size theory has an exponent of -0.51 on this grid.",

@@ -146,8 +146,7 @@ FALL = falling((16, 4), (8, 8), errors=(1e-2, 1e-4, 1e-6))
     "Under spectral flow errors fall as exp(-T^2 / sqrt(2 S R))",
     source=rc.Source("D", "D3", reference=REFERENCE),
     predict=RATE,
-    regime="from an error of 1e-2 to one of 1e-4 and on to one of 1e-6, for subjects and for "
-    "relations; four times as many subjects, and as many",
+    regime=theory.FALLING.searched("on the grid four times as many subjects, and as many"),
     cells={"smoke": FALL[:2], "standard": FALL},
     rule=rc.MeanRatio(rc.Region(0.98, 1.02), method=rc.Deterministic()),
     why="the reduced system is within 1.2% of the limit on this grid: what the logarithms of S and "

@@ -175,8 +175,12 @@ APART = 2.3
         theory.Facts.of(cell), flow="sign", embeddings=tuple_of(cell), factor=APART
     ),
     latex=r"\frac{T_S}{T_R} < \frac1{2.3},\quad \in\Big[\frac1{2.3},2.3\Big],\quad > 2.3",
-    regime="all eight choices of one-hot and Hadamard embeddings at S = 64, R = 4: two have the "
-    "reverse order, one the order of gradient flow, five neither by a factor 2.3",
+    regime=theory.SIGN.searched(
+        "on the grid all eight choices of one-hot and Hadamard embeddings at S = 64, R = 4: two "
+        "have the reverse order, one the order of gradient flow, five neither by a factor 2.3",
+        largest=5e6,
+        duration=rc.log_integers(0.5, 16.0),
+    ),
     cells={"smoke": ORDER[1::5], "standard": ORDER},
     replicates=2,
     looks=1,

@@ -43,7 +43,16 @@ def alike(_: rc.Cell) -> float:
     "After one, two and four thresholded steps the spectral rule is far ahead",
     source=DERIVED,
     latex=r"N_{spectral}(t) > \frac32N_{gradient}(t)",
-    regime=f"{PROTOCOL} d = 32, and 256 items",
+    regime=rc.Regime(
+        f"{PROTOCOL} d^2/4 items, about; on the grid d = 32, and 256 items",
+        {
+            "dim": rc.integers(24, 48),
+            "items": rc.log_integers(144, 576, per_octave=8),
+            "exponent": rc.one_of(1.5, 2.0),
+            "steps": rc.integers(1, 4),
+        },
+        holds=lambda c: 0.23 <= c["items"] / c["dim"] ** 2 <= 0.27,
+    ),
     cells={"smoke": START[:2], "standard": START},
     rule=rc.Ordering(smaller="half_more", larger="spectral"),
     why="""One step is E.spectral-beats-gradient. In pilots with other seeds the factor falls from

@@ -96,7 +96,13 @@ BOUND = 3.0
     source=REPORTED,
     latex=r"\sum_{i\text{ missing}}p_i\le 3\,d_t^{1-a},\quad d_t=\min\{d^{2-(1-\frac1{2a})^t},"
     r"B^{1/a}\}",
-    regime="a = 1.5, d = 64, d^2 items; the population, and batches of 64 and 256 samples",
+    regime=theory.STEPS.searched(
+        "a = 1.5; the population, and batches; on the grid d = 64, d^2 items, batches of 64 "
+        "and 256",
+        exponent=(1.5,),
+        steps=(3,),
+        batch=(64, 128, 256, 512, 1024),
+    ),
     cells={"standard": BOUNDED},
     rule=rc.OneSided(upper=1.0, method=rc.Student(spent=0.02)),
     why="""The paper has logarithms in place of our 3. In pilots (seed 1005) it is 1.7 and 2.6 of

@@ -130,8 +130,17 @@ SLOPE = table(
     "Frequencies that fall as a power: gradient descent's excess loss falls as T^(-(1 - 1/beta))",
     source=derived("F3"),
     latex=r"E(T)\propto T^{-(1-1/\beta)}",
-    regime="beta = 2, K = 256 items of 256 frequencies, noise 0.2; T from 32 to 512, when the most "
-    "frequent items are learned and the rarest are not",
+    regime=rc.Regime(
+        "beta = 2, K = 256 items of 256 frequencies; T from 32 to 512, when the most frequent "
+        "items are learned and the rarest are not; on the grid noise 0.2",
+        {
+            "time": rc.log_integers(32, 512),
+            "noise": rc.one_of(0.1, 0.2, 0.4),
+            "power": rc.one_of(2.0),
+            "items": rc.one_of(256),
+            "groups": rc.one_of(256),
+        },
+    ),
     cells={"standard": SLOPE},
     rule=rc.Exponents({"time": -0.5}, 0.05, method=ALL),
     why="the closed form has -0.51 to -0.52 on this grid, and -0.50 at K = 4096",
@@ -191,7 +200,17 @@ UNEQUAL = table(
     "Muon hardly sees the frequencies: at most a tenth below the loss of equal ones",
     source=derived("F1"),
     predict=STEADY,
-    regime="8 groups whose frequencies fall as g^-1.5, K = 64 and 128, t = 4 and 8",
+    regime=rc.Regime(
+        "8 items a group and more, t from 2 to 8; on the grid 8 groups whose frequencies fall as "
+        "g^-1.5, K = 64 and 128",
+        {
+            "items": rc.one_of(64, 96, 128, 192, 256),
+            "groups": rc.one_of(2, 4, 8, 16),
+            "power": rc.one_of(0.5, 1.0, 1.5),
+            "time": rc.one_of(*(round(step / 2, 1) for step in range(4, 17))),
+        },
+        holds=lambda c: c["items"] >= 8 * c["groups"] and c["items"] % c["groups"] == 0,
+    ),
     cells={"standard": UNEQUAL},
     rule=rc.MeanRatio(rc.Region(0.9, 1.0), method=ALL),
     why="F4 allows each entry of a step to differ by 1/C + M/C, up to 1.1 here; what comes of it "
@@ -270,7 +289,19 @@ def floor(cell: rc.Cell, block: rc.Block) -> Tensor:
     "With noise Muon ends in an oscillation, at an excess that is known",
     source=derived("F2"),
     predict=rc.on(theory.spectral_floor),
-    regime="noise 0.2, K = 16 and 64 items of one frequency; steps that pass the end halfway",
+    regime=rc.Regime(
+        "items of one frequency; at most 45 steps to the end, of which the last passes it between "
+        "a quarter and three quarters of its way: nearer to either, the two values are an orbit "
+        "from which rounding errors lead away; on the grid noise 0.2, halfway",
+        {
+            "items": rc.integers(4, 128),
+            "noise": rc.one_of(0.05, 0.1, 0.2, 0.3, 0.4),
+            "rate": rc.log_integers(0.1, 1.0),
+        },
+        holds=lambda c: (
+            0.25 <= (way := theory.Memory.of(c).end / c["rate"]) % 1 <= 0.75 and way <= 45
+        ),
+    ),
     cells={"smoke": RATES[:1], "standard": RATES},
     rule=rc.MeanRatio(rc.Region(0.999999, 1.000001), method=ALL),
     why="exact: two values of the lead alternate",

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from recall_reports import phrases
 from recall_reports.record import Claim, Record
 
+FEW = 10
+"""Points, below which a hunt says that it tried few."""
+
 
 def lines(record: Record) -> Iterator[str]:
     """A line for each claim that was hunted, confirmed violations first, and one for the rest."""
@@ -41,8 +44,9 @@ def summary(claim: Claim) -> str:
         text = f"a point of {hunt.tried} fails and is not yet shrunk: a longer hunt judges it"
     elif hunt.exhausted:
         text += ", all that there are"
-    elif reached := _reached(claim):
-        text += f", {reached}"
+    else:
+        reached = _reached(claim)
+        text += ", which is few" * (hunt.tried < FEW) + f", {reached}" * bool(reached)
     if hunt.refused:
         often = textwrap.shorten(next(iter(hunt.refused)), 120, placeholder=" …")
         text += f"; {sum(hunt.refused.values())} could not be tried, most often by “{often}”"

@@ -127,10 +127,7 @@ def test_the_glossary_explains_every_outcome() -> None:
 
 
 STATED = {
-    "B.flow-plateau": "factual.sequential_learning.plateau",
-    "B.flow-loss-curve": "factual.sequential_learning.loss",
     "A.mlp-offset-cost": "attention_mlp.recall.critical_samples",
-    "A.mlp-required-width": "attention_mlp.recall.critical_width",
 }
 
 

@@ -91,8 +91,28 @@ BOTH_STAGES = PRODUCT.searched(
     holds=lambda cell: _until_learned(cell),
     duration=log_integers(96, 3072, per_octave=3),
 )
+ORDERED = BOTH_STAGES.searched(
+    "growth times a tenth apart",
+    holds=lambda cell: _apart(cell) >= 1.1,
+    subjects=(2, 4, 8, 12, 16, 24, 32, 48, 64),
+)
+CURVES = PRODUCT.searched(
+    "starts of 1e-5, up to 18 growth times of the slower stage",
+    holds=lambda cell: cell["time"] <= 18 * _slower(cell)[1],
+    time=log_integers(16.0, 1024.0),
+)
+BETWEEN = PRODUCT.searched(
+    "relations first, growth times up to a factor of 8 apart; from 19 growth times of relations "
+    "to 8.5 of subjects",
+    holds=lambda cell: (
+        _apart(cell) <= 8
+        and growth_time(cell, "relation") < growth_time(cell, "subject")
+        and 19 * _slower(cell)[0] <= cell["duration"] <= 8.5 * _slower(cell)[1]
+    ),
+    duration=log_integers(32, 1024, per_octave=3),
+)
 APART = BOTH_STAGES.searched(
-    "growth times a factor of 2.2 apart", holds=lambda cell: _apart(cell) >= 2.2
+    "growth times a factor of 2.1 apart", holds=lambda cell: _apart(cell) >= 2.1
 )
 
 

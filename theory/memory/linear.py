@@ -330,7 +330,8 @@ def rivals_below(associations: int, dim: int) -> Law:
         below, _, (scale_weight, score_weight) = _below(
             dim, rivals, size / dim, rivals * size / dim
         )
-        law = stats.binom.cdf(np.arange(-1, associations)[:, None, None], rivals, below)
+        chance = np.minimum(below, 1)  # rounding leads beyond
+        law = stats.binom.cdf(np.arange(-1, associations)[:, None, None], rivals, chance)
         until += share * np.einsum("krx,r,x->k", law, scale_weight, score_weight)
     return lambda count: until[np.floor(np.clip(count, -1, rivals)).astype(int) + 1]
 

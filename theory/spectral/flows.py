@@ -78,6 +78,19 @@ DECAYING = FACTS.searched(
     log_time=Values((1.0, 50.0)),  # told to a plot
     part=PARTS,
 )
+FALLING = FACTS.searched(
+    "S/R from 1/4 to 4, from an error of 0.01, about, to one of 1e-6",
+    holds=lambda cell: (
+        cell["relations"] <= 4 * cell["subjects"] <= 16 * cell["relations"]
+        and _latest(cell, 0.01) <= 1.08 * cell["begin"]
+        and 1.1 * cell["begin"] <= cell["time"] <= 1.05 * _latest(cell, 1e-6)
+    ),
+    flow=("spectral",),
+    part=PARTS,
+    begin=log_integers(3.0, 32.0, per_octave=8),
+    time=log_integers(3.0, 32.0, per_octave=8),
+)
+"""Where `spectral_decay_rate` is within 2%."""
 PATHS = FACTS.searched(
     "from the manifold, until an error of 0.02",
     holds=lambda cell: (

@@ -72,6 +72,15 @@ def bent(cell: rc.Cell, block: rc.Block) -> Array:
     return normal(block, max(cell["dim"], 16), 0.02)
 
 
+SHARE = rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic())
+
+
+@in_regime("T.winner", REGIME, rc.grid(dim=16, length=8), rule=SHARE, predict=lambda _: "dim")
+def winner(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
+    """The dimension is the larger of the two."""
+    return {name: np.full(block.replicates, float(cell[name])) for name in ("dim", "length")}
+
+
 @in_regime(
     "T.critical",
     rc.Regime("any dimension", {"dim": rc.integers(5, 60)}),
@@ -221,6 +230,12 @@ def test_what_cannot_be_hunted_says_why(path: Path) -> None:
     assert hunted(in_words, path, 60).turns == 0
     with pytest.raises(ClaimError, match="several ladders"):
         rc.CriticalExponents({"dim": 1.0}, half_width=0.1).alone(rc.Cell(dim=2), None)
+
+
+def test_a_share_of_points_is_hunted_at_a_point(path: Path) -> None:
+    found = hunted(winner, path, 60).confirmation
+    assert found is not None
+    assert found.probe.point["length"] > found.probe.point["dim"]
 
 
 def test_an_exponent_is_hunted_by_a_lever_within_the_regime(path: Path) -> None:

@@ -62,3 +62,10 @@ def test_few_associations_are_recalled_a_little_less_often(associations: int, di
     scores = (values @ values.mT) @ (keys @ keys.mT)
     share = (scores.argmax(1) == np.arange(associations)).mean()
     assert 0.005 < memory.linear_memory_accuracy(associations, dim) - share < 0.03
+
+
+@pytest.mark.parametrize("dim", [12, 34, 96])
+def test_how_many_rivals_score_less_has_a_law_where_chances_round_to_one(dim: int) -> None:
+    law = memory.rivals_below(32, dim)(np.arange(32.0))
+    assert np.all(np.diff(law) >= 0)
+    assert law[-1] == pytest.approx(1)

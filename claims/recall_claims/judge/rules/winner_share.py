@@ -59,9 +59,6 @@ class WinnerShare(Rule):
         )
         return "contradicted" if behind else "unknown"
 
-    def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
-        raise ClaimError("it is about the share of a whole grid")
-
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)
         for cell in cells:
