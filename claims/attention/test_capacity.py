@@ -15,13 +15,13 @@ WHY = """Stated error of the closed formula where one condition rules and the ot
     accuracy a few per cent below 1)."""
 ACCURACY = "end-to-end accuracy"
 
-EDGES = (0.7, 0.85, 1.18, 1.4)
-WIDE = (0.5, 0.85, 1.18, 2.0)
+EDGES = (0.7, 0.85, 0.93, 1.08, 1.18, 1.4)
+WIDE = (0.5, 0.85, 0.93, 1.08, 1.18, 2.0)
 NEEDED = rc.on(capacity.critical_samples)
 VOCAB = rc.on(capacity.max_vocab)
 LENGTH = rc.on(capacity.max_length)
 DIM = rc.on(capacity.min_dim)
-capacity_claim = partial(rc.claim, source=SOURCE, why=WHY, replicates=16, looks=7)
+capacity_claim = partial(rc.claim, source=SOURCE, why=WHY, replicates=128, looks=4)
 
 
 def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -45,8 +45,8 @@ def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
             WIDE,
         )
     },
-    replicates=64,
-    looks=6,
+    replicates=128,
+    looks=5,
     rule=rc.CriticalLocation(REGION),
     controls=(
         rc.times(1.45, description="45% more samples"),

@@ -174,6 +174,7 @@ def even_dictionary(cell: rc.Cell) -> float:
     "rate varies by half of itself, and exceeds its mean up to S times: t intervals from 512 "
     "dictionaries on, as bets on such a range would take as many more",
     controls=(
+        rc.times(1.18),
         rc.Control(
             "even-dictionary",
             "relations as in a product dictionary; noise as fast as EOS, and EOS without 1 - 1/D",

@@ -63,6 +63,7 @@ def no_plateau(cell: rc.Cell) -> float:
             "plateau-at-log-R", "subjects and relations change places", sequential.stages_swapped
         ),
         rc.at("start-from-1e-4", "a start ten times as large", scale=1e-4),
+        rc.at("late", "14 steps later", step=lambda cell: cell["step"] - 14),
     ),
     plot=STEPS,
     dtype="float32",

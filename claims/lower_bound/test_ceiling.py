@@ -113,6 +113,7 @@ HALF_ACCURACY = critical_rungs(
     why=f"""A pilot study of the panel found 2.3 to 2.9 times the ceiling's information at
         these sizes, with uncertainty of 0.3. The information grows as d^2. {MEDIAN}""",
     controls=(
+        rc.times(1.3),
         rc.Control("attained", "the best estimator attains it", rule=located(rc.Region(0.9, 1.1))),
         rc.Control(
             "loose", "it is off by a factor of 4 or more", rule=located(rc.Region(2.0, math.inf))

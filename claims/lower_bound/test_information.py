@@ -88,6 +88,7 @@ def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     why="""The formula is exact; the region is the sampling error of about 2000 draws. One sequence
         and its label tell at most log V, the label of one token.""",
     controls=(
+        rc.times(1.11),
         rc.Control(
             "distinct-tokens",
             "log(V/L): the tokens of a sequence never repeat",

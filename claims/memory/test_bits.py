@@ -154,6 +154,7 @@ def random_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     replicates=64,
     looks=7,
     controls=(
+        rc.times(1.12),
         ONE_BY_ONE,
         rc.at("twice-the-bits", "the bound at 2 B", bits=lambda c: 2 * c["bits"]),
     ),

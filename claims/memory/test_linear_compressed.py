@@ -161,6 +161,7 @@ def rank_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
             "as full precision with pi/2 times the associations",
             lambda c: memory.linear_memory_accuracy(math.pi / 2 * c["associations"], c["dim"]),
         ),
+        rc.at("more", "5% more associations", associations=lambda c: c["associations"] / 1.05),
     ),
     plot=rc.Plot("parity"),
 )

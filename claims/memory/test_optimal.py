@@ -182,6 +182,9 @@ def decoupled_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
             "a threshold 10% higher",
             associations=lambda c: round(c["associations"] / 1.1),
         ),
+        rc.at(
+            "a-pair", "a threshold one pair higher", associations=lambda c: c["associations"] - 1
+        ),
         rc.Control(
             "infinitely-sharp",
             "all up to the threshold, none beyond",

@@ -36,9 +36,9 @@ def linear_memory(cell: rc.Cell) -> float:
         without=("dim",),
     ),
     cells={
-        "standard": lambda: rungs("dim", needed, 0.1, *SIZES),
+        "standard": lambda: rungs("dim", needed, 0.08, *SIZES),
     },
-    rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="dim"),
+    rule=rc.CriticalLocation(rc.Region(0.92, 1.08), scan="dim"),
     why="""a share that is off by 0.002 where it is 0.99 moves the dimension by 4%; of 256 facts a
         hundredth is two or three, which whole numbers move as far""",
     replicates=32,
@@ -79,6 +79,7 @@ def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     controls=(
         rc.at("relations", "interference of all relations", relations=lambda c: c["relations"] + 1),
         rc.at("half", "as with half of the attributes", attributes=lambda c: c["attributes"] / 2),
+        rc.at("wider", "as with 5% more dimensions", dim=lambda c: 1.05 * c["dim"]),
     ),
     plot=rc.Plot("parity"),
     dtype="float32",

@@ -43,7 +43,7 @@ def decided(outcome: Outcome, file: str, certificates: Certificates | None = Non
     found.outcome = "passed" if passes(claim, verdict) else "failed"
     found.resolution = outcome.decision.resolution
     if verdict is Verdict.INCONCLUSIVE:
-        found.reason = replay.heavy(claim, outcome.evidence)
+        found.reason = outcome.decision.doubt or replay.heavy(claim, outcome.evidence)
     # A certificate is about the alpha of the usual budget.
     if certificates is not None and settings.budget.probability <= DEFAULT:
         certificate = certificates.of(claim.id, settings.tier, outcome.registration)

@@ -111,6 +111,8 @@ class Decision:
 
     components: tuple[Component, ...]
     controls: Mapping[str, tuple[Component, ...]]
+    doubt: str = ""
+    """Why there is no verdict, where the evidence contradicts what the rule assumes."""
 
     @property
     def on_region(self) -> Verdict:
@@ -127,7 +129,7 @@ class Decision:
     @property
     def verdict(self) -> Verdict:
         """SUPPORTED only when every control is refuted as well."""
-        if self.on_region is Verdict.SUPPORTED and self.unrefuted:
+        if self.doubt or (self.on_region is Verdict.SUPPORTED and self.unrefuted):
             return Verdict.INCONCLUSIVE
         return self.on_region
 
@@ -180,6 +182,7 @@ def decide(
     return Decision(
         tuple(settled.get(c.name, c) for c in parts(claim)),
         {c.id: control(c) for c in claim.controls},
+        claim.rule.doubt(evidence),
     )
 
 

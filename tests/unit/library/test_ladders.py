@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +11,14 @@ from scipy import stats
 
 import recall_claims as rc
 from recall_claims.errors import ClaimError
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.scheduler import run
 from recall_claims.judge.region import Interval, Verdict, judge
 from recall_claims.judge.rules import Sample
 from recall_claims.judge.rules.critical import Ladder
+from recall_claims.recording import decided
+from tests.unit.library.made import SMOKE, declared
 
 ALPHA = 1e-3 / 256
 
@@ -158,6 +164,33 @@ def test_a_region_is_supported_without_the_rungs_outside_of_it() -> None:
     [found] = RULE.components(evidence((3, 80, 0, 2), 80, (8, 16, 25, 50)), lambda _: 20.0, ALPHA)
     assert found.verdict is Verdict.SUPPORTED
     assert not found.open_cells
+
+
+@declared(
+    "T.folded",
+    rc.grid(pairs=(8, 16, 25, 50), peak=(100, 30)),
+    replicates=64,
+    rule=rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs"),
+    predict=lambda cell: 20.0,
+    controls=(rc.times(2),),
+)
+def folded(cell: rc.Cell, block: rc.Block) -> np.ndarray:
+    """A rate rises through one half near 20, and falls again beyond its peak."""
+    rate = 0.97 if 18 < cell["pairs"] < cell["peak"] else 0.03
+    return np.array([float(rng.random() < rate) for rng in block.rngs])
+
+
+def test_a_rate_that_crosses_its_target_again_has_no_verdict(ledger: Ledger) -> None:
+    outcome = run(folded, SMOKE, ledger, SerialExecutor())
+    assert outcome.decision.on_region is Verdict.SUPPORTED, "no rung there is on the wrong side"
+    assert outcome.decision.verdict is Verdict.INCONCLUSIVE
+    reason = decided(outcome, "here").reason
+    assert "above its target at pairs=25,peak=30 and below it at pairs=50,peak=30" in reason
+    assert replace(RULE, rising=True).doubt(outcome.evidence) == reason
+    assert not RULE.doubt(evidence((45, 80, 0, 35), 80, (8, 16, 25, 50)))
+    assert "above its target at pairs=16 and below it at pairs=8" in RULE.doubt(
+        evidence((3, 80, 0, 35), 80, (8, 16, 25, 50))
+    )
 
 
 def test_a_region_errs_no_more_often_than_one_test() -> None:

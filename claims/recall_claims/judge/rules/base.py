@@ -115,6 +115,10 @@ class Rule(ABC):
             alpha: the claim's share of the error budget, at this look.
         """
 
+    def doubt(self, evidence: Evidence) -> str:
+        """Why the evidence tells nothing, where it contradicts what the rule assumes; else ""."""
+        return ""
+
     def looks_in_blocks(self, looks: int) -> tuple[int, ...]:
         """Blocks of a cell at each look, if the data may double `looks` - 1 times.
 

@@ -1,14 +1,15 @@
 """Critical values: where a success rate crosses a target as one parameter is scanned.
 
-No curve is fitted. The success rate is monotone in the scanned parameter, so a rung of the ladder
-whose rate is shown to be above the target bounds the critical value on one side, and one whose rate
-is shown to be below it on the other. The rungs are tested in their order, away from where the test
-starts, until the first failure. The hypotheses are nested: if the critical value is beyond one
-rung, it is beyond every rung before it. So the first true hypothesis that is met decides, and the
-bracket that is found misses the critical value on either side with probability at most the level of
-one test, however many rungs there are. Rungs and regions were fixed beforehand, and so is where a
-test starts: at the rung just inside the region's edge. Any region may be judged so: the claim's, a
-control's, a falsified theory's.
+No curve is fitted. The success rate is assumed to cross its target once, as a monotone one does, so
+a rung of the ladder whose rate is shown to be above the target bounds the critical value on one
+side, and one whose rate is shown to be below it on the other. Where two rungs are shown on the
+wrong sides of each other, the assumption is wrong, and the claim has no verdict. The rungs are
+tested in their order, away from where the test starts, until the first failure. The hypotheses are
+nested: if the critical value is beyond one rung, it is beyond every rung before it. So the first
+true hypothesis that is met decides, and the bracket that is found misses the critical value on
+either side with probability at most the level of one test, however many rungs there are. Rungs and
+regions were fixed beforehand, and so is where a test starts: at the rung just inside the region's
+edge. Any region may be judged so: the claim's, a control's, a falsified theory's.
 
 Where the parameter is a whole number, the last one inside an edge supports and the first one
 outside refutes; a crossing between the two stays inconclusive. The rule puts both on every ladder.
@@ -45,6 +46,9 @@ HAIR = 1e-12
 """Relative; more than rounding makes of the quotient of a rung and a prediction."""
 
 EVERYWHERE = Region(0.0, math.inf)
+FOLD = 1e-3
+"""Level at which each of two rungs is shown on its side where they contradict a single crossing: no
+verdict rests on them, so this costs none of its alpha."""
 
 
 def ladders(cells: Sequence[Cell], scan: str) -> list[list[int]]:
@@ -124,6 +128,15 @@ class Ladder:
         # Both ends past each other: the rate is not monotone, or a rare error. Nothing is known.
         return Interval(low, high) if low <= high else Interval(0.0, math.inf)
 
+    def fold(self) -> tuple[str, ...]:
+        """Ids of two rungs of which the lower is shown to be beyond the crossing, and the upper
+        short of it, so that the rate crosses its target again; none if none are.
+        """
+        above, below = self.shown_above(FOLD), self.shown_below(FOLD)
+        ids = [sample.cell.id for sample in self.samples]
+        first = below.index(True) if True in below else len(ids)
+        return next(((ids[first], ids[i]) for i in range(first, len(ids)) if above[i]), ())
+
     @cached_property
     def estimate(self) -> float:
         """Where monotone rates, interpolated in the parameter's logarithm, cross the target.
@@ -198,6 +211,16 @@ class _LadderRule(Rule):
             rungs = [evidence[i] for i in members]
             target = self.target_of(rungs[0].cell)
             yield Ladder(rungs, self.scan, target, self.observable, self.rising)
+
+    def doubt(self, evidence: Evidence) -> str:
+        for rungs in filter(None, (ladder.fold() for ladder in self.ladders(evidence))):
+            over, under = rungs if self.rising else reversed(rungs)
+            return (
+                f"{self.observable!r} is shown to be above its target at {over} and below it at "
+                f"{under}, so it crosses the target more than once as {self.scan} grows, and no "
+                "critical value is defined; scan where the rate is monotone, or judge rates"
+            )
+        return ""
 
     def target_of(self, cell: Cell) -> float:
         """The target of a cell's ladder."""
