@@ -246,7 +246,7 @@ def attention_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
         "standard": lambda: rungs("dim", DIM, 0.07, *CORNERS),
     },
     replicates=32,
-    looks=7,
+    looks=8,
     rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="dim"),
     why="""Failures of different tokens are taken as independent, which a factor of 1.5 in their
         number would move by 4%; the rest is what the replicates can tell.""",

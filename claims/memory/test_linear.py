@@ -169,7 +169,7 @@ def linear_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         region is what the theory says for every n from 30 to 10^6, 0.92 to 0.955, with 2% for the
         next whole dimension and its own error.""",
     replicates=32,
-    looks=6,
+    looks=7,
     controls=(
         rc.times(0.9, "far-below", "10% less, d^2 = 1.6 n log n"),
         rc.times(1.1, "beyond", "10% more, d^2 = 2.4 n log n"),

@@ -112,7 +112,7 @@ def memory_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         "full": lambda: widths(SQUARE + rc.grid(associations=2048, dim=(64, 128))),
     },
     replicates=64,
-    looks=5,
+    looks=6,
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="width"),
     why=STATED,
     controls=(
@@ -189,6 +189,7 @@ def memory_few_outputs(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     },
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="associations", rising=False),
     why=STATED,
+    looks=8,
     controls=(
         rc.times(1.15),
         rc.Control(

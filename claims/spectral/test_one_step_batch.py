@@ -126,7 +126,7 @@ def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     why="""A count that the theory has wrong by 3% moves the crossing by 5%, and the next
         whole number is up to 4% away; the rest is what some hundred memories can tell.""",
     replicates=48,
-    looks=5,
+    looks=6,
     controls=(
         rc.times(1.34, "more", "34% more samples"),
         rc.times(0.75, "fewer", "25% fewer samples"),
