@@ -29,14 +29,14 @@ def test_the_number_its_error_its_regime_and_the_verdicts_behind_it(capsys: Prin
     number = threshold(vocab_size=50257, length=1024, dim=768)
     text = asked(capsys, "critical.threshold", *SIZES)
     assert text.startswith(f"threshold = {number:,.0f} at vocab_size = 50257, length = 1024, dim")
-    assert f"stated error 10% where V >= 16 d: from {0.9 * number:,.0f} to " in text
+    assert f"stated error 6%: from {0.94 * number:,.0f} to " in text
     assert "OUTSIDE" not in text
     assert "tested by A.critical-samples: ✓ SUPPORTED 1.0" in text
 
     plain = json.loads(asked(capsys, "critical.threshold", *SIZES, "--json"))
     [answer] = plain["answers"]
     assert answer["value"] == pytest.approx(number, rel=1e-12)
-    assert answer["ends"] == pytest.approx([0.9 * number, 1.1 * number])
+    assert answer["ends"] == pytest.approx([0.94 * number, 1.06 * number])
     assert plain["claims"]["A.critical-samples"] == "SUPPORTED"
 
 

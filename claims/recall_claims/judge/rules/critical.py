@@ -1,15 +1,12 @@
 """Critical values: where a success rate crosses a target as one parameter is scanned.
 
-No curve is fitted. The success rate is assumed to cross its target once, as a monotone one does, so
-a rung of the ladder whose rate is shown to be above the target bounds the critical value on one
-side, and one whose rate is shown to be below it on the other. Where two rungs are shown on the
-wrong sides of each other, the assumption is wrong, and the claim has no verdict. The rungs are
-tested in their order, away from where the test starts, until the first failure. The hypotheses are
-nested: if the critical value is beyond one rung, it is beyond every rung before it. So the first
-true hypothesis that is met decides, and the bracket that is found misses the critical value on
-either side with probability at most the level of one test, however many rungs there are. Rungs and
-regions were fixed beforehand, and so is where a test starts: at the rung just inside the region's
-edge. Any region may be judged so: the claim's, a control's, a falsified theory's.
+No curve is fitted. The success rate is assumed to cross its target once, as a monotone one does: a
+rung shown to be above the target bounds the critical value on one side, one shown to be below it on
+the other. Two rungs on the wrong sides of each other contradict that, and leave no verdict. Rungs
+are tested in their order, from the one just inside the region's edge on, until the first failure:
+the hypotheses are nested, so the first true one that is met decides, and the bracket misses the
+critical value on either side with probability at most the level of one test, however many rungs
+there are. Rungs and regions, be it a control's or a falsified theory's, were fixed beforehand.
 
 Where the parameter is a whole number, the last one inside an edge supports and the first one
 outside refutes; a crossing between the two stays inconclusive. The rule puts both on every ladder.
@@ -47,8 +44,7 @@ HAIR = 1e-12
 
 EVERYWHERE = Region(0.0, math.inf)
 FOLD = 1e-3
-"""Level at which each of two rungs is shown on its side where they contradict a single crossing: no
-verdict rests on them, so this costs none of its alpha."""
+"""Level at which each of two rungs that contradict a single crossing is shown on its side."""
 
 
 def ladders(cells: Sequence[Cell], scan: str) -> list[list[int]]:
@@ -129,9 +125,7 @@ class Ladder:
         return Interval(low, high) if low <= high else Interval(0.0, math.inf)
 
     def fold(self) -> tuple[str, ...]:
-        """Ids of two rungs of which the lower is shown to be beyond the crossing, and the upper
-        short of it, so that the rate crosses its target again; none if none are.
-        """
+        """Ids of two rungs, the lower shown beyond the crossing, the upper short of it, if any."""
         above, below = self.shown_above(FOLD), self.shown_below(FOLD)
         ids = [sample.cell.id for sample in self.samples]
         first = below.index(True) if True in below else len(ids)
