@@ -1,7 +1,4 @@
-"""Paper F: a linear memory under softmax; gradient descent, Muon and signs on unequal frequencies.
-
-Flows and steps involve no chance: whole matrices are compared with one number for each item.
-"""
+"""Paper F, a linear memory under softmax: whole matrices against one number for each item."""
 
 import math
 from collections import deque
@@ -84,8 +81,7 @@ GRADIENT = (
     plot=rc.Plot("parity", y_label="excess loss", log="xy"),
 )
 def gradient_flow(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Under gradient flow an item's lead q grows as e^q - 1 + (K - 1) q = K p t, and with noise to
-    log(c K/alpha); the loss is a sum over items."""
+    """An item's lead q grows as e^q - 1 + (K - 1) q = K p t, and with noise to log(c K/alpha)."""
     return each(block, flowed(cell, block))
 
 
@@ -152,8 +148,7 @@ SLOPE = table(
     plot=rc.Plot(x="time", y_label="excess loss", log="xy"),
 )
 def gradient_exponent(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The excess loss of gradient descent is no smaller than of order T^(-(1 - 1/beta)), and has
-    that order while rare items remain."""
+    """The excess loss is never below the order T^(-(1 - 1/beta)), its own while rare items last."""
     return each(block, flowed(cell, block))
 
 
@@ -290,9 +285,8 @@ def floor(cell: rc.Cell, block: rc.Block) -> Tensor:
     source=derived("F2"),
     predict=rc.on(theory.spectral_floor),
     regime=rc.Regime(
-        "items of one frequency; at most 45 steps to the end, of which the last passes it between "
-        "a quarter and three quarters of its way: nearer to either, the two values are an orbit "
-        "from which rounding errors lead away; on the grid noise 0.2, halfway",
+        "at most 45 steps to the end, of which the last passes it between a quarter and three "
+        "quarters of its way: else rounding errors lead away; on the grid noise 0.2, halfway",
         {
             "items": rc.integers(4, 128),
             "noise": rc.one_of(0.05, 0.1, 0.2, 0.3, 0.4),
