@@ -154,6 +154,7 @@ def memory_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         "full": lambda: widths(FEW_OUTPUTS + rc.grid(associations=2048, dim=128, outputs=256)),
     },
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="width"),
+    looks=9,
     why=STATED,
     controls=(
         rc.times(1.15),
