@@ -167,15 +167,15 @@ def test_exact_steps_are_as_long_as_they_are_told() -> None:
 
 def test_regularised_steps_have_the_published_schedule_and_batches_of_their_own() -> None:
     setting = {"dim": 4, "items": 14, "exponent": 1.5, "steps": 3, "rule": "regularised"}
-    for batch in (None, 6):
+    for batch in (None, 6, 600):  # 600 holds more of the first item than a byte does
         found, _ = one_step.several_steps(generators(1), batch=batch, **setting)  # type: ignore[arg-type]
         (rng,) = generators(1)
         inputs, outputs = (torch.from_numpy(rng.standard_normal((14, 4)) / 2) for _ in range(2))
         p = one_step.frequencies(14, 1.5)
         memory, known = torch.zeros(4, 4).double(), torch.zeros(14).bool()
         for step, exponent in enumerate((4 / 3, 14 / 9, 46 / 27)):
-            last = 4**exponent if batch is None else min(4**exponent, 6 ** (2 / 3))
-            often = torch.from_numpy(p if batch is None else rng.multinomial(6, p) / 6)
+            last = 4**exponent if batch is None else min(4**exponent, batch ** (2 / 3))
+            often = torch.from_numpy(p if batch is None else rng.multinomial(batch, p) / batch)
             lost = one_step.gradient(often * ~known, inputs, outputs)
             memory = memory + one_step.regularised(lost, float(p[0] * last**-1.5 * 2))
             known = one_step.recalled(memory, inputs, outputs)
