@@ -53,6 +53,7 @@ def no_plateau(cell: rc.Cell) -> float:
     cells={"standard": rc.grid(**PUBLISHED, step=AROUND_DROPS)},
     replicates=64,
     looks=1,
+    # Its tail is heavy: a quarter of the level would support wrongly with 2.7 times its alpha.
     rule=rc.MeanDifference(rc.Region(-0.01, 0.05), method=rc.Student(spent=0.002)),
     why="steps delay the growth by a relative eta lambda/2: 6.4 steps for relations as "
     "for subjects, or 0.037 where the loss is steepest; 0.01 is left to minibatches. Runs differ "

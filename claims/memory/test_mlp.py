@@ -143,6 +143,7 @@ def memory_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     return block.draw(constructed, cell)["all"]
 
 
+# Declared anew once: with two looks fewer it was INCONCLUSIVE at seed 0.
 @mlp_claim(
     "B.mlp-memory-few-outputs",
     "Interference within an output adds to that between outputs",
