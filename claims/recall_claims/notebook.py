@@ -96,7 +96,7 @@ def run(
     with tempfile.TemporaryDirectory() as passing:
         path = Path(passing) / "ledger.sqlite" if written_here else Path(ledger)
         with executors.make(spec) as workers, Ledger(path) as kept:
-            outcome = scheduler.run(claim, settings, kept, workers)
+            outcome = scheduler.run_claim(claim, settings, kept, workers)
     file = "a notebook" if written_here else os.path.relpath(inspect.getfile(claim.observe))
     entry = recording.paper(claim, settings.budget)
     return Judged(outcome, recording.decided(outcome, file, load(CERTIFICATES)), entry.paper)

@@ -20,7 +20,7 @@ from recall_claims.declare.registration import registration
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
-from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.scheduler import run_claim
 from recall_claims.judge.budget import Budget
 from recall_claims.judge.methods import Array, log_wealth
 from recall_reports.certificates import Certificate, Certificates, load
@@ -167,7 +167,7 @@ def test_a_random_certificate_of_a_t_rule_is_what_its_evidence_gives(tmp_path: P
     share = Budget().per_claim(papers()[claim.source.paper])
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         outcome, *drawn = (
-            run(one, of_seed, ledger, SerialExecutor(), alpha=share)
+            run_claim(one, of_seed, ledger, SerialExecutor(), alpha=share)
             for one, of_seed in ((claim, settings), *worlds(claim, settings, seeds))
         )
     found = certify(outcome, [world.evidence for world in drawn])
@@ -186,5 +186,5 @@ def test_t_claims_of_the_smoke_tier_keep_their_promise_too(tmp_path: Path) -> No
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         for claim in imported().values():
             if not claim.rule.exact and claim.why_not_run("smoke", "cpu") is None:
-                outcome = run(claim, settings, ledger, SerialExecutor())
+                outcome = run_claim(claim, settings, ledger, SerialExecutor())
                 assert certify(outcome, bootstraps=1).holds, claim.id

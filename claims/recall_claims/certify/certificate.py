@@ -25,7 +25,7 @@ from recall_claims.certify.tilting import Estimate, misses
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings
-from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import find
 from recall_claims.judge.looks import decide, remembering
 from recall_claims.judge.methods import Array, Deterministic, Method, Student
@@ -67,9 +67,9 @@ def certified(task: Task) -> Certificate:
     """
     claim, _ = find(task.module, task.claim)
     with Ledger(task.ledger) as ledger:
-        outcome = run(claim, task.settings, ledger, None, alpha=task.alpha)
+        outcome = run_claim(claim, task.settings, ledger, None, alpha=task.alpha)
         drawn = [
-            run(larger, settings, ledger, None, alpha=task.alpha).evidence
+            run_claim(larger, settings, ledger, None, alpha=task.alpha).evidence
             for larger, settings in worlds(claim, task.settings, task.seeds)
         ]
     return certify(outcome, drawn)

@@ -23,7 +23,7 @@ from recall_claims.declare.registration import registration
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
-from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.scheduler import run_claim
 from recall_claims.plugin.housekeeping import collected
 from recall_reports.certificates import Certificate, Certificates, load
 
@@ -75,7 +75,7 @@ def certify_all(
         with Ledger(path) as ledger:
             for claim in track(list(claims.values()), "drawing evidence"):
                 for larger, of_seed in ((claim, settings), *worlds(claim, settings, seeds)):
-                    run(larger, of_seed, ledger, executor)
+                    run_claim(larger, of_seed, ledger, executor)
         results = track(executor.map(certified, tasks), "certifying", total=len(tasks))
         return dict(zip(claims, results, strict=True))
 

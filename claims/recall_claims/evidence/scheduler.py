@@ -122,7 +122,9 @@ class Scheduler:
         """Whether a claim has come to its verdict while others were waited for."""
         return claim in self._open and not self._open[claim].missing
 
-    def run(self, claim: str, begin: Callable[[], Running], progress: Progress | None) -> Outcome:
+    def outcome(
+        self, claim: str, begin: Callable[[], Running], progress: Progress | None
+    ) -> Outcome:
         """Run a claim to its verdict, while workers go on with others.
 
         Args:
@@ -337,7 +339,7 @@ class Scheduler:
             self._suspects.append((flight.one, flight.tasks))
 
 
-def run(
+def run_claim(
     claim: Claim,
     settings: Settings,
     ledger: Ledger,
@@ -347,7 +349,7 @@ def run(
     registered: str | None = None,
     alpha: float | None = None,
 ) -> Outcome:
-    """Run one claim to its verdict; raises what `Scheduler.run` does.
+    """Run one claim to its verdict; raises what `Scheduler.outcome` does.
 
     Args:
         claim: a claim that has cells in the tier asked for.
@@ -363,4 +365,4 @@ def run(
     def begin() -> Running:
         return Running(Prepared.of(claim, settings.tier, registered), settings, ledger, alpha)
 
-    return Scheduler(ledger, executor).run(claim.id, begin, progress)
+    return Scheduler(ledger, executor).outcome(claim.id, begin, progress)

@@ -15,7 +15,7 @@ from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings
-from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import find
 from recall_claims.hunt.probe import SECONDS, TIER, Probe, alone
 from recall_claims.hunt.search import Catch, Turn, search
@@ -229,7 +229,7 @@ def _confirm(
         return
     claim = trail.claim
     number = tables.begin_confirmation(claim.id, probe)
-    outcome = run(
+    outcome = run_claim(
         alone(claim, Cell(**probe.point)),
         Settings(TIER, settings.seed, settings.device, settings.budget),
         ledger,

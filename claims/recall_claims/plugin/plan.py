@@ -16,7 +16,7 @@ from recall_claims.errors import ClaimError, SimulationError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Prepared, Running, Settings
-from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.scheduler import run_claim
 from recall_claims.judge.design import factor_to_decide
 from recall_claims.judge.region import Component, Interval, Region, Verdict
 from recall_claims.plugin.forecast import Forecast
@@ -180,7 +180,9 @@ def _needed_by_pilot(claim: Claim, settings: Settings) -> str:
     one = replace(claim, replicates={tier: count}, looks={tier: 1}, block={tier: block})
     try:
         with TemporaryDirectory() as folder, Ledger(Path(folder) / "pilot.sqlite") as ledger:
-            found = run(one, settings, ledger, SerialExecutor(), registered="pilot", alpha=level)
+            found = run_claim(
+                one, settings, ledger, SerialExecutor(), registered="pilot", alpha=level
+            )
     except SimulationError as error:
         raise ClaimError(str(error)) from error
     return _times(found.decision.components, count)

@@ -157,9 +157,9 @@ class ClaimSession:
             claim, self.settings, file, state="NOT RUN", reason=reason, outcome="skipped"
         )
 
-    def run(self, claim: Claim) -> Outcome:
-        """Run a claim to its verdict; raises what `Scheduler.run` does."""
-        return self.store.run(claim.id, partial(self._running, claim), self.progress)
+    def outcome(self, claim: Claim) -> Outcome:
+        """Run a claim to its verdict; raises what `Scheduler.outcome` does."""
+        return self.store.outcome(claim.id, partial(self._running, claim), self.progress)
 
     def expect(self, claims: Iterable[tuple[Claim, str]]) -> None:
         """Tell of the claims that will be asked for, each with its file."""

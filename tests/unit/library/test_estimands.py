@@ -18,7 +18,7 @@ from recall_claims.declare.registration import registration
 from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.scheduler import run_claim
 from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Verdict, judge
 from recall_claims.judge.rules import Sample
@@ -166,7 +166,7 @@ def test_a_claim_of_several_is_judged_registered_and_certified(
 ) -> None:
     monkeypatch.setattr(tilting, "BATCH", 2**13)
     monkeypatch.setattr(tilting, "MOST", 1)
-    outcome = run(replace(several, module=__name__), SMOKE, ledger, SerialExecutor())
+    outcome = run_claim(replace(several, module=__name__), SMOKE, ledger, SerialExecutor())
     assert outcome.decision.verdict is Verdict.SUPPORTED
     [shown] = {c.open_cells for c in outcome.decision.components if "length=4" in c.name}
     assert shown == ("length=4",)

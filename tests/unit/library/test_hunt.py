@@ -135,7 +135,7 @@ def test_only_what_is_refuted_at_its_own_level_is_confirmed(
 ) -> None:
     tried = probe(wrong, rc.Cell(dim=8, length=19, tied=True), seed=0, device="cpu")
     judged = Mock(return_value=Mock(decision=Mock(verdict=verdict)))
-    monkeypatch.setattr(campaign, "run", judged)
+    monkeypatch.setattr(campaign, "run_claim", judged)
     memory, levels = HuntTables(ledger, 0), []
     for number in (1, 2):
         trail, catch = (campaign.Trail(wrong), Catch((tried,), tried, True, False, {}, frozenset()))

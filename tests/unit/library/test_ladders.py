@@ -13,7 +13,7 @@ import recall_claims as rc
 from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.scheduler import run_claim
 from recall_claims.judge.region import Interval, Verdict, judge
 from recall_claims.judge.rules import Sample
 from recall_claims.judge.rules.critical import Ladder
@@ -181,7 +181,7 @@ def folded(cell: rc.Cell, block: rc.Block) -> np.ndarray:
 
 
 def test_a_rate_that_crosses_its_target_again_has_no_verdict(ledger: Ledger) -> None:
-    outcome = run(folded, SMOKE, ledger, SerialExecutor())
+    outcome = run_claim(folded, SMOKE, ledger, SerialExecutor())
     assert outcome.decision.on_region is Verdict.SUPPORTED, "no rung there is on the wrong side"
     assert outcome.decision.verdict is Verdict.INCONCLUSIVE
     reason = decided(outcome, "here").reason

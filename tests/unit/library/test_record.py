@@ -9,7 +9,7 @@ import pytest
 from recall_claims import Region, recording
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.scheduler import run_claim
 from recall_claims.judge.region import Component, Interval, Verdict
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.session import SESSION
@@ -40,7 +40,7 @@ def test_verdicts_of_exploratory_claims(
     ledger: Ledger, theory: float, word: str, exploratory_word: str
 ) -> None:
     claim = replace(mean_claim, predict=lambda cell: theory)
-    outcome = run(claim, SMOKE, ledger, SerialExecutor())
+    outcome = run_claim(claim, SMOKE, ledger, SerialExecutor())
     explored = replace(outcome, claim=replace(claim, relaxes=("one head", "recall")))
     told = recording.decided(outcome, "file"), recording.decided(explored, "file")
     assert recording.said(Verdict.INCONCLUSIVE, exploratory=True) == "INCONCLUSIVE"
@@ -50,8 +50,8 @@ def test_verdicts_of_exploratory_claims(
 
 
 def test_old_evidence_explores_and_is_skipped(ledger: Ledger) -> None:
-    outcome = replace(run(mean_claim, SMOKE, ledger, SerialExecutor()), explored=True)
-    session = Mock(record_without_run=Mock(return_value=None), run=Mock(return_value=outcome))
+    outcome = replace(run_claim(mean_claim, SMOKE, ledger, SerialExecutor()), explored=True)
+    session = Mock(record_without_run=Mock(return_value=None), outcome=Mock(return_value=outcome))
     asked = Mock(claim=mean_claim, config=Mock(stash={SESSION: session}), location=("file",))
     with pytest.raises(pytest.skip.Exception, match="EXPLORED: SUPPORTED if it were"):
         ClaimItem.runtest(asked)

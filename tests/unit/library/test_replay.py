@@ -19,7 +19,7 @@ from recall_claims.errors import SimulationError
 from recall_claims.evidence import executors, replay
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import elsewhere, simulate
 from recall_claims.judge.rules import Sample
 from tests.unit.library.made import CELLS, SMOKE, declared, mean, mean_claim
@@ -84,7 +84,7 @@ KIND = [""]
 def test_wrong_replicates_are_refused(kind: str, ledger: Ledger) -> None:
     KIND[0] = kind
     with pytest.raises(SimulationError, match=WRONG[kind][1]):
-        run(simulated, SMOKE, ledger, SerialExecutor())
+        run_claim(simulated, SMOKE, ledger, SerialExecutor())
 
 
 LARGER: dict[str, tuple[Callable[[Block], Any], str]] = {
@@ -109,7 +109,7 @@ def larger(cell: Cell, block: Block) -> Any:
 def test_wrong_replicates_of_a_cell_that_is_not_the_cheapest(kind: str, ledger: Ledger) -> None:
     KIND[0] = kind
     with pytest.raises(SimulationError, match=LARGER[kind][1]):
-        run(larger, SMOKE, ledger, SerialExecutor())
+        run_claim(larger, SMOKE, ledger, SerialExecutor())
 
 
 def test_a_bet_that_blocks_differ_is_fair() -> None:
@@ -134,7 +134,7 @@ with_chance = declared("T.chance", rule=MeanRatio(Region(0.9, 1.1), method=Deter
 def test_a_simulation_with_chance_is_not_deterministic(ledger: Ledger) -> None:
     one = replace(with_chance, module=__name__)
     with pytest.raises(SimulationError, match="for a simulation without chance"):
-        run(one, SMOKE, ledger, SerialExecutor())
+        run_claim(one, SMOKE, ledger, SerialExecutor())
 
 
 @declared("T.process")
@@ -173,9 +173,9 @@ def test_a_run_tries_what_other_processes_return(
     monkeypatch.setattr(executors, "in_other_processes", lambda _: elsewhere)
     if elsewhere:
         with pytest.raises(SimulationError, match="other figures than this process"):
-            run(mean_claim, SMOKE, ledger, OtherProcess())
+            run_claim(mean_claim, SMOKE, ledger, OtherProcess())
     else:
-        assert run(mean_claim, SMOKE, ledger, OtherProcess()).blocks
+        assert run_claim(mean_claim, SMOKE, ledger, OtherProcess()).blocks
 
 
 @declared("T.tie")
@@ -193,8 +193,8 @@ def deep(cell: Cell, block: Block) -> Any:
 
 
 def test_rounding_is_allowed_for(ledger: Ledger) -> None:
-    assert run(deep, SMOKE, ledger, SerialExecutor()).decision.components
-    assert run(tie, SMOKE, ledger, SerialExecutor()).decision.components
+    assert run_claim(deep, SMOKE, ledger, SerialExecutor()).decision.components
+    assert run_claim(tie, SMOKE, ledger, SerialExecutor()).decision.components
     rounding = replace(simulated, rule=Identity(1e-9))
     block = {"error": np.array([1e-10, 3e-10])}
     again = {"error": np.array([5e-10, 0.0])}
@@ -220,7 +220,7 @@ def test_it_costs_little(ledger: Ledger) -> None:
 def test_one_value_that_outweighs_all_others_decides_nothing(ledger: Ledger) -> None:
     values = np.random.default_rng(0).normal(2, 0.1, 1024)
     values[7] = 40.0
-    kept = run(mean_claim, SMOKE, ledger, SerialExecutor()).evidence[0]
+    kept = run_claim(mean_claim, SMOKE, ledger, SerialExecutor()).evidence[0]
     told = replay.heavy(mean_claim, [replace(kept, observations={"value": values})])
     assert "one of the 1024 values of 'value' at length=4 makes 99%" in told
     assert replay.heavy(mean_claim, [kept]) == ""

@@ -27,7 +27,7 @@ from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.fingerprints import fingerprint
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Prepared, Running, Settings
-from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.evidence.simulate import Task, TimeLimit, full_precision, simulate
 from recall_claims.judge.looks import remembering
@@ -90,12 +90,12 @@ class Recording(SerialExecutor):
 def task_of(one: rc.Claim, ledger: Ledger) -> Task:
     """What a worker is given for the first block of a claim."""
     recording = Recording()
-    run(one, SMOKE, ledger, recording)
+    run_claim(one, SMOKE, ledger, recording)
     return recording.tasks[0]
 
 
 def test_looks_double_until_decided(ledger: Ledger) -> None:
-    outcome = run(mean_claim, SMOKE, ledger, SerialExecutor())
+    outcome = run_claim(mean_claim, SMOKE, ledger, SerialExecutor())
     assert outcome.decision.verdict is Verdict.SUPPORTED
     assert 1 < outcome.looks < 5
     assert outcome.replicates == 2 * 16 * 2 ** (outcome.looks - 1)
@@ -105,7 +105,7 @@ def test_looks_double_until_decided(ledger: Ledger) -> None:
 def test_a_control_that_survives_forbids_support(ledger: Ledger) -> None:
     toothless = rc.Control("same", "not wrong at all", predict=lambda cell: 2.0)
     claim = replace(mean_claim, controls=(toothless,))
-    outcome = run(claim, SMOKE, ledger, SerialExecutor())
+    outcome = run_claim(claim, SMOKE, ledger, SerialExecutor())
     assert outcome.decision.on_region is Verdict.SUPPORTED
     assert outcome.decision.verdict is Verdict.INCONCLUSIVE
     assert max(sample.replicates for sample in outcome.evidence) == 16 * 2**4
@@ -122,7 +122,7 @@ def test_predictions_are_worked_out_once_and_nothing_else_changes(ledger: Ledger
 
     narrow = rc.Control("narrow", "another region", rule=rc.MeanRatio(rc.Region(0.5, 0.6)))
     one = replace(mean_claim, predict=counted, critical=counted, controls=(narrow,))
-    outcome = run(one, SMOKE, ledger, SerialExecutor())
+    outcome = run_claim(one, SMOKE, ledger, SerialExecutor())
     entry = recording.decided(outcome, "file")
     assert sorted(cell.id for cell in asked) == sorted(cell.id for cell in CELLS)
     assert [cell.controls for cell in entry.cells] == [{}, {}]
@@ -156,7 +156,7 @@ def test_an_executor_that_gives_up_is_said_to_be_broken(ledger: Ledger) -> None:
             return future
 
     with pytest.raises(BrokenExecutor, match="scheduler gone"):
-        run(mean_claim, SMOKE, ledger, GivingUp())
+        run_claim(mean_claim, SMOKE, ledger, GivingUp())
 
 
 def test_a_block_runs_and_is_judged_on_one_thread_whatever_executes_it(ledger: Ledger) -> None:
@@ -167,7 +167,7 @@ def test_a_block_runs_and_is_judged_on_one_thread_whatever_executes_it(ledger: L
     seen = simulate(task).observations
     assert (set(seen["torch"]), set(seen["value"])) == ({1.0}, {1.0})
     threadpoolctl.threadpool_limits(3)
-    assert run(threads, SMOKE, ledger, None).decision.headline.estimate == 1.0
+    assert run_claim(threads, SMOKE, ledger, None).decision.headline.estimate == 1.0
 
 
 @pytest.mark.parametrize("threads", [0, 2])
@@ -184,10 +184,10 @@ def test_a_block_that_would_end_too_late_does_not_begin(ledger: Ledger, threads:
 
     with executor:
         with pytest.raises(OutOfTime, match="1 blocks of look 1 of T"):
-            run(mean_claim, limited(600), ledger, executor)
+            run_claim(mean_claim, limited(600), ledger, executor)
         # The shorter one was begun, and is kept; the other is expected to take 1200 s.
         assert [spent.cell for spent in costs.known(mean_claim.id)] == [CELLS[0].id]
-        outcome = run(mean_claim, limited(1), ledger, executor)
+        outcome = run_claim(mean_claim, limited(1), ledger, executor)
     assert outcome.reused == 1
     assert outcome.decision.verdict is Verdict.SUPPORTED
 
@@ -212,16 +212,16 @@ def test_a_block_is_given_up(ledger: Ledger) -> None:
 
 
 def test_a_changed_theory_is_judged_on_fresh_evidence(ledger: Ledger) -> None:
-    first = run(mean_claim, SMOKE, ledger, SerialExecutor())
+    first = run_claim(mean_claim, SMOKE, ledger, SerialExecutor())
     changed = replace(mean_claim, predict=lambda cell: 2.6)
     with pytest.raises(SimulationError, match="run it first"):
-        run(changed, SMOKE, ledger, None)
-    outcome = run(changed, SMOKE, ledger, SerialExecutor())
+        run_claim(changed, SMOKE, ledger, None)
+    outcome = run_claim(changed, SMOKE, ledger, SerialExecutor())
     assert outcome.decision.verdict is Verdict.REFUTED
     assert set(outcome.recomputed) == {"registration changed"}
     for old, new in zip(first.evidence, outcome.evidence, strict=True):
         assert not set(old["value"]).intersection(new["value"])
-    again = run(mean_claim, SMOKE, ledger, None)  # taken back, it has its old evidence
+    again = run_claim(mean_claim, SMOKE, ledger, None)  # taken back, it has its old evidence
     assert (first.reused, again.reused) == (0, first.blocks)
     assert (again.decision, again.seconds) == (first.decision, first.seconds)
 
@@ -280,7 +280,7 @@ def test_blocks_multiply_in_full_precision(ledger: Ledger) -> None:
     torch.set_float32_matmul_precision("high")
     torch.backends.cudnn.allow_tf32 = True
     try:
-        run(mean_claim, SMOKE, ledger, SerialExecutor())
+        run_claim(mean_claim, SMOKE, ledger, SerialExecutor())
         assert torch.get_float32_matmul_precision() == "highest"
         assert not torch.backends.cuda.matmul.allow_tf32
         assert not torch.backends.cudnn.allow_tf32
@@ -345,7 +345,7 @@ def test_a_run_works_out_the_grid_of_its_tier_alone(ledger: Ledger) -> None:
     check(one, ["smoke"])
     assert one.why_not_run("smoke", "cpu") is None
     assert "only in smoke, full" in str(one.why_not_run("standard", "cpu"))
-    outcome = run(one, SMOKE, ledger, SerialExecutor())
+    outcome = run_claim(one, SMOKE, ledger, SerialExecutor())
     assert outcome.decision.verdict == "SUPPORTED"
     assert recording.decided(outcome, "file").tiers == ["smoke", "full"]
 

@@ -22,7 +22,7 @@ from recall_claims.evidence.cost import Costs, Spent, Total
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Prepared, Running, Settings
-from recall_claims.evidence.scheduler import Scheduler, run
+from recall_claims.evidence.scheduler import Scheduler, run_claim
 from recall_claims.evidence.simulate import simulate_each
 from recall_claims.judge.looks import Decision, decide
 from recall_claims.judge.methods import Array
@@ -96,7 +96,7 @@ def all_of(engine: Scheduler, settings: Settings = SMOKE) -> list[Outcome]:
     for one in CLAIMS:
         path = settings.costs.path(one.id, 16) if settings.costs else math.inf
         engine.expect(one.id, path, partial(begin, one, settings, engine))
-    return [engine.run(one.id, partial(begin, one, settings, engine), None) for one in CLAIMS]
+    return [engine.outcome(one.id, partial(begin, one, settings, engine), None) for one in CLAIMS]
 
 
 class Backwards(ThreadPoolExecutor):
@@ -124,7 +124,7 @@ def test_neither_order_nor_workers_change_a_figure(
     executor: Callable[[], Executor], ledger: Ledger, tmp_path: Path
 ) -> None:
     with Ledger(tmp_path / "alone.sqlite") as apart:
-        alone = [run(one, SMOKE, apart, SerialExecutor()) for one in CLAIMS]
+        alone = [run_claim(one, SMOKE, apart, SerialExecutor()) for one in CLAIMS]
     with executor() as workers:
         together = all_of(Scheduler(ledger, workers))
     for one, other in zip(alone, together, strict=True):
@@ -175,7 +175,7 @@ def test_short_blocks_travel_together(ledger: Ledger) -> None:
     known = {wide.id: Total(0.64, tuple(Spent(cell.id, 16) for cell in wide.cells["smoke"]))}
     settings = replace(SMOKE, costs=Costs(lambda: None, "cpu", lambda: known))
     with Recording(2) as executor:
-        run(wide, settings, ledger, executor)
+        run_claim(wide, settings, ledger, executor)
     sizes = [size for _, size in executor.given[:40]]
     assert 1 < max(sizes) < 40
 
@@ -185,17 +185,17 @@ def test_what_is_wrong_with_a_claim_is_told_at_its_turn(ledger: Ledger) -> None:
     with Recording(2) as executor:
         engine = Scheduler(ledger, executor)
         engine.expect("T.second", math.inf, wrong)
-        assert engine.run("T.first", partial(begin, first, SMOKE, engine), None).looks > 1
+        assert engine.outcome("T.first", partial(begin, first, SMOKE, engine), None).looks > 1
         with pytest.raises(ValueError, match="divides by zero"):
-            engine.run("T.second", wrong, None)
+            engine.outcome("T.second", wrong, None)
 
 
 def test_a_claim_that_has_failed_is_not_gone_on_with(ledger: Ledger) -> None:
     with Recording(2) as executor:
         engine = Scheduler(ledger, executor)
         with pytest.raises(SimulationError, match="no such length"):
-            engine.run(broken.id, partial(begin, broken, SMOKE, engine), None)
-        engine.run(second.id, partial(begin, second, SMOKE, engine), None)
+            engine.outcome(broken.id, partial(begin, broken, SMOKE, engine), None)
+        engine.outcome(second.id, partial(begin, second, SMOKE, engine), None)
     given = sum(name == broken.id for name, _ in executor.given)
     assert given <= len(broken.cells["smoke"]), "its first look"
 
@@ -240,7 +240,7 @@ def test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other(
     for one in CLAIMS:
         engine.expect(one.id, math.inf, partial(begin, one, SMOKE, engine))
     for one in CLAIMS:
-        work = partial(engine.run, one.id, partial(begin, one, SMOKE, engine), None)
+        work = partial(engine.outcome, one.id, partial(begin, one, SMOKE, engine), None)
         if one is third:
             with pytest.raises(BrokenExecutor, match="terminated abruptly"):
                 work()
@@ -258,7 +258,7 @@ def test_an_executor_that_cannot_be_had_is_told_to_every_claim(
     engine = Scheduler(tmp_path / "ledger.sqlite", "processes:4")
     for one in CLAIMS:
         with pytest.raises(ExecutorError, match="nobody answers"):
-            engine.run(one.id, partial(begin, one, SMOKE, engine), None)
+            engine.outcome(one.id, partial(begin, one, SMOKE, engine), None)
     engine.close()
     refuse.assert_called_once()
 
@@ -270,7 +270,7 @@ def test_closing_keeps_what_is_done_and_was_not_waited_for(
     monkeypatch.setattr(executors, "make", lambda _: executor)
     engine = Scheduler(tmp_path / "ledger.sqlite", "processes:2")
     engine.expect(second.id, math.inf, partial(begin, second, SMOKE, engine))
-    engine.run(first.id, partial(begin, first, SMOKE, engine), None)
+    engine.outcome(first.id, partial(begin, first, SMOKE, engine), None)
     engine.close()
     with Ledger(tmp_path / "ledger.sqlite") as kept:
         [[count]] = kept.ask("SELECT count(*) FROM blocks WHERE claim = ?", (second.id,))

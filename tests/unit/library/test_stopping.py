@@ -12,7 +12,7 @@ from recall_claims.evidence.cost import Costs, Spent, Total
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome
-from recall_claims.evidence.scheduler import run
+from recall_claims.evidence.scheduler import run_claim
 from recall_claims.judge.looks import Decision, decide
 from recall_claims.judge.methods import Array, Method
 from recall_claims.judge.region import Component, Interval, Verdict
@@ -46,7 +46,7 @@ def replicates(outcome: Outcome) -> dict[str, int]:
 
 
 def test_a_cell_that_is_decided_draws_no_more(ledger: Ledger) -> None:
-    outcome = run(rates, SMOKE, ledger, SerialExecutor())
+    outcome = run_claim(rates, SMOKE, ledger, SerialExecutor())
     assert outcome.decision.verdict is Verdict.SUPPORTED
     drawn = replicates(outcome)
     assert drawn["percent=50"] < drawn["percent=62"]
@@ -59,7 +59,7 @@ def test_a_cell_that_is_decided_draws_no_more(ledger: Ledger) -> None:
 
 
 def test_replicates_of_different_blocks_differ(ledger: Ledger) -> None:
-    outcome = run(normal, SMOKE, ledger, SerialExecutor())
+    outcome = run_claim(normal, SMOKE, ledger, SerialExecutor())
     assert outcome.blocks > len(outcome.evidence)
     values = np.concatenate([sample["value"] for sample in outcome.evidence])
     assert np.unique(values).size == values.size
@@ -67,7 +67,7 @@ def test_replicates_of_different_blocks_differ(ledger: Ledger) -> None:
 
 def test_blocks_may_be_smaller_than_the_first_look(ledger: Ledger) -> None:
     small = replace(rates, block={"smoke": 8})
-    outcome = run(small, SMOKE, ledger, SerialExecutor())
+    outcome = run_claim(small, SMOKE, ledger, SerialExecutor())
     sizes = {32 * n for n in rates.rule.looks_in_blocks(7)}
     assert sizes.issuperset(replicates(outcome).values())
     assert outcome.blocks == outcome.replicates / 8
@@ -95,7 +95,7 @@ def test_a_standing_control_draws_only_where_it_is_nearest_to_refutation(ledger:
 
     standing = replace(rates, controls=(rc.Control("half", "wrong in one cell", predict=wrong),))
     standing = replace(standing, rule=rc.ProportionDifference(rc.Region(-0.25, 0.25)))
-    outcome = run(standing, SMOKE, ledger, SerialExecutor())
+    outcome = run_claim(standing, SMOKE, ledger, SerialExecutor())
     assert outcome.decision.verdict is Verdict.SUPPORTED
     drawn = replicates(outcome)
     assert drawn["percent=62"] > drawn["percent=50"]
