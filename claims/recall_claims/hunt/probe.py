@@ -25,6 +25,8 @@ that was found by looking for the smallest that fails is one whose evidence was 
 DOUBT = 0.16
 """Level of the bounds that a search climbs by: an end a standard error away."""
 BLOCK, DOUBLINGS = 16, 10
+MORE_LOOKS = 2
+"""Looks of a confirmation beyond the claim's own: bets ask for more replicates than t bounds."""
 SECONDS = 3.0
 """Of processor time, after which a probe draws no more."""
 ERRORS = 4.9
@@ -46,7 +48,7 @@ def alone(claim: Claim, point: Cell) -> Claim:
         claim,
         cells={TIER: cells},
         replicates={TIER: most},
-        looks={TIER: looks + 1},
+        looks={TIER: looks + MORE_LOOKS},
         controls=(),
     )
 
@@ -59,9 +61,10 @@ class Probe:
         point: its parameters.
         key: names the claim at this point as it is declared and predicted now.
         discrepancy: by how much bounds at the level DOUBT are outside the region, in units of the
-            region; negative where they are not. Means of bounded observables are bounded by t
-            here: tests by betting would ask for ten times as much before they say anything.
-        verdict: REFUTED where the point is taken for a violation.
+            region; negative where they are not.
+        verdict: REFUTED where the point is taken for a violation. Means of bounded observables are
+            bounded by t here, as bets would ask for ten times as much before they say anything;
+            the confirmation bets.
         seconds: of processor time that it took.
     """
 
@@ -85,13 +88,14 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
         SimulationError: as of `simulate`.
     """
     one = alone(claim, point)
+    quick = _quick(one.rule)
     cells, key = one.cells[TIER], registration(one, TIER)
     begin = time.process_time()
 
     def decided(evidence: tuple[Sample, ...], _: _Seen | None) -> _Seen:
-        parts = one.rule.components(evidence, one.predict, LEVEL)
+        parts = quick.components(evidence, one.predict, LEVEL)
         verdict, outside = judge(parts), max(_outside(part) for part in parts)
-        discrepancy = _quick(one.rule).discrepancy(evidence, one.predict, DOUBT)
+        discrepancy = quick.discrepancy(evidence, one.predict, DOUBT)
         if discrepancy == -math.inf:  # values that do not vary
             discrepancy = outside
         error = max(outside - discrepancy, 0.0)

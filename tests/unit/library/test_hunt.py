@@ -116,7 +116,7 @@ def test_a_violation_is_found_shrunk_confirmed_on_fresh_draws_and_kept(path: Pat
     lengths = SIZES["length"].steps
     assert point["length"] == next(step for step in lengths if isinstance(step, int) and step > 16)
     assert trail.confirmation.outcome is not None
-    looks = 6
+    looks = 7
     assert trail.confirmation.outcome.alpha == pytest.approx(alpha_of(1) / looks)
     [part] = trail.confirmation.outcome.decision.components
     assert part.estimate == pytest.approx(1.5, abs=0.1)
