@@ -1,6 +1,8 @@
-"""What the claims of several rooms share: tables of cells, and theorems without an assumption."""
+"""What the claims of several rooms share: tables of cells, and families of claims."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import recall_claims as rc
@@ -22,6 +24,13 @@ def rungs(
     return rc.ladder(settings, scanned, predicted, factors)
 
 
+def tiers(
+    make: Callable[..., tuple[rc.Cell, ...]], **given: Iterable[Any]
+) -> dict[Any, Callable[[], tuple[rc.Cell, ...]]]:
+    """Each tier's cells, made of what is given for it when they are first asked for."""
+    return {tier: partial(make, *values) for tier, values in given.items()}
+
+
 def relaxing(theorem: str, **common: Any) -> Callable[..., Callable[[Observe], rc.Claim]]:
     """Declares claims on a theorem, told in a word or two, that have these fields in common.
 
@@ -33,3 +42,21 @@ def relaxing(theorem: str, **common: Any) -> Callable[..., Callable[[Observe], r
         return rc.claim(id, title, relaxes=(assumption, theorem), **{**common, **own})
 
     return relaxed
+
+
+def measuring(
+    observe: Observe, declare: Callable[..., Callable[[Observe], rc.Claim]] = rc.claim
+) -> Callable[..., rc.Claim]:
+    """Declares claims that simulate the same, and differ in what they say of it.
+
+    What it returns takes a claim's id, its title, what ``relaxing`` asks for if that declares it,
+    the theorem in words, and the fields of its own. ``declare`` knows those that they have in
+    common; ``observe`` stands in the file of the claims, where workers look for them.
+    """
+
+    def claimed(id: str, title: str, *told: str, **own: Any) -> rc.Claim:
+        *assumption, statement = told
+        claim = declare(id, title, *assumption, **own)(observe)
+        return replace(claim, statement=" ".join(statement.split()))
+
+    return claimed

@@ -10,7 +10,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention.common import LOCALISATION
-from claims.common import relaxing, table
+from claims.common import measuring, relaxing, table
 from simulation.attention import relaxed, sampling, two_layers
 from theory.attention import critical, localisation, signal
 from theory.attention.problem import Problem
@@ -18,7 +18,6 @@ from theory.attention.problem import Problem
 SOURCE = rc.Source("A", "A5")
 LENGTH = 16
 GRID = rc.grid(vocab_size=64, length=LENGTH, dim=16, samples=(50, 97, 195))
-LONG = rc.grid(vocab_size=64, length=64, dim=16, samples=(730, 1460, 2920))
 FEW = table(
     "vocab_size length dim samples",
     *((64, 16, 16, n) for n in (10, 40)),
@@ -56,8 +55,8 @@ def beyond(
         more = {name: cell[name] for name in ("sharpness",) if name in cell}
         return trained(block.draw(sampling.draw, cell.without(*more)), block.rngs, **more)
 
-    localised.__doc__ = statement
-    return exploratory(f"A.beyond-{name}", title, assumption, **own)(localised)
+    declare = measuring(localised, exploratory)
+    return declare(f"A.beyond-{name}", title, assumption, statement, **own)
 
 
 def sharpened(multiple: float) -> dict[str, tuple[rc.Cell, ...]]:
@@ -196,7 +195,7 @@ long_sequences = beyond(
     "The localisation probability holds for L = V, outside L = V^c with c < 1.",
     relaxed.localised,
     source=rc.Source("A", "A5", "A8"),
-    cells={"standard": LONG},
+    cells={"standard": rc.grid(vocab_size=64, length=64, dim=16, samples=(730, 1460, 2920))},
     replicates=32,
     looks=8,
 )

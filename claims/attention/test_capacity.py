@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from torch import Tensor
-
 import recall_claims as rc
+from claims.common import measuring
 from simulation.attention import end_to_end, sampling
 from theory.attention import capacity
 
@@ -21,17 +20,17 @@ NEEDED = rc.on(capacity.critical_samples)
 VOCAB = rc.on(capacity.max_vocab)
 LENGTH = rc.on(capacity.max_length)
 DIM = rc.on(capacity.min_dim)
-capacity_claim = partial(rc.claim, source=SOURCE, why=WHY, replicates=128, looks=4)
 
+capacity_claim = measuring(
+    lambda cell, block: end_to_end.run(block.draw(sampling.draw, cell)).accuracy,
+    partial(rc.claim, source=SOURCE, why=WHY, replicates=128, looks=4),
+)
 
-def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Accuracy on fresh sequences after the three steps."""
-    return end_to_end.run(block.draw(sampling.draw, cell)).accuracy
-
-
-@capacity_claim(
+samples_needed = capacity_claim(
     "A.capacity-samples",
     "How many samples are needed, and which condition decides",
+    """Half of the fresh sequences get their label once the samples suffice for localisation, for
+    recall through the interference of the stored facts, and to have shown half of the tokens.""",
     predict=NEEDED,
     regime="""One ladder where coverage rules (many dimensions, short sequences) and one where
         localisation does (long sequences); d <= V. Where recall rules, the accuracy hardly changes
@@ -45,7 +44,6 @@ def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
             WIDE,
         )
     },
-    replicates=128,
     looks=5,
     rule=rc.CriticalLocation(REGION),
     controls=(
@@ -57,15 +55,12 @@ def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="samples", group=("length", "dim"), y_label=ACCURACY),
 )
-def samples_needed(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Half of the fresh sequences get their label once the samples suffice for localisation, for
-    recall through the interference of the stored facts, and to have shown half of the tokens."""
-    return accuracy(cell, block)
 
-
-@capacity_claim(
+vocabulary_held = capacity_claim(
     "A.capacity-vocabulary",
     "The largest vocabulary that N samples and d dimensions hold",
+    """With N samples of length L in d dimensions, half of the fresh sequences get their label up to
+    the vocabulary at which the capacity formula asks for exactly N samples.""",
     predict=VOCAB,
     regime="Short sequences and N > V: the vocabulary is limited by recall, d^2 ~ 2 V log V.",
     cells=lambda: rc.ladder(rc.grid(samples=1024, length=8, dim=64), "vocab_size", VOCAB, EDGES),
@@ -76,15 +71,12 @@ def samples_needed(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="vocab_size", group=("dim",), y_label=ACCURACY),
 )
-def vocabulary_held(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With N samples of length L in d dimensions, half of the fresh sequences get their label up to
-    the vocabulary at which the capacity formula asks for exactly N samples."""
-    return accuracy(cell, block)
 
-
-@capacity_claim(
+length_borne = capacity_claim(
     "A.capacity-length",
     "The longest sequences that N samples and d dimensions bear",
+    """With N samples and V tokens in d dimensions, half of the fresh sequences get their label up
+    to the length at which the capacity formula asks for exactly N samples.""",
     predict=LENGTH,
     regime="Long sequences, with room in recall: the length is limited by localisation, in the "
     "mean-bias regime.",
@@ -97,15 +89,12 @@ def vocabulary_held(cell: rc.Cell, block: rc.Block) -> Tensor:
     controls=(rc.times(1.45, description="45% longer"), rc.times(0.7, description="30% shorter")),
     plot=rc.Plot(x="length", group=("dim",), y_label=ACCURACY),
 )
-def length_borne(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With N samples and V tokens in d dimensions, half of the fresh sequences get their label up
-    to the length at which the capacity formula asks for exactly N samples."""
-    return accuracy(cell, block)
 
-
-@capacity_claim(
+dimension_needed = capacity_claim(
     "A.capacity-dimension",
     "The least dimension that holds V tokens with N samples",
+    """With N samples of V tokens, half of the fresh sequences get their label from the dimension on
+    at which the capacity formula asks for exactly N samples: far fewer dimensions than tokens.""",
     predict=DIM,
     regime="Short sequences and N > V: the dimension is limited by recall.",
     cells=lambda: rc.ladder(rc.grid(samples=1024, vocab_size=256, length=8), "dim", DIM, EDGES),
@@ -116,7 +105,3 @@ def length_borne(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="dim", group=("vocab_size",), y_label=ACCURACY),
 )
-def dimension_needed(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With N samples of V tokens, half of the fresh sequences get their label from the dimension on
-    at which the capacity formula asks for exactly N samples: far fewer dimensions than tokens."""
-    return accuracy(cell, block)

@@ -1,20 +1,17 @@
 """Critical number of samples: where localisation sets in, and how V, L and d enter."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-
-from torch import Tensor
+from functools import cache, partial
 
 import recall_claims as rc
 from claims.attention.common import LOCALISATION, localised_either_way
-from claims.common import table
-from recall_claims.declare.claim import Observe
+from claims.common import measuring, table
+from recall_claims.declare.claim import Tier
 from theory.attention import critical, rival_additive_law
 from theory.attention.problem import Problem
 
-PLOT = replace(LOCALISATION, collapse=True)
 SIZES = "vocab_size length dim"
 
 FULL = rc.on(Problem, critical.critical_samples_full)
@@ -42,9 +39,7 @@ def one_regime(name: str, points: Sequence[rc.Cell], description: str) -> rc.Con
         found = [closed_form(point) / regime_law(name, point) for point in points]
         return float(math.prod(found) ** (1 / len(found)))
 
-    return rc.Control(
-        f"{name}-alone", description, lambda cell: constant() * regime_law(name, cell)
-    )
+    return rc.Control(f"{name}-alone", description, lambda c: constant() * regime_law(name, c))
 
 
 def off(points: Sequence[rc.Cell], size: str, power: float) -> rc.Control:
@@ -58,10 +53,23 @@ def off(points: Sequence[rc.Cell], size: str, power: float) -> rc.Control:
     )
 
 
-def rungs(points: Sequence[rc.Cell], *factors: float) -> tuple[rc.Cell, ...]:
-    """Rungs at these multiples of the closed form."""
-    return rc.ladder(points, "samples", closed_form, factors)
+def across(points: Sequence[rc.Cell]) -> Mapping[Tier, Callable[[], Sequence[rc.Cell]]]:
+    """Rungs across the closed form, in the standard tier."""
+    factors = (0.5, 0.84, 1.18, 2.0)
+    return {"standard": lambda: rc.ladder(points, "samples", closed_form, factors)}
 
+
+localised = measuring(
+    lambda cell, block: localised_either_way(cell, block),
+    partial(
+        rc.claim,
+        source=rc.Source("A", "A3", "A9", "A11"),
+        replicates=64,
+        looks=8,
+        dtype="float32",
+        plot=replace(LOCALISATION, collapse=True),
+    ),
+)
 
 MIXED = table(SIZES, (512, 32, 24))
 
@@ -72,10 +80,11 @@ def _about(cell: rc.Cell) -> float:
     return float(3 * V * L / d**1.5 * math.sqrt(1 + L / d + L**2 / V))
 
 
-@rc.claim(
+critical_samples = localised(
     "A.critical-samples",
     "Where localisation sets in: the critical number of samples",
-    source=rc.Source("A", "A3", "A9", "A11"),
+    """Half of the fresh sequences are localised at the number of samples at which the predicted
+    localisation probability is one half.""",
     predict=FULL,
     latex=r"P(V, L, N_c, d) = \frac12",
     regime=critical.REGIME.searched(
@@ -87,63 +96,35 @@ def _about(cell: rc.Cell) -> float:
     cells=lambda: rc.ladder(
         MIXED, "samples", lambda cell: FULL(cell.replace(samples=1)), (0.5, 0.88, 1.13, 2.0)
     ),
-    replicates=64,
-    looks=8,
     rule=rc.CriticalLocation(rc.Region(0.88, 1.13)),
     why="""The stated error of the probability, 0.02, over its slope in log N, 0.4, is 5%; as
         much again, and half, is left for the replicates to resolve.""",
     controls=(rc.times(1.35), rc.times(0.75), SUM),
-    dtype="float32",
-    plot=PLOT,
 )
-def critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Half of the fresh sequences are localised at the number of samples at which the predicted
-    localisation probability is one half."""
-    return localised_either_way(cell, block)
-
 
 SHORT = table(SIZES, (256, 12, 16), (2048, 12, 16), (2048, 16, 48), (2048, 32, 48))
 MEDIUM = table(SIZES, (256, 16, 12), (2048, 16, 12), (512, 32, 12), (1024, 32, 24))
 LONG = table(SIZES, (512, 32, 16), (512, 32, 64), (512, 96, 64), (2048, 64, 64))
-REGION = rc.Region(0.84, 1.18)
-RUNGS = (0.5, 0.84, 1.18, 2.0)
 
+in_regime = partial(
+    localised,
+    predict=CLOSED_FORM,
+    looks={"standard": 8, "full": 9},
+    rule=rc.CriticalLocation(rc.Region(0.84, 1.18)),
+    why="""The closed form's stated error is 6%, and that of the full theory, 0.02 in the
+        probability, is 5% in N, for its slope in log N is 0.4; 5% is left for the
+        replicates to resolve.""",
+)
+"""A claim that the closed form holds at some points of one regime."""
 
-def in_regime(
-    id: str,
-    title: str,
-    points: Sequence[rc.Cell],
-    controls: Sequence[rc.Control],
-    *,
-    latex: str,
-    regime: str,
-) -> Callable[[Observe], rc.Claim]:
-    """A claim that the closed form holds at some points of one regime."""
-    return rc.claim(
-        id,
-        title,
-        source=rc.Source("A", "A3", "A9", "A11"),
-        predict=CLOSED_FORM,
-        latex=latex,
-        regime=regime,
-        cells=lambda: {"standard": rungs(points, *RUNGS)},
-        replicates=64,
-        looks={"standard": 8, "full": 9},
-        rule=rc.CriticalLocation(REGION),
-        why="""The closed form's stated error is 6%, and that of the full theory, 0.02 in the
-            probability, is 5% in N, for its slope in log N is 0.4; 5% is left for the
-            replicates to resolve.""",
-        controls=controls,
-        dtype="float32",
-        plot=PLOT,
-    )
-
-
-@in_regime(
+short_sequences = in_regime(
     "A.critical-samples-short-sequences",
     "Short sequences: on the way to N d^(3/2) ~ V L",
-    SHORT,
-    (
+    """For short sequences the critical number of samples is kappa times the root of a sum of three
+    squares, of which gradient noise, V L / d^(3/2), is the largest; V's exponent is that of the
+    closed form to within 0.17, the ratio of the region's edges over a factor 8.""",
+    cells=across(SHORT),
+    controls=(
         rc.times(1.45),
         off(SHORT, "vocab_size", -0.3),
         off(SHORT, "length", 0.6),
@@ -152,21 +133,17 @@ def in_regime(
         SUM,
     ),
     latex=r"N_c \simeq \kappa\sqrt{N_A^2+N_B^2+N_C^2},\quad N_C = \frac{V L}{d^{3/2}}",
-    regime="""L < d and L^2 < V: gradient noise (C) is the largest term. V varies by a factor 8,
-        d by 3 and L by 2.7.""",
+    regime="L < d and L^2 < V: gradient noise (C) is the largest term.",
 )
-def short_sequences(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """For short sequences the critical number of samples is kappa times the root of a sum of three
-    squares, of which gradient noise, V L / d^(3/2), is the largest; V's exponent is that of the
-    closed form to within 0.17, the ratio of the region's edges over a factor 8."""
-    return localised_either_way(cell, block)
 
-
-@in_regime(
+medium_sequences = in_regime(
     "A.critical-samples-medium-sequences",
     "Longer sequences, few dimensions: on the way to N d^2 ~ V L^(3/2)",
-    MEDIUM,
-    (
+    """For sequences longer than the dimension the critical number of samples is kappa times the
+    root of a sum of three squares, of which the context stored in the value matrix, V L^(3/2) /
+    d^2, is the largest; V's exponent is that of the closed form to within 0.17.""",
+    cells=across(MEDIUM),
+    controls=(
         rc.times(1.45),
         off(MEDIUM, "vocab_size", -0.4),
         off(MEDIUM, "dim", -1),
@@ -174,21 +151,17 @@ def short_sequences(cell: rc.Cell, block: rc.Block) -> Tensor:
         SUM,
     ),
     latex=r"N_c \simeq \kappa\sqrt{N_A^2+N_B^2+N_C^2},\quad N_B = \frac{V L^{3/2}}{d^2}",
-    regime="""d < L < V/d: stored context (B) is the largest term. V varies by a factor 8, L and d
-        by 2.""",
+    regime="d < L < V/d: stored context (B) is the largest term.",
 )
-def medium_sequences(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """For sequences longer than the dimension the critical number of samples is kappa times the
-    root of a sum of three squares, of which the context stored in the value matrix,
-    V L^(3/2) / d^2, is the largest; V's exponent is that of the closed form to within 0.17."""
-    return localised_either_way(cell, block)
 
-
-@in_regime(
+long_sequences = in_regime(
     "A.critical-samples-long-sequences",
     "Long sequences: on the way to N d^(3/2) ~ V^(1/2) L^2",
-    LONG,
-    (
+    """For long sequences the critical number of samples is kappa times the root of a sum of three
+    squares, of which the nonzero mean of the token embeddings, V^(1/2) L^2 / d^(3/2), is the
+    largest; d's exponent is that of the closed form to within 0.25.""",
+    cells=across(LONG),
+    controls=(
         rc.times(1.45),
         off(LONG, "vocab_size", 0.5),
         off(LONG, "length", -0.75),
@@ -198,39 +171,28 @@ def medium_sequences(cell: rc.Cell, block: rc.Block) -> Tensor:
         SUM,
     ),
     latex=r"N_c \simeq \kappa\sqrt{N_A^2+N_B^2+N_C^2},\quad N_A = \frac{V^{1/2} L^2}{d^{3/2}}",
-    regime="""L >= max(sqrt V, V/d): mean bias (A) is the largest term, or ties with stored context.
-        V and d vary by a factor 4, L by 3.""",
+    regime="L >= max(sqrt V, V/d): mean bias (A) is the largest term, or ties with stored context.",
 )
-def long_sequences(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """For long sequences the critical number of samples is kappa times the root of a sum of three
-    squares, of which the nonzero mean of the token embeddings, V^(1/2) L^2 / d^(3/2), is the
-    largest; d's exponent is that of the closed form to within 0.25."""
-    return localised_either_way(cell, block)
-
 
 PRESS = table(SIZES, (512, 16, 16), (512, 16, 32), (512, 32, 32), (1024, 16, 16))
 
-
-@rc.claim(
+press_version = localised(
     "A.press-samples-dim-length",
     "The press version: N grows as d L",
+    """The number of samples that localisation needs is proportional to dimension times length,
+    whatever the vocabulary.""",
     source=rc.Source(
         "A", "A3", provenance="reported", reference="a newspaper-style summary of the paper"
     ),
     latex=r"N_c \propto d\,L",
     regime="Ordinary sizes of the model, V >= 16 d.",
-    cells=lambda: rungs(PRESS, 0.7, 1.4),
+    cells=lambda: rc.ladder(PRESS, "samples", closed_form, (0.7, 1.4)),
     replicates=48,
     looks=6,
     rule=rc.CriticalExponents({"vocab_size": 0.0, "length": 1.0, "dim": 1.0}, half_width=0.25),
     why="A quarter allows for corrections of any logarithm.",
-    dtype="float32",
     plot=LOCALISATION,
     refuted="""A larger dimension helps: it makes the embeddings more nearly orthogonal, and
         the critical number of samples falls with d, roughly as d^(-3/2), instead of growing with
         it. It also grows with the vocabulary, which the press version leaves out.""",
 )
-def press_version(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The number of samples that localisation needs is proportional to dimension times length,
-    whatever the vocabulary."""
-    return localised_either_way(cell, block)

@@ -2,10 +2,8 @@
 
 from functools import partial
 
-from torch import Tensor
-
 import recall_claims as rc
-from claims.common import table
+from claims.common import measuring, table
 from simulation.attention import end_to_end as measured
 from simulation.attention import sampling
 from theory.attention import end_to_end, localisation, recall
@@ -27,12 +25,12 @@ CONTROLS = (
     rc.Control("weakest-link", "the smaller of the two", lambda c: min(FOUND(c), RECALLED(c))),
     rc.Control("additive", "the failures add up", lambda c: max(0.0, FOUND(c) + RECALLED(c) - 1)),
 )
-accuracy_claim = partial(
+common = partial(
     rc.claim,
     source=rc.Source("A", "A1", "A2", "A7", "A9"),
     regime=end_to_end.DENSER.searched(
-        """V = 256 >= 2 d, L << V. N = V to 4 V crosses the transition of localisation, d = 48 to
-        128 that of recall, so that neither factor alone decides.""",
+        "On the grid N crosses the transition of localisation, d that of recall: neither factor "
+        "alone decides.",
         size=lambda cell: cell["samples"] * cell["length"] + cell["vocab_size"] ** 2,
         largest=3e5,
     ),
@@ -41,26 +39,27 @@ accuracy_claim = partial(
     controls=CONTROLS,
     plot=rc.Plot("parity"),
 )
+accuracy_claim = measuring(
+    lambda cell, block: measured.run(block.draw(sampling.draw, cell)).accuracy, common
+)
 
-
-@accuracy_claim(
+accuracy = accuracy_claim(
     "A.accuracy",
     "Accuracy on fresh sequences after the three steps",
+    """A fresh sequence gets its label if its informative token is found and recalled. Training
+    misses the same tokens as fresh sequences do, and stores others in their place, which couples
+    the two factors.""",
     predict=rc.on(Problem, end_to_end.end_to_end_accuracy),
     cells={"smoke": SMOKE, "standard": STANDARD, "full": STANDARD + LARGE},
     rule=rc.ProportionDifference(rc.Region(-0.06, 0.06)),
     why="The stated errors of localisation, 0.04, and of recall, 0.015, add up at worst.",
 )
-def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A fresh sequence gets its label if its informative token is found and recalled. Training
-    misses the same tokens as fresh sequences do, and stores others in their place, which couples
-    the two factors."""
-    return measured.run(block.draw(sampling.draw, cell)).accuracy
 
-
-@accuracy_claim(
+accuracy_product = accuracy_claim(
     "A.accuracy-product",
     "Accuracy is localisation times recall",
+    """The accuracy on fresh sequences is the probability that attention finds the informative token
+    times the recall of a memory whose training found every token.""",
     predict=rc.on(Problem, end_to_end.product),
     cells={
         "standard": SMOKE + table(SIZES, (256, 32, 48, 256), (256, 64, 96, 384)),
@@ -70,7 +69,3 @@ def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     why="""As for the accuracy itself, and 0.03 for the coupling of the two factors
         through the tokens that training misses.""",
 )
-def accuracy_product(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The accuracy on fresh sequences is the probability that attention finds the informative
-    token times the recall of a memory whose training found every token."""
-    return measured.run(block.draw(sampling.draw, cell)).accuracy

@@ -4,10 +4,9 @@ import math
 from dataclasses import replace
 from functools import partial
 
-from torch import Tensor
-
 import recall_claims as rc
 from claims.attention.common import LOCALISATION, localised, localised_either_way
+from claims.common import measuring
 from theory.attention import critical, localisation
 from theory.attention.problem import Problem
 
@@ -47,13 +46,15 @@ def one_distractor(problem: Problem) -> float:
     return float(beaten @ weights)
 
 
-@localisation_claim(
+probability = measuring(lambda cell, block: localised_either_way(cell, block), localisation_claim)(
     "A.localisation",
     "The probability of finding the informative token, across the transition",
+    """After three gradient steps, hard attention finds the informative token of a fresh sequence
+    with a probability set by the ratio of the trigger's score to the spread of the token scores:
+    the informative token has to beat the best of its distinct distractors.""",
     regime=rc.Regime(
-        """V >= 8 d and d >= 12, as the formula states its error. On the grid sizes at which
-        gradient noise, stored context and mean bias (C, B, A) rule in turn; the numbers of samples
-        cross the transition from P near 0.2 to P near 0.85.""",
+        "V >= 8 d and d >= 12, as the formula states its error. On the grid gradient noise, "
+        "stored context and mean bias (C, B, A) rule in turn, from P near 0.2 to P near 0.85.",
         {
             "vocab_size": rc.log_integers(256, 2048),
             "length": rc.log_integers(8, 128),
@@ -74,16 +75,13 @@ def one_distractor(problem: Problem) -> float:
     plot=replace(LOCALISATION, collapse=True),
     critical=rc.on(Problem, critical.critical_samples_full),
 )
-def probability(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """After three gradient steps, hard attention finds the informative token of a fresh sequence
-    with a probability set by the ratio of the trigger's score to the spread of the token scores:
-    the informative token has to beat the best of its distinct distractors."""
-    return localised_either_way(cell, block)
 
-
-@localisation_claim(
+probability_in_values = measuring(lambda cell, block: localised(cell, block), localisation_claim)(
     "A.localisation-trigger-in-values",
     "A trigger in the values helps: training memorises its direction",
+    """With the trigger added to the values as well, the first step stores the trigger's direction
+    with every sample, and the trigger's score exceeds its population value by (V/N)(1 + L/d):
+    localisation needs fewer samples.""",
     latex=r"\frac{E\theta_{trig}}{s_0} \simeq 1 + \tau\frac VN\left(1+\frac Ld\right)",
     regime=localisation.SPARSE.searched(
         "on the grid lengths at which the memorised trigger direction is not yet enough by itself",
@@ -96,8 +94,3 @@ def probability(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=LOCALISATION,
 )
-def probability_in_values(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With the trigger added to the values as well, the first step stores the trigger's direction
-    with every sample, and the trigger's score exceeds its population value by (V/N)(1 + L/d):
-    localisation needs fewer samples."""
-    return localised(cell, block)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention.common import VARIANCES, corners, in_score_units
-from claims.common import table
+from claims.common import measuring, table
 from simulation.attention import noise_decomposition, sampling, three_steps
 from theory.attention import noise, noise_terms
 from theory.attention.problem import Problem
@@ -42,7 +42,6 @@ MIXED = rc.cells(
         SIZES, (128, 32, 64, 256), (256, 32, 32, 256), (256, 64, 16, 256), (128, 32, 16, 1024)
     )
 )
-FEW_SAMPLES = rc.grid(vocab_size=128, length=(16, 32), samples=(64, 256), dim=(16, 64))
 
 
 def term(cell: rc.Cell) -> float:
@@ -74,7 +73,7 @@ def leading(problem: Problem) -> float:
     latex=SUM,
     regime=noise.MANY_TOKENS.searched(
         "each term isolated by the exact split, so that no term needs to dominate; V >= 2 d; "
-        "Cov(D,H) for V <= d^2/8 and N >= V. On the grid V/d^2 <= 1/16, and N is from 2 V to 8 V",
+        "Cov(D,H) for V <= d^2/8 and N >= V",
         holds=lambda cell: (
             cell["vocab_size"] >= 2 * cell["dim"]
             and (
@@ -141,12 +140,11 @@ def total_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     latex=r"v_q=\frac{(L-1)t_2^2(1+N/V)}{N^2}+\frac{(L-1)t_2V}{N^3}+\frac{2V(1+V/d^2)}{N^2}"
     r"+\frac{4V}{d^2N}+\frac{L^2rW}{NV^2}",
     regime=noise.MANY_TOKENS.searched(
-        "V >= 2 d; the coefficient of the trigger embedding, less its value at infinite N; trigger "
-        "not in the values. On the grid N is from V/2 to 2 V",
+        "V >= 2 d; the coefficient of the trigger embedding, less its value at infinite N",
         holds=lambda cell: cell["vocab_size"] >= 2 * cell["dim"],
         trigger_in_values=(False,),
     ),
-    cells={"standard": FEW_SAMPLES},
+    cells={"standard": rc.grid(vocab_size=128, length=(16, 32), samples=(64, 256), dim=(16, 64))},
     replicates=512,
     looks=4,
     rule=rc.MeanRatio(rc.Region(0.88, 1.12), by=()),
@@ -183,10 +181,10 @@ def scaling_claim(
         batch = block.draw(sampling.draw, cell)
         return noise_decomposition.variances(batch, (symbol,))[symbol]
 
-    variance.__doc__ = statement
-    return variance_claim(
+    return measuring(variance, variance_claim)(
         f"A.noise-{symbol}-scaling",
         f"Noise term {symbol}, {term.title}: its exponents in V, N, L and d",
+        statement,
         predict=in_score_units(lambda problem: noise.TERMS[symbol].scaling(problem)),
         latex=rf"\mathrm{{{symbol}}}=s_0^2\,{term.latex}\;\to\; s_0^2\,{law}",
         regime=noise.MANY_TOKENS.searched(
@@ -204,7 +202,7 @@ def scaling_claim(
         why="5% error of the finite-size factors at one end of a fourfold range is 0.04; "
         "the rest is statistical",
         controls=tuple(rc.power(**{size: 0.25}) for size in LETTERS),
-    )(variance)
+    )
 
 
 trigger_direction = scaling_claim(
@@ -230,9 +228,7 @@ label_counts = scaling_claim(
     "D", "The clean memory is read with label counts that differ from N/V.", first_look=512
 )
 mean_value = scaling_claim(
-    "E",
-    "Random covariances read the mean value, which is stored with every label.",
-    first_look=512,
+    "E", "Random covariances read the mean value, which is stored with every label.", first_look=512
 )
 own_memory = scaling_claim(
     "H", "A token is scored by its own memory as often as it was informative.", dim=(32, 128)
@@ -244,7 +240,6 @@ population_floor = scaling_claim(
     "F",
     "The clean memory interferes with itself: a floor of relative variance 1/d^3 at infinite N.",
 )
-
 
 ON_SPHERE = (
     *((64, 32, 8, 1024), (128, 8, 4, 4096), (128, 32, 16, 1024)),

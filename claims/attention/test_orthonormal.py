@@ -9,6 +9,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention.common import RecallProblem, in_score_units, localised
+from claims.common import measuring
 from simulation.attention import localisation as measured_localisation
 from simulation.attention import recall as measured
 from simulation.attention import sampling, three_steps
@@ -23,9 +24,7 @@ orthonormal_claim = partial(
 
 points = partial(rc.grid, embeddings="orthonormal")
 LOCALISATION = points(vocab_size=128, length=(16, 32), samples=(11, 33), dim=130)
-LARGE = points(vocab_size=256, length=32, samples=(16, 32, 48), dim=258)
 VARIANCE = points(vocab_size=256, length=32, samples=96, dim=258, trigger_in_values=(False, True))
-DIMENSIONS = points(vocab_size=32, length=8, samples=(6, 9, 13), dim=(136, 272))
 SEEN = points(vocab_size=64, samples=(32, 128), dim=(66, 192))
 # 60 and 300 are no powers of two: rounding must not decide where a token is tied with another.
 COVERED = (
@@ -72,13 +71,15 @@ def variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     return three_steps.token_scores(block.draw(sampling.draw, cell)).theta.var(1)
 
 
-@orthonormal_claim(
+probability = measuring(lambda cell, block: localised(cell, block), orthonormal_claim)(
     "A.orthonormal-localisation",
     "Orthonormal embeddings: localisation follows the Poisson law of collisions",
+    """With orthonormal embeddings the signal is the number of pairs of samples that share a label,
+    and the noise is the few tokens that repeat: both Poisson, so localisation sets in at about
+    sqrt(V) samples, not where a Gaussian law says.""",
     predict=rc.on(Problem, orthonormal.localisation),
     regime=orthonormal.LOCALISED.searched(
-        """N >= 11; on the grid d = V + 2, and N crosses sqrt(V), where two samples first share a
-        label: the transition without the trigger in the values""",
+        "N >= 11; on the grid N crosses sqrt(V), where two samples first share a label",
         holds=lambda cell: cell["samples"] >= 11,
         size=lambda cell: cell["samples"] ** 2 * cell["length"] + cell["vocab_size"] * cell["dim"],
         largest=1.5e5,
@@ -86,7 +87,7 @@ def variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     cells={
         "smoke": points(vocab_size=128, length=32, samples=(22, 33), dim=130),
         "standard": LOCALISATION,
-        "full": LOCALISATION + LARGE,
+        "full": LOCALISATION + points(vocab_size=256, length=32, samples=(16, 32, 48), dim=258),
     },
     looks=9,
     rule=rc.ProportionDifference(rc.Region(-0.06, 0.06)),
@@ -103,11 +104,6 @@ def variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="samples", group=("vocab_size", "length")),
 )
-def probability(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With orthonormal embeddings the signal is the number of pairs of samples that share a label,
-    and the noise is the few tokens that repeat: both Poisson, so localisation sets in at about
-    sqrt(V) samples, not where a Gaussian law says."""
-    return localised(cell, block)
 
 
 @orthonormal_claim(
@@ -115,10 +111,9 @@ def probability(cell: rc.Cell, block: rc.Block) -> Tensor:
     "Orthonormal embeddings: localisation does not depend on d",
     latex=r"P(V, L, N, d) = P(V, L, N, V+2)\quad (d \ge V+2)",
     regime=orthonormal.ORTHONORMAL.searched(
-        "on the grid 4 V and 8 V against d just above V, at one V and L; N crosses P = 1/2",
-        trigger_in_values=(False, True),
+        "on the grid N crosses P = 1/2", trigger_in_values=(False, True)
     ),
-    cells=DIMENSIONS,
+    cells=points(vocab_size=32, length=8, samples=(6, 9, 13), dim=(136, 272)),
     looks=1,
     rule=rc.Identity(1e-12),
     why="Rounding: the scores are sums of a few hundred products of numbers of order 1.",
@@ -152,8 +147,7 @@ def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Te
     "Orthonormal embeddings: recall is coverage, independent of L and d",
     predict=rc.on(RecallProblem, orthonormal.recall),
     regime=rc.Regime(
-        "Orthonormal, d > V; on the grid d is up to 3 V, and N from V/2 to 5 V crosses full "
-        "coverage.",
+        "Orthonormal, d > V; on the grid N crosses full coverage.",
         {
             "vocab_size": rc.log_integers(2, 256),
             "samples": rc.log_integers(1, 2048),

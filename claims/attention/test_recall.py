@@ -9,6 +9,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention.common import RecallProblem
+from claims.common import measuring
 from simulation import decoding
 from simulation.attention import recall as measured
 from simulation.attention import sampling
@@ -21,18 +22,22 @@ DERIVED = rc.Source(
 recall_claim = partial(
     rc.claim, source=rc.Source("A", "A2", "A3", "A9"), replicates=32, looks=7, dtype="float32"
 )
+
+
+def recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
+    """The share of its tokens that a batch recalls."""
+    return measured.recalled_share(block.draw(sampling.draw_facts, cell))
+
+
+share = measuring(recalled, recall_claim)
+half = measuring(lambda cell, block: decoding.mostly(recalled(cell, block)), recall_claim)
+whole = measuring(
+    lambda cell, block: measured.all_tokens(block.draw(sampling.draw_facts, cell)), recall_claim
+)
 CURVES = rc.Plot(x="dim", group=("vocab_size", "samples"))
 COLLAPSE = rc.Plot(x="dim", group=("vocab_size", "samples"), collapse=True)
 MEDIAN = """Rungs are judged by the share of batches that recall more than half of their tokens.
     It passes one half where the median accuracy does, which is within 0.003 of the mean."""
-
-
-def across(
-    sizes: tuple[int, ...], loads: tuple[int, ...], factors: tuple[float, ...], **more: bool | str
-) -> tuple[rc.Cell, ...]:
-    """Cells at these multiples of the dimension at which half of the tokens are right."""
-    points = ({"vocab_size": v, "samples": load * v, **more} for v in sizes for load in loads)
-    return rc.ladder(points, "dim", rc.on(RecallProblem, recall.half_dim), factors, to=round)
 
 
 def rungs(half_width: float) -> tuple[float, ...]:
@@ -45,30 +50,27 @@ def near(
     sizes: tuple[int, ...],
     loads: tuple[int, ...],
     factors: tuple[float, ...],
+    *,
+    to: Callable[[float], int] | None = None,
     **more: bool | str,
 ) -> tuple[rc.Cell, ...]:
     """Ladders in the dimension around a predicted threshold."""
     points = ({"vocab_size": v, "samples": load * v, **more} for v in sizes for load in loads)
-    return rc.ladder(points, "dim", law, factors)
-
-
-def larger_dim(cell: rc.Cell) -> int:
-    """The dimension at which a law with half the constant predicts what it does at the cell's."""
-    return round(math.sqrt(2) * cell.number("dim"))
+    return rc.ladder(points, "dim", law, factors, to=to)
 
 
 GAUSSIAN = rc.on(RecallProblem, recall.recall_accuracy_gaussian)
 REFINED = rc.on(RecallProblem, recall.half_dim_refined)
 CLOSED = rc.on(RecallProblem, recall.half_dim)
+across = partial(near, CLOSED, to=round)
 ASYMPTOTIC = rc.on(RecallProblem, recall.half_dim_asymptotic)
 HALF = "d^2 = V log V in place of 2 V log V"
 HALF_AT_ALL = "d^2 = 4 V log V in place of 8 V log V"
-HALF_THE_CONSTANT = rc.at("half-the-constant", HALF, dim=larger_dim)
+HALF_THE_CONSTANT = rc.at("half-the-constant", HALF, dim=lambda cell: round(2**0.5 * cell["dim"]))
 CLOSE = (0.84, 0.92, 0.96, 1.01, 1.05, 1.14)
 BELOW_LIMIT = (0.84, 0.91, 0.95, 0.99, 1.03, 1.12)
 NEAR_LIMIT = (0.88, 0.95, 0.98, 1.03, 1.06, 1.13)
 LOWER_THRESHOLD = rc.times(1 / math.sqrt(2), "half-the-constant", HALF)
-FEWER_DIMS = rc.at("tenth-fewer-dim", dim=lambda cell: round(0.9 * cell["dim"]))
 NO_COUNT_FLUCTUATIONS = rc.at(
     "no-count-fluctuations",
     "drops the factor 1 + 1/lambda and the spread of the counts",
@@ -77,15 +79,15 @@ NO_COUNT_FLUCTUATIONS = rc.at(
 
 STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,), (0.75, 1.4))
 
-
-@recall_claim(
+accuracy = share(
     "A.recall-accuracy",
     "Recall accuracy across the transition",
+    """A token is recalled if its own score, carried by its count, exceeds those of all other
+    labels, which interfere through the overlaps of the embeddings.""",
     predict=rc.on(RecallProblem, recall.recall_accuracy),
     regime=rc.Regime(
-        """V >= 256, so that the interference is a sum over many tokens, as the formula states its
-        error. On the grid d runs across the dimension at which half of the tokens are right, and
-        loads N/V from 2 to 16.""",
+        "V >= 256, so that the interference is a sum over many tokens, as the formula states "
+        "its error",
         {
             "vocab_size": rc.log_integers(256, 2048),
             "samples": rc.log_integers(256, 32768),
@@ -112,15 +114,12 @@ STANDARD = across((256, 512), (2, 16), (0.75, 1.0, 1.4)) + across((1024,), (4,),
     ),
     plot=CURVES,
 )
-def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A token is recalled if its own score, carried by its count, exceeds those of all other
-    labels, which interfere through the overlaps of the embeddings."""
-    return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
-
-@recall_claim(
+accuracy_of_variants = share(
     "A.recall-variants",
     "Recall accuracy with Gaussian embeddings, and with the trigger in the values",
+    """The same law holds with Gaussian embeddings, whose lengths blur the signal, and with the
+    trigger in the values, which adds a direction that all tokens share.""",
     predict=rc.on(RecallProblem, recall.recall_accuracy),
     latex=r"\kappa_{wv} = (z_w+\tau z_{trig})^\top(z_v+\tau z_{trig})",
     cells=across((256,), (16,), (0.75, 1.4), embeddings="gaussian")
@@ -133,22 +132,19 @@ def accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
         so that accuracy varies widely between replicates.""",
     controls=(
         rc.at("plain", "sphere, trigger in the keys", embeddings="sphere", trigger_in_values=False),
-        FEWER_DIMS,
+        rc.at("tenth-fewer-dim", dim=lambda cell: round(0.9 * cell["dim"])),
     ),
     plot=rc.Plot("parity"),
 )
-def accuracy_of_variants(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The same law holds with Gaussian embeddings, whose lengths blur the signal, and with the
-    trigger in the values, which adds a direction that all tokens share."""
-    return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
-
-@recall_claim(
+gaussian = share(
     "A.recall-gaussian",
     "Gaussian interference gives the recall accuracy to within 0.06",
+    """Interference that is Gaussian and independent between labels already gives the accuracy, up
+    to a few hundredths.""",
     predict=GAUSSIAN,
     regime=recall.PLAIN.searched(
-        "V >= 512; on the grid V = 512 (1024 in the full tier), d across the transition",
+        "V >= 512",
         holds=lambda cell: cell["vocab_size"] >= 512,
         size=lambda cell: cell["vocab_size"] * cell["dim"],
         largest=5e5,
@@ -169,15 +165,11 @@ def accuracy_of_variants(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=CURVES,
 )
-def gaussian(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Interference that is Gaussian and independent between labels already gives the accuracy,
-    up to a few hundredths."""
-    return measured.recalled_share(block.draw(sampling.draw_facts, cell))
 
-
-@recall_claim(
+threshold = half(
     "A.recall-threshold",
     "The dimension at which half of the tokens are recalled",
+    "Half of the tokens are recalled at the dimension where the predicted accuracy is 1/2.",
     predict=REFINED,
     cells={
         "smoke": lambda: near(REFINED, (256,), (2,), rungs(0.04)),
@@ -189,14 +181,12 @@ def gaussian(cell: rc.Cell, block: rc.Block) -> Tensor:
     controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, rc.times(1.1)),
     plot=COLLAPSE,
 )
-def threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Half of the tokens are recalled at the dimension where the predicted accuracy is 1/2."""
-    return mostly_recalled(cell, block)
 
-
-@recall_claim(
+threshold_closed_form = half(
     "A.recall-threshold-closed-form",
     "The threshold of recall in closed form",
+    """Half of the tokens are recalled where the median signal equals the median of the largest
+    competitor: d^2 = 2 V log V (1 + 1/lambda) with its finite-size corrections.""",
     predict=CLOSED,
     cells={
         "smoke": near(CLOSED, (256,), (2,), CLOSE),
@@ -210,19 +200,15 @@ def threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     controls=(LOWER_THRESHOLD, NO_COUNT_FLUCTUATIONS, rc.times(1.17)),
     plot=COLLAPSE,
 )
-def threshold_closed_form(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Half of the tokens are recalled where the median signal equals the median of the largest
-    competitor: d^2 = 2 V log V (1 + 1/lambda) with its finite-size corrections."""
-    return mostly_recalled(cell, block)
 
-
-@recall_claim(
+threshold_asymptotic = half(
     "A.recall-threshold-asymptotic",
     "The threshold of recall follows d^2 = 2 V log V (1 + 1/lambda)",
+    """A value matrix of d^2 parameters recalls half of V tokens once d^2 reaches 2 V log V (1 +
+    1/lambda), lambda samples a token: d within 9% below to 3% above.""",
     predict=ASYMPTOTIC,
     regime=recall.THRESHOLD.searched(
-        "N >= 4 V; on the grid loads 4 and 16, d within 16% of the threshold",
-        holds=lambda cell: cell["samples"] >= 4 * cell["vocab_size"],
+        "N >= 4 V", holds=lambda cell: cell["samples"] >= 4 * cell["vocab_size"]
     ),
     cells={
         "smoke": near(ASYMPTOTIC, (256,), (16,), BELOW_LIMIT),
@@ -240,15 +226,12 @@ def threshold_closed_form(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=COLLAPSE,
 )
-def threshold_asymptotic(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A value matrix of d^2 parameters recalls half of V tokens once d^2 reaches
-    2 V log V (1 + 1/lambda), lambda samples a token: d within 9% below to 3% above."""
-    return mostly_recalled(cell, block)
 
-
-@recall_claim(
+exponent = half(
     "A.recall-threshold-exponent",
     "The threshold dimension grows as the root of V log V; at these sizes not as that of V",
+    """Eight times the vocabulary needs a dimension larger by the root of 8, and by the root of the
+    ratio of the logarithms, not by 8: the embeddings share directions.""",
     source=DERIVED,
     predict=ASYMPTOTIC,
     latex=r"d_{1/2} \propto \sqrt{V\log V}",
@@ -272,15 +255,6 @@ def threshold_asymptotic(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="dim", group=("vocab_size",)),
 )
-def exponent(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Eight times the vocabulary needs a dimension larger by the root of 8, and by the root of the
-    ratio of the logarithms, not by 8: the embeddings share directions."""
-    return mostly_recalled(cell, block)
-
-
-def mostly_recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Whether a batch recalls more than half of its tokens."""
-    return decoding.mostly(measured.recalled_share(block.draw(sampling.draw_facts, cell)))
 
 
 def all_tokens_half_dim(cell: rc.Cell) -> float:
@@ -295,10 +269,11 @@ def all_tokens_half_dim(cell: rc.Cell) -> float:
 
 ALL_TOKENS = rc.on(RecallProblem, recall.all_tokens_dim)
 
-
-@recall_claim(
+all_tokens = whole(
     "A.recall-all-tokens",
     "Where every token is recalled with probability one half",
+    """Near the threshold the tokens that fail are few and independent, so that none fails with
+    probability exp(-V(1 - Acc)), which is one half where log 2 tokens fail on average.""",
     source=DERIVED,
     predict=all_tokens_half_dim,
     latex=r"P_{all} = e^{-V(1-\mathrm{Acc})},\quad P_{all}(d_c) = \frac12",
@@ -325,15 +300,11 @@ ALL_TOKENS = rc.on(RecallProblem, recall.all_tokens_dim)
     ),
     plot=rc.Plot(x="dim", group=("vocab_size",), collapse=True),
 )
-def all_tokens(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Near the threshold the tokens that fail are few and independent, so that none fails with
-    probability exp(-V(1 - Acc)), which is one half where log 2 tokens fail on average."""
-    return measured.all_tokens(block.draw(sampling.draw_facts, cell))
 
-
-@recall_claim(
+all_tokens_threshold = whole(
     "A.recall-all-tokens-threshold",
     "All tokens are recalled from d^2 = 8 V log V",
+    "Recalling every token takes four times the parameters of recalling half of them.",
     predict=ALL_TOKENS,
     regime=recall.BALANCED,
     cells={
@@ -351,6 +322,3 @@ def all_tokens(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="dim", group=("vocab_size",), collapse=True),
 )
-def all_tokens_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Recalling every token takes four times the parameters of recalling half of them."""
-    return measured.all_tokens(block.draw(sampling.draw_facts, cell))

@@ -6,7 +6,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention_mlp.common import accuracy, critical_samples
-from claims.common import table
+from claims.common import table, tiers
 from simulation.attention import localisation
 from simulation.attention_mlp import end_to_end
 from simulation.attention_mlp import three_steps as mlp
@@ -81,8 +81,7 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
     r"\qquad\alpha\approx0\ \text{in place of}\ \chi^2/b_1^4\ge1",
     predict=centred_critical,
     regime=noise.LAYER.searched(
-        "L > sqrt(V), where plain residuals are limited by the mean bias A; V >= 4 d, m >= 4 d; on "
-        "the grid L = 48",
+        "L > sqrt(V), where plain residuals are limited by the mean bias A; V >= 4 d, m >= 4 d",
         holds=lambda c: (
             4 * c["dim"] <= min(c["vocab_size"], c["width"])
             and c["length"] ** 2 > c["vocab_size"]
@@ -97,10 +96,7 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
         samples=(1,),
         trigger_in_values=(False,),
     ),
-    cells={
-        "smoke": lambda: around_critical("tanh"),
-        "standard": lambda: around_critical("tanh", "relu"),
-    },
+    cells=tiers(around_critical, smoke=("tanh",), standard=("tanh", "relu")),
     replicates={"smoke": 64, "full": 256},
     looks={"smoke": 7, "standard": 8},
     rule=rc.CriticalLocation(rc.Region(0.85, 1.16)),

@@ -7,6 +7,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention_mlp.common import critical_samples
+from claims.common import measuring
 from simulation.attention import localisation
 from simulation.attention_mlp import end_to_end
 from simulation.attention_mlp import three_steps as mlp
@@ -18,6 +19,9 @@ from theory.attention_mlp.problem import MlpProblem
 
 SOURCE = rc.Source("A", "A6", "A9", provenance="derived", reference="theory/attention_mlp/noise.py")
 layer_claim = partial(rc.claim, source=SOURCE)
+noise_claim = measuring(
+    lambda cell, block: mlp.token_scores(*block.draw(mlp.draw, cell)).theta.var(1), layer_claim
+)
 
 
 def score_variance(cell: rc.Cell, *without: str) -> float:
@@ -95,10 +99,8 @@ BIAS = rc.grid(
     vocab_size=256,
     dim=32,
 )
-CORNERS = tuple(cell for cell in BIAS if cell["width"] != 64)
 BIASED = noise.SPARSE.searched(
-    "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid few samples and L of 16 and 32: M0 "
-    "is 60 to 90% of the variance",
+    "d >= 32, L >= 16, N >= V; phi(0) = -0.7; on the grid M0 is 60 to 90% of the variance",
     holds=lambda cell: (
         cell["dim"] >= 32 and cell["length"] >= 16 and cell["samples"] >= cell["vocab_size"]
     ),
@@ -109,15 +111,17 @@ BIASED = noise.SPARSE.searched(
     trigger_in_values=(False,),
 )
 
-
-@layer_claim(
+mlp_weight_mean_bias = noise_claim(
     "A.mlp-weight-mean-bias",
     "An offset of the activation makes the mean weight row a bias: variance M0",
+    """If phi phi' has a mean, the mean row of the random layer acts like a token embedding that
+    every sample stores with the weight of its agreement with itself, and its noise M0 dominates the
+    token scores.""",
     latex=r"M_0 = \frac{L^4t_3}{mN^2}\left[\bar\psi^2+\frac{\bar\psi\bar\psi_1+\bar\psi_1^2}{d}"
     r"+\frac{\chi^2}{V}\right],\qquad\bar\psi = E\phi\phi'+\frac NV\frac{b_1b_2}{L^2}",
     predict=score_variance,
     regime=BIASED,
-    cells={"smoke": BIAS[::3], "standard": CORNERS},
+    cells={"smoke": BIAS[::3], "standard": tuple(cell for cell in BIAS if cell["width"] != 64)},
     replicates={"smoke": 256, "full": 1024},
     looks={"smoke": 3},
     rule=rc.MeanRatio(rc.Region(0.85, 1.15), by=(), method=rc.Student(spent=0.25)),
@@ -129,16 +133,13 @@ BIASED = noise.SPARSE.searched(
     ),
     plot=rc.Plot("parity", log="xy"),
 )
-def mlp_weight_mean_bias(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """If phi phi' has a mean, the mean row of the random layer acts like a token embedding that
-    every sample stores with the weight of its agreement with itself, and its noise M0 dominates
-    the token scores."""
-    return mlp.token_scores(*block.draw(mlp.draw, cell)).theta.var(1)
 
-
-@layer_claim(
+mlp_bias_exponents = noise_claim(
     "A.mlp-bias-exponents",
     "Where M0 dominates, the variance falls like m^-0.84 N^-1.8, towards its 1/(m N^2)",
+    """Where the mean weight row gives most of the noise, the variance of the token scores falls
+    with the width and with the samples by the exponents that the formulas have on this grid, -0.84
+    and -1.79; those of the bias M0 alone are -1 and -2.""",
     latex=r"\mathrm{Var}_v\theta_v\propto\frac{1}{mN^2}\cdot\frac{L^4}{L^4V^2}",
     predict=score_variance,
     regime=BIASED.searched(without=("trigger_in_values",)),
@@ -149,19 +150,11 @@ def mlp_weight_mean_bias(cell: rc.Cell, block: rc.Block) -> Tensor:
     why="The exponents are those of the predicted total on this grid, where other terms "
     "flatten them; an error of 15% in one of the terms moves them by 0.05.",
     controls=(
-        rc.Control(
-            "no-M0", "the exponents without M0", lambda cell: score_variance(cell, "M0", "MB")
-        ),
+        rc.Control("no-M0", "the exponents without M0", lambda c: score_variance(c, "M0", "MB")),
         rc.power("width-exponent", "a bias that falls like m^{-0.6}", width=0.4),
     ),
     plot=rc.Plot(x="width", group=("length", "samples"), log="xy"),
 )
-def mlp_bias_exponents(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Where the mean weight row gives most of the noise, the variance of the token scores falls
-    with the width and with the samples by the exponents that the formulas have on this grid, -0.84
-    and -1.79; those of the bias M0 alone are -1 and -2."""
-    return mlp.token_scores(*block.draw(mlp.draw, cell)).theta.var(1)
-
 
 NARROW = tuple(
     rc.Cell(activation=name, width=width, samples=samples, length=16, vocab_size=512, dim=48)
@@ -169,17 +162,17 @@ NARROW = tuple(
     for width, samples in ((4, 256), (8, 256), (4, 512), (16, 256))
 )
 
-
-@layer_claim(
+mlp_finite_width = noise_claim(
     "A.mlp-finite-width",
     "A narrow layer adds gradient noise of its own, even for odd activations: MC and MB",
+    """The kernel of m random neurons differs from its mean for every pair of samples; this adds
+    gradient noise proportional to 1/m, which dominates where m is far below d.""",
     latex=r"M_C = \frac{L^3}{(1-1/L)N^2}\left[\frac{t_2^2qq'}{m}+\frac{Vt_2E\phi^2\phi'^2}{mN}"
     r"\right],\qquad M_B = \frac{L^4t_2t_3}{VmN^2}(qq'+\psi^2)",
     predict=score_variance,
     regime=noise.LAYER.searched(
-        "m >= 4, d >= 48, L >= 16, V >= 8 d, N >= V/2; odd activations have no bias M0 at leading "
-        "order. On the grid widths far below d and at most one sample a token, where MC and MB "
-        "together are about half of the variance",
+        "m >= 4, d >= 48, L >= 16, V >= 8 d, N >= V/2; odd activations have no bias M0 at "
+        "leading order. On the grid MC and MB together are about half of the variance",
         holds=lambda cell: (
             cell["dim"] >= 48
             and cell["length"] >= 16
@@ -209,11 +202,6 @@ NARROW = tuple(
     ),
     plot=rc.Plot(x="width", group=("activation", "samples"), log="xy"),
 )
-def mlp_finite_width(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The kernel of m random neurons differs from its mean for every pair of samples; this adds
-    gradient noise proportional to 1/m, which dominates where m is far below d."""
-    return mlp.token_scores(*block.draw(mlp.draw, cell)).theta.var(1)
-
 
 LARGEST_TERM = (
     rc.Cell(activation="relu", length=16, dim=32, width=64, vocab_size=256, samples=1),  # M0
@@ -271,10 +259,10 @@ def design(
         found = {name: getattr(outcome, reached) for name, outcome in outcomes.items()}
         return found | {"difference": found["he3"] - found[worse]}
 
-    contest.__doc__ = statement
-    return rc.claim(
+    return measuring(contest)(
         f"A.mlp-design-{name}",
         title,
+        statement,
         source=SOURCE,
         regime="Equal sizes for both activations, chosen by the formulas so that the step in "
         "question is the bottleneck of the worse one.",
@@ -295,7 +283,7 @@ def design(
                 rule=rc.OneSided(upper=0.1, observable="difference", method=rc.Betting(-1, 1)),
             ),
         ),
-    )(contest)
+    )
 
 
 mlp_design_slope = design(

@@ -65,7 +65,7 @@ def points() -> tuple[rc.Cell, ...]:
     regime="V = 128 with d, L, N, activation and residuals such that one condition binds by a "
     "factor of eight or more in the required width; at a quarter of that width. The points "
     "were chosen by the formulas, and by pilot runs for two causes seldom to cost nearly the same.",
-    cells={"standard": lambda: points()},
+    cells={"standard": points},
     replicates={"standard": 8, "full": 32},
     looks=6,
     rule=rc.WinnerShare(rc.Region(0.8, 1.0), method=rc.Betting(0, 1)),
@@ -108,10 +108,6 @@ def raised(cell: rc.Cell) -> rc.Cell:
     return sized(cell.replace(**{cell["raised"]: 4 * cell[cell["raised"]]}))
 
 
-def predicted_gain(cell: rc.Cell) -> float:
-    return accuracy(MlpProblem.of(raised(cell))) - accuracy(MlpProblem.of(sized(cell)))
-
-
 @rc.claim(
     "A.length-tradeoff",
     "Short sequences: superposition is free. Long ones: raise d, or N",
@@ -122,7 +118,7 @@ def predicted_gain(cell: rc.Cell) -> float:
         reference="theory/attention_mlp/localisation.py, theory/attention_mlp/recall.py",
     ),
     latex=r"\mathrm{Acc}\simeq P(V,L,N,d)\cdot\mathrm{Recall}(V,N,md),\qquad md = 12288",
-    predict=predicted_gain,
+    predict=lambda c: accuracy(MlpProblem.of(raised(c))) - accuracy(MlpProblem.of(sized(c))),
     regime="V = 128 at 5.3 tokens a dimension and two samples a token; lengths on both sides of "
     "the localisation threshold. The dimension is raised at the same number of value parameters.",
     cells={"standard": TRADE},

@@ -7,7 +7,7 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import table
+from claims.common import measuring, table
 from simulation.attention import sampling
 from simulation.attention_mlp import three_steps as mlp
 from theory.attention import recall as attention_recall
@@ -50,9 +50,14 @@ def recalled(cell: rc.Cell, block: rc.Block, *, balanced: bool) -> Tensor:
     return mlp.recall_accuracy(facts, block.draw(mlp.draw_layer, layer))
 
 
-@recall_claim(
+random_counts = measuring(lambda cell, block: recalled(cell, block, balanced=False), recall_claim)
+
+mlp_recall_accuracy = random_counts(
     "A.mlp-recall",
     "Recall through a random layer follows the kernel formula F2",
+    """Given the informative token, a memory behind a random layer recalls its label with the
+    probability of formula F2, whose kernel constants are Hermite coefficients of the
+    activation.""",
     predict=rc.on(RecallProblem, recall.mlp_recall_accuracy),
     regime=recall.REGIME.searched(
         "activations with a slope, and He2 at V = 256 and d = 48; on the grid widths on both sides "
@@ -75,27 +80,22 @@ def recalled(cell: rc.Cell, block: rc.Block, *, balanced: bool) -> Tensor:
             rc.on(RecallProblem, attention_recall.recall_accuracy),
         ),
         INFINITE_WIDTH,
-        rc.at(
-            "half-the-samples", "twice the load needed", samples=lambda cell: cell["samples"] // 2
-        ),
+        rc.at("half-the-samples", "twice the load needed", samples=lambda c: c["samples"] // 2),
     ),
     plot=rc.Plot("parity", y_label="recall accuracy"),
 )
-def mlp_recall_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Given the informative token, a memory behind a random layer recalls its label with the
-    probability of formula F2, whose kernel constants are Hermite coefficients of the activation."""
-    return recalled(cell, block, balanced=False)
-
 
 HEAVY = tuple(
     rc.Cell(activation="he3", width=width, samples=samples, vocab_size=256, dim=48)
     for width, samples in ((64, 8192), (128, 1024), (128, 8192), (256, 8192))
 )
 
-
-@recall_claim(
+mlp_recall_heavy_tails = random_counts(
     "A.mlp-recall-heavy-tails",
     "Heavy-tailed features leave the domain of F2: He3 recalls more than it says",
+    """Where the width is below a few times the kurtosis of the features the kernel formula for
+    recall is pessimistic: its moments belong to rare neurons, not to the typical token. With many
+    more tokens, or few samples, it need not be: why is open.""",
     latex=r"\frac{E\phi^4}{(E\phi^2)^2} = 93\ (\mathrm{He}_3),\quad 15\ (\mathrm{He}_2),\quad "
     r"6\ (\mathrm{ReLU})",
     predict=rc.on(RecallProblem, recall.mlp_recall_accuracy),
@@ -126,12 +126,6 @@ HEAVY = tuple(
     ),
     plot=rc.Plot(x="width", group=("samples",), y_label="recall"),
 )
-def mlp_recall_heavy_tails(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Where the width is below a few times the kurtosis of the features the kernel formula for
-    recall is pessimistic: its moments belong to rare neurons, not to the typical token. With many
-    more tokens, or few samples, it need not be: why is open."""
-    return recalled(cell, block, balanced=False)
-
 
 capacity = rc.on(recall.capacity)
 
@@ -149,8 +143,8 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
     r"+\frac{q}{\tau_\phi^2m}\right]^{-1}",
     predict=capacity,
     regime=recall.CAPACITY.searched(
-        """ReLU and tanh have a first Hermite coefficient, so their crossover is at m of order d;
-        He2 has none: m of order d^2. On the grid widths from d to 16 d"""
+        "ReLU and tanh have a first Hermite coefficient, so their crossover is at m of order d; "
+        "He2 has none: m of order d^2"
     ),
     cells={
         "smoke": lambda: around_capacity("relu", 48, 768),
@@ -192,10 +186,12 @@ SHARED_PART = table(
 )
 SAMPLES = (0.6, 0.9, 1.1, 1.3, 1.45, 2.2)
 
-
-@recall_claim(
+mlp_offset_cost = random_counts(
     "A.mlp-offset-cost",
     "A part that all features share costs N d of order V^2 log V samples",
+    """If all features share a component, through the trigger in the values or a mean of the
+    activation, the random label counts of the batch become a bias that all queries share, and
+    recall by half takes N d of the order of V^2 log V.""",
     latex=r"\frac{1}{\beta_V^2} = \frac{V+d}{d}\,\frac{(1+1/\lambda)T^2+\kappa_0^2/\lambda}"
     r"{(q-\kappa_0)^2}+\frac1d,\qquad Nd\ge 2V^2\log V\,\frac{\kappa_0^2}{(q-\kappa_0)^2}",
     predict=needed_samples,
@@ -217,12 +213,6 @@ SAMPLES = (0.6, 0.9, 1.1, 1.3, 1.45, 2.2)
     ),
     plot=rc.Plot(x="samples", group=("activation", "vocab_size"), collapse=True, y_label="recall"),
 )
-def mlp_offset_cost(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """If all features share a component, through the trigger in the values or a mean of the
-    activation, the random label counts of the batch become a bias that all queries share, and
-    recall by half takes N d of the order of V^2 log V."""
-    return recalled(cell, block, balanced=False)
-
 
 needed_width = rc.on(RecallProblem, recall.critical_width)
 BELOW_CAP = tuple(
@@ -231,14 +221,15 @@ BELOW_CAP = tuple(
 )
 WIDTHS = (0.7, 0.92, 1.02, 1.14, 1.23, 1.5)
 
-
-@recall_claim(
+mlp_required_width = random_counts(
     "A.mlp-required-width",
     "The width that recall requires: m d of order V log V below the recall cap",
+    """Recall by half requires a number of neurons that makes m d a constant times V log V, as long
+    as the features' own overlaps, which no width removes, leave room.""",
     source=rc.Source("A", "A6", "A10"),
     predict=needed_width,
     regime=recall.WIDTH.searched(
-        "N >= 8 V, d up to 48; on the grid N = 8 V, far below the cap of He2, V of order d^3/log d",
+        "N >= 8 V, d up to 48; on the grid far below the cap of He2, V of order d^3/log d",
         holds=lambda cell: cell["samples"] >= 8 * cell["vocab_size"],
         dim=rc.log_integers(24, 48),
     ),
@@ -263,7 +254,3 @@ WIDTHS = (0.7, 0.92, 1.02, 1.14, 1.23, 1.5)
     ),
     plot=rc.Plot(x="width", group=("vocab_size", "dim"), collapse=True, y_label="recall"),
 )
-def mlp_required_width(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Recall by half requires a number of neurons that makes m d a constant times V log V, as long
-    as the features' own overlaps, which no width removes, leave room."""
-    return recalled(cell, block, balanced=False)

@@ -43,7 +43,7 @@ RELATIONS = ((4, 32), (8, 16))
     predict=SUBJECT_DIM,
     latex=r"d = R\,\delta_0(D),\quad \delta_0 = E\,\mathrm{dist}^2(g,\{x: x_1\ge x_j\})",
     regime=additive_heads.SUBJECTS.searched(
-        "on the grid 40 and more, where the statistical dimension is sharp; D from 2 to 16",
+        "on the grid 40 and more, where the statistical dimension is sharp",
         size=lambda cell: cell["relations"] ** 2 * cell["answers"],
         largest=2e4,
     ),
@@ -74,7 +74,7 @@ def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     "A relation's code exists from its statistical dimension on",
     predict=RELATION_DIM,
     regime=additive_heads.RELATIONS.searched(
-        "on the grid 37 and more, where the statistical dimension is sharp; D of 16 and 32",
+        "on the grid 37 and more, where the statistical dimension is sharp",
         size=lambda cell: cell["relations"] * cell["answers"],
         largest=400,
     ),

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import rungs
+from claims.common import measuring, rungs, tiers
 from claims.factual.common import NAMES, shapes
 from claims.factual.explicit_weights import LENGTH, MARGIN, drawn, each, recalled
 from simulation.factual import constructions, task
@@ -19,13 +19,18 @@ SOURCE = rc.Source(
 )
 attention_claim = partial(rc.claim, source=rc.Source("B", "B3", "B4"))
 DIM = rc.on(theory.attention_dim)
-ACCURACY = rc.on(theory.attention_accuracy)
 
 
 def by_attention(rng: np.random.Generator, facts: task.Facts, length: int = LENGTH) -> Tensor:
     """Which facts attention recalls, (S, R), with a head for every two tokens."""
     weights = constructions.attention_only(facts, head_dim=2)
     return recalled(rng, facts, weights, length=length)
+
+
+all_by_attention = measuring(
+    lambda cell, block: each(cell, block, lambda rng, facts: by_attention(rng, facts).all()),
+    attention_claim,
+)
 
 
 def selective_dim(cell: rc.Cell) -> float:
@@ -52,13 +57,12 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
     latex=r"\big(E F(\tau h)^{V-g-1}\big)^H = \frac12,\quad d\approx (g+\tau^2)"
     r"\Big(1+\frac{2\ln VH}{\tau^2}\Big)",
     regime=theory.SELECTIVE,
-    cells={
-        "smoke": lambda: rungs("dim", selective_dim, 0.06, *SELECTIVE[:1]),
-        "standard": lambda: rungs("dim", selective_dim, 0.06, *SELECTIVE),
-        "full": lambda: rungs(
-            "dim", selective_dim, 0.06, *SELECTIVE, *rc.grid(subjects=(16, 64), group=4)
-        ),
-    },
+    cells=tiers(
+        partial(rungs, "dim", selective_dim, 0.06),
+        smoke=SELECTIVE[:1],
+        standard=SELECTIVE,
+        full=SELECTIVE + rc.grid(subjects=(16, 64), group=4),
+    ),
     replicates=64,
     looks=7,
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="dim"),
@@ -67,9 +71,7 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
     controls=(
         rc.times(1.15),
         rc.at("one-head", "a union bound over the tokens of a single head", heads=1),
-        rc.Control(
-            "orthogonal", "a dimension for every token", lambda cell: 4 * cell["subjects"] + 1
-        ),
+        rc.Control("orthogonal", "a dimension for every token", lambda c: 4 * c["subjects"] + 1),
     ),
     plot=rc.Plot(x="dim", group=("subjects", "group"), collapse=True),
 )
@@ -156,10 +158,9 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
 @attention_claim(
     "B.attention-accuracy",
     "Accuracy of attention alone below its threshold",
-    predict=ACCURACY,
+    predict=rc.on(theory.attention_accuracy),
     regime=theory.ACCURATE.searched(
-        "on the grid d at 60% of the threshold, where 2 to 4% of the facts fail; R and D dominate "
-        "in turn; focus is perfect",
+        "on the grid 2 to 4% of the facts fail; R and D dominate in turn; focus is perfect",
         size=lambda cell: cell["subjects"] * cell["relations"] * cell["dim"],
         largest=3e5,
     ),
@@ -194,20 +195,19 @@ def accuracy_of_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
     return each(cell, block, lambda rng, facts: by_attention(rng, facts).double().mean())
 
 
-@attention_claim(
+attention_threshold = all_by_attention(
     "B.attention-threshold",
     "The dimension in which attention alone stores every fact",
+    """Attention without an MLP recalls all S R facts, from prompts with noise tokens and with an
+    exact softmax, from a dimension of about max(R (1 + 2 ln SRD), D (1 + 2 ln R^2 D)) on.""",
     predict=DIM,
     regime=theory.STORED.searched(
-        """softmax attention over prompts of 32 tokens, 4 (S+R) d parameters; on the grid 256 to
-        1024 facts, R and D dominate in turn; focus is perfect at these dimensions""",
+        "softmax attention over prompts of 32 tokens, 4 (S+R) d parameters; on the grid R and D "
+        "dominate in turn; focus is perfect at these dimensions",
         size=lambda cell: cell["subjects"] * cell["relations"],
         largest=1100,
     ),
-    cells={
-        "standard": lambda: rungs("dim", DIM, 0.07, *STORED),
-        "full": lambda: rungs("dim", DIM, 0.07, *STORED, *LARGE),
-    },
+    cells=tiers(partial(rungs, "dim", DIM, 0.07), standard=STORED, full=STORED + LARGE),
     replicates=16,
     looks=9,
     rule=partial(rc.CriticalLocation, scan="dim"),
@@ -225,26 +225,19 @@ def accuracy_of_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="dim", group=NAMES, collapse=True),
 )
-def attention_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Attention without an MLP recalls all S R facts, from prompts with noise tokens and with an
-    exact softmax, from a dimension of about max(R (1 + 2 ln SRD), D (1 + 2 ln R^2 D)) on."""
-    return each(cell, block, lambda rng, facts: by_attention(rng, facts).all())
 
-
-@attention_claim(
+attention_parameters = all_by_attention(
     "B.attention-parameters",
     "Attention's parameters are linear in the facts, up to logarithms",
+    """Four times the subjects raise the dimension by a quarter, three times the relations by a
+    factor of 3.7, powers of 0.17 and 1.18: with H d_h = S + R the 4 (S + R) d parameters are linear
+    in the S R facts, up to logarithms, where S is at least R and R at least D.""",
     predict=DIM,
     latex=r"d^*\propto S^{0}R^{1}\ \text{up to logs},\quad 4Hd_hd^* = 4(S+R)d^*",
     regime=theory.STORED.searched(
-        "on the grid D = 4 below R, S by a factor of 4 and R by 3",
-        size=lambda cell: cell["subjects"] * cell["relations"],
-        largest=1e3,
+        size=lambda cell: cell["subjects"] * cell["relations"], largest=1e3
     ),
-    cells={
-        "smoke": lambda: rungs("dim", DIM, 0.07, *CORNERS[1:2]),
-        "standard": lambda: rungs("dim", DIM, 0.07, *CORNERS),
-    },
+    cells=tiers(partial(rungs, "dim", DIM, 0.07), smoke=CORNERS[1:2], standard=CORNERS),
     replicates=32,
     looks=8,
     rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="dim"),
@@ -264,8 +257,3 @@ def attention_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="dim", group=("subjects", "relations"), collapse=True),
 )
-def attention_parameters(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Four times the subjects raise the dimension by a quarter, three times the relations by a
-    factor of 3.7, powers of 0.17 and 1.18: with H d_h = S + R the 4 (S + R) d parameters are linear
-    in the S R facts, up to logarithms, where S is at least R and R at least D."""
-    return each(cell, block, lambda rng, facts: by_attention(rng, facts).all())

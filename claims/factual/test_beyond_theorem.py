@@ -174,7 +174,6 @@ zipf_subjects_plateau, zipf_subjects_order = stages(
     theorem="with equal ones",
 )
 
-
 ended = dynamics(
     "loss ends at 0",
     latex=r"L(\infty) \le 0.1\,L(0)",

@@ -9,8 +9,6 @@ import recall_claims as rc
 from claims.common import relaxing, table
 from simulation.factual import language_model
 
-SIZES = table("width people_count", (16, 384), (24, 640), (32, 1024), exposures=500)
-
 
 @relaxing("two bits a weight", replicates=5, looks=1)(
     "G.beyond-language-model",
@@ -22,7 +20,7 @@ SIZES = table("width people_count", (16, 384), (24, 640), (32, 1024), exposures=
     regime="two layers of softmax attention, norms, GELU networks, AdamW; three sizes, each shown "
     "as many people as are near what it holds, 500 times; pilots under seed 1001 chose people, "
     "rate and exposures: 0.86 bits at width 16, and 0.98 at 32 after 400",
-    cells={"full": SIZES},
+    cells={"full": table("width people_count", (16, 384), (24, 640), (32, 1024), exposures=500)},
     rule=rc.MeanRatio(rc.Region(0.8, 1.2), observable="bits"),
     why="the published figure is for 1,000 exposures and a GPT-2 of a million weights and more; a "
     "fifth either way would carry it over",

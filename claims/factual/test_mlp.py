@@ -2,12 +2,13 @@
 heads cost."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import rungs
+from claims.common import measuring, rungs, tiers
 from claims.factual.common import shapes
 from claims.factual.explicit_weights import FREQUENCY, each, recalled
 from simulation.factual import constructions, task
@@ -15,16 +16,6 @@ from theory.factual import constructions as theory
 
 WIDTH = rc.on(theory.mlp_width)
 COMPRESSED_WIDTH = rc.on(theory.compressed_width, frequency=FREQUENCY, target=0.75)
-
-
-def all_by_mlp(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Whether attention and MLP recall all facts."""
-
-    def run(rng: np.random.Generator, facts: task.Facts) -> Tensor:
-        weights = constructions.attention_mlp(rng, facts, head_dim=1, width=cell["width"])
-        return recalled(rng, facts, *weights).all()
-
-    return each(cell, block, run)
 
 
 def accuracy_compressed(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -38,19 +29,18 @@ def accuracy_compressed(cell: rc.Cell, block: rc.Block) -> Tensor:
     return each(cell, block, run)
 
 
+compressed = measuring(accuracy_compressed, partial(rc.claim, source=rc.Source("B", "B4", "B5")))
+
 FIRST = rc.Cell(subjects=16, relations=8, answers=8, dim=128)
 CORNERS = (FIRST, FIRST.replace(subjects=64), FIRST.replace(relations=32))
 # Few answers in few dimensions: some are so alike that they hardly disturb each other.
 SMALL = shapes((48, 6, 3), dim=48)
+LARGE = shapes((64, 64, 8), dim=128)
 NARROW = {"subjects": 16, "relations": 16, "answers": 8, "dim": 224, "group": 8}
-COMPRESSED = rc.grid(**NARROW, head_dim=(2, 4), width=400)
 EXCHANGE = rc.grid(**NARROW, head_dim=(2, 8))
 WIDE = rc.Cell(subjects=32, relations=32, answers=8, dim=384, group=16, head_dim=4, width=400)
 
-
-def widths(*settings: rc.Cell) -> tuple[rc.Cell, ...]:
-    """A ladder around the predicted width, with rungs at the edges of 8%."""
-    return rungs("width", WIDTH, 0.08, *settings)
+widths = partial(rungs, "width", WIDTH, 0.08)
 
 
 def facts_to(power: float) -> Callable[[rc.Cell], float]:
@@ -65,16 +55,11 @@ def facts_to(power: float) -> Callable[[rc.Cell], float]:
     predict=WIDTH,
     latex=r"\Big(E_ne^{-n\Lambda(n)}\Big)^M=\frac12,\quad md\sim4N\ln(NM)\Big(1+\frac dM\Big)",
     regime=theory.BY_MLP.searched(
-        """a head for every token, random codes, cosine features; on the grid d = 128, S and R by
-        factors of 4, D = 8; and few answers at d = 48""",
+        "a head for every token, random codes, cosine features; few answers at d = 48",
         size=lambda cell: cell["subjects"] * cell["relations"],
         largest=1e3,
     ),
-    cells={
-        "smoke": lambda: widths(*CORNERS[2:]),
-        "standard": lambda: widths(*CORNERS, *SMALL),
-        "full": lambda: widths(*CORNERS, *SMALL, *shapes((64, 64, 8), dim=128)),
-    },
+    cells=tiers(widths, smoke=CORNERS[2:], standard=CORNERS + SMALL, full=CORNERS + SMALL + LARGE),
     replicates=16,
     looks=9,
     rule=rc.CriticalLocation(rc.Region(0.92, 1.08), scan="width"),
@@ -100,16 +85,23 @@ def mlp_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     recalls all facts, its outer weights being the plain sum of features times answers. Four times
     the subjects take 4.3 times the width, a power of 1.06 to within 0.12. Four times the relations
     take 2.6 times, less than in proportion as long as d exceeds the answers M, through 1 + d/M."""
-    return all_by_mlp(cell, block)
+
+    def run(rng: np.random.Generator, facts: task.Facts) -> Tensor:
+        weights = constructions.attention_mlp(rng, facts, head_dim=1, width=cell["width"])
+        return recalled(rng, facts, *weights).all()
+
+    return each(cell, block, run)
 
 
-@rc.claim(
+compressed_values = compressed(
     "B.compressed-values",
     "With an MLP, fewer value dimensions than tokens suffice",
-    source=rc.Source("B", "B4", "B5"),
+    """H d_h >= S + R is not needed with an MLP: a head of dimension 4 serves 8 tokens, whose codes
+    overlap, and 96% of the facts and more are recalled with H d_h half of S + R; two dimensions
+    lose a sixth.""",
     predict=rc.on(theory.compressed_accuracy, frequency=FREQUENCY),
     cells={
-        "standard": COMPRESSED,
+        "standard": rc.grid(**NARROW, head_dim=(2, 4), width=400),
         "full": (*rc.grid(**NARROW, head_dim=(2, 3, 4), width=(100, 400)), WIDE),
     },
     replicates=64,
@@ -127,21 +119,15 @@ def mlp_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="width", group=("head_dim",)),
 )
-def compressed_values(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """H d_h >= S + R is not needed with an MLP: a head of dimension 4 serves 8 tokens, whose codes
-    overlap, and 96% of the facts and more are recalled with H d_h half of S + R; two dimensions
-    lose a sixth."""
-    return accuracy_compressed(cell, block)
 
-
-@rc.claim(
+values_for_width = compressed(
     "B.values-for-width",
     "The exchange rate between value dimensions and MLP width",
-    source=rc.Source("B", "B4", "B5"),
+    """Value-matrix parameters can be traded for MLP parameters: narrower heads give codes that
+    overlap, and a wider MLP makes up for it, down to the d_h at which no width would.""",
     predict=COMPRESSED_WIDTH,
     latex=r"\mathrm{Acc}(m; d_h) = 0.75",
-    regime="""S = R = 16 in 4 heads of 8 tokens, d = 224; d_h = 2 and 8, widths about that for
-        75% of the facts, which two dimensions can still tell apart.""",
+    regime="widths about that for 75% of the facts, which two dimensions can still tell apart",
     cells={
         "standard": lambda: rc.ladder(EXCHANGE, "width", COMPRESSED_WIDTH, (0.7, 0.85, 1.05, 1.3)),
         "full": lambda: rc.ladder(
@@ -168,7 +154,3 @@ def compressed_values(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="width", group=("head_dim",), collapse=True),
 )
-def values_for_width(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Value-matrix parameters can be traded for MLP parameters: narrower heads give codes that
-    overlap, and a wider MLP makes up for it, down to the d_h at which no width would."""
-    return accuracy_compressed(cell, block)

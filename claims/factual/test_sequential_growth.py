@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 import recall_claims as rc
+from claims.common import measuring
 from claims.factual.common import Triple, shapes
 from claims.factual.sequential import FLOW_STEPS, SEQUENTIAL, end, shifted, task, timed
 from simulation.factual import sequential_learning as learning
@@ -101,16 +102,27 @@ def observed_square_rate(cell: rc.Cell, block: rc.Block) -> Tensor:
     return squares[:, bounds[first] : bounds[first + 1]].mean(1)
 
 
+early = measuring(
+    observed_square_rate,
+    partial(
+        growth_claim,
+        predict=square_rate,
+        plot=rc.Plot("parity", y_label="square growth rate", log="xy"),
+    ),
+)
+
+
 def no_uniform_part(cell: rc.Cell) -> float:
     """The square rate without the uniform prediction that the model starts from."""
     choices = cell.number("relations" if cell["token"] == "relation" else "answers")
     return square_rate(cell) / (1 - 1 / choices)
 
 
-@growth_claim(
+early_growth = early(
     "B.flow-early-growth",
     "Relations and subjects grow exponentially from a small start, at their own rates",
-    predict=square_rate,
+    """From a small start the attention weight of a token grows as cosh(lambda t), with a rate that
+    tells how much the token alone says about the answer, times how often it occurs.""",
     latex=r"w_z = w_0\cosh\lambda_zt,\quad \lambda_r=\frac1R\sqrt{\frac{1-1/R}D},\quad "
     r"\lambda_s=\frac1S\sqrt{\frac{1-1/D}R}",
     regime=theory.EARLY.searched(
@@ -133,12 +145,7 @@ def no_uniform_part(cell: rc.Cell) -> float:
         rc.at("swapped", "subjects and relations change places", token=lambda c: OTHER[c["token"]]),
         rc.Control("no-uniform-part", "|p(.|z)| in place of |p(.|z) - 1/RD|", no_uniform_part),
     ),
-    plot=rc.Plot("parity", y_label="square growth rate", log="xy"),
 )
-def early_growth(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """From a small start the attention weight of a token grows as cosh(lambda t), with a rate that
-    tells how much the token alone says about the answer, times how often it occurs."""
-    return observed_square_rate(cell, block)
 
 
 def even_dictionary(cell: rc.Cell) -> float:
@@ -148,10 +155,11 @@ def even_dictionary(cell: rc.Cell) -> float:
     return 1 / (cell.number("subjects") * cell.number("relations"))
 
 
-@growth_claim(
+early_growth_random = early(
     "B.flow-early-growth-random",
     "With random dictionaries noise and EOS grow as well, at the rate of the unigram",
-    predict=square_rate,
+    """A random dictionary uses answers unevenly. Then relations grow faster than in a product
+    dictionary, and tokens that tell nothing grow too, by how often they occur in a prompt.""",
     latex=r"\lambda_z^2 = E[n_z]^2\frac{1-1/D}{SR},\quad \lambda_r^2 = \frac1{R^2}\left(\frac1D+"
     r"\frac{1-1/D}S-\frac1{RD}\right)",
     regime=theory.EARLY_RANDOM.searched(
@@ -181,12 +189,7 @@ def even_dictionary(cell: rc.Cell) -> float:
             even_dictionary,
         ),
     ),
-    plot=rc.Plot("parity", y_label="square growth rate", log="xy"),
 )
-def early_growth_random(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A random dictionary uses answers unevenly. Then relations grow faster than in a product
-    dictionary, and tokens that tell nothing grow too, by how often they occur in a prompt."""
-    return observed_square_rate(cell, block)
 
 
 @growth_claim(

@@ -26,7 +26,6 @@ def initial_loss(cell: rc.Cell) -> float:
     "Between the stages the loss stays at log D, or at log R in the reversed order",
     source=rc.Source("B", "B6"),
     predict=PLATEAU,
-    regime=theory.APART,
     cells={
         "smoke": timed(shapes((8, 2, 4))),
         "standard": timed(shapes((16, 4, 8), (8, 2, 4), (32, 4, 4), (4, 24, 4))),

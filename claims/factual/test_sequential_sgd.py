@@ -9,6 +9,7 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
+from claims.common import measuring
 from claims.factual import sequential
 from claims.factual.sequential import RATE, REFERENCE, SMALL, end, half_time, stage_loss, task
 from simulation.factual import sequential_learning as learning
@@ -19,7 +20,6 @@ REPORTED = rc.Source("B", "B6", "B8", provenance="reported", reference=REFERENCE
 PUBLISHED = {"subjects": 16, "relations": 4, "answers": 8}
 BATCH = 1024  # of the published SGD
 EVERY = 10  # steps between two looks at the loss
-STEPS = rc.Plot(x="step", x_label="step of SGD", y_label="loss", log="")
 sgd_claim = partial(rc.claim, replicates=13, looks=4, dtype="float32")
 
 
@@ -31,18 +31,17 @@ def sgd_total(cell: rc.Cell, block: rc.Block) -> Tensor:
     return problem.losses(end(path)).total
 
 
-AROUND_DROPS = (1600, 1684, 3000, 4550)
-
-
 def no_plateau(cell: rc.Cell) -> float:
     """The loss if relation and subject were learned at once, in the subject's time."""
     share = stage_loss(cell, "subject")
     return share * (1 + math.log(cell["relations"]) / math.log(cell["answers"]))
 
 
-@rc.claim(
+sgd_loss_curve = measuring(sgd_total)(
     "B.sgd-loss-curve",
     "Minibatch SGD at the published sizes follows the flow: plateaus at log 32 and log 8",
+    """Trained by SGD, the model stays at log RD, falls to log D when it has learned the relations,
+    stays there, and falls to zero when it has learned the subjects, as the flow does.""",
     source=FOLLOWED,
     predict=sequential.loss,
     latex=r"L(\text{step}) = \log(1+(R-1)e^{-q_R(t)})+\log(1+(D-1)e^{-q_S(t)}),\quad "
@@ -50,7 +49,7 @@ def no_plateau(cell: rc.Cell) -> float:
     regime="the published experiment: S = 16, R = 4, D = 8, 20 noise tokens, prompts of 32 tokens, "
     "one-hot d = 41, linear attention, all weights 1e-5, SGD at rate 0.1 on batches of 1024, which "
     "count for noise tokens by their mean",
-    cells={"standard": rc.grid(**PUBLISHED, step=AROUND_DROPS)},
+    cells={"standard": rc.grid(**PUBLISHED, step=(1600, 1684, 3000, 4550))},  # around the drops
     replicates=64,
     looks=1,
     # Its tail is heavy: a quarter of the level would support wrongly with 2.7 times its alpha.
@@ -66,14 +65,9 @@ def no_plateau(cell: rc.Cell) -> float:
         rc.at("start-from-1e-4", "a start ten times as large", scale=1e-4),
         rc.at("late", "14 steps later", step=lambda cell: cell["step"] - 14),
     ),
-    plot=STEPS,
+    plot=rc.Plot(x="step", x_label="step of SGD", y_label="loss", log=""),
     dtype="float32",
 )
-def sgd_loss_curve(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Trained by SGD, the model stays at log RD, falls to log D when it has learned the relations,
-    stays there, and falls to zero when it has learned the subjects, as the flow does."""
-    return sgd_total(cell, block)
-
 
 LINES = {800: 32, 3000: 8}
 SWAPPED = {800: 32, 3000: 4}
@@ -123,15 +117,6 @@ def half_step(cell: rc.Cell) -> float:
     """The step of SGD at which half of a stage's loss is gone."""
     scale = cell.get("scale", SMALL)
     return theory.half_step(theory.Sizes.of(cell), cell["stage"], scale=scale, learning_rate=RATE)
-
-
-def observed_half_step(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The step of SGD at which half of the stage's loss is gone."""
-    problem = task(cell, block)
-    start = problem.start(SMALL, SMALL)
-    path = learning.sgd(problem, start, block.rngs, rate=RATE, batch=BATCH, steps=cell["steps"])
-    losses = learning.losses_along(problem, start, path, every=EVERY)
-    return EVERY * learning.half_step(getattr(losses, cell["stage"]))
 
 
 # Until the stage's end in the figure.
@@ -198,6 +183,10 @@ def sgd_half_steps(cell: rc.Cell, block: rc.Block) -> Tensor:
 def published_boundaries(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """The published figure shades its three stages with boundaries at steps 1800 and 5000. Read as
     the places of the two drops, they are where half of the loss of each is gone."""
-    half = observed_half_step(cell, block)
+    problem = task(cell, block)
+    start = problem.start(SMALL, SMALL)
+    path = learning.sgd(problem, start, block.rngs, rate=RATE, batch=BATCH, steps=cell["steps"])
+    losses = learning.losses_along(problem, start, path, every=EVERY)
+    half = EVERY * learning.half_step(getattr(losses, cell["stage"]))
     at_boundary = (half / BOUNDARIES[cell["stage"]] - 1).abs() <= 0.03
     return {"value": at_boundary.to(block.dtype), "half_step": half}

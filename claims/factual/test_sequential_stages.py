@@ -44,9 +44,7 @@ def steps_only(cell: rc.Cell) -> float:
     predict=sequential.loss,
     latex=r"L = \log(1+(R-1)e^{-q_R})+\log(1+(D-1)e^{-q_S}),\quad t=\frac1{2\lambda}\left["
     r"\mathrm{arsinh}\frac{2\sqrt c\,q}b+\frac{\mathrm{Ei}(q)-\log q-\gamma}K\right]",
-    regime=theory.CURVES.searched(
-        "on the grid sizes at which relations come first, and sizes at which subjects do"
-    ),
+    regime=theory.CURVES.searched("on the grid relations come first, or subjects do"),
     cells={"smoke": CURVE[2::4], "standard": CURVE + REVERSED},
     rule=rc.MeanDifference(rc.Region(-5e-4, 5e-4), method=rc.Deterministic()),
     why="nothing is drawn; the closed form is exact up to the square of the start; the integrator "
@@ -115,16 +113,13 @@ TIME_RATIO = rc.on(theory.Sizes, theory.time_ratio)
     "The stages are as far apart as their growth rates",
     source=rc.Source("B", "B6"),
     predict=TIME_RATIO,
-    regime=theory.BOTH_STAGES,
     cells={"smoke": timed(shapes((8, 2, 4))), "standard": timed(BOTH_ORDERS)},
     rule=rc.MeanRatio(rc.Region(0.98, 1.06), method=rc.Deterministic()),
     why="the theory states -2% to +6% from the logarithms that differ between the stages",
     controls=(
         rc.times(1.1),
         rc.Control("simultaneous", "both at the same time", lambda cell: 1.0),
-        rc.Control(
-            "squared", "the square of the ratio of rates", lambda cell: TIME_RATIO(cell) ** 2
-        ),
+        rc.Control("squared", "the square of the ratio of rates", lambda c: TIME_RATIO(c) ** 2),
         rc.Control(
             "frequencies", "as rarely as seen: S/R", lambda c: c["subjects"] / c["relations"]
         ),
@@ -147,9 +142,7 @@ ORDERS = shapes(
     "Relations come first if S^2 (1 - 1/R) > R D (1 - 1/D), and subjects first if not",
     predict=rc.on(theory.Sizes, theory.first),
     latex=r"t_R < t_S \iff S^2(1-1/R) > RD(1-1/D)",
-    regime=theory.ORDERED.searched(
-        "on the grid both sides of the boundary, some with fewer subjects than relations"
-    ),
+    regime=theory.ORDERED.searched("on the grid both sides of the boundary"),
     cells={"standard": timed(ORDERS)},
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic()),
     why="the order is exact but for a few per cent in the ratio of times: it must be "

@@ -86,7 +86,6 @@ def guess_by_relation(cell: rc.Cell, block: rc.Block) -> Tensor:
 
 
 OPEN_ENTROPY = rc.on(sequential_learning.Sizes, sequential_learning.random_plateau)
-UNEVEN = shapes((24, 2, 6), (16, 4, 4), (8, 2, 4))
 
 
 @rc.claim(
@@ -100,7 +99,7 @@ UNEVEN = shapes((24, 2, 6), (16, 4, 4), (8, 2, 4))
         size=lambda cell: cell["subjects"] * cell["relations"] ** 2 * cell["answers"],
         largest=1e5,
     ),
-    cells=UNEVEN,
+    cells=shapes((24, 2, 6), (16, 4, 4), (8, 2, 4)),
     replicates=64,
     looks=7,
     rule=rc.MeanRatio(rc.Region(0.97, 1.03), method=rc.Betting()),

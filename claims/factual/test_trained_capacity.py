@@ -18,11 +18,21 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
+from claims.common import measuring
 from claims.factual.trained import MOST, PUBLISHED, SHORT, sizes, split, trained, within
 from theory.factual import trained_transformer as theory
 
 REFERENCE = "theory/factual/trained_transformer.py"
 trained_claim = partial(rc.claim, dtype="float32")
+to_90 = measuring(
+    lambda cell, block: (trained(cell, block, target=0.9) >= 0.9).to(block.dtype),
+    partial(
+        trained_claim,
+        source=rc.Source("B", "B4", "B8", provenance="stated", reference=REFERENCE),
+        latex=r"SR\propto(4Hd_hd+2md)^1",
+        plot=rc.Plot(x="facts", group=("parameters",), y_label="share of runs that reach 90%"),
+    ),
+)
 
 
 def balanced(dim: int, *sides: int, **run: int) -> list[rc.Cell]:
@@ -38,12 +48,12 @@ def proportional(cell: rc.Cell, power: float = 1.0) -> float:
     return within(cell, 180 * (cell["parameters"] / 1536) ** power)
 
 
-@trained_claim(
+capacity_growth = to_90(
     "B.trained-capacity-growth",
     "Four times the trained weights recall more than twice the facts",
-    source=rc.Source("B", "B4", "B8", provenance="stated", reference=REFERENCE),
+    """The number of facts that a trained transformer recalls grows with the number of its trained
+    weights by more than the power 0.58, faster than the dimension, which has the power 1/2.""",
     predict=proportional,
-    latex=r"SR\propto(4Hd_hd+2md)^1",
     regime="""H d_h = m = d, eight heads; a model recalls its facts here if it is right on 90%, for
         which less training is needed than for 99%; d = 16 at 256 facts, d = 32 at 576; batches of
         128 and 3072 steps. Trained as published, too, d = 16 stayed below 90% at 225 facts in five
@@ -62,12 +72,7 @@ def proportional(cell: rc.Cell, power: float = 1.0) -> float:
     controls=(
         rc.Control("dimension", "facts in proportion to d", lambda cell: proportional(cell, 0.5)),
     ),
-    plot=rc.Plot(x="facts", group=("parameters",), y_label="share of runs that reach 90%"),
 )
-def capacity_growth(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The number of facts that a trained transformer recalls grows with the number of its trained
-    weights by more than the power 0.58, faster than the dimension, which has the power 1/2."""
-    return (trained(cell, block, target=0.9) >= 0.9).to(block.dtype)
 
 
 def exponent(power: float, half_width: float) -> rc.CriticalExponents:
@@ -75,11 +80,11 @@ def exponent(power: float, half_width: float) -> rc.CriticalExponents:
     return rc.CriticalExponents({"parameters": power}, half_width, scan="facts", rising=False)
 
 
-@trained_claim(
+capacity_exponent = to_90(
     "B.trained-capacity-exponent",
     "The facts recalled grow in proportion to the trained weights",
-    source=rc.Source("B", "B4", "B8", provenance="stated", reference=REFERENCE),
-    latex=r"SR\propto(4Hd_hd+2md)^1",
+    """The number of facts that a trained transformer recalls is proportional to the number of its
+    trained weights.""",
     regime="""H d_h = m = d, eight heads, the published batches and steps; a model recalls its facts
         here if it is right on 90%, for which less training is needed than for 99%""",
     cells={
@@ -94,12 +99,7 @@ def exponent(power: float, half_width: float) -> rc.CriticalExponents:
         rc.Control("dimension", "facts in proportion to d, exponent 1/2", rule=exponent(0.5, 0.15)),
         rc.Control("three-halves", "exponent 3/2", rule=exponent(1.5, 0.15)),
     ),
-    plot=rc.Plot(x="facts", group=("parameters",), y_label="share of runs that reach 90%"),
 )
-def capacity_exponent(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The number of facts that a trained transformer recalls is proportional to the number of its
-    trained weights."""
-    return (trained(cell, block, target=0.9) >= 0.9).to(block.dtype)
 
 
 # --- B8, figure 4 left: facts = 0.15 weights ---------------------------------------------------
@@ -119,22 +119,29 @@ CONSTANT = rc.CriticalLocation(
 WRONG = (rc.times(0.5, "half", "0.075 facts a weight"), rc.times(2, "double", "0.3 facts a weight"))
 
 
-def recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """1 where a model recalls 99% of its facts, else 0."""
-    return (trained(cell, block) >= 0.99).to(block.dtype)
-
-
 def at_edges(dim: int, **run: int) -> list[rc.Cell]:
     """The two sizes at the region's edges."""
     return [split(side * dim // 16, dim, **run) for side in EDGES]
 
 
-@trained_claim(
+to_99 = measuring(
+    lambda cell, block: (trained(cell, block) >= 0.99).to(block.dtype),
+    partial(
+        trained_claim,
+        source=rc.Source("B", "B4", "B8", provenance="reported", reference=REFERENCE),
+        predict=line,
+        latex=r"SR = c\,(4Hd_hd+2md),\qquad c = 0.15",
+        from_pilot=True,
+        rule=CONSTANT,
+        controls=WRONG,
+        plot=rc.Plot(x="facts", group=("dim",), y_label="share of runs that reach 99%"),
+    ),
+)
+reference_line = to_99(
     "B.trained-reference-line",
     "At d = 16 a weight stores 0.08 to 0.146 facts; the published line has 0.15",
-    source=rc.Source("B", "B4", "B8", provenance="reported", reference=REFERENCE),
-    predict=line,
-    latex=r"SR = c\,(4Hd_hd+2md),\qquad c = 0.15",
+    """Most trained transformers recall at least 99% of the facts at 0.53 of the published line, and
+    fewer than half at 0.98 of it.""",
     regime="""H d_h = m = d, eight heads. Standard: d = 16, 4096 batches of 64 prompts in place of
         16384 of 1024. Trained as published, pilots recalled 99% of 169 facts in three runs of five
         and of 196 in none of five, which puts the crossing at c = 0.11 to 0.13. The full tier has
@@ -143,46 +150,28 @@ def at_edges(dim: int, **run: int) -> list[rc.Cell]:
         "standard": at_edges(16, **SHORT),
         "full": [cell for dim in (64, 128) for cell in at_edges(dim, **PUBLISHED)],
     },
-    from_pilot=True,
     replicates=24,
     looks=3,
     block={"standard": 3, "full": 24},
-    rule=CONSTANT,
     why="the sizes next to the crossing that two dozen runs tell apart: 11^2 facts, which most "
     "recall, and 15^2, which few do, 0.53 and 0.98 of the line. Drawn by eye through the curves of "
     "many splits, the line is above all that this split stores at d = 16",
-    controls=WRONG,
-    plot=rc.Plot(x="facts", group=("dim",), y_label="share of runs that reach 99%"),
 )
-def reference_line(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Most trained transformers recall at least 99% of the facts at 0.53 of the published line, and
-    fewer than half at 0.98 of it."""
-    return recalled(cell, block)
 
-
-@trained_claim(
+line_constant = to_99(
     "B.trained-line-constant",
     "Trained as published at d = 16 and 32, a weight stores 0.08 to 0.146 facts",
-    source=rc.Source("B", "B4", "B8", provenance="reported", reference=REFERENCE),
-    predict=line,
-    latex=r"SR = c\,(4Hd_hd+2md),\qquad c = 0.15",
+    """Most trained transformers recall at least 99% of 0.079 facts a weight, and fewer than half of
+    0.146 a weight, at two dimensions.""",
     regime="""H d_h = m = d, eight heads; the published batches, steps and learning rates. Pilots
         trained as published at d = 16 alone; at d = 32 the edges have four times the facts by
         proportion, and runs of 8192 batches of 64 prompts recalled 22^2 to 24^2 facts""",
     cells={"full": [cell for dim in (16, 32) for cell in at_edges(dim, **PUBLISHED)]},
-    from_pilot=True,
     replicates=13,
     looks=4,
-    rule=CONSTANT,
     why="the sizes of B.trained-reference-line; a constant that falls with d by one logarithm, to "
     "0.84 of itself from d = 16 to 32, stays within",
-    controls=WRONG,
-    plot=rc.Plot(x="facts", group=("dim",), y_label="share of runs that reach 99%"),
 )
-def line_constant(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Most trained transformers recall at least 99% of 0.079 facts a weight, and fewer than half of
-    0.146 a weight, at two dimensions."""
-    return recalled(cell, block)
 
 
 @trained_claim(

@@ -16,7 +16,6 @@ from theory.factual import trained_transformer as theory
 
 REFERENCE = "theory/factual/trained_transformer.py"
 
-
 # --- B4: either kind of weights stores facts ---------------------------------------------------
 
 SMALL = {"facts": 64, "dim": 16, "heads": 8, "head_dim": 1, "width": 1}

@@ -15,8 +15,6 @@ from theory.attention.problem import Problem
 from theory.lower_bound import ceiling
 from theory.lower_bound import gradient_channel as channel
 
-BEST = "cancellation, assigned"
-
 
 def highest(cell: rc.Cell, share: float = 1.0) -> float:
     """The ceiling on accuracy, for a share of the information."""
@@ -34,7 +32,6 @@ below_ceiling = partial(
 )
 LINEAR = rc.Control("linear-in-d", "d in place of d^2", lambda c: highest(c, 1 / c["dim"]))
 
-
 BAYES = table("length dim", (3, 2), (8, 2), (8, 3), (8, 4), vocab_size=6, samples=24)
 
 
@@ -43,8 +40,8 @@ BAYES = table("length dim", (3, 2), (8, 2), (8, 3), (8, 4), vocab_size=6, sample
     "Not even Bayes' rule exceeds the ceiling",
     latex=r"\alpha\le\frac1V\frac{I_B-1}{W_0((I_B-1)/e)}",
     regime=channel.EVERY_MAP.searched(
-        """the Gaussian-equivalent channel, for which the ceiling is a theorem and Bayes' rule is
-        the best of all estimators; on the grid V = 6"""
+        "the Gaussian-equivalent channel, for which the ceiling is a theorem and Bayes' rule is "
+        "the best of all estimators"
     ),
     cells={"smoke": BAYES[2:], "standard": BAYES},
     replicates=64,
@@ -69,9 +66,9 @@ PANEL_SIZES = {"vocab_size": 256, "length": 8, "samples": 8192}
     "No estimator of the panel exceeds the ceiling",
     latex=r"\alpha\le\frac1V\frac{I_B-1}{W_0((I_B-1)/e)},\quad "
     r"I_B=\frac{d^2}{2}\log\left(1+\frac{N+V}{(L-1)(V-1)}\right)",
-    regime="""Gradients of actual training batches, N = 32V, whose noise is close to the Gaussian
-        one that the ceiling assumes. d runs through the ceiling's rise from 0.3 to 1; beyond,
-        any accuracy is below it.""",
+    regime="Gradients of actual training batches, whose noise is close to the Gaussian one that "
+    "the ceiling assumes. d runs through the ceiling's rise from 0.3 to 1; beyond, any "
+    "accuracy is below it.",
     cells={
         "smoke": rc.grid(**PANEL_SIZES, dim=36, estimator=("linear MMSE", "cancellation")),
         "standard": rc.grid(**PANEL_SIZES, dim=(20, 28, 36), estimator=PANEL),
@@ -103,8 +100,8 @@ HALF_ACCURACY = critical_rungs(
     source=common.SOURCE,
     latex=r"\sqrt{2}\le d_{1/2}\Big/\sqrt{\frac{2I_{1/2}}{\log(1+\rho)}}\le\sqrt{3.3}",
     predict=ALLOWED,
-    regime="""V = 256 at N/(LV) of 1/4 and 4: noise and interference in turn the larger. The best
-        of the panel at half accuracy is interference cancellation with a one-to-one guess.""",
+    regime="Noise and interference in turn the larger. The best of the panel at half accuracy is "
+    "interference cancellation with a one-to-one guess.",
     cells={"smoke": HALF_ACCURACY[:6], "standard": HALF_ACCURACY},
     from_pilot=True,
     replicates=16,
@@ -128,7 +125,7 @@ HALF_ACCURACY = critical_rungs(
 def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The dimension at which the best estimator of the panel guesses half of the labels is 1.4 to
     1.8 times the one at which the ceiling allows it: 2 to 3.3 times the information."""
-    return mostly_guessed(cell, block, BEST)
+    return mostly_guessed(cell, block, "cancellation, assigned")
 
 
 @rc.claim(
@@ -138,8 +135,8 @@ def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
     latex=r"\alpha(G) > \frac1V\frac{I_B-1}{W_0((I_B-1)/e)}\quad\text{for }d = 1",
     # The theory has d of at least 2; the information grows as d^2.
     predict=lambda cell: highest(cell.replace(dim=2), 1 / 4),
-    regime="""V = 4, L = 2, d = 1 in double precision: all count tables can be listed, and each
-        gives another gradient. The ceiling's assumption, Gaussian noise, fails completely.""",
+    regime="In double precision all count tables can be listed, and each gives another gradient. "
+    "The ceiling's assumption, Gaussian noise, fails completely.",
     cells=rc.grid(vocab_size=4, length=2, samples=(3, 4), dim=1, embeddings="gaussian"),
     replicates=64,
     looks=6,

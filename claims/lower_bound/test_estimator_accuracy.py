@@ -37,9 +37,7 @@ MATCHED = sized((8, 8192, 44), (8, 16384, 64), (32, 8192, 62), (64, 8192, 96), (
 LINEAR = sized((8, 16384, 40), (8, 16384, 56), (32, 8192, 62), (64, 8192, 88), (128, 8192, 112))
 FINITE_SIZE = """Finite size: pilots under seeds of 1000 and above agree to 0.015 at V = 256;
     the rest is sampling error."""
-MORE_DIM = rc.at(
-    "tenth-more-dim", "a tenth more dimensions", dim=lambda cell: round(1.1 * cell["dim"])
-)
+MORE_DIM = rc.at("tenth-more-dim", "a tenth more dimensions", dim=lambda c: round(1.1 * c["dim"]))
 matched = rc.on(Problem, matched_filter.matched_filter_accuracy)
 PARITY = rc.Plot("parity", y_label="share of labels guessed right")
 reading_claim = partial(rc.claim, source=SOURCE, plot=PARITY)
@@ -50,8 +48,8 @@ reading_claim = partial(rc.claim, source=SOURCE, plot=PARITY)
     "Accuracy of the matched filter on the gradient at initialisation",
     predict=matched,
     regime=searched(
-        """V = 256, N = 32V or 64V, L from 8 to V/2: interference, noise of the other tokens, or
-        fluctuating label counts (L = 128) limit the accuracy in turn."""
+        "interference, noise of the other tokens, or fluctuating label counts (L = 128) limit "
+        "the accuracy in turn"
     ),
     cells={"smoke": MATCHED[:3:2], "standard": MATCHED},
     replicates=64,
@@ -62,9 +60,7 @@ reading_claim = partial(rc.claim, source=SOURCE, plot=PARITY)
         rc.at(
             "no-noise", "the uninformative tokens add no noise: the terms in L/N dropped", length=2
         ),
-        rc.at(
-            "no-interference", "d acts through the noise alone", dim=lambda cell: 2 * cell["dim"]
-        ),
+        rc.at("no-interference", "d acts through the noise alone", dim=lambda c: 2 * c["dim"]),
         MORE_DIM,
     ),
 )
@@ -78,10 +74,7 @@ def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     "A.linear-mmse",
     "Accuracy of the linear MMSE estimate",
     predict=rc.on(Problem, linear_mmse.linear_mmse_accuracy),
-    regime=searched(
-        """V = 256, N = 32V or 64V, d from 40 to 112 and L from 8 to V/2. A token and a label meet
-        by chance about twice or more often."""
-    ),
+    regime=searched("a token and a label meet by chance about twice or more often"),
     cells={"smoke": LINEAR[:3:2], "standard": LINEAR},
     replicates=64,
     looks=5,
@@ -103,8 +96,8 @@ def linear_mmse_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     return guessed(cell, block, "linear MMSE")
 
 
-QUERIES = 2048
-"""Tokens asked for at large vocabularies."""
+first_labels = partial(matched_filter_estimator.labels, queries=2048)
+"""The matched filter's labels of the first tokens, which are asked for at large vocabularies."""
 
 LARGE_VOCABULARIES = table(
     "vocab_size length samples dim",
@@ -118,8 +111,7 @@ LARGE_VOCABULARIES = table(
     "One-step decoding at large vocabularies; in the full tier those of a language model",
     predict=matched,
     regime=matched_filter.REGIME.searched(
-        """a search goes up to V = 4096; on the grid V of 1024 and 4096, in the full tier 16384, and
-        131072 with d = 4096; N = 16V or 8V, accuracies between 0.3 and 0.6""",
+        "a search goes up to V = 4096; on the grid accuracies between 0.3 and 0.6",
         size=lambda cell: cell["samples"] * cell["length"] + 2048 * cell["vocab_size"],
         largest=9e6,
         length=rc.log_integers(2, 64),
@@ -150,8 +142,3 @@ def one_step_decoding(cell: rc.Cell, block: rc.Block) -> Tensor:
         seen = alone.draw(gradient_channel.discrete, cell)
         found.append(gradient_channel.estimator_accuracy(seen, first_labels))
     return torch.cat(found)
-
-
-def first_labels(observation: gradient_channel.Observation) -> Tensor:
-    """The matched filter's labels of the first tokens."""
-    return matched_filter_estimator.labels(observation, queries=QUERIES)

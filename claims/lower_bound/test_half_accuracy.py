@@ -6,13 +6,17 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import table
+from claims.common import measuring, table
 from claims.lower_bound.common import MEDIAN, SOURCE, critical_rungs, derived, mostly_guessed
 from theory.attention.problem import Problem
 from theory.lower_bound import gradient_capacity, linear_mmse, matched_filter
 
 BATCHES = "share of batches with half of the labels right"
 half_claim = partial(rc.claim, replicates=16, looks=7)
+by_linear_mmse = measuring(
+    lambda cell, block: mostly_guessed(cell, block, "linear MMSE"),
+    partial(half_claim, source=SOURCE),
+)
 SETTINGS = table(
     "estimator length dim",
     *(("matched filter", 16, 96), ("linear MMSE", 32, 72), ("matched filter", 64, 128)),
@@ -46,9 +50,8 @@ PRODUCT = rc.on(Problem, gradient_capacity.half_samples)
     latex=r"\mathrm{Acc}(V,L,N_c,d)=\frac12",
     predict=critical,
     regime=matched_filter.THRESHOLD.searched(
-        "d^2 >= 3 V log V, so that some N suffices, and 2 L V^2 log V/d^2 >= 9 V, with (1 + d/V)^2 "
-        "for the matched filter, so that it is 8 V or so at least; on the grid V = 256 and N_c "
-        "from 11V to 28V: short sequences to long ones, few dimensions to many",
+        "d^2 >= 3 V log V, so that some N suffices, and 2 L V^2 log V/d^2 >= 9 V, with (1 + "
+        "d/V)^2 for the matched filter, so that it is 8 V or so at least",
         holds=lambda cell: (
             cell["dim"] ** 2 >= 3 * cell["vocab_size"] * math.log(cell["vocab_size"])
             and _about(cell) >= 9 * cell["vocab_size"]
@@ -94,27 +97,23 @@ def from_base(cell: rc.Cell, name: str) -> float:
     return cell.number(name) / BASE[name]
 
 
-def at_base(cell: rc.Cell) -> float:
-    """The product law at the first corner."""
-    return float(PRODUCT(cell.replace(**BASE)))
-
-
 def additive(cell: rc.Cell) -> float:
     """V, L and d each add samples of their own, equally many at the first corner."""
     vocabulary = from_base(cell, "vocab_size") ** 2
     demands = vocabulary + from_base(cell, "length") + from_base(cell, "dim") ** -2
-    return float(at_base(cell) * demands / 3)
+    return float(PRODUCT(cell.replace(**BASE)) * demands / 3)
 
 
-@half_claim(
+multiplicative = by_linear_mmse(
     "A.gradient-product",
     "N, d, L and V enter as a product: N d^2 = 2 L V^2 log V",
-    source=SOURCE,
+    """The number of samples at which half of the labels can be read off the gradient is 0.8 to 0.98
+    times a product of powers, 2 L V^2 log V / d^2, however L, V and d change: not a sum of separate
+    demands. So the exponent of L, which changes fourfold, is 1 to within 0.16.""",
     predict=PRODUCT,
     regime=linear_mmse.THRESHOLD.searched(
-        """linear MMSE, N_c << LV, so that noise and not interference limits; V from 192 to 512;
-        L >= V/5, so that N_c is large against V; d/V from 0.4 to 0.6. On the grid L grows by 4, V
-        and d by 2, d by 1.5""",
+        "linear MMSE, N_c << LV, so that noise and not interference limits; V from 192 to 512; "
+        "L >= V/5, so that N_c is large against V; d/V from 0.4 to 0.6",
         holds=lambda cell: (
             5 * cell["length"] >= cell["vocab_size"]
             and 0.4 <= cell["dim"] / cell["vocab_size"] <= 0.6
@@ -142,26 +141,19 @@ def additive(cell: rc.Cell) -> float:
         x="samples", group=("vocab_size", "length", "dim"), collapse=True, y_label=BATCHES
     ),
 )
-def multiplicative(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The number of samples at which half of the labels can be read off the gradient is 0.8 to 0.98
-    times a product of powers, 2 L V^2 log V / d^2, however L, V and d change: not a sum of separate
-    demands. So the exponent of L, which changes fourfold, is 1 to within 0.16."""
-    return mostly_guessed(cell, block, "linear MMSE")
-
 
 HALF_DIM = rc.on(Problem, gradient_capacity.half_dim)
 FINITE_DIM = rc.Region(0.78, 0.92)
 SIZES = table("length samples", (32, 2048), (32, 8192), (8, 8192), vocab_size=256)
 
-
-@half_claim(
+half_dim = by_linear_mmse(
     "A.gradient-dim",
     "The closed form for the dimension that half accuracy needs",
-    source=SOURCE,
+    """Linear MMSE guesses half of the labels right at d^2 = 2 V log V (1 + LV/N), to leading order
+    in log V: at 0.78 to 0.92 times that dimension at V = 256.""",
     predict=HALF_DIM,
     regime=linear_mmse.REGIME.searched(
-        """linear MMSE, V = 256, N >= LV/4; on the grid N/(LV) of 1/4, 1 and 4: noise limits at
-        first, then interference""",
+        "linear MMSE, V = 256, N >= LV/4; on the grid noise limits at first, then interference",
         holds=lambda cell: 4 * cell["samples"] >= cell["length"] * cell["vocab_size"],
         size=lambda cell: cell["samples"] * cell["length"],
         largest=1e6,
@@ -184,7 +176,3 @@ SIZES = table("length samples", (32, 2048), (32, 8192), (8, 8192), vocab_size=25
     ),
     plot=rc.Plot(x="dim", group=("length", "samples"), y_label=BATCHES),
 )
-def half_dim(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Linear MMSE guesses half of the labels right at d^2 = 2 V log V (1 + LV/N), to leading order
-    in log V: at 0.78 to 0.92 times that dimension at V = 256."""
-    return mostly_guessed(cell, block, "linear MMSE")

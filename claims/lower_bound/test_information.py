@@ -1,6 +1,7 @@
 """A4, A13: what the gradient tells about the map from tokens to labels, and what that is worth."""
 
 import math
+from functools import partial
 
 from torch import Tensor
 
@@ -14,6 +15,7 @@ from theory.attention.problem import Problem
 from theory.lower_bound import ceiling
 from theory.lower_bound import gradient_channel as channel
 
+told = partial(rc.claim, source=SOURCE, looks=6)
 NEARLY_TIGHT = table(
     "vocab_size length samples dim",
     *((5, 24, 20, 2), (5, 48, 20, 3), (6, 64, 36, 3), (6, 192, 36, 4)),
@@ -25,10 +27,9 @@ def revealed(cell: rc.Cell) -> float:
     return cell.number("chance") * math.lgamma(cell.number("vocab_size") + 1)
 
 
-@rc.claim(
+@told(
     "A.gradient-information",
     "The gradient tells at most (d^2/2) log(1 + snr) about the map, and nearly that",
-    source=SOURCE,
     predict=rc.on(Problem, channel.information),
     regime=channel.EVERY_MAP.searched(
         """the Gaussian-equivalent channel of the theorem; V = 5 and 6, N from 4 V, and d^2/2 times
@@ -46,7 +47,6 @@ def revealed(cell: rc.Cell) -> float:
     ),
     cells={"smoke": NEARLY_TIGHT[:1], "standard": NEARLY_TIGHT},
     replicates=1024,
-    looks=6,
     rule=rc.MeanRatio(rc.Region(0.82, 1.0), method=rc.Betting(0, math.lgamma(7))),
     why="""Nobody can be told more than log 6! nats. Above 1 the bound would be violated. A map is
         not Gaussian: pilots under seeds
@@ -70,10 +70,9 @@ def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     return exact_bayes.posterior(seen.observation).information
 
 
-@rc.claim(
+@told(
     "A.sample-information",
     "One sequence tells log(V/L) nats, and a little more where tokens repeat",
-    source=SOURCE,
     predict=rc.on(Problem, channel.sample_information),
     regime=channel.EVERY_MAP.searched(
         "exact for uniform tokens, one sequence", vocab_size=(3, 4, 5, 6, 7), samples=(1,), dim=(2,)
@@ -103,7 +102,7 @@ def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     return exact_bayes.sample_posterior(block.draw(sampling.draw, cell)).information
 
 
-@rc.claim(
+@told(
     "A.accuracy-from-information",
     "The step from information to accuracy loses little",
     source=derived("ceiling.py"),
@@ -119,7 +118,6 @@ def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
         "standard": rc.grid(vocab_size=(256, 1024), chance=(0.6, 0.7)),
     },
     replicates=2048,
-    looks=6,
     rule=rc.MeanRatio(rc.Region(0.88, 1.0), method=rc.Betting(0, 1)),
     why="""Above 1 the inequality would be violated. At these sizes it exceeds the
         accuracy of this channel, which is known, by 5 to 10%.""",
@@ -135,7 +133,7 @@ def accuracy_from_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     return erasure_channel.guess(block.rngs, **cell).accuracy
 
 
-@rc.claim(
+@told(
     "A.exact-from-information",
     "To recover the whole map takes log V! nats",
     source=derived("ceiling.py"),
@@ -151,7 +149,6 @@ def accuracy_from_information(cell: rc.Cell, block: rc.Block) -> Tensor:
         "standard": rc.grid(vocab_size=(10, 12), chance=(0.6, 0.75)),
     },
     replicates=2048,
-    looks=6,
     rule=rc.MeanRatio(rc.Region(0.88, 1.0), method=rc.Betting(0, 1)),
     why="""Above 1 the inequality would be violated; the slack log 2 is 4 to 7% at these
         sizes, and the sampling error about 3%.""",

@@ -10,7 +10,7 @@ REFERENCE = "theory/lower_bound/width_information.py"
 SOURCE = rc.Source("A", "A4", "A9", "A13", provenance="derived", reference=REFERENCE)
 SIZES = {"vocab_size": 64, "dim": 12, "width": 48, "sequences": 8192}
 LENGTHS = rc.Regime(
-    "L from 4 to 16, m = 4 d < V; on the grid d = 12, V = 64",
+    "L from 4 to 16, m = 4 d < V",
     {
         "length": rc.integers(4, 16),
         "dim": rc.integers(10, 16),

@@ -18,27 +18,17 @@ SIZES = table(
     *((512, 32, 96, True), (512, 64, 96, True)),
 )
 NARROW = rc.grid(associations=(128, 512), dim=32, whitened=True)
-PUBLISHED = rc.grid(associations=256, dim=64, width=(256, 512, 1024))
 MEMORIES = table("construction dim width", ("bilinear", 64, 128), ("bilinear-whitened", 32, 64))
 
 hebbian_mlp = partial(rc.claim, source=rc.Source("G", "G5"))
 accuracy, half_width = rc.on(theory.accuracy), rc.on(theory.half_width)
-stored_bits = rc.on(bits_theory.bits_per_parameter)
 UNWHITENED = rc.at("unwhitened", "whitening gains nothing", whitened=False)
-
-
-def ladder(*settings: rc.Cell) -> tuple[rc.Cell, ...]:
-    """Rungs around the width with which half of the associations are right."""
-    return rungs("width", half_width, 0.07, *settings)
 
 
 @hebbian_mlp(
     "G.hebbian-mlp-accuracy",
     "Accuracy of Hebbian MLPs with bilinear features, as they are and whitened",
     predict=accuracy,
-    regime=theory.SIZES.searched(
-        "on the grid d = 32 and 64, three memories as they are and two whitened"
-    ),
     cells={"standard": SIZES},
     rule=rc.ProportionDifference,
     why="feature norms are taken as gamma variables, and the cross talk of quadratic forms as "
@@ -67,10 +57,8 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "G.hebbian-mlp-margin",
     "The smallest margin of a Hebbian MLP, with no constant fitted",
     predict=rc.on(theory.smallest_margin),
-    regime=theory.MARGINS.searched(
-        "on the grid the published sweep of widths: 256 facts, d = 64; not whitened"
-    ),
-    cells={"standard": PUBLISHED},
+    regime=theory.MARGINS.searched("on the grid the published sweep of widths; not whitened"),
+    cells={"standard": rc.grid(associations=256, dim=64, width=(256, 512, 1024))},
     rule=partial(rc.MeanDifference, method=rc.Student(spent=0.1)),
     why="the stated error; pilots with other seeds were up to 0.015 below",
     replicates=128,
@@ -102,8 +90,7 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "G.hebbian-mlp-width",
     "Neurons with which a whitened Hebbian MLP is right on half of N facts",
     predict=half_width,
-    regime=theory.WHITENED.searched("on the grid d = 32, 128 and 512 facts"),
-    cells={"standard": lambda: ladder(*NARROW)},
+    cells={"standard": lambda: rungs("width", half_width, 0.07, *NARROW)},
     rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="width"),
     why="the stated error of 6%, and whole neurons, 1%",
     replicates=128,
@@ -129,7 +116,7 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 @hebbian_mlp(
     "G.hebbian-mlp-bits",
     "Bits a weight of the readout at the facts of which 99% are right",
-    predict=stored_bits,
+    predict=rc.on(bits_theory.bits_per_parameter),
     regime="8,192 weights as they are, 2,048 whitened",
     cells={"smoke": MEMORIES[1:], "standard": MEMORIES},
     rule=rc.MeanRatio(rc.Region(0.85, 1.15), method=rc.Student(spent=0.05)),

@@ -7,14 +7,14 @@ from functools import partial
 import torch
 
 import recall_claims as rc
-from claims.common import table
+from claims.common import measuring, table
 from simulation.memory import bits as measured
 from theory.memory import bits as theory
 
 SOURCE = rc.Source("B", "B7", provenance="derived", reference="theory/memory/bits.py")
 bits_claim = partial(rc.claim, source=SOURCE)
+coded = measuring(lambda cell, block: measured.random_code_accuracy(block.rngs, **cell), bits_claim)
 TINY = rc.grid(facts=4, outputs=2, bits=(0, 1, 2, 3, 4))
-SEARCHED = TINY + rc.grid(facts=3, outputs=4, bits=(0, 2, 3, 4, 6))
 CODES = table("facts outputs bits", (8, 2, 4), (16, 2, 8), (28, 2, 14), (12, 4, 12))
 OVERLOADED = table(
     "facts dim weight_bits",
@@ -82,8 +82,7 @@ def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     latex=r"\mathrm{CE} \ge \log M-\frac{B\log2}N",
     predict=rc.on(theory.loss_floor),
     regime=theory.CODES.searched(
-        "no more codewords than functions; on the grid three and four facts, codes searched from "
-        "random codewords",
+        "no more codewords than functions; codes searched from random codewords",
         holds=lambda cell: 2 ** cell["bits"] <= cell["outputs"] ** cell["facts"],
         size=lambda cell: 2 ** cell["bits"] * cell["outputs"] ** cell["facts"],
         largest=1e5,
@@ -91,7 +90,7 @@ def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         outputs=range(2, 17),
         bits=range(13),
     ),
-    cells={"smoke": TINY, "standard": SEARCHED},
+    cells={"smoke": TINY, "standard": TINY + rc.grid(facts=3, outputs=4, bits=(0, 2, 3, 4, 6))},
     rule=rc.OneSided(lower=-ROUNDING, method=rc.Deterministic()),
     why="""the bound holds for every code, so that the best code found is judged; with no bit, or a
         code for every function, the search reaches it""",
@@ -106,9 +105,11 @@ def searched_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     return measured.searched_loss(block.rngs, **cell)
 
 
-@bits_claim(
+random_code = coded(
     "B.bits-random-code",
     "The accuracy of the best of 2^B random codewords",
+    """A memory that stores which of 2^B shared random codewords agrees best with the facts is right
+    as often as the largest of 2^B binomial variables says.""",
     predict=rc.on(theory.random_code_accuracy),
     regime=theory.CODES.searched(
         "the mean is exact; on the grid half a bit per bit of the facts",
@@ -127,19 +128,15 @@ def searched_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="facts", group=("outputs",), y_label="accuracy", log=""),
 )
-def random_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A memory that stores which of 2^B shared random codewords agrees best with the facts is right
-    as often as the largest of 2^B binomial variables says."""
-    return measured.random_code_accuracy(block.rngs, **cell)
 
-
-@bits_claim(
+fano_tight = coded(
     "B.bits-fano-tight",
     "Random codes come within a few per cent of Fano's bound",
+    "Fano's bound is what a memory can reach: codes of random words already come near to it.",
     latex=r"\lim_{N\to\infty}\frac1NE\max_{k\le2^B}X_k = 1-\delta(B/N)",
     predict=rc.on(theory.accuracy_ceiling),
     regime=theory.CODES.searched(
-        "12 facts and more, half a bit per bit of the facts; on the grid up to 28",
+        "12 facts and more, half a bit per bit of the facts",
         holds=lambda cell: abs(2 * cell["bits"] - cell["facts"] * math.log2(cell["outputs"])) <= 1,
         size=lambda cell: 2 ** cell["bits"] * cell["facts"],
         largest=1e6,
@@ -160,31 +157,31 @@ def random_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(kind="parity", y_label="accuracy"),
 )
-def fano_tight(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Fano's bound is what a memory can reach: codes of random words already come near to it."""
-    return measured.random_code_accuracy(block.rngs, **cell)
+
+QUANTISED = theory.CODES.searched(
+    without=("bits",),
+    facts=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048),
+    dim=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128),
+    weight_bits=range(1, 9),
+)
+quantised = partial(
+    bits_claim, cells={"smoke": OVERLOADED[:3:2], "standard": OVERLOADED}, replicates=8, looks=6
+)
 
 
-@bits_claim(
+@quantised(
     "B.bits-quantised-accuracy",
     "Linear memories of weights of k bits respect Fano's bound",
     latex=r"kd^2 \ge N[\log_2M-h_2(\delta)-\delta\log_2(M-1)]",
     predict=of_weights(theory.accuracy_ceiling),
-    regime=theory.CODES.searched(
-        """sums of outer products with rounded weights; on the grid to 1, 2 and 4 bits, with as many
-        facts as their bits could hold, or up to three times more""",
+    regime=QUANTISED.searched(
+        "sums of outer products with rounded weights; on the grid with as many facts as their "
+        "bits could hold, or up to three times more",
         size=lambda cell: cell["facts"] * cell["outputs"] + cell["dim"] ** 2,
         largest=3e5,
-        without=("bits",),
-        facts=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048),
-        dim=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128),
-        weight_bits=range(1, 9),
     ),
-    cells={"smoke": OVERLOADED[:3:2], "standard": OVERLOADED},
     rule=rc.OneSided(upper=0.0, method=SHARE),
     why="a bound",
-    replicates=8,
-    looks=6,
     controls=(
         rc.at(
             "twentieth-of-a-bit",
@@ -201,28 +198,21 @@ def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     return block.draw(measured.quantised_memory, cell).accuracy
 
 
-@bits_claim(
+@quantised(
     "B.bits-quantised-loss",
     "Linear memories of weights of k bits respect the bound on the cross-entropy",
     latex=r"\mathrm{CE} \ge \log M-\frac{kd^2\log2}N",
     predict=of_weights(theory.loss_floor),
-    regime=theory.CODES.searched(
+    regime=QUANTISED.searched(
         """as for the accuracy; probabilities are the softmax at its best temperature, among up to
         100 outputs, for losses below 5""",
         holds=lambda cell: cell["outputs"] <= 100,
         size=lambda cell: 25 * cell["facts"] * cell["outputs"] + cell["dim"] ** 2,
         largest=2e6,
-        without=("bits",),
-        facts=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048),
-        dim=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128),
-        weight_bits=range(1, 9),
     ),
-    cells={"smoke": OVERLOADED[:3:2], "standard": OVERLOADED},
     rule=rc.OneSided(lower=0.0, method=LOSS),
     why="""a bound; the loss is between 0 and log 64 = 4.2, but for what the softmax at the highest
         temperature that is tried adds""",
-    replicates=8,
-    looks=6,
     controls=(
         rc.at(
             "sixth-of-a-bit",
@@ -246,8 +236,8 @@ def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "Bits per weight that each construction stores at its 99% capacity",
     predict=rc.on(theory.bits_per_parameter),
     regime=theory.CONSTRUCTIONS.searched(
-        """permutations and unit embeddings; on the grid 150 to 500 pairs, in the full tier up to
-        975, as many as each construction recalls to 99%""",
+        "permutations and unit embeddings; on the grid as many pairs as each construction "
+        "recalls to 99%",
         size=lambda cell: 32 * cell["dim"] * (cell["dim"] + cell["width"]),
         largest=1e6,
     ),

@@ -7,39 +7,34 @@ from functools import partial
 import torch
 
 import recall_claims as rc
+from claims.common import measuring, tiers
 from claims.memory.common import draw, majority
 from simulation.memory import linear as measured
 from theory.memory import linear as memory
 
 SOURCE = rc.Source("B", "B1", provenance="derived", reference="theory/memory/linear.py")
-ALL_PAIRS = rc.Source("C", "C1")
 # Multiples of a predicted dimension: those of a region's edges, and further out.
 NEAR, WIDE, CLOSE = (0.92, 0.97, 1.03, 1.08), (0.8, 1.0, 1.4), (0.92, 1.0, 1.1)
-BELOW = (0.85, 0.9, 0.92, 0.95, 0.975, 1.03)
-AROUND = (0.88, 0.94, 0.98, 1.03, 1.06, 1.12)
+BY_DIM = rc.Plot(x="dim", group=("associations",), collapse=True)
 NO_LOG = rc.Control("no-log", "d^2 = 2 n", lambda c: math.sqrt(2 * c["associations"]))
 
 
 def rungs(
-    law: Callable[..., float], factors: Iterable[float], *numbers: int
+    law: Callable[..., float],
+    factors: Iterable[float],
+    *numbers: int,
+    to: Callable[[float], int] | None = None,
 ) -> tuple[rc.Cell, ...]:
     """Rungs at these multiples of a predicted dimension, for so many associations."""
-    return rc.ladder(rc.grid(associations=numbers), "dim", rc.on(law), factors)
-
-
-def across(
-    law: Callable[..., float], factors: Iterable[float], *numbers: int
-) -> tuple[rc.Cell, ...]:
-    """Cells at these multiples of a predicted dimension, for so many associations."""
-    return rc.ladder(rc.grid(associations=numbers), "dim", rc.on(law), factors, to=round)
+    return rc.ladder(rc.grid(associations=numbers), "dim", rc.on(law), factors, to=to)
 
 
 half = partial(rungs, memory.half_dim, NEAR)
-below_limit = partial(rungs, memory.half_dim_asymptotic, BELOW)
+below_limit = partial(rungs, memory.half_dim_asymptotic, (0.85, 0.9, 0.92, 0.95, 0.975, 1.03))
 alls = partial(rungs, memory.all_dim, NEAR)
-sharp = partial(rungs, memory.all_dim_asymptotic, AROUND)
-wide = partial(across, memory.half_dim, WIDE)
-whole = partial(across, memory.all_dim_asymptotic, CLOSE)
+sharp = partial(rungs, memory.all_dim_asymptotic, (0.88, 0.94, 0.98, 1.03, 1.06, 1.12))
+wide = partial(rungs, memory.half_dim, WIDE, to=round)
+whole = partial(rungs, memory.all_dim_asymptotic, CLOSE, to=round)
 
 
 def capacities(*dims: int) -> tuple[rc.Cell, ...]:
@@ -65,25 +60,26 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     return measured.recalled_share(pairs, measured.hebbian(pairs))
 
 
-def hebbian_majority(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Whether it recalls more than half of the associations."""
-    return majority(hebbian_accuracy(cell, block))
-
-
 def hebbian_whole(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Whether it recalls every association."""
     pairs = draw(cell, block)
     return measured.all_recalled(pairs, measured.hebbian(pairs))
 
 
-@rc.claim(
+majority_claim = measuring(
+    lambda cell, block: majority(hebbian_accuracy(cell, block)),
+    partial(rc.claim, source=SOURCE, looks=7, plot=BY_DIM),
+)
+whole_claim = measuring(hebbian_whole, partial(rc.claim, source=rc.Source("C", "C1")))
+
+linear_accuracy = measuring(hebbian_accuracy, partial(rc.claim, source=SOURCE))(
     "B.linear-accuracy",
     "Accuracy of the linear memory across its transition",
-    source=SOURCE,
+    """A sum of outer products answers an input rightly if its own score exceeds the scores of all
+    other outputs, which interfere through the overlaps of random embeddings.""",
     predict=rc.on(memory.linear_memory_accuracy),
     regime=rc.Regime(
-        "n >= 30 and d >= 12, as the formula states its error; on the grid n is from 128 to 512, "
-        "and d from 0.8 to 1.4 times the dimension at which half are recalled.",
+        "n >= 30 and d >= 12, as the formula states its error",
         {"associations": rc.log_integers(30, 1024), "dim": rc.log_integers(12, 512)},
     ),
     cells={"standard": lambda: wide(128, 512), "full": lambda: wide(128, 512, 1024)},
@@ -102,35 +98,25 @@ def hebbian_whole(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="dim", group=("associations",)),
 )
-def linear_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A sum of outer products answers an input rightly if its own score exceeds the scores of all
-    other outputs, which interfere through the overlaps of random embeddings."""
-    return hebbian_accuracy(cell, block)
 
-
-@rc.claim(
+linear_threshold = majority_claim(
     "B.linear-threshold",
     "The dimension at which half of the associations are recalled",
-    source=SOURCE,
+    """Memories recall more than half of n associations from the dimension on where the predicted
+    accuracy is 1/2. From n = 131 to 1024 it grows as the power 0.58 of n, to within 0.03.""",
     predict=rc.on(memory.half_dim),
     regime=rc.Regime(
-        "n >= 128, where whole dimensions are finer than the region; on the grid d is within 8% of "
-        "the threshold.",
+        "n >= 128, where whole dimensions are finer than the region",
         {"associations": rc.log_integers(128, 4096)},
         size=lambda cell: cell["associations"] ** 2,
         largest=2e6,
     ),
-    cells={
-        "smoke": lambda: half(512),
-        "standard": lambda: half(131, 419, 1024),
-        "full": lambda: half(131, 419, 1024, 4096),
-    },
+    cells=tiers(half, smoke=(512,), standard=(131, 419, 1024), full=(131, 419, 1024, 4096)),
     rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="dim"),
     why="""An accuracy off by 0.006, as the theory states, moves the threshold by 0.6%; where the
         median accuracy is 1/2, so is the mean to 0.001. The sizes are such that whole dimensions
         lie just inside 3%.""",
     replicates={"smoke": 64, "standard": 32},
-    looks=7,
     controls=(
         rc.Control(
             "asymptotic", "2 n log n, as if it were reached", rc.on(memory.half_dim_asymptotic)
@@ -139,37 +125,28 @@ def linear_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         rc.Control("linear", "d linear in n, as for orthogonal ones", lambda c: root_of(c, 1.0)),
         NO_LOG,
     ),
-    plot=rc.Plot(x="dim", group=("associations",), collapse=True),
 )
-def linear_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Memories recall more than half of n associations from the dimension on where the predicted
-    accuracy is 1/2. From n = 131 to 1024 it grows as the power 0.58 of n, to within 0.03."""
-    return hebbian_majority(cell, block)
 
-
-@rc.claim(
+linear_threshold_asymptotic = majority_claim(
     "B.linear-threshold-asymptotic",
     "Storing n associations takes somewhat less than 2 n log n parameters",
-    source=SOURCE,
+    """The number of parameters d^2 at which a typical association is recalled is 2 n log n up to
+    finite-size corrections, which lower d by less than a tenth: linear in n up to a logarithm.""",
     latex=r"0.9 < \frac{d_{1/2}}{\sqrt{2n\ln n}} < 0.975",
     predict=rc.on(memory.half_dim_asymptotic),
     regime=rc.Regime(
-        "every n from 30 on; on the grid d is from 0.85 to 1.03 times the limit.",
+        "every n from 30 on",
         {"associations": rc.log_integers(30, 8192)},
         size=lambda cell: cell["associations"] ** 2,
         largest=2e6,
     ),
-    cells={
-        "standard": lambda: below_limit(128, 1024),
-        "full": lambda: below_limit(128, 1024, 8192),
-    },
+    cells=tiers(below_limit, standard=(128, 1024), full=(128, 1024, 8192)),
     rule=rc.CriticalLocation(rc.Region(0.9, 0.975), scan="dim"),
     why="""The limit is out of reach: by the finite-size theory d is 5% to 7% below it on this grid
         and still 7% at n = 10^6, because the largest of n scores is well below sqrt(2 log n). The
         region is what the theory says for every n from 30 to 10^6, 0.92 to 0.955, with 2% for the
         next whole dimension and its own error.""",
     replicates=32,
-    looks=7,
     controls=(
         rc.times(0.9, "far-below", "10% less, d^2 = 1.6 n log n"),
         rc.times(1.1, "beyond", "10% more, d^2 = 2.4 n log n"),
@@ -177,12 +154,7 @@ def linear_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         rc.times(2, "all-pairs-constant", "d^2 = 8 n log n"),
         NO_LOG,
     ),
-    plot=rc.Plot(x="dim", group=("associations",), collapse=True),
 )
-def linear_threshold_asymptotic(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The number of parameters d^2 at which a typical association is recalled is 2 n log n up to
-    finite-size corrections, which lower d by less than a tenth: linear in n up to a logarithm."""
-    return hebbian_majority(cell, block)
 
 
 @rc.claim(
@@ -220,16 +192,13 @@ def orthonormal_exact(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]
     return {"error": 1 - found, "accuracy": found}
 
 
-@rc.claim(
+all_pairs = whole_claim(
     "C.hebbian-all-pairs",
     "Probability that every association is recalled",
-    source=ALL_PAIRS,
+    """Near the threshold the associations that fail are few and nearly independent, so that none
+    fails with probability exp(-n(1 - P)).""",
     predict=rc.on(memory.all_recalled),
-    regime=memory.PAIRS.searched(
-        "on the grid n = 64 and 128, d within 10% of sqrt(8 n log n)",
-        size=lambda cell: cell["associations"] ** 2,
-        largest=2e6,
-    ),
+    regime=memory.PAIRS.searched(size=lambda cell: cell["associations"] ** 2, largest=2e6),
     cells={"standard": whole(64, 128), "full": whole(64, 128, 512)},
     rule=rc.ProportionDifference(rc.Region(-0.08, 0.08)),
     why="""The rate of rare failures is right within 10%, which moves a probability near 1/2 by
@@ -246,26 +215,15 @@ def orthonormal_exact(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]
     ),
     plot=rc.Plot(x="dim", group=("associations",)),
 )
-def all_pairs(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Near the threshold the associations that fail are few and nearly independent, so that none
-    fails with probability exp(-n(1 - P))."""
-    return hebbian_whole(cell, block)
 
-
-@rc.claim(
+all_pairs_threshold = whole_claim(
     "C.hebbian-all-pairs-threshold",
     "The dimension at which all associations are recalled, at finite size",
-    source=ALL_PAIRS,
+    """All n associations are recalled with probability 1/2 at the dimension where the expected
+    number of failures is log 2.""",
     predict=rc.on(memory.all_dim),
-    regime=rc.Regime(
-        "n >= 30; on the grid d is within 8% of the threshold.",
-        {"associations": rc.log_integers(30, 1024)},
-    ),
-    cells={
-        "smoke": lambda: alls(112),
-        "standard": lambda: alls(112, 228),
-        "full": lambda: alls(228, 1024),
-    },
+    regime=rc.Regime("n >= 30", {"associations": rc.log_integers(30, 1024)}),
+    cells=tiers(alls, smoke=(112,), standard=(112, 228), full=(228, 1024)),
     rule=partial(rc.CriticalLocation, scan="dim"),
     why="""A rate of failures that is off by 10%, as the theory states, moves the threshold by 0.7%;
         with the nearest whole dimension that is up to 2%.""",
@@ -276,22 +234,17 @@ def all_pairs(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         rc.times(0.5**0.5, "independent-outputs", "d^2 = 4 n log n: a steady right score"),
         rc.times(1.1, "tenth-more", "10% more in d"),
     ),
-    plot=rc.Plot(x="dim", group=("associations",), collapse=True),
+    plot=BY_DIM,
 )
-def all_pairs_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """All n associations are recalled with probability 1/2 at the dimension where the expected
-    number of failures is log 2."""
-    return hebbian_whole(cell, block)
 
-
-@rc.claim(
+eight_n_log_n = whole_claim(
     "C.hebbian-8-n-log-n",
     "The Hebbian memory recalls all n pairs from d^2 = 8 n log n",
-    source=ALL_PAIRS,
+    """The correlation-matrix memory recalls all n pairs once d^2 exceeds 8 n log n: four times the
+    parameters that the typical pair needs.""",
     predict=rc.on(memory.all_dim_asymptotic),
     regime=memory.THRESHOLD.searched(
-        """from 100 pairs on; on the grid n = 128 and 256, and up to 2048 in the full tier, d within
-        12% of the threshold""",
+        "from 100 pairs on",
         holds=lambda cell: cell["associations"] >= 100,
         size=lambda cell: cell["associations"] ** 2,
         largest=2e6,
@@ -309,22 +262,19 @@ def all_pairs_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         rc.times(0.5**0.5, "half-the-constant", "d^2 = 4 n log n"),
         rc.Control("no-log", "d^2 = 8 n", lambda c: math.sqrt(8 * c["associations"])),
     ),
-    plot=rc.Plot(x="dim", group=("associations",), collapse=True),
+    plot=BY_DIM,
 )
-def eight_n_log_n(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The correlation-matrix memory recalls all n pairs once d^2 exceeds 8 n log n: four times
-    the parameters that the typical pair needs."""
-    return hebbian_whole(cell, block)
 
-
-@rc.claim(
+superposition = whole_claim(
     "B.superposition",
     "Random embeddings store fewer than d associations at small d, many more at large d",
+    """A dimension holds d orthogonal associations; random ones interfere, but from about d = 30 on
+    more than d of them are recalled without any error.""",
     source=SOURCE,
     latex=r"P_{all}(n_{all}) = \frac12,\quad n_{all}\sim\frac{d^2}{8\ln d^2}",
     predict=rc.on(memory.capacity),
     regime=rc.Regime(
-        "d >= 21; on the grid up to 96: n_all = 0.86 d at the one end, and 2.2 d at the other.",
+        "d >= 21; on the grid n_all = 0.86 d at the one end, and 2.2 d at the other",
         {"dim": rc.log_integers(21, 256)},
         size=lambda cell: cell["dim"] ** 2,
         largest=2e4,
@@ -342,7 +292,3 @@ def eight_n_log_n(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="associations", group=("dim",), collapse=True),
 )
-def superposition(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A dimension holds d orthogonal associations; random ones interfere, but from about d = 30 on
-    more than d of them are recalled without any error."""
-    return hebbian_whole(cell, block)

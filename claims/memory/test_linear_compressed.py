@@ -7,14 +7,14 @@ from functools import partial
 import torch
 
 import recall_claims as rc
-from claims.common import table
+from claims.common import measuring, table, tiers
 from claims.memory.common import draw, majority
 from simulation.memory import linear as measured
 from theory.memory import linear as memory
 
-SOURCE = rc.Source("B", "B1")
-linear_claim = partial(rc.claim, source=SOURCE)
+linear_claim = partial(rc.claim, source=rc.Source("B", "B1"))
 # Multiples of a predicted rank or dimension: those of a region's edges, and further out.
+VOCABULARIES = ((1024, 1024), (4096, 2048), (16384, 1024), (131072, 4096))  # and queries
 RANKS, DIMS = (0.9, 0.96, 1.04, 1.1), (0.97, 1.03)
 
 
@@ -66,12 +66,16 @@ def one_by_one(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     return torch.cat([most_recalled(cell, one) for one in ones])
 
 
-@linear_claim(
+of_language_model = measuring(one_by_one, partial(linear_claim, dtype="float32"))
+
+rank_accuracy = measuring(low_rank_accuracy, linear_claim)(
     "B.low-rank-accuracy",
     "Accuracy of a memory of rank m",
+    """Behind a random projector of rank m, the input keeps a share q = m/d of its length, which
+    fluctuates, and the interference relative to the signal grows from n/d^2 to n/(m d).""",
     predict=rc.on(memory.low_rank_accuracy),
     regime=memory.LOW_RANK.searched(
-        "on the grid n from 100 to 400, rank d/4 and d/2, accuracies from 0.5 to 0.86",
+        "on the grid accuracies from 0.5 to 0.86",
         size=lambda cell: cell["associations"] ** 2,
         largest=1e6,
     ),
@@ -94,21 +98,15 @@ def one_by_one(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot("parity"),
 )
-def rank_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Behind a random projector of rank m, the input keeps a share q = m/d of its length, which
-    fluctuates, and the interference relative to the signal grows from n/d^2 to n/(m d)."""
-    return low_rank_accuracy(cell, block)
 
-
-@linear_claim(
+rank_threshold = measuring(most_recalled, linear_claim)(
     "B.low-rank-threshold",
     "The rank at which half of the associations are recalled",
+    """A memory of rank m recalls half of n associations at a rank that tends to 2 n log n / d: rank
+    and dimension multiply. At small ranks more is needed, because the share of a query that passes
+    the projector varies.""",
     predict=rc.on(memory.half_rank),
-    regime=memory.RANK.searched(
-        "on the grid n from 254 to 1024, d from 64 to 256, ranks from 26 to 107",
-        size=lambda cell: cell["associations"] ** 2,
-        largest=1.2e6,
-    ),
+    regime=memory.RANK.searched(size=lambda cell: cell["associations"] ** 2, largest=1.2e6),
     cells={
         "standard": lambda: ranks((254, 64), (512, 256), (1024, 128), (1016, 256)),
         "full": lambda: ranks((254, 64), (512, 256), (1024, 128), (1016, 256), (2048, 512)),
@@ -130,11 +128,6 @@ def rank_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="width", group=("associations", "dim"), collapse=True),
 )
-def rank_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A memory of rank m recalls half of n associations at a rank that tends to 2 n log n / d: rank
-    and dimension multiply. At small ranks more is needed, because the share of a query that passes
-    the projector varies."""
-    return most_recalled(cell, block)
 
 
 @linear_claim(
@@ -142,7 +135,7 @@ def rank_threshold(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "Accuracy of a memory with one bit a parameter",
     predict=rc.on(memory.one_bit_accuracy),
     regime=memory.PAIRS.searched(
-        "on the grid n/d from 2 to 6, so that an entry of W is a sum of many terms; d = 64 and 128",
+        "on the grid n/d from 2 to 6, so that an entry of W is a sum of many terms",
         size=lambda cell: cell["associations"] ** 2,
         largest=1e6,
     ),
@@ -172,17 +165,15 @@ def one_bit_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     return measured.recalled_share(pairs, measured.one_bit(measured.hebbian(pairs)))
 
 
-@linear_claim(
+large_vocabulary = of_language_model(
     "B.recall-law-large-vocabulary",
     "The recall law at the vocabulary and the width of a language model",
+    """A sum of outer products answers by the same law when it holds as many associations as a
+    language model has tokens. The pairs are exchangeable, so that the first few queries stand for
+    all; each is scored against every output, tile by tile, and no n x n matrix is ever held.""",
     predict=rc.on(memory.half_dim),
-    regime="""As many outputs as a vocabulary has tokens, d within 3% of the dimension at which half
-        of the associations are recalled.""",
-    cells={
-        "smoke": lambda: large((1024, 1024)),
-        "standard": lambda: large((4096, 2048), (16384, 1024)),
-        "full": lambda: large((4096, 2048), (16384, 1024), (131072, 4096)),
-    },
+    regime="As many outputs as a vocabulary has tokens.",
+    cells=tiers(large, smoke=VOCABULARIES[:1], standard=VOCABULARIES[1:3], full=VOCABULARIES[1:]),
     rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="dim"),
     why="""An accuracy off by 0.006, as the theory states, moves the threshold by 0.5%; as much for
         the quadrature, 0.0015 of accuracy, and the whole dimension.""",
@@ -198,21 +189,15 @@ def one_bit_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         rc.at("half-the-constant", "d^2 = n log n", associations=lambda c: c["associations"] / 2),
     ),
     plot=rc.Plot(x="dim", group=("associations",), collapse=True),
-    dtype="float32",
 )
-def large_vocabulary(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A sum of outer products answers by the same law when it holds as many associations as a
-    language model has tokens. The pairs are exchangeable, so that the first few queries stand for
-    all; each is scored against every output, tile by tile, and no n x n matrix is ever held."""
-    return one_by_one(cell, block)
 
-
-@linear_claim(
+large_rank = of_language_model(
     "B.recall-law-large-rank",
     "The recall law of low rank at the vocabulary and the width of a language model",
+    """A language model's width holds many times its vocabulary in a sum of outer products: a rank
+    of about 2 n log n / d is enough for half of it.""",
     predict=rc.on(memory.half_rank),
-    regime="""n = 131072 and d = 4096, where a memory of full rank would recall everything, and a
-        sixth of the rank recalls half.""",
+    regime="A memory of full rank would recall everything, and a sixth of the rank recalls half.",
     cells={
         "full": lambda: rc.ladder(
             rc.cells([{"associations": 131072, "dim": 4096, "queries": 4096}]),
@@ -232,9 +217,4 @@ def large_vocabulary(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         ),
     ),
     plot=rc.Plot(x="width", collapse=True),
-    dtype="float32",
 )
-def large_rank(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A language model's width holds many times its vocabulary in a sum of outer products: a rank
-    of about 2 n log n / d is enough for half of it."""
-    return one_by_one(cell, block)

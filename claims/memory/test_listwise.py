@@ -1,11 +1,12 @@
 """Listwise retrieval, and what every linear memory needs for top-1 recall."""
 
 import math
+from functools import partial
 
 import torch
 
 import recall_claims as rc
-from claims.common import table
+from claims.common import measuring, table, tiers
 from simulation.memory import listwise as measured
 from simulation.memory import optimal as top_one
 from theory.memory import listwise as theory
@@ -49,26 +50,36 @@ def beyond(*dims: int) -> tuple[rc.Cell, ...]:
     return rc.ladder(rc.grid(dim=dims), "associations", necessary, NEEDED)
 
 
-@rc.claim(
+def retrieved(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
+    """1 where some linear memory retrieves all pairs listwise, else 0."""
+    pairs = block.draw(top_one.draw, cell.without("share"))
+    return measured.feasible(pairs, cell["share"]).to(block.dtype)
+
+
+listwise = measuring(
+    retrieved,
+    partial(
+        rc.claim,
+        regime=SEARCHED,
+        looks=5,
+        plot=rc.Plot(x="associations", group=("dim", "share"), collapse=True),
+    ),
+)
+
+capacity = listwise(
     "C.listwise-capacity",
     "The number of pairs that some linear memory retrieves listwise",
+    """Some d by d matrix raises every own score above the average of its top competitors up to n =
+    alpha_c(r) d^2 pairs, a multiple of the parameters without a logarithm; none does beyond. At
+    finite d angles are those of unit vectors.""",
     source=rc.Source("C", "C4"),
     predict=critical,
-    regime=SEARCHED.searched(
-        """on the grid the averages are over the top quarter, half and three quarters of the
-        competitors, at d = 16, 12 and 8 (to 20 in full)"""
-    ),
-    cells={
-        "smoke": lambda: rungs(SHARES[2]),
-        "standard": lambda: rungs(*SHARES),
-        "full": lambda: rungs(*SHARES, *LARGER),
-    },
+    cells=tiers(rungs, smoke=SHARES[2:], standard=SHARES, full=SHARES + LARGER),
     rule=rc.CriticalLocation(rc.Region(0.96, 1.18), scan="associations", rising=False),
     why="""The equation leaves out that a finite memory finds directions in which top competitors
         score less. Pilots with other seeds put that at 2% where these are 60, and at 10% to 15%
         where they are 30: hence 1.02 to 1.15, with a pair or two on either side.""",
     replicates={"smoke": 48, "standard": 24},
-    looks=5,
     controls=(
         rc.times(1.35, "more", "35% more pairs"),
         rc.times(0.75, "fewer", "a quarter fewer pairs"),
@@ -76,23 +87,15 @@ def beyond(*dims: int) -> tuple[rc.Cell, ...]:
         rc.Control("top-one", "as for top-1 recall", rc.on(optimal.critical_associations)),
         rc.Control("parameters", "Cover's 2 d^2, whatever the share", lambda c: 2 * c["dim"] ** 2),
     ),
-    plot=rc.Plot(x="associations", group=("dim", "share"), collapse=True),
 )
-def capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Some d by d matrix raises every own score above the average of its top competitors up to
-    n = alpha_c(r) d^2 pairs, a multiple of the parameters without a logarithm; none does beyond. At
-    finite d angles are those of unit vectors."""
-    pairs = block.draw(top_one.draw, cell.without("share"))
-    return measured.feasible(pairs, cell["share"]).to(block.dtype)
 
-
-@rc.claim(
+reported_load = listwise(
     "C.listwise-load",
     "The reported closed form of the listwise load, at small sizes",
+    "Listwise retrieval is possible up to the load n/d^2 = alpha_c(r) and not beyond.",
     source=rc.Source("C", "C4", provenance="reported", reference="theory/memory/listwise.py"),
     latex=r"n = \alpha_c(r)\,d^2",
     predict=load,
-    regime=SEARCHED.searched("on the grid d = 16, 10 and 8"),
     cells={
         "standard": lambda: rc.ladder(SMALLER, "associations", load, LITERAL),
         "full": lambda: rc.ladder(LARGER, "associations", load, LITERAL),
@@ -102,19 +105,13 @@ def capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         sizes, and what it leaves out is another 2% to 15%: 1.06 to 1.24, with 3% on either
         side for whole pairs and the replicates.""",
     replicates=24,
-    looks=5,
     controls=(
         rc.times(1.35, "more", "35% more pairs"),
         rc.times(0.75, "fewer", "a quarter fewer pairs"),
         rc.Control("logarithm", "2 n log n, as for top-1 recall", LOGARITHM),
         rc.Control("small-shares", "1/(2 log(1/r)), the limit of small shares", small_shares),
     ),
-    plot=rc.Plot(x="associations", group=("dim", "share"), collapse=True),
 )
-def reported_load(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Listwise retrieval is possible up to the load n/d^2 = alpha_c(r) and not beyond."""
-    pairs = block.draw(top_one.draw, cell.without("share"))
-    return measured.feasible(pairs, cell["share"]).to(block.dtype)
 
 
 @rc.claim(
@@ -124,16 +121,9 @@ def reported_load(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     latex=r"d^2 > \frac2\pi n\log n",
     predict=necessary,
     regime=optimal.ANY.searched(
-        "any dimension; random unit vectors; on the grid d = 8, 12 and 16, n at that line and at "
-        "0.65 times as many pairs",
-        size=lambda cell: cell["dim"] ** 4,
-        largest=2e5,
+        "any dimension; random unit vectors", size=lambda cell: cell["dim"] ** 4, largest=2e5
     ),
-    cells={
-        "smoke": lambda: beyond(8),
-        "standard": lambda: beyond(8, 12, 16),
-        "full": lambda: beyond(8, 16, 24),
-    },
+    cells=tiers(beyond, smoke=(8,), standard=(8, 12, 16), full=(8, 16, 24)),
     rule=rc.CriticalLocation(rc.Region(0.0, 1.0), scan="associations", rising=False),
     why="""One-sided, as the statement is. The best memory's own constant is 0.85 at d = 8 and 0.94
         at d = 16, and creeps towards 2.""",

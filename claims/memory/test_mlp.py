@@ -5,19 +5,21 @@ yet: the claims test the law of finite size, and say where the limit is.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 
 import torch
 from scipy import special
 
 import recall_claims as rc
-from claims.common import rungs, table
+from claims.common import measuring, rungs, table, tiers
 from simulation.memory.mlp import constructed
 from theory.laws import quadrature
 from theory.memory import mlp
 
 mlp_claim = partial(rc.claim, source=rc.Source("B", "B2"), replicates=16, looks=7, dtype="float32")
+share_right = measuring(lambda cell, block: block.draw(constructed, cell)["accuracy"], mlp_claim)
+all_right = measuring(lambda cell, block: block.draw(constructed, cell)["all"], mlp_claim)
 ALL_RIGHT = "P(all right)"
 STATED = "the theory states an error of 3%; as much again is left for the replicates to tell"
 SMALL = rc.Cell(associations=128, dim=32)
@@ -31,20 +33,19 @@ RELU_WIDE = table("associations dim", (800, 24), (1200, 32), width=4096, feature
 critical_width, capacity = rc.on(mlp.critical_width), rc.on(mlp.capacity)
 
 
-def widths(settings: Iterable[rc.Cell]) -> tuple[rc.Cell, ...]:
+def widths(*settings: rc.Cell) -> tuple[rc.Cell, ...]:
     """A ladder around the width from which all associations are right."""
     return rc.ladder(settings, "width", critical_width, (0.86, 0.94, 0.98, 1.02, 1.06, 1.14))
 
 
-def below_limit(settings: Iterable[rc.Cell]) -> tuple[rc.Cell, ...]:
+def below_limit(*settings: rc.Cell) -> tuple[rc.Cell, ...]:
     """A ladder below the width that the limit's law asks for."""
     factors = (0.66, 0.73, 0.78, 0.82, 0.87, 0.96)
     return rc.ladder(settings, "width", rc.on(mlp.asymptotic_width), factors)
 
 
-def capacities(settings: Iterable[rc.Cell], edge: float) -> tuple[rc.Cell, ...]:
-    """A ladder around the number of associations up to which all are right."""
-    return rungs("associations", capacity, edge, *settings)
+capacities = partial(rungs, "associations", capacity, 0.06)
+"""A ladder around the number of associations up to which all are right."""
 
 
 def middle(*parts: float) -> tuple[rc.Cell, ...]:
@@ -73,11 +74,14 @@ def n_log_n(cell: rc.Cell) -> float:
     return float(cell["associations"] * math.log(cell["associations"]))
 
 
-@mlp_claim(
+memory_accuracy = share_right(
     "B.mlp-memory-accuracy",
     "Accuracy of the cosine memory across its transition",
+    """A Hebbian second layer on m random cosine features recalls the share of N associations that
+    the interference of the others, of variance N/(md) + N/(mM) and more, leaves above the best
+    competitor.""",
     predict=rc.on(mlp.mlp_memory_accuracy),
-    regime=mlp.COSINE.searched("on the grid M >= d, widths 1/4 and 1/2 of the critical one"),
+    regime=mlp.COSINE,
     cells={
         "smoke": lambda: middle(0.25)[1:2],
         "standard": lambda: middle(0.25) + middle(0.5)[:1],
@@ -94,23 +98,21 @@ def n_log_n(cell: rc.Cell) -> float:
     ),
     plot=rc.Plot(x="width", group=("associations", "dim"), y_label="accuracy"),
 )
-def memory_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A Hebbian second layer on m random cosine features recalls the share of N associations that
-    the interference of the others, of variance N/(md) + N/(mM) and more, leaves above the best
-    competitor."""
-    return block.draw(constructed, cell)["accuracy"]
 
-
-@mlp_claim(
+memory_width = all_right(
     "B.mlp-memory-width",
     "The width at which the cosine memory recalls everything",
+    """All N associations are right with probability 1/2 at the width where the mean number of wrong
+    ones is log 2. At M = N it grows with N by the power 1.20, a little faster than N, and falls
+    with d by 0.85, slowed by the interference N/M; either to within 0.15.""",
     predict=critical_width,
-    regime=mlp.PAIRS.searched("on the grid as many outputs as pairs; N and d by factors of 4"),
-    cells={
-        "smoke": lambda: widths(SQUARE[2:]),
-        "standard": lambda: widths(SQUARE),
-        "full": lambda: widths(SQUARE + rc.grid(associations=2048, dim=(64, 128))),
-    },
+    regime=mlp.PAIRS.searched("on the grid as many outputs as pairs"),
+    cells=tiers(
+        widths,
+        smoke=SQUARE[2:],
+        standard=SQUARE,
+        full=SQUARE + rc.grid(associations=2048, dim=(64, 128)),
+    ),
     replicates=64,
     looks=6,
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="width"),
@@ -136,24 +138,22 @@ def memory_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
-def memory_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """All N associations are right with probability 1/2 at the width where the mean number of
-    wrong ones is log 2. At M = N it grows with N by the power 1.20, a little faster than N, and
-    falls with d by 0.85, slowed by the interference N/M; either to within 0.15."""
-    return block.draw(constructed, cell)["all"]
-
 
 # Declared anew once: with two looks fewer it was INCONCLUSIVE at seed 0.
-@mlp_claim(
+memory_few_outputs = all_right(
     "B.mlp-memory-few-outputs",
     "Interference within an output adds to that between outputs",
+    """With fewer outputs than associations a score is disturbed by the N/M inputs of the same
+    output and, through the overlaps of the outputs, by all N; the variances N/(mM) and N/(md) add
+    up.""",
     latex=r"m_* \propto \frac Nd + \frac NM",
     predict=critical_width,
     regime=mlp.PAIRS.searched("on the grid M = N/4, twice d, and M = N/8: both terms count"),
-    cells={
-        "standard": lambda: widths(FEW_OUTPUTS),
-        "full": lambda: widths(FEW_OUTPUTS + rc.grid(associations=2048, dim=128, outputs=256)),
-    },
+    cells=tiers(
+        widths,
+        standard=FEW_OUTPUTS,
+        full=FEW_OUTPUTS + rc.grid(associations=2048, dim=128, outputs=256),
+    ),
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="width"),
     looks=9,
     why=STATED,
@@ -172,23 +172,16 @@ def memory_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
-def memory_few_outputs(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """With fewer outputs than associations a score is disturbed by the N/M inputs of the same
-    output and, through the overlaps of the outputs, by all N; the variances N/(mM) and N/(md)
-    add up."""
-    return block.draw(constructed, cell)["all"]
 
-
-@mlp_claim(
+memory_capacity = all_right(
     "B.mlp-memory-capacity",
     "The capacity grows with the product of width and dimension",
+    """Four times the width at fixed dimension stores 3.2 times, four times the dimension at fixed
+    width 3.2 times as many associations, to within a fifth: both count alike.""",
     latex=r"N_*\log N_* \propto m\,d",
     predict=capacity,
-    regime=mlp.STORED.searched("on the grid m and d by factors of 4", features=("cosine",)),
-    cells={
-        "smoke": lambda: capacities(STORED[2:], 0.06),
-        "standard": lambda: capacities(STORED, 0.06),
-    },
+    regime=mlp.STORED.searched(features=("cosine",)),
+    cells=tiers(capacities, smoke=STORED[2:], standard=STORED),
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="associations", rising=False),
     why=STATED,
     looks=8,
@@ -212,19 +205,15 @@ def memory_few_outputs(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="associations", group=("width", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
-def memory_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Four times the width at fixed dimension stores 3.2 times, four times the dimension at fixed
-    width 3.2 times as many associations, to within a fifth: both count alike."""
-    return block.draw(constructed, cell)["all"]
 
-
-@mlp_claim(
+memory_asymptotic = all_right(
     "B.mlp-memory-asymptotic",
     "Memories of finite size need 0.73 to 0.87 of the limit's width, md = 8 N log N (1 + d/M)",
+    """A layer of md parameters stores N associations once md exceeds 8 N log N, as many as the d^2
+    of a linear memory; memories of a few hundred need less, by 13 to 27%.""",
     predict=rc.on(mlp.asymptotic_width),
     regime=rc.Regime(
-        "as many outputs as pairs, d from N/6 to N/4, from N/16 where d >= 64; on the grid N = 128 "
-        "and 512, d = N/4",
+        "as many outputs as pairs, d from N/6 to N/4, from N/16 where d >= 64",
         {"associations": rc.log_integers(128, 1024), "dim": rc.log_integers(16, 256)},
         holds=lambda c: (
             4 * c["dim"] <= c["associations"] <= (6 if c["dim"] < 64 else 16) * c["dim"]
@@ -232,10 +221,7 @@ def memory_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         size=lambda c: 30 * c["associations"] ** 2,
         largest=1e7,
     ),
-    cells={
-        "smoke": lambda: below_limit(LIMIT[:1]),
-        "standard": lambda: below_limit(LIMIT),
-    },
+    cells=tiers(below_limit, smoke=LIMIT[:1], standard=LIMIT),
     replicates=64,
     looks=5,
     rule=rc.CriticalLocation(rc.Region(0.73, 0.87), scan="width"),
@@ -254,27 +240,22 @@ def memory_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="width", group=("associations", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
-def memory_asymptotic(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A layer of md parameters stores N associations once md exceeds 8 N log N, as many as the
-    d^2 of a linear memory; memories of a few hundred need less, by 13 to 27%."""
-    return block.draw(constructed, cell)["all"]
 
-
-@mlp_claim(
+relu_capacity = all_right(
     "B.relu-memory-capacity",
     "ReLU features without constant and linear parts make a memory",
+    """Random ReLU features, projected off the constant and linear directions, store associations by
+    the law of the cosine memory; d + 1 neurons are lost to the projection, and the quadratic part
+    of the features adds interference that no width removes.""",
     latex=r"T^2 = \frac{1}{m-d-1} + T_\infty^2,\quad T_\infty^2\approx\frac{1.53}{d^2}",
     predict=rc.on(mlp.capacity),
-    regime=mlp.STORED.searched(
-        "on the grid widths from 8 d to 16 d, where neurons still count most", features=("relu",)
+    regime=mlp.STORED.searched("on the grid neurons still count most", features=("relu",)),
+    cells=tiers(
+        capacities,
+        smoke=RELU[:1],
+        standard=RELU,
+        full=RELU + rc.grid(width=1024, dim=(64, 128), features="relu"),
     ),
-    cells={
-        "smoke": lambda: capacities(RELU[:1], 0.06),
-        "standard": lambda: capacities(RELU, 0.06),
-        "full": lambda: capacities(
-            RELU + rc.grid(width=1024, dim=(64, 128), features="relu"), 0.06
-        ),
-    },
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="associations", rising=False),
     why="""the theory states an error of 3% up to m = d^2/1.53; as much again is left for the
         replicates to tell""",
@@ -291,21 +272,17 @@ def memory_asymptotic(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="associations", group=("width", "dim"), collapse=True, y_label=ALL_RIGHT),
 )
-def relu_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Random ReLU features, projected off the constant and linear directions, store associations
-    by the law of the cosine memory; d + 1 neurons are lost to the projection, and the quadratic
-    part of the features adds interference that no width removes."""
-    return block.draw(constructed, cell)["all"]
 
-
-@mlp_claim(
+relu_floor = share_right(
     "B.relu-memory-floor",
     "Beyond d^2 neurons, wider ReLU layers store no more",
+    """The overlaps of ReLU features are, but for their constant and linear parts, nearly quadratic
+    in the inputs; a layer wider than the d^2/1.53 that such functions can use stays at the accuracy
+    of infinite width.""",
     latex=r"T^2 \to T_\infty^2 = \mathrm{Var}\,k \approx\frac{2}{(\pi-2)^2d^2}",
     predict=rc.on(mlp.mlp_memory_accuracy),
     regime=mlp.RELU.searched(
-        """on the grid width 4096, 4 and 7 times d^2, so that the quadratic part is 6 to 11 times
-        the neurons' share of the interference"""
+        "on the grid the quadratic part is 6 to 11 times the neurons' share of the interference"
     ),
     cells={"standard": RELU_WIDE},
     rule=rc.ProportionDifference(rc.Region(-0.03, 0.03)),
@@ -325,11 +302,6 @@ def relu_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot("parity"),
 )
-def relu_floor(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The overlaps of ReLU features are, but for their constant and linear parts, nearly quadratic
-    in the inputs; a layer wider than the d^2/1.53 that such functions can use stays at the
-    accuracy of infinite width."""
-    return block.draw(constructed, cell)["accuracy"]
 
 
 @rc.claim(

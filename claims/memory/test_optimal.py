@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import torch
 
 import recall_claims as rc
+from claims.common import measuring, tiers
 from simulation.memory import optimal as measured
 from theory.memory import optimal as theory
 
@@ -24,9 +26,10 @@ SHARE = rc.Betting(0, 1)
 
 critical = rc.on(theory.critical_associations)
 LIMIT = rc.on(theory.associations_on_line, constant=2.0)
-capacity_claim = partial(
-    rc.claim, predict=critical, plot=rc.Plot(x="associations", group=("dim",), collapse=True)
-)
+CAPACITY: dict[str, Any] = {
+    "predict": critical,
+    "plot": rc.Plot(x="associations", group=("dim",), collapse=True),
+}
 ASYMPTOTE = rc.Control("asymptote", "d^2 = 2 n log n, as in the limit", LIMIT)
 HEBBIAN = rc.Control(
     "hebbian",
@@ -60,9 +63,10 @@ def beside(constant: float, *dims: int, **more: bool) -> tuple[rc.Cell, ...]:
     return literal + rc.ladder(points, "associations", critical, ACROSS)
 
 
-def best(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """1 where some linear memory stores all pairs, else 0."""
-    return measured.separable(block.draw(measured.draw, cell)).to(block.dtype)
+storable = measuring(
+    lambda cell, block: measured.separable(block.draw(measured.draw, cell)).to(block.dtype)
+)
+"""Claims on where some linear memory stores all pairs."""
 
 
 def accuracy(pairs: measured.Pairs) -> torch.Tensor:
@@ -71,21 +75,22 @@ def accuracy(pairs: measured.Pairs) -> torch.Tensor:
     return measured.stored(pairs, memory).double().mean(1)
 
 
-def enough(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Whether training stores 99% of the pairs."""
-    return (accuracy(block.draw(measured.draw, cell)) >= ENOUGH).double()
+by_training = measuring(
+    lambda cell, block: (accuracy(block.draw(measured.draw, cell)) >= ENOUGH).double(),
+    partial(rc.claim, dtype="float32"),
+)
+"""Claims on where training stores 99% of them."""
 
-
-@capacity_claim(
+capacity = storable(
     "C.optimal-capacity",
     "The number of pairs that the best linear memory stores",
+    """All of n random pairs can be stored by some d by d matrix up to the n at which the distance
+    of a random vector from the normal cones uses up the d^2 parameters: linear in the number of
+    parameters only up to logarithms, which at these sizes lower the exponent in d from 2 to about
+    1.5, further than a single logarithm would.""",
     source=rc.Source("C", "C1"),
     regime=theory.SHARED.searched(
-        "random unit vectors; on the grid d from 10 to 20, in full to 48, n within 10% of the "
-        "threshold",
-        size=lambda cell: cell["dim"] ** 4,
-        largest=2e5,
-        dim=range(10, 49),
+        "random unit vectors", size=lambda cell: cell["dim"] ** 4, largest=2e5, dim=range(10, 49)
     ),
     cells={
         "smoke": lambda: rungs(EDGES, 16),
@@ -114,21 +119,17 @@ def enough(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         HEBBIAN,
         FROZEN,
     ),
+    **CAPACITY,
 )
-def capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """All of n random pairs can be stored by some d by d matrix up to the n at which the
-    distance of a random vector from the normal cones uses up the d^2 parameters: linear in the
-    number of parameters only up to logarithms, which at these sizes lower the exponent in d from 2
-    to about 1.5, further than a single logarithm would."""
-    return best(cell, block)
 
-
-@capacity_claim(
+decoupled_capacity = storable(
     "C.decoupled-capacity",
     "With competitors of its own for every input, capacity is the same",
+    """The decoupled model, in which no two inputs share a competitor, stores as many pairs as the
+    normal cones allow: as many as the memory itself, to within a few per cent.""",
     source=rc.Source("C", "C2"),
     regime=theory.OWN.searched(
-        "the decoupled model: n outputs of its own for every input; on the grid d from 14 to 18",
+        "the decoupled model: n outputs of its own for every input",
         size=lambda cell: cell["dim"] ** 4,
         largest=2e5,
         dim=range(6, 33),
@@ -148,20 +149,18 @@ def capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         ASYMPTOTE,
         FROZEN,
     ),
+    **CAPACITY,
 )
-def decoupled_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The decoupled model, in which no two inputs share a competitor, stores as many pairs as the
-    normal cones allow: as many as the memory itself, to within a few per cent."""
-    return best(cell, block)
 
-
-@rc.claim(
+decoupled_transition = storable(
     "C.decoupled-transition",
     "How sharply the pairs become too many",
+    """The conic kinematic formula gives not only where the transition is but how wide: the
+    fluctuations of the intrinsic volumes of n independent cones.""",
     source=rc.Source("C", "C2"),
     predict=rc.on(theory.separable_probability),
     regime=theory.TRANSITION.searched(
-        "on the grid across the transition, d = 6 and 8, and 12 in the full tier",
+        "on the grid across the transition",
         size=lambda cell: cell["associations"] ** 2 * cell["dim"],
         largest=1e5,
         dim=range(4, 25),
@@ -193,15 +192,12 @@ def decoupled_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="associations", group=("dim",), log=""),
 )
-def decoupled_transition(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The conic kinematic formula gives not only where the transition is but how wide: the
-    fluctuations of the intrinsic volumes of n independent cones."""
-    return best(cell, block)
 
-
-@rc.claim(
+asymptote = storable(
     "C.optimal-capacity-asymptote",
     "The asymptotic law d^2 = 2 n log n, taken literally at small sizes",
+    """The best linear memory, with shared competitors or in the decoupled model, stores n pairs up
+    to d^2 = 2 n log n.""",
     source=rc.Source("C", "C1", "C2", provenance="reported", reference=REFERENCE),
     latex=r"d^2 = 2n\log n",
     predict=LIMIT,
@@ -221,25 +217,20 @@ def decoupled_transition(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         size.""",
     plot=rc.Plot(x="associations", group=("dim",)),
 )
-def asymptote(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The best linear memory, with shared competitors or in the decoupled model, stores n pairs
-    up to d^2 = 2 n log n."""
-    return best(cell, block)
 
-
-@capacity_claim(
+trained_capacity = by_training(
     "B.trained-memory-capacity",
     "Gradient training comes close to the best memory's capacity",
+    """The largest number of pairs of which gradient training stores 99% is close to the largest
+    number that any linear memory can store.""",
     source=rc.Source("B", "B1", "B8"),
     latex=r"0.88 < N_{99\%}/n^* < 1.05",
-    regime="""The published configuration: full-batch Adam at rate 1000, 4096 steps from
-        small random weights, the best of the looks after steps 1, 33, 65, ..., stopped at 99%
-        accuracy; three of its dimensions, 11 to 22 (to 45 in the full tier).""",
-    cells={
-        "smoke": lambda: rungs(TRAINED, 11),
-        "standard": lambda: rungs(TRAINED, 11, 16, 22),
-        "full": lambda: rungs(TRAINED, 11, 16, 22, 32, 45),
-    },
+    regime="The published configuration: full-batch Adam at rate 1000, 4096 steps from small "
+    "random weights, the best of the looks after steps 1, 33, 65, ..., stopped at 99% "
+    "accuracy.",
+    cells=tiers(
+        partial(rungs, TRAINED), smoke=(11,), standard=(11, 16, 22), full=(11, 16, 22, 32, 45)
+    ),
     rule=rc.CriticalLocation(rc.Region(0.88, 1.05), scan="associations", rising=False),
     why="""No memory exceeds the best one, whose predicted capacity is right to 5%. Close to it the
         margins vanish and the steps run out; pilots with other seeds put the loss at 2% at d = 8
@@ -254,17 +245,14 @@ def asymptote(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         HEBBIAN,
         FROZEN,
     ),
-    dtype="float32",
+    **CAPACITY,
 )
-def trained_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The largest number of pairs of which gradient training stores 99% is close to the largest
-    number that any linear memory can store."""
-    return enough(cell, block)
 
-
-@rc.claim(
+published_line = by_training(
     "B.linear-memory-line",
     "The published figure's line d^2 = 1.3 N log N",
+    """The number N of pairs that a trained linear memory of dimension d stores with 99% accuracy
+    lies on the line d^2 = 1.3 N log N.""",
     source=rc.Source("B", "B8", provenance="reported", reference=REFERENCE),
     latex=r"d^2 = 1.3\,N\log N",
     predict=rc.on(theory.associations_on_line, constant=1.3),
@@ -279,12 +267,7 @@ def trained_capacity(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         is not constant: it rises from about 0.87 at d = 8 to 0.98 at d = 16, so that the smallest
         memories store up to a third more than the line says.""",
     plot=rc.Plot(x="associations", group=("dim",)),
-    dtype="float32",
 )
-def published_line(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The number N of pairs that a trained linear memory of dimension d stores with 99% accuracy
-    lies on the line d^2 = 1.3 N log N."""
-    return enough(cell, block)
 
 
 @rc.claim(
@@ -331,8 +314,7 @@ def ordering(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     source=DERIVED,
     latex=r"\mathrm{trained} \Rightarrow \mathrm{separable}",
     regime=theory.ANY.searched(
-        "any sizes; on the grid d = 8 and 11 at the threshold, where about half of the sets can be "
-        "stored",
+        "any sizes; on the grid at the threshold, where about half of the sets can be stored",
         size=lambda cell: cell["associations"] ** 2 * cell["dim"],
         largest=2e4,
         dim=range(2, 17),

@@ -13,8 +13,6 @@ from theory.memory import optimal as theory
 RIDGE = 1e-4
 """So small that the memory is the one of largest margin, relative to its norm."""
 NEAR = rc.grid(dim=12, associations=34, own_competitors=(False, True))
-BELOW = rc.grid(dim=12, associations=25)
-threshold = rc.on(theory.extreme_value)
 
 scores_claim = partial(
     rc.claim,
@@ -42,7 +40,7 @@ def profile(pairs: measured.Pairs, memory: torch.Tensor) -> tuple[torch.Tensor, 
     "G.optimal-level",
     "The best memory's right scores lie about the extreme-value threshold",
     latex=r"\frac{E\,s_i/\sigma_i}{E\max_{j<n}g_j}\to1",
-    predict=threshold,
+    predict=rc.on(theory.extreme_value),
     cells={"standard": NEAR},  # of the smoke cell alone a t interval would err more than it may
     rule=rc.MeanRatio(rc.Region(0.85, 1.0)),
     why="pilots with other seeds: 0.90 and 0.94, as at this size the memory lowers its largest "
@@ -93,7 +91,7 @@ def optimal_spread(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     predict=lambda _: 1.0,
     latex=r"\frac{E\sigma_1/\|W\|_F}{E\sigma_1^{dec}/\|W^{dec}\|_F}=1",
     regime="the memory of largest margin at three fifths of what is stored",
-    cells={"standard": BELOW},
+    cells={"standard": rc.grid(dim=12, associations=25)},
     rule=rc.Functional(rc.Region(-0.06, 0.06), formula="original / decoupled"),
     why="6% in the largest singular value would hardly be seen in a plot of both spectra",
 )

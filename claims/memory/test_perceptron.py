@@ -6,7 +6,7 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import table
+from claims.common import measuring, table, tiers
 from simulation.memory import perceptron as measured
 from theory.memory import perceptron as theory
 
@@ -21,6 +21,8 @@ CAPACITY = rc.on(theory.capacity)
 perceptron = partial(rc.claim, plot=rc.Plot("parity", log="", y_label="separable"))
 ONE_LESS = rc.at("patterns", "n in place of n - 1", patterns=lambda cell: cell["patterns"] + 1)
 THRESHOLD = rc.at("threshold", "a threshold as one weight more", dim=lambda cell: cell["dim"] + 1)
+
+labelled = measuring(lambda cell, block: measured.random_labels(block.rngs, **cell), perceptron)
 
 
 def rungs(*dims: int) -> tuple[rc.Cell, ...]:
@@ -52,12 +54,13 @@ def cover_count(cell: rc.Cell, block: rc.Block) -> Tensor:
     return measured.dichotomies(block.rngs, **cell)
 
 
-@perceptron(
+cover_share = labelled(
     "G.cover-share",
     "The probability that random labels are linearly separable",
+    """Random labels of n patterns are separable with the probability that at most d - 1 of n - 1
+    coins come down heads.""",
     source=rc.Source("G", "G1"),
     predict=SHARE,
-    regime=theory.PATTERNS.searched("on the grid 2 to 8 weights, from 1.5 to 3 patterns each"),
     cells={"smoke": ACROSS[:1], "standard": ACROSS},
     rule=rc.ProportionDifference(rc.Region(-0.1, 0.1)),
     why="the formula is exact; 0.1 is what some hundred linear programs resolve",
@@ -65,22 +68,16 @@ def cover_count(cell: rc.Cell, block: rc.Block) -> Tensor:
     looks=5,
     controls=(ONE_LESS, THRESHOLD),
 )
-def cover_share(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Random labels of n patterns are separable with the probability that at most d - 1 of n - 1
-    coins come down heads."""
-    return measured.random_labels(block.rngs, **cell)
 
-
-@perceptron(
+cover_capacity = labelled(
     "G.cover-capacity",
     "A perceptron separates two patterns a weight",
+    """Up to 2 patterns a weight, 2 bits a weight, some real weights give random labels, and beyond
+    none do.""",
     source=rc.Source("G", "G1", "G2"),
     predict=CAPACITY,
-    regime=rc.Regime("16 weights and more; on the grid 16 and 32", {"dim": rc.integers(16, 48)}),
-    cells=lambda: {
-        "smoke": rungs(16),
-        "standard": rungs(16, 32),
-    },
+    regime=rc.Regime("16 weights and more", {"dim": rc.integers(16, 48)}),
+    cells=tiers(rungs, smoke=(16,), standard=(16, 32)),
     rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="patterns", rising=False),
     why="exact: one half at n = 2 d; 7% is two patterns of 32, what a thousand sets resolve",
     replicates=128,
@@ -92,10 +89,6 @@ def cover_share(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="patterns", group=("dim",), collapse=True),
 )
-def cover_capacity(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Up to 2 patterns a weight, 2 bits a weight, some real weights give random labels, and beyond
-    none do."""
-    return measured.random_labels(block.rngs, **cell)
 
 
 @rc.claim(

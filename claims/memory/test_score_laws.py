@@ -46,8 +46,7 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
     latex=r"s_i\sim N\left(1,\frac{n-1}{d^2}\right),\quad s_j\sim N\left(0,\frac{n-2}{d^2}+\frac2d"
     r"\right),\quad P(s_i-\max_{j\ne i}s_j\le t)=1-P(t)",
     regime=theory.PAIRS.searched(
-        "d >= 48; on the grid n = 128 in d = 64, where nearly all pairs are recalled, and n = 256 "
-        "in d = 48, where half are",
+        "d >= 48; on the grid nearly all pairs are recalled in d = 64, and half in d = 48",
         associations=rc.log_integers(64, 512),
         dim=rc.log_integers(48, 192),
     ),
@@ -91,8 +90,7 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     predict=rc.on(theory.rivals_below),
     latex=r"P(K\le k)=E_{R,x}P\left(\mathrm{Bin}(n-1,P(s<1+x))\le k\right)",
     regime=theory.PAIRS.searched(
-        "on the grid n = 128 in d = 16 and n = 256 in d = 24, where few pairs are recalled: lists "
-        "are asked for",
+        "on the grid few pairs are recalled: lists are asked for",
         associations=rc.log_integers(32, 512),
         dim=rc.log_integers(12, 96),
     ),
@@ -109,9 +107,7 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
             lambda cell: theory.rivals_below(2 * cell["associations"], cell["dim"]),
         ),
         rc.Control(
-            "chance",
-            "any place is as likely",
-            lambda cell: stats.randint(0, cell["associations"]).cdf,
+            "chance", "any place is as likely", lambda c: stats.randint(0, c["associations"]).cdf
         ),
         rc.Control(
             "steady",

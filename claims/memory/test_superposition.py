@@ -1,6 +1,7 @@
 """Facts in learned embeddings, which grow with the logarithm of their number."""
 
 import math
+from functools import partial
 
 import torch
 
@@ -10,6 +11,7 @@ from simulation.memory import superposition as measured
 from theory.memory import linear
 from theory.memory import superposition as theory
 
+superposition = partial(rc.claim, source=rc.Source("G", "G6"), looks=7, dtype="float32")
 needed = rc.on(theory.needed_dim)
 SIZES = rc.grid(attributes=(64, 512), relations=4)
 FEWER = SIZES[0]
@@ -26,23 +28,16 @@ def linear_memory(cell: rc.Cell) -> float:
     return beside(law, fewer)
 
 
-@rc.claim(
+@superposition(
     "G.superposed-facts",
     "Embeddings that hold 99% of R C facts grow with log C",
-    source=rc.Source("G", "G6"),
     predict=needed,
-    regime=theory.FACTS.searched(
-        "on the grid 4 relations, 64 and 512 subjects and attributes; the MLP's neurons in full",
-        without=("dim",),
-    ),
-    cells={
-        "standard": lambda: rungs("dim", needed, 0.08, *SIZES),
-    },
+    regime=theory.FACTS.searched("the MLP's neurons in full", without=("dim",)),
+    cells={"standard": lambda: rungs("dim", needed, 0.08, *SIZES)},
     rule=rc.CriticalLocation(rc.Region(0.92, 1.08), scan="dim"),
     why="""a share that is off by 0.002 where it is 0.99 moves the dimension by 4%; of 256 facts a
         hundredth is two or three, which whole numbers move as far""",
     replicates=32,
-    looks=7,
     controls=(
         rc.Control("linear-memory", "grows as a linear memory's, from 64 on", linear_memory),
         rc.Control(
@@ -54,7 +49,6 @@ def linear_memory(cell: rc.Cell) -> float:
         rc.at("relations", "a relation more", relations=5),
     ),
     plot=rc.Plot(x="dim", group=("attributes",), collapse=True, y_label="P(99% right)"),
-    dtype="float32",
 )
 def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Subjects that are superpositions of their attributes' vectors, and an MLP that knows the
@@ -63,26 +57,23 @@ def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     return (block.draw(measured.accuracy, cell) >= 0.99).to(block.dtype)
 
 
-@rc.claim(
+@superposition(
     "G.superposed-accuracy",
     "The share of facts that superposed embeddings recall",
-    source=rc.Source("G", "G6"),
     predict=rc.on(theory.accuracy),
-    regime=theory.FACTS.searched("on the grid 4 and 8 relations, half of the facts and more"),
+    regime=theory.FACTS.searched("on the grid half of the facts and more"),
     cells=rc.cells(
         {"attributes": c, "relations": r, "dim": d} for c, r, d in ((256, 4, 28), (64, 8, 64))
     ),
     rule=rc.ProportionDifference,
     why="the stated error: scores of attributes in the noise are taken as those of a sphere",
     replicates=64,
-    looks=7,
     controls=(
         rc.at("relations", "interference of all relations", relations=lambda c: c["relations"] + 1),
         rc.at("half", "as with half of the attributes", attributes=lambda c: c["attributes"] / 2),
         rc.at("wider", "as with 5% more dimensions", dim=lambda c: 1.05 * c["dim"]),
     ),
     plot=rc.Plot("parity"),
-    dtype="float32",
 )
 def superposed_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A fact comes out right where its attribute's score exceeds C - 1 others, all disturbed by the

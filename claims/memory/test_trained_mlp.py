@@ -1,13 +1,13 @@
 """Trained MLP associative memories: the reference lines of the published figure."""
 
 import math
-from collections.abc import Callable, Iterable
+from functools import partial
 
 import torch
 from scipy import optimize
 
 import recall_claims as rc
-from claims.common import table
+from claims.common import measuring, table
 from simulation.memory import mlp as measured
 from theory.memory import mlp
 
@@ -28,11 +28,6 @@ def line(cell: rc.Cell) -> float:
     return float(optimize.brentq(lambda n: 0.35 * n * math.log(n) - parameters, 2, parameters + 9))
 
 
-def on_line(settings: Iterable[rc.Cell], *factors: float) -> tuple[rc.Cell, ...]:
-    """Cells at these multiples of the published line."""
-    return rc.ladder(settings, "associations", line, factors, to=round)
-
-
 def train(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """Whether training gets at least 99% right."""
     sizes = {"outputs": cell["associations"]} | cell.without("width")
@@ -42,18 +37,22 @@ def train(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     return {"value": (best >= 0.99).to(block.dtype), "accuracy": best}
 
 
+training = measuring(
+    train, partial(rc.claim, source=PUBLISHED, regime=LINE_REGIME, dtype="float32")
+)
+
+
 def line_claim(
-    id: str, title: str, latex: str, pilots: str, **outputs: int
-) -> Callable[[Callable[[rc.Cell, rc.Block], dict[str, torch.Tensor]]], rc.Claim]:
+    id: str, title: str, statement: str, pilots: str, latex: str, **outputs: int
+) -> rc.Claim:
     """A claim that the capacity is on a published line; ``pilots`` says what was known before."""
     shapes = rc.cells({"dim": d, "width": 2 * d, **outputs} for d in (8, 11, 16))
-    return rc.claim(
+    return training(
         id,
         title,
-        source=PUBLISHED,
+        statement,
         latex=latex,
         predict=line,
-        regime=LINE_REGIME,
         cells={
             "standard": rc.ladder(shapes[:1], "associations", line, (0.8, 1.25)),
             "full": rc.ladder(shapes, "associations", line, (0.67, 0.8, 1.25, 1.5)),
@@ -75,47 +74,38 @@ def line_claim(
         plot=rc.Plot(
             x="associations", group=("dim", "width"), collapse=True, y_label="P(99% right)"
         ),
-        dtype="float32",
     )
 
 
-@line_claim(
+trained_line = line_claim(
     "B.trained-mlp-line",
     "Trained MLP memories with M = N: the published line md = 0.35 N log N",
+    """A ReLU MLP of width m = 2 d trained on N associations with as many outputs gets 99% right in
+    most runs at 4/5 of the published line, and in fewer than half at 5/4 of it.""",
     latex=r"m\,d = 0.35\,N\log N",
     pilots="Pilots put the capacity at 0.85 to 1.1 times the line, least at m = d.",
 )
-def trained_line(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """A ReLU MLP of width m = 2 d trained on N associations with as many outputs gets 99% right in
-    most runs at 4/5 of the published line, and in fewer than half at 5/4 of it."""
-    return train(cell, block)
 
-
-@line_claim(
+trained_line_few_outputs = line_claim(
     "B.trained-mlp-line-few-outputs",
     "Trained MLP memories with M = 32: the published line md = 1.2 N",
+    """With 32 outputs, whatever N, it gets 99% right in most runs at 4/5 of md/1.2, and in fewer
+    than half at 5/4 of it.""",
     latex=r"m\,d = 1.2\,N",
     pilots="Pilots put the capacity at 0.85 to 1.25 times the line, least at m = d.",
     outputs=32,
 )
-def trained_line_few_outputs(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """With 32 outputs, whatever N, it gets 99% right in most runs at 4/5 of md/1.2, and in fewer
-    than half at 5/4 of it."""
-    return train(cell, block)
 
+SHAPES = table("dim width", (16, 16), (11, 22)) + table("dim width", (11, 22), (8, 32), outputs=32)
+REACHED = rc.ladder(SHAPES, "associations", line, (0.8,), to=round)
 
-REACHED = on_line(
-    table("dim width", (16, 16), (11, 22)) + table("dim width", (11, 22), (8, 32), outputs=32), 0.8
-)
-
-
-@rc.claim(
+trained_reach = training(
     "B.trained-mlp-reach",
     "Training reaches 0.8 of the published lines for m = d, 2 d and 4 d",
-    source=PUBLISHED,
+    """Most seeds store four fifths of what the line promises, whatever the ratio of width to
+    dimension; the construction stores a fraction of that.""",
     latex=r"N_* \geq 0.8\,N_{\mathrm{line}}",
     predict=lambda _: 0.0,  # the region is one of the probability itself
-    regime=LINE_REGIME,
     cells={"smoke": REACHED[1:2], "standard": REACHED},
     rule=rc.ProportionDifference(rc.Region(0.5, math.inf)),
     why="capacity is where half of the seeds succeed",
@@ -135,9 +125,4 @@ REACHED = on_line(
         ),
     ),
     plot=rc.Plot(x="associations", group=("dim", "width"), y_label="P(99% right)", log=""),
-    dtype="float32",
 )
-def trained_reach(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
-    """Most seeds store four fifths of what the line promises, whatever the ratio of width to
-    dimension; the construction stores a fraction of that."""
-    return train(cell, block)

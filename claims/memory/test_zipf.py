@@ -7,15 +7,17 @@ from functools import partial
 import torch
 
 import recall_claims as rc
-from claims.common import table
+from claims.common import measuring, table
 from simulation.memory.zipf import error
 from theory.memory import zipf
 
 REPORTED = rc.Source("C", "C3", provenance="reported", reference="theory/memory/zipf.py")
 DERIVED = rc.Source("C", "C3", provenance="derived", reference="theory/memory/zipf.py")
-zipf_claim = partial(rc.claim, source=DERIVED)
+zipf_claim = partial(rc.claim, source=DERIVED, replicates=256, looks=2)
 LABELS, TOKENS, FRESH = 5, 512, 64
 SHARE = rc.Betting(0, 1)
+with_fresh = measuring(lambda cell, block: block.draw(error, cell, fresh=FRESH), zipf_claim)
+stored = measuring(lambda cell, block: block.draw(error, cell), zipf_claim)
 
 
 def cutoffs(
@@ -54,11 +56,6 @@ def cutoff_rate(cell: rc.Cell) -> float:
     return tail(cell, cell["dim"] / math.log(cell["dim"]))
 
 
-def power_rate(cell: rc.Cell) -> float:
-    """Order of the error with weights p^rho."""
-    return float(cell["dim"] ** zipf.power_exponent(cell["alpha"], cell["power"]))
-
-
 def right_at_24() -> float:
     """Error with a label for each token, at d = 24."""
     (small,) = own_labels(24, fraction=10)
@@ -78,8 +75,7 @@ DATA = rc.cells(
 )
 UNSEEN = table("dim stored samples", (128, 128, 64), (256, 256, 1024), alpha=2.0, labels=8)
 AMPLE = zipf.CUTOFF.searched(
-    "alpha = 2, T <= d^2/64, where all tokens that the samples show fit; on the grid 8 labels, "
-    "T = 64 at d = 128 and T = 1024 at d = 256",
+    "alpha = 2, T <= d^2/64, where all tokens that the samples show fit",
     holds=lambda cell: (
         64 * cell["samples"] <= cell["dim"] ** 2 and cell["dim"] <= 2 * cell["stored"]
     ),
@@ -91,16 +87,14 @@ AMPLE = zipf.CUTOFF.searched(
     samples=rc.log_integers(64, 4096),
 )
 
-
-@zipf_claim(
+cutoff = with_fresh(
     "C.zipf-cutoff-error",
     "Error of storing the P most frequent tokens alike",
+    """Tokens stored alike are recalled until their number P makes the noise P/(M d) of order one
+    over a logarithm; the error has a minimum at a multiple of d/log d.""",
     latex=r"E = \sum_xp(x)P(\mathrm{wrong}\mid q(x)),\quad q = 1\{x\le P\},\quad"
     r"\sigma^2\simeq\frac{P}{Md}",
     predict=rc.on(zipf.cutoff_error),
-    regime=zipf.CUTOFF.searched(
-        "on the grid 5 labels, d from 32 to 128, P from half to four times d/log d"
-    ),
     cells={
         "smoke": cutoffs(32, factors=(0.5, 3.0)),
         "standard": CUTOFFS,
@@ -124,20 +118,16 @@ AMPLE = zipf.CUTOFF.searched(
     ),
     plot=rc.Plot(x="stored", group=("alpha", "dim"), y_label="error", log="xy"),
 )
-def cutoff(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Tokens stored alike are recalled until their number P makes the noise P/(M d) of order one
-    over a logarithm; the error has a minimum at a multiple of d/log d."""
-    return block.draw(error, cell, fresh=FRESH)
 
-
-@rc.claim(
+cutoff_exponent = stored(
     "C.zipf-cutoff-exponent",
     "With a cut-off that fits the error falls as d^(1 - alpha), up to a logarithm",
+    """A memory of dimension d with a few labels holds a multiple of d/log d tokens; what it cannot
+    hold is the tail of the frequencies, of mass (d/log d)^(1 - alpha).""",
     source=REPORTED,
     latex=r"E\propto\left(\frac d{\ln d}\right)^{1-\alpha}",
     predict=cutoff_rate,
-    regime="""alpha = 2, 5 labels, d from 32 to 256, P = d/(2 log d): so few that failures among the
-        stored tokens play no part.""",
+    regime="So few tokens are stored that failures among them play no part.",
     cells={
         "standard": cutoffs(32, 128, 256, factors=(0.5,)),
         "full": cutoffs(32, 128, 512, 2048, factors=(0.5,)),
@@ -145,27 +135,19 @@ def cutoff(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     rule=rc.Exponents({"dim": -1.0}, 0.08, reference="prediction"),
     why="""The sum of the frequencies beyond P = 5 is not yet the integral, which bends the law by
         0.04; rounding P to a multiple of the number of labels may do as much.""",
-    replicates=256,
-    looks=2,
     controls=(
         rc.Control("no-log", "d^(1 - alpha) without the logarithm", lambda c: tail(c, c["dim"])),
         rc.power("square", "d^(2 - 2 alpha), as if d^2 numbers held the tokens", dim=-1),
     ),
     plot=rc.Plot(x="dim", y_label="error", log="xy"),
 )
-def cutoff_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A memory of dimension d with a few labels holds a multiple of d/log d tokens; what it cannot
-    hold is the tail of the frequencies, of mass (d/log d)^(1 - alpha)."""
-    return block.draw(error, cell)
 
-
-@zipf_claim(
+power_weights = with_fresh(
     "C.zipf-power-error",
     "Error of storing tokens with weights p^rho",
+    """Weights p^rho, as gradient steps give, store every token, the frequent ones so strongly that
+    they drown the others: a token is recalled while its weight exceeds the common noise.""",
     predict=rc.on(zipf.power_error),
-    regime=zipf.POWER.searched(
-        "on the grid alpha = 2, rho = 1/2 and 1, 5 labels, d = 32 and 128, 512 tokens stored"
-    ),
     cells={"standard": weighted(32, 128, power=(0.5, 1.0))},
     rule=rc.MeanRatio(rc.Region(0.9, 1.1)),
     why="""The theory states 5% of the error, and more where the most frequent token is at risk, as
@@ -179,19 +161,15 @@ def cutoff_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="dim", group=("power",), y_label="error", log="xy"),
 )
-def power_weights(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Weights p^rho, as gradient steps give, store every token, the frequent ones so strongly that
-    they drown the others: a token is recalled while its weight exceeds the common noise."""
-    return block.draw(error, cell, fresh=FRESH)
 
-
-@zipf_claim(
+power_exponent = stored(
     "C.zipf-power-exponent",
     "With weights p^(1/2) the error falls as d^(-(alpha - 1)/alpha)",
+    "Square-root weights attain neither the rate of the best cut-off nor its capacity.",
     latex=r"E\propto d^{-\frac{\alpha-1}{2\rho\alpha}},\quad\rho=\frac12",
-    predict=power_rate,
+    predict=lambda c: c["dim"] ** zipf.power_exponent(c["alpha"], c["power"]),
     regime=zipf.POWER.searched(
-        "alpha = 2, 512 tokens stored: 2 rho alpha = 2 > 1; on the grid 5 labels, d from 32 to 256",
+        "alpha = 2, 512 tokens stored: 2 rho alpha = 2 > 1",
         largest=3e5,
         alpha=(2.0,),
         power=(0.5,),
@@ -202,26 +180,20 @@ def power_weights(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     why="""The finite-size theory has an exponent of -0.50 on this grid; tokens beyond 512 and the
         curvature add 0.02, the rest is statistical.""",
     replicates=512,
-    looks=2,
     controls=(
         rc.Control("cut-off-rate", "the rate of the best cut-off", cutoff_rate),
         rc.at("weights-p", "the rate of weights p", power=1.0),
     ),
     plot=rc.Plot(x="dim", y_label="error", log="xy"),
 )
-def power_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Square-root weights attain neither the rate of the best cut-off nor its capacity."""
-    return block.draw(error, cell)
 
-
-@zipf_claim(
+power_exponent_p = stored(
     "C.zipf-power-exponent-p",
     "With weights p the error falls about as d^(-(alpha - 1)/(2 alpha))",
+    "Weights equal to the frequencies, as one gradient step gives, are slower still.",
     latex=r"E\propto d^{-\frac{\alpha-1}{2\rho\alpha}},\quad\rho=1",
     predict=rc.on(zipf.power_error),
-    regime=zipf.POWER.searched(
-        "on the grid alpha = 2, 5 labels, d from 32 to 256, 128 tokens stored", power=(1.0,)
-    ),
+    regime=zipf.POWER.searched(power=(1.0,)),
     cells={
         "standard": weighted(32, 256, power=1.0, stored=128),
         "full": weighted(32, 256, 1024, power=1.0, stored=128),
@@ -231,16 +203,12 @@ def power_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         finite-size theory has an exponent of -0.28 on this grid, where the limit is -0.25. It is
         right to 5% of the error at either end, which is 0.05.""",
     replicates=512,
-    looks=2,
     controls=(
         rc.at("square-root-weights", "the rate of weights p^(1/2)", power=0.5),
         rc.Control("no-gain", "the dimension plays no part", lambda _: 1.0),
     ),
     plot=rc.Plot(x="dim", y_label="error", log="xy"),
 )
-def power_exponent_p(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Weights equal to the frequencies, as one gradient step gives, are slower still."""
-    return block.draw(error, cell)
 
 
 @zipf_claim(
@@ -248,7 +216,7 @@ def power_exponent_p(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "In most memories the cut-off beats weights by frequency",
     latex=r"P(E_{1\{x\le P\}} < E_{p^{1/2}}) > \frac12",
     regime=zipf.CUTOFF.searched(
-        "alpha = 2, 5 labels, P = d/log d, about; on the grid d = 32 and 128",
+        "alpha = 2, 5 labels, P = d/log d, about",
         holds=lambda c: 0.8 <= c["stored"] * math.log(c["dim"]) / c["dim"] <= 1.1,
         alpha=(2.0,),
         labels=(LABELS,),
@@ -277,8 +245,7 @@ def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     latex=r"E = \sum_{x>P}p(x)+\sum_{x\le P}p(x)P(\mathrm{wrong}),\quad\sigma^2\simeq\frac P{d^2}",
     predict=rc.on(zipf.many_labels_error),
     regime=zipf.MANY_LABELS.searched(
-        """on the grid alpha = 2, 256 labels, P = d^2/(10 log d), d = 24 and 48: half of the error
-        is tokens that are stored and not recalled"""
+        "on the grid half of the error is tokens that are stored and not recalled"
     ),
     cells={
         "standard": own_labels(24, 48, fraction=10),
@@ -287,7 +254,6 @@ def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     rule=rc.MeanRatio(rc.Region(0.9, 1.1)),
     why="""The theory of the linear memory is off by up to 10% in a rare failure, and failures are
         half of the error. The rest is statistical.""",
-    replicates=256,
     looks=4,
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
@@ -312,14 +278,16 @@ def own_labels_error(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     return block.draw(error, cell, fresh=max(1, 1024 // cell["stored"]))
 
 
-@zipf_claim(
+finite_data = with_fresh(
     "C.zipf-finite-data",
     "Finite dimension and finite data both leave their error",
+    """Tokens that training never showed and tokens that do not fit are both guessed. The error is
+    between the larger of the two and their sum, and of the order of the sum.""",
     latex=r"E = \sum_xp(x)\left[\pi_xP(\mathrm{wrong}\mid q=1)+(1-\pi_x)P(\mathrm{wrong}\mid q=0)"
     r"\right]\asymp d^{1-\alpha}+T^{-1+1/\alpha}",
     predict=rc.on(zipf.cutoff_error),
     regime=zipf.CUTOFF.searched(
-        "P up to d/log d, rounded; on the grid alpha = 2, 5 labels, d = 32 and 128, T up to 512",
+        "P up to d/log d, rounded",
         holds=lambda cell: cell["stored"] * math.log(cell["dim"]) <= 1.1 * cell["dim"],
         samples=(32, 64, 128, 256, 512, 1024, 2048, 4096),
     ),
@@ -329,7 +297,6 @@ def own_labels_error(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         tokens fail in few memories the error is skewed: a t interval spends a quarter of its level
         there to keep its promise.""",
     replicates=1024,
-    looks=2,
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
         rc.at("dimension-alone", "as with unlimited data", samples=math.inf),
@@ -342,15 +309,12 @@ def own_labels_error(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="samples", group=("dim",), y_label="error", log="xy"),
 )
-def finite_data(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """Tokens that training never showed and tokens that do not fit are both guessed. The error is
-    between the larger of the two and their sum, and of the order of the sum."""
-    return block.draw(error, cell, fresh=FRESH)
 
-
-@zipf_claim(
+samples = stored(
     "C.zipf-samples",
     "With ample dimension the error is the mass of unseen tokens",
+    """After T samples the tokens that were never seen have a mass of order T^(-1 + 1/alpha), which
+    no dimension removes.""",
     latex=r"E\simeq\left(1-\frac1M\right)\frac{\Gamma(1-1/\alpha)}{\alpha\,\zeta(\alpha)^{1/\alpha}}"
     r"T^{-1+1/\alpha}",
     predict=unseen_error,
@@ -359,7 +323,6 @@ def finite_data(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     rule=rc.MeanRatio(rc.Region(0.94, 1.1), method=rc.Student(spent=0.25)),
     why="""A guess is right a little less often than 1/M, because a token's own label never counts
         itself: the finite-size theory is 1% to 2.5% above the limit.""",
-    replicates=256,
     looks=4,
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
@@ -367,15 +330,11 @@ def finite_data(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="samples", y_label="error", log="xy"),
 )
-def samples(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """After T samples the tokens that were never seen have a mass of order T^(-1 + 1/alpha), which
-    no dimension removes."""
-    return block.draw(error, cell)
 
-
-@rc.claim(
+samples_exponent = stored(
     "C.zipf-samples-exponent",
     "With ample dimension the error falls as T^(-1 + 1/alpha)",
+    "The rate at which data reveal a power-law tail: T^(-1/2) at alpha = 2.",
     source=REPORTED,
     latex=r"E\propto T^{-1+1/\alpha}",
     predict=lambda c: c["samples"] ** zipf.samples_exponent(c["alpha"]),
@@ -383,7 +342,6 @@ def samples(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     cells={"standard": UNSEEN},
     rule=rc.Exponents({"samples": -0.5}, 0.05, reference="prediction"),
     why="The finite-size theory has an exponent of -0.51 on this grid.",
-    replicates=256,
     looks=3,
     controls=(
         rc.power("steeper", "falling faster by T^(-0.12)", samples=-0.12),
@@ -392,6 +350,3 @@ def samples(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     plot=rc.Plot(x="samples", y_label="error", log="xy"),
 )
-def samples_exponent(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """The rate at which data reveal a power-law tail: T^(-1/2) at alpha = 2."""
-    return block.draw(error, cell)

@@ -36,8 +36,8 @@ def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> 
     source=rc.Source("G", "G8", provenance="derived", reference="theory/memory/zipf.py"),
     latex=r"P^*\propto\frac d{\ln d}",
     predict=best_part,
-    regime="alpha = 2, 5 labels; P of a third of d to a twenty-fourth, which halves; the two "
-    "dimensions of each kind are those at which the best is best by 20% or more",
+    regime="the two dimensions of each kind are those at which the best part of d is best by 20% "
+    "or more",
     cells={"standard": rc.grid(alpha=2.0, labels=LABELS, dim=(64, 96, 320, 512))},
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Student(spent=0.05)),
     why="all four must be right",

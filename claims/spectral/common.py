@@ -6,6 +6,7 @@ Functions that simulate use no theory: a claim whose simulation reached it would
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -17,7 +18,12 @@ from simulation.spectral.facts_reduced import Reduced
 from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.py"
+SOFTMAX = "theory/spectral/softmax_memory.py"
 REDUCED = rc.Source("D", "D5", provenance="derived", reference=REFERENCE)
+derived = partial(rc.Source, "F", provenance="derived", reference=SOFTMAX)
+exact = partial(rc.claim, replicates=2, looks=1)
+"""Claims on paper F where nothing is drawn, judged by the method `ALL`."""
+ALL = rc.Deterministic()
 LARGE = ((256, 16), (1024, 16), (1024, 64))
 """Sizes to which the authors' plan goes, and beyond; for reduced matrices."""
 START = 0.01
@@ -141,3 +147,9 @@ def learning_times(
             for part in ("subject", "relation")
         )
     )
+
+
+def learned_ratio(cell: rc.Cell, block: rc.Block, steps: int = 300) -> Tensor:
+    """Learning time of the subjects over that of the relations, of the model itself."""
+    found = learning_times(cell, block, steps=steps)
+    return found.subject / found.relation

@@ -12,13 +12,12 @@ import torch
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import relaxing
+from claims.common import measuring, relaxing
 from claims.spectral.common import START, disturbed, each, lasting, ratio, sizes, task
 from simulation.spectral import facts, flows
 from theory.spectral import flows as theory
 
 REFERENCE = "theory/spectral/flows.py"
-ROOT = rc.Control("root", "sqrt(S/R)", lambda c: (c["subjects"] / c["relations"]) ** 0.5)
 STEPS = {"gradient": 150, "spectral": 20}
 
 
@@ -151,33 +150,27 @@ BATCHES = (
     *settled("spectral", past=2.0, batch=64, rate=0.1),
 )
 
-
-@beyond(
+batches = measuring(lambda cell, block: stepped_ratio(cell, block, cell["flow"]), beyond)(
     "D.beyond-batches",
     "Mini-batches in place of the population: a quarter of the pairs, or as many as there are",
     "population: mini-batches",
+    "On mini-batches the mean ratio of the learning times is that of the flow.",
     regime="SGD of 16 pairs a step at a rate of 1, polar factors of gradients of 64 pairs at 0.1; "
     "the population has 64 pairs",
     cells={"standard": BATCHES},
     rule=within(0.9, 1.1),
 )
-def batches(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """On mini-batches the mean ratio of the learning times is that of the flow."""
-    return stepped_ratio(cell, block, cell["flow"])
 
-
-@beyond(
+muon = measuring(lambda cell, block: stepped_ratio(cell, block, "muon"), beyond)(
     "D.beyond-muon",
     "Muon: Newton-Schulz in place of the polar factor, momentum, batches",
     "spectral flow: Muon",
+    "Muon as it is used has the mean ratio of the learning times of spectral flow.",
     source=rc.Source("D", "D2", provenance="derived", reference=REFERENCE),
     regime="five Newton-Schulz steps, Nesterov momentum 0.95, a rate of 0.02, batches of 64 pairs",
     cells={"standard": settled("spectral", past=1.8, batch=64, rate=0.02)},
-    controls=(ROOT,),
+    controls=(rc.Control("root", "sqrt(S/R)", lambda c: (c["subjects"] / c["relations"]) ** 0.5),),
 )
-def muon(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Muon as it is used has the mean ratio of the learning times of spectral flow."""
-    return stepped_ratio(cell, block, "muon")
 
 
 def falling(rate: float) -> tuple[rc.Cell, ...]:
@@ -213,33 +206,26 @@ decays = relaxing(
 )
 """A claim that the errors of spectral flow decay with an assumption relaxed."""
 
-
-@decays(
+batches_decay = measuring(lambda cell, block: decay_rate(cell, block, "spectral"), decays)(
     "D.beyond-batches-decay",
     "The decay under spectral flow, on mini-batches without momentum",
     "population: mini-batches",
+    """On mini-batches errors fall as exp(-T^2/sqrt(2SR)): pairs that are missing from a batch, and
+    those that occur twice, take none of the polar factor's norm.""",
     regime="polar factors of gradients of 64 pairs at a rate of 0.05, when the flow goes from an "
     "error of 1e-2 to one of 1e-4",
     cells={"standard": falling(0.05)},
     replicates=64,
 )
-def batches_decay(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """On mini-batches errors fall as exp(-T^2/sqrt(2SR)): pairs that are missing from a batch, and
-    those that occur twice, take none of the polar factor's norm."""
-    return decay_rate(cell, block, "spectral")
 
-
-@decays(
+muon_decay = measuring(lambda cell, block: decay_rate(cell, block, "muon"), decays)(
     "D.beyond-muon-decay",
     "The decay under Muon",
     "spectral flow: Muon",
+    "Under Muon errors fall as exp(-T^2/sqrt(2SR)) in units of its rate.",
     regime="as used in practice, at a rate of 0.02 on batches of 64 pairs",
     cells={"standard": falling(0.02)},
 )
-def muon_decay(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Under Muon errors fall as exp(-T^2/sqrt(2SR)) in units of its rate."""
-    return decay_rate(cell, block, "muon")
-
 
 SOME = tuple(
     cell

@@ -10,20 +10,9 @@ from itertools import pairwise
 from torch import Tensor
 
 import recall_claims as rc
-from claims.spectral.common import (
-    LARGE,
-    PARTS,
-    REFERENCE,
-    Pair,
-    each,
-    end,
-    learner,
-    path,
-    reducible,
-    sizes,
-    task,
-    time_of,
-)
+from claims.common import measuring
+from claims.spectral import common
+from claims.spectral.common import each, end, learner, path, task
 from simulation.spectral import flows
 from theory.spectral import flows as theory
 
@@ -31,17 +20,17 @@ FIRST = 1e4
 flow_claim = partial(rc.claim, replicates=2, looks=1)
 
 
-def decaying(*pairs: Pair, until: tuple[float, ...], **more: str) -> tuple[rc.Cell, ...]:
+def decaying(*pairs: common.Pair, until: tuple[float, ...], **more: str) -> tuple[rc.Cell, ...]:
     """Cells of gradient flow for each part at these times, with the time when it has learned."""
     return tuple(
         cell.replace(
             part=part,
             time=time,
             log_time=float(f"{math.log(time):.6g}"),
-            duration=float(f"{max(time_of(cell, p) for p in PARTS):.4g}"),
+            duration=float(f"{max(common.time_of(cell, p) for p in common.PARTS):.4g}"),
         )
-        for cell in sizes(*pairs, flow="gradient", **more)
-        for part in PARTS
+        for cell in common.sizes(*pairs, flow="gradient", **more)
+        for part in common.PARTS
         for time in until
     )
 
@@ -65,17 +54,17 @@ def no_logarithm(cell: rc.Cell) -> float:
 
 
 DECAY = decaying((16, 4), (8, 16), until=(FIRST, 1e5, 1e6))
-PRECISE = decaying(*LARGE, until=(1e6, 1e9), weights="reduced")
+PRECISE = decaying(*common.LARGE, until=(1e6, 1e9), weights="reduced")
 
-
-@flow_claim(
+gradient_decay = measuring(late_error, flow_claim)(
     "D.gradient-decay",
     "Under gradient flow errors fall slowly, with a constant that is known",
-    source=rc.Source("D", "D3", provenance="derived", reference=REFERENCE),
+    """Under gradient flow the probability of a wrong subject, or of a wrong relation, falls as a
+    constant over T log T.""",
+    source=rc.Source("D", "D3", provenance="derived", reference=common.REFERENCE),
     predict=GRADIENT_ERROR,
     latex=r"e_S \simeq \frac{\sqrt{S(S-1)R}}{2\,T\,(q_S+\log(S-1))}",
-    regime=reducible(theory.DECAYING).searched(
-        "on the grid up to 10,000 times, in the full tier to an error of 1e-6",
+    regime=common.reducible(theory.DECAYING).searched(
         duration=rc.log_integers(16.0, 131072, per_octave=2),
         time=rc.log_integers(256, 1e9, per_octave=1),
     ),
@@ -90,11 +79,6 @@ PRECISE = decaying(*LARGE, until=(1e6, 1e9), weights="reduced")
     ),
     plot=rc.Plot(x="time", group=("part", "subjects", "relations"), y_label="error", log="xy"),
 )
-def gradient_decay(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Under gradient flow the probability of a wrong subject, or of a wrong relation, falls as a
-    constant over T log T."""
-    return late_error(cell, block)
-
 
 LOGARITHM = tuple(
     cell for cell in decaying((16, 4), until=(FIRST, 1e5, 1e6, 1e7)) if cell["part"] == "subject"
@@ -123,16 +107,16 @@ def gradient_decay_logarithm(cell: rc.Cell, block: rc.Block) -> Tensor:
     return late_error(cell, block) * cell.number("time")
 
 
-def falling(*pairs: Pair, errors: tuple[float, ...]) -> tuple[rc.Cell, ...]:
+def falling(*pairs: common.Pair, errors: tuple[float, ...]) -> tuple[rc.Cell, ...]:
     """Cells of spectral flow for each part, with the times between two errors."""
     return tuple(
         cell.replace(
             part=part,
-            begin=float(f"{time_of(cell, part, before):.4g}"),
-            time=float(f"{time_of(cell, part, after):.4g}"),
+            begin=float(f"{common.time_of(cell, part, before):.4g}"),
+            time=float(f"{common.time_of(cell, part, after):.4g}"),
         )
-        for cell in sizes(*pairs, flow="spectral")
-        for part in PARTS
+        for cell in common.sizes(*pairs, flow="spectral")
+        for part in common.PARTS
         for before, after in pairwise(errors)
     )
 
@@ -144,9 +128,9 @@ FALL = falling((16, 4), (8, 8), errors=(1e-2, 1e-4, 1e-6))
 @flow_claim(
     "D.spectral-decay",
     "Under spectral flow errors fall as exp(-T^2 / sqrt(2 S R))",
-    source=rc.Source("D", "D3", reference=REFERENCE),
+    source=rc.Source("D", "D3", reference=common.REFERENCE),
     predict=RATE,
-    regime=theory.FALLING.searched("on the grid four times as many subjects, and as many"),
+    regime=theory.FALLING,
     cells={"smoke": FALL[:2], "standard": FALL},
     rule=rc.MeanRatio(rc.Region(0.98, 1.02), method=rc.Deterministic()),
     why="the reduced system is within 1.2% of the limit on this grid: what the logarithms of S and "

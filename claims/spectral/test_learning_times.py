@@ -4,15 +4,18 @@ The flows are deterministic, and start on the manifold of equal coordinates.
 """
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 from torch import Tensor
 
 import recall_claims as rc
+from claims.common import measuring
 from claims.spectral.common import (
     LARGE,
     PARTS,
     lasting,
+    learned_ratio,
     learning_times,
     ratio,
     reducible,
@@ -47,15 +50,9 @@ def growth_only(cell: rc.Cell) -> float:
     return math.log(math.log(9 * (own - 1)) * math.sqrt(other) / sizes_of.start**2) / rate
 
 
-def seen(cell: rc.Cell) -> float:
-    """The ratio if what is seen more often were learned earlier by as much."""
-    return float(cell["subjects"] / cell["relations"])
-
-
-def observed_ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Learning time of the subjects over that of the relations, of the whole matrices."""
-    found = learning_times(cell, block)
-    return found.subject / found.relation
+def ratio_in(steps: int) -> Callable[..., rc.Claim]:
+    """Declares claims on the ratio of the learning times, found in that many steps."""
+    return measuring(lambda cell, block: learned_ratio(cell, block, steps), flow_claim)
 
 
 EITHER = tuple(
@@ -73,7 +70,7 @@ EITHER = tuple(
     predict=lambda cell: time_of(cell, cell["part"]),
     latex=r"T_S \simeq \frac S2\sqrt{\frac{SR}{S-1}}\Big[\log\frac{x\sqrt R}{\alpha_0^2}+"
     r"\frac{E(x)}S\Big]\ \text{(gradient)}",
-    regime=theory.LEARNED.searched("on the grid S = 16, R = 4", part=PARTS),
+    regime=theory.LEARNED.searched(part=PARTS),
     cells={"smoke": EITHER[:1], "standard": EITHER},
     rule=rc.MeanRatio(rc.Region(0.999, 1.001), method=rc.Deterministic()),
     why="nothing is drawn; times are interpolated linearly between steps, to 1e-4",
@@ -92,18 +89,17 @@ def either_time(cell: rc.Cell, block: rc.Block) -> Tensor:
     return found
 
 
-@flow_claim(
+gradient_ratio = ratio_in(300)(
     "D.gradient-ratio",
     "Under gradient flow subjects are learned later than relations, by a ratio in closed form",
+    """Gradient flow of the whole matrices learns subjects later than relations if they are more, by
+    about the root of S/R, with logarithms that are known.""",
     source=rc.Source("D", "D1", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=RATIO + r",\quad T_S = \frac{\sqrt{S(S-1)R}}2\left[\log\frac x{x_0}+"
     r"\frac{\mathrm{Ei}(x)-\mathrm{Ei}(x_0)}{S-1}\right]",
     regime=reducible(theory.LEARNED).searched(
-        "on the grid S/R from 1/4 to 16, in the full tier to 64",
-        largest=1e8,
-        flow=("gradient",),
-        duration=rc.log_integers(2.0, 131072),
+        largest=1e8, flow=("gradient",), duration=rc.log_integers(2.0, 131072)
     ),
     cells={
         "smoke": lasting(sizes(PAIRS[1], flow="gradient")),
@@ -115,19 +111,18 @@ def either_time(cell: rc.Cell, block: rc.Block) -> Tensor:
     controls=(
         rc.times(1.0025),
         rc.Control("no-logarithms", "sqrt(S/R)", root),
-        rc.Control("frequencies", "as rarely as seen: S/R", seen),
+        rc.Control(
+            "frequencies", "as rarely as seen: S/R", lambda c: c["subjects"] / c["relations"]
+        ),
     ),
     plot=PLOT,
 )
-def gradient_ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Gradient flow of the whole matrices learns subjects later than relations if they are more,
-    by about the root of S/R, with logarithms that are known."""
-    return observed_ratio(cell, block)
 
-
-@flow_claim(
+gradient_exponents = ratio_in(300)(
     "D.gradient-exponents",
     "How the ratio under gradient flow grows with S and falls with R at sizes that can be run",
+    """At finite size the ratio grows more slowly than the root of S/R: the slower part starts
+    nearer to its goal in logarithms, and the faster one takes longer to saturate.""",
     source=rc.Source("D", "D1", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=r"\rho \propto S^{e_S}R^{e_R},\quad e_S = 0.440,\ e_R = -0.384",
@@ -146,22 +141,15 @@ def gradient_ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
         rc.Control("limit", "the root, at any size", root),
     ),
 )
-def gradient_exponents(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """At finite size the ratio grows more slowly than the root of S/R: the slower part starts
-    nearer to its goal in logarithms, and the faster one takes longer to saturate."""
-    return observed_ratio(cell, block)
 
-
-SMALL = lasting(sizes(*EXPONENT_PAIRS, flow="gradient", start=1e-6))
-
-
-@flow_claim(
+gradient_limit = ratio_in(600)(
     "D.gradient-limit",
     "The ratio under gradient flow goes as the root of S/R, up to logarithms",
+    "The learning times of subjects and relations are as the root of S/R, up to logarithms.",
     source=rc.Source("D", "D1", provenance="stated", reference="theory/spectral/flows.md"),
     latex=r"\rho \sim \sqrt{S/R}",
-    regime="a start of 1e-6, the smaller the nearer to the limit; S from 16 to 64, R from 4 to 16",
-    cells={"standard": SMALL},
+    regime="a start of 1e-6, the smaller the nearer to the limit",
+    cells={"standard": lasting(sizes(*EXPONENT_PAIRS, flow="gradient", start=1e-6))},
     rule=rc.Exponents({"subjects": 0.5, "relations": -0.5}, 0.12, method=rc.Deterministic()),
     why="the closed form is 0.03 (S) and 0.10 (R) away from the limit on this grid, which is what "
     "its logarithms, and R - 1 in place of R, leave; 0.06 and 0.12 from a start of 0.01. "
@@ -172,26 +160,18 @@ SMALL = lasting(sizes(*EXPONENT_PAIRS, flow="gradient", start=1e-6))
         rc.power("frequencies", "as S/R", subjects=0.5, relations=-0.5),
     ),
 )
-def gradient_limit(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The learning times of subjects and relations are as the root of S/R, up to logarithms."""
-    found = learning_times(cell, block, steps=600)
-    return found.subject / found.relation
-
 
 SPECTRAL = lasting(sizes((8, 4), (16, 4), (64, 4), (8, 32), flow="spectral"))
 
-
-@flow_claim(
+spectral_ratio = ratio_in(120)(
     "D.spectral-ratio",
     "Under spectral flow subjects and relations are learned at times of a known ratio",
+    """The polar factor gives all directions of W_OV one speed, and shares out attention by the
+    errors that are left: subjects and relations are learned nearly together.""",
     source=rc.Source("D", "D2", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=RATIO + r",\quad \alpha'=1,\ \beta_S' = u_S/(\sqrt S|u|),\ u = (e_S, e_R)",
-    regime=reducible(theory.SPECTRAL).searched(
-        "on the grid S/R from 1/4 to 16, in the full tier to 64",
-        largest=5e6,
-        duration=rc.log_integers(2.0, 64),
-    ),
+    regime=reducible(theory.SPECTRAL).searched(largest=5e6, duration=rc.log_integers(2.0, 64)),
     cells={
         "smoke": SPECTRAL[:1],
         "standard": SPECTRAL,
@@ -202,31 +182,22 @@ SPECTRAL = lasting(sizes((8, 4), (16, 4), (64, 4), (8, 32), flow="spectral"))
     controls=(
         rc.times(1.0005),
         rc.Control(
-            "gradient",
-            "the ratio under gradient flow",
-            lambda cell: ratio(cell.replace(flow="gradient")),
+            "gradient", "the ratio under gradient flow", lambda c: ratio(c.replace(flow="gradient"))
         ),
         rc.Control("simultaneous", "both at once", lambda cell: 1.0),
     ),
     plot=PLOT,
 )
-def spectral_ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The polar factor gives all directions of W_OV one speed, and shares out attention by the
-    errors that are left: subjects and relations are learned nearly together."""
-    found = learning_times(cell, block, steps=120)
-    return found.subject / found.relation
 
-
-@flow_claim(
+spectral_order_one = ratio_in(60)(
     "D.spectral-order-one",
     "The ratio under spectral flow stays near 1 while S/R goes from 1/4 to 16",
+    "Under spectral flow the ratio of the learning times is of order 1, up to logarithms.",
     source=rc.Source("D", "D2", provenance="stated", reference="theory/spectral/flows.md"),
     predict=lambda cell: 1.0,
     latex=r"\rho \sim 1",
     regime=theory.SPECTRAL.searched(
-        "S/R up to 16, and on the grid from 1/4",
-        holds=lambda cell: cell["subjects"] <= 16 * cell["relations"],
-        largest=5e6,
+        "S/R up to 16", holds=lambda cell: cell["subjects"] <= 16 * cell["relations"], largest=5e6
     ),
     cells={"smoke": SPECTRAL[:1], "standard": SPECTRAL},
     rule=rc.MeanRatio(rc.Region(0.93, 1.07), method=rc.Deterministic()),
@@ -239,7 +210,3 @@ def spectral_ratio(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=PLOT,
 )
-def spectral_order_one(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Under spectral flow the ratio of the learning times is of order 1, up to logarithms."""
-    found = learning_times(cell, block, steps=60)
-    return found.subject / found.relation

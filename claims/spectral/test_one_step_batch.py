@@ -8,8 +8,7 @@ import recall_claims as rc
 from simulation.spectral import one_step as measured
 from theory.spectral import one_step as theory
 
-REFERENCE = "theory/spectral/one_step.py"
-DERIVED = rc.Source("E", "E2", provenance="derived", reference=REFERENCE)
+DERIVED = rc.Source("E", "E2", provenance="derived", reference="theory/spectral/one_step.py")
 RUNGS = (0.78, 0.88, 1.14, 1.3)
 AS_PLOTTED = rc.Plot(x="batch", group=("dim", "exponent"), y_label="items recalled", log="xy")
 batch_claim = partial(rc.claim, source=DERIVED, plot=AS_PLOTTED)
@@ -53,7 +52,6 @@ def as_population(law: str) -> rc.Control:
 GRADIENT_BATCHES = batches({(32, 2.0): (16,), (64, 1.5): (8, 32, 256)})
 SPECTRAL_BATCHES = batches({(32, 1.5): (50, 150), (64, 2.0): (400, 2400), (96, 1.5): (1200,)})
 SMALL = batches({(32, 1.5): (8,), (64, 1.5): (16,), (64, 2.0): (16,)})
-BEST = batches({(64, 1.5): (32,)})
 
 
 @batch_claim(
@@ -61,9 +59,7 @@ BEST = batches({(64, 1.5): (32,)})
     "The number of items recalled after a gradient step on a batch",
     latex=r"\sum_iE_n\prod_{j\ne i}E_{n_j}\Phi\left(\frac{n_iX}{n_j/\sqrt d}\right)",
     predict=rc.on(theory.recalled_gradient),
-    regime=theory.BATCH.searched(
-        "on the grid 16 items a dimension, d = 32 and 64, batches from 8 samples to saturation"
-    ),
+    regime=theory.BATCH.searched("on the grid batches up to saturation"),
     cells={"smoke": GRADIENT_BATCHES[1:2], "standard": GRADIENT_BATCHES},
     rule=rc.MeanRatio(rc.Region(0.91, 1.11)),
     why="""Counts are taken as Poisson and competitors as independent: pilots with other seeds put
@@ -89,9 +85,7 @@ def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     latex=r"\sum_iE_n\,P\left(s(n_i/B) > \max_{j\ne i}\ldots\right)",
     predict=rc.on(theory.recalled_spectral),
     regime=theory.BATCH.searched(
-        "on the grid 16 items a dimension, d from 32 to 96, batches from half of saturation to "
-        "beyond it",
-        largest=2.5e6,
+        "on the grid batches from half of saturation to beyond it", largest=2.5e6
     ),
     cells={"smoke": SPECTRAL_BATCHES[:1], "standard": SPECTRAL_BATCHES},
     rule=rc.MeanRatio(rc.Region(0.93, 1.07)),
@@ -117,9 +111,7 @@ def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "The batch at which a spectral step recalls half of what it recalls of the population",
     predict=critical,
     regime=theory.STEP.searched(
-        "d >= 48, a = 1.5 and 2; on the grid 16 items a dimension, d = 48 and 64, batches near it",
-        holds=lambda cell: cell["dim"] >= 48,
-        exponent=(1.5, 2.0),
+        "d >= 48, a = 1.5 and 2", holds=lambda cell: cell["dim"] >= 48, exponent=(1.5, 2.0)
     ),
     cells={"standard": lambda: rungs(48, 64), "full": lambda: rungs(48, 96)},
     rule=rc.CriticalLocation(rc.Region(0.88, 1.14), scan="batch"),
@@ -154,7 +146,7 @@ SHARES = rc.Betting(0, 2)
     "A batch at which the gradient step has saturated leaves the spectral one far below",
     latex=r"\frac{N_{gradient}(B)}{N_{gradient}(\infty)}>\frac{N_{spectral}(B)}"
     r"{N_{spectral}(\infty)}+\frac12",
-    regime="16 items a dimension, d = 32 and 64, at the batch where the gradient step saturates",
+    regime="batches at which the gradient step saturates",
     cells={"standard": SMALL, "full": SMALL + batches({(128, 2.0): (32,)})},
     rule=rc.Ordering(smaller="spectral", larger="gradient", margin=0.5, method=SHARES),
     why="""The theory has shares of 1.0 and more for the gradient step, and of 0.15 to 0.3 for the
@@ -189,7 +181,7 @@ def saturation(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     "A batch of the right size stores more items than the whole population",
     latex=r"N(B) > N(\infty)",
     regime="a = 1.5, 16 items a dimension, d = 64, B = 32 for the gradient step",
-    cells={"standard": BEST},
+    cells={"standard": batches({(64, 1.5): (32,)})},
     rule=rc.Ordering(smaller="gradient_all", larger="gradient", margin=1.0),
     why="the theory has 9.7 items with the batch and 6.9 without",
     replicates=256,

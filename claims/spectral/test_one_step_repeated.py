@@ -1,5 +1,7 @@
 """Several thresholded steps: how fast a memory fills, and with how many items."""
 
+from functools import partial
+
 import torch
 
 import recall_claims as rc
@@ -8,6 +10,7 @@ from simulation.spectral import one_step as measured
 DERIVED = rc.Source("E", "E3", provenance="derived", reference="theory/spectral/one_step.md")
 PROTOCOL = """A protocol of ours, for both rules: every step takes the gradient at zero of the
     items that are not yet recalled, scaled to spectral norm 1 or replaced by its polar factor;"""
+steps_claim = partial(rc.claim, source=DERIVED, replicates=48, looks=4)
 RULES = ("gradient", "spectral")
 LAST = 8
 """Steps at the end over which counts are averaged."""
@@ -29,19 +32,11 @@ def counts(cell: rc.Cell, block: rc.Block, *rules: str) -> dict[str, torch.Tenso
 
 
 START = sizes(32, steps=(1, 2, 4))
-END = sizes(24, 32, steps=(40,))
-FILLED = sizes(24, 48, steps=(16,))[::2]
 
 
-def alike(_: rc.Cell) -> float:
-    """As many."""
-    return 1.0
-
-
-@rc.claim(
+@steps_claim(
     "E.several-steps-first",
     "After one, two and four thresholded steps the spectral rule is far ahead",
-    source=DERIVED,
     latex=r"N_{spectral}(t) > \frac32N_{gradient}(t)",
     regime=rc.Regime(
         f"{PROTOCOL} d^2/4 items, about; on the grid d = 32, and 256 items",
@@ -58,7 +53,6 @@ def alike(_: rc.Cell) -> float:
     why="""One step is E.spectral-beats-gradient. In pilots with other seeds the factor falls from
         five to two over four steps, and reaches one after some sixteen.""",
     replicates=64,
-    looks=4,
     controls=(
         rc.Control("swapped", "the gradient is ahead", rule=rc.Ordering("spectral", "gradient")),
         rc.Control("eightfold", "eight times as many", rule=rc.Ordering("eightfold", "spectral")),
@@ -72,19 +66,16 @@ def first_steps(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     return {**found, **more}
 
 
-@rc.claim(
+@steps_claim(
     "E.several-steps-end",
     "In the end both rules store as many items",
-    source=DERIVED,
     latex=r"N_{gradient}(\infty) = N_{spectral}(\infty)",
-    predict=alike,
+    predict=lambda _: 1.0,  # as many
     regime=f"{PROTOCOL} d = 24 and 32, d^2/4 items, 40 steps, of which the last 8 are averaged",
-    cells={"standard": END},
+    cells={"standard": sizes(24, 32, steps=(40,))},
     rule=rc.MeanRatio(rc.Region(0.8, 1.25)),
     why="""A fifth is far from the factor of five after one step; pilots with other seeds find less
         than a tenth.""",
-    replicates=48,
-    looks=4,
     controls=(
         rc.times(1.6, "more", "the gradient stores 60% more"),
         rc.times(0.6, "fewer", "the gradient stores 40% fewer"),
@@ -97,18 +88,15 @@ def same_end(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     return found["gradient"] / found["spectral"]
 
 
-@rc.claim(
+@steps_claim(
     "E.several-steps-limit",
     "What is stored in the end is of the order of d^2, up to logarithms",
-    source=DERIVED,
     latex=r"N(\infty)\propto d^{1.75\pm0.25}",
     regime=f"{PROTOCOL} spectral steps, a = 1.5, d = 24 and 48, d^2/4 items, steps 9 to 16",
-    cells={"standard": FILLED},
+    cells={"standard": sizes(24, 48, steps=(16,))[::2]},
     rule=rc.Exponents({"dim": 1.75}, 0.25),
     why="""d^2 less logarithms: what the best memory stores has an exponent of 1.6 at these sizes.
         Pilots with other seeds find 1.7, and a quarter of that memory's capacity.""",
-    replicates=48,
-    looks=4,
     controls=(
         rc.Control("linear", "in proportion to d", rule=rc.Exponents({"dim": 1.0}, 0.25)),
         rc.Control(

@@ -5,25 +5,19 @@ import math
 from torch import Tensor
 
 import recall_claims as rc
-from claims.spectral.common import (
-    LARGE,
-    REFERENCE,
-    Pair,
-    learning_times,
-    sizes,
-    time_of,
-)
+from claims.spectral import common
+from claims.spectral.common import learning_times
 
 
-def precise(*pairs: Pair, **more: str) -> tuple[rc.Cell, ...]:
+def precise(*pairs: common.Pair, **more: str) -> tuple[rc.Cell, ...]:
     """Cells of spectral flow down to errors of 1e-6, with a duration."""
     return tuple(
         cell.replace(
             error=error,
             nats=float(f"{-math.log(error):.4g}"),
-            duration=float(f"{1.05 * time_of(cell, 'relation', error):.4g}"),
+            duration=float(f"{1.05 * common.time_of(cell, 'relation', error):.4g}"),
         )
-        for cell in sizes(*pairs, flow="spectral", **more)
+        for cell in common.sizes(*pairs, flow="spectral", **more)
         for error in (1e-2, 1e-4, 1e-6)
     )
 
@@ -31,13 +25,12 @@ def precise(*pairs: Pair, **more: str) -> tuple[rc.Cell, ...]:
 @rc.claim(
     "D.spectral-precision",
     "Spectral flow's learning time as log(1/delta), as a reader has it",
-    source=rc.Source("D", "D3", provenance="reported", reference=REFERENCE),
+    source=rc.Source("D", "D3", provenance="reported", reference=common.REFERENCE),
     latex=r"T_R(\delta)\propto\log\frac1\delta",
-    regime="S = 16 and 32, R = 4, in the full tier 256 and 1024 and up to 64; errors delta from "
-    "1e-2 to 1e-6",
+    regime="errors delta from 1e-2 to 1e-6",
     cells={
         "standard": precise((16, 4), (32, 4)),
-        "full": precise(*LARGE, weights="reduced"),
+        "full": precise(*common.LARGE, weights="reduced"),
     },
     rule=rc.Exponents({"nats": 1.0}, 0.25, method=rc.Deterministic()),
     why="the exponent would have to be one within a quarter, far from one half",

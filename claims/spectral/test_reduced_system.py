@@ -9,18 +9,8 @@ import math
 from torch import Tensor
 
 import recall_claims as rc
-from claims.spectral.common import (
-    PARTS,
-    REDUCED,
-    START,
-    Pair,
-    disturbed,
-    each,
-    end,
-    sizes,
-    task,
-    time_of,
-)
+from claims.spectral import common
+from claims.spectral.common import START, disturbed, each, end, task
 from simulation.spectral import flows
 from theory.spectral import flows as theory
 
@@ -28,16 +18,18 @@ EMBEDDINGS = {"gradient": "random", "spectral": "random", "sign": "OOO"}
 STEPS = 120
 
 
-def timed(*pairs: Pair, errors: tuple[float, ...], flow: str, **more: str) -> tuple[rc.Cell, ...]:
+def timed(
+    *pairs: common.Pair, errors: tuple[float, ...], flow: str, **more: str
+) -> tuple[rc.Cell, ...]:
     """Cells for each part, at the times when the theory has its error at these values."""
     points = [
         cell.replace(part=part, error=error)
-        for cell in sizes(*pairs, flow=flow, **{"embeddings": EMBEDDINGS[flow], **more})
-        for part in PARTS
+        for cell in common.sizes(*pairs, flow=flow, **{"embeddings": EMBEDDINGS[flow], **more})
+        for part in common.PARTS
         for error in errors
     ]
     return tuple(
-        rc.Cell(**c.without("error"), time=float(f"{time_of(c, c['part'], c['error']):.4g}"))
+        rc.Cell(**c.without("error"), time=float(f"{common.time_of(c, c['part'], c['error']):.4g}"))
         for c in points
     )
 
@@ -120,12 +112,12 @@ def exchanged(cell: rc.Cell) -> float:
 @rc.claim(
     "D.trajectory",
     "How surely the whole matrices answer, at any time of any flow, is what four equations say",
-    source=REDUCED,
+    source=common.REDUCED,
     predict=LOG_ODDS,
     latex=r"q_S = \frac{\alpha_S(t)\,\beta_S(t)}{\sqrt R} - \log(S-1)",
     regime=theory.PATHS.searched(
         "random orthonormal embeddings for the other flows; more subjects than relations and fewer",
-        part=PARTS,
+        part=common.PARTS,
     ),
     cells={"smoke": TRAJECTORY[1::6], "standard": TRAJECTORY},
     replicates=2,

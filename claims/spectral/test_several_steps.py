@@ -38,7 +38,7 @@ COUNTS = sizes((48, 1.5, 1), (48, 1.5, 2), (48, 2.0, 2), (64, 1.5, 3), (64, 2.0,
     "The number of items recalled after one, two and three steps",
     source=DERIVED,
     predict=RECALLED,
-    regime=theory.STEPS.searched("on the grid d = 48 and 64, d^2 items"),
+    regime=theory.STEPS,
     cells={"smoke": COUNTS[1:2], "standard": COUNTS},
     rule=rc.MeanRatio(rc.Region(0.92, 1.08)),
     why="""Pilots (seed 1002) find 1.00 to 1.03 of the theory after one and two steps and 0.97 to
@@ -97,8 +97,7 @@ BOUND = 3.0
     latex=r"\sum_{i\text{ missing}}p_i\le 3\,d_t^{1-a},\quad d_t=\min\{d^{2-(1-\frac1{2a})^t},"
     r"B^{1/a}\}",
     regime=theory.STEPS.searched(
-        "a = 1.5; the population, and batches; on the grid d = 64, d^2 items, batches of 64 "
-        "and 256",
+        "a = 1.5; the population, and batches",
         exponent=(1.5,),
         steps=(3,),
         batch=(64, 128, 256, 512, 1024),
@@ -132,10 +131,7 @@ def loss(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     return {"value": share(2, cap), "third": share(3, cap), "no_cap": share(2, float("inf"))}
 
 
-beyond = relaxing("two thresholded steps", source=DERIVED, predict=RECALLED, plot=PLOT)
-
-
-@beyond(
+@relaxing("two thresholded steps", source=DERIVED, predict=RECALLED, plot=PLOT)(
     "E.beyond-thresholded",
     "Two steps along the gradient of the whole softmax: the authors' conjecture",
     "thresholded gradients: exact ones",
@@ -148,10 +144,7 @@ beyond = relaxing("two thresholded steps", source=DERIVED, predict=RECALLED, plo
         at a = 1.5, and about as many as the second at a = 2.""",
     replicates=32,
     looks=3,
-    controls=(
-        rc.Control("one-fewer", "as after one step", one_fewer),
-        rc.times(1.4),
-    ),
+    controls=(rc.Control("one-fewer", "as after one step", one_fewer), rc.times(1.4)),
 )
 def exact(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Exact iterates recall as many items as thresholded ones."""

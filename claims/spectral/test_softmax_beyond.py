@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import relaxing
+from claims.common import measuring, relaxing
+from claims.spectral.common import ALL, derived
 from simulation.spectral import flows
 from simulation.spectral.softmax_memory import Memory
 from simulation.spectral.softmax_muon import Muon
@@ -20,10 +21,12 @@ beyond = relaxing(
     "Muon's loss",
     predict=rc.on(theory.steady_loss),
     latex=r"E=\log\left(1+(K-1)e^{-t}\right)",
-    source=rc.Source(
-        "F", "F1", provenance="derived", reference="theory/spectral/softmax_memory.py"
-    ),
+    source=derived("F1"),
+    regime="K = 32 items in 8 groups of frequencies g^-1.5, t = 4",
     cells={"standard": CELLS},
+    rule=rc.MeanRatio(REGION, method=ALL),
+    replicates=2,
+    looks=1,
     why="F.muon-frequencies has 0.9 to 1 under the theorem's assumptions; as much again above",
     controls=(
         rc.Control("gradient", "as under gradient flow", rc.on(theory.gradient_excess)),
@@ -32,12 +35,7 @@ beyond = relaxing(
     ),
     plot=rc.Plot("parity", y_label="loss"),
 )
-EXACT = {"rule": rc.MeanRatio(REGION, method=rc.Deterministic()), "replicates": 2, "looks": 1}
-SAMPLED = {
-    "rule": rc.MeanRatio(REGION, method=rc.Student(spent=0.1)),
-    "replicates": 32,
-    "looks": 2,
-}
+SAMPLED = {"rule": rc.MeanRatio(REGION, method=rc.Student(spent=0.1)), "replicates": 32, "looks": 2}
 
 
 def loss(cell: rc.Cell, block: rc.Block, muon: Muon) -> Tensor:
@@ -48,62 +46,47 @@ def loss(cell: rc.Cell, block: rc.Block, muon: Muon) -> Tensor:
     return muon.excess(memory, block.rngs, rate=rate, count=round(cell["time"] / rate))
 
 
-@beyond(
+momentum = measuring(lambda cell, block: loss(cell, block, Muon(momentum=0.95)), beyond)(
     "F.beyond-momentum",
     "Muon with momentum",
     "no momentum: 0.95 of the old mean is kept",
-    regime="K = 32 items in 8 groups of frequencies g^-1.5, t = 4",
-    **EXACT,
+    "A mean of gradients has nearly the same sign as the last one.",
 )
-def momentum(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A mean of gradients has nearly the same sign as the last one."""
-    return loss(cell, block, Muon(momentum=0.95))
 
-
-@beyond(
+newton_schulz = measuring(
+    lambda cell, block: loss(cell, block, Muon(rule=flows.newton_schulz, momentum=0.95)), beyond
+)(
     "F.beyond-newton-schulz",
     "Muon as it is used: five Newton-Schulz steps, and momentum",
     "the exact sign: five Newton-Schulz steps, momentum 0.95",
-    regime="K = 32 items in 8 groups of frequencies g^-1.5, t = 4; singular values come to 0.7 to "
-    "1.2 and not to 1",
-    **EXACT,
+    "Steps whose singular values are 1 on average only lower the loss as fast.",
+    regime="K = 32 in 8 groups, t = 4; singular values come to 0.7 to 1.2 and not to 1",
 )
-def newton_schulz(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Steps whose singular values are 1 on average only lower the loss as fast."""
-    return loss(cell, block, Muon(rule=flows.newton_schulz, momentum=0.95))
 
-
-@beyond(
+random_embeddings = measuring(
+    lambda cell, block: loss(cell, block, Muon(dim=4 * cell["items"])), beyond
+)(
     "F.beyond-random-embeddings",
     "Muon with random embeddings in four times as many dimensions as there are items",
     "orthonormal embeddings: uniform unit vectors",
-    regime="K = 32 items in d = 128, 8 groups of frequencies g^-1.5, t = 4",
+    "With queries and answers that overlap by 1/sqrt(d), the loss falls as fast.",
     **SAMPLED,
 )
-def random_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """With queries and answers that overlap by 1/sqrt(d), the loss falls as fast."""
-    return loss(cell, block, Muon(dim=4 * cell["items"]))
 
-
-@beyond(
+batches = measuring(lambda cell, block: loss(cell, block, Muon(batch=4 * cell["items"])), beyond)(
     "F.beyond-batches",
     "Muon on mini-batches",
     "whole gradients: a batch of 4 K items for each step",
-    regime="K = 32 items in 8 groups of frequencies g^-1.5, t = 4, batches of 128",
+    "On batches which the rarest item misses half of the time, the loss falls as fast.",
     **SAMPLED,
 )
-def batches(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """On batches which the rarest item misses half of the time, the loss falls as fast."""
-    return loss(cell, block, Muon(batch=4 * cell["items"]))
 
-
-@beyond(
+batches_momentum = measuring(
+    lambda cell, block: loss(cell, block, Muon(batch=4 * cell["items"], momentum=0.95)), beyond
+)(
     "F.beyond-batches-momentum",
     "Muon on mini-batches, with momentum",
     "whole gradients: a batch of 4 K items for each step, momentum 0.95",
-    regime="K = 32 items in 8 groups of frequencies g^-1.5, t = 4, batches of 128",
+    "A mean over the last twenty batches misses no item, and the loss falls as fast.",
     **SAMPLED | {"replicates": 64},
 )
-def batches_momentum(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """A mean over the last twenty batches misses no item, and the loss falls as fast."""
-    return loss(cell, block, Muon(batch=4 * cell["items"], momentum=0.95))

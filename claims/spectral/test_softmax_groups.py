@@ -11,18 +11,13 @@ import torch
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import table
-from claims.spectral.common import each
+from claims.common import measuring, table
+from claims.spectral.common import ALL, derived, each, exact
 from simulation.spectral import flows
 from simulation.spectral import softmax_memory as memory
 from simulation.spectral.softmax_groups import Groups
 from theory.spectral import softmax_memory as theory
 
-exact = partial(rc.claim, replicates=2, looks=1)
-derived = partial(
-    rc.Source, "F", provenance="derived", reference="theory/spectral/softmax_memory.py"
-)
-ALL = rc.Deterministic()
 EXCESS = rc.on(theory.gradient_excess)
 STEADY = rc.on(theory.steady_loss)
 
@@ -54,12 +49,15 @@ def flowed_in_groups(cell: rc.Cell, block: rc.Block) -> Tensor:
     return each(block, task.mean_excess(end))
 
 
-@exact(
+flowing = measuring(flowed_in_groups, exact)
+
+gradient_many = flowing(
     "F.gradient-many",
     "Gradient flow on 100,000 items, in closed form",
+    "An item's lead follows its own equation, however many items there are.",
     source=derived("F1", "F3"),
     predict=EXCESS,
-    regime=theory.MANY.searched("on the grid 1,000 frequencies, noise 0.2"),
+    regime=theory.MANY,
     cells={"standard": MANY},
     rule=partial(rc.MeanRatio, method=ALL),
     why="the formula is exact; steps of the integrator, a quarter of an item's own time, cost "
@@ -71,18 +69,15 @@ def flowed_in_groups(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="time", group=("power",), y_label="excess loss", log="xy"),
 )
-def gradient_many(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """An item's lead follows its own equation, however many items there are."""
-    return flowed_in_groups(cell, block)
 
-
-@exact(
+gradient_exponent_flatter = flowing(
     "F.gradient-exponent-flatter",
     "At beta = 1.5 gradient descent's excess loss falls as T^(-1/3)",
+    """The excess loss of gradient descent is no smaller than of order T^(-(1 - 1/beta)), and has
+    nearly that order while rare items remain.""",
     source=derived("F3"),
     latex=r"E(T)\propto T^{-(1-1/\beta)}",
-    regime="beta = 1.5, K = 100,000 items of 1,000 frequencies, noise 0.2; T from 31 to 502 times "
-    "the most frequent item's own time",
+    regime="T from 31 to 502 times the most frequent item's own time",
     cells={"standard": MANY[:5]},
     rule=rc.Exponents({"time": -1 / 3}, 0.05, method=ALL),
     why="the closed form has -0.36 to -0.38 on this grid, since rare items are not without end; "
@@ -94,11 +89,6 @@ def gradient_many(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="time", y_label="excess loss", log="xy"),
 )
-def gradient_exponent_flatter(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The excess loss of gradient descent is no smaller than of order T^(-(1 - 1/beta)), and has
-    nearly that order while rare items remain."""
-    return flowed_in_groups(cell, block)
-
 
 MUON_MANY = table(
     "groups time", (10, 4.0), (10, 12.0), (100, 4.0), (100, 12.0), items=100_000, power=1.5
@@ -111,8 +101,7 @@ MUON_MANY = table(
     source=derived("F1", "F4"),
     predict=STEADY,
     regime=rc.Regime(
-        "without noise, t in steps of 0.2 and of at most K/2,500; on the grid 10 and 100 groups of "
-        "frequencies g^-1.5",
+        "without noise, t in steps of 0.2 and of at most K/2,500",
         {
             "items": rc.one_of(*(2**k for k in range(12, 18)), 100_000),
             "groups": rc.one_of(1, 2, 8, 10, 32, 64, 100),
@@ -188,9 +177,4 @@ def muon_horizon(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         return each(block, 8 * task.mean_excess(end) / rate**2)
 
     value = share(2.0)
-    return {
-        "value": value,
-        "doubled": 2 * value,
-        "least": 0.01 / value,
-        "literal": share(1.0),
-    }
+    return {"value": value, "doubled": 2 * value, "least": 0.01 / value, "literal": share(1.0)}

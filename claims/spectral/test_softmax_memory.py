@@ -10,20 +10,12 @@ from scipy.fft import dct
 from torch import Tensor
 
 import recall_claims as rc
-from claims.common import table
-from claims.spectral.common import each
+from claims.common import measuring, table
+from claims.spectral.common import ALL, derived, each, exact
 from simulation.spectral import flows
 from simulation.spectral import softmax_memory as memory
 from simulation.spectral.facts import rotated
 from theory.spectral import softmax_memory as theory
-
-exact = partial(rc.claim, replicates=2, looks=1)
-ALL = rc.Deterministic()
-
-
-derived = partial(
-    rc.Source, "F", provenance="derived", reference="theory/spectral/softmax_memory.py"
-)
 
 
 def learned(cell: rc.Cell, block: rc.Block) -> memory.Memory:
@@ -55,6 +47,8 @@ def flowed(cell: rc.Cell, block: rc.Block) -> Tensor:
     return task.mean_excess(end)
 
 
+flowing = measuring(lambda cell, block: each(block, flowed(cell, block)), exact)
+
 EXCESS = rc.on(theory.gradient_excess)
 GRADIENT = (
     *table("items noise time", (16, 0.0, 40), (64, 0.0, 6400), (64, 0.2, 640), power=0.0, groups=1),
@@ -62,13 +56,12 @@ GRADIENT = (
     *table("items groups power time", (64, 64, 1.5, 320), noise=0.0),
 )
 
-
-@exact(
+gradient_flow = flowing(
     "F.gradient-flow",
     "Gradient flow in closed form: frequent items first, one number an item",
+    "An item's lead q grows as e^q - 1 + (K - 1) q = K p t, and with noise to log(c K/alpha).",
     source=derived("F1"),
     predict=EXCESS,
-    regime=theory.SIZES.searched("on the grid K from 16 to 128, with and without label noise"),
     cells={"smoke": GRADIENT[3:4], "standard": GRADIENT},
     rule=partial(rc.MeanRatio, method=ALL),
     why="the formula is exact; steps of the integrator, a quarter of an item's own time, cost 1e-6",
@@ -80,17 +73,11 @@ GRADIENT = (
     ),
     plot=rc.Plot("parity", y_label="excess loss", log="xy"),
 )
-def gradient_flow(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """An item's lead q grows as e^q - 1 + (K - 1) q = K p t, and with noise to log(c K/alpha)."""
-    return each(block, flowed(cell, block))
 
-
-CONSTANT = table("items time", (16, 16000), (32, 32000), (64, 64000))
-
-
-@exact(
+gradient_constant = flowing(
     "F.gradient-constant",
     "An item's loss under gradient flow: 1/(p t), with the constant 1 - 1/K",
+    "Without noise an item's loss falls as (1 - 1/K)/(p_j t), the total as K/t times that.",
     source=derived("F1"),
     predict=lambda cell: (cell["items"] - 1) / cell["time"],
     latex=r"E_j\simeq\frac{1-1/K}{p_jt}",
@@ -99,7 +86,7 @@ CONSTANT = table("items time", (16, 16000), (32, 32000), (64, 64000))
         {"items": rc.integers(16, 64), "time": rc.log_integers(16000, 256000)},
         holds=lambda cell: cell["time"] >= 1000 * cell["items"],
     ),
-    cells={"standard": CONSTANT},
+    cells={"standard": table("items time", (16, 16000), (32, 32000), (64, 64000))},
     rule=rc.MeanRatio(rc.Region(1.0, 1.02), method=ALL),
     why="q/(K p t) is left at this time, 0.7 to 1.2%",
     controls=(
@@ -111,24 +98,20 @@ CONSTANT = table("items time", (16, 16000), (32, 32000), (64, 64000))
     ),
     plot=rc.Plot(x="items", y_label="loss", log="xy"),
 )
-def gradient_constant(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """Without noise an item's loss falls as (1 - 1/K)/(p_j t), the total as K/t times that."""
-    return each(block, flowed(cell, block))
-
 
 SLOPE = table(
     "time", (32,), (64,), (128,), (256,), (512,), items=256, groups=256, power=2.0, noise=0.2
 )
 
-
-@exact(
+gradient_exponent = flowing(
     "F.gradient-exponent",
     "Frequencies that fall as a power: gradient descent's excess loss falls as T^(-(1 - 1/beta))",
+    "The excess loss is never below the order T^(-(1 - 1/beta)), its own while rare items last.",
     source=derived("F3"),
     latex=r"E(T)\propto T^{-(1-1/\beta)}",
     regime=rc.Regime(
         "beta = 2, K = 256 items of 256 frequencies; T from 32 to 512, when the most frequent "
-        "items are learned and the rarest are not; on the grid noise 0.2",
+        "items are learned and the rarest are not",
         {
             "time": rc.log_integers(32, 512),
             "noise": rc.one_of(0.1, 0.2, 0.4),
@@ -147,14 +130,9 @@ SLOPE = table(
     ),
     plot=rc.Plot(x="time", y_label="excess loss", log="xy"),
 )
-def gradient_exponent(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """The excess loss is never below the order T^(-(1 - 1/beta)), its own while rare items last."""
-    return each(block, flowed(cell, block))
-
 
 STEADY = rc.on(theory.steady_loss)
-TIMES = (2.0, 6.0, 12.0)
-EQUAL = rc.grid(items=(16, 64), time=TIMES)
+EQUAL = rc.grid(items=(16, 64), time=(2.0, 6.0, 12.0))
 
 
 @exact(
@@ -163,7 +141,7 @@ EQUAL = rc.grid(items=(16, 64), time=TIMES)
     source=derived("F1"),
     predict=STEADY,
     regime=rc.Regime(
-        "without noise, t up to 12 in steps of 0.1; on the grid K = 16 and 64, t from 2 on",
+        "without noise, t up to 12 in steps of 0.1",
         {
             "items": rc.integers(2, 256),
             "time": rc.one_of(*(round(step / 10, 1) for step in range(1, 121))),
@@ -196,8 +174,7 @@ UNEQUAL = table(
     source=derived("F1"),
     predict=STEADY,
     regime=rc.Regime(
-        "8 items a group and more, t from 2 to 8; on the grid 8 groups whose frequencies fall as "
-        "g^-1.5, K = 64 and 128",
+        "8 items a group and more, t from 2 to 8",
         {
             "items": rc.one_of(64, 96, 128, 192, 256),
             "groups": rc.one_of(2, 4, 8, 16),
@@ -229,7 +206,7 @@ def muon_frequencies(cell: rc.Cell, block: rc.Block) -> Tensor:
     source=derived("F4"),
     latex=r"\max_{ij}\left|\mathrm{msgn}(G)-1\right|_{ij}\le\frac{1+M}C",
     regime=rc.Regime(
-        "groups of 16 items and more, along Muon's path; on the grid frequencies as g^-1.5",
+        "groups of 16 items and more, along Muon's path",
         {
             "items": rc.one_of(32, 64, 96, 128, 192, 256),
             "groups": rc.one_of(1, 2, 3, 4, 6, 8),
@@ -279,14 +256,17 @@ def floor(cell: rc.Cell, block: rc.Block) -> Tensor:
     return each(block, sum(task.mean_excess(weights) for weights in path) / torch.tensor(2.0))
 
 
-@exact(
+floor_claim = measuring(floor, exact)
+
+muon_floor = floor_claim(
     "F.muon-floor",
     "With noise Muon ends in an oscillation, at an excess that is known",
+    "From T* on the loss oscillates at an excess over the labels' entropy.",
     source=derived("F2"),
     predict=rc.on(theory.spectral_floor),
     regime=rc.Regime(
         "at most 45 steps to the end, of which the last passes it between a quarter and three "
-        "quarters of its way: else rounding errors lead away; on the grid noise 0.2, halfway",
+        "quarters of its way: else rounding errors lead away",
         {
             "items": rc.integers(4, 128),
             "noise": rc.one_of(0.05, 0.1, 0.2, 0.3, 0.4),
@@ -306,17 +286,14 @@ def floor(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="rate", group=("items",), y_label="excess loss", log="xy"),
 )
-def muon_floor(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """From T* on the loss oscillates at an excess over the labels' entropy."""
-    return floor(cell, block)
 
-
-@exact(
+muon_floor_exponent = floor_claim(
     "F.muon-floor-exponent",
     "The floor of Muon's excess loss is of order eta^2",
+    "From T* on the loss oscillates at eta^2 above the optimum.",
     source=derived("F2"),
     latex=r"E_\infty\propto\eta^2",
-    regime="noise 0.2, K = 16 and 64; steps that pass the end halfway, 10 to 40 of them on the way",
+    regime="steps that pass the end halfway, 10 to 40 of them on the way",
     cells={"standard": RATES},
     rule=rc.Exponents({"rate": 2.0}, 0.05, method=ALL),
     why="the next order of the excess is eta^4, 1% of it at the largest step",
@@ -327,9 +304,6 @@ def muon_floor(cell: rc.Cell, block: rc.Block) -> Tensor:
     ),
     plot=rc.Plot(x="rate", group=("items",), y_label="excess loss", log="xy"),
 )
-def muon_floor_exponent(cell: rc.Cell, block: rc.Block) -> Tensor:
-    """From T* on the loss oscillates at eta^2 above the optimum."""
-    return floor(cell, block)
 
 
 @exact(
@@ -339,7 +313,7 @@ def muon_floor_exponent(cell: rc.Cell, block: rc.Block) -> Tensor:
     predict=rc.on(theory.steady_loss, speed=2.0),
     latex=r"E=\log\left(1+(K-1)e^{-2t}\right)",
     regime=rc.Regime(
-        "without noise, t up to 6 in steps of 0.05; on the grid K = 16 and 64, t from 1 on",
+        "without noise, t up to 6 in steps of 0.05",
         {
             "items": rc.integers(2, 256),
             "time": rc.one_of(*(round(step / 20, 2) for step in range(1, 121))),
