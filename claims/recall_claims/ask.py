@@ -198,10 +198,7 @@ def _figure(value: float | str) -> str:
 
 
 def tested_by(formula: Prediction, baseline: Path) -> list[Claim]:
-    """The claims of a report that test the formula; if none does, those on its module.
-
-    None if there is no such file.
-    """
+    """The claims of a report, if it is there, that test the formula; else those on its module."""
     claims = load(baseline).claims if baseline.is_file() else []
     found = [claim for claim in claims if claim.source.module == formula.module]
     return [claim for claim in found if claim.latex == formula.latex] or found

@@ -127,6 +127,10 @@ def suite(
     parts = {key: entry.budget for key, entry in papers.items()}
     peaks = [peak_memory(), *(claim.blocks.peak_memory_mib for claim in claims)]
     modules = {claim.source.module for claim in claims if claim.source.module}
+    machine, torch = f"{platform.system()} {os.uname().machine}", loaded.torch()
+    hardware: dict[str, int | str] = {"cores": cores(), "machine": machine}
+    if settings.device.startswith("cuda") and torch and torch.cuda.is_available():
+        hardware["gpu"] = torch.cuda.get_device_name(settings.device)  # else it is the workers'
     return record.Record(
         suite=record.Suite(
             seed=settings.seed,
@@ -143,7 +147,7 @@ def suite(
                 "python": platform.python_version(),
                 **{name: loaded.installed(name) for name in PACKAGES},
             },
-            hardware=_hardware(settings.device),
+            hardware=hardware,
             blocks=record.BlockCount(
                 total=sum(claim.blocks.total for claim in claims),
                 reused=sum(claim.blocks.reused for claim in claims),
@@ -172,17 +176,6 @@ def suite(
         ],
         claims=list(claims),
     )
-
-
-def _hardware(device: str) -> dict[str, int | str]:
-    hardware: dict[str, int | str] = {
-        "cores": cores(),
-        "machine": f"{platform.system()} {os.uname().machine}",
-    }
-    torch = loaded.torch()
-    if device.startswith("cuda") and torch and torch.cuda.is_available():  # else it is the workers'
-        hardware["gpu"] = torch.cuda.get_device_name(device)
-    return hardware
 
 
 def paper(claim: Claim, budget: Budget) -> PaperEntry:

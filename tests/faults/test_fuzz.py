@@ -123,7 +123,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         hunts = HuntTables(ledger, 0)
         hunts.keep("claim", "code", PROBE)
         hunts.end_confirmation(hunts.begin_confirmation("claim", PROBE), Verdict.REFUTED)
-        ledger.ask("PRAGMA wal_checkpoint(TRUNCATE)", action="write")
+        ledger.ask("PRAGMA wal_checkpoint(TRUNCATE)")
     return path
 
 

@@ -121,7 +121,7 @@ def test_ledgers_that_contradict_each_other_are_not_merged(
         with Ledger(suite.folder / "other.sqlite") as ledger:
             payload, checksum = pack({"value": np.ones(16)})
             sql = "UPDATE blocks SET payload = ?, checksum = ? WHERE block = 0"
-            ledger.ask(sql, (payload, checksum), action="write")
+            ledger.ask(sql, (payload, checksum))
     else:
         suite.ask(edit, "other.sqlite")
     before = [(suite.folder / f"{name}.sqlite").read_bytes() for name in ("one", "other")]

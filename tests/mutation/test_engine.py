@@ -192,7 +192,7 @@ ERRORS = {
     ),
     "a block begun too late": Error(simulate.simulate, op.on("latest", op.never), LATE),
     "the last claim before the one that is waited for": Error(
-        scheduler.Scheduler._next, op.on("first", op.unless("self._later or self._ready")), QUEUE
+        scheduler.Scheduler._next, op.on("first", op.unless("self._queue")), QUEUE
     ),
     "the shortest path first": Error(scheduler.Scheduler._rank, op.other_sign, QUEUE),
     "a dead worker's blocks all run again at once": Error(

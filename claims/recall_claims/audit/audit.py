@@ -22,7 +22,7 @@ from recall_claims.errors import BundleError, OutOfTime, SimulationError
 from recall_claims.evidence.block import BlockResult
 from recall_claims.evidence.draws import Chain, Place
 from recall_claims.evidence.executors import capacity
-from recall_claims.evidence.run import Prepared, Settings, set_of, task_of
+from recall_claims.evidence.run import Prepared, set_of, task_of
 from recall_claims.evidence.simulate import Task, find, simulate_each
 from recall_claims.evidence.validate import difference
 from recall_claims.judge.looks import Observations
@@ -62,8 +62,8 @@ class Audit(Struct, kw_only=True):
     tier: str
     seed: int
     commit: str | None
-    order: int
-    judged: int
+    order: int = 0
+    judged: int = 0
     claims: dict[str, Audited] = {}
     findings: list[Finding] = field(default_factory=list)
     elsewhere: list[str] = []
@@ -81,26 +81,19 @@ class Ready:
     """A claim whose declaration is that of the bundle, with its observations there."""
 
     prepared: Prepared
+    cells: Mapping[str, Cell]
     observed: Observed
-    settings: Settings
 
     def block(self, cell: str, block: int) -> Observations:
         """A block as the bundle has it."""
         return {name: values[block] for name, values in self.observed[cell].items()}
-
-    def task(self, cell: str, block: int) -> Task:
-        """The same, to be simulated here."""
-        cells = {c.id: c for c in self.prepared.claim.cells[self.settings.tier]}
-        return task_of(self.prepared, self.settings, cells[cell], block)
 
 
 class Auditor:
     """Goes through a bundle with the code of this checkout.
 
     Args:
-        bundle: an open one.
         claims: of the checkout, by id; nothing else of the bundle's text is ever imported.
-        certificates: of the checkout.
         device: where blocks are drawn again.
         part: whether the bundle may leave out claims of the checkout.
 
@@ -128,14 +121,8 @@ class Auditor:
                 f"made with other code than this checkout has, for {len(other)} of {len(held)} "
                 f"claims, such as {other[0]}; check out commit {suite.commit} and audit it there"
             )
-        self.found = Audit(
-            tier=suite.tier,
-            seed=suite.seed,
-            commit=suite.commit,
-            order=0,
-            judged=0,
-            processors=(bundle.index.processor, processor()),
-        )
+        self.found = Audit(tier=suite.tier, seed=suite.seed, commit=suite.commit)
+        self.found.processors = bundle.index.processor, processor()
 
     def judge(self) -> None:
         """Hold records, declarations and blocks of all claims against one another."""
@@ -182,18 +169,14 @@ class Auditor:
             self._find(name, "its declaration or predictions are not those of this checkout")
             return
         size = prepared.claim.block_size(self.settings.tier)
-        cells = {cell.id for cell in prepared.claim.cells[self.settings.tier]}
+        cells = {cell.id: cell for cell in prepared.claim.cells[self.settings.tier]}
         observed = self.bundle.observations(name)
-        if held.replicates != size or not observed.keys() <= cells:
+        if held.replicates != size or not observed.keys() <= cells.keys():
             self._find(name, "its blocks are not those of its cells")
             return
-        ready = self.ready[name] = Ready(prepared, observed, self.settings)
-        place = chain.place(set_of(prepared, self.settings))
-        if (
-            place is None
-            or place.shown != entry.draw
-            or not entry.draw <= entry.draws <= place.sets
-        ):
+        ready = self.ready[name] = Ready(prepared, cells, observed)
+        place = chain.place(set_of(prepared, self.settings)) or Place(0, 0)
+        if not 1 <= place.shown == entry.draw <= entry.draws <= place.sets:
             self._find(name, f"evidence set {entry.draw} of {entry.draws}: not as the chain says")
 
         blocks = set(self.bundle.counts[name])
@@ -203,7 +186,7 @@ class Auditor:
                 raise BundleError(f"the bundle lacks block {block} of {cell.id}")
             return ready.block(cell.id, block)
 
-        outcome = judge_again(prepared, self.settings, source, place or Place(0, 0))
+        outcome = judge_again(prepared, self.settings, source, place)
         for what in differences(entry, outcome, self.certificates):
             self._find(name, what)
         if outcome.blocks != len(blocks):
@@ -213,21 +196,20 @@ class Auditor:
     def draw_again(
         self, executor: Executor, seed: int, *, blocks: int | None, seconds: float
     ) -> None:
-        """Draw blocks again in a random order, until their number or the time is reached.
+        """Draw blocks again in the random order of a seed, until their number or time is reached.
 
-        Args:
-            executor: where they run.
-            seed: of the order.
-            blocks: at most so many; all, if it is not given.
-            seconds: from now.
+        The number is that of all blocks, if it is not given.
         """
-        found = self.found
-        able = {n: r for n, r in self.ready.items() if not self._elsewhere(r.prepared.claim)}
+        found, settings = self.found, self.settings
+        here = settings.tier, settings.device
+        able = {n: r for n, r in self.ready.items() if not r.prepared.claim.why_not_run(*here)}
         found.elsewhere = sorted(self.bundle.index.claims.keys() - able.keys())
         counts = {name: self.bundle.counts[name] for name in able}
         found.claims = {name: Audited(blocks=len(own)) for name, own in counts.items()}
         found.order, plan, until = seed, order(counts, seed)[:blocks], time.time() + seconds
-        tasks = (replace(able[n].task(cell, b), latest=until, until=until) for n, cell, b in plan)
+        units = ((able[name], cell, block) for name, cell, block in plan)
+        tasks = (task_of(one.prepared, settings, one.cells[cell], n) for one, cell, n in units)
+        tasks = (replace(task, latest=until, until=until) for task in tasks)
         done: dict[int, bool] = {}
         for place, future in _run(tasks, executor, until):
             name, cell, block = plan[place]
@@ -246,10 +228,6 @@ class Auditor:
         for one in found.claims.values():
             one.wrong_at_most = wrong_at_most(one.blocks, one.drawn)
         found.share, found.share_by_claim = share_at_most(counts, plan[:first])
-
-    def _elsewhere(self, claim: Claim) -> bool:
-        """Whether its blocks cannot be drawn on this device."""
-        return claim.why_not_run(self.settings.tier, self.settings.device) is not None
 
     def _compared(self, name: str, cell: str, block: int, result: BlockResult) -> bool:
         """Whether a block is to the bit what was drawn again; where it is not, that is a finding,

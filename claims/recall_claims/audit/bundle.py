@@ -98,7 +98,6 @@ class Bundle:
     """An open bundle, whose parts are those of its manifest.
 
     Attributes:
-        record: of the run.
         index: what there is of each claim.
         blocks: the bytes of each claim's observations.
         manifest: as it stands in the file.

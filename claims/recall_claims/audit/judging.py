@@ -10,7 +10,6 @@ import msgspec
 
 from recall_claims import recording
 from recall_claims.declare.cell import Cell
-from recall_claims.declare.papers import papers
 from recall_claims.evidence.draws import Place
 from recall_claims.evidence.run import Outcome, Prepared, Settings
 from recall_claims.judge.looks import Look, Observations, ended, looks_at
@@ -29,27 +28,19 @@ Source = Callable[[Cell, int], Observations]
 
 
 def judge_again(ready: Prepared, settings: Settings, source: Source, place: Place) -> Outcome:
-    """Take every look at a claim's blocks, and decide.
-
-    Args:
-        ready: the claim.
-        settings: tier, seed, device and budget of the run.
-        source: called once for each block that a look wants.
-        place: of the evidence set among those that were drawn.
+    """Take every look at a claim's blocks, for each of which the source is called once, and decide.
 
     Raises:
         Exception: whatever source, rule and theory raise.
     """
-    claim, tier, asked = ready.claim, settings.tier, 0
-    share = settings.budget.per_claim(papers()[claim.source.paper])
-    alpha = claim.rule.alpha_of_look(share, claim.looks[tier])
+    claim, alpha, asked = ready.claim, settings.alpha_of_look(ready.claim), 0
 
     def blocks(look: Look[Any]) -> dict[Cell, list[Observations]]:
         nonlocal asked
         asked += sum(map(len, look.wanted.values()))
         return {cell: [source(cell, n) for n in wanted] for cell, wanted in look.wanted.items()}
 
-    last = ended(looks_at(claim, tier, alpha), blocks)
+    last = ended(looks_at(claim, settings.tier, alpha), blocks)
     assert last.decision is not None
     return Outcome(
         claim=claim,

@@ -32,11 +32,7 @@ def bundle(
 ) -> bytes:
     """The bundle of a run: of every decided claim, the blocks that its looks asked for.
 
-    Args:
-        record: of the run.
-        claims: of the checkout, by id.
-        ledger: which has the blocks.
-        certificates: of the checkout.
+    Claims, by id, and certificates are those of the checkout.
 
     Raises:
         BundleError: the ledger lacks a block, or the record does not follow from its blocks.
@@ -44,7 +40,8 @@ def bundle(
     settings, decided = settings_of(record), [c for c in record.claims if judged_here(c)]
     if not decided:
         raise BundleError("this run has decided no claim, so there is no evidence to bundle")
-    index = Index(versions=versions(), processor=processor(), chain=[], codes={}, claims={})
+    chain = ledger.chain().links
+    index = Index(versions=versions(), processor=processor(), chain=chain, codes={}, claims={})
     blocks = {}
     for entry in decided:
         if entry.id not in claims:
@@ -52,14 +49,20 @@ def bundle(
         claim = remembering(claims[entry.id])
         declared = declaration(claim, settings.tier)
         ready = Prepared(claim, named(declared))
-        outcome = judged(ready, settings, ledger)
+        outcome = _judged(ready, settings, ledger)
         wrong = differences(entry, outcome, certificates)
         if wrong:
             raise BundleError(f"{entry.id}: {wrong[0]}; {AGAIN}")
-        code = set_of(ready, settings).code
+        code, size = set_of(ready, settings).code, claim.block_size(settings.tier)
         index.codes.setdefault(code, parts(claim.module))
-        index.claims[entry.id], blocks[entry.id] = evidence(outcome, declared, code)
-    index.chain = ledger.chain().links
+        cells, blocks[entry.id] = _packed(outcome, size)
+        index.claims[entry.id] = Evidence(
+            registration=ready.registration,
+            declaration=declared,
+            code=code,
+            replicates=size,
+            cells=cells,
+        )
     return written(record, index, blocks)
 
 
@@ -93,12 +96,8 @@ def processor() -> str:
     return torch.backends.cpu.get_cpu_capability()
 
 
-def judged(ready: Prepared, settings: Settings, ledger: Ledger) -> Outcome:
-    """Judge a claim on the blocks of a ledger.
-
-    Raises:
-        BundleError: the ledger lacks a block.
-    """
+def _judged(ready: Prepared, settings: Settings, ledger: Ledger) -> Outcome:
+    """Judge a claim on the blocks of a ledger."""
 
     def source(cell: Cell, block: int) -> Observations:
         found = ledger.get(task_of(ready, settings, cell, block).key)
@@ -113,9 +112,9 @@ def judged(ready: Prepared, settings: Settings, ledger: Ledger) -> Outcome:
     return judge_again(ready, settings, source, place or Place(0, 0))
 
 
-def evidence(outcome: Outcome, declared: str, code: str) -> tuple[Evidence, bytes]:
-    """What the index says of a claim, and the bytes of its observations."""
-    size, cells, data = outcome.claim.block_size(outcome.settings.tier), [], b""
+def _packed(outcome: Outcome, size: int) -> tuple[list[CellBlocks], bytes]:
+    """What the index says of a claim's cells, and the bytes of its observations."""
+    cells, data = [], b""
     for sample in outcome.evidence:
         kinds = {}
         for name, values in sample.observations.items():
@@ -123,11 +122,4 @@ def evidence(outcome: Outcome, declared: str, code: str) -> tuple[Evidence, byte
             data += more
         blocks = sample.replicates // size
         cells.append(CellBlocks(cell=sample.cell.id, blocks=blocks, observables=kinds))
-    held = Evidence(
-        registration=outcome.registration,
-        declaration=declared,
-        code=code,
-        replicates=size,
-        cells=cells,
-    )
-    return held, data
+    return cells, data

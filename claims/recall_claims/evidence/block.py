@@ -37,6 +37,9 @@ class BlockKey:
     code: str
     versions: str
 
+    def __str__(self) -> str:
+        return f"{self.claim} at {self.cell}, block {self.block}"
+
     @property
     def digest(self) -> str:
         """SHA-256 of the key's fields."""

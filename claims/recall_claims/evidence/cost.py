@@ -45,8 +45,6 @@ class Spent:
     """What replicates in a cell have taken.
 
     Attributes:
-        cell: the cell's id.
-        replicates: how many.
         seconds: of all of them; 0 where only the sum over a claim's cells is known.
         bound: whether they may take longer, for they were given up.
     """
@@ -152,12 +150,10 @@ class PowerLaw:
 
 
 class Costs:
-    """Expected seconds of blocks in one run.
+    """Expected seconds of blocks in one run, on a kind of device such as "cpu".
 
-    Args:
-        ledger: gives the ledger when it is needed, if there is one.
-        device: kind of device of the run, such as "cpu".
-        baseline: gives earlier totals by claim, maybe from another machine.
+    `ledger` and `baseline` give what is there when it is needed: a ledger, if there is one, and
+    earlier totals by claim, maybe from another machine.
     """
 
     def __init__(
@@ -169,7 +165,8 @@ class Costs:
         self.ledger, self.device, self._baseline = ledger, device, baseline
         self._laws: dict[str, PowerLaw] = {}
         self._seen: dict[str, dict[str, Spent]] = defaultdict(dict)
-        self._observed = self._expected = 0.0
+        self._observed = self.measured = 0.0
+        """What this run's blocks took, and what was expected of them when it began, in seconds."""
         self._ahead: dict[str, float] = {}
         self._left = 0.0
         self.machine: float | None = None
@@ -196,23 +193,17 @@ class Costs:
     def compare(self, claims: Iterable[str]) -> None:
         """Compare this machine with the baseline's by these claims of the ledger."""
         here = there = 0.0
-        for claim in claims:
-            law = self._totals.get(claim)
-            if law is not None:
-                here += sum(spent.seconds for spent in self.known(claim))
-                there += sum(spent.replicates * law(spent.cell) for spent in self.known(claim))
+        for claim in filter(self._totals.__contains__, claims):
+            law, known = self._totals[claim], self.known(claim)
+            here += sum(spent.seconds for spent in known)
+            there += sum(spent.replicates * law(spent.cell) for spent in known)
         if there > STEADY:
             self.machine = here / there
 
     @property
-    def measured(self) -> float:
-        """Seconds that the blocks of this run were expected to take when it began."""
-        return self._expected
-
-    @property
     def factor(self) -> float:
         """Seconds here to a second of what was expected, by the blocks of this run."""
-        return (self._observed + STEADY) / (self._expected + STEADY)
+        return (self._observed + STEADY) / (self.measured + STEADY)
 
     def seconds(self, claim: str, cell: str, replicates: int) -> float | None:
         """Expected seconds of so many replicates in a cell, or None if nothing is known."""
@@ -246,8 +237,8 @@ class Costs:
         expected = self._before(key.claim, key.cell)
         if expected is not None:
             self._observed += seconds
-            self._expected += expected * key.replicates
-            self._take_off(key.claim, expected * key.replicates)
+            self.measured += expected * key.replicates
+            self.over(key.claim, expected * key.replicates)
         cells = self._seen[key.claim]
         old = cells.get(key.cell, Spent(key.cell, 0))
         cells[key.cell] = Spent(key.cell, old.replicates + key.replicates, old.seconds + seconds)
@@ -258,11 +249,8 @@ class Costs:
         """Take note of what claims are expected to take in this run."""
         self._ahead, self._left = dict(ahead), math.fsum(ahead.values())
 
-    def over(self, claim: str) -> None:
-        """Nothing more is to come of a claim."""
-        self._take_off(claim, math.inf)
-
-    def _take_off(self, claim: str, seconds: float) -> None:
+    def over(self, claim: str, seconds: float = math.inf) -> None:
+        """So much of what was expected of a claim is done; if no seconds are given, all of it."""
         part = min(seconds, self._ahead.get(claim, 0.0))
         self._left -= part
         if part:
@@ -278,7 +266,7 @@ class Costs:
         ledger, values = self.ledger(), (key.claim, key.cell, self.device, key.replicates, seconds)
         if ledger is not None:
             sql = "INSERT OR REPLACE INTO given_up VALUES (?, ?, ?, ?, ?)"
-            ledger.ask(sql, values, action="write")
+            ledger.ask(sql, values)
         told = self._told.setdefault(key.claim, {})
         if told.get(key.cell, Spent("", 0, bound=True)).bound:
             told[key.cell] = Spent(key.cell, key.replicates, 2 * seconds, bound=True)

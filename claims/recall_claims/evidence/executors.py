@@ -21,8 +21,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 FORMS = "auto, serial, processes:K, dask:ADDRESS, or module:callable that returns an Executor"
-
-
 UNTOLD = 64
 """Tasks at a time of an executor that does not tell."""
 
@@ -75,12 +73,6 @@ def resolve(spec: str, device: str, *, nested: bool) -> str:
     return "serial" if nested or processes == 1 else f"processes:{processes}"
 
 
-def count(spec: str) -> int:
-    """How many processes the executor of an option value has; 1 where only itself knows."""
-    kind, _, number = spec.partition(":")
-    return int(number) if kind == "processes" else 1
-
-
 def capacity(executor: Executor) -> int:
     """How many tasks an executor works on at a time; many, where it does not say."""
     told = (getattr(executor, name, None) for name in ("workers", "_max_workers"))
@@ -117,7 +109,9 @@ def factory(spec: str) -> Callable[[], Any]:
             raise ExecutorError(
                 f"--executor processes:K needs a positive number below 10000, got {rest[:100]!r}"
             )
-        return partial(_processes, int(rest))
+        # Spawned, not forked: torch's thread pools do not survive a fork.
+        context = multiprocessing.get_context("spawn")
+        return partial(ProcessPoolExecutor, int(rest), context, _begin)
     if kind in ("dask", "dask-insecure") and rest:
         if importlib.util.find_spec("distributed") is None:
             remedy = "pip install 'recall-claims[cluster]'"
@@ -150,12 +144,6 @@ def make(spec: str) -> Executor:
             "concurrent.futures.Executor"
         )
     return executor
-
-
-def _processes(count: int) -> Executor:
-    # Spawned, not forked: torch's thread pools do not survive a fork.
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(count, mp_context=context, initializer=_begin)
 
 
 def _begin() -> None:

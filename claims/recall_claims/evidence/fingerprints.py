@@ -286,11 +286,11 @@ def _named(module: str) -> tuple[frozenset[str], dict[str, Path]]:
     """What a module's text names, anywhere in it: modules developed here that it imports, and
     files beside it."""
     file, tree = source(module), _parsed(module)
-    package = module if file is not None and file.stem == "__init__" else module.rpartition(".")[0]
+    assert file is not None  # or it could not be parsed
+    package = module if file.stem == "__init__" else module.rpartition(".")[0]
     names, texts = _mentioned(tree, package)
     imported = frozenset(name for name in names if source(name))
-    data = sorted(text for text in texts if FILE_NAME.fullmatch(text))
-    beside = {} if file is None else {f"{module}: {name}": file.parent / name for name in data}
+    beside = {f"{module}: {t}": file.parent / t for t in sorted(texts) if FILE_NAME.fullmatch(t)}
     return imported, {name: path for name, path in beside.items() if path.is_file()}
 
 

@@ -97,6 +97,22 @@ def _create(path: Path) -> None:
         new.unlink(missing_ok=True)
 
 
+def opened(
+    key: BlockKey,
+    seconds: float,
+    checksum: str,
+    payload: bytes,
+    *,
+    names: Collection[str] | None = None,
+) -> BlockResult | str:
+    """The block that a row of a ledger holds, or in words why that is no evidence."""
+    try:
+        found = BlockResult(unpack(payload, checksum, key.replicates), seconds)
+        return fault(key, found, names) or found
+    except ValueError as error:
+        return str(error)
+
+
 class Ledger:
     """An open ledger; use as a context manager.
 
@@ -112,18 +128,13 @@ class Ledger:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
                 _create(path)
-            self._database = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode=rw",  # which creates no file
-                timeout=WAIT_SECONDS,
-                isolation_level=None,
-                uri=True,
-            )
-        try:
-            with self._explained("open"):
+            there = f"{path.absolute().as_uri()}?mode=rw"  # which creates no file
+            self._database = sqlite3.connect(there, WAIT_SECONDS, isolation_level=None, uri=True)
+            try:
                 self._prepare()
-        except LedgerError:
-            self._database.close()
-            raise
+            except Exception:
+                self._database.close()
+                raise
 
     def __enter__(self) -> Ledger:
         return self
@@ -138,24 +149,14 @@ class Ledger:
     def get(self, key: BlockKey, names: Collection[str] | None = None) -> BlockResult | None:
         """The block, or None if it was never simulated, or is no evidence and was put aside.
 
-        Args:
-            key: of the block.
-            names: the observables that it must have, where they are known.
+        `names` are the observables that it must have, where they are known.
         """
-        rows = self.ask(
-            "SELECT seconds, checksum, payload FROM blocks WHERE key = ?", (key.digest,)
-        )
-        if not rows:
-            return None
-        ((seconds, checksum, payload),) = rows
-        try:
-            found = BlockResult(unpack(payload, checksum, key.replicates), seconds)
-            problem = fault(key, found, names)
-        except ValueError as error:
-            problem = str(error)
-        if problem is None:
-            return found
-        self._put_aside(key.digest, problem)
+        sql = "SELECT seconds, checksum, payload FROM blocks WHERE key = ?"
+        for row in self.ask(sql, (key.digest,)):
+            found = opened(key, *row, names=names)
+            if isinstance(found, BlockResult):
+                return found
+            self._put_aside(key.digest, found)
         return None
 
     def _put_aside(self, digest: str, problem: str) -> None:
@@ -173,39 +174,23 @@ class Ledger:
     def put(self, key: BlockKey, result: BlockResult, names: Collection[str] | None = None) -> None:
         """Keep a block; one that another run has kept meanwhile stays as it is.
 
-        Args:
-            key: of the block.
-            result: of a worker.
-            names: the observables that it must have, where they are known.
-
         Raises:
             SimulationError: what the worker returned is no evidence; it is not kept.
         """
         problem = fault(key, result, names)
         if problem is not None:
             raise SimulationError(
-                f"{key.claim} at {key.cell}, block {key.block}: what its worker returned is no "
-                f"evidence: {problem}; it is not kept. Look at the workers that --executor names, "
-                "and run again"
+                f"{key}: what its worker returned is no evidence: {problem}; it is not kept. Look "
+                "at the workers that --executor names, and run again"
             )
         payload, checksum = pack(result.observations)
-        row = {
-            **asdict(key),
-            "seed": str(key.seed),
-            "key": key.digest,
-            "seconds": result.seconds,
-            "checksum": checksum,
-            "payload": payload,
-        }
-        names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
-        self.ask(f"INSERT OR IGNORE INTO blocks ({names}) VALUES ({values})", row, action="write")
+        told = asdict(key) | {"seed": str(key.seed)}
+        row = (key.digest, *told.values(), result.seconds, checksum, payload)
+        columns = f"({', '.join(_ROW)}) VALUES (?{', ?' * (len(row) - 1)})"
+        self.ask(f"INSERT OR IGNORE INTO blocks {columns}", row)
 
     def register(self, drawn: EvidenceSet, first_used: str | None = None) -> Place:
-        """Keep that a claim's evidence is drawn; return how many sets of it there ever were.
-
-        Args:
-            drawn: the set.
-            first_used: ISO 8601; now, if it is not given.
+        """Keep that a claim's evidence was drawn, now or as ISO 8601 says; how many sets there are.
 
         Raises:
             LedgerError: the chain was edited.
@@ -249,14 +234,12 @@ class Ledger:
         """Keep of which modules a fingerprint is made, with a digest of each, for `why_missing`."""
         if not self.ask("SELECT 1 FROM codes WHERE code = ?", (code,)):
             row = (code, json.dumps(dict(parts()), sort_keys=True))
-            self.ask("INSERT OR IGNORE INTO codes VALUES (?, ?)", row, action="write")
+            self.ask("INSERT OR IGNORE INTO codes VALUES (?, ?)", row)
 
     def newest(self, tier: str, keys: Collection[BlockKey]) -> str | None:
-        """The registration first used last of those with evidence of every cell, or None.
+        """Of a tier's registrations that have all these blocks, the one first used last, or None.
 
-        Args:
-            tier: the registrations are of this tier.
-            keys: of the cells' first blocks, which must be there under the registration.
+        The keys are those of the cells' first blocks, under whatever registration.
         """
         rows = self.ask(
             "SELECT registration FROM draws WHERE claim = ? AND tier = ? "
@@ -269,17 +252,9 @@ class Ledger:
                 return str(name)
         return None
 
-    def ask(
-        self, sql: str, values: Sequence[Any] | Mapping[str, Any] = (), *, action: str = "read"
-    ) -> list[Any]:
-        """Rows that a statement about this file gives.
-
-        Args:
-            sql: the statement.
-            values: of its question marks, or of its names.
-            action: "read" or "write", for errors.
-        """
-        with self._explained(action):
+    def ask(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Rows that a statement about this file gives; `values` are those of its question marks."""
+        with self._explained("read" if sql.lstrip().startswith("SELECT") else "write"):
             return self._database.execute(sql, values).fetchall()
 
     def why_missing(self, key: BlockKey) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 from uuid import uuid4
 
 from recall_claims.errors import LedgerError
-from recall_claims.evidence.block import BlockKey, BlockResult, unpack
-from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.validate import difference, fault
+from recall_claims.evidence.block import BlockKey, BlockResult
+from recall_claims.evidence.ledger import Ledger, opened
+from recall_claims.evidence.validate import difference
 
 PAGE = 1_000
 """Blocks that are read at a time."""
@@ -45,20 +45,20 @@ def merge(sources: Sequence[Path], out: Path) -> int:
     draft = out.with_name(f".{uuid4().hex}")
     try:
         with Ledger(draft) as merged:
-            merged.ask("BEGIN", action="write")
+            merged.ask("BEGIN")
             for number, path in enumerate(sources):
                 with Ledger(path) as ledger:
                     earlier = " or ".join(map(str, sources[:number]))
                     for key, result in _blocks(ledger):
                         _take(merged, key, result, f"{ledger.path} and {earlier}")
                     _others(merged, ledger)
-            merged.ask("COMMIT", action="write")
+            merged.ask("COMMIT")
             for path in sources:
                 with Ledger(path) as ledger:
                     for drawn, first_used, _ in ledger.chain().links:
                         merged.register(drawn, first_used)
             [(count,)] = merged.ask("SELECT count(*) FROM blocks")
-            merged.ask("PRAGMA wal_checkpoint(TRUNCATE)", action="write")
+            merged.ask("PRAGMA wal_checkpoint(TRUNCATE)")
         os.replace(draft, out)
     finally:
         for leftover in draft.parent.glob(f"{draft.name}*"):
@@ -75,18 +75,17 @@ def _blocks(ledger: Ledger) -> Iterator[tuple[BlockKey, BlockResult]]:
             where = f"block {named['block']} of {named['claim']!r:.80} at {named['cell']!r:.200}"
             try:
                 key = BlockKey(**{**named, "seed": int(named["seed"])})
-                result = BlockResult(unpack(payload, checksum, key.replicates), seconds)
-                problem = fault(key, result)
-                if problem is None and key.digest != digest:
-                    problem = "it is kept under the key of another"
+                found = opened(key, seconds, checksum, payload)
             except ValueError as error:
-                problem = str(error)
-            if problem is not None:
+                found = str(error)
+            if isinstance(found, BlockResult) and key.digest != digest:
+                found = "it is kept under the key of another"
+            if not isinstance(found, BlockResult):
                 raise LedgerError(
-                    f"{ledger.path}: {where} is no evidence ({problem}); run the claim again with "
+                    f"{ledger.path}: {where} is no evidence ({found}); run the claim again with "
                     "this ledger, which draws it anew, and merge then"
                 )
-            yield key, result
+            yield key, found
         rows = ledger.ask(_ROWS, rows[-1][:1])
 
 
@@ -106,13 +105,12 @@ def _take(merged: Ledger, key: BlockKey, result: BlockResult, both: str) -> None
 def _others(merged: Ledger, ledger: Ledger) -> None:
     """Of which modules codes are made, and confirmations of hunts, which count on."""
     for row in ledger.ask("SELECT code, modules FROM codes"):
-        merged.ask("INSERT OR IGNORE INTO codes VALUES (?, ?)", row, action="write")
-    hunted = "SELECT sql FROM sqlite_master WHERE name = 'confirmations'"
-    if ledger.ask(hunted):
+        merged.ask("INSERT OR IGNORE INTO codes VALUES (?, ?)", row)
+    if ledger.ask("SELECT sql FROM sqlite_master WHERE name = 'confirmations'"):
         from recall_claims.hunt.tables import HuntTables  # which knows ledgers
 
         HuntTables(merged, 0)
         rows = ledger.ask("SELECT claim, point, key, verdict FROM confirmations ORDER BY number")
         for row in rows:
             sql = "INSERT INTO confirmations (claim, point, key, verdict) VALUES (?, ?, ?, ?)"
-            merged.ask(sql, row, action="write")
+            merged.ask(sql, row)

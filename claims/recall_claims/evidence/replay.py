@@ -56,16 +56,20 @@ def chosen(count: int, seconds: float) -> list[int]:
 def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | None:
     """Why the replicates of a block are not what a verdict takes them for; None if they may be.
 
-    Args:
-        claim: whose block it is.
-        block: its figures.
-        seconds: that it took.
-        draw: simulates some of its replicates again.
+    `seconds` is what it took, and `draw` simulates some of its replicates again.
     """
     count = next(iter(block.values())).size
     some = chosen(count, seconds)
     if (some and off(claim, block, draw, some)) or off(claim, block, draw, [count - 1], [0]):
-        return _reason(off(claim, block, draw, range(count)))
+        if off(claim, block, draw, range(count)):
+            return (
+                "simulated twice from the same generators, it has other figures: it reads global "
+                f"randomness or a clock, or keeps what an earlier call has made; {OWN}"
+            )
+        return (
+            "a replicate has other figures in another order or batch: it shares draws with others, "
+            f"or depends on their figures; {OWN}"
+        )
     without = isinstance(claim.rule.method, Deterministic) and not isinstance(claim.rule, Identity)
     if without and any(np.ptp(values) > _slack(claim, block) for values in block.values()):
         return "its figures vary, and method=Deterministic() is for a simulation without chance"
@@ -101,19 +105,6 @@ def _slack(claim: Claim, block: Figures) -> float:
     return max(TOLERANCE[claim.dtype] * largest, getattr(claim.rule, "tolerance", 0.0))
 
 
-def _reason(twice: bool) -> str:
-    """Why figures are others, by whether they are when the block is simulated again as it was."""
-    if twice:
-        return (
-            "simulated twice from the same generators, it has other figures: it reads global "
-            f"randomness or a clock, or keeps what an earlier call has made; {OWN}"
-        )
-    return (
-        "a replicate has other figures in another order or batch: it shares draws with others, or "
-        f"depends on their figures; {OWN}"
-    )
-
-
 def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> str | None:
     """What to say where replicates of a block have more in common than independent ones.
 
@@ -124,7 +115,6 @@ def alike(claim: Claim, evidence: Sequence[Sample], size: int, level: float) -> 
     often each value occurs. Both tests are exact.
 
     Args:
-        claim: whose evidence it is.
         evidence: of one look.
         size: of a block.
         level: probability of saying something of independent replicates.

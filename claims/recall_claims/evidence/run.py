@@ -43,6 +43,12 @@ class Settings:
     limit: TimeLimit | None = None
     costs: Costs | None = field(default=None, compare=False, repr=False)
 
+    def alpha_of_look(self, claim: Claim, alpha: float | None = None) -> float:
+        """Error probability of one look of a claim: of `alpha`, or of its slot of the budget."""
+        if alpha is None:
+            alpha = self.budget.per_claim(papers()[claim.source.paper])
+        return claim.rule.alpha_of_look(alpha, claim.looks[self.tier])
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -100,14 +106,14 @@ class Prepared:
 
 def task_of(ready: Prepared, settings: Settings, cell: Cell, block: int) -> Task:
     """A block of a claim, as this process would have it simulated."""
-    claim, tier = ready.claim, settings.tier
+    claim = ready.claim
     key = BlockKey(
         claim=claim.id,
         registration=ready.registration,
         cell=cell.id,
         seed=settings.seed,
         block=block,
-        replicates=claim.block_size(tier),
+        replicates=claim.block_size(settings.tier),
         dtype=claim.dtype,
         device=settings.device.partition(":")[0],
         code=find(claim.module, claim.id)[1],
@@ -132,8 +138,6 @@ class Running:
         unsent: those of them that no executor has been given yet; the longest last.
 
     Args:
-        ready: the claim.
-        settings: of the run.
         ledger: where blocks are found; whoever simulates the missing ones keeps them there.
         alpha: the claim's error probability; if it is not given, its slot of the error budget.
     """
@@ -141,21 +145,19 @@ class Running:
     def __init__(
         self, ready: Prepared, settings: Settings, ledger: Ledger, alpha: float | None = None
     ) -> None:
-        self.claim, self.settings, self._ledger = ready.claim, settings, ledger
-        claim, tier = ready.claim, settings.tier
+        self.settings, self._ledger, self._ready = settings, ledger, ready
+        self.claim = claim = ready.claim
+        tier = settings.tier
         self._cheapest = replay.cheapest(claim.cells[tier])
-        self._named = ready.registration
         if settings.reuse_evidence:
-            self._named = self._newest()
-        self.explored = self._named != ready.registration
-        drawn = set_of(Prepared(claim, self._named), settings)
+            self._ready = Prepared(claim, self._newest())
+        self.explored = self._ready != ready
+        drawn = set_of(self._ready, settings)
         self._place = ledger.register(drawn)
         ledger.remember_code(drawn.code, lambda: parts(claim.module))
-        if alpha is None:
-            alpha = settings.budget.per_claim(papers()[claim.source.paper])
-        self._alpha = level = claim.rule.alpha_of_look(alpha, claim.looks[tier])
+        self._alpha = settings.alpha_of_look(claim, alpha)
         self.steps = claim.steps(tier)
-        self._loop = looks_at(claim, tier, level)
+        self._loop = looks_at(claim, tier, self._alpha)
         self._arrived: dict[tuple[str, int], BlockResult] = {}
         self._late, self._seconds, self._blocks = 0, 0.0, 0
         self._fresh: list[BlockResult] = []
@@ -222,7 +224,7 @@ class Running:
             decision=self.look.decision,
             evidence=self.look.evidence,
             alpha=self._alpha,
-            registration=self._named,
+            registration=self._ready.registration,
             looks=self.look.number,
             blocks=self._blocks,
             place=self._place,
@@ -270,14 +272,14 @@ class Running:
         return look
 
     def _task(self, cell: Cell, block: int) -> Task:
-        task = task_of(Prepared(self.claim, self._named), self.settings, cell, block)
+        task = task_of(self._ready, self.settings, cell, block)
         return replace(task, replay=block == 0 and cell == self._cheapest)
 
     def _newest(self) -> str:
         """The registration whose evidence is judged: this one, if the ledger has a block of every
         cell for it, else the newest that has; this one, if there is none."""
-        tier, ledger = self.settings.tier, self._ledger
+        tier, ledger, named = self.settings.tier, self._ledger, self._ready.registration
         keys = [self._task(cell, 0).key for cell in self.claim.cells[tier]]
         if all(ledger.get(key) is not None for key in keys):
-            return self._named
-        return ledger.newest(tier, keys) or self._named
+            return named
+        return ledger.newest(tier, keys) or named

@@ -68,8 +68,7 @@ class Scheduler:
         self._executor = executor if isinstance(executor, Executor) else None
         self._refused: ExecutorError | None = None
         self._numbers = itertools.count()
-        self._later: list[tuple[float, int, str, Begin]] = []
-        self._ready: list[tuple[float, int, Running]] = []
+        self._queue: list[tuple[float, int, str, Begin | Running]] = []
         self._open: dict[str, Running] = {}
         self._failed: dict[str, Exception] = {}
         self._over: set[str] = set()
@@ -111,24 +110,22 @@ class Scheduler:
         """Tell of a claim that will be asked for, so that workers may begin with it.
 
         Args:
-            claim: its id.
             path: its longest path, in seconds; infinite where nothing is known.
             begin: makes it ready to run, or returns None if there is nothing to run; what is wrong
                 with it is told at its turn.
         """
-        heapq.heappush(self._later, (-path, next(self._numbers), claim, begin))
+        heapq.heappush(self._queue, (-path, next(self._numbers), claim, begin))
 
     def decided(self, claim: str) -> bool:
         """Whether a claim has come to its verdict while others were waited for."""
         return claim in self._open and not self._open[claim].missing
 
     def outcome(
-        self, claim: str, begin: Callable[[], Running], progress: Progress | None
+        self, claim: str, begin: Callable[[], Running], progress: Progress | None = None
     ) -> Outcome:
         """Run a claim to its verdict, while workers go on with others.
 
         Args:
-            claim: its id.
             begin: makes it ready to run, if it is not yet under way.
             progress: told after every block of any claim.
 
@@ -206,13 +203,13 @@ class Scheduler:
         alone = isinstance(self.executor, SerialExecutor)
         if self._sendable(first):
             return first, self._bundle(first, alone)
-        while not alone and (self._ready or self._later):
-            if self._later and (not self._ready or self._later[0][:2] < self._ready[0][:2]):
-                self._begin(*heapq.heappop(self._later)[2:])
-            elif self._sendable(self._ready[0][2]):
-                return self._ready[0][2], self._bundle(self._ready[0][2], alone)
-            else:
-                heapq.heappop(self._ready)
+        while not alone and self._queue:
+            claim, ahead = self._queue[0][2:]
+            if isinstance(ahead, Running) and self._sendable(ahead):
+                return ahead, self._bundle(ahead, alone)
+            heapq.heappop(self._queue)
+            if not isinstance(ahead, Running):
+                self._begin(claim, ahead)
         return None
 
     def _begin(self, claim: str, begin: Begin) -> None:
@@ -230,7 +227,7 @@ class Scheduler:
     def _rank(self, one: Running) -> None:
         """Give a claim its place among those that are not waited for."""
         if self._waits(one):
-            heapq.heappush(self._ready, (-one.path, next(self._numbers), one))
+            heapq.heappush(self._queue, (-one.path, next(self._numbers), one.claim.id, one))
 
     def _sendable(self, one: Running) -> bool:
         """Whether it has a block that may be sent now.
@@ -256,10 +253,9 @@ class Scheduler:
     def _send(self, one: Running, tasks: tuple[Task, ...]) -> None:
         limit, executor = one.settings.limit, self.executor
         expected = [one.seconds(task) for task in tasks]
-        if limit is not None:
-            timed = tuple(map(limit.timed, tasks, expected))
+        timed = tasks if limit is None else tuple(map(limit.timed, tasks, expected))
         try:
-            future = executor.submit(simulate_each, tasks if limit is None else timed)
+            future = executor.submit(simulate_each, timed)
         except BrokenExecutor as error:
             self._broken(Flight(one, tasks, executor, 0.0), error)
             return
@@ -344,7 +340,6 @@ def run_claim(
     settings: Settings,
     ledger: Ledger,
     executor: Executor | None,
-    progress: Progress | None = None,
     *,
     registered: str | None = None,
     alpha: float | None = None,
@@ -353,11 +348,8 @@ def run_claim(
 
     Args:
         claim: a claim that has cells in the tier asked for.
-        settings: tier, seed, device and budget.
-        ledger: where blocks are found and kept.
         executor: where missing blocks run; None simulates nothing, and judges the looks for
             which the ledger has all blocks.
-        progress: told after every block.
         registered: names the stream that it draws from; if it is not given, its registration does.
         alpha: the claim's error probability; if it is not given, its slot of the error budget.
     """
@@ -365,4 +357,4 @@ def run_claim(
     def begin() -> Running:
         return Running(Prepared.of(claim, settings.tier, registered), settings, ledger, alpha)
 
-    return Scheduler(ledger, executor).outcome(claim.id, begin, progress)
+    return Scheduler(ledger, executor).outcome(claim.id, begin)

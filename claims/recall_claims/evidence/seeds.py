@@ -58,11 +58,7 @@ def _states(sequence: np.random.SeedSequence, length: int, count: int) -> NDArra
     its words (M. E. O'Neill, "Developing a seed_seq alternative", 2015). Those before it have
     used up a known part of the hash's multipliers: 4 words of entropy, each into itself and into
     the three others, then each word of the key into all four. Sums and products are modulo 2^32.
-
-    Args:
-        sequence: whose entropy has at most 4 words.
-        length: of its spawn key, in words.
-        count: of spawned sequences.
+    The entropy has at most 4 words, the spawn key `length`.
     """
     used, number = 16 + 4 * length, np.arange(count, dtype=np.uint32)
     pool, state = [], np.empty((count, 8), np.uint32)

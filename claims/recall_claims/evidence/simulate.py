@@ -83,7 +83,7 @@ def simulate(task: Task) -> BlockResult:
     """
     key = task.key
     if task.latest is not None and time.time() > task.latest:
-        raise OutOfTime(f"{_where(key)}: not expected to end in time")
+        raise OutOfTime(f"{key}: not expected to end in time")
     claim, code = find(task.module, key.claim)
     if (code, versions()) != (key.code, key.versions):
         raise SimulationError(
@@ -101,15 +101,15 @@ def simulate(task: Task) -> BlockResult:
                 if loaded.torch() is torch:
                     break  # else the simulation itself has loaded it, with threads for all cores
             if read:
-                raise SimulationError(f"{_where(key)}: {'; '.join(read)}")
+                raise SimulationError(f"{key}: {'; '.join(read)}")
             seconds = time.perf_counter() - start
             observations = {n: np.concatenate([part[n] for part in parts]) for n in parts[0]}
             if task.replay:
                 problem = replay.fault(claim, observations, seconds, partial(again, claim, task))
                 if problem is not None:
-                    raise SimulationError(f"{_where(key)}: {problem}")
+                    raise SimulationError(f"{key}: {problem}")
     except Rung:
-        raise GivenUp(_where(key), time.perf_counter() - start) from None
+        raise GivenUp(str(key), time.perf_counter() - start) from None
     return BlockResult(observations, seconds, peak_memory(), parts=len(parts))
 
 
@@ -125,7 +125,7 @@ def elsewhere(task: Task, result: BlockResult) -> None:
     figures, drawn = result.observations, partial(again, claim, task)
     if replay.off(claim, figures, drawn, [task.key.replicates - 1], [0]):
         raise SimulationError(
-            f"{_where(task.key)}: its worker has other figures than this process: they depend on "
+            f"{task.key}: its worker has other figures than this process: they depend on "
             f"what is drawn or set when modules are imported, or on the process; {replay.OWN}"
         )
 
@@ -161,7 +161,7 @@ def _parts(claim: Claim, task: Task) -> list[dict[str, Array]]:
             spans += [slice(middle, span.stop), slice(span.start, middle)]
         else:
             raise SimulationError(
-                f"{_where(key)}: out of memory on {task.device} even for a single replicate; "
+                f"{key}: out of memory on {task.device} even for a single replicate; "
                 "free memory there, run fewer processes at a time (--executor serial), or take a "
                 "device with more"
             )
@@ -202,7 +202,7 @@ def _observe(
     claim: Claim, task: Task, rngs: tuple[np.random.Generator, ...]
 ) -> dict[str, Array] | None:
     """Observables of replicates of a block, or None if memory does not suffice."""
-    key, where = task.key, _where(task.key)
+    key = task.key
     block = Block(rngs=rngs, device=task.device, precision=key.dtype)
     try:
         raw = claim.observe(task.cell, block)
@@ -211,17 +211,17 @@ def _observe(
     except Exception as error:
         if _out_of_memory(error):
             return None
-        raise SimulationError(f"{where}: {told(error)}") from error
+        raise SimulationError(f"{key}: {told(error)}") from error
     if not isinstance(raw, Mapping):
         raw = {"value": raw}
     if not raw:
-        raise SimulationError(f"{where}: the claim's function returned no observables")
+        raise SimulationError(f"{key}: the claim's function returned no observables")
     observations = {
-        name: _array(value, f"{where}: observable {name!r}") for name, value in raw.items()
+        name: _array(value, f"{key}: observable {name!r}") for name, value in raw.items()
     }
     problem = fault(replace(key, replicates=block.replicates), BlockResult(observations, 0.0))
     if problem is not None:
-        raise SimulationError(f"{where}: {problem}")
+        raise SimulationError(f"{key}: {problem}")
     return observations
 
 
@@ -232,10 +232,6 @@ def _out_of_memory(error: Exception) -> bool:
     return isinstance(error, kinds) or any(
         text in str(error) for text in ("can't allocate memory", "STATUS_ALLOC_FAILED")
     )
-
-
-def _where(key: BlockKey) -> str:
-    return f"{key.claim} at {key.cell}, block {key.block}"
 
 
 def _array(value: object, what: str) -> Array:

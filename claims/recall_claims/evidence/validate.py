@@ -19,19 +19,11 @@ TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
 def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -> str | None:
     """What is wrong with what somebody returned for a block, in words; None if it is evidence.
 
-    `Ledger.put` and `Ledger.get` ask this of every block. Whoever judges a block before it is
-    kept asks it first, and says who returned it::
-
-        wrong = fault(task.key, result, names=first.observations)
-        if wrong is not None:
-            raise SimulationError(f"a worker's block of {task.key.claim}: {wrong}")
-
-    Figures that follow from other code, seeds or draws than the key says pass: only drawing the
-    block again tells.
+    `Ledger.put` and `Ledger.get` ask this of every block, before anybody judges it. Figures that
+    follow from other code, seeds or draws than the key says pass: only drawing the block again
+    tells.
 
     Args:
-        key: of the block that was asked for.
-        result: whatever came.
         names: the observables that it must have, such as those of the cell's first block; None
             where that is not known.
     """

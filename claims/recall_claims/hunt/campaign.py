@@ -45,15 +45,12 @@ class Confirmation:
 
 @dataclass
 class Trail:
-    """What hunting one claim has come to.
+    """What hunting one claim has come to, in so many turns and seconds of searching.
 
     Attributes:
-        claim: the claim.
         why_not: why it cannot be hunted, or "".
         probes: all that are known, by key.
         confirmation: of the violation that was found, if one was.
-        turns: how often it was searched.
-        seconds: that it was searched for.
         exhausted: whether every point of its regime has been tried.
         pressing: whether a violation was found that is not yet shrunk.
         asked: keys of probes that had all the patience there is.
@@ -69,7 +66,7 @@ class Trail:
     exhausted: bool = False
     pressing: bool = False
     asked: frozenset[str] = frozenset()
-    refused: dict[str, int] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
 
     @property
     def worst(self) -> Probe | None:
@@ -117,11 +114,8 @@ def hunt(
 
     Args:
         claims: those to hunt; one that cannot be has a trail that says why.
-        settings: of the run.
         ledger: where probes and confirmations are kept.
-        executor: where searches run.
         seconds: to hunt for; a turn that has begun is finished.
-        watch: told after every turn.
         workers: turns at a time.
         clock: that the seconds are of; another one says what a shared machine gave.
     """
@@ -138,11 +132,9 @@ def hunt(
                 if not able:
                     break
                 trail = min(able, key=lambda t: (engines[id(t)], not t.pressing, t.seconds))
-                engine = engines[id(trail)]
                 allowed = _allowed(end - clock(), able, workers)
-                began = clock()
-                future = executor.submit(search, _turn(trail, engine, settings, allowed))
-                flying[future] = trail, began
+                turn, began = _turn(trail, engines[id(trail)], settings, allowed), clock()
+                flying[executor.submit(search, turn)] = trail, began
             if not flying:
                 return trails
             for done in wait(flying, return_when=FIRST_COMPLETED).done:
@@ -207,8 +199,7 @@ def _take(trail: Trail, catch: Catch, seconds: float, tables: HuntTables) -> Non
         trail.probes[probe.key] = probe
         tables.keep(claim.id, code, probe)
     trail.asked |= catch.asked
-    for text, count in catch.refused.items():
-        trail.refused[text] = trail.refused.get(text, 0) + count
+    trail.refused.update(catch.refused)
     trail.turns += 1
     trail.seconds += seconds
     trail.exhausted = catch.exhausted

@@ -15,7 +15,7 @@ from recall_claims.evidence.run import Prepared, Settings, task_of
 from recall_claims.evidence.simulate import Task, simulate
 from recall_claims.judge.looks import Blocks, Look, ended, looks
 from recall_claims.judge.methods import Betting, Student
-from recall_claims.judge.region import Component, Verdict, judge
+from recall_claims.judge.region import Verdict, judge
 from recall_claims.judge.rules import Rule, Sample
 
 TIER = "hunt"
@@ -94,7 +94,9 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
 
     def decided(evidence: tuple[Sample, ...], _: _Seen | None) -> _Seen:
         parts = quick.components(evidence, one.predict, LEVEL)
-        verdict, outside = judge(parts), max(_outside(part) for part in parts)
+        # 0 where rungs tell only that an estimate is not inside.
+        outside = max(0.0 if math.isnan(p.estimate) else p.distance for p in parts)
+        verdict = judge(parts)
         discrepancy = quick.discrepancy(evidence, one.predict, DOUBT)
         if discrepancy == -math.inf:  # values that do not vary
             discrepancy = outside
@@ -122,11 +124,6 @@ class _Seen:
 
     probe: Probe
     open_cells: tuple[str, ...]
-
-
-def _outside(part: Component) -> float:
-    """How far the estimate is outside the region; 0 where rungs tell only that it is not inside."""
-    return 0.0 if math.isnan(part.estimate) else part.distance
 
 
 def _quick(rule: Rule) -> Rule:

@@ -34,14 +34,9 @@ SMALL = 512
 
 @dataclass(frozen=True)
 class Turn:
-    """What a worker is asked to search.
+    """What a worker is asked to search: a claim of a module, for so many seconds.
 
     Attributes:
-        module: of the claim's file.
-        claim: its id.
-        seed: of the evidence.
-        device: where it is simulated.
-        seconds: to search for.
         engine: number of other searches of this claim that go on now.
         patience: of a probe that looks for a violation, in seconds; one that shrinks it has all.
         asked: keys of probes that had all.
@@ -88,7 +83,9 @@ def search(turn: Turn) -> Catch:
     """Search until a violation is found and shrunk, the time is up, or no point is left."""
     claim, _ = simulate.find(turn.module, turn.claim)
     searched = _Search(claim, turn)
-    random = Random(_seeded(turn))
+    stream = f"hunt\0{turn.seed}\0{turn.claim}\0{len(turn.known)}\0{turn.engine}"
+    digest = hashlib.sha256(stream.encode()).digest()
+    random = Random(int.from_bytes(digest[:8], "little"))
     shrunk = exhausted = False
     try:
         if searched.violation is not None:
@@ -134,18 +131,14 @@ class _Search:
     def everywhere(self, random: Random) -> bool:
         """Try every point, in a random order; whether a violation is found."""
         ranges = self.regime.ranges
-        every = [
-            Cell(**dict(zip(ranges, values, strict=True)))
-            for values in itertools.product(*(values.steps for values in ranges.values()))
-        ]
+        every = list(itertools.product(*(values.steps for values in ranges.values())))
         random.shuffle(every)
-        return any(self._fails(point) for point in every)
+        return any(self._fails(Cell(**dict(zip(ranges, at, strict=True)))) for at in every)
 
     def draw(self, random: Random) -> bool:
         """Try points drawn from the ranges; whether a violation is found."""
-        enough = len(self.probes) + DRAWN
+        enough, ranges = len(self.probes) + DRAWN, self.regime.ranges.items()
         for _ in range(TRIES):
-            ranges = self.regime.ranges.items()
             if self._fails(Cell(**{name: random.choice(v.steps) for name, v in ranges})):
                 return True
             if len(self.probes) >= enough:
@@ -225,22 +218,13 @@ class _Search:
             if known is not None and not (given_up and self._patient and key not in self.asked):
                 return known
             self.leave_in_time()
-            found = probe(
-                self.claim,
-                point,
-                seed=self.turn.seed,
-                device=self.turn.device,
-                patience=SECONDS if self.violation or self._patient else self.turn.patience,
-            )
+            turn, thorough = self.turn, self._patient or self.violation is not None
+            patience = SECONDS if thorough else turn.patience
+            found = probe(self.claim, point, seed=turn.seed, device=turn.device, patience=patience)
             self.probes[key] = found
-            if self.violation or self._patient:
+            if thorough:
                 self.asked.add(key)
         except Exception as error:  # the search goes on elsewhere
             self.refused[f"{type(error).__name__}: {error}"] += 1
             return None
         return found
-
-
-def _seeded(turn: Turn) -> int:
-    text = f"hunt\0{turn.seed}\0{turn.claim}\0{len(turn.known)}\0{turn.engine}"
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")

@@ -43,17 +43,12 @@ def alpha_of(number: int) -> float:
 
 
 class HuntTables:
-    """The part of a ledger that hunts write.
-
-    Args:
-        ledger: open.
-        seed: of the probes.
-    """
+    """The part of a ledger that hunts write; `seed` is that of the probes."""
 
     def __init__(self, ledger: Ledger, seed: int) -> None:
         self._ledger, self._seed = ledger, str(seed)
         for table in _TABLES:
-            ledger.ask(table, action="write")
+            ledger.ask(table)
 
     def probes(self, claim: str, code: str) -> dict[str, Probe]:
         """Probes of a claim by key, made by simulation code of this fingerprint."""
@@ -62,15 +57,10 @@ class HuntTables:
             "WHERE claim = ? AND seed = ? AND code = ?",
             (claim, self._seed, code),
         )
+        decoded = msgspec.json.Decoder(dict[str, Scalar]).decode
         with self._readable():
             return {
-                key: Probe(
-                    msgspec.json.decode(point, type=dict[str, Scalar]),
-                    key,
-                    discrepancy,
-                    Verdict(verdict),
-                    seconds,
-                )
+                key: Probe(decoded(point), key, discrepancy, Verdict(verdict), seconds)
                 for key, point, discrepancy, verdict, seconds in rows
             }
 
@@ -78,28 +68,19 @@ class HuntTables:
         """Keep a probe, in place of an earlier one of the same key."""
         point, verdict = json.dumps(probe.point), str(probe.verdict)
         told = (point, probe.discrepancy, verdict, probe.seconds)
-        self._ledger.ask(
-            "INSERT OR REPLACE INTO probes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (claim, self._seed, code, probe.key, *told),
-            action="write",
-        )
+        sql = "INSERT OR REPLACE INTO probes VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        self._ledger.ask(sql, (claim, self._seed, code, probe.key, *told))
 
     def begin_confirmation(self, claim: str, probe: Probe) -> int:
         """Count a confirmation before its evidence is drawn; its number."""
-        [(number,)] = self._ledger.ask(
-            "INSERT INTO confirmations (claim, point, key) VALUES (?, ?, ?) RETURNING number",
-            (claim, json.dumps(probe.point), probe.key),
-            action="write",
-        )
+        sql = "INSERT INTO confirmations (claim, point, key) VALUES (?, ?, ?) RETURNING number"
+        [(number,)] = self._ledger.ask(sql, (claim, json.dumps(probe.point), probe.key))
         return int(number)
 
     def end_confirmation(self, number: int, verdict: Verdict) -> None:
         """Keep its verdict."""
-        self._ledger.ask(
-            "UPDATE confirmations SET verdict = ? WHERE number = ?",
-            (str(verdict), number),
-            action="write",
-        )
+        sql = "UPDATE confirmations SET verdict = ? WHERE number = ?"
+        self._ledger.ask(sql, (str(verdict), number))
 
     def confirmed(self, claim: str, keys: Mapping[str, object]) -> dict[str, tuple[int, Verdict]]:
         """Number and verdict of the confirmations of a claim, by those of these keys it has."""

@@ -22,7 +22,7 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError
 from recall_claims.plugin import options, why
-from recall_claims.plugin.forecast import Outlook, ProgressLine, folded
+from recall_claims.plugin.forecast import Outlook, ProgressLine, folded, write
 from recall_claims.plugin.hunting import run_hunt
 from recall_claims.plugin.item import PLAIN, ClaimItem
 from recall_claims.plugin.plan import print_plan
@@ -133,22 +133,21 @@ def pytest_runtest_makereport(
 
     Its figures are properties of the test, for `--junitxml` and whatever else reads them.
     """
-    if isinstance(item, ClaimItem) and call.when == "call" and item.record is not None:
+    if not isinstance(item, ClaimItem) or call.when != "call":
+        return (yield)
+    if item.record is not None:
         item.user_properties += _properties(item.record)
-    report = yield
-    if isinstance(item, ClaimItem) and call.when == "call":
-        # What travels between xdist's processes must be plain types, and the report must be the
-        # same with and without it.
-        report.__dict__["claim_record"] = msgspec.to_builtins(item.record)
-        report.__dict__["claim_origin"] = item.origin()
-        report.__dict__["paper_record"] = item.config.stash[SESSION].paper(item.claim)
-        # Here all text of a claim enters: what its exceptions say, what it printed, its record.
-        config = item.config
-        plain = config.hook.pytest_report_to_serializable(config=config, report=report)
-        found = config.hook.pytest_report_from_serializable(config=config, data=cleaned(plain))
-        assert isinstance(found, pytest.TestReport)
-        return found
-    return report
+    report, config = (yield), item.config
+    # What travels between xdist's processes must be plain types, and the report must be the same
+    # with and without it.
+    report.__dict__["claim_record"] = msgspec.to_builtins(item.record)
+    report.__dict__["claim_origin"] = item.origin()
+    report.__dict__["paper_record"] = config.stash[SESSION].paper(item.claim)
+    # Here all text of a claim enters: what its exceptions say, what it printed, its record.
+    plain = config.hook.pytest_report_to_serializable(config=config, report=report)
+    found = config.hook.pytest_report_from_serializable(config=config, data=cleaned(plain))
+    assert isinstance(found, pytest.TestReport)
+    return found
 
 
 def _properties(entry: ClaimRecord) -> list[tuple[str, object]]:
@@ -242,32 +241,33 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
     report = terminalreporter.config.stash[SESSION].report
     if not report.records:
         if exitstatus == pytest.ExitCode.INTERRUPTED and report.selected:
-            _write(terminalreporter, summary.early(0, report.selected))
+            write(terminalreporter, summary.early(0, report.selected))
         return
     console = Console(
         file=terminalreporter._tw._file,
         width=terminalreporter._tw.fullwidth,
         force_terminal=terminalreporter.isatty,
     )
+    record = report.whole()
     if terminalreporter.config.getoption("--why"):
         terminalreporter.section("where the evidence came from")
-        for line in why.lines(report.whole()):
-            _write(terminalreporter, line)
-    for line in why.put_aside(report.whole()):
-        _write(terminalreporter, line, yellow=True)
+        for claim in record.claims:
+            write(terminalreporter, why.line(claim))
+    for line in why.put_aside(record):
+        write(terminalreporter, line, yellow=True)
     verbosity = terminalreporter.config.get_verbosity()
-    terminal.print_verdicts(report.whole(), console, verbosity)
+    terminal.print_verdicts(record, console, verbosity)
     if verbosity >= 0:
         for kind, path in report.written.items():
             terminalreporter.write_line(f"{kind}: {path}")
         for line in filter(None, (report.kept, _sooner(terminalreporter.config))):
-            _write(terminalreporter, line)
+            write(terminalreporter, line)
     hunt_error = terminalreporter.config.stash[SESSION].hunt_error
     if hunt_error:
-        _write(terminalreporter, f"the hunt broke off: {clean(hunt_error)}", red=True)
+        write(terminalreporter, f"the hunt broke off: {clean(hunt_error)}", red=True)
     if report.write_error:
         none = "" if report.written else "no report was written: "
-        _write(terminalreporter, f"{none}{clean(report.write_error)}", red=True)
+        write(terminalreporter, f"{none}{clean(report.write_error)}", red=True)
 
 
 def _sooner(config: pytest.Config) -> str:
@@ -282,8 +282,3 @@ def _sooner(config: pytest.Config) -> str:
             f"{state.workers} processes"
         )
     return ""
-
-
-def _write(reporter: Any, text: str, **style: bool) -> None:
-    for line in folded(text, reporter._tw.fullwidth):
-        reporter.write_line(line, **style)

@@ -11,6 +11,7 @@ refused.
 import math
 import platform
 from functools import cached_property
+from itertools import starmap
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -47,14 +48,17 @@ def file(named: str | None, root: Path) -> Path:
     return path
 
 
+def drawn(entry: ClaimRecord) -> dict[str, int]:
+    """Replicates of each cell of a record, by the cell's id."""
+    return {Cell(**cell.params).id: cell.replicates for cell in entry.cells}
+
+
 class Baseline:
     """An earlier report, as far as it is of the tier that this run will be.
 
     Args:
         path: its file; one that is not there has no records.
-        settings: of this run.
         changes: what changed since the revision that --changed-since names.
-        root: a folder of the repository.
     """
 
     def __init__(self, path: Path, settings: Settings, changes: Changes | None, root: Path) -> None:
@@ -98,11 +102,7 @@ class Baseline:
     def totals(self) -> dict[str, Total]:
         """What its claims have taken."""
         return {
-            name: Total(
-                entry.seconds,
-                tuple(Spent(Cell(**cell.params).id, cell.replicates) for cell in entry.cells),
-                entry.looks,
-            )
+            name: Total(entry.seconds, tuple(starmap(Spent, drawn(entry).items())), entry.looks)
             for name, entry in self.decided.items()
         }
 
@@ -158,9 +158,7 @@ class Baseline:
         registered = registration(claim, settings.tier)
         if (earlier.seed, earlier.registration) != (settings.seed, registered):
             return None
-        share = settings.budget.per_claim(papers()[claim.source.paper])
-        alpha = claim.rule.alpha_of_look(share, claim.looks[settings.tier])
-        if not math.isclose(earlier.alpha or 0.0, alpha, rel_tol=1e-9):
+        if not math.isclose(earlier.alpha or 0.0, settings.alpha_of_look(claim), rel_tol=1e-9):
             return None
         kept = Kept(file=self.path.name, revision=self.changes.revision)
         blocks = replace(earlier.blocks, kept=kept, peak_memory_mib=None)
@@ -171,10 +169,6 @@ class Baseline:
         """Whether the baseline comes from a device of this kind, and from these libraries."""
         assert self._report is not None
         suite = self._report.suite
-        here = {
-            "python": platform.python_version(),
-            **{name: installed(name) for name in LIBRARIES},
-        }
-        return suite.device.partition(":")[0] == self.settings.device.partition(":")[0] and all(
-            suite.versions.get(name) == number for name, number in here.items()
-        )
+        here = {"python": platform.python_version(), **{n: installed(n) for n in LIBRARIES}}
+        same_device = suite.device.partition(":")[0] == self.settings.device.partition(":")[0]
+        return same_device and here.items() <= suite.versions.items()

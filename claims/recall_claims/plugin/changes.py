@@ -58,14 +58,9 @@ class Changes:
         return cls(revision, frozenset(root / f for f in names if not _reworded(root, since, f)))
 
     def touched(self, module: str, paper: Path | None = None) -> tuple[str, ...]:
-        """What changed of a claim's module, what it depends on, and what pytest runs it with.
+        """What changed of a claim's module, its paper's file, what it depends on and what runs it.
 
-        Args:
-            module: of the claim.
-            paper: the file of its paper.
-
-        Returns:
-            Modules, conftest files, files of pytest's configuration and the paper's; sorted.
+        Modules, conftest files, files of pytest's configuration and the paper's; sorted.
         """
         modules = {module, RUN, *upstream(module), *loaded(module)}
         if source(RUN) is not None:  # the library is developed here too

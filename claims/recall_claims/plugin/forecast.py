@@ -6,21 +6,19 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Column
 
-from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import find, versions
-from recall_claims.plugin.baseline import Baseline
+from recall_claims.plugin.baseline import Baseline, drawn
 from recall_reports import phrases
-from recall_reports.record import Claim as ClaimRecord
 
 if TYPE_CHECKING:
     from recall_claims.plugin.session import ClaimSession
@@ -32,13 +30,7 @@ NOTED = 1.25
 
 
 class Forecast:
-    """What claims will take in a tier.
-
-    Args:
-        costs: of blocks.
-        settings: of the run.
-        baseline: says how many replicates decided a claim, in whichever tier.
-    """
+    """What claims will take in a tier; the baseline says how many replicates decided each."""
 
     def __init__(self, costs: Costs, settings: Settings, baseline: Baseline) -> None:
         self.costs, self.settings, self.baseline = costs, settings, baseline
@@ -59,7 +51,7 @@ class Forecast:
         earlier = self.baseline.decided.get(claim.id)
         if earlier is None:
             return self.most(claim)
-        known = _drawn(earlier)
+        known = drawn(earlier)
         usual = fmean(known.values())
         wanted = {cell.id: known.get(cell.id, usual) for cell in claim.cells[tier]}
         return {
@@ -72,7 +64,7 @@ class Forecast:
         earlier = self.baseline.records.get(claim_id)
         if earlier is None:
             return None
-        return self.costs.total(claim_id, _drawn(earlier)) if earlier.seconds else 0.0
+        return self.costs.total(claim_id, drawn(earlier)) if earlier.seconds else 0.0
 
     def ahead(self, claim_id: str) -> float | None:
         """The same without the blocks that the ledger has under the baseline's registration.
@@ -87,29 +79,19 @@ class Forecast:
 
     def at_hand(self, claim_id: str, registration: str, code: str | None = None) -> dict[str, int]:
         """Blocks of each cell that the ledger has for this run."""
-        settings = self.settings
-        ledger = self.costs.ledger()
+        ledger, seed = self.costs.ledger(), str(self.settings.seed)
         if ledger is None:
             return {}
-        values = [claim_id, registration, str(settings.seed), self.costs.device, versions()]
         sql = (
             "SELECT cell, count(*) FROM blocks WHERE claim = ? AND registration = ? AND seed = ? "
-            "AND device = ? AND versions = ?"
+            "AND device = ? AND versions = ? AND code = coalesce(?, code) GROUP BY cell"
         )
-        if code is not None:
-            sql, values = f"{sql} AND code = ?", [*values, code]
-        return dict(ledger.ask(f"{sql} GROUP BY cell", values))
-
-    def grounds(self) -> str:
-        """What the forecast rests on, in words."""
-        times = self.costs.machine
-        pace = f", 1 s there being {times:.2g} s here by the ledger" if times is not None else ""
-        return f"by {self.baseline.path.name}{pace}"
+        values = (claim_id, registration, seed, self.costs.device, versions(), code)
+        return dict(ledger.ask(sql, values))
 
     def left(self, claim: Claim, registration: str, blocks: Mapping[str, int]) -> dict[str, int]:
         """Those of the blocks that the ledger lacks."""
-        code = find(claim.module, claim.id)[1]
-        there = self.at_hand(claim.id, registration, code)
+        there = self.at_hand(claim.id, registration, find(claim.module, claim.id)[1])
         return {cell: max(0, count - there.get(cell, 0)) for cell, count in blocks.items()}
 
     def most(self, claim: Claim) -> dict[str, int]:
@@ -135,14 +117,15 @@ class Forecast:
         return f"{how} {float(f'{seconds / length:.1g}'):g} {unit} of one core"
 
 
-def _drawn(earlier: ClaimRecord) -> dict[str, int]:
-    """Replicates of each cell, by its id."""
-    return {Cell(**cell.params).id: cell.replicates for cell in earlier.cells}
-
-
 def folded(text: str, width: int) -> list[str]:
     """The text in lines of at most this width, but for words that are longer."""
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def write(reporter: Any, text: str, **style: bool) -> None:
+    """Have pytest's reporter write a text, folded to the terminal's width."""
+    for line in folded(text, reporter._tw.fullwidth):
+        reporter.write_line(line, **style)
 
 
 class Outlook:
@@ -194,30 +177,24 @@ class Outlook:
             return None
         self._session.costs.expect(expected)
         left, workers = sum(expected.values()), self._session.workers
-        unknown = len(found) - len(expected)
+        unknown, pace = len(found) - len(expected), self._session.costs.machine
         line = f"simulation is expected to take about {phrases.seconds(left / workers)} here"
         if workers > 1:
             line += f", {phrases.seconds(left)} of one core"
         if unknown:
             line += f", plus {unknown} of {len(found)} claims whose time is unknown"
-        return f"{line} ({forecast.grounds()})"
+        by_ledger = "" if pace is None else f", 1 s there being {pace:.2g} s here by the ledger"
+        return f"{line} (by {forecast.baseline.path.name}{by_ledger})"
 
     def _write(self, line: str) -> None:
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and reporter.verbosity >= 0:
             reporter.ensure_newline()
-            for part in folded(line, reporter._tw.fullwidth):
-                reporter.write_line(part)
+            write(reporter, line)
 
 
 class ProgressLine:
-    """One live line: claims done of all, the time left, and the block that has come in last.
-
-    Args:
-        console: a terminal.
-        claims: how many will be run.
-        left: seconds until the end, or None if nobody knows.
-    """
+    """One live line: claims done of all, the seconds left, and the block that has come in last."""
 
     def __init__(self, console: Console, claims: int, left: Callable[[], float | None]) -> None:
         self._left = left

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.status import Status
 
 from recall_claims import recording
-from recall_claims.evidence.executors import SerialExecutor, cores
+from recall_claims.evidence.executors import cores
 from recall_claims.hunt.campaign import Trail, hunt
-from recall_claims.hunt.probe import Probe
 from recall_claims.hunt.tables import alpha_of
 from recall_claims.judge.region import Verdict
 from recall_claims.plugin.session import ClaimSession
@@ -31,22 +29,14 @@ def run_hunt(session: ClaimSession, seconds: float, console: Console) -> int:
     """
     found = {entry.id: entry for entry in session.report.records}
     hunted = [claim for claim in session.report.claims() if found[claim.id].outcome == "passed"]
-    executor = session.hunting.executor
-    workers = 1 if isinstance(executor, SerialExecutor) else cores()
+    engine, ledger = session.hunting.executor, session.store.ledger
     with Status("hunting", console=console) as line:
 
         def watch(trails: Sequence[Trail], left: float) -> None:
-            line.update(progress(trails, left))
+            if console.is_terminal:
+                line.update(progress(trails, left))
 
-        trails = hunt(
-            hunted,
-            session.settings,
-            session.store.ledger,
-            executor,
-            seconds,
-            watch if console.is_terminal else None,
-            workers,
-        )
+        trails = hunt(hunted, session.settings, ledger, engine, seconds, watch, cores())
     refuted = 0
     for trail in trails:
         entry = found[trail.claim.id]
@@ -75,21 +65,18 @@ def recorded(trail: Trail) -> reports.Hunt:
         tried=len(probes),
         exhausted=trail.exhausted,
         suspected=not confirmation and any(p.verdict is Verdict.REFUTED for p in probes),
-        refused=dict(sorted(trail.refused.items(), key=lambda entry: -entry[1])[:REFUSALS]),
-        points=[_point(probe) for probe in probes[:SHOWN]],
-        confirmed=None
-        if confirmation is None
-        else reports.Confirmed(
+        refused=dict(trail.refused.most_common(REFUSALS)),
+        points=[
+            reports.Point(params=probe.point, discrepancy=reports.finite(probe.discrepancy))
+            for probe in probes[:SHOWN]
+        ],
+        confirmed=confirmation
+        and reports.Confirmed(
             params=confirmation.probe.point,
             number=confirmation.number,
             alpha=alpha_of(confirmation.number),
         ),
     )
-
-
-def _point(probe: Probe) -> reports.Point:
-    finite = math.isfinite(probe.discrepancy)
-    return reports.Point(params=probe.point, discrepancy=probe.discrepancy if finite else None)
 
 
 def _overturned(entry: reports.Claim, trail: Trail) -> bool:

@@ -108,8 +108,8 @@ def add(parser: pytest.Parser) -> None:
         group.addoption(name, action="store_true", help=text)
 
 
-def check_values(option: Callable[[str], Any], root: Path) -> None:
-    """Refuse options that were given without a value, and paths that no system could have.
+def check_values(option: Callable[[str], Any], root: Path, *, spread: bool) -> None:
+    """Refuse options without a value, paths that no system could have, and what goes not together.
 
     Raises:
         ValueError: names the option.
@@ -123,6 +123,12 @@ def check_values(option: Callable[[str], Any], root: Path) -> None:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", error)
             raise ValueError(f"{name} {option(name)[:100]!r}: {why}; name another one") from error
+    if option("--dry-run") and spread:
+        raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
+    if option("--pilot") and not option("--dry-run"):
+        raise ValueError("--pilot is a part of --dry-run: add that")
+    if option("--hunt") and option("--dry-run"):
+        raise ValueError("--hunt simulates, and --dry-run does not: leave out one of them")
 
 
 def places(ledger: Path, reports: Path) -> None:

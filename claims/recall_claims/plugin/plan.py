@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 
 from recall_claims.declare.claim import Claim
-from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError, SimulationError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
@@ -80,12 +79,10 @@ def _took(ready: Prepared, forecast: Forecast) -> float | None:
 def print_plan(
     claims: Sequence[Claim], forecast: Forecast, console: Console, *, pilot: bool = False
 ) -> None:
-    """A table of the claims with cells in the tier, and a few sentences about the whole.
+    """Print a table of those claims with cells in the tier, and some sentences about the whole.
 
     Args:
-        claims: those selected.
-        forecast: says what they take.
-        console: where to print.
+        forecast: says what the claims take.
         pilot: whether to simulate the first look of claims that have no earlier record.
 
     Raises:
@@ -174,15 +171,13 @@ def _needed(earlier: record.Claim | None) -> str:
 def _needed_by_pilot(claim: Claim, settings: Settings) -> str:
     """The same by a pilot, on draws that no verdict ever reads."""
     tier, block = settings.tier, claim.block_size(settings.tier)
-    share = settings.budget.per_claim(papers()[claim.source.paper])
-    level = claim.rule.alpha_of_look(share, claim.looks[tier])
+    level = settings.alpha_of_look(claim)
     count = -(-max(PILOT, claim.replicates[tier]) // block) * block
     one = replace(claim, replicates={tier: count}, looks={tier: 1}, block={tier: block})
     try:
         with TemporaryDirectory() as folder, Ledger(Path(folder) / "pilot.sqlite") as ledger:
-            found = run_claim(
-                one, settings, ledger, SerialExecutor(), registered="pilot", alpha=level
-            )
+            here = SerialExecutor()
+            found = run_claim(one, settings, ledger, here, registered="pilot", alpha=level)
     except SimulationError as error:
         raise ClaimError(str(error)) from error
     return _times(found.decision.components, count)

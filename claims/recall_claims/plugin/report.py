@@ -3,6 +3,7 @@
 import shlex
 import sys
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,38 +25,34 @@ LIMIT = "time: "
 """How the reason of a claim begins that a time limit cuts short."""
 
 
+@dataclass(eq=False)
 class RunReport:
     """The report of the run that begins now.
 
-    Args:
+    Attributes:
         folder: where it is written.
         root: a folder of the repository, for its commit.
-        settings: of the run.
         executor: what runs the blocks, in the words of --executor.
         beside: another folder, where the report goes if it would replace one of more claims.
         narrowed: whether the run was asked to leave out claims of the files that it collects; else
             a claim that none of these files has is gone for good.
+        kept: why the folder's report stays as it is; empty if it does not.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        root: Path,
-        settings: Settings,
-        executor: str,
-        beside: Path | None,
-        narrowed: bool,
-    ) -> None:
-        self.folder, self.root, self.settings, self.executor = folder, root, settings, executor
-        self._beside, self._narrowed = beside, narrowed
+    folder: Path
+    root: Path
+    settings: Settings
+    executor: str
+    beside: Path | None
+    narrowed: bool
+    kept: str = ""
+
+    def __post_init__(self) -> None:
         self.records: list[ClaimRecord] = []
-        self.selected = 0
+        self.selected, self.write_error = 0, ""
+        self.written: dict[str, Path] = {}
         self._origins: list[tuple[int, str, str, str]] = []
         self._papers: dict[str, recording.PaperEntry] = {}
-        self.written: dict[str, Path] = {}
-        self.kept = ""
-        """Why the folder's report stays as it is; empty if it does not."""
-        self.write_error = ""
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._clock = time.monotonic()
 
@@ -94,13 +91,12 @@ class RunReport:
         missing and why."""
         from recall_reports.write import write  # what it loads, collecting needs not
 
-        left_out = self._left_out() if self._beside is not None else 0
-        if left_out and self._beside is not None:
+        if self.beside is not None and (left_out := self._left_out()):
             self.kept = (
                 f"{self.folder} has {phrases.claims(left_out)} that this run left out, and stays "
                 "as it is; --report-dir replaces it"
             )
-            self.folder = self._beside
+            self.folder = self.beside
         try:
             write(self.whole(), self.folder, self.written, pictures=pictures)
         except ReportError as error:
@@ -116,7 +112,7 @@ class RunReport:
         ran, files = ({getattr(r, name) for r in self.records} for name in ("id", "file"))
         return sum(
             entry.id not in ran
-            and (self._narrowed or entry.file not in files)
+            and (self.narrowed or entry.file not in files)
             and (self.root / entry.file).is_file()
             for entry in there
         )

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,26 +46,25 @@ class ClaimSession:
         self.is_worker = worker is not None
         self.dry_run: bool = option("--dry-run")
         self.inconclusive: str = option("--inconclusive")
-        options.check_values(option, root)
-        spread = self.is_worker or bool(getattr(config.option, "numprocesses", None))
-        self._refuse(option, spread)
+        asked, spec = config.option, option("--executor")
+        xdist = getattr(asked, "numprocesses", None)
+        spread = self.is_worker or bool(xdist)
+        options.check_values(option, root, spread=spread)
         hunts = option("--hunt") and not self.is_worker  # the controller does, for all workers
         self.hunt = parse.duration(option("--hunt"), "--hunt") if hunts else 0.0
         self.hunt_error = ""
         self.limit: str | None = option("--time-limit")
-        local = executors.is_local(option("--executor"))
-        device = parse.device(option("--device"), local=local)
-        executor = executors.resolve(option("--executor"), device, nested=spread)
+        device = parse.device(option("--device"), local=executors.is_local(spec))
+        executor = executors.resolve(spec, device, nested=spread)
         self.store = Scheduler(root / Path(option("--ledger")), executor)
-        reports, asked = root / Path(option("--report-dir") or options.LATEST), config.option
+        reports = root / Path(option("--report-dir") or options.LATEST)
         if not self.is_worker:
             options.places(self.store.path, reports)
         # xdist's workers have ended when a hunt begins: all cores are its own.
-        everywhere = executors.resolve(option("--executor"), device, nested=False)
+        everywhere = executors.resolve(spec, device, nested=False)
         self.hunting = Scheduler(self.store.path, everywhere) if spread else self.store
-        self.workers = int(
-            getattr(config.option, "numprocesses", None) or executors.count(executor)
-        )
+        processes = executor.partition(":")[2] if executor.startswith("processes:") else 1
+        self.workers = int(xdist or processes)
         self.costs = Costs(
             lambda: self.store.ledger if self.store.path.exists() else None,
             device.partition(":")[0],
@@ -103,16 +102,6 @@ class ClaimSession:
         deadline = time.time() + seconds if worker is None else worker["claims_deadline"]
         return TimeLimit(deadline, PATIENCE * seconds)
 
-    @staticmethod
-    def _refuse(option: Callable[[str], Any], spread: bool) -> None:
-        """Refuse options that make no sense together."""
-        if option("--dry-run") and spread:
-            raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
-        if option("--pilot") and not option("--dry-run"):
-            raise ValueError("--pilot is a part of --dry-run: add that")
-        if option("--hunt") and option("--dry-run"):
-            raise ValueError("--hunt simulates, and --dry-run does not: leave out one of them")
-
     def record_without_run(self, claim: Claim, file: str) -> ClaimRecord | None:
         """The record of a claim that has nothing to run here, or need not; None if it runs."""
         if self.store.decided(claim.id):
@@ -121,10 +110,10 @@ class ClaimSession:
             kept = self.baseline.inherited_record(self._ready(claim).claim)
             if kept is not None:
                 return kept
-        if self.late:
+        if self.left < 0:
             return self.cut(claim, file)  # without its predictions, which take time
         reason = claim.why_not_run(self.settings.tier, self.settings.device)
-        return None if reason is None else self.not_run(claim, file, reason)
+        return None if reason is None else self._not_run(claim, file, reason)
 
     def seconds_left(self) -> float | None:
         """Seconds that the simulation is expected to go on for; None if nothing is known."""
@@ -132,13 +121,8 @@ class ClaimSession:
         return None if left is None else left / self.workers
 
     @property
-    def late(self) -> bool:
-        """Whether the time limit has passed."""
-        return self.left < 0
-
-    @property
     def left(self) -> float:
-        """Seconds until the time limit."""
+        """Seconds until the time limit; negative when it has passed."""
         limit = self.settings.limit
         return math.inf if limit is None else limit.deadline - time.time()
 
@@ -149,10 +133,9 @@ class ClaimSession:
         cheap = self.left >= -grace or claim.cells_known(self.settings.tier)
         takes = self.forecast.about(claim, grid=cheap)
         reason = f"{LIMIT}{self.limit} did not suffice; it takes {takes}"
-        return self.not_run(claim, file, reason)
+        return self._not_run(claim, file, reason)
 
-    def not_run(self, claim: Claim, file: str, reason: str) -> ClaimRecord:
-        """The record of a claim that is skipped."""
+    def _not_run(self, claim: Claim, file: str, reason: str) -> ClaimRecord:
         return recording.undecided(
             claim, self.settings, file, state="NOT RUN", reason=reason, outcome="skipped"
         )
@@ -170,7 +153,7 @@ class ClaimSession:
 
     def _early(self, claim: Claim, file: str) -> Running | None:
         """A claim before its turn; None if it has nothing to run."""
-        if self.late or self.record_without_run(claim, file) is not None:
+        if self.left < 0 or self.record_without_run(claim, file) is not None:
             return None
         return self._running(claim)
 
@@ -180,8 +163,8 @@ class ClaimSession:
     def _ready(self, claim: Claim) -> Prepared:
         """The claim, checked, with its predictions kept."""
         if claim.id not in self._prepared:
-            tier = self.settings.tier
-            self._prepared[claim.id] = Prepared.of(claim, tier, checked=True)
+            ready = Prepared.of(claim, self.settings.tier, checked=True)
+            self._prepared[claim.id] = ready
         return self._prepared[claim.id]
 
     def finish(self, claim: Claim) -> None:

@@ -19,12 +19,6 @@ REASONS = {
 }
 
 
-def lines(record: Record) -> Iterator[str]:
-    """One line a claim, in the order of the report."""
-    for claim in record.claims:
-        yield f"{claim.id}: {_line(claim)}"
-
-
 def put_aside(record: Record) -> Iterator[str]:
     """A line for each claim of which the ledger had blocks that are no evidence."""
     for claim in record.claims:
@@ -37,14 +31,15 @@ def put_aside(record: Record) -> Iterator[str]:
             )
 
 
-def _line(claim: Claim) -> str:
+def line(claim: Claim) -> str:
+    """Where a claim's blocks came from."""
     blocks = claim.blocks
     if blocks.kept is not None:
-        return f"not judged again, {phrases.evidence(claim)}"
+        return f"{claim.id}: not judged again, {phrases.evidence(claim)}"
     if not blocks.total:
-        return f"no blocks, {claim.reason}" if claim.reason else "no blocks"
+        return f"{claim.id}: no blocks" + f", {claim.reason}" * bool(claim.reason)
     told = [f"{count} simulated: {in_words(why)}" for why, count in blocks.recomputed.items()]
-    return "; ".join([f"{blocks.total} blocks, {blocks.reused} from the ledger", *told])
+    return "; ".join([f"{claim.id}: {blocks.total} blocks, {blocks.reused} from the ledger", *told])
 
 
 def in_words(why: str) -> str:

@@ -102,7 +102,7 @@ def test_a_forged_block_is_put_aside_and_drawn_again(tmp_path: Path, kind: str) 
     with Ledger(path) as ledger:
         ledger.put(KEY, honest)
         forged = (payload, content(payload))
-        ledger.ask("UPDATE blocks SET payload = ?, checksum = ?", forged, action="write")
+        ledger.ask("UPDATE blocks SET payload = ?, checksum = ?", forged)
         tracemalloc.start()
         assert ledger.get(KEY) is None
         _, peak = tracemalloc.get_traced_memory()
@@ -117,7 +117,7 @@ def test_a_forged_block_is_put_aside_and_drawn_again(tmp_path: Path, kind: str) 
 @pytest.mark.parametrize("seconds", [-1.0, float("inf")])
 def test_a_block_of_impossible_seconds_is_put_aside(ledger: Ledger, seconds: float) -> None:
     ledger.put(KEY, ONES)
-    ledger.ask("UPDATE blocks SET seconds = ?", (seconds,), action="write")
+    ledger.ask("UPDATE blocks SET seconds = ?", (seconds,))
     assert Costs(lambda: ledger, "cpu", dict).known("claim") == []
     assert ledger.get(KEY) is None
     assert "seconds" in ledger.why_missing(KEY)
@@ -265,7 +265,7 @@ def test_a_chain_of_draws_that_was_edited_is_refused(tmp_path: Path, edit: str) 
     with Ledger(path) as ledger:
         for seed in "012":
             ledger.register(DRAWN._replace(seed=seed))
-        ledger.ask(edit, action="write")
+        ledger.ask(edit)
     with Ledger(path) as ledger, pytest.raises(LedgerError, match="its chain of draws"):
         ledger.register(DRAWN)
 
