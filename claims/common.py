@@ -12,7 +12,7 @@ from recall_claims.declare.claim import Observe
 
 def table(names: str, *rows: tuple[Scalar, ...], **same: Scalar) -> tuple[rc.Cell, ...]:
     """Cells with these values of the named parameters, a row each."""
-    return rc.cells({**dict(zip(names.split(), row, strict=True)), **same} for row in rows)
+    return rc.grid((dict(zip(names.split(), row, strict=True)) for row in rows), **same)
 
 
 def rungs(

@@ -18,8 +18,8 @@ FEW_SAMPLES = {"vocab_size": 32, "length": 8, "samples": 64, "dim": 16, "trigger
 FEWEST_SAMPLES = FEW_SAMPLES | {"samples": 32}
 TRIGGER_IN_VALUES = FEW_SAMPLES | {"dim": 24, "trigger_in_values": True}
 ALL = (FEW_SAMPLES | {"samples": 512}, FEW_SAMPLES, TRIGGER_IN_VALUES)
-STRONG = rc.cells({**sizes, "eta": 0.025, "gamma": 1e9} for sizes in ALL)
-WEAK = rc.cells({**sizes, "eta": 25.0, "gamma": 1e3} for sizes in ALL)
+STRONG = rc.grid(ALL, eta=0.025, gamma=1e9)
+WEAK = rc.grid(ALL, eta=25.0, gamma=1e3)
 NEGLIGIBLE = rc.Region(-0.02, 0.02)
 UNCHANGED = rc.MeanDifference(NEGLIGIBLE, "decrease", method=rc.Betting(-1, 1))
 SHARES = rc.Betting(0, 1)
@@ -115,7 +115,7 @@ def early_phase_path(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         },
         holds=lambda c: 9e-5 <= c["eta"] / (c["vocab_size"] * c["length"]) <= 0.01,
     ),
-    cells=rc.cells(
+    cells=rc.grid(
         {**sizes, "eta": eta}
         for eta in (0.025, 0.25, 2.5)
         for sizes in (FEW_SAMPLES, TRIGGER_IN_VALUES)

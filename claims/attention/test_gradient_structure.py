@@ -11,7 +11,7 @@ from simulation.attention import gradient_structure, oracle, sampling
 FILE = "simulation/attention/gradient_structure.py"
 NARROW = {"vocab_size": 48, "length": 6, "samples": 200, "dim": 12}
 WIDE = {"vocab_size": 20, "length": 12, "samples": 64, "dim": 40}
-CELLS = rc.cells(
+CELLS = rc.grid(
     {**sizes, "embeddings": law, "trigger_in_values": tau}
     for sizes, law in ((NARROW, "sphere"), (WIDE, "gaussian"), (WIDE, "orthonormal"))
     for tau in (False, True)

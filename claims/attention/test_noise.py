@@ -29,13 +29,13 @@ SUM = (
 SIZES = "vocab_size dim length samples"
 
 # With the trigger in the values, the terms that notice it.
-ISOLATED = rc.cells(
+ISOLATED = rc.grid(
     {"term": term, **sizes, "trigger_in_values": tau}
     for tau, terms in ((False, (*noise.TERMS, "2 Cov(D,H)")), (True, ("T", "E", "H")))
     for term in terms
     for sizes in table(SIZES, (128, 64, 16, 256), (128, 64, 32, 512), (192, 64, 16, 768))
 )
-MIXED = rc.cells(
+MIXED = rc.grid(
     {**sizes, "trigger_in_values": tau}
     for tau in (False, True)
     for sizes in table(

@@ -21,7 +21,7 @@ RANKS, DIMS = (0.9, 0.96, 1.04, 1.1), (0.97, 1.03)
 def sizes(*points: tuple[int, ...]) -> tuple[rc.Cell, ...]:
     """Cells of n associations, dimension d and, where they are given, rank m and queries."""
     names = ("associations", "dim", "width", "queries")
-    return rc.cells(dict(zip(names, point, strict=False)) for point in points)
+    return rc.grid(dict(zip(names, point, strict=False)) for point in points)
 
 
 def ranks(*points: tuple[int, int]) -> tuple[rc.Cell, ...]:
@@ -200,7 +200,7 @@ large_rank = of_language_model(
     regime="A memory of full rank would recall everything, and a sixth of the rank recalls half.",
     cells={
         "full": lambda: rc.ladder(
-            rc.cells([{"associations": 131072, "dim": 4096, "queries": 4096}]),
+            rc.grid([{"associations": 131072, "dim": 4096, "queries": 4096}]),
             "width",
             rc.on(memory.half_rank),
             DIMS,

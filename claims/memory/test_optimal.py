@@ -46,7 +46,7 @@ FROZEN = rc.Control(
 
 def points(counts: Mapping[int, tuple[int, ...]], **more: bool) -> tuple[rc.Cell, ...]:
     """Cells at these numbers of associations, by dimension."""
-    return rc.cells(
+    return rc.grid(
         {"dim": dim, "associations": n, **more} for dim, row in counts.items() for n in row
     )
 

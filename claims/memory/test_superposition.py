@@ -62,7 +62,7 @@ def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "The share of facts that superposed embeddings recall",
     predict=rc.on(theory.accuracy),
     regime=theory.FACTS.searched("on the grid half of the facts and more"),
-    cells=rc.cells(
+    cells=rc.grid(
         {"attributes": c, "relations": r, "dim": d} for c, r, d in ((256, 4, 28), (64, 8, 64))
     ),
     rule=rc.ProportionDifference,

@@ -46,7 +46,7 @@ def line_claim(
     id: str, title: str, statement: str, pilots: str, latex: str, **outputs: int
 ) -> rc.Claim:
     """A claim that the capacity is on a published line; ``pilots`` says what was known before."""
-    shapes = rc.cells({"dim": d, "width": 2 * d, **outputs} for d in (8, 11, 16))
+    shapes = rc.grid({"dim": d, "width": 2 * d, **outputs} for d in (8, 11, 16))
     return training(
         id,
         title,

@@ -25,7 +25,7 @@ def cutoffs(
 ) -> tuple[rc.Cell, ...]:
     """Cells that store these multiples of d/log d tokens, as many under every label."""
     each = {(d, f): max(1, round(f * d / math.log(d) / LABELS)) for d in dims for f in factors}
-    return rc.cells(
+    return rc.grid(
         {"alpha": alpha, "labels": LABELS, "dim": dim, "stored": LABELS * number}
         for (dim, _), number in each.items()
     )
@@ -40,7 +40,7 @@ def weighted(
 
 def own_labels(*dims: int, fraction: int) -> tuple[rc.Cell, ...]:
     """Cells that store d^2 / (fraction log d) tokens, each with a label of its own."""
-    return rc.cells(
+    return rc.grid(
         {"alpha": 2.0, "labels": 256, "dim": d, "stored": round(d**2 / fraction / math.log(d))}
         for d in dims
     )
@@ -70,7 +70,7 @@ def unseen_error(cell: rc.Cell) -> float:
 SQUARE = rc.at("square", "as if d^2 numbers held the tokens", dim=lambda c: c["dim"] ** 2)
 
 CUTOFFS = cutoffs(32, 64, 128, factors=(0.5, 3.0, 4.0)) + cutoffs(64, factors=(1.0, 3.0), alpha=1.5)
-DATA = rc.cells(
+DATA = rc.grid(
     {**cell, "samples": samples} for cell in cutoffs(32, 128) for samples in (32, 128, 512)
 )
 UNSEEN = table("dim stored samples", (128, 128, 64), (256, 256, 1024), alpha=2.0, labels=8)

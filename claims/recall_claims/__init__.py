@@ -2,8 +2,8 @@
 
 A claim file says `import recall_claims as rc`, and needs the names in `__all__` and nothing else:
 
-* `claim` turns a function that simulates a `Block` of replicates in a `Cell` into a claim; `grid`,
-  `cells` and `ladder` make the cells.
+* `claim` turns a function that simulates a `Block` of replicates in a `Cell` into a claim; `grid`
+  and `ladder` make the cells.
 * `prediction` registers a formula of a theory, with its regime and its stated error, such as 0.02,
   "5%" or "exact"; `on` predicts a cell by one. `Source` says which statements are tested;
   `add_paper` makes a paper known.
@@ -45,7 +45,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recall_claims.declare.cell import Block, Cell, cells, grid, ladder
+    from recall_claims.declare.cell import Block, Cell, grid, ladder
     from recall_claims.declare.claim import Claim, Control, claim
     from recall_claims.declare.controls import at, power, reads, times
     from recall_claims.declare.papers import add_paper
@@ -87,7 +87,7 @@ _HOMES = (
 )
 
 __all__ = ["Regime", "Values", "integers", "log_integers", "on", "one_of", "prediction"]
-__all__ += ["Block", "Cell", "Claim", "Plot", "Source", "cells", "claim", "grid", "ladder"]
+__all__ += ["Block", "Cell", "Claim", "Plot", "Source", "claim", "grid", "ladder"]
 __all__ += ["Control", "at", "power", "reads", "times"]
 __all__ += ["CriticalExponents", "CriticalLocation", "Exponents", "Functional", "Identity", "Law"]
 __all__ += ["Limit", "MeanDifference", "MeanRatio", "OneSided", "Ordering", "ProportionDifference"]

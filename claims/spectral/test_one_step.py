@@ -24,7 +24,7 @@ COMPARED = GAUSSIAN.searched(
 
 def sizes(*dims: int, exponents: tuple[float, ...] = (1.5, 2.0)) -> tuple[rc.Cell, ...]:
     """Cells of 16 items a dimension."""
-    return rc.cells(
+    return rc.grid(
         {"dim": dim, "items": 16 * dim, "exponent": a} for a in exponents for dim in dims
     )
 

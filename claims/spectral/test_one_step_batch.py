@@ -18,7 +18,7 @@ critical = rc.on(theory.critical_batch)
 
 def batches(counts: dict[tuple[int, float], tuple[int, ...]]) -> tuple[rc.Cell, ...]:
     """Cells of 16 items a dimension with these batch sizes, by dimension and exponent."""
-    return rc.cells(
+    return rc.grid(
         {"dim": dim, "items": 16 * dim, "exponent": a, "batch": batch}
         for (dim, a), row in counts.items()
         for batch in row

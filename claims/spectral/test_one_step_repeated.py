@@ -18,7 +18,7 @@ LAST = 8
 
 def sizes(*dims: int, steps: tuple[int, ...]) -> tuple[rc.Cell, ...]:
     """Cells of a = 1.5 and 2 and d^2/4 items, more than any linear memory stores from d = 20 on."""
-    return rc.cells(
+    return rc.grid(
         {"dim": dim, "items": dim**2 // 4, "exponent": a, "steps": number}
         for dim in dims
         for a in (1.5, 2.0)

@@ -14,7 +14,7 @@ from simulation.spectral.softmax_memory import Memory
 from simulation.spectral.softmax_muon import Muon
 from theory.spectral import softmax_memory as theory
 
-CELLS = rc.cells([{"items": 32, "groups": 8, "power": 1.5, "time": 4.0, "rate": 0.1}])
+CELLS = rc.grid([{"items": 32, "groups": 8, "power": 1.5, "time": 4.0, "rate": 0.1}])
 REGION = rc.Region(0.9, 1.1)
 
 beyond = relaxing(

@@ -20,6 +20,7 @@ from typing import Any
 
 from recall_reports.html import plain
 from recall_reports.record import Claim, Record
+from recall_reports.summary import grouped
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -63,11 +64,8 @@ def _later(started: str, seconds: float) -> str:
 
 def statement(record: Record, files: Sequence[Path]) -> dict[str, Any]:
     """The report as a test result; the files are there."""
-    lists: dict[str, list[str]] = {"passed": [], "warned": [], "failed": []}
-    for claim in record.claims:
-        found = _result(claim)
-        if found:
-            lists[found].append(claim.id)
+    found = grouped(record.claims, _result)
+    lists = {name: [c.id for c in found.get(name, ())] for name in ("passed", "warned", "failed")}
     worst = next((name for name in ("failed", "warned") if lists[name]), "passed")
     suite = record.suite
     run = {"tier": suite.tier, "seed": suite.seed, "device": suite.device}
@@ -87,7 +85,7 @@ def statement(record: Record, files: Sequence[Path]) -> dict[str, Any]:
 def _result(claim: Claim) -> str:
     if claim.verdict == "INCONCLUSIVE" or claim.state == "EXPLORED":
         return "warned"
-    return {"passed": "passed", "failed": "failed"}.get(claim.outcome, "")
+    return claim.outcome
 
 
 def _hash(path: Path) -> str:

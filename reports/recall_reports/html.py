@@ -3,54 +3,45 @@
 import base64
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
+from importlib import resources
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from recall_reports import credibility, formula, hunted, phrases, plots, summary
+from recall_reports import formula, hunted, phrases, plots, summary
 from recall_reports.plots.bars import Bar, bars, overshoot
 from recall_reports.record import Claim, Component, Paper, Record
 
 IN_FULL_VIEW = 10  # components; the others fold away
 
 Row = tuple[str, Component, Bar]
-
-
-@dataclass(frozen=True)
-class View:
-    """What is drawn for a claim: its components, nearest the edges first, and its plots."""
-
-    rows: Sequence[Row]
-    folded: Sequence[Row]
-    panels: Sequence[plots.Panel]
+View = tuple[Sequence[Row], Sequence[Row], Sequence[plots.Panel]]
+"""What is drawn for a claim: its components, nearest the edges first, the others, its plots."""
 
 
 def render(record: Record, *, pictures: bool = True) -> str:
     """The page of a valid record, with its plots or without `pictures`."""
     claims, exploratory = summary.split(record)
-    return (
-        environment()
-        .get_template("report.html.j2")
-        .render(
-            folded=True,
-            record=record,
-            suite=record.suite,
-            views={claim.id: _view(claim, pictures=pictures) for claim in record.claims},
-            bars=_bars([*([claim] for claim in claims), exploratory]),
-            groups=summary.groups(claims),
-            exploratory=exploratory,
-            headline=summary.headline(record),
-            kinds=summary.kinds(record),
-            present={phrases.state(claim) for claim in record.claims},
-            attention=summary.attention(record),
-            statements=summary.statements(record),
-            derivations=summary.derivations(record),
-            overview=summary.overview(record),
-            papers={paper.key: paper for paper in record.papers},
-            tiers=list(dict.fromkeys(tier for claim in record.claims for tier in claim.tiers)),
-        )
+    return page(
+        "report.html.j2",
+        folded=True,
+        record=record,
+        suite=record.suite,
+        views={claim.id: _view(claim, pictures=pictures) for claim in record.claims},
+        bars=_bars([*([claim] for claim in claims), exploratory]),
+        groups=summary.groups(claims),
+        exploratory=exploratory,
+        headline=summary.headline(record),
+        kinds=summary.kinds(record),
+        present={phrases.state(claim) for claim in record.claims},
+        attention=summary.attention(record),
+        statements=summary.statements(record),
+        derivations=summary.derivations(record),
+        overview=summary.overview(record),
+        papers={paper.key: paper for paper in record.papers},
+        tiers=list(dict.fromkeys(tier for claim in record.claims for tier in claim.tiers)),
     )
 
 
@@ -60,13 +51,15 @@ def framed(claim: Claim, paper: Paper) -> str:
     The frame is a sandbox: whatever is in it can neither run nor reach the page around it.
     """
     views = {claim.id: _view(claim, pictures=True)}
-    page = (
-        environment()
-        .get_template("single.html.j2")
-        .render(folded=False, claim=claim, views=views, papers={paper.key: paper})
-    )
+    papers = {paper.key: paper}
+    alone = page("single.html.j2", folded=False, claim=claim, views=views, papers=papers)
     size = "width:100%;height:40rem;border:0"
-    return f'<iframe srcdoc="{escape(page)}" sandbox style="{size}"></iframe>'
+    return f'<iframe srcdoc="{escape(alone)}" sandbox style="{size}"></iframe>'
+
+
+def page(name: str, **values: Any) -> str:
+    """A template filled in with these values."""
+    return environment().get_template(name).render(**values)
 
 
 @cache
@@ -82,7 +75,6 @@ def environment() -> Environment:
     environment.globals.update(
         phrases=phrases,
         summary=summary,
-        credibility=credibility,
         hunted=hunted,
         include_raw=_include_raw,
         policy=policy,
@@ -110,9 +102,7 @@ def policy(*texts: str) -> str:
 
 def _include_raw(name: str) -> Markup:
     """A file of the templates as it is (the style sheet, the script)."""
-    loader = environment().loader
-    assert loader is not None
-    return Markup(loader.get_source(environment(), name)[0])
+    return Markup(resources.files(__package__).joinpath("templates", name).read_text("utf-8"))
 
 
 def _view(claim: Claim, *, pictures: bool) -> View:
@@ -122,7 +112,7 @@ def _view(claim: Claim, *, pictures: bool) -> View:
     if len(rows) > IN_FULL_VIEW:
         rows.sort(key=lambda row: -overshoot(row[1]))
     panels = plots.panels(claim) if pictures else ()
-    return View(rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], panels)
+    return rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], panels
 
 
 def _bars(groups: Iterable[Sequence[Claim]]) -> Mapping[str, Bar]:

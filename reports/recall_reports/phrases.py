@@ -112,10 +112,8 @@ def replicates(claim: Claim) -> str:
 
 def divided(claim: Claim) -> str:
     """What to say of a claim whose blocks did not fit into memory; empty if they did."""
-    count = claim.blocks.divided
-    if not count:
-        return ""
-    return f"{count} of {claim.blocks.total} blocks simulated in parts because memory ran out"
+    count, total = claim.blocks.divided, claim.blocks.total
+    return f"{count} of {total} blocks simulated in parts because memory ran out" * (count > 0)
 
 
 def number(value: float | None, digits: int = 3) -> str:

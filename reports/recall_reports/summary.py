@@ -2,14 +2,17 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from recall_reports import phrases
 from recall_reports.record import Claim, Paper, Record, Statement
 from recall_reports.values import Scale
 
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 AS_DECLARED = "REFUTED as declared"
 WORST_FIRST = (
     *("ERROR", "REFUTED", "INCONCLUSIVE", "SUPPORTED"),
@@ -40,28 +43,6 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Claims on theorems that test the same kind of thing; `words` say which."""
-
-    words: str
-    claims: Sequence[Claim]
-
-    @property
-    def sentence(self) -> str:
-        """Their number and verdicts, for example `Our own derivations: 2 claims, 2 SUPPORTED.`."""
-        return f"{self.words}: {phrases.claims(len(self.claims))}, {list_states(self.claims)}."
-
-
-@dataclass(frozen=True)
-class Overview:
-    """How many claims of a paper are in each state."""
-
-    paper: Paper
-    claims: int
-    counts: dict[str, int]
-
-
-@dataclass(frozen=True)
 class Entry:
     """A statement or a module of formulas, what it rests on, and the claims that test it."""
 
@@ -76,6 +57,14 @@ class Entry:
         """Whether a paper has the statement, and all that tests it are derivations of our own."""
         kinds = {claim.source.provenance for claim in self.claims}
         return self.provenance != "derived" and kinds == {"derived"}
+
+
+def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Things by their key, in the order in which the keys are met."""
+    found: dict[K, list[T]] = {}
+    for thing in things:
+        found.setdefault(key(thing), []).append(thing)
+    return found
 
 
 def count(claims: Iterable[Claim]) -> dict[str, int]:
@@ -106,21 +95,22 @@ def headline(record: Record) -> str:
     return _outcome(claims) if claims else sentence(record)
 
 
-def kinds(record: Record) -> list[Kind]:
-    """The claims on theorems by provenance; those whose region only reproduces a pilot apart.
+def kinds(record: Record) -> list[str]:
+    """Claims on theorems by what they test, such as `Our own derivations: 2 claims, 2 SUPPORTED.`.
 
     Each claim is in one of these, and none is empty.
     """
     found = evidence(split(record)[0])
-    return [Kind(words, found[name]) for name, words in KINDS.items() if name in found]
+    return [
+        f"{words}: {phrases.claims(len(found[name]))}, {list_states(found[name])}."
+        for name, words in KINDS.items()
+        if name in found
+    ]
 
 
 def evidence(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
     """The claims by what they test: their provenance, or that they only reproduce a pilot run."""
-    found: dict[str, list[Claim]] = {}
-    for claim in claims:
-        found.setdefault("pilot" if claim.from_pilot else claim.source.provenance, []).append(claim)
-    return found
+    return grouped(claims, lambda c: "pilot" if c.from_pilot else c.source.provenance)
 
 
 def telling(claims: Sequence[Claim]) -> Claim | None:
@@ -154,33 +144,26 @@ def assumptions(claims: Iterable[Claim]) -> dict[str, dict[str, dict[str, list[C
     Every assumption of a paper has all of the paper's theorems, without claims where none asks.
     """
     found: dict[str, dict[str, dict[str, list[Claim]]]] = {}
-    relaxing = [(claim, claim.relaxes) for claim in claims if claim.relaxes]
-    theorems: dict[str, dict[str, None]] = {}
-    for claim, (_, theorem) in relaxing:
-        theorems.setdefault(claim.source.paper, {})[theorem] = None
-    for claim, (assumption, theorem) in relaxing:
-        paper = claim.source.paper
-        row = found.setdefault(paper, {}).setdefault(
-            assumption, {name: [] for name in theorems[paper]}
-        )
-        row[theorem].append(claim)
+    relaxing = [(*claim.relaxes, claim) for claim in claims if claim.relaxes]
+    for paper, members in grouped(relaxing, lambda row: row[-1].source.paper).items():
+        theorems = dict.fromkeys(theorem for _, theorem, _ in members)
+        found[paper] = {
+            assumption: {name: [c for _, of, c in rows if of == name] for name in theorems}
+            for assumption, rows in grouped(members, lambda row: row[0]).items()
+        }
     return found
 
 
-def overview(record: Record) -> list[Overview]:
-    """The papers in the order of the record's claims; exploratory ones count like the others."""
+def overview(record: Record) -> list[tuple[Paper, dict[str, int]]]:
+    """Papers in the order of the record's claims, with how many claims are in each state."""
     papers = {paper.key: paper for paper in record.papers}
-    members: dict[str, list[Claim]] = {}
-    for claim in record.claims:
-        members.setdefault(claim.source.paper, []).append(claim)
-    return [Overview(papers[key], len(found), count(found)) for key, found in members.items()]
+    found = grouped(record.claims, lambda claim: claim.source.paper)
+    return [(papers[key], count(members)) for key, members in found.items()]
 
 
 def alike(claims: Iterable[Claim]) -> list[list[Claim]]:
     """The claims that share verdict and provenance, together."""
-    found: dict[tuple[str, str], list[Claim]] = {}
-    for claim in claims:
-        found.setdefault((phrases.label(claim), claim.source.provenance), []).append(claim)
+    found = grouped(claims, lambda claim: (phrases.label(claim), claim.source.provenance))
     return list(found.values())
 
 
@@ -202,6 +185,17 @@ def combined(claims: Sequence[Claim]) -> str:
             return "REFUTED" if state == AS_DECLARED else state
     states = count(claims)
     return next(iter(states), "no claim") if len(states) < 2 else "exploratory"
+
+
+def erring(record: Record) -> float:
+    """The probability that any of the evidence sets that were drawn for this run's claims errs."""
+    shares = record.suite.error_budget.papers
+    return math.fsum(claim.draws * shares[claim.source.paper].per_claim for claim in record.claims)
+
+
+def reused(record: Record) -> list[Claim]:
+    """Claims whose evidence was, at least in part, there before the run."""
+    return [claim for claim in record.claims if claim.blocks.reused or claim.blocks.kept]
 
 
 def explored(record: Record) -> bool:
@@ -251,27 +245,22 @@ def attention(record: Record) -> list[list[Claim]]:
     Claims that were not run, or only explored, for the same reason are one entry; every other has
     its own.
     """
-    entries: dict[object, list[Claim]] = {}
-    for claim in record.claims:
-        if claim.outcome != "passed":
-            key = (claim.state, claim.reason) if claim.state in LEFT else claim.id
-            entries.setdefault(key, []).append(claim)
+    left = [claim for claim in record.claims if claim.outcome != "passed"]
+    entries = grouped(left, lambda c: (c.state, c.reason) if c.state in LEFT else (c.id,))
     return sorted(entries.values(), key=lambda entry: entry[0].outcome != "failed")
 
 
 def groups(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
     """The claims by paper, room and file, named in words, in the order of the record."""
-    found: dict[str, list[Claim]] = {}
-    for claim in claims:
+
+    def name(claim: Claim) -> str:
         file = Path(claim.file)
-        room, subject = _in_words(file.parent.name), _in_words(file.stem.removeprefix("test_"))
-        name = f"Paper {claim.source.paper}: {', '.join(filter(None, (room, subject)))}"
-        found.setdefault(name, []).append(claim)
-    return found
+        parts = (file.parent.name, file.stem.removeprefix("test_"))
+        words = (part.split("_") for part in parts if part)
+        told = (" ".join("MLP" if word == "mlp" else word for word in some) for some in words)
+        return f"Paper {claim.source.paper}: {', '.join(told)}"
 
-
-def _in_words(name: str) -> str:
-    return " ".join("MLP" if word == "mlp" else word for word in name.split("_"))
+    return grouped(claims, name)
 
 
 def statements(record: Record) -> dict[str, list[Entry]]:

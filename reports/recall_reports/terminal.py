@@ -72,7 +72,7 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     )
     if not quiet:
         parts.append(_fit(Text(spent, style="dim"), unicode))
-        parts += [_fit(Text(kind.sentence), unicode) for kind in summary.kinds(record)]
+        parts += [_fit(Text(kind), unicode) for kind in summary.kinds(record)]
     parts.append(_fit(Text(summary.sentence(record), style="bold"), unicode))
     if summary.explored(record):
         parts.append(_fit(Text(phrases.EXPLORED, style=STYLES["EXPLORED"]), unicode))

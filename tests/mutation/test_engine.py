@@ -124,15 +124,15 @@ ERRORS = {
         region.judge, op.on("INCONCLUSIVE", op.never), EVERY_PART
     ),
     # Shares of alpha.
-    "no Bonferroni share in rules about means": Error(base.component, op.without_factor, SHARES),
-    "a level twice as large": Error(base.component, op.instead("alpha", "2 * alpha"), SHARES),
+    "no Bonferroni share in rules about means": Error(base.Rule.joint, op.without_factor, SHARES),
+    "a level twice as large": Error(base.Rule.joint, op.instead("alpha", "2 * alpha"), SHARES),
     "pseudo-values without the weight n - 1": Error(
         jackknife.pseudo_values, op.on("left_out", op.without_factor), JACKKNIFE
     ),
     "no share for the points of a map": Error(WINNER.components, ALPHA, WINNERS),
     "no share for rivals": Error(WINNER._state, ALPHA, WINNERS),
     "a tie confirmed": Error(WINNER._state, op.on("low", op.closed), TIE),
-    "no Bonferroni share in a ladder rule": Error(base.component, op.without_factor, LADDERS),
+    "no Bonferroni share in a ladder rule": Error(base.Rule.joint, op.without_factor, LADDERS),
     "ladders share nothing in exponents": Error(
         critical._combined, op.on("level", op.without_factor), LEVELS
     ),

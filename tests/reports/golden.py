@@ -220,7 +220,7 @@ def _outcome(lines: list[str], _old: list[str]) -> str:
     record.suite.ahead = int(ahead or 0)
     entries = [" ".join(claim.id for claim in entry) for entry in summary.attention(record)]
     told = [summary.sentence(record), f"headline: {summary.headline(record)}"]
-    told += [f"kind: {kind.sentence}" for kind in summary.kinds(record)]
+    told += [f"kind: {kind}" for kind in summary.kinds(record)]
     told.append(f"together: {summary.combined(record.claims)}")
     return "\n".join([*told, f"attention: {', '.join(entries) or 'none'}"])
 

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 
 from recall_claims.certify.enumeration import rejection
-from recall_claims.certify.tilting import Estimate, misses
+from recall_claims.certify.tilting import misses
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings
@@ -185,19 +185,21 @@ def _enumerated(claim: Claim, tier: str, level: float) -> list[float]:
     rule, cells = claim.rule, claim.cells[tier]
     of = getattr(rule, "target_of", lambda _: 0.5)
     rates = {rate for cell in cells for rate in (of(cell), 1 - of(cell))}
-    counts = [blocks * claim.replicates[tier] for blocks in rule.looks_in_blocks(claim.looks[tier])]
-    return [rejection(rate, rate, level, counts) for rate in rates]
+    return [rejection(rate, rate, level, _counts(claim, tier)) for rate in rates]
+
+
+def _counts(claim: Claim, tier: str) -> list[int]:
+    """Replicates of a cell at each look."""
+    return [blocks * claim.block_size(tier) for blocks in claim.steps(tier)]
 
 
 World = Callable[[Array, int], Array]
 """A world of a component's values, for a claim of so many replicates."""
 
 
-def _as_drawn(values: Array, _: int) -> Array:
-    return values
-
-
-def _tilted(outcome: Outcome, evidence: Evidence, world: World = _as_drawn) -> tuple[float, float]:
+def _tilted(
+    outcome: Outcome, evidence: Evidence, world: World = lambda values, _: values
+) -> tuple[float, float]:
     """Probabilities of refuting a true claim and of supporting a false one, over all looks.
 
     Components share alpha when it comes to refutation, and their errors add up; a false claim is
@@ -214,17 +216,14 @@ def _part(
 ) -> tuple[float, float]:
     if not isinstance(rule.method, Student):  # exact, by theorem
         return outcome.alpha / of, outcome.alpha
-    claim, tier = outcome.claim, outcome.settings.tier
+    name, counts = outcome.claim.id, _counts(outcome.claim, outcome.settings.tier)
     recorder, spent = Recorder(), rule.method.spent
     components = rule.with_method(recorder).components(evidence, predict, outcome.alpha / of)
-    counts = [
-        blocks * claim.replicates[tier] for blocks in claim.rule.looks_in_blocks(claim.looks[tier])
-    ]
     strict = min(level for _, level in recorder.asked)
     values = [world(one, counts[-1]) for one, level in recorder.asked if level == strict]
     single = of * max(level for _, level in recorder.asked)
     refuting, supporting = (
-        [_wronged(claim.id, i, one, counts, spent * level, sides) for i, one in enumerate(values)]
+        [_wronged(name, i, one, counts, spent * level, sides) for i, one in enumerate(values)]
         for level, sides in zip((strict, single), _sides(components[0]), strict=True)
     )
     return sum(refuting), max(supporting)
@@ -249,13 +248,18 @@ def _wronged(
 
     At one edge of its region a component can be wronged from one side only: the worse.
     """
-    seed = hashlib.sha256(f"{name}\0{index}\0{level}".encode()).digest()[:8]
-    rng = np.random.default_rng(int.from_bytes(seed, "little"))
-    return max(sum(_upper(misses(way * values, n, level, rng)) for n in counts) for way in sides)
+    rng = _rng(f"{name}\0{index}\0{level}")
+
+    def missing(way: int, count: int) -> float:
+        found = misses(way * values, count, level, rng)
+        return found.value + 2 * found.error
+
+    return max(sum(missing(way, n) for n in counts) for way in sides)
 
 
-def _upper(estimate: Estimate) -> float:
-    return estimate.value + 2 * estimate.error
+def _rng(name: str) -> np.random.Generator:
+    seed = hashlib.sha256(name.encode()).digest()[:8]
+    return np.random.default_rng(int.from_bytes(seed, "little"))
 
 
 @dataclass(frozen=True)
@@ -277,9 +281,7 @@ def missed_decisions(outcome: Outcome, bootstraps: int) -> float:
     Every cell has its replicates drawn anew, with replacement, as many as the last look has.
     """
     claim, tier = remembering(outcome.claim), outcome.settings.tier
-    last = claim.replicates[tier] * 2 ** (claim.looks[tier] - 1)
-    seed = hashlib.sha256(f"power\0{claim.id}".encode()).digest()[:8]
-    rng = np.random.default_rng(int.from_bytes(seed, "little"))
+    last, rng = _counts(claim, tier)[-1], _rng(f"power\0{claim.id}")
     wanted = (
         (Verdict.SUPPORTED, Verdict.REFUTED) if claim.exploratory else (Verdict(claim.expected),)
     )

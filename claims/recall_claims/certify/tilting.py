@@ -108,9 +108,7 @@ def tilted(world: Array, count: int, quantile: float) -> Tilt | None:
     """The tilt towards samples whose t statistic is the quantile; None if none can have it."""
     needed = quantile**2 / (2 * (count - 1 + quantile**2))  # c^2 / (2n)
 
-    def best_theta(b: float) -> float | None:
-        exponents = b * world - b**2 * world**2 / 2
-
+    def best_theta(exponents: Array) -> float | None:
         def excess(theta: float) -> float:
             weights = np.exp(theta * (exponents - exponents.max()))
             return float(weights @ exponents / weights.sum()) - needed
@@ -124,25 +122,19 @@ def tilted(world: Array, count: int, quantile: float) -> Tilt | None:
                 return None
         return float(optimize.brentq(excess, 0.0, high))
 
-    def rate(log_b: float) -> float:
-        """Logarithm of the probability of such a deviation, per value; to be made the largest."""
+    usual, found, largest = math.log(math.sqrt(2 * needed)), None, -math.inf
+    for log_b in np.linspace(usual - 2, usual + 2, 41):
         b = math.exp(log_b)
-        theta = best_theta(b)
+        exponents = b * world - b**2 * world**2 / 2
+        theta = best_theta(exponents)
         if theta is None:
-            return -math.inf
-        return _log_mean_exp(theta * (b * world - b**2 * world**2 / 2)) - theta * needed
-
-    usual = math.log(math.sqrt(2 * needed))
-    grid = np.linspace(usual - 2, usual + 2, 41)
-    rates = [rate(log_b) for log_b in grid]
-    if max(rates) == -math.inf:
-        return None
-    b = math.exp(grid[int(np.argmax(rates))])
-    theta = best_theta(b)
-    assert theta is not None  # the rate was finite there
-    exponents = theta * (b * world - b**2 * world**2 / 2)
-    log_mean = _log_mean_exp(exponents)
-    return Tilt(np.exp(exponents - log_mean) / world.size, exponents - log_mean)
+            continue
+        log_mean = _log_mean_exp(theta * exponents)
+        rate = log_mean - theta * needed  # of the probability of such a deviation, per value
+        if rate > largest:
+            logs, largest = theta * exponents - log_mean, rate
+            found = Tilt(np.exp(logs) / world.size, logs)
+    return found
 
 
 def _log_mean_exp(values: Array) -> float:

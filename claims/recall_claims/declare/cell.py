@@ -90,11 +90,17 @@ class Cell(Mapping[str, Any]):  # Any: `**cell` must fit any parameter's type
         return f"Cell({self.id})"
 
 
-def grid(**axes: Scalar | Iterable[Scalar]) -> tuple[Cell, ...]:
+def grid(
+    points: Iterable[Mapping[str, Scalar]] = ({},), /, **axes: Scalar | Iterable[Scalar]
+) -> tuple[Cell, ...]:
     """The product of the axes, the last axis fastest; a scalar is an axis of one value.
+
+    Points may be given where a product of axes would waste runs; with axes, each has them all.
 
     >>> [cell.id for cell in grid(length=(8, 16), dim=32)]
     ['dim=32,length=8', 'dim=32,length=16']
+    >>> [cell.id for cell in grid([{"dim": 2}, {"dim": 4}], length=8)]
+    ['dim=2,length=8', 'dim=4,length=8']
     """
     values = {
         name: (axis,) if isinstance(axis, int | float | str | bool) else tuple(axis)
@@ -104,18 +110,10 @@ def grid(**axes: Scalar | Iterable[Scalar]) -> tuple[Cell, ...]:
     if empty:
         raise ValueError(f"grid axis {', '.join(empty)} has no values")
     return tuple(
-        Cell(**dict(zip(values, point, strict=True)))
-        for point in itertools.product(*values.values())
+        Cell(**point, **dict(zip(values, crossed, strict=True)))
+        for point in points
+        for crossed in itertools.product(*values.values())
     )
-
-
-def cells(points: Iterable[Mapping[str, Scalar]]) -> tuple[Cell, ...]:
-    """Explicit points, where a product of axes would waste runs.
-
-    >>> [cell.id for cell in cells([{"dim": 2}, {"dim": 4}])]
-    ['dim=2', 'dim=4']
-    """
-    return tuple(Cell(**point) for point in points)
 
 
 def ladder(

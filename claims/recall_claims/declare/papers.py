@@ -69,13 +69,9 @@ def _read(path: Path) -> Paper:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         authors = data["authors"]
         share, slots = _budgeted(data, path)
+        needed = ("id", "text", "provenance")
         statements = tuple(
-            Statement(
-                id=e["id"],
-                text=e["text"],
-                provenance=e["provenance"],
-                rests_on=list(e.get("rests_on", ())),
-            )
+            Statement(**{name: e[name] for name in needed}, rests_on=[*e.get("rests_on", ())])
             for e in data["statements"]
         )
         return Paper(

@@ -57,19 +57,14 @@ def log_integers(low: float, high: float, *, per_octave: int = 4) -> Values:
     >>> log_integers(0.5, 2, per_octave=2).steps
     (0.5, 0.707, 1.0, 1.41, 2.0)
     """
-    drawn = _geometric(low, high, per_octave)
+    if not 0 < low < high:
+        raise ClaimError(f"a range needs two positive ends in order, got {low} and {high}")
+    count = math.ceil(math.log2(high / low) * per_octave - 1e-9)
+    drawn = [low * 2 ** (i / per_octave) for i in range(count)]
     if isinstance(low, int) and isinstance(high, int):
         return Values(tuple(dict.fromkeys((*map(round, drawn), high))))
     between = (float(f"{value:.3g}") for value in drawn[1:])
     return Values((float(low), *between, float(high)))
-
-
-def _geometric(low: float, high: float, per_octave: int) -> list[float]:
-    """Numbers from `low` on, short of `high`, in equal steps of the logarithm."""
-    if not 0 < low < high:
-        raise ClaimError(f"a range needs two positive ends in order, got {low} and {high}")
-    count = math.ceil(math.log2(high / low) * per_octave - 1e-9)
-    return [low * 2 ** (i / per_octave) for i in range(count)]
 
 
 def integers(low: int, high: int) -> Values:

@@ -43,9 +43,8 @@ class Source:
         provenance: Provenance | None = None,
         reference: str = "",
     ) -> None:
-        values = {"paper": paper, "statements": statements}
-        for name, value in {**values, "provenance": provenance, "reference": reference}.items():
-            object.__setattr__(self, name, value)
+        given = {"paper": paper, "statements": statements, "provenance": provenance}
+        vars(self).update(given, reference=reference)  # past what is frozen
 
     def completed(self, entry: Prediction | None) -> Source:
         """With what the registry knows of the claim's prediction, where nothing was given."""

@@ -138,9 +138,7 @@ class Component:
 
         Minus infinity where the bounds say nothing.
         """
-        outside = max(self.region.low - self.bounds.high, self.bounds.low - self.region.high)
-        size = self.region.high - self.region.low
-        return outside / size if math.isfinite(size) else outside
+        return self._outside(self.bounds)
 
     @property
     def distance(self) -> float:
@@ -148,10 +146,14 @@ class Component:
 
         Minus infinity where there is no estimate.
         """
-        outside = max(self.region.low - self.estimate, self.estimate - self.region.high)
+        if math.isnan(self.estimate):
+            return -math.inf
+        return self._outside(Interval(self.estimate, self.estimate))
+
+    def _outside(self, found: Interval) -> float:
+        outside = max(self.region.low - found.high, found.low - self.region.high)
         size = self.region.high - self.region.low
-        scaled = outside / size if math.isfinite(size) else outside
-        return -math.inf if math.isnan(scaled) else scaled
+        return outside / size if math.isfinite(size) else outside
 
 
 def headline(components: Sequence[Component]) -> Component:

@@ -28,10 +28,10 @@ def resolution(components: Sequence[Component]) -> float | None:
 
 def _up_and_down(components: Sequence[Component]) -> float:
     """The larger of the smallest refuted errors upwards and downwards."""
-    up = min(_too_large(c) for c in components)
+    known = [_too_large_and_small(c) for c in components if not math.isnan(c.estimate)]
+    up, down = (min((errors[side] for errors in known), default=math.inf) for side in (0, 1))
     if components[0].scale == "share":  # a share cannot exceed 1: a better map is no error
         return up
-    down = min(_too_small(c) for c in components)
     one_sided = [c for c in components if math.isinf(c.region.low) or math.isinf(c.region.high)]
     return min(up, down) if len(one_sided) == len(components) else max(up, down)
 
@@ -49,21 +49,11 @@ def _centred(c: Component) -> Interval:
     return Interval(low + by, high + by)
 
 
-def _too_large(c: Component) -> float:
-    """Error above which a theory that predicts too much is refuted by this component."""
-    if math.isnan(c.estimate):
-        return math.inf
-    high = _centred(c).high
-    if c.scale == "ratio":
-        return high / c.region.low - 1 if c.region.low > 0 else math.inf
-    return max(high - c.region.low, 0.0)
-
-
-def _too_small(c: Component) -> float:
-    """Error above which a theory that predicts too little is refuted by this component."""
-    if math.isnan(c.estimate):
-        return math.inf
-    low = _centred(c).low
-    if c.scale == "ratio":
-        return max(1 - low / c.region.high, 0.0) if low > 0 and c.region.high > 0 else math.inf
-    return max(c.region.high - low, 0.0)
+def _too_large_and_small(c: Component) -> tuple[float, float]:
+    """Errors above which this component refutes a theory that predicts too much, and too little."""
+    found, region = _centred(c), c.region
+    if c.scale != "ratio":
+        return max(found.high - region.low, 0.0), max(region.high - found.low, 0.0)
+    up = found.high / region.low - 1 if region.low > 0 else math.inf
+    positive = found.low > 0 and region.high > 0
+    return up, max(1 - found.low / region.high, 0.0) if positive else math.inf

@@ -5,6 +5,7 @@ part of a declaration that a record holds is compared; the rest shows as another
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
@@ -140,12 +141,9 @@ def of_claim(was: Claim, now: Claim, same_tier: bool) -> Iterator[Change]:
 
 def _regions(was: Claim, now: Claim) -> Iterator[Change]:
     before = {part.name: part.region for part in was.components}
-    pairs: dict[tuple[str, str], int] = {}
+    pairs = Counter[tuple[str, str]]()
     for part in now.components:
-        old = before.get(part.name)
-        if old is not None and not _same_range(old, part.region):
-            pair = _regions_told_apart(old, part.region)
-            pairs[pair] = pairs.get(pair, 0) + 1
+        pairs.update(_moved(before.get(part.name), part.region))
     for index, (pair, count) in enumerate(pairs.items()):
         if index == REGIONS:
             yield _edit(now.id, f"regions of {len(pairs) - REGIONS} kinds more", "–", "–")
@@ -154,11 +152,13 @@ def _regions(was: Claim, now: Claim) -> Iterator[Change]:
         yield _edit(now.id, f"region{parts}", *pair)
 
 
-def _regions_told_apart(old: Range, new: Range) -> tuple[str, str]:
+def _moved(old: Range | None, new: Range | None) -> Iterator[tuple[str, str]]:
+    """Both regions, told apart, if both are known and they differ."""
+    if old is None or new is None or _same_range(old, new):
+        return
     texts = phrases.bounds(old), phrases.bounds(new)
-    if texts[0] != texts[1]:
-        return texts
-    return f"[{old.low}, {old.high}]", f"[{new.low}, {new.high}]"
+    alike = texts[0] == texts[1]
+    yield (f"[{old.low}, {old.high}]", f"[{new.low}, {new.high}]") if alike else texts
 
 
 def _controls(was: Claim, now: Claim, moved: bool) -> Iterator[Change]:
@@ -166,15 +166,10 @@ def _controls(was: Claim, now: Claim, moved: bool) -> Iterator[Change]:
     before = {control.id: control for control in was.controls}
     after = {control.id: control for control in now.controls}
     yield from _gone_and_new(now.id, "controls", set(before), set(after))
-    for name in before:
-        if name not in after:
-            continue
+    for name in filter(after.__contains__, before):
         old, new = before[name], after[name]
         yield from _told(now.id, f"control {name}", old.description, new.description)
-        if old.region is None or new.region is None or moved:
-            continue
-        if not _same_range(old.region, new.region):
-            texts = _regions_told_apart(old.region, new.region)
+        for texts in () if moved else _moved(old.region, new.region):
             yield _edit(now.id, f"region of control {name}", *texts)
 
 
@@ -214,10 +209,8 @@ def _same(old: float | str | None, new: float | str | None) -> bool:
 
 
 def _same_range(old: Range, new: Range) -> bool:
-    ends = ((old.low, new.low), (old.high, new.high))
-    return all(
-        a == b if a is None or b is None else math.isclose(a, b, rel_tol=1e-9) for a, b in ends
-    )
+    ends = zip(old.ends, new.ends, strict=True)
+    return all(math.isclose(a, b, rel_tol=1e-9) for a, b in ends)
 
 
 def _named(cell: Cell) -> str:

@@ -63,8 +63,7 @@ def courses(records: Sequence[Record]) -> list[Course]:
 
 def page(records: Sequence[Record]) -> str:
     """The history as one HTML file."""
-    template = html.environment().get_template("history.html.j2")
-    return template.render(records=records, courses=courses(records))
+    return html.page("history.html.j2", records=records, courses=courses(records))
 
 
 def _course(name: str, records: Sequence[Record]) -> Course:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recall_reports.record import Component, Range
+from recall_reports.summary import grouped
 
 MARGIN = 0.12
 REACH = 15.0  # widths of a region; a bound farther off is an arrow
@@ -38,9 +39,7 @@ class Bar:
 
 def bars(findings: Sequence[Component], *, log: bool = False) -> list[Bar]:
     """One bar for each finding; with `log` the scale is logarithmic where all is positive."""
-    scales: dict[Scale, list[Component]] = {}
-    for finding in findings:
-        scales.setdefault(_scale(finding, log=log), []).append(finding)
+    scales = grouped(findings, lambda finding: _scale(finding, log=log))
     windows = {scale: _window(rows, log=scale[-1]) for scale, rows in scales.items()}
     return [_bar(finding, *windows[_scale(finding, log=log)]) for finding in findings]
 
@@ -50,14 +49,12 @@ def overshoot(finding: Component) -> float:
 
     Negative inside. A one-sided region has no width: its one bound is the unit instead.
     """
-    low, high = finding.region.low, finding.region.high
-    left, right = finding.one_sided.low, finding.one_sided.high
-    above = -math.inf if high is None else (math.inf if right is None else right) - high
-    below = -math.inf if low is None else low - (-math.inf if left is None else left)
-    unit = abs(low or high or 0.0)
-    if low is not None and high is not None:
-        unit = (high - low) / 2
-    return float(max(above, below) / (unit or 1.0))
+    (low, high), (left, right) = finding.region.ends, finding.one_sided.ends
+    above = -math.inf if high == math.inf else right - high
+    below = -math.inf if low == -math.inf else low - left
+    one_sided = None in (finding.region.low, finding.region.high)
+    unit = abs(finding.region.low or finding.region.high or 0.0) if one_sided else (high - low) / 2
+    return max(above, below) / (unit or 1.0)
 
 
 def _scale(finding: Component, *, log: bool) -> Scale:
@@ -66,9 +63,8 @@ def _scale(finding: Component, *, log: bool) -> Scale:
 
 
 def _known(finding: Component) -> list[float]:
-    ranges = (finding.shown, finding.region)
-    values = (finding.estimate, *(end for ends in ranges for end in (ends.low, ends.high)))
-    return [value for value in values if value is not None]
+    values = (finding.estimate, *finding.shown.ends, *finding.region.ends)
+    return [value for value in values if value is not None and math.isfinite(value)]
 
 
 def _window(rows: list[Component], *, log: bool) -> tuple[float, float, bool]:

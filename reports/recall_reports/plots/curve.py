@@ -11,6 +11,7 @@ from recall_reports.plots.series import (
     bounds,
     near,
     observed,
+    padded,
     points,
     predicted,
     scale_axis,
@@ -154,9 +155,7 @@ def _controls(
 
 def _under(cells: Sequence[Cell], control: str) -> Heights:
     """The cells with a control's prediction; none where it is the theory's in all of them."""
-    found = [
-        (cell, wrong) for cell in cells if isinstance(wrong := cell.controls.get(control), float)
-    ]
+    found = predicted(cells, control)
     return found if any(wrong != cell.predicted for cell, wrong in found) else []
 
 
@@ -175,9 +174,8 @@ def _limits(chart: Chart, values: Sequence[float]) -> None:
     if chart.y.log:
         margin = 1.05 * math.exp(0.06 * (math.log(high) - math.log(low)))
         chart.y.ends = low / margin, high * margin
-        return
-    margin = 0.08 * (high - low) or 0.08 * abs(high) or 1.0
-    chart.y.ends = low - margin, high + margin
+    else:
+        chart.y.ends = padded(low, high, 0.08)
 
 
 def _caption(lines: str, *, controls: bool, where: str) -> str:

@@ -5,6 +5,7 @@ from recall_reports.plots.series import (
     bounds,
     near,
     observed,
+    padded,
     points,
     predicted,
     scale_axis,
@@ -25,7 +26,7 @@ def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
     low, high = min(values, default=0.0), max(values, default=1.0)
     positive = low > 0
     log = positive and ("y" in plot.log or high / low > 30)
-    span = (low / 1.3, high * 1.3) if log else _padded(low, high)
+    span = (low / 1.3, high * 1.3) if log else padded(low, high, 0.06)
     chart.add(Mark("line", INK, span, span, "thin", label="observed = predicted"))
     for group in series(claim, plot):
         points(chart, group, [number for _, number in predicted(group.cells)], group.cells)
@@ -39,23 +40,14 @@ def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
     return caption
 
 
-def _padded(low: float, high: float) -> tuple[float, float]:
-    margin = 0.06 * (high - low) or 0.06 * abs(high) or 1.0
-    return low - margin, high + margin
-
-
 def _controls(chart: Chart, claim: Claim) -> list[float]:
     """Crosses where the planted wrong theories put the cells; returns their predictions."""
     values: list[float] = []
     for control, marker in zip(claim.controls, WRONG_MARKERS, strict=False):
-        pairs = [
-            (wrong, observed(cell))
-            for cell in claim.cells
-            if isinstance(wrong := cell.controls.get(control.id), float) and wrong != cell.predicted
-        ]
-        if pairs:
-            xs, ys = zip(*pairs, strict=True)
+        cells = [(c, x) for c, x in predicted(claim.cells, control.id) if x != c.predicted]
+        xs, ys = [wrong for _, wrong in cells], [observed(cell) for cell, _ in cells]
+        if xs:
             name = f"control: {control.id}"
             chart.add(Mark("dots", MUTED, xs, ys, marker, size=4.5, label=name))
-            values += [wrong for wrong, _ in pairs]
+            values += xs
     return values

@@ -4,6 +4,7 @@ from recall_reports import phrases
 from recall_reports.plots.chart import CARD, COLOURS, INK, Chart, Mark
 from recall_reports.plots.series import scale_axis, value
 from recall_reports.record import Cell, Claim
+from recall_reports.summary import grouped
 from recall_reports.values import Plot
 
 SPREAD = 13.5  # between cells that differ only in parameters off the map
@@ -15,9 +16,7 @@ def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
     cells = claim.cells
     names = sorted({str(name) for cell in cells for name in (cell.predicted, cell.observed)})
     colours = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
-    crowd: dict[tuple[float, float], list[Cell]] = {}
-    for cell in cells:
-        crowd.setdefault((value(cell, x), value(cell, y)), []).append(cell)
+    crowd = grouped(cells, lambda cell: (value(cell, x), value(cell, y)))
     for place, members in crowd.items():
         for index, cell in enumerate(members):
             aside = SPREAD * (index - (len(members) - 1) / 2)

@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 from recall_reports import phrases
 from recall_reports.plots.chart import COLOURS, MARKERS, MAX_TICKS, Axis, Chart, Mark
 from recall_reports.record import Cell, Claim
+from recall_reports.summary import grouped
 from recall_reports.values import Plot
 
 
@@ -28,10 +29,8 @@ def series(claim: Claim, plot: Plot) -> list[Series]:
     A label names only the parameters in which the groups differ.
     """
     names = plot.group
-    groups: dict[tuple[Any, ...], list[Cell]] = {}
-    for cell in claim.cells:
-        key = tuple(cell.params.get(name) for name in names)
-        groups.setdefault(key, []).append(cell)
+    groups: dict[tuple[Any, ...], list[Cell]]
+    groups = grouped(claim.cells, lambda cell: tuple(map(cell.params.get, names)))
     telling = [
         i for i in range(len(names)) if len(groups) == 1 or len({key[i] for key in groups}) > 1
     ]
@@ -55,12 +54,9 @@ def strands(cells: list[Cell], x: str) -> list[list[Cell]]:
     Where other parameters vary along with x, the whole series is one strand if its x are distinct,
     and no line can be drawn otherwise.
     """
-    parts: dict[tuple[Any, ...], list[Cell]] = {}
-    for cell in cells:
-        others = tuple(item for item in sorted(cell.params.items()) if item[0] != x)
-        parts.setdefault(others, []).append(cell)
-    if any(len(part) > 1 for part in parts.values()):
-        return list(parts.values())
+    parts = grouped(cells, lambda cell: frozenset((cell.params | {x: None}).items())).values()
+    if any(len(part) > 1 for part in parts):
+        return list(parts)
     distinct = len({cell.params[x] for cell in cells}) == len(cells)
     return [cells] if cells and distinct else []
 
@@ -76,9 +72,10 @@ def observed(cell: Cell) -> float:
     return cell.observed
 
 
-def predicted(cells: Iterable[Cell]) -> list[tuple[Cell, float]]:
-    """The cells with a predicted number, each with that number."""
-    return [(cell, cell.predicted) for cell in cells if isinstance(cell.predicted, float)]
+def predicted(cells: Iterable[Cell], control: str | None = None) -> list[tuple[Cell, float]]:
+    """The cells with a predicted number, of theory or of a control, each with that number."""
+    found = ((c, c.predicted if control is None else c.controls.get(control)) for c in cells)
+    return [(cell, number) for cell, number in found if isinstance(number, float)]
 
 
 def points(chart: Chart, group: Series, xs: Sequence[float], cells: Sequence[Cell]) -> None:
@@ -111,6 +108,12 @@ def near(values: list[float], others: list[float]) -> list[float]:
     reach = max(high - low, 0.5 * abs(high), 0.5 * abs(low))
     kept = [v for v in others if low - reach <= v <= high + reach]
     return kept if low <= 0 else [v for v in kept if v > 0]
+
+
+def padded(low: float, high: float, share: float) -> tuple[float, float]:
+    """Both ends, each farther out by this share of the distance between them."""
+    margin = share * (high - low) or share * abs(high) or 1.0
+    return low - margin, high + margin
 
 
 def scale_axis(axis: Axis, values: Iterable[float], *, log: bool, at_values: bool = False) -> None:

@@ -6,8 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -49,6 +48,21 @@ class Sample:
 
 
 Evidence = Sequence[Sample]
+
+
+class Part(NamedTuple):
+    """A coordinate of the estimand before it is judged; `Component` tells what its fields are.
+
+    `bounds` is the interval whose ends each miss with probability at most a level; without a
+    `region` of its own, that of the rule counts.
+    """
+
+    name: str
+    estimate: float
+    bounds: Callable[[float], Interval]
+    open_cells: Iterable[str]
+    params: Mapping[str, Any] = {}
+    region: Region | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +128,24 @@ class Rule(ABC):
             predict: the theory's prediction for a cell.
             alpha: the claim's share of the error budget, at this look.
         """
+
+    def joint(self, parts: Iterable[Part], alpha: float, edges: int = 2) -> Components:
+        """The components of so many `edges` each, any of which may refute at the claim's alpha."""
+        found = tuple(parts)
+        strict = alpha / (edges * len(found))
+        return tuple(
+            Component(
+                part.name,
+                part.estimate,
+                part.bounds(strict),
+                part.region or self.region,  # type: ignore[attr-defined]  # as of `method`
+                self.scale,
+                part.params,
+                part.bounds(alpha),
+                tuple(part.open_cells),
+            )
+            for part in found
+        )
 
     def doubt(self, evidence: Evidence) -> str:
         """Why the evidence tells nothing, where it contradicts what the rule assumes; else ""."""
@@ -203,15 +235,24 @@ class Rule(ABC):
         return None if name is None else sample[name]
 
 
+def predicted(predict: Predict | None, cell: Cell) -> Any:
+    """The prediction for a cell.
+
+    Raises:
+        ClaimError: there is none.
+    """
+    if predict is None:
+        raise ClaimError("the rule compares with a prediction; give predict=")
+    return predict(cell)
+
+
 def number(predict: Predict | None, cell: Cell) -> float:
     """The prediction for a cell as a finite float.
 
     Raises:
         ClaimError: there is none, or it is not a finite number.
     """
-    if predict is None:
-        raise ClaimError("the rule compares with a prediction; give predict=")
-    value = predict(cell)
+    value = predicted(predict, cell)
     if not isinstance(value, int | float | np.number) or not math.isfinite(value):
         raise ClaimError(f"the prediction at {cell.id} is {value!r}, not a finite number")
     return float(value)
@@ -238,40 +279,3 @@ def told_apart(cell: Cell, by: str | Sequence[str] | None) -> dict[str, Any]:
     """The parameters by which `groups` tells the cell's group from others: all, if `by` is None."""
     names = tuple(cell) if by is None else (by,) if isinstance(by, str) else by
     return {name: cell[name] for name in names}
-
-
-def component(
-    rule: Rule,
-    name: str,
-    estimate: float,
-    bounds: Callable[[float], Interval],
-    alpha: float,
-    *,
-    of: int,
-    open_cells: Iterable[str],
-    params: Mapping[str, Any] | None = None,
-    region: Region | None = None,
-) -> Component:
-    """One of `of` components, each judged at the claim's alpha; in the region of its rule, mostly.
-
-    `bounds` is the interval whose ends each miss with probability at most a level.
-    """
-    return Component(
-        name,
-        estimate,
-        bounds(alpha / (2 * of)),
-        region or rule.region,  # type: ignore[attr-defined]  # a field of the rules without
-        rule.scale,
-        params or {},
-        bounds(alpha),
-        tuple(open_cells),
-    )
-
-
-def of_mean(
-    rule: Rule, name: str, values: Array, method: Method, alpha: float, **more: Any
-) -> Component:
-    """The component for the mean of these values; `more` is as for `component`."""
-    return component(
-        rule, name, float(values.mean()), partial(method.bounds, values), alpha, **more
-    )

@@ -28,15 +28,7 @@ from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Betting, Method
 from recall_claims.judge.region import Interval, Region, Scale
-from recall_claims.judge.rules.base import (
-    Components,
-    Evidence,
-    Predict,
-    Rule,
-    Sample,
-    component,
-    number,
-)
+from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, Sample, number
 from recall_claims.judge.rules.exponents import ExponentRule, functional
 
 HAIR = 1e-12
@@ -310,24 +302,18 @@ class CriticalLocation(_LadderRule):
         return worst
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
-        found, result = list(self.ladders(evidence)), []
-        for one in found:
+        found = list(self.ladders(evidence))
+
+        def part(one: Ladder) -> Part:
             cell = one.samples[0].cell
             critical = number(predict, cell)
             params, region = cell.without(self.scan), self._scaled(critical)
-            result.append(
-                component(
-                    self,
-                    ",".join(f"{k}={v}" for k, v in sorted(params.items())),
-                    one.estimate / critical,
-                    partial(_bracket_over, one, region, critical),
-                    alpha,
-                    of=len(found),
-                    params=params,
-                    open_cells=one.open_rungs(region, alpha, alpha / (2 * len(found))),
-                )
-            )
-        return tuple(result)
+            name = ",".join(f"{k}={v}" for k, v in sorted(params.items()))
+            bounds = partial(_bracket_over, one, region, critical)
+            still = one.open_rungs(region, alpha, alpha / (2 * len(found)))
+            return Part(name, one.estimate / critical, bounds, still, params)
+
+        return self.joint(map(part, found), alpha)
 
     def _scaled(self, critical: float) -> Region:
         """The region of the critical value itself."""

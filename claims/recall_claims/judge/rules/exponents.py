@@ -19,7 +19,7 @@ from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Array, Method
 from recall_claims.judge.region import EVERYTHING, Interval, Region, Scale
-from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, component, number
+from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, number
 from recall_claims.judge.rules.jackknife import left_out, pseudo_values
 
 LEVER = 4
@@ -101,23 +101,16 @@ class ExponentRule(Rule):
         if self.reference == "prediction":
             logs = np.log([number(predict, point) for point in points])
             centres = list(functional(points, list(self.exponents)) @ logs)
-        found, width = [], self.half_width
-        of = zip(self.exponents, estimates, bounds, centres, strict=True)
-        for name, estimate, bounded, centre in of:
-            around = width[name] if isinstance(width, Mapping) else width
-            found.append(
-                component(
-                    self,
-                    name,
-                    float(estimate),
-                    bounded,
-                    alpha,
-                    of=len(centres),
-                    open_cells=(cell.id for cell in read),
-                    region=Region.around(float(centre), around),
-                )
-            )
-        return tuple(found)
+        widths = self.half_width
+        if not isinstance(widths, Mapping):
+            widths = dict.fromkeys(self.exponents, widths)
+        ids = [cell.id for cell in read]
+        rows = zip(self.exponents, estimates, bounds, centres, strict=True)
+        parts = (
+            Part(name, float(found), bounded, ids, {}, Region.around(float(centre), widths[name]))
+            for name, found, bounded, centre in rows
+        )
+        return self.joint(parts, alpha)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Betting
 from recall_claims.judge.rules.base import Predict, Sample
-from recall_claims.judge.rules.means import MeanDifference, MeanRatio
+from recall_claims.judge.rules.means import MeanDifference, MeanRatio, Means
 
 FUNCTIONS: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "pi": math.pi}
 """What a formula may name besides observables."""
@@ -43,8 +43,20 @@ def pseudo_values(function: Callable[[Array], Any], values: Array) -> Array:
     return found
 
 
+class Jackknife(Means):
+    """What rules share whose values are pseudo-values."""
+
+    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
+        if isinstance(self.method, Betting):
+            raise ClaimError("pseudo-values have no range to bet on; leave out method=Betting(...)")
+        super().check(cells, predict)
+
+    def _shown(self, sample: Sample) -> Array | None:
+        return self.values(sample, sample.replicates)
+
+
 @dataclass(frozen=True)
-class Variance(MeanRatio):
+class Variance(Jackknife, MeanRatio):
     """Variance of the observable over the predicted one, per cell or averaged over groups of cells.
 
     `Variance(Region(0.95, 1.05))`: in each cell the variance is within 5 per cent of its
@@ -55,21 +67,14 @@ class Variance(MeanRatio):
         "Observed variance over prediction, as a mean of jackknife pseudo-values."
     )
 
-    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
-        _refuse_range(self.method)
-        super().check(cells, predict)
-
     def values(self, sample: Sample, count: int) -> Array:
         values = sample[self.observable][:count]
         off = values - values.mean()  # far from zero, the squares would swallow the variance
         return pseudo_values(lambda m: m[1] - m[0] ** 2, np.stack([off, off * off]))
 
-    def _shown(self, sample: Sample) -> Array | None:
-        return self.values(sample, sample.replicates)
-
 
 @dataclass(frozen=True)
-class Functional(MeanDifference):
+class Functional(Jackknife, MeanDifference):
     """A function of the means of several observables, less its prediction.
 
     `Functional(Region(-0.1, 0.1), formula="fourth / second**2")`: in each cell the mean of "fourth"
@@ -91,10 +96,6 @@ class Functional(MeanDifference):
                 '"fourth / second**2"'
             ) from error
 
-    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
-        _refuse_range(self.method)
-        super().check(cells, predict)
-
     def values(self, sample: Sample, count: int) -> Array:
         tree = ast.parse(self.formula, mode="eval")
         found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
@@ -102,18 +103,9 @@ class Functional(MeanDifference):
         code = compile(tree, "formula", "eval")
 
         def function(means: Array) -> Any:
-            return eval(
-                code, {"__builtins__": {}}, FUNCTIONS | dict(zip(names, means, strict=True))
-            )
+            known = FUNCTIONS | dict(zip(names, means, strict=True))
+            return eval(code, {"__builtins__": {}}, known)
 
         with np.errstate(all="ignore"):  # where it is not defined, nothing is known
             found_values = pseudo_values(function, np.stack([sample[n][:count] for n in names]))
         return found_values if np.isfinite(found_values).all() else np.full(count, math.nan)
-
-    def _shown(self, sample: Sample) -> Array | None:
-        return self.values(sample, sample.replicates)
-
-
-def _refuse_range(method: object) -> None:
-    if isinstance(method, Betting):
-        raise ClaimError("pseudo-values have no range to bet on; leave out method=Betting(...)")

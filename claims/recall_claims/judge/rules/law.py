@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -10,8 +11,16 @@ import numpy as np
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Method
-from recall_claims.judge.region import Component, Interval, Region, Scale
-from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, Sample
+from recall_claims.judge.region import Interval, Region, Scale
+from recall_claims.judge.rules.base import (
+    Components,
+    Evidence,
+    Part,
+    Predict,
+    Rule,
+    Sample,
+    predicted,
+)
 
 
 @dataclass(frozen=True)
@@ -53,31 +62,30 @@ class Law(Rule):
     estimand: ClassVar[str] = "The largest difference of observed and predicted distribution."
     method: ClassVar[Massart] = Massart()
 
+    @property
+    def region(self) -> Region:
+        """All distances that are small enough."""
+        return Region(-math.inf, self.within)
+
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)
         if not 0 < self.within < 1:
             raise ClaimError(f"a distance of laws is in (0, 1), not {self.within}")
         for cell in cells:
-            if predict is not None and not callable(predict(cell)):
+            if not callable(predicted(predict, cell)):
                 raise ClaimError(
                     f"the prediction at {cell.id} is no distribution function; return one, such as "
                     "scipy.stats.norm(0, 1).cdf"
                 )
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
-        if predict is None:
-            raise ClaimError("the rule compares with a prediction; give predict=")
-        region, result = Region(-math.inf, self.within), []
-        for sample in evidence:
-            cell, distance = sample.cell, _distance(sample[self.observable], predict(sample.cell))
-            strict, single = (
-                self.method.around(distance, sample.replicates, level)
-                for level in (alpha / len(evidence), alpha)
-            )
-            result.append(
-                Component(cell.id, distance, strict, region, self.scale, cell, single, (cell.id,))
-            )
-        return tuple(result)
+        def part(sample: Sample) -> Part:
+            cell, count = sample.cell, sample.replicates
+            distance = _distance(sample[self.observable], predicted(predict, cell))
+            bounds = partial(self.method.around, distance, count)
+            return Part(cell.id, distance, bounds, (cell.id,), cell)
+
+        return self.joint(map(part, evidence), alpha, edges=1)
 
     def _shown(self, sample: Sample) -> None:
         return None  # a law is no number

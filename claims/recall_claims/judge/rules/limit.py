@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Method
 from recall_claims.judge.region import Region, Scale
-from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, number, of_mean
+from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, number
 from recall_claims.judge.rules.critical import ladders
 
 
@@ -44,27 +45,20 @@ class Limit(Rule):
                 )
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
-        found, result = ladders([sample.cell for sample in evidence], self.along), []
-        for members in found:
+        def part(members: Sequence[int]) -> Part:
             samples = [evidence[i] for i in members]
             sizes = np.array([sample.cell.number(self.along) for sample in samples])
             design = np.column_stack([np.ones(sizes.size), sizes**-self.order])
             weights = np.linalg.pinv(design)[0] / number(predict, samples[0].cell)
             count = min(sample.replicates for sample in samples)
+            values = weights @ np.stack([self.values(sample, count) for sample in samples])
+            bounds = partial(self.method.bounds, values)
             params = samples[0].cell.without(self.along)
-            result.append(
-                of_mean(
-                    self,
-                    ",".join(f"{k}={v}" for k, v in sorted(params.items())) or "limit",
-                    weights @ np.stack([self.values(sample, count) for sample in samples]),
-                    self.method,
-                    alpha,
-                    of=len(found),
-                    params=params,
-                    open_cells=(sample.cell.id for sample in samples),
-                )
-            )
-        return tuple(result)
+            name = ",".join(f"{k}={v}" for k, v in sorted(params.items())) or "limit"
+            ids = [sample.cell.id for sample in samples]
+            return Part(name, float(values.mean()), bounds, ids, params)
+
+        return self.joint(map(part, ladders([s.cell for s in evidence], self.along)), alpha)
 
     def alone(self, point: Cell, predict: Predict | None) -> tuple[Cell, ...]:
         raise ClaimError("a limit takes several sizes")

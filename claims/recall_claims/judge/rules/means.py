@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import starmap
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,11 +15,11 @@ from recall_claims.judge.region import Region, Scale
 from recall_claims.judge.rules.base import (
     Components,
     Evidence,
+    Part,
     Predict,
     Rule,
     groups,
     number,
-    of_mean,
     told_apart,
 )
 
@@ -53,9 +55,8 @@ class Means(Rule):
         Cells have independent replicates, so the average over cells of the r-th replicates is again
         an independent sample. A control may have sent some cells further than others.
         """
-        found = groups([sample.cell for sample in evidence], self.by)
-        result = []
-        for name, members in found.items():
+
+        def part(name: str, members: Sequence[int]) -> Part:
             samples = [evidence[i] for i in members]
             maps = [self._map(predict, sample.cell) for sample in samples]
             count = min(sample.replicates for sample in samples)
@@ -63,19 +64,14 @@ class Means(Rule):
                 through(self.method.within(self.values(sample, count)))
                 for through, sample in zip(maps, samples, strict=True)
             ]
-            result.append(
-                of_mean(
-                    self,
-                    name,
-                    np.mean(compared, axis=0),
-                    self.method.of_mean(maps),
-                    alpha,
-                    of=len(found),
-                    params=told_apart(samples[0].cell, self.by),
-                    open_cells=(sample.cell.id for sample in samples),
-                )
-            )
-        return tuple(result)
+            values = np.mean(compared, axis=0)
+            bounds = partial(self.method.of_mean(maps).bounds, values)
+            ids = [sample.cell.id for sample in samples]
+            params = told_apart(samples[0].cell, self.by)
+            return Part(name, float(values.mean()), bounds, ids, params)
+
+        found = groups([sample.cell for sample in evidence], self.by)
+        return self.joint(starmap(part, found.items()), alpha)
 
     def _map(self, predict: Predict | None, cell: Cell) -> Map:
         expected = number(predict, cell)

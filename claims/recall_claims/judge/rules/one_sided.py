@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Array, Deterministic, Method
-from recall_claims.judge.region import Component, Interval, Region, Scale
-from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, Sample, of_mean
+from recall_claims.judge.region import Interval, Region, Scale
+from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, Sample
 from recall_claims.judge.rules.means import Map, Means
 
 
@@ -64,19 +65,14 @@ class Ordering(Rule):
         return Region(self.margin, math.inf)
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
-        return tuple(
-            of_mean(
-                self,
-                sample.cell.id,
-                self.method.within(sample[self.larger]) - self.method.within(sample[self.smaller]),
-                self.method.of_difference(),
-                alpha,
-                of=len(evidence),
-                params=sample.cell,
-                open_cells=(sample.cell.id,),
-            )
-            for sample in evidence
-        )
+        within = self.method.within
+
+        def part(sample: Sample) -> Part:
+            cell, values = sample.cell, within(sample[self.larger]) - within(sample[self.smaller])
+            bounds = partial(self.method.of_difference().bounds, values)
+            return Part(cell.id, float(values.mean()), bounds, (cell.id,), cell)
+
+        return self.joint(map(part, evidence), alpha)
 
     def _shown(self, sample: Sample) -> Array | None:
         return sample[self.larger]
@@ -97,13 +93,14 @@ class Identity(Rule):
     estimand: ClassVar[str] = "The largest violation over everything simulated."
     method: ClassVar[Method] = Deterministic()
 
+    @property
+    def region(self) -> Region:
+        """All errors that are small enough."""
+        return Region(-math.inf, self.tolerance)
+
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
-        region = Region(-math.inf, self.tolerance)
-        found = []
-        for sample in evidence:
+        def part(sample: Sample) -> Part:
             cell, error = sample.cell, float(abs(sample[self.observable]).max())
-            interval, open_cells = Interval(error, error), (cell.id,)
-            found.append(
-                Component(cell.id, error, interval, region, self.scale, cell, None, open_cells)
-            )
-        return tuple(found)
+            return Part(cell.id, error, lambda _: Interval(error, error), (cell.id,), cell)
+
+        return self.joint(map(part, evidence), alpha)

@@ -1,6 +1,7 @@
 """Quantiles, such as a median, bounded by order statistics: exact, whatever the distribution."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -11,16 +12,8 @@ import numpy as np
 from recall_claims.declare.cell import Cell
 from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Method, log_wealth
-from recall_claims.judge.region import Interval, Region, Scale
-from recall_claims.judge.rules.base import (
-    Components,
-    Evidence,
-    Predict,
-    Rule,
-    Sample,
-    component,
-    number,
-)
+from recall_claims.judge.region import EVERYTHING, Interval, Region, Scale
+from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, Sample, number
 
 
 @dataclass(frozen=True)
@@ -46,7 +39,7 @@ class OrderStatistics(Method):
         low = float(ordered[few]) if few >= 0 else -math.inf
         high = float(ordered[count - 1 - many]) if many >= 0 else math.inf
         # A rare error, or replicates that are not independent: nothing is known.
-        return Interval(low, high) if low <= high else Interval(-math.inf, math.inf)
+        return Interval(low, high) if low <= high else EVERYTHING
 
 
 @cache
@@ -56,15 +49,11 @@ def _too_few(count: int, rate: float, alpha: float) -> int:
     It is searched for by halves: more ones say less.
     """
 
-    def shown(ones: int) -> bool:
+    def open_still(ones: int) -> bool:
         counts = np.array([ones, count - ones], dtype=float)
-        return log_wealth(np.array([0.0, 1.0]), 1 - rate, counts) >= math.log(1 / alpha)
+        return log_wealth(np.array([0.0, 1.0]), 1 - rate, counts) < math.log(1 / alpha)
 
-    low, high = -1, count
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if shown(middle) else (low, middle)
-    return low
+    return bisect_left(range(count), True, key=open_still) - 1
 
 
 @dataclass(frozen=True)
@@ -100,20 +89,12 @@ class Quantile(Rule):
                 )
 
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
-        return tuple(
-            component(
-                self,
-                sample.cell.id,
-                float(np.quantile(values, self.level)),
-                partial(self.method.bounds, values),
-                alpha,
-                of=len(evidence),
-                params=sample.cell,
-                open_cells=(sample.cell.id,),
-            )
-            for sample in evidence
-            for values in [sample[self.observable] / number(predict, sample.cell)]
-        )
+        def part(sample: Sample) -> Part:
+            cell, values = sample.cell, sample[self.observable] / number(predict, sample.cell)
+            estimate = float(np.quantile(values, self.level))
+            return Part(cell.id, estimate, partial(self.method.bounds, values), (cell.id,), cell)
+
+        return self.joint(map(part, evidence), alpha)
 
     def observed(self, sample: Sample) -> float:
         """The quantile."""
