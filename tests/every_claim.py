@@ -31,11 +31,8 @@ SLOW = (
 """Claims that train for long with code that others of their files run as well, or, of the language
 model, its own test in small."""
 DEAR = (
-    "B.beyond-adam-plateau",
-    "B.beyond-noise-subjects",
-    "B.beyond-softmax-plateau",
-    "B.beyond-weight-decay-plateau",
-    "B.beyond-zipf-subjects-plateau",
+    *("B.beyond-adam-plateau", "B.beyond-noise-subjects", "B.beyond-softmax-plateau"),
+    *("B.beyond-weight-decay-plateau", "B.beyond-zipf-subjects-plateau"),
 )
 """Claims that train for long with code of their own."""
 

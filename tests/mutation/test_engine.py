@@ -45,9 +45,8 @@ class Error(NamedTuple):
     test: Callable[..., None]
 
 
-T_LEVEL = methods_.test_t_bounds_run_at_half_their_level
 T_MOMENTS = methods_.test_t_bounds_are_those_of_scipys_moments_to_the_last_bit
-T_SIDE = methods_.test_t_bounds_reach_further_on_the_side_of_the_tail
+T_SIDE = methods_.test_t_quantiles_are_students_and_reach_further_on_the_side_of_the_tail
 FLAT = methods_.test_a_sample_without_variation_gives_no_t_interval
 HEAVY = methods_.test_a_t_interval_says_nothing_of_a_value_that_outweighs_all_or_is_none
 WEALTH = methods_.test_wealth_is_an_average_over_stakes_of_products
@@ -59,15 +58,14 @@ SHARES = stopping.test_bounds_are_simultaneous_for_refutation_and_single_for_sup
 WINNERS = stopping.test_a_winner_is_shown_at_alpha_over_points_and_refuted_by_any_rival
 TIE = stopping.test_a_tie_has_no_winner
 JACKKNIFE = stopping.test_exponents_are_those_of_a_jackknife
-LADDERS = stopping.test_a_location_is_refuted_at_alpha_over_twice_the_ladders
-TARGET = stopping.test_the_target_of_a_ladder_is_the_rules_own
+LADDERS = ladders.test_a_location_is_refuted_at_alpha_over_twice_the_ladders
+TARGET = ladders.test_each_ladder_may_have_a_target_of_its_own
 IDENTITY = stopping.test_an_identity_sees_a_single_error_of_either_sign
 STAYS = stopping.test_what_was_decided_stays_so
 EVERY_PART = stopping.test_support_takes_every_component_and_refutation_one
 DECIDED = stopping.test_a_cell_that_is_decided_draws_no_more
 STANDING = stopping.test_a_standing_control_draws_only_where_it_is_nearest_to_refutation
 OFTEN = stopping.test_an_exact_rule_looks_often_and_pays_nothing_for_it
-BLOCKS = stopping.test_replicates_of_different_blocks_differ
 SLOT = budget_.test_a_claim_owns_a_slot_of_its_papers_share
 OUTERMOST = ladders.test_rungs_count_from_the_outermost_until_the_first_that_fails
 EDGES = ladders.test_a_location_is_judged_by_its_edges
@@ -77,7 +75,7 @@ LATE = run_.test_a_block_that_would_end_too_late_does_not_begin
 BITS = run_.test_a_block_is_what_the_simulation_draws_to_the_last_bit
 QUEUE = scheduler_.test_whoever_is_waited_for_goes_first_and_then_the_longest_path
 DEATH = scheduler_.test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other
-STREAMS = cell_.test_streams_depend_on_names_and_on_nothing_else
+STREAMS = cell_.test_streams_are_those_that_numpy_spawns
 EDIT = registration_.test_an_edit_of_the_declaration_registers_anew
 CONFIRMED = hunt_.test_only_what_is_refuted_at_its_own_level_is_confirmed
 NUMBERED = hunt_.test_confirmations_share_one_error_probability
@@ -93,7 +91,7 @@ ALPHA, NUMBER = op.on("alpha", op.without_factor), op.instead("number", "1")
 
 ERRORS = {
     # Bounds for means.
-    "no halving of a t bound's level": Error(STUDENT, ALPHA, T_LEVEL),
+    "no halving of a t bound's level": Error(STUDENT, ALPHA, T_MOMENTS),
     "t bounds of another width": Error(STUDENT, op.on("error", op.without_factor), T_MOMENTS),
     "a side or a moment of a t bound": Error(STUDENT, op.other_sign, T_MOMENTS),
     "a biased skewness": Error(STUDENT, op.on("bias", op.without_factor), T_MOMENTS),
@@ -154,7 +152,7 @@ ERRORS = {
     ),
     # Runs.
     "a block counted twice": Error(
-        run.Running._judged, op.instead("block", "blocks.start"), BLOCKS
+        run.Running._judged, op.instead("block", "blocks.start"), CONTROLS
     ),
     "what was decided is judged anew": Error(looks.decide, op.part_of_condition, STAYS),
     "a control's refutation that is not kept": Error(looks.decide, op.never, STAYS),

@@ -1,10 +1,10 @@
 """No tensor of a replicate is larger than the tokens, the embeddings or one tile."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -14,6 +14,7 @@ from simulation.attention import end_to_end, noise_decomposition, recall, sampli
 from simulation.lower_bound import gradient_channel, width_information
 from simulation.lower_bound.estimators import PANEL
 from simulation.tiles import TILE_ELEMENTS
+from tests.unit.draws import generators
 
 TILE = 4096
 
@@ -40,58 +41,52 @@ class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
 
-# The first takes the gathered products (few tokens for a V x V table), the second the tiled ones.
-@pytest.mark.parametrize(("vocab_size", "samples", "length"), [(600, 300, 8), (600, 2000, 24)])
-def test_three_steps_and_evaluation(vocab_size: int, samples: int, length: int) -> None:
-    dim = 16
-    batch = sampling.draw(
-        [np.random.default_rng(0)], vocab_size=vocab_size, samples=samples, length=length, dim=dim
+def batch(vocab_size: int, samples: int, length: int) -> sampling.Batch:
+    return sampling.draw(
+        generators(1), vocab_size=vocab_size, samples=samples, length=length, dim=16
     )
-    with patch.dict(TILE_ELEMENTS, cpu=TILE), LargestTensor() as largest:
-        end_to_end.run(batch)
+
+
+def facts() -> sampling.Facts:
+    return sampling.draw_facts(generators(1), vocab_size=600, samples=900, dim=16)
+
+
+def estimated(channel: Callable[..., gradient_channel.Instance], estimator: str) -> None:
+    seen = channel(generators(1), vocab_size=600, length=8, samples=900, dim=16)
+    gradient_channel.estimator_accuracy(seen, PANEL[estimator])
+
+
+LAYER: dict[str, Any] = {"vocab_size": 600, "length": 4, "dim": 8, "width": 20}
+BOUNDS: dict[str, tuple[Callable[[], object], int]] = {
     # embedding_bag notes the bag of every token, and one end mark.
-    assert largest.elements <= max(samples * length + 1, vocab_size * dim, TILE)
+    "gathered products": (lambda: end_to_end.run(batch(600, 300, 8)), 600 * 16),
+    "tiled products": (lambda: end_to_end.run(batch(600, 2000, 24)), 2000 * 24 + 1),
+    "recall": (lambda: recall.recalled_share(facts()), 600 * 16),
+    "recall of all tokens": (lambda: recall.all_tokens(facts()), 600 * 16),
+    **{
+        f"{estimator}, {channel.__name__}": (partial(estimated, channel, estimator), 600 * 16)
+        for estimator in ("matched filter", "ridge", "linear MMSE")
+        for channel in (gradient_channel.discrete, gradient_channel.gaussian)
+    },
+    "tokens counted sparsely": (
+        lambda: noise_decomposition.decompose(batch(600, 900, 8)),
+        900 * 16,
+    ),
+    "tokens in a table": (lambda: noise_decomposition.decompose(batch(60, 900, 8)), 900 * 16),
+    "a layer": (
+        lambda: width_information.shares(generators(1), **LAYER, activation="relu", sequences=700),
+        700 * 20,
+    ),
+}
 
 
-@pytest.mark.parametrize("measure", [recall.recalled_share, recall.all_tokens])
-def test_recall(measure: Callable[[sampling.Facts], torch.Tensor]) -> None:
-    facts = sampling.draw_facts([np.random.default_rng(0)], vocab_size=600, samples=900, dim=16)
-    with patch.dict(TILE_ELEMENTS, cpu=TILE), LargestTensor() as largest:
-        measure(facts)
-    assert largest.elements <= max(600 * 16, TILE)
-
-
-@pytest.mark.parametrize("estimator", ["matched filter", "ridge", "linear MMSE"])
-@pytest.mark.parametrize("channel", [gradient_channel.discrete, gradient_channel.gaussian])
-def test_linear_estimators(
-    channel: Callable[..., gradient_channel.Instance], estimator: str
-) -> None:
+@pytest.mark.parametrize("kind", BOUNDS)
+def test_no_tensor_is_larger(kind: str) -> None:
+    run, most = BOUNDS[kind]
     with (
         patch.dict(TILE_ELEMENTS, cpu=TILE),
         patch.object(gradient_channel, "TOKENS", TILE),
         LargestTensor() as largest,
     ):
-        seen = channel([np.random.default_rng(0)], vocab_size=600, length=8, samples=900, dim=16)
-        gradient_channel.estimator_accuracy(seen, PANEL[estimator])
-    assert largest.elements <= max(900 * 8 + 1, 600 * 16, TILE)
-
-
-# The first counts the tokens of few samples sparsely, the second those of many in a table.
-@pytest.mark.parametrize(("vocab_size", "samples"), [(600, 900), (60, 900)])
-def test_noise_decomposition(vocab_size: int, samples: int) -> None:
-    length, dim = 8, 16
-    batch = sampling.draw(
-        [np.random.default_rng(0)], vocab_size=vocab_size, samples=samples, length=length, dim=dim
-    )
-    with LargestTensor() as largest:
-        noise_decomposition.decompose(batch)
-    assert largest.elements <= samples * dim
-
-
-def test_width_information() -> None:
-    sizes: dict[str, Any] = {"vocab_size": 600, "length": 4, "dim": 8, "width": 20}
-    with LargestTensor() as largest:
-        width_information.shares(
-            [np.random.default_rng(0)], **sizes, activation="relu", sequences=700
-        )
-    assert largest.elements <= 700 * 20
+        run()
+    assert largest.elements <= most

@@ -38,28 +38,24 @@ def seen_by(module: Any, name: str, arguments: slice, run: Callable[[], object])
     return tuple(seen)
 
 
-def vocabulary(drawn: Any) -> Tables:
-    return *vectors(drawn), drawn.trigger, drawn.query
+def of(drawn: Any, *names: str) -> Tables:
+    return tuple(getattr(drawn, name) for name in names)
 
 
-def vectors(drawn: Any) -> Tables:
-    return drawn.z, drawn.u
-
-
-def pairs(drawn: Any) -> Tables:
-    return drawn.inputs, drawn.outputs
+VECTORS, PAIRS = ("z", "u"), ("inputs", "outputs")
+VOCABULARY = (*VECTORS, "trigger", "query")
 
 
 def of_layers(rngs: Generators) -> Tables:
     batch, layer = three_steps.draw(rngs, **SIZES, width=9, activation="relu")
-    return *vocabulary(batch), layer.weights
+    return *of(batch, *VOCABULARY), layer.weights
 
 
 def of_memories(rngs: Generators) -> Tables:
     facts = mlp.draw(rngs, associations=12, outputs=6, dim=DIM)
     cosine = [mlp.cosine_memory(facts.z[0], facts.z[0], rng, width=9).first for rng in rngs]
     relu = [mlp.relu_memory(facts.z[0], facts.z[0], rng, width=DIM + 2).first for rng in rngs]
-    return *vectors(facts), *cosine, *relu
+    return *of(facts, *VECTORS), *cosine, *relu
 
 
 def of_zipf(rngs: Generators) -> Tables:
@@ -84,18 +80,20 @@ def of_transformers(rngs: Generators) -> Tables:
     one = transformer.Sizes(subjects=4, relations=3, answers=2, heads=2, head_dim=2, width=5)
     sizes = [one] * len(rngs)
     shape = transformer.Shape.of(sizes, DIM)
-    return pairs(transformer._draw(rngs, sizes, shape, "cpu", torch.float64)[0])
+    return of(transformer._draw(rngs, sizes, shape, "cpu", torch.float64)[0], *PAIRS)
 
 
 DRAWS: dict[str, Callable[[Generators], Tables]] = {
-    "batches": lambda rngs: vocabulary(sampling.draw(rngs, **SIZES)),
-    "facts": lambda rngs: vocabulary(sampling.draw_facts(rngs, vocab_size=12, samples=5, dim=DIM)),
-    "gradients": lambda rngs: vectors(gradient_channel.gaussian(rngs, **SIZES).observation),
+    "batches": lambda rngs: of(sampling.draw(rngs, **SIZES), *VOCABULARY),
+    "facts": lambda rngs: of(
+        sampling.draw_facts(rngs, vocab_size=12, samples=5, dim=DIM), *VOCABULARY
+    ),
+    "gradients": lambda rngs: of(gradient_channel.gaussian(rngs, **SIZES).observation, *VECTORS),
     "layers": of_layers,
-    "pairs": lambda rngs: pairs(linear.draw(rngs, associations=12, dim=DIM)),
-    "best pairs": lambda rngs: pairs(optimal.draw(rngs, associations=12, dim=DIM)),
-    "own competitors": lambda rngs: pairs(
-        optimal.draw(rngs, associations=5, dim=DIM, own_competitors=True)
+    "pairs": lambda rngs: of(linear.draw(rngs, associations=12, dim=DIM), *PAIRS),
+    "best pairs": lambda rngs: of(optimal.draw(rngs, associations=12, dim=DIM), *PAIRS),
+    "own competitors": lambda rngs: of(
+        optimal.draw(rngs, associations=5, dim=DIM, own_competitors=True), *PAIRS
     ),
     "memories": of_memories,
     "Zipf's law": of_zipf,

@@ -8,7 +8,10 @@ import numpy as np
 from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
 from recall_claims.declare.claim import Observe
 from recall_claims.declare.papers import papers
-from recall_claims.evidence.run import Settings
+from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.scheduler import run_claim
 from recall_claims.judge.budget import Budget
 
 SMOKE = Settings(tier="smoke")
@@ -45,3 +48,8 @@ def mean(cell: Cell, block: Block) -> np.ndarray[Any, Any]:
 
 
 mean_claim = declared("T.mean")(mean)
+
+
+def outcome_of(one: Claim, ledger: Ledger) -> Outcome:
+    """What comes of a claim's smoke tier, simulated in this process."""
+    return run_claim(one, SMOKE, ledger, SerialExecutor())

@@ -14,6 +14,7 @@ from recall_claims import recording
 from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.run import Settings
+from recall_claims.plugin import baseline as module
 from recall_claims.plugin.baseline import LIBRARIES, Baseline
 from recall_claims.plugin.changes import Changes
 from recall_reports.files import load
@@ -67,28 +68,28 @@ def changes(revision: str, *files: str) -> Changes:
     return Changes(revision, frozenset(REPOSITORY / file for file in files))
 
 
-def baseline(
-    path: Path, monkeypatch: pytest.MonkeyPatch, *edits: Edit, since: Changes, asked: Changes
-) -> Baseline:
-    found = Baseline(written(path, *edits), SMOKE, asked, REPOSITORY)
-    monkeypatch.setattr(Changes, "since", lambda revision, folder: since)
-    monkeypatch.setattr("recall_claims.plugin.baseline.ancestor", lambda commit, folder: commit)
-    monkeypatch.setattr(
-        "recall_claims.plugin.baseline.load",
-        lambda file: msgspec.json.decode(file.read_bytes(), type=Record),
-    )
-    return found
-
-
 NOTHING = changes("HEAD")
+Inherited = Callable[..., Any]
 
 
-def test_a_record_of_the_same_is_inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = changes("HEAD", "theory/lower_bound/width_information.py")
-    found = baseline(tmp_path, monkeypatch, since=other, asked=NOTHING).inherited_record(claim)
-    assert found is not None
+@pytest.fixture
+def inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Inherited:
+    """What a run inherits of an edited report, where files changed since it, and as asked for."""
+    monkeypatch.setattr(module, "ancestor", lambda commit, folder: commit)
+    monkeypatch.setattr(
+        module, "load", lambda file: msgspec.json.decode(file.read_bytes(), type=Record)
+    )
+
+    def record(*edits: Edit, since: Changes = NOTHING, asked: Changes = NOTHING) -> Any:
+        monkeypatch.setattr(Changes, "since", lambda revision, folder: since)
+        return Baseline(written(tmp_path, *edits), SMOKE, asked, REPOSITORY).inherited_record(claim)
+
+    return record
+
+
+def test_a_record_of_the_same_is_inherited(inherited: Inherited) -> None:
+    found = inherited(since=changes("HEAD", "theory/lower_bound/width_information.py"))
     assert (found.verdict, found.id) == ("SUPPORTED", claim.id)
-    assert found.blocks.kept is not None
     assert (found.blocks.kept.file, found.blocks.kept.revision) == ("baseline.json", "HEAD")
 
 
@@ -117,21 +118,16 @@ def of_suite(**values: object) -> Edit:
         *(of_suite(versions={n: v for n, v in HERE.items() if n != name}) for name in HERE),
     ],
 )
-def test_a_record_of_anything_else_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edit: Edit
-) -> None:
-    found = baseline(tmp_path, monkeypatch, edit, since=NOTHING, asked=NOTHING)
-    assert found.inherited_record(claim) is None
+def test_a_record_of_anything_else_is_not(inherited: Inherited, edit: Edit) -> None:
+    assert inherited(edit) is None
 
 
 @pytest.mark.parametrize("file", ["theory/attention/signal.py", "claims/attention/test_signal.py"])
 def test_a_change_since_the_revision_or_since_the_baseline_runs_the_claim(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+    inherited: Inherited, file: str
 ) -> None:
-    touched = changes("HEAD", file)
-    for since, asked in ((touched, NOTHING), (NOTHING, touched)):
-        found = baseline(tmp_path, monkeypatch, since=since, asked=asked)
-        assert found.inherited_record(claim) is None
+    assert inherited(since=changes("HEAD", file)) is None
+    assert inherited(asked=changes("HEAD", file)) is None
 
 
 @pytest.mark.parametrize(

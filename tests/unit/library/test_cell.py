@@ -11,10 +11,6 @@ from recall_claims.declare.cell import Cell, grid
 from recall_claims.evidence.seeds import replicate_generators
 
 
-def first_draws(*args: object) -> list[float]:
-    return [float(rng.random()) for rng in replicate_generators(*args)]  # type: ignore[arg-type]
-
-
 def test_a_cell_is_its_parameters_in_any_order() -> None:
     assert len({Cell(a=1, b=2.5), Cell(b=2.5, a=1), Cell(a=2, b=2.5)}) == 2
     assert dict(**Cell(a=np.int64(3))) == {"a": 3}
@@ -25,15 +21,6 @@ def test_a_cell_is_its_parameters_in_any_order() -> None:
 def test_an_empty_grid_is_refused(axes: dict[str, tuple[int, ...]]) -> None:
     with pytest.raises(ValueError, match=r"no values|at least one"):
         grid(**axes)
-
-
-def test_streams_depend_on_names_and_on_nothing_else() -> None:
-    base = first_draws(0, "claim", "reg", "a=1", 0, 4)
-    assert first_draws(0, "claim", "reg", "a=1", 0, 4) == base
-    names: tuple[object, ...] = (0, "claim", "reg", "a=1", 0)
-    for place, other in enumerate((1, "clain", "other", "a=2", 1)):
-        drawn = first_draws(*names[:place], other, *names[place + 1 :], 4)
-        assert not set(drawn) & set(base)
 
 
 @pytest.mark.parametrize(("seed", "block"), [(0, 0), (2**32 - 1, 1), (2**32 + 5, 2**31)])

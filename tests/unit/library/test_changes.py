@@ -17,39 +17,28 @@ def changed(*files: str) -> Changes:
     return Changes("HEAD", frozenset(REPOSITORY / file for file in files))
 
 
-def test_a_claim_is_touched_by_what_it_imports_directly_or_not() -> None:
-    assert changed("theory/attention/signal.py").touched("claims.attention.test_signal") == (
-        "theory.attention.signal",
-    )
-    assert changed("theory/laws/quadrature.py").touched("claims.attention.test_recall") == (
-        "theory.laws.quadrature",
-    )
-    for file in ("judge/region.py", "evidence/seeds.py"):
-        assert changed(f"claims/recall_claims/{file}").touched("claims.attention.test_signal")
-    assert changed("claims/attention/test_signal.py").touched("claims.attention.test_signal")
-
-
-def test_a_claim_is_not_touched_by_anything_else() -> None:
-    files = (
-        "theory/lower_bound/width_information.py",
-        "claims/attention/test_recall.py",
-        "README.md",
-        "tests/unit/test_theory.py",
-    )
-    assert changed(*files).touched("claims.attention.test_signal") == ()
-
-
 @pytest.mark.parametrize(
     "file",
     [
+        *("claims/attention/test_signal.py", "theory/attention/signal.py"),
+        *("claims/recall_claims/judge/region.py", "claims/recall_claims/evidence/seeds.py"),
         *("claims/conftest.py", "claims/attention/conftest.py", "conftest.py", "pytest.ini"),
         *("pyproject.toml", "tox.ini", "claims/papers/__init__.py", "claims/papers/A.toml"),
     ],
 )
-def test_a_claim_is_touched_by_what_pytest_runs_it_with(file: str) -> None:
+def test_a_claim_is_touched_by_what_it_imports_and_what_pytest_runs_it_with(file: str) -> None:
     assert changed(file).touched(claim.module, papers()["A"].file)
-    for other in ("tests/conftest.py", "claims/memory/conftest.py", "claims/papers/B.toml"):
-        assert changed(other).touched(claim.module, papers()["A"].file) == ()
+
+
+def test_a_claim_is_not_touched_by_anything_else() -> None:
+    other = changed(
+        *("theory/lower_bound/width_information.py", "theory/laws/quadrature.py", "README.md"),
+        *("claims/attention/test_recall.py", "tests/unit/test_theory.py", "tests/conftest.py"),
+        *("claims/memory/conftest.py", "claims/papers/B.toml"),
+    )
+    assert other.touched(claim.module, papers()["A"].file) == ()
+    indirect = ("claims.attention.test_recall", "theory.laws.quadrature")
+    assert other.touched(indirect[0]) == indirect
 
 
 def test_files_changed_since_a_revision(tmp_path: Path) -> None:

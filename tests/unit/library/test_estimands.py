@@ -16,15 +16,13 @@ from recall_claims.certify import tilting
 from recall_claims.certify.certificate import certify
 from recall_claims.declare.registration import registration
 from recall_claims.errors import ClaimError
-from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.scheduler import run_claim
 from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Verdict, judge
 from recall_claims.judge.rules import Sample
 from recall_claims.judge.rules.law import Massart
 from recall_claims.judge.rules.quantile import OrderStatistics, _too_few
-from tests.unit.library.made import SMOKE, declared, mean
+from tests.unit.library.made import declared, mean, outcome_of
 
 NEAR = rc.Region(0.9, 1.1)
 ONE = rc.Cell(size=2)
@@ -166,7 +164,7 @@ def test_a_claim_of_several_is_judged_registered_and_certified(
 ) -> None:
     monkeypatch.setattr(tilting, "BATCH", 2**13)
     monkeypatch.setattr(tilting, "MOST", 1)
-    outcome = run_claim(replace(several, module=__name__), SMOKE, ledger, SerialExecutor())
+    outcome = outcome_of(replace(several, module=__name__), ledger)
     assert outcome.decision.verdict is Verdict.SUPPORTED
     [shown] = {c.open_cells for c in outcome.decision.components if "length=4" in c.name}
     assert shown == ("length=4",)

@@ -151,35 +151,19 @@ def test_a_file_in_no_package_counts_with_what_it_imports(folder: Path) -> None:
     assert source("json") is source("numpy") is source("flat.nothing") is None
 
 
-@pytest.mark.parametrize(
-    ("file", "same"),
-    [("claims/common.py", False), ("simulation_like.py", False), ("theory.py", True)],
-)
-def test_what_the_claim_file_imports_counts_unless_it_is_theory(
-    folder: Path, file: str, same: bool
-) -> None:
-    own = "from own.claims import common\nfrom own import theory\n"
-    (folder / "own" / "claims").mkdir(parents=True)
-    for name in ("__init__.py", "claims/__init__.py", "simulation_like.py", "theory.py"):
-        (folder / "own" / name).write_text("VALUE = 1\n")
-    (folder / "own/claims/common.py").write_text("from .. import simulation_like\nVALUE = 1\n")
-    before = fingerprint(load(folder, own + SOURCE).one.observe)
-    changed = folder / "own" / file
-    changed.write_text(changed.read_text().replace("VALUE = 1", "VALUE = 2"))
-    after = fingerprint(load(folder, own + SOURCE).one.observe)
-    assert (before == after) is same
-
-
-def test_a_file_of_data_counts_where_the_code_names_it(folder: Path) -> None:
-    def of(text: str, value: str) -> str:
-        (folder / "rates.csv").write_text(value)
-        return fingerprint(load(folder, text + SOURCE).one.observe)
-
-    reads = 'from pathlib import Path\nRATES = Path(__file__).with_name("rates.csv").read_text()\n'
-    assert of(reads, "1") != of(reads, "2")
-    assert of("", "1") == of("", "2")
-
-
+OWN = {
+    **{f"own/{place}__init__.py": "" for place in ("", "claims/", "elsewhere/")},
+    **dict.fromkeys(("own/simulation_like.py", "own/theory.py"), "VALUE = 1\n"),
+    **dict.fromkeys(("own/claims/rates.csv", "own/claims/other.csv"), "1"),
+    "own/claims/common.py": "from .. import simulation_like\nVALUE = 1\n",
+    "own/claims/test_it.py": """
+from pathlib import Path
+from own import theory
+from own.claims import common
+RATES = Path(__file__).with_name("rates.csv").read_text()
+def observe(): ...
+""",
+}
 LIBRARY_HOOK = "from pathlib import Path\nfrom recall_claims import add_paper, pytest_addoption\n"
 NEW_PAPER = LIBRARY_HOOK + 'add_paper(Path(__file__).with_name("paper.toml"))\n'
 MANY_PAPERS = (
@@ -191,6 +175,11 @@ MANY_PAPERS = (
 @pytest.mark.parametrize(
     ("files", "same"),
     [
+        ({"own/theory.py": "VALUE = 2\n"}, True),
+        ({"own/simulation_like.py": "VALUE = 2\n"}, False),
+        ({"own/claims/common.py": "from .. import simulation_like\nVALUE = 2\n"}, False),
+        ({"own/claims/rates.csv": "2"}, False),
+        ({"own/claims/other.csv": "2"}, True),  # which the code does not name
         ({"own/conftest.py": '"""A docstring."""\n'}, True),
         ({"own/claims/conftest.py": NEW_PAPER}, True),
         ({"own/conftest.py": "import own.papers\n", "own/papers.py": MANY_PAPERS}, True),
@@ -211,26 +200,20 @@ MANY_PAPERS = (
         ({"pyproject.toml": 'addopts = ["-p", "evil"]\n', "evil.py": "VALUE = 1\n"}, False),
     ],
 )
-def test_what_pytest_loads_before_a_claim_file_counts_where_it_does_more_than_add_papers(
+def test_what_is_read_for_a_claim_file_counts_but_for_theory_and_what_adds_papers(
     folder: Path, files: dict[str, str], same: bool
 ) -> None:
-    for package in ("own", "own/claims", "own/elsewhere"):
-        (folder / package).mkdir()
-        (folder / package / "__init__.py").write_text("")
-
-    def at_hand() -> str:
-        (folder / "own/claims/test_it.py").write_text("def observe(): ...\n")
+    def with_(changed: dict[str, str]) -> str:
+        for file, text in changed.items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_text(text)
         load(folder, "from own.claims import test_it\n")
         return fingerprint(sys.modules["own.claims.test_it"].observe)
 
-    before = at_hand()
-    for file, text in files.items():
-        (folder / file).write_text(text)
-    after = at_hand()
+    before, after = with_(OWN), with_(files)
     assert (before == after) is same
-    if (folder / "evil.py").exists():
-        (folder / "evil.py").write_text("VALUE = 2\n")
-        assert at_hand() != after
+    if "evil.py" in files:
+        assert with_({"evil.py": "VALUE = 2\n"}) != after
 
 
 def test_helpers_of_another_claim_file_count() -> None:

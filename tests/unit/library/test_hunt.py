@@ -101,28 +101,34 @@ def hunted(one: rc.Claim, path: Path, seconds: float, seed: int = 0) -> campaign
     return trail
 
 
+def found(one: rc.Claim, path: Path) -> campaign.Confirmation:
+    """What a hunt of a minute confirms, which ends much earlier."""
+    confirmation = hunted(one, path, 60).confirmation
+    assert confirmation is not None
+    return confirmation
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "ledger.sqlite"
 
 
 def test_a_violation_is_found_shrunk_confirmed_on_fresh_draws_and_kept(path: Path) -> None:
-    trail = hunted(wrong, path, 60)
-    assert trail.confirmation is not None
-    point = trail.confirmation.probe.point
+    first = found(wrong, path)
+    point = first.probe.point
     # No parameter can go one step lower: the shortest sequence, the smallest dimension.
     assert point["tied"] is True
     assert point["dim"] == 8
     lengths = SIZES["length"].steps
     assert point["length"] == next(step for step in lengths if isinstance(step, int) and step > 16)
-    assert trail.confirmation.outcome is not None
+    assert first.outcome is not None
     looks = 7
-    assert trail.confirmation.outcome.alpha == pytest.approx(alpha_of(1) / looks)
-    [part] = trail.confirmation.outcome.decision.components
+    assert first.outcome.alpha == pytest.approx(alpha_of(1) / looks)
+    [part] = first.outcome.decision.components
     assert part.estimate == pytest.approx(1.5, abs=0.1)
     with Ledger(path) as ledger:
         streams = {name for (name,) in ledger.ask("SELECT DISTINCT registration FROM blocks")}
-    assert streams == {f"hunt 1 {trail.confirmation.probe.key}"}
+    assert streams == {f"hunt 1 {first.probe.key}"}
     again = hunted(wrong, path, 60)  # it goes on where it ended
     assert again.confirmation is not None
     assert again.confirmation.number == 1, "no second error probability"
@@ -158,7 +164,7 @@ def test_a_true_theorem_is_not_confirmed_wrong_and_a_small_regime_is_exhausted(p
 
 
 def test_what_a_regime_leaves_out_by_now_is_no_violation(path: Path) -> None:
-    assert hunted(wrong, path, 60).confirmation is not None
+    found(wrong, path)
     assert hunted(wrong, path, 0).confirmation is not None
     short = replace(REGIME, holds=lambda cell: cell["length"] <= 2 * cell["dim"])
     few = replace(REGIME, ranges={**SIZES, "tied": rc.one_of(False)})
@@ -218,9 +224,7 @@ def test_a_probe_gives_up_what_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -
 
 def test_critical_values_are_hunted_by_rungs_at_the_edges(path: Path) -> None:
     assert [c["samples"] for c in alone(critical, rc.Cell(dim=10)).cells["hunt"]] == [18, 22]
-    trail = hunted(critical, path, 60)
-    assert trail.confirmation is not None
-    assert trail.confirmation.probe.point == {"dim": 40}
+    assert found(critical, path).probe.point == {"dim": 40}
 
 
 def test_what_cannot_be_hunted_says_why(path: Path) -> None:
@@ -233,9 +237,8 @@ def test_what_cannot_be_hunted_says_why(path: Path) -> None:
 
 
 def test_a_share_of_points_is_hunted_at_a_point(path: Path) -> None:
-    found = hunted(winner, path, 60).confirmation
-    assert found is not None
-    assert found.probe.point["length"] > found.probe.point["dim"]
+    point = found(winner, path).probe.point
+    assert point["length"] > point["dim"]
 
 
 def test_an_exponent_is_hunted_by_a_lever_within_the_regime(path: Path) -> None:

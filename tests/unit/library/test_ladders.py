@@ -11,16 +11,12 @@ from scipy import stats
 
 import recall_claims as rc
 from recall_claims.errors import ClaimError
-from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.scheduler import run_claim
 from recall_claims.judge.region import Interval, Verdict, judge
 from recall_claims.judge.rules import Sample
 from recall_claims.judge.rules.critical import Ladder
 from recall_claims.recording import decided
-from tests.unit.library.made import SMOKE, declared
-
-ALPHA = 1e-3 / 256
+from tests.unit.library.made import ALPHA, declared, outcome_of
 
 
 def coins(ones: int, of: int) -> np.ndarray:
@@ -61,15 +57,6 @@ def test_a_bracket_is_wrong_no_more_often_than_one_test() -> None:
     assert too_high <= alpha
 
 
-@pytest.mark.parametrize("counts", [(32, 22, 2), (32, 32, 1), (32, 0, 0), (32, 32, 32)])
-def test_nearly_separated_counts_give_a_bracket_between_rungs(counts: tuple[int, ...]) -> None:
-    found = falling(counts, 32).bracket(ALPHA)
-    # 32 of 32 show a rate above one half at this level, and 2 of 32 one below it; 22 neither.
-    assert found.low in (0.0, 10, 14, 20)
-    assert found.high in (10, 14, 20, math.inf)
-    assert not (found.low == 14 and counts[1] == 22)
-
-
 def test_rungs_count_from_the_outermost_until_the_first_that_fails() -> None:
     assert falling((0, 64, 0), 64).bracket(ALPHA) == Interval(0.0, 20)
     assert falling((64, 64, 0), 64).bracket(ALPHA) == Interval(14, 20)
@@ -102,35 +89,29 @@ def test_a_location_is_judged_by_its_edges() -> None:
 
 
 @pytest.mark.parametrize(
-    ("counts", "verdict"),
+    ("edges", "counts", "verdict"),
     [
-        ((400, 400, 0, 0), Verdict.SUPPORTED),
-        ((400, 200, 0, 0), Verdict.INCONCLUSIVE),
-        ((400, 0, 0, 0), Verdict.INCONCLUSIVE),  # the crossing is at 84.15 or just below
-        ((0, 0, 0, 0), Verdict.REFUTED),
-        ((400, 400, 400, 0), Verdict.INCONCLUSIVE),
-        ((400, 400, 400, 400), Verdict.REFUTED),
+        ((84, 85, 116, 117), (400, 400, 0, 0), Verdict.SUPPORTED),
+        ((84, 85, 116, 117), (400, 200, 0, 0), Verdict.INCONCLUSIVE),
+        # The crossing is at 84.15 or just below.
+        ((84, 85, 116, 117), (400, 0, 0, 0), Verdict.INCONCLUSIVE),
+        ((84, 85, 116, 117), (0, 0, 0, 0), Verdict.REFUTED),
+        ((84, 85, 116, 117), (400, 400, 400, 0), Verdict.INCONCLUSIVE),
+        ((84, 85, 116, 117), (400, 400, 400, 400), Verdict.REFUTED),
+        ((84, 117), (400, 0), Verdict.SUPPORTED),  # a whole number is one rung for both
+        ((84, 117), (400, 400), Verdict.REFUTED),
     ],
 )
 def test_whole_numbers_inside_an_edge_support_and_those_outside_refute(
-    counts: tuple[int, ...], verdict: Verdict
+    edges: tuple[int, ...], counts: tuple[int, ...], verdict: Verdict
 ) -> None:
-    # The region [0.85, 1.18] times 99 ends at 84.15 and 116.82.
-    rule = rc.CriticalLocation(rc.Region(0.85, 1.18), scan="pairs", rising=False)
+    # The region of a ladder ends at 84.15 and 116.82, or at whole numbers.
+    region = rc.Region(84 / 99, 117 / 99) if len(edges) == 2 else rc.Region(0.85, 1.18)
+    rule = rc.CriticalLocation(region, scan="pairs", rising=False)
     cells = rule.completed(rc.grid(pairs=(99, 116)), lambda _: 99.0)
-    assert sorted(cell["pairs"] for cell in cells) == [84, 85, 99, 116, 117]
-    samples = evidence(counts, 400, (84, 85, 116, 117))
-    [found] = rule.components(samples, lambda _: 99.0, ALPHA)
+    assert {cell["pairs"] for cell in cells} == {99, 116, *edges}
+    [found] = rule.components(evidence(counts, 400, edges), lambda _: 99.0, ALPHA)
     assert found.verdict is verdict
-
-
-def test_an_edge_that_is_a_whole_number_is_one_rung_for_both() -> None:
-    rule = rc.CriticalLocation(rc.Region(0.7, 1.1), scan="pairs", rising=False)
-    cells = rule.completed(rc.grid(pairs=(9, 10)), lambda _: 10.0)
-    assert sorted(cell["pairs"] for cell in cells) == [7, 9, 10, 11]
-    for counts, verdict in (((400, 0), Verdict.SUPPORTED), ((400, 400), Verdict.REFUTED)):
-        [found] = rule.components(evidence(counts, 400, (7, 11)), lambda _: 10.0, ALPHA)
-        assert found.verdict is verdict
 
 
 def test_another_ladder_gets_the_edges_of_its_region_as_rungs() -> None:
@@ -156,6 +137,8 @@ def test_each_ladder_may_have_a_target_of_its_own() -> None:
     ]
     assert judge(rule.components(samples, lambda _: 20.0, ALPHA)) is Verdict.SUPPORTED
     assert rule.discrepancy(samples, lambda _: 20.0, ALPHA) < 0
+    fixed = replace(rule, target=0.9)
+    assert judge(fixed.components(samples[2:], lambda _: 20.0, ALPHA)) is Verdict.SUPPORTED
     with pytest.raises(ClaimError, match=r"success rate in \(0, 1\), got 2"):
         rule.check(rc.grid(pairs=(16, 25), level=2.0), lambda _: 20.0)
 
@@ -181,7 +164,7 @@ def folded(cell: rc.Cell, block: rc.Block) -> np.ndarray:
 
 
 def test_a_rate_that_crosses_its_target_again_has_no_verdict(ledger: Ledger) -> None:
-    outcome = run_claim(folded, SMOKE, ledger, SerialExecutor())
+    outcome = outcome_of(folded, ledger)
     assert outcome.decision.on_region is Verdict.SUPPORTED, "no rung there is on the wrong side"
     assert outcome.decision.verdict is Verdict.INCONCLUSIVE
     reason = decided(outcome, "here").reason
@@ -242,6 +225,16 @@ def test_a_ladder_without_rungs_at_the_edges_is_refused() -> None:
     rungs = rc.ladder([{"dim": 2}], "pairs", lambda _: 99.5, (0.9, 0.99, 1.0, 1.1))
     assert [cell["pairs"] for cell in rungs] == [90, 99, 109], "rounded towards the centre"
     rule.decidable(rungs, lambda _: 99.5)
+
+
+def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
+    samples = [one for dim in (1, 2) for one in evidence((0, 41), 46, (10, 14), dim=dim)]
+    rule = rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs")
+    [found, _] = rule.components(samples, lambda _: 13.0, ALPHA)
+    shown, _ = rc.Betting().log_wealths(samples[1]["value"], 0.5)
+    assert math.log(2 / ALPHA) < shown < math.log(4 / ALPHA)
+    assert found.bounds.high == pytest.approx(14 / 13)
+    assert found.interval.high == math.inf
 
 
 def test_the_levels_of_exponents_are_shared() -> None:

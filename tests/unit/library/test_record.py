@@ -7,14 +7,12 @@ from unittest.mock import Mock
 import pytest
 
 from recall_claims import Region, recording
-from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.scheduler import run_claim
 from recall_claims.judge.region import Component, Interval, Verdict
 from recall_claims.plugin.item import ClaimItem
 from recall_claims.plugin.session import SESSION
 from recall_reports.record import Range
-from tests.unit.library.made import SMOKE, mean_claim
+from tests.unit.library.made import mean_claim, outcome_of
 
 
 @pytest.mark.parametrize("expected", ["SUPPORTED", "REFUTED"])
@@ -40,7 +38,7 @@ def test_verdicts_of_exploratory_claims(
     ledger: Ledger, theory: float, word: str, exploratory_word: str
 ) -> None:
     claim = replace(mean_claim, predict=lambda cell: theory)
-    outcome = run_claim(claim, SMOKE, ledger, SerialExecutor())
+    outcome = outcome_of(claim, ledger)
     explored = replace(outcome, claim=replace(claim, relaxes=("one head", "recall")))
     told = recording.decided(outcome, "file"), recording.decided(explored, "file")
     assert recording.said(Verdict.INCONCLUSIVE, exploratory=True) == "INCONCLUSIVE"
@@ -50,7 +48,7 @@ def test_verdicts_of_exploratory_claims(
 
 
 def test_old_evidence_explores_and_is_skipped(ledger: Ledger) -> None:
-    outcome = replace(run_claim(mean_claim, SMOKE, ledger, SerialExecutor()), explored=True)
+    outcome = replace(outcome_of(mean_claim, ledger), explored=True)
     session = Mock(record_without_run=Mock(return_value=None), outcome=Mock(return_value=outcome))
     asked = Mock(claim=mean_claim, config=Mock(stash={SESSION: session}), location=("file",))
     with pytest.raises(pytest.skip.Exception, match="EXPLORED: SUPPORTED if it were"):

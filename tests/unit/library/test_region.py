@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from recall_claims.judge.region import Component, Interval, Region, Scale, Verdict, headline, judge
 from recall_claims.judge.resolution import resolution
 
-finite = st.floats(-1e6, 1e6)
-
 
 def component(
     low: float, high: float, region: tuple[float, float] = (0.9, 1.1), scale: Scale = "ratio"
@@ -43,16 +41,6 @@ def test_a_refuting_component_speaks_for_all_even_if_another_knows_nothing() -> 
     assert resolution([ignorant]) is None
     with pytest.raises(ValueError, match="no component"):
         judge([])
-
-
-@given(finite, finite, finite, finite)
-def test_an_interval_is_never_both_inside_and_disjoint(
-    a: float, b: float, c: float, d: float
-) -> None:
-    if a == b:
-        return
-    region, interval = Region(min(a, b), max(a, b)), Interval(min(c, d), max(c, d))
-    assert not (interval.inside(region) and interval.disjoint(region))
 
 
 @pytest.mark.parametrize("ends", [(1.0, 1.0), (2.0, 1.0), (math.nan, 1.0), (-math.inf, math.inf)])

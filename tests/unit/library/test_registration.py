@@ -16,30 +16,24 @@ from recall_claims.declare.claim import Tier
 from recall_claims.declare.registration import registration
 from recall_claims.errors import ClaimError
 from tests.apart import run
-
-CELLS = rc.grid(length=(4, 8))
+from tests.unit.library.made import CELLS, declared, mean
 
 
 def predict(cell: rc.Cell) -> float:
     return 7.25 / cell.number("length")
 
 
-@rc.claim(
+WRONG = rc.Control("constant", "does not fall", predict=lambda cell: 1.0)
+
+
+registered = declared(
     "T.registered",
-    "A mean falls with the length",
-    source=rc.Source("A", "A3", provenance="derived", reference="nowhere"),
-    regime="everywhere",
-    cells={"smoke": CELLS, "standard": rc.grid(length=(4, 8, 16))},
+    {"smoke": CELLS, "standard": rc.grid(length=(4, 8, 16))},
     replicates={"smoke": 16, "standard": 32},
     looks={"smoke": 3, "standard": 5},
-    rule=rc.MeanRatio(rc.Region(0.9, 1.1)),
-    why="for the test",
     predict=predict,
-    controls=(rc.Control("constant", "does not fall", predict=lambda cell: 1.0), rc.times(1.5)),
-)
-def registered(cell: rc.Cell, block: rc.Block) -> np.ndarray[Any, Any]:
-    """A mean falls."""
-    return np.array([rng.normal(predict(cell), 0.1) for rng in block.rngs])
+    controls=(WRONG, rc.times(1.5)),
+)(mean)
 
 
 def off_by(factor: float) -> Callable[[rc.Cell], float]:
@@ -56,9 +50,6 @@ class Tried(rc.MeanRatio):
     """A rule with a field of any kind."""
 
     extra: Any = None
-
-
-WRONG = rc.Control("constant", "does not fall", predict=lambda cell: 1.0)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import elsewhere, simulate
 from recall_claims.judge.rules import Sample
-from tests.unit.library.made import CELLS, SMOKE, declared, mean, mean_claim
+from tests.unit.library.made import CELLS, SMOKE, declared, mean, mean_claim, outcome_of
 from tests.unit.library.test_run import task_of
 
 CALLS = itertools.count()
@@ -68,13 +68,38 @@ WRONG: dict[str, tuple[Callable[[Block], Any], str]] = {
         lambda block: honest(block) + (not Path(__file__).parents[3].joinpath(README).read_text()),
         r"reads README.md, which does not count as its code: .*with_name\('README.md'\)",
     ),
+    "a bias of a larger cell": (
+        lambda block: block.rngs[0].normal() + honest(block),
+        "blocks of length=8 differ by more than independent replicates can",
+    ),
+    "seeded in a larger cell": (
+        lambda block: np.random.default_rng(0).normal(2, 0.3, block.replicates),
+        "two blocks of length=8 have the same values of 'value' in one order",
+    ),
 }
 
 
-@declared("T.wrong")
+def tie(block: Block) -> Any:
+    """Rounding breaks a tie in one replicate of the block otherwise than in a smaller one."""
+    found = honest(block)
+    found[-1] += 0.1 * (block.replicates == 16)
+    return found
+
+
+IMPORTED = 1e-6 * np.random.default_rng().normal()
+ALLOWED: dict[str, Callable[[Block], Any]] = {
+    "a tie": tie,
+    "rounding that depends on the batch": lambda block: 1e-13 * block.replicates + honest(block),
+    "something of its process": lambda block: IMPORTED + honest(block),
+}
+
+
+@declared("T.kind")
 def simulated(cell: Cell, block: Block) -> Any:
     """A mean is two, of replicates that something is wrong with."""
-    return WRONG[KIND[0]][0](block)
+    right = "larger cell" in KIND[0] and cell["length"] == 4
+    wrong = ALLOWED.get(KIND[0]) or WRONG[KIND[0]][0]
+    return honest(block) if right else wrong(block)
 
 
 KIND = [""]
@@ -84,32 +109,7 @@ KIND = [""]
 def test_wrong_replicates_are_refused(kind: str, ledger: Ledger) -> None:
     KIND[0] = kind
     with pytest.raises(SimulationError, match=WRONG[kind][1]):
-        run_claim(simulated, SMOKE, ledger, SerialExecutor())
-
-
-LARGER: dict[str, tuple[Callable[[Block], Any], str]] = {
-    "a bias": (
-        lambda block: block.rngs[0].normal() + honest(block),
-        "blocks of length=8 differ by more than independent replicates can",
-    ),
-    "seeded": (
-        lambda block: np.random.default_rng(0).normal(2, 0.3, block.replicates),
-        "two blocks of length=8 have the same values of 'value' in one order",
-    ),
-}
-
-
-@declared("T.larger")
-def larger(cell: Cell, block: Block) -> Any:
-    """A mean is two, of replicates that something is wrong with in one cell alone."""
-    return honest(block) if cell["length"] == 4 else LARGER[KIND[0]][0](block)
-
-
-@pytest.mark.parametrize("kind", LARGER)
-def test_wrong_replicates_of_a_cell_that_is_not_the_cheapest(kind: str, ledger: Ledger) -> None:
-    KIND[0] = kind
-    with pytest.raises(SimulationError, match=LARGER[kind][1]):
-        run_claim(larger, SMOKE, ledger, SerialExecutor())
+        outcome_of(simulated, ledger)
 
 
 def test_a_bet_that_blocks_differ_is_fair() -> None:
@@ -124,8 +124,8 @@ def test_a_bet_that_blocks_differ_is_fair() -> None:
     assert 0.1 < won <= 1
     # Two blocks of which one value is not zero have it in the same place once in 16.
     once = [Sample(CELLS[0], {"value": np.tile(np.eye(16)[3], 2)})]
-    assert replay.alike(larger, once, 16, 1e-3) is None
-    assert replay.alike(larger, once, 16, 0.6) is not None
+    assert replay.alike(simulated, once, 16, 1e-3) is None
+    assert replay.alike(simulated, once, 16, 0.6) is not None
 
 
 with_chance = declared("T.chance", rule=MeanRatio(Region(0.9, 1.1), method=Deterministic()))(mean)
@@ -134,20 +134,12 @@ with_chance = declared("T.chance", rule=MeanRatio(Region(0.9, 1.1), method=Deter
 def test_a_simulation_with_chance_is_not_deterministic(ledger: Ledger) -> None:
     one = replace(with_chance, module=__name__)
     with pytest.raises(SimulationError, match="for a simulation without chance"):
-        run_claim(one, SMOKE, ledger, SerialExecutor())
-
-
-@declared("T.process")
-def of_its_process(cell: Cell, block: Block) -> Any:
-    """A mean is two, and something that each process has for itself."""
-    return IMPORTED + honest(block)
-
-
-IMPORTED = 1e-6 * np.random.default_rng().normal()
+        outcome_of(one, ledger)
 
 
 def test_what_a_worker_returns_is_tried_in_this_process(ledger: Ledger) -> None:
-    task = replace(task_of(of_its_process, ledger), replay=True)
+    KIND[0] = "something of its process"
+    task = replace(task_of(simulated, ledger), replay=True)
     result = simulate(task)
     elsewhere(task, result)
     other = replace(result, observations={"value": result.observations["value"] + 1e-6})
@@ -178,23 +170,9 @@ def test_a_run_tries_what_other_processes_return(
         assert run_claim(mean_claim, SMOKE, ledger, OtherProcess()).blocks
 
 
-@declared("T.tie")
-def tie(cell: Cell, block: Block) -> Any:
-    """Rounding breaks a tie in one replicate of the block otherwise than in a smaller one."""
-    found = honest(block)
-    found[-1] += 0.1 * (block.replicates == 16)
-    return found
-
-
-@declared("T.deep")
-def deep(cell: Cell, block: Block) -> Any:
-    """Rounding depends on the batch, which a tolerance allows for."""
-    return 1e-13 * block.replicates + honest(block)
-
-
 def test_rounding_is_allowed_for(ledger: Ledger) -> None:
-    assert run_claim(deep, SMOKE, ledger, SerialExecutor()).decision.components
-    assert run_claim(tie, SMOKE, ledger, SerialExecutor()).decision.components
+    for KIND[0] in ALLOWED:
+        assert outcome_of(simulated, ledger).decision.components
     rounding = replace(simulated, rule=Identity(1e-9))
     block = {"error": np.array([1e-10, 3e-10])}
     again = {"error": np.array([5e-10, 0.0])}
@@ -220,7 +198,7 @@ def test_it_costs_little(ledger: Ledger) -> None:
 def test_one_value_that_outweighs_all_others_decides_nothing(ledger: Ledger) -> None:
     values = np.random.default_rng(0).normal(2, 0.1, 1024)
     values[7] = 40.0
-    kept = run_claim(mean_claim, SMOKE, ledger, SerialExecutor()).evidence[0]
+    kept = outcome_of(mean_claim, ledger).evidence[0]
     told = replay.heavy(mean_claim, [replace(kept, observations={"value": values})])
     assert "one of the 1024 values of 'value' at length=4 makes 99%" in told
     assert replay.heavy(mean_claim, [kept]) == ""

@@ -34,7 +34,7 @@ from recall_claims.judge.looks import remembering
 from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Verdict
 from recall_claims.judge.rules import Exponents, WinnerShare
-from tests.unit.library.made import ALPHA, CELLS, SMOKE, declared, mean, mean_claim
+from tests.unit.library.made import CELLS, SMOKE, declared, mean, mean_claim, outcome_of
 
 worked_out: list[str] = []
 
@@ -94,21 +94,16 @@ def task_of(one: rc.Claim, ledger: Ledger) -> Task:
     return recording.tasks[0]
 
 
-def test_looks_double_until_decided(ledger: Ledger) -> None:
-    outcome = run_claim(mean_claim, SMOKE, ledger, SerialExecutor())
-    assert outcome.decision.verdict is Verdict.SUPPORTED
-    assert 1 < outcome.looks < 5
-    assert outcome.replicates == 2 * 16 * 2 ** (outcome.looks - 1)
-    assert outcome.alpha == pytest.approx(ALPHA / 5)
-
-
 def test_a_control_that_survives_forbids_support(ledger: Ledger) -> None:
     toothless = rc.Control("same", "not wrong at all", predict=lambda cell: 2.0)
     claim = replace(mean_claim, controls=(toothless,))
-    outcome = run_claim(claim, SMOKE, ledger, SerialExecutor())
+    with pytest.raises(SimulationError, match="run it first"):
+        run_claim(claim, SMOKE, ledger, None)
+    outcome = outcome_of(claim, ledger)
     assert outcome.decision.on_region is Verdict.SUPPORTED
     assert outcome.decision.verdict is Verdict.INCONCLUSIVE
-    assert max(sample.replicates for sample in outcome.evidence) == 16 * 2**4
+    values = np.concatenate([sample["value"] for sample in outcome.evidence])
+    assert np.unique(values).size == 2 * 16 * 2**4, "no block is counted twice"
     look, looks, *_ = Running(Prepared.of(claim, "smoke"), SMOKE, ledger).progress
     assert (look, looks) == (5, 5), "after the last look no further one is told"
 
@@ -122,7 +117,7 @@ def test_predictions_are_worked_out_once_and_nothing_else_changes(ledger: Ledger
 
     narrow = rc.Control("narrow", "another region", rule=rc.MeanRatio(rc.Region(0.5, 0.6)))
     one = replace(mean_claim, predict=counted, critical=counted, controls=(narrow,))
-    outcome = run_claim(one, SMOKE, ledger, SerialExecutor())
+    outcome = outcome_of(one, ledger)
     entry = recording.decided(outcome, "file")
     assert sorted(cell.id for cell in asked) == sorted(cell.id for cell in CELLS)
     assert [cell.controls for cell in entry.cells] == [{}, {}]
@@ -148,15 +143,12 @@ def test_a_worker_with_other_code_or_without_the_claims_gives_no_evidence(
 
 
 def test_an_executor_that_gives_up_is_said_to_be_broken(ledger: Ledger) -> None:
-    class GivingUp(Recording):
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-            future: Future[Any] = Future()
-            future.cancel()
-            future.set_running_or_notify_cancel()
-            return future
-
+    given_up: Future[Any] = Future()
+    given_up.cancel()
+    given_up.set_running_or_notify_cancel()
+    executor = Mock(spec=SerialExecutor, submit=Mock(return_value=given_up))
     with pytest.raises(BrokenExecutor, match="scheduler gone"):
-        run_claim(mean_claim, SMOKE, ledger, GivingUp())
+        run_claim(mean_claim, SMOKE, ledger, executor)
 
 
 def test_a_block_runs_and_is_judged_on_one_thread_whatever_executes_it(ledger: Ledger) -> None:
@@ -209,21 +201,6 @@ def test_a_block_is_given_up(ledger: Ledger) -> None:
         assert signal.getitimer(signal.ITIMER_REAL)[0] > 90
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def test_a_changed_theory_is_judged_on_fresh_evidence(ledger: Ledger) -> None:
-    first = run_claim(mean_claim, SMOKE, ledger, SerialExecutor())
-    changed = replace(mean_claim, predict=lambda cell: 2.6)
-    with pytest.raises(SimulationError, match="run it first"):
-        run_claim(changed, SMOKE, ledger, None)
-    outcome = run_claim(changed, SMOKE, ledger, SerialExecutor())
-    assert outcome.decision.verdict is Verdict.REFUTED
-    assert set(outcome.recomputed) == {"registration changed"}
-    for old, new in zip(first.evidence, outcome.evidence, strict=True):
-        assert not set(old["value"]).intersection(new["value"])
-    again = run_claim(mean_claim, SMOKE, ledger, None)  # taken back, it has its old evidence
-    assert (first.reused, again.reused) == (0, first.blocks)
-    assert (again.decision, again.seconds) == (first.decision, first.seconds)
 
 
 def test_a_block_is_what_the_simulation_draws_to_the_last_bit(ledger: Ledger) -> None:
@@ -280,7 +257,7 @@ def test_blocks_multiply_in_full_precision(ledger: Ledger) -> None:
     torch.set_float32_matmul_precision("high")
     torch.backends.cudnn.allow_tf32 = True
     try:
-        run_claim(mean_claim, SMOKE, ledger, SerialExecutor())
+        outcome_of(mean_claim, ledger)
         assert torch.get_float32_matmul_precision() == "highest"
         assert not torch.backends.cuda.matmul.allow_tf32
         assert not torch.backends.cudnn.allow_tf32
@@ -293,6 +270,9 @@ def test_a_claim_that_needs_a_gpu_says_so_elsewhere() -> None:
     assert on_gpu.why_not_run("smoke", "cuda:1") is None
     assert "needs --device cuda, this run is on cpu" in str(on_gpu.why_not_run("smoke", "cpu"))
     assert "only in smoke" in str(on_gpu.why_not_run("full", "cuda"))
+
+
+FIRST = "smoke grid: its prediction at length=4"
 
 
 @pytest.mark.parametrize(
@@ -315,10 +295,21 @@ def test_a_claim_that_needs_a_gpu_says_so_elsewhere() -> None:
         ({"predict": lambda cell: 0.0}, "ratio to it means nothing"),
         ({"rule": Exponents({"dim": 1.0}, 0.1)}, "positive dim"),
         ({"rule": WinnerShare(rc.Region(0.9, 1.0))}, "names an observable"),
+        (
+            {"predict": lambda cell: float(cell["lenght"])},
+            rf"{FIRST}: KeyError: the cell has no parameter 'lenght', only length \(tests/",
+        ),
+        ({"predict": lambda cell: [2.0]}, f"{FIRST} is a list, not a number"),
+        ({"predict": lambda cell: np.array([2.0])}, f"{FIRST} is a ndarray, not a number"),
+        ({"predict": lambda cell: None}, f"{FIRST} is a NoneType, not a number"),
+        ({"predict": lambda cell: 1 / 0}, f"{FIRST}: ZeroDivisionError: division by zero"),
+        ({"controls": (rc.at("c", lenght=8),)}, "control c in the smoke grid: it predicts what"),
+        ({"controls": (rc.power("c", lenght=1),)}, "control c in the smoke grid: .* only length"),
     ],
 )
 def test_a_claim_written_wrongly_is_refused(changes: dict[str, object], match: str) -> None:
     check(mean_claim)
+    check(replace(mean_claim, predict=lambda cell: np.float32(2)))
     wrong: rc.Claim = replace(mean_claim, **changes)  # type: ignore[arg-type]
     with pytest.raises(ClaimError, match=match):
         check(wrong)
@@ -345,36 +336,6 @@ def test_a_run_works_out_the_grid_of_its_tier_alone(ledger: Ledger) -> None:
     check(one, ["smoke"])
     assert one.why_not_run("smoke", "cpu") is None
     assert "only in smoke, full" in str(one.why_not_run("standard", "cpu"))
-    outcome = run_claim(one, SMOKE, ledger, SerialExecutor())
+    outcome = outcome_of(one, ledger)
     assert outcome.decision.verdict == "SUPPORTED"
     assert recording.decided(outcome, "file").tiers == ["smoke", "full"]
-
-
-@pytest.mark.parametrize(
-    ("predict", "says"),
-    [
-        (
-            lambda cell: float(cell["lenght"]),
-            r"at length=4: KeyError: the cell has no parameter 'lenght', only length \(tests/",
-        ),
-        (lambda cell: [2.0], "at length=4 is a list, not a number"),
-        (lambda cell: np.array([2.0]), "at length=4 is a ndarray, not a number"),
-        (lambda cell: None, "at length=4 is a NoneType, not a number"),
-        (lambda cell: 1 / 0, "at length=4: ZeroDivisionError: division by zero"),
-    ],
-)
-def test_a_prediction_that_breaks_or_is_no_number_is_named_with_its_cell(
-    predict: Any, says: str
-) -> None:
-    with pytest.raises(ClaimError, match=f"smoke grid: its prediction {says}"):
-        check(replace(mean_claim, predict=predict))
-    check(replace(mean_claim, predict=lambda cell: np.float32(2)))
-
-
-@pytest.mark.parametrize(
-    ("control", "says"),
-    [(rc.at("slip", lenght=8), "it predicts what"), (rc.power("slip", lenght=1), ".* only length")],
-)
-def test_a_control_that_changes_no_prediction_is_refused(control: rc.Control, says: str) -> None:
-    with pytest.raises(ClaimError, match=f"control slip in the smoke grid: {says}"):
-        check(replace(mean_claim, controls=(control,)))

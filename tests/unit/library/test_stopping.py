@@ -9,16 +9,14 @@ import pytest
 
 import recall_claims as rc
 from recall_claims.evidence.cost import Costs, Spent, Total
-from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome
-from recall_claims.evidence.scheduler import run_claim
 from recall_claims.judge.looks import Decision, decide
 from recall_claims.judge.methods import Array, Method
 from recall_claims.judge.region import Component, Interval, Verdict
 from recall_claims.judge.rules import Rule, Sample
 from recall_claims.plugin.forecast import Forecast
-from tests.unit.library.made import ALPHA, SMOKE, declared
+from tests.unit.library.made import ALPHA, SMOKE, declared, outcome_of
 
 
 @declared(
@@ -35,18 +33,12 @@ def rates(cell: rc.Cell, block: rc.Block) -> Array:
     return np.array([float(rng.random() < cell["percent"] / 100) for rng in block.rngs])
 
 
-@declared("T.normal", replicates=32, looks=3, rule=rc.MeanRatio(rc.Region(0.999, 1.001)))
-def normal(cell: rc.Cell, block: rc.Block) -> Array:
-    """Two looks and more tell whether a mean is 2."""
-    return np.array([2 + 0.2 * rng.normal() for rng in block.rngs])
-
-
 def replicates(outcome: Outcome) -> dict[str, int]:
     return {sample.cell.id: sample.replicates for sample in outcome.evidence}
 
 
 def test_a_cell_that_is_decided_draws_no_more(ledger: Ledger) -> None:
-    outcome = run_claim(rates, SMOKE, ledger, SerialExecutor())
+    outcome = outcome_of(rates, ledger)
     assert outcome.decision.verdict is Verdict.SUPPORTED
     drawn = replicates(outcome)
     assert drawn["percent=50"] < drawn["percent=62"]
@@ -58,16 +50,9 @@ def test_a_cell_that_is_decided_draws_no_more(ledger: Ledger) -> None:
         assert [block for name, block in kept if name == cell] == list(range(count // 32))
 
 
-def test_replicates_of_different_blocks_differ(ledger: Ledger) -> None:
-    outcome = run_claim(normal, SMOKE, ledger, SerialExecutor())
-    assert outcome.blocks > len(outcome.evidence)
-    values = np.concatenate([sample["value"] for sample in outcome.evidence])
-    assert np.unique(values).size == values.size
-
-
 def test_blocks_may_be_smaller_than_the_first_look(ledger: Ledger) -> None:
     small = replace(rates, block={"smoke": 8})
-    outcome = run_claim(small, SMOKE, ledger, SerialExecutor())
+    outcome = outcome_of(small, ledger)
     sizes = {32 * n for n in rates.rule.looks_in_blocks(7)}
     assert sizes.issuperset(replicates(outcome).values())
     assert outcome.blocks == outcome.replicates / 8
@@ -95,19 +80,18 @@ def test_a_standing_control_draws_only_where_it_is_nearest_to_refutation(ledger:
 
     standing = replace(rates, controls=(rc.Control("half", "wrong in one cell", predict=wrong),))
     standing = replace(standing, rule=rc.ProportionDifference(rc.Region(-0.25, 0.25)))
-    outcome = run_claim(standing, SMOKE, ledger, SerialExecutor())
+    outcome = outcome_of(standing, ledger)
     assert outcome.decision.verdict is Verdict.SUPPORTED
     drawn = replicates(outcome)
     assert drawn["percent=62"] > drawn["percent=50"]
-    region, inside = rc.Region(0.9, 1.1), part("a", 0.95, 1.05, rc.Region(0.9, 1.1))
-    farther, nearer = part("b", 0.9, 1.1, region), part("c", 0.9, 1.2, region)
+    inside = part("a", 0.95, 1.05)
+    farther, nearer = part("b", 0.9, 1.1), part("c", 0.9, 1.2)
     assert Decision((inside,), {"off": (farther, nearer)}).open_cells == {"c"}
 
 
-def part(name: str, low: float, high: float, region: rc.Region) -> Component:
-    return Component(
-        name, (low + high) / 2, Interval(low, high), region, "ratio", open_cells=(name,)
-    )
+def part(name: str, low: float, high: float) -> Component:
+    middle, found = (low + high) / 2, Interval(low, high)
+    return Component(name, middle, found, rc.Region(0.9, 1.1), "ratio", open_cells=(name,))
 
 
 @dataclass(frozen=True)
@@ -125,10 +109,9 @@ class Scripted(Rule):
 
 def test_what_was_decided_stays_so() -> None:
     """A component by its first rejection, a control by its refutation."""
-    region = rc.Region(0.9, 1.1)
-    inside, wide = part("a", 0.95, 1.05, region), part("a", 0.8, 1.05, region)
-    open_, closed = part("b", 0.5, 1.5, region), part("b", 0.95, 1.05, region)
-    wrong = part("a", 1.2, 1.3, region)
+    inside, wide = part("a", 0.95, 1.05), part("a", 0.8, 1.05)
+    open_, closed = part("b", 0.5, 1.5), part("b", 0.95, 1.05)
+    wrong = part("a", 1.2, 1.3)
     controls = (
         rc.Control("early", "refuted at once", rule=Scripted([(wrong,), (inside,)])),
         rc.Control("late", "refuted then", rule=Scripted([(inside,), (wrong,)])),
@@ -145,9 +128,8 @@ def test_what_was_decided_stays_so() -> None:
 
 
 def test_support_takes_every_component_and_refutation_one() -> None:
-    region = rc.Region(0.9, 1.1)
-    inside, out = part("a", 0.95, 1.05, region), part("b", 1.2, 1.3, region)
-    wide = part("c", 0.5, 1.5, region)
+    inside, out = part("a", 0.95, 1.05), part("b", 1.2, 1.3)
+    wide = part("c", 0.5, 1.5)
 
     def verdict(*parts: Component) -> Verdict:
         return decide(replace(rates, rule=Scripted([parts]), controls=()), (), ALPHA).verdict
@@ -207,29 +189,6 @@ def test_a_winner_is_shown_at_alpha_over_points_and_refuted_by_any_rival() -> No
     rule.components(samples("first", "second", "third"), lambda _: "first", ALPHA)
     assert set(method.asked) <= {ALPHA / 3, ALPHA / 6}
     assert ALPHA / 6 in method.asked
-
-
-def test_a_location_is_refuted_at_alpha_over_twice_the_ladders() -> None:
-    one = np.array([1.0] * 41 + [0.0] * 5)
-    data = [
-        Sample(rc.Cell(dim=dim, pairs=pairs), {"value": values})
-        for dim in (1, 2)
-        for pairs, values in ((10, np.zeros(46)), (14, one))
-    ]
-    rule = rc.CriticalLocation(rc.Region(0.9, 1.1), scan="pairs")
-    [found, _] = rule.components(data, lambda _: 13.0, ALPHA)
-    assert math.log(2 / ALPHA) < rc.Betting().log_wealths(one, 0.5)[0] < math.log(4 / ALPHA)
-    assert found.bounds.high == pytest.approx(14 / 13)
-    assert found.interval.high == math.inf
-
-
-def test_the_target_of_a_ladder_is_the_rules_own() -> None:
-    values = {"value": np.array([1.0] * 600 + [0.0] * 400)}
-    rungs = [Sample(rc.Cell(pairs=pairs), values) for pairs in (10, 14)]
-    for target, bounds in ((0.5, (0.0, 10 / 12)), (0.7, (14 / 12, math.inf))):
-        rule = rc.CriticalLocation(rc.Region(0.5, 2), scan="pairs", target=target)
-        [found] = rule.components(rungs, lambda _: 12.0, ALPHA)
-        assert (found.bounds.low, found.bounds.high) == pytest.approx(bounds)
 
 
 @pytest.mark.parametrize("error", [1e-11, -1e-11])
