@@ -304,12 +304,11 @@ def _planted(control: Control) -> Component:
 
 def scope(prose: str, comment: str, record: Record) -> None:
     """Refuse a figure of a claim about five times as many, say, in prose that does not say so."""
-    for name, _ in _CLAIMS.findall(comment):
-        for claim in record.claims:
-            if claim.id == name:
-                for said in _TIMES.findall(claim.title):
-                    if said.lower() not in " ".join(prose.lower().split()):
-                        raise Mismatch(f"{claim.id} is about {said!r}: say so")
+    names = {name for name, _ in _CLAIMS.findall(comment)}
+    for claim in record.claims:
+        for said in _TIMES.findall(claim.title) if claim.id in names else ():
+            if said.lower() not in " ".join(prose.lower().split()):
+                raise Mismatch(f"{claim.id} is about {said!r}: say so")
 
 
 def verdict_lines(text: str, wrong: list[str]) -> str:

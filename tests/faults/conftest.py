@@ -5,6 +5,8 @@ import json
 import os
 import sqlite3
 import sys
+import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,23 +85,45 @@ def {name}(cell, block):
 '''
 
 
+WAYS = {
+    "serial": ("--executor", "serial"),
+    "processes": ("--executor", "processes:2"),
+    "workers": ("-n", "2"),
+}
 NUMBERS = itertools.count()
 LEDGER = ".recall-claims/ledger.sqlite"
 
 
-def written(name: str = "one", *edits: tuple[str, str], pause: float = 0.0) -> str:
-    """A claim of this name, with old text replaced by new."""
-    text = CLAIM.format(name=name, pause=pause)
+def edited(text: str, *edits: tuple[str, str]) -> str:
+    """The text with old text replaced by new."""
     for old, new in edits:
         assert old in text
         text = text.replace(old, new)
     return text
 
 
+def written(name: str = "one", *edits: tuple[str, str], pause: float = 0.0) -> str:
+    """A claim of this name, edited."""
+    return edited(CLAIM.format(name=name, pause=pause), *edits)
+
+
+def until(holds: Callable[[], bool], seconds: float = 240) -> bool:
+    """Wait until something holds; whether it does within this time."""
+    deadline = time.monotonic() + seconds  # workers of a busy machine take long to start
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return holds()
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of another process: without what an outer pytest has put there."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+    return {**inherited, "PYTHONPATH": LIBRARY, "COLUMNS": "200", **more}
+
+
 def judged(folder: Path, *arguments: str) -> Result:
     """What pytest does in a folder, in a process of its own that simulates all blocks itself."""
-    environment = {**os.environ, "PYTHONPATH": LIBRARY, "COLUMNS": "200"}
-    return run_pytest(folder, (*arguments, "--executor", "serial"), environment)
+    return run_pytest(folder, (*arguments, "--executor", "serial"), environment())
 
 
 def reported(folder: Path) -> dict[str, Any]:
@@ -134,10 +158,15 @@ class Suite:
         """
         if "-n" in options:
             return self.run_apart(*options, status=status)
+        result = self.main(*HOOKS, *self.arguments(*options))
+        assert status in (None, result.status), result.text
+        return result
+
+    def main(self, *arguments: str) -> Result:
+        """What pytest does with these arguments alone, in this process."""
         self.capture.readouterr()
-        ended = pytest.main([*HOOKS, *OUTER, *self.arguments(*options)])
+        ended = pytest.main([*OUTER, *arguments])
         captured = self.capture.readouterr()
-        assert status in (None, ended), captured.out + captured.err
         return Result(int(ended), captured.out + captured.err)
 
     def arguments(self, *options: str) -> list[str]:
@@ -149,15 +178,10 @@ class Suite:
         """The command line that runs the suite."""
         return [sys.executable, "-m", "pytest", *HOOKS, self.file, *options]
 
-    def environment(self) -> dict[str, str]:
-        """The environment for that: without what an outer pytest has put there."""
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-        return {**inherited, "PYTHONPATH": LIBRARY, "COLUMNS": "200"}
-
     def run_apart(self, *options: str, status: int | None = 0) -> Result:
         """Run it in a process of its own, which knows of no earlier file and may start others."""
         arguments = (*HOOKS, *self.arguments(*options))
-        result = run_pytest(self.folder, arguments, self.environment())
+        result = run_pytest(self.folder, arguments, environment())
         assert status in (None, result.status), result.text
         return result
 

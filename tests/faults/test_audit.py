@@ -20,6 +20,7 @@ from recall_claims.audit import bundle
 from recall_claims.audit.bundle import COMMENT, Index, packed
 from recall_claims.declare import papers
 from recall_claims.errors import BundleError
+from recall_claims.judge.methods import Array
 from recall_reports.record import Record
 from tests.faults.conftest import HEAD, HOOKS, LEDGER, PAPER, judged, reported, written
 
@@ -29,11 +30,12 @@ FILE = "test_tiny_audited.py"
 
 @dataclass(frozen=True)
 class Opened:
-    """The parts of a bundle as plain types, to be changed."""
+    """The parts of a bundle as plain types, to be changed; and the values of tiny.two by cell."""
 
     record: dict[str, Any]
     index: dict[str, Any]
     blocks: dict[str, bytes]
+    values: dict[str, Array]
 
     def entry(self, name: str = "one") -> dict[str, Any]:
         """The record of a claim."""
@@ -75,9 +77,9 @@ def path(folder: Path) -> Iterator[Path]:
 @pytest.fixture
 def opened(path: Path) -> Opened:
     whole = bundle.read(path)
-    return Opened(
-        msgspec.to_builtins(whole.record), msgspec.to_builtins(whole.index), dict(whole.blocks)
-    )
+    values = {cell: found["value"] for cell, found in whole.observations("tiny.two").items()}
+    record, index = msgspec.to_builtins(whole.record), msgspec.to_builtins(whole.index)
+    return Opened(record, index, dict(whole.blocks), values)
 
 
 def audit(path: Path, *options: str) -> int:
@@ -114,35 +116,22 @@ def test_part_of_the_blocks_shows_less(path: Path, capsys: Printed) -> None:
     assert main([*arguments, "--time-limit", "1s"]) == 0
 
 
-def observations(opened: Opened, name: str = "two") -> Any:
-    """The blocks of a claim, cell after cell, of shape (blocks, replicates)."""
-    data = opened.blocks[f"tiny.{name}"]
-    cells, parts = opened.index["claims"][f"tiny.{name}"]["cells"], []
-    for cell in cells:
-        assert cell["observables"] == {"value": "f8"}
-        size = 8 * 16 * cell["blocks"]
-        parts.append(np.frombuffer(data[:size], np.uint8).reshape(8, -1).T.copy().view("<f8"))
-        data = data[size:]
-    return np.concatenate(parts).reshape(-1, 16)
-
-
-def put(opened: Opened, values: Any) -> None:
-    """Give other observations to the claim tiny.two."""
-    data, first = b"", 0
-    for cell in opened.index["claims"]["tiny.two"]["cells"]:
-        data += packed(values[first : first + cell["blocks"]])[1]
-        first += cell["blocks"]
-    opened.blocks["tiny.two"] = data
+def put(opened: Opened, name: str, values: Array) -> None:
+    """Give other observations to a cell of the claim tiny.two."""
+    opened.values[name] = values
+    [cell] = [c for c in opened.index["claims"]["tiny.two"]["cells"] if c["cell"] == name]
+    cell["blocks"] = len(values)
+    opened.blocks["tiny.two"] = b"".join(packed(each)[1] for each in opened.values.values())
 
 
 def blocks_of_two(opened: Opened) -> None:
     """The first block is one of the second cell, scaled to look like one of the first; the next is
     a copy; and one figure is off by a thousandth: too little for any verdict to notice."""
-    values = observations(opened)
-    values[0] = values[opened.index["claims"]["tiny.two"]["cells"][0]["blocks"]] / 2
+    values = opened.values["scale=1.0"].copy()
+    values[0] = opened.values["scale=2.0"][0] / 2
     values[1] = values[2]
     values[3, 2] *= 1.001
-    put(opened, values)
+    put(opened, "scale=1.0", values)
 
 
 def other_claim(opened: Opened) -> None:
@@ -186,9 +175,8 @@ def no_verdicts(opened: Opened) -> None:
 
 def another_number(opened: Opened, more: int) -> None:
     """Of blocks in the last cell."""
-    values = observations(opened)
-    opened.index["claims"]["tiny.two"]["cells"][2]["blocks"] += more
-    put(opened, np.concatenate([values, values])[: len(values) + more])
+    values = opened.values["scale=5.0"]
+    put(opened, "scale=5.0", np.concatenate([values, values])[: len(values) + more])
 
 
 def declaration(opened: Opened) -> None:

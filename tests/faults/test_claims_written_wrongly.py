@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recall_claims.__main__ import main
-from tests.faults.conftest import HEAD, Suite, judged, written
+from tests.faults.conftest import HEAD, Suite, edited, judged, written
 
 CELLS = "cells=grid(scale=(1.0, 2.0, 5.0))"
 TWICE = written("one", ("def one", "def other")) + "\n\n@claim"
@@ -30,12 +30,7 @@ TWICE = written("one", ("def one", "def other")) + "\n\n@claim"
 def test_a_claim_that_cannot_be_collected(
     suite: Suite, edits: list[tuple[str, str]], status: int, says: str
 ) -> None:
-    text = HEAD + written()
-    for old, new in edits:
-        assert old in text
-        text = text.replace(old, new)
-    suite.write_text(text)
-
+    suite.write_text(edited(HEAD + written(), *edits))
     result = suite.run(status=status)
     assert says in result.text
     assert not (suite.folder / "reports").exists()

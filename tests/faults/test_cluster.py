@@ -16,7 +16,8 @@ import pytest
 from distributed import Client, LocalCluster, Security
 
 from recall_claims.evidence import cluster
-from tests.faults.conftest import REPOSITORY, Suite
+from tests.faults.conftest import REPOSITORY, Suite, until
+from tests.faults.test_time_limit import slices_come_to_one_run
 
 pytestmark = pytest.mark.usefixtures("sockets_freed")
 
@@ -30,25 +31,9 @@ def started(*, processes: bool = True) -> LocalCluster:
 
 @pytest.mark.thorough
 def test_a_time_limit_holds_on_a_cluster(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
-    suite.write("one", "two", pause=0.3)
     monkeypatch.syspath_prepend(suite.folder)
-    seen = []
     with started() as workers:
-        executor = ("--executor", f"dask:{workers.scheduler_address}")
-        for number in range(8):
-            result = suite.run(*executor, "--time-limit", f"{5 * 2**number}s", status=None)
-            seen.append({*suite.states().values()})
-            assert result.status == (6 if "NOT RUN" in seen[-1] else 0), result.text
-            if seen[-1] == {"DECIDED"}:
-                break
-    assert "NOT RUN" in seen[0]
-    assert seen[-1] == {"DECIDED"}
-    slices = suite.figures()
-    total = suite.report()["suite"]["blocks"]["total"]
-    assert len(places(suite, ".recall-claims/ledger.sqlite")) == total
-
-    suite.run("--ledger", "serial.sqlite", "--report-dir", "serial")
-    assert slices == suite.figures("serial")
+        slices_come_to_one_run(suite, ("--executor", f"dask:{workers.scheduler_address}"))
 
 
 def kill_one(workers: LocalCluster) -> None:
@@ -59,11 +44,10 @@ def kill_one(workers: LocalCluster) -> None:
 
 def come_and_go(workers: LocalCluster) -> None:
     """Eight workers of one thread, then three."""
-    for count in (8, 3):
-        workers.scale(count)
-        deadline = time.monotonic() + 60
-        while len(workers.scheduler_info["workers"]) != count and time.monotonic() < deadline:
-            time.sleep(0.01)
+    workers.scale(8)
+    until(lambda: len(workers.scheduler_info["workers"]) == 8)
+    workers.scale(3)
+    until(lambda: len(workers.scheduler_info["workers"]) == 3)
 
 
 @pytest.mark.parametrize("change", [kill_one, come_and_go], ids=lambda change: change.__name__)
@@ -76,11 +60,9 @@ def test_workers_that_die_come_or_go_change_nothing(
     kept = list[int]()
 
     def meanwhile() -> None:
-        deadline = time.monotonic() + 60
-        while len(places(suite, "dask.sqlite")) < 3 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        until(lambda: suite.kept("dask.sqlite") >= 3)
         change(workers)
-        kept.append(len(places(suite, "dask.sqlite")))
+        kept.append(suite.kept("dask.sqlite"))
 
     with started(processes=change is kill_one) as workers:
         beside = threading.Thread(target=meanwhile)

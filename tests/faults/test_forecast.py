@@ -1,7 +1,10 @@
-"""A run says how long it will take, and a dry run says it claim by claim."""
+"""A run says how long it will take, a dry run says it claim by claim; no clock misleads them."""
 
+import itertools
 import json
 import re
+import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -95,3 +98,18 @@ def test_a_dry_run_tells_the_plan_seconds_here_and_what_is_left(
 
     fresh = suite.run("--dry-run", "--baseline", REPORT, "--seed", "1", "--tier", "full").text
     assert abs(int(row(fresh, "tiny.one")[6]) - took) < 1
+
+
+def test_a_clock_that_jumps_back_gives_sensible_times(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Durations come from another clock."""
+    suite.write("one", pause=0.01)
+    begun, hours = datetime.now(UTC), itertools.count(1)
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() - 3600 * next(hours))
+
+    suite.run()
+    report = suite.report()["suite"]
+    assert 0.01 < report["seconds"] <= report["wall_seconds"] < 300
+    assert abs(datetime.fromisoformat(report["started"]) - begun) < timedelta(minutes=5)

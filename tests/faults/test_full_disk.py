@@ -36,14 +36,3 @@ def test_a_disk_too_small_for_the_ledger(suite: Suite, small_disk: Path) -> None
     assert suite.figures() == suite.figures("whole")
     blocks = suite.report()["suite"]["blocks"]
     assert 0 < blocks["reused"] < blocks["total"]
-
-
-def test_a_disk_too_small_for_the_report(suite: Suite, small_disk: Path) -> None:
-    suite.write("one")
-    (small_disk / "ballast").write_bytes(bytes(252 * 1024))
-
-    full = suite.run("--report-dir", "disk/report", status=3)
-    assert "no report was written" in full.text
-    assert "free space or name another directory" in " ".join(full.text.split())
-    assert "SUPPORTED" in full.text
-    assert list(small_disk.glob("report/*")) == []

@@ -8,9 +8,8 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -18,8 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.apart import git, run_pytest, saved
-from tests.faults.conftest import HEAD, LIBRARY, PAPER, REPOSITORY, judged, reported, written
+from tests.apart import git, run, run_pytest, saved
+from tests.faults.conftest import HEAD, PAPER, REPOSITORY, environment, judged, reported, written
 
 WORKFLOWS = REPOSITORY / ".github" / "workflows"
 ACTIONS = WORKFLOWS.with_name("actions")
@@ -104,89 +103,21 @@ def expanded(step: Step) -> list[Step]:
     return steps
 
 
-@dataclass
-class Runner:
-    """What runs the steps of a job: as much of GitHub's as the guard needs.
+@dataclass(frozen=True)
+class Guard:
+    """The guard at work on pull requests to a repository: as much of GitHub as it needs.
 
-    `cache` is that of all runs, and `artifacts` are those of this pull request.
+    `cache` is the ledger that the main branch has cached, and `base` its commit.
     """
-
-    scratch: Path
-    cache: Path
-    artifacts: Path
-    environment: dict[str, str] = field(default_factory=dict)
-
-    def run(self, workflow: str, job: str, checkout: Path, event: str = "pull_request") -> bool:
-        """Whether every step of the job succeeds in a checkout."""
-        passed = True
-        for step in jobs(workflow)[job]["steps"]:
-            condition = str(step.get("if", ""))
-            if not (passed or "always()" in condition):
-                continue
-            if "event_name ==" in condition and f"'{event}'" not in condition:
-                continue
-            passed &= self.step(step, checkout) or step.get("continue-on-error", False)
-        return passed
-
-    def step(self, step: Step, checkout: Path) -> bool:
-        action, ledger = step.get("uses", "").partition("@")[0], checkout / ".recall-claims"
-        if action in ("actions/cache/restore", "actions/cache") and self.cache.exists():
-            shutil.copytree(self.cache, ledger, dirs_exist_ok=True)
-        elif action == "actions/cache/save":
-            shutil.copytree(ledger, self.cache, dirs_exist_ok=True)
-        elif action == "actions/upload-artifact":
-            found = checkout / step["with"]["path"]
-            kept = self.artifacts / step["with"]["name"]
-            if found.is_dir():
-                shutil.copytree(found, kept)
-            elif found.exists():
-                shutil.copy(found, kept)
-        elif action == "actions/download-artifact":
-            kept = self.artifacts / step["with"]["name"]
-            if not kept.exists():
-                return False
-            shutil.copytree(kept, self.scratch / "report")
-        environment = {**self.environment, **step.get("filled", {})}
-        return self.shell(step["run"], checkout, environment) if "run" in step else True
-
-    def shell(self, script: str, checkout: Path, environment: dict[str, str]) -> bool:
-        if script.startswith(("pip install", "python -m recall_claims bundle")):
-            return True
-        if script.startswith("pytest "):  # which would load torch anew
-            options = "--executor serial -p no:cacheprovider -p no:unraisableexception"
-            environment = {**environment, "PYTEST_ADDOPTS": options}
-            words = shlex.split(Template(script).substitute(environment))[1:]
-            return run_pytest(checkout, words, environment).status == 0
-        done = subprocess.run(
-            ["bash", "-e", "-o", "pipefail", "-c", script],
-            cwd=checkout,
-            env=environment,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-        return done.returncode == 0
-
-
-@dataclass
-class Repository:
-    """The suite's repository, and the ledger that its main branch has cached."""
 
     origin: Path
     base: str
     cache: Path
-
-
-@dataclass
-class Guard:
-    """The guard at work on pull requests to the repository."""
-
-    repository: Repository
     folder: Path
 
     def checkout(self, name: str) -> Path:
-        folder = self.folder / name
-        git(self.folder, "clone", "--quiet", str(self.repository.origin), name)
-        return folder
+        git(self.folder, "clone", "--quiet", str(self.origin), name)
+        return self.folder / name
 
     def judge(self, pull: Path) -> tuple[bool, str]:
         """Whether the guard is green on the commits of a checkout, and what it posts."""
@@ -195,28 +126,66 @@ class Guard:
             shutil.rmtree(folder, ignore_errors=True)
         scratch.mkdir()
         artifacts.mkdir()
-        head = git(pull, "rev-parse", "HEAD")
         git(pull, "push", "--quiet", "--force", "origin", "HEAD:refs/pull/1/head")
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-        environment = {
-            **inherited,
-            "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
-            "PYTHONPATH": LIBRARY,
-            "BASE": self.repository.base,
-            "PULL": head,
-            "RUNNER_TEMP": str(scratch),
-            "GITHUB_STEP_SUMMARY": str(scratch / "summary"),
-        }
-        runner = Runner(scratch, self.repository.cache, artifacts, environment)
-        judged = runner.run("guard", "judge", pull)
-        compared = runner.run("guard-compare", "compare", self.checkout("base"))
+        given = environment(
+            PATH=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+            BASE=self.base,
+            PULL=git(pull, "rev-parse", "HEAD"),
+            RUNNER_TEMP=str(scratch),
+            GITHUB_STEP_SUMMARY=str(scratch / "summary"),
+        )
+        judged = self._runs("guard", "judge", pull, given)
+        compared = self._runs("guard-compare", "compare", self.checkout("base"), given)
         posted = (artifacts / "diff").read_text(encoding="utf-8")
         assert posted == (scratch / "summary").read_text(encoding="utf-8")
         return judged and compared, posted
 
+    def _runs(self, workflow: str, job: str, checkout: Path, given: dict[str, str]) -> bool:
+        """Whether every step of the job succeeds in a checkout, for a pull request."""
+        passed = True
+        for step in jobs(workflow)[job]["steps"]:
+            condition = str(step.get("if", ""))
+            if not (passed or "always()" in condition):
+                continue
+            if "event_name ==" in condition and "'pull_request'" not in condition:
+                continue
+            passed &= self._step(step, checkout, given) or step.get("continue-on-error", False)
+        return passed
+
+    def _step(self, step: Step, checkout: Path, given: dict[str, str]) -> bool:
+        action, ledger = step.get("uses", "").partition("@")[0], checkout / ".recall-claims"
+        kept = self.folder / "artifacts" / step.get("with", {}).get("name", "")
+        if action in ("actions/cache/restore", "actions/cache") and self.cache.exists():
+            shutil.copytree(self.cache, ledger, dirs_exist_ok=True)
+        elif action == "actions/cache/save":
+            shutil.copytree(ledger, self.cache, dirs_exist_ok=True)
+        elif action == "actions/upload-artifact":
+            found = checkout / step["with"]["path"]
+            if found.is_dir():
+                shutil.copytree(found, kept)
+            elif found.exists():
+                shutil.copy(found, kept)
+        elif action == "actions/download-artifact":
+            if not kept.exists():
+                return False
+            shutil.copytree(kept, self.folder / "scratch" / "report")
+        return _succeeds(step.get("run", ":"), checkout, {**given, **step.get("filled", {})})
+
+
+def _succeeds(script: str, checkout: Path, given: dict[str, str]) -> bool:
+    if script.startswith(("pip install", "python -m recall_claims bundle")):
+        return True
+    if script.startswith("pytest "):  # which would load torch anew
+        options = "--executor serial -p no:cacheprovider -p no:unraisableexception"
+        given = {**given, "PYTEST_ADDOPTS": options}
+        words = shlex.split(Template(script).substitute(given))[1:]
+        return run_pytest(checkout, words, given).status == 0
+    command = ["bash", "-e", "-o", "pipefail", "-c", script]
+    return run(checkout, *command, environment=given).status == 0
+
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Guard:
     """The suite, with a baseline and a cache as its main branch has made them."""
     folder = tmp_path_factory.mktemp("guarded")
     origin, cache = folder / "origin", folder / "cache"
@@ -229,14 +198,13 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     report = (origin / "reports/latest/report.json").read_text(encoding="utf-8")
     base = saved(origin, {"reports/baseline.json": report})
     git(origin, "checkout", "--quiet", "--detach")
-    return Repository(origin, base, cache)
+    return Guard(origin, base, cache, folder)
 
 
 @pytest.fixture
-def guard(repository: Repository, tmp_path: Path) -> Guard:
-    cache = tmp_path / "cache"
-    shutil.copytree(repository.cache, cache)
-    return Guard(Repository(repository.origin, repository.base, cache), tmp_path)
+def guard(repository: Guard, tmp_path: Path) -> Guard:
+    cache = shutil.copytree(repository.cache, tmp_path / "cache")
+    return replace(repository, cache=cache, folder=tmp_path)
 
 
 # Of another length: Python takes a file of the same size and second for the one that it compiled.
@@ -259,7 +227,7 @@ def test_the_baseline_is_that_of_the_base_commit(guard: Guard) -> None:
     assert posted.startswith("**1 changed file.**")
     assert "| changed file | `reports/baseline.json` |" in posted
     report = reported(pull / "reports/latest")
-    kept = {"file": "baseline.json", "revision": guard.repository.base}
+    kept = {"file": "baseline.json", "revision": guard.base}
     assert [claim["blocks"]["kept"] for claim in report["claims"]] == [kept]
 
 
@@ -350,7 +318,7 @@ def test_evidence_of_one_push_is_no_evidence_for_the_next(guard: Guard) -> None:
     assert "| lost verdict | `tiny.mean` |" in posted
 
     # Nor is it where it was restored all the same: it is of other code.
-    shutil.copytree(kept, guard.repository.cache, dirs_exist_ok=True)
+    shutil.copytree(kept, guard.cache, dirs_exist_ok=True)
     assert guard.judge(pull) == (green, posted)
 
 

@@ -1,7 +1,6 @@
 """`--hunt` from the command line: what it finds, says, keeps and refuses."""
 
 import shlex
-from typing import Any
 
 import pytest
 
@@ -26,18 +25,13 @@ def text(longest: int) -> str:
 WRONG, RIGHT = text(30), text(99)
 
 
-def only_claim(suite: Suite) -> dict[str, Any]:
-    [claim] = suite.report()["claims"]
-    return dict(claim)
-
-
 def test_a_violation_off_the_grid_fails_the_run(suite: Suite) -> None:
     suite.write_text(WRONG)
     suite.run()
     result = suite.run_apart("--hunt", "60s", "--executor", "serial", status=1)
     assert "violated at" in result.text
     assert "1 passed, 1 refuted by the hunt" in result.text.splitlines()[-1]
-    claim = only_claim(suite)
+    claim = suite.claims()["tiny.mean"]
     assert (claim["verdict"], claim["outcome"]) == ("REFUTED", "failed")
     assert claim["hunt"]["confirmed"]["params"] == {"scale": 1, "length": 32}
     assert claim["hunt"]["confirmed"]["number"] == 1
@@ -49,7 +43,7 @@ def test_a_violation_off_the_grid_fails_the_run(suite: Suite) -> None:
     assert node.endswith("::tiny.mean")
     options += ["--report-dir", "reports/latest", "--executor", "serial"]
     suite.run_apart(*options, status=1)
-    assert only_claim(suite)["hunt"]["confirmed"]["number"] == 1
+    assert suite.claims()["tiny.mean"]["hunt"]["confirmed"]["number"] == 1
     # A plain run judges the grid alone.
     suite.run()
 
@@ -60,10 +54,10 @@ def test_a_hunt_after_workers_finds_the_same(suite: Suite) -> None:
     options = ("--hunt", "60s", "--executor", "serial")
     spread = suite.run_apart(*options, "-n", "1", "--ledger", "spread.sqlite", status=1)
     assert spread.text.count("violated at") == 1
-    found = only_claim(suite)
+    found = suite.claims()["tiny.mean"]
     assert found["hunt"]["confirmed"]["number"] == 1
     suite.run_apart(*options, status=1)
-    alone = only_claim(suite)
+    alone = suite.claims()["tiny.mean"]
     for name in ("verdict", "outcome", "components", "registration"):
         assert found[name] == alone[name]
     assert found["hunt"]["confirmed"] == alone["hunt"]["confirmed"]
@@ -76,4 +70,4 @@ def test_a_hunt_that_breaks_off_costs_no_verdict(suite: Suite) -> None:
     result = suite.run_apart("--hunt", "1s", "--executor", "serial", status=3)
     assert "the hunt broke off: " in result.text
     assert "what a hunt left there is damaged" in " ".join(result.text.split())
-    assert only_claim(suite)["verdict"] == "SUPPORTED"
+    assert suite.claims()["tiny.mean"]["verdict"] == "SUPPORTED"

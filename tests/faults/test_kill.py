@@ -3,20 +3,15 @@
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
-from tests.faults.conftest import HEAD, Suite, written
-
-SERIAL = ("--executor", "serial")
-PARALLEL = ("--executor", "processes:2")
+from tests.faults.conftest import HEAD, WAYS, Suite, environment, until, written
 
 
-@pytest.mark.parametrize(
-    "executor", [SERIAL, pytest.param(PARALLEL, marks=pytest.mark.thorough)], ids=["one", "two"]
-)
-def test_killed_run_resumes_with_identical_figures(suite: Suite, executor: tuple[str, str]) -> None:
+@pytest.mark.parametrize("way", ["serial", pytest.param("processes", marks=pytest.mark.thorough)])
+def test_killed_run_resumes_with_identical_figures(suite: Suite, way: str) -> None:
+    executor = WAYS[way]
     suite.write("one", "two", pause=0.05)
     suite.run("--ledger", "whole.sqlite", "--report-dir", "whole")
     assert suite.report("whole")["suite"]["blocks"]["reused"] == 0
@@ -24,14 +19,17 @@ def test_killed_run_resumes_with_identical_figures(suite: Suite, executor: tuple
     process = subprocess.Popen(
         suite.command(*executor, "--ledger", "killed.sqlite"),
         cwd=suite.folder,
-        env=suite.environment(),
+        env=environment(),
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
-    finished = _wait_for_blocks(suite, 4)
+    assert until(lambda: suite.kept("killed.sqlite") >= 4)
+    finished = suite.kept("killed.sqlite")
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    _wait_until_alone(process.pid)
+    if not until(lambda: _alone(process.pid), 30):
+        os.killpg(process.pid, signal.SIGKILL)
+        pytest.fail("worker processes outlive a run that was killed")
 
     suite.run(*executor, "--ledger", "killed.sqlite")
     assert suite.figures() == suite.figures("whole")
@@ -58,22 +56,10 @@ def test_a_block_that_dies_with_its_worker_is_taken_up_by_another(suite: Suite) 
     assert suite.figures() == suite.figures("whole")
 
 
-def _wait_for_blocks(suite: Suite, wanted: int) -> int:
-    deadline = time.monotonic() + 240  # workers of a busy machine take long to start
-    while (found := suite.kept("killed.sqlite")) < wanted:
-        assert time.monotonic() < deadline, "the run kept no blocks"
-        time.sleep(0.02)
-    return found
-
-
-def _wait_until_alone(group: int) -> None:
-    """No worker process outlives the run that was killed."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.1)
-    os.killpg(group, signal.SIGKILL)
-    raise AssertionError("worker processes outlive a run that was killed")
+def _alone(group: int) -> bool:
+    """Whether no process of a group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
+    return False

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from recall_claims.plugin.item import ClaimItem
-from tests.faults.conftest import Suite
+from tests.faults.conftest import Suite, environment
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX")
@@ -21,7 +21,7 @@ def test_line_is_seen_on_a_terminal(suite: Suite) -> None:
     with subprocess.Popen(
         suite.command("--executor", "serial"),
         cwd=suite.folder,
-        env={**suite.environment(), "TERM": "xterm"},
+        env=environment(TERM="xterm"),
         stdin=subprocess.DEVNULL,
         stdout=theirs,
         stderr=theirs,

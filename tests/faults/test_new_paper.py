@@ -7,10 +7,8 @@ import pytest
 
 from recall_claims import plugin
 from recall_claims.__main__ import main
-from recall_claims.declare import papers
 from recall_claims.plugin.session import SESSION
-from tests.apart import Result
-from tests.faults.conftest import OUTER, REPOSITORY, judged, reported
+from tests.faults.conftest import REPOSITORY, Suite, judged, reported
 
 GUIDE = (REPOSITORY / ".github/docs/new-paper.md").read_text(encoding="utf-8")
 LOAD = "[pytest]\naddopts = -p recall_claims.plugin\n"  # as the guide has it
@@ -63,34 +61,23 @@ def test_processes_that_are_no_help(asked: int, workers: int, seconds: float, sa
     assert bool(plugin._sooner(config)) == bool(says)
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Result:
-    """Run pytest in this process, which spares a start of torch."""
-    capsys.readouterr()
-    status = pytest.main([*OUTER, "-p", "no:cacheprovider", *arguments])
-    captured = capsys.readouterr()
-    return Result(int(status), captured.out + captured.err)
-
-
-def test_papers_below_the_root(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_papers_below_the_root(suite: Suite) -> None:
     """Options and report need the plugin before collection; without it, that is the error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(papers, "_added", {})  # two papers more than the suite's shares allow
     for name in ("below_one", "below_two"):
         assert main(["new", name]) == 0
 
     assert LOAD in GUIDE
-    late = run(capsys)
+    late = suite.main("-p", "no:cacheprovider")
     assert late.status == pytest.ExitCode.INTERRUPTED, late.text
     assert "(`pytest below_one`)" in late.text
     told = late.text.count("too late for their options and report")
     assert told in (1, 2)  # before pytest 9.2, of the first folder alone
     assert LOAD.splitlines()[1] in late.text
 
-    named = run(capsys, "below_one", "below_two", "--dry-run")
-    (tmp_path / "pytest.ini").write_text(LOAD)
-    for result in (named, run(capsys, "--dry-run")):
+    dry = ("-p", "no:cacheprovider", "--dry-run")
+    named = suite.main(*dry, "below_one", "below_two")
+    (suite.folder / "pytest.ini").write_text(LOAD)
+    for result in (named, suite.main(*dry)):
         assert result.status == 0, result.text
         assert "2 of 2 claims would run in tier standard on cpu" in result.text
 

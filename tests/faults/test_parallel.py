@@ -1,14 +1,13 @@
 """Whoever runs the blocks, no record is lost and the figures are the same."""
 
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from tests.faults.conftest import HEAD, Suite, written
+from tests.faults.conftest import HEAD, WAYS, Suite, until, written
 
 NAMES = ("one", "two", "three", "four", "five")
 
@@ -17,12 +16,7 @@ def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
     """Each test case of `--junitxml FILE` carries them, and `--why` tells of every claim."""
     on_gpu = written("gpu", ("cells=grid", "needs='cuda',\n    cells=grid"))
     suite.write_text(HEAD + "".join(map(written, NAMES)) + on_gpu)
-    ways = {
-        "serial": ("--executor", "serial"),
-        "processes": ("--executor", "processes:2"),
-        "workers": ("-n", "2"),
-    }
-    for name, options in ways.items():
+    for name, options in WAYS.items():
         places = ("--ledger", f"{name}.sqlite", "--report-dir", name)
         result = suite.run(*options, *places, "--why", "--junitxml", "junit.xml")
         assert result.text.count("blocks, 0 from the ledger") == len(NAMES)
@@ -64,8 +58,7 @@ def test_two_runs_share_one_ledger(suite: Suite) -> None:
     with ThreadPoolExecutor(1) as beside:
         options = ("--executor", "serial", "--ledger", "shared.sqlite")
         other = beside.submit(suite.run_apart, *options, "--report-dir", "other")
-        while not (suite.folder / "shared.sqlite").exists() and not other.done():
-            time.sleep(0.01)
+        until(lambda: (suite.folder / "shared.sqlite").exists() or other.done())
         suite.run("--ledger", "shared.sqlite", "--report-dir", "this")
         other.result()
     assert suite.figures("this") == suite.figures("other") == suite.figures("alone")

@@ -5,31 +5,31 @@ import time
 
 import pytest
 
-from tests.faults.conftest import HEAD, Suite, written
+from tests.faults.conftest import HEAD, WAYS, Suite, written
 
-WAYS = {
-    "serial": ("--executor", "serial"),
-    "processes": ("--executor", "processes:2"),
-    "workers": ("-n", "2"),
-}
 TRIED = [pytest.param(way, marks=() if way == "serial" else pytest.mark.thorough) for way in WAYS]
 
 
 @pytest.mark.parametrize("way", TRIED)
 def test_slices_come_to_the_figures_of_one_run(suite: Suite, way: str) -> None:
+    slices_come_to_one_run(suite, WAYS[way])
+
+
+def slices_come_to_one_run(suite: Suite, way: tuple[str, str]) -> None:
+    serial = "serial" in way
     suite.write("one", "two", pause=0.1)
     suite.run("--ledger", "whole.sqlite")
     whole, blocks = suite.figures(), suite.report()["suite"]["blocks"]["total"]
 
     cut, found = 0, -1
     for number in range(40):
-        limit = "2s" if way == "serial" else f"{12 * 2**number}s"  # it takes long to start workers
-        options = (*WAYS[way], "--ledger", "slices.sqlite", "--time-limit", limit)
+        limit = "2s" if serial else f"{12 * 2**number}s"  # it takes long to start workers
+        options = (*way, "--ledger", "slices.sqlite", "--time-limit", limit)
         result = suite.run(*options, status=None)
         left = [claim for claim in suite.report()["claims"] if claim["state"] == "NOT RUN"]
         assert result.status == (6 if left else 0), result.text
         found, before = suite.kept("slices.sqlite"), found
-        assert found > before or way != "serial", "no slice is in vain"
+        assert found > before or not serial, "no slice is in vain"
         if not left:
             break
         cut += 1
@@ -39,26 +39,22 @@ def test_slices_come_to_the_figures_of_one_run(suite: Suite, way: str) -> None:
             assert claim["components"] == []
     assert suite.figures() == whole
     assert found == blocks, "no block was drawn twice, and none too many"
-    assert cut or way != "serial"
+    assert cut or not serial
+    # A fraction of what the blocks have taken; the ledger has them.
+    suite.run("--ledger", "slices.sqlite", "--time-limit", "1s")
 
 
 @pytest.mark.parametrize("way", TRIED)
 def test_nothing_begins_when_no_time_is_left(suite: Suite, way: str) -> None:
-    suite.write("one", "two")
+    """Nor is a grid worked out."""
+    grid = "grid(scale=(1.0, 2.0, 5.0))"
+    later = f'cells=lambda: Path("worked_out").touch() or {grid}'
+    suite.write_text(HEAD + written("one", (f"cells={grid}", later)) + written("two"))
 
     suite.run(*WAYS[way], "--time-limit", "0.001s", "--ledger", "none.sqlite", status=6)
     assert suite.states() == {"tiny.one": "NOT RUN", "tiny.two": "NOT RUN"}
+    assert suite.claims()["tiny.one"]["reason"].endswith("it takes an unknown time")
     assert suite.kept("none.sqlite") == 0
-
-
-def test_no_grid_is_worked_out_when_time_is_over(suite: Suite) -> None:
-    grid = "grid(scale=(1.0, 2.0, 5.0))"
-    later = f'cells=lambda: Path("worked_out").touch() or {grid}'
-    suite.write_text(HEAD + written("one", (f"cells={grid}", later)))
-
-    suite.run("--time-limit", "0.001s", status=6)
-    [claim] = suite.report()["claims"]
-    assert claim["reason"].endswith("it takes an unknown time")
     assert not (suite.folder / "worked_out").exists()
     suite.run()
     assert (suite.folder / "worked_out").exists()
@@ -92,11 +88,3 @@ def test_a_block_that_nobody_knows_is_given_up(suite: Suite, way: str) -> None:
     assert time.monotonic() - begin < limit
     told = suite.run("--dry-run", "--ledger", "long.sqlite").text
     assert "Blocks of tiny.one were given up at a time limit" in " ".join(told.split())
-
-
-def test_a_claim_of_the_ledger_needs_no_time(suite: Suite) -> None:
-    suite.write("one", pause=0.1)
-    suite.run()
-
-    suite.run("--time-limit", "1s")  # a fraction of what its blocks have taken
-    assert suite.states() == {"tiny.one": "DECIDED"}

@@ -1,6 +1,5 @@
 """The wheel holds the library alone, and works beside packages of the suite's names."""
 
-import os
 import shutil
 import sys
 import zipfile
@@ -9,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.apart import Result, run, run_pytest
-from tests.faults.conftest import REPOSITORY, reported
+from tests.faults.conftest import REPOSITORY, environment, reported
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 
 
 def apart(folder: Path, *command: str, path: Path | None = None) -> Result:
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-    return run(folder, *command, environment={**inherited, "PYTHONPATH": str(path or "")})
+    return run(folder, *command, environment=environment(PYTHONPATH=str(path or "")))
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +64,8 @@ def test_a_repository_with_packages_of_the_suites_names(wheel: Path, tmp_path: P
     new = apart(folder, *python, "recall_claims", "new", "hopfield", path=library)
     assert new.status == 0, new.text
     for _ in range(2):
-        environment = {**os.environ, "PYTHONPATH": str(library)}
-        judged = run_pytest(folder, ("hopfield/", "--executor", "serial"), environment)
+        arguments = ("hopfield/", "--executor", "serial")
+        judged = run_pytest(folder, arguments, environment(PYTHONPATH=str(library)))
         assert judged.status == 0, judged.text
         assert "1 SUPPORTED" in judged.text
     suite = reported(folder / "reports/latest")["suite"]

@@ -46,28 +46,6 @@ def test_the_worst_verdict_is_the_result(states: str, result: str) -> None:
     assert cite.statement(golden.of_states(states), [])["predicate"]["result"] == result
 
 
-def test_the_crate_has_what_process_run_crate_asks_for(folder: Path) -> None:
-    found = read(folder / "ro-crate-metadata.json")
-    assert found["@context"][0] == "https://w3id.org/ro/crate/1.1/context"
-    graph = {entity["@id"]: entity for entity in found["@graph"]}
-    assert len(graph) == len(found["@graph"])
-    descriptor = graph["ro-crate-metadata.json"]
-    assert descriptor["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"}
-    root = graph[descriptor["about"]["@id"]]
-    assert all(root[name] for name in ("name", "description", "datePublished", "license"))
-    assert root["conformsTo"]["@id"].startswith("https://w3id.org/ro/wfrun/process/")
-    action = graph[root["mentions"]["@id"]]
-    assert action["startTime"] <= action["endTime"]
-    assert graph[action["instrument"]["@id"]]["softwareVersion"]
-    for part in action["result"]:
-        assert part in root["hasPart"]
-        assert graph[part["@id"]]["@type"] == "File"
-        assert (folder / part["@id"]).is_file()
-    referred = json.dumps([e for e in found["@graph"] if e is not descriptor])
-    for entity in graph:
-        assert entity in ("./", "ro-crate-metadata.json") or referred.count(f'"{entity}"') > 1
-
-
 def test_a_report_that_is_rendered_where_it_lies_is_cited_anew(folder: Path) -> None:
     (folder / "test-result.json").unlink()
     assert main(["render", str(folder / "report.json"), "--to", str(folder)]) == 0

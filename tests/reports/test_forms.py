@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from recall_reports import card, html, markdown, phrases
 from recall_reports.compare import diff
-from recall_reports.compare.declared import Change, Kind
 from recall_reports.record import Hunt, Record
-from tests.reports import builders, golden, hostile
+from tests.reports import builders, golden, hostile, sample
 
 FORMS = {"html": html.render, "markdown": markdown.render, "card": card.render}
 Render = Callable[[Record], str]
@@ -69,12 +68,19 @@ def test_no_text_of_a_record_is_markup_or_alive(report: Record, attack: str) -> 
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_no_text_of_a_change_is_markup_or_alive(attack: str) -> None:
-    plain, codes, other = _read(diff.markdown([Change(Kind.ANEW, "A.one", *3 * [attack])]))
-    assert codes == ["A.one"]
-    assert set(other) == {"strong_open", "strong_close"}
-    assert other.count("strong_open") == 1
-    assert "".join(plain).replace("\u200b", "").count(" ".join(attack.split())) == 3
+def test_no_text_of_a_change_is_markup_or_alive(report: Record, attack: str) -> None:
+    new = sample.record()
+    for record, text in ((report, attack), (new, f"`{attack}")):
+        claim = record.claims[1]
+        claim.id, claim.registration, claim.title = "www.example.org", text, f"{text}\n\n| |"
+    found = diff.changes(report, new, ["claims/`|conftest.py", attack])
+    text = diff.markdown(found)
+    assert len(text.splitlines()) == 4 + len(found) == 8
+    plain, codes, other = _read(text)
+    assert other == ["strong_open", "strong_close"]
+    shown = " ".join(attack.split())
+    assert codes == ["www.example.org", "www.example.org"]
+    assert "".join(plain).replace("\u200b", "").count(shown) == 5
     assert not LIVE.search("\n".join(plain))
 
 

@@ -37,9 +37,6 @@ class Page(HTMLParser):
             self.open.append(tag)
         self.attributes += [(tag, name, value or "") for name, value in attrs]
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
-
     def handle_endtag(self, tag: str) -> None:
         assert self.open[-1] == tag, f"</{tag}> closes <{self.open[-1]}>"
         self.open.pop()
@@ -76,11 +73,11 @@ def test_nothing_but_the_sheet_and_the_script_of_the_page_is_allowed(page: str) 
 
 
 def test_what_failed_opens_the_page_and_what_is_undecided_follows_the_statements(
-    page: str, bare: Record
+    page: str, report: Record
 ) -> None:
     assert page.index('id="attention-heading"') < page.index('id="statements"')
-    bare.claims = [claim for claim in bare.claims if claim.outcome != "failed"]
-    without = html.render(bare)
+    report.claims = [claim for claim in report.claims if claim.outcome != "failed"]
+    without = html.render(report)
     assert without.index('id="statements"') < without.index('id="attention-heading"')
 
 

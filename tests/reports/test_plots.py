@@ -15,7 +15,7 @@ from recall_reports import plots
 from recall_reports.plots import curve, series
 from recall_reports.plots.bars import bars
 from recall_reports.plots.chart import Axis, Chart
-from recall_reports.record import Cell, Claim, Parameters, Range
+from recall_reports.record import Cell, Claim, Range
 from recall_reports.values import Plot, Scale
 from tests.reports import builders, golden, sample
 
@@ -102,19 +102,16 @@ VALUES = st.one_of(
 )
 
 
+PARAMS = st.fixed_dictionaries(
+    {"samples": st.sampled_from([0, 1, 2, 1024, 0.5, "many"])},
+    optional={"length": st.integers(1, 3), "embeddings": st.just("sphere")},
+)
+CONTROLS = st.fixed_dictionaries({"no-excess": VALUES})
+CELLS = st.builds(builders.cell, PARAMS, VALUES, VALUES, st.just(0.5), CONTROLS, st.just(2.0))
+
+
 @given(
-    cells=st.lists(
-        st.tuples(
-            st.fixed_dictionaries(
-                {"samples": st.sampled_from([0, 1, 2, 1024, 0.5, "many"])},
-                optional={"length": st.integers(1, 3), "embeddings": st.just("sphere")},
-            ),
-            VALUES,
-            VALUES,
-            VALUES,
-        ),
-        max_size=6,
-    ),
+    cells=st.lists(CELLS, max_size=6),
     kind=st.sampled_from(["curve", "parity", "map"]),
     scale=st.sampled_from(["exponent", "ratio"]),
     locates=st.booleans(),
@@ -122,13 +119,10 @@ VALUES = st.one_of(
 )
 @settings(max_examples=200, deadline=None)
 def test_any_valid_cells_can_be_drawn(
-    cells: list[tuple[Parameters, Any, Any, Any]], kind: Any, scale: Scale, locates: bool, log: Any
+    cells: list[Cell], kind: Any, scale: Scale, locates: bool, log: Any
 ) -> None:
     claim = sample.trigger_signal()
-    claim.cells = [
-        builders.cell(params, predicted, observed, 0.5, {"no-excess": wrong}, critical=2.0)
-        for params, predicted, observed, wrong in cells
-    ]
+    claim.cells = cells
     claim.rule = builders.rule(scale=scale, locates=locates)
     claim.plot = Plot(kind=kind, x="samples", group=("length",), log=log, collapse=True)
     for panel in plots.panels(claim):
