@@ -70,8 +70,9 @@ def recorded(trail: Trail) -> reports.Hunt:
             reports.Point(params=probe.point, discrepancy=reports.finite(probe.discrepancy))
             for probe in probes[:SHOWN]
         ],
-        confirmed=confirmation
-        and reports.Confirmed(
+        confirmed=None
+        if confirmation is None
+        else reports.Confirmed(
             params=confirmation.probe.point,
             number=confirmation.number,
             alpha=alpha_of(confirmation.number),
