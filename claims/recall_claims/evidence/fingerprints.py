@@ -217,12 +217,45 @@ def _idle(node: ast.stmt) -> bool:
 
 
 def _claim_tree(name: str) -> bytes:
-    """The tree of a claim file: a claim's decorator has its region and prediction, no evidence."""
+    """The tree of a claim file: a claim's decorator has its region and prediction, no evidence, and
+    so has the call of a family that makes a claim of a function which stands elsewhere: in its
+    place the tree has which function that is."""
     tree, scope = _parsed(name), vars(sys.modules[name])
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and isinstance(scope.get(node.name), Claim):
-            node.decorator_list = []
+        match node:
+            case ast.FunctionDef() if isinstance(scope.get(node.name), Claim):
+                node.decorator_list = []
+            case ast.Assign(targets=[ast.Name(id=made)], value=ast.Call() as call):
+                if isinstance(claim := scope.get(made), Claim) and _only_declares(call, claim):
+                    call.args, call.keywords = _which(claim.observe, tree), []
     return _stripped(tree)
+
+
+def _which(function: Callable[..., Any], tree: ast.Module) -> list[ast.expr]:
+    """What tells a function of a file from others: its name, and itself where it has none."""
+    line = function.__code__.co_firstlineno
+    same = [n for n in ast.walk(tree) if isinstance(n, ast.Lambda) and n.lineno == line]
+    return [ast.Constant(function.__qualname__), *same]
+
+
+def _only_declares(call: ast.Call, claim: Claim) -> bool:
+    """Whether the arguments of a call cannot change what the claim that it makes simulates."""
+    function = claim.observe
+    if (
+        not isinstance(function, types.FunctionType)
+        or function.__module__ != claim.module
+        or function.__closure__
+        or function.__defaults__
+        or function.__kwdefaults__
+    ):
+        return False
+    given = [part for each in (*call.args, *call.keywords) for part in ast.walk(each)]
+    return not any(
+        function.__globals__.get(part.id) is function
+        if isinstance(part, ast.Name)
+        else isinstance(part, ast.Lambda) and part.lineno == function.__code__.co_firstlineno
+        for part in given
+    )
 
 
 def meaning(text: bytes) -> bytes:

@@ -59,6 +59,19 @@ def one(cell, block):
     """The theorem."""
     return Shape(), cached(1), later(1)
 
+def family(observe):
+    return lambda id, high: claim(
+        id, "One of many", cells=grid(a=1), replicates=2, rule=MeanRatio(Region(0.9, high))
+    )(observe)
+
+def other(cell, block):
+    return 2
+
+of_one, of_none = family(lambda cell, block: 1.0), family(lambda cell, block: 0.0)
+listed = of_one("T.listed", 1.1)
+by_name = dict(first=observe, second=other)
+picked = (lambda name, high: family(by_name[name])("T.picked", high))("first", 1.2)
+
 def cheat(cell, block):
     return problem.Problem
 
@@ -95,6 +108,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("@decorate\n", "@decorate  # a comment\n", True),
         ('"""The theorem."""', '"""The theorem, reworded."""', True),
         ("Region(0.9, 1.1)", "Region(0.8, 1.2)", True),
+        ('"T.listed", 1.1', '"T.listed", 1.3', True),
+        ('"first", 1.2', '"first", 1.4', True),
+        ('"first", 1.2', '"second", 1.2', False),
+        ('listed = of_one("', 'listed = of_none("', False),
+        ("lambda cell, block: 0.0", "lambda cell, block: 1.0", False),
         ("@decorate\n", "", False),
         ("@cache\n", "", False),
         ("sides = 4", "sides = 5", False),
