@@ -1,6 +1,6 @@
 """Which code a block of evidence depends on, and a fingerprint of it.
 
-A block depends on the whole file of its claim, without the decorators of claims, and on every
+A block depends on the whole file of its claim, without what only declares claims, and on every
 module developed here that this file imports, directly or not, other claim files among them. It
 does not depend on theory, nor on this library. A conftest.py could change what is observed, and so
 could a plugin that pytest's configuration names: what these do besides making papers known counts
@@ -70,8 +70,7 @@ def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
 def theories(function: Callable[..., Any]) -> list[str]:
     """What of theory is reached by the modules that simulate for a function, directly or not.
 
-    These are modules that the function names, claim files apart, and those that its file imports
-    and that have the word simulation in their names.
+    They are those that it names, claim files apart, and imported ones with simulation in the name.
     """
     module = function.__module__
     reached = sorted(upstream(module)) if source(module) else []  # none in a notebook
@@ -113,7 +112,7 @@ def _is_local(value: Any, function: Callable[..., Any]) -> bool:
 def fingerprint(function: Callable[..., Any]) -> str:
     """SHA-256 of everything the function's result depends on in code, as 16 hex digits.
 
-    That is all of its file but docstrings and the decorators of claims, and all of the modules
+    That is all of its file but docstrings and what only declares claims, and all of the modules
     that this imports, directly or not, theory and the library apart; and what is loaded before it
     and does more than make papers known.
     """
@@ -137,8 +136,7 @@ def parts(module: str) -> dict[str, str]:
 
 
 def _trees(module: str) -> dict[str, bytes]:
-    """Of a claim file, then of what it imports, directly or not, but theory and the library, and
-    of what acts before it."""
+    """Of a claim file, then of what it imports but theory and the library, and what acts before."""
     imported = {name: _module_tree(name) for name in sorted(filter(_counts, upstream(module)))}
     data = {name: path.read_bytes() for name, path in sorted(data_files(module).items())}
     return {module: _claim_tree(module)} | imported | _acting(module) | data
@@ -217,9 +215,8 @@ def _idle(node: ast.stmt) -> bool:
 
 
 def _claim_tree(name: str) -> bytes:
-    """The tree of a claim file: a claim's decorator has its region and prediction, no evidence, and
-    so has the call of a family that makes a claim of a function which stands elsewhere: in its
-    place the tree has which function that is."""
+    """The tree of a claim file: a claim's decorator has its region and prediction, no evidence;
+    the call of a family, which makes a claim of a function that stands elsewhere, has its name."""
     tree, scope = _parsed(name), vars(sys.modules[name])
     for node in tree.body:
         match node:
@@ -241,20 +238,16 @@ def _which(function: Callable[..., Any], tree: ast.Module) -> list[ast.expr]:
 def _only_declares(call: ast.Call, claim: Claim) -> bool:
     """Whether the arguments of a call cannot change what the claim that it makes simulates."""
     function = claim.observe
-    if (
-        not isinstance(function, types.FunctionType)
-        or function.__module__ != claim.module
-        or function.__closure__
-        or function.__defaults__
-        or function.__kwdefaults__
-    ):
+    if not isinstance(function, types.FunctionType) or function.__module__ != claim.module:
         return False
-    given = [part for each in (*call.args, *call.keywords) for part in ast.walk(each)]
+    if function.__closure__ or function.__defaults__ or function.__kwdefaults__:
+        return False
     return not any(
         function.__globals__.get(part.id) is function
         if isinstance(part, ast.Name)
         else isinstance(part, ast.Lambda) and part.lineno == function.__code__.co_firstlineno
-        for part in given
+        for given in (*call.args, *call.keywords)
+        for part in ast.walk(given)
     )
 
 
