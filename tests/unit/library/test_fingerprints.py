@@ -86,7 +86,7 @@ def load(folder: Path, text: str, name: str = "claimlike") -> ModuleType:
     path.write_text(text, encoding="utf-8")
     for loaded in [m for m in sys.modules if m == name or m.partition(".")[0] == "own"]:
         del sys.modules[loaded]
-    for cached in (fingerprints._named, fingerprints._module_tree, upstream, source):
+    for cached in (fingerprints._named, fingerprints._module_code, upstream, source):
         cached.cache_clear()
     importlib.invalidate_caches()
     return importlib.import_module(name)
@@ -145,8 +145,8 @@ def test_a_file_is_parsed_once_whatever_the_number_of_its_claims(
     monkeypatch.setattr(fingerprints, "_parsed", parsed)
     assert len({fingerprint(getattr(loaded, f"claim_{n}").observe) for n in range(20)}) == 1
     assert parsed.call_args_list.count(call("claimlike")) == 2  # its tree, and its imports
-    named = Mock(wraps=fingerprints._names)
-    monkeypatch.setattr(fingerprints, "_names", named)
+    named = Mock(wraps=fingerprints._global_names)
+    monkeypatch.setattr(fingerprints, "_global_names", named)
     assert visible_names(loaded.one.observe) is visible_names(loaded.one.observe)
     assert named.call_args_list.count(call(loaded.one.observe.__code__)) == 1
 
