@@ -1,4 +1,7 @@
-"""Keep workers busy with the blocks of many claims, and give each claim its own back."""
+"""Keep workers busy with the blocks of many claims, and give each claim its own back.
+
+A claim says which blocks it lacks (`run.py`); here is decided whose are simulated next.
+"""
 
 from __future__ import annotations
 
@@ -14,28 +17,50 @@ from queue import SimpleQueue
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import ExecutorError, GivenUp, OutOfTime, SimulationError
 from recall_claims.evidence import executors
-from recall_claims.evidence.executors import SerialExecutor, one_thread
 from recall_claims.evidence.ledger import BlockResult, Ledger
 from recall_claims.evidence.run import Outcome, Prepared, Progress, Running, Settings
 from recall_claims.evidence.simulate import Task, elsewhere, simulate_each
 
 AHEAD = 4.0
-"""Seconds of work that are queued for each worker, and one task more than it works on: the host may
-be away as long, to judge."""
+"""Seconds of work, one task at least, that wait for each worker: the host may judge as long."""
 DEEPEST = 64
 """Tasks that are queued for each worker at most."""
-BUNDLE = 0.05
+TOGETHER = 0.05
 """Seconds up to which short blocks travel together: to send one costs a few milliseconds."""
 
 Begin = Callable[[], Running | None]
 Results = list[BlockResult | OutOfTime]
 
 
+def run_claim(
+    claim: Claim,
+    settings: Settings,
+    ledger: Ledger,
+    executor: Executor | None,
+    *,
+    registered: str | None = None,
+    alpha: float | None = None,
+) -> Outcome:
+    """Run one claim to its verdict; raises what `Scheduler.outcome` does.
+
+    Args:
+        claim: a claim that has cells in the tier asked for.
+        executor: where missing blocks run; None simulates nothing, and judges the looks for
+            which the ledger has all blocks.
+        registered: names the stream that it draws from; if it is not given, its registration does.
+        alpha: the claim's error probability; if it is not given, its slot of the error budget.
+    """
+    return Scheduler(ledger, executor).outcome(
+        claim.id,
+        lambda: Running(Prepared.of(claim, settings.tier, registered), settings, ledger, alpha),
+    )
+
+
 @dataclass(frozen=True)
 class Flight:
     """Blocks of a claim that an executor has been given, and the seconds they may take there."""
 
-    one: Running
+    running: Running
     tasks: tuple[Task, ...]
     executor: Executor
     seconds: float
@@ -46,7 +71,8 @@ class Scheduler:
 
     The claim that is waited for comes first. What it leaves free is given to the others by their
     longest remaining path: expected seconds of a chain of blocks, one a look, that no number of
-    workers shortens. The order changes no figure, for a block is what its key says.
+    workers shortens. If paths take 1, 2, 4 and 3 seconds, and the first claim is waited for, the
+    third comes next. The order changes no figure, for a block is what its key says.
 
     A worker that dies takes the executor along. Another is started, and the blocks that were in
     flight run again, one at a time: if one dies alone, its claim fails, and no other.
@@ -64,23 +90,22 @@ class Scheduler:
         self.executor_name = executor if isinstance(executor, str) else ""
         if self.executor_name:
             executors.factory(self.executor_name)
-        self._ledger, self._idle = ledger, executor is None
+        self.path = ledger if isinstance(ledger, Path) else ledger.path
+        """The ledger's file."""
+        self._ledger, self._simulates = ledger, executor is not None
         self._executor = executor if isinstance(executor, Executor) else None
         self._refused: ExecutorError | None = None
-        self._numbers = itertools.count()
-        self._queue: list[tuple[float, int, str, Begin | Running]] = []
+        # A claim is expected, then open or failed, and over once its outcome has been asked for.
         self._open: dict[str, Running] = {}
         self._failed: dict[str, Exception] = {}
         self._over: set[str] = set()
+        # What may go before its turn: a claim, or what begins one. The longest path is on top.
+        self._queue: list[tuple[float, int, Running | Callable[[], None]]] = []
+        self._numbers = itertools.count()
         self._flying: dict[Future[Results], Flight] = {}
-        self._suspects: deque[tuple[Running, tuple[Task, ...]]] = deque()
-        self._queued = 0.0
+        self._load = 0.0  # seconds of what is flying
         self._done: SimpleQueue[Future[Results]] = SimpleQueue()
-
-    @property
-    def path(self) -> Path:
-        """The ledger's file."""
-        return self._ledger if isinstance(self._ledger, Path) else self._ledger.path
+        self._suspects: deque[Flight] = deque()  # lost with a worker, which one of them has killed
 
     @property
     def ledger(self) -> Ledger:
@@ -114,7 +139,7 @@ class Scheduler:
             begin: makes it ready to run, or returns None if there is nothing to run; what is wrong
                 with it is told at its turn.
         """
-        heapq.heappush(self._queue, (-path, next(self._numbers), claim, begin))
+        heapq.heappush(self._queue, (-path, next(self._numbers), lambda: self._begin(claim, begin)))
 
     def decided(self, claim: str) -> bool:
         """Whether a claim has come to its verdict while others were waited for."""
@@ -139,18 +164,17 @@ class Scheduler:
             ExecutorError: there is no executor.
             LedgerError: the ledger cannot be read or written.
         """
-        one_thread()
+        executors.one_thread()
         try:
             if claim not in self._open and claim not in self._failed:
                 self._open[claim] = begin()
-            one = self._open.get(claim)
-            while one is not None and self._waits(one):
-                self._submit(one)
+            while claim in self._open and self._waits(self._open[claim]):
+                self._submit(self._open[claim])
                 if self._flying:
                     self._take(self._done.get(), progress)
-            if one is None or claim in self._failed:
+            if claim in self._failed:
                 raise self._failed[claim]
-            return one.outcome()
+            return self._open[claim].outcome()
         finally:
             self._over.add(claim)
             self._open.pop(claim, None)
@@ -168,123 +192,120 @@ class Scheduler:
             if isinstance(self._ledger, Ledger):
                 self._ledger.close()
 
-    def _waits(self, one: Running) -> bool:
-        """Whether blocks are missing that this run may simulate."""
-        return bool(one.missing) and self._wanted(one) and not self._idle and not one.explored
-
-    def _wanted(self, one: Running) -> bool:
-        """Whether somebody still asks for the claim: it neither failed nor was taken."""
-        return self._open.get(one.claim.id) is one
-
     def _submit(self, first: Running) -> None:
-        """Queue tasks for the workers, as far as there is room."""
+        """Give the executor tasks, as far as it has room, those of the first claim first."""
         try:
-            while self._room():
-                found = self._next(first)
-                if found is None:
-                    return
+            while self._room() and (found := self._next(first)) is not None:
                 self._send(*found)
         except ExecutorError as error:  # there is none: whoever is waited for says so
             self._fail(first, error)
 
+    @property
+    def _serial(self) -> bool:
+        """Whether a block runs as it is submitted: then none goes ahead of its claim's turn."""
+        return isinstance(self.executor, executors.SerialExecutor)
+
     def _room(self) -> bool:
-        serial = isinstance(self.executor, SerialExecutor)
-        if self._suspects or serial:
+        if self._serial or self._suspects:
             return not self._flying
         workers, tasks = executors.capacity(self.executor), len(self._flying)
-        return tasks < 2 * workers or (tasks < DEEPEST * workers and self._queued < AHEAD * workers)
+        return tasks < 2 * workers or (tasks < DEEPEST * workers and self._load < AHEAD * workers)
 
     def _next(self, first: Running) -> tuple[Running, tuple[Task, ...]] | None:
-        """The claim and the blocks of it that go next."""
+        """What goes next: a suspect, else blocks of the first claim, else of the longest path."""
         while self._suspects:
-            one, tasks = self._suspects.popleft()
-            if self._wanted(one):
-                return one, tasks
-        alone = isinstance(self.executor, SerialExecutor)
+            suspect = self._suspects.popleft()
+            if self._wanted(suspect.running):
+                return suspect.running, suspect.tasks
         if self._sendable(first):
-            return first, self._bundle(first, alone)
-        while not alone and self._queue:
-            claim, ahead = self._queue[0][2:]
+            return first, self._packed(first)
+        while self._queue and not self._serial:
+            ahead = self._queue[0][-1]
             if isinstance(ahead, Running) and self._sendable(ahead):
-                return ahead, self._bundle(ahead, alone)
+                return ahead, self._packed(ahead)
             heapq.heappop(self._queue)
             if not isinstance(ahead, Running):
-                self._begin(claim, ahead)
+                ahead()
         return None
 
     def _begin(self, claim: str, begin: Begin) -> None:
+        """Open a claim before its turn, unless that has come."""
         if claim in self._open or claim in self._failed or claim in self._over:
             return
         try:
-            one = begin()
+            running = begin()
         except Exception as error:  # its formulas may do anything; its own turn tells
             self._failed[claim] = error
             return
-        if one is not None:
-            self._open[claim] = one
-            self._rank(one)
+        if running is not None:
+            self._open[claim] = running
+            self._rank(running)
 
-    def _rank(self, one: Running) -> None:
-        """Give a claim its place among those that are not waited for."""
-        if self._waits(one):
-            heapq.heappush(self._queue, (-one.path, next(self._numbers), one.claim.id, one))
+    def _rank(self, running: Running) -> None:
+        """Give an open claim its place in the queue, if it has blocks to simulate."""
+        if self._waits(running):
+            heapq.heappush(self._queue, (-running.path, next(self._numbers), running))
 
-    def _sendable(self, one: Running) -> bool:
-        """Whether it has a block that may be sent now.
-
-        Where a time limit holds and nothing is known of a block, another one is waited for first.
-        """
-        if not one.unsent or not self._waits(one):
+    def _sendable(self, running: Running) -> bool:
+        """Whether a block may be sent now: under a time limit, one of unknown length waits."""
+        if not running.unsent or not self._waits(running):
             return False
-        flying, known = len(one.missing) > len(one.unsent), one.seconds(one.unsent[-1]) is not None
-        return one.settings.limit is None or known or not flying
+        if running.settings.limit is None or len(running.missing) == len(running.unsent):
+            return True
+        return running.seconds(running.unsent[-1]) is not None  # else one in flight will tell
 
-    def _bundle(self, one: Running, alone: bool) -> tuple[Task, ...]:
+    def _packed(self, running: Running) -> tuple[Task, ...]:
         """The longest block of a claim, with more of them where they are short."""
-        tasks, total = [one.unsent.pop()], 0.0
-        while one.unsent and not alone:
-            seconds = one.seconds(tasks[-1])
-            total += BUNDLE if seconds is None else seconds
-            if total >= BUNDLE:
+        tasks, total = [running.unsent.pop()], 0.0
+        while running.unsent and not self._serial:
+            seconds = running.seconds(tasks[-1])
+            total += TOGETHER if seconds is None else seconds
+            if total >= TOGETHER:
                 break
-            tasks.append(one.unsent.pop())
+            tasks.append(running.unsent.pop())
         return tuple(tasks)
 
-    def _send(self, one: Running, tasks: tuple[Task, ...]) -> None:
-        limit, executor = one.settings.limit, self.executor
-        expected = [one.seconds(task) for task in tasks]
+    def _send(self, running: Running, tasks: tuple[Task, ...]) -> None:
+        limit, executor = running.settings.limit, self.executor
+        expected = [running.seconds(task) for task in tasks]
+        seconds = sum(AHEAD if known is None else known for known in expected)
+        flight = Flight(running, tasks, executor, seconds)
         timed = tasks if limit is None else tuple(map(limit.timed, tasks, expected))
         try:
             future = executor.submit(simulate_each, timed)
         except BrokenExecutor as error:
-            self._broken(Flight(one, tasks, executor, 0.0), error)
+            self._lost(flight, error)
             return
-        seconds = sum(AHEAD if known is None else known for known in expected)
-        self._flying[future] = Flight(one, tasks, executor, seconds)
-        self._queued += seconds
+        self._flying[future] = flight
+        self._load += seconds
         future.add_done_callback(self._done.put)
 
     def _take(self, future: Future[Results], progress: Progress | None) -> None:
-        """Keep what a task has brought, and give it to its claim."""
+        """Keep what a flight has brought, and give it to its claim, if that is still wanted."""
         flight = self._flying.pop(future)
-        self._queued = self._queued - flight.seconds if self._flying else 0.0
-        one = flight.one
+        running = flight.running
+        self._load = self._load - flight.seconds if self._flying else 0.0
         try:
             results = future.result()
             self._keep(flight, results)
             for task, result in zip(flight.tasks, results, strict=True):
-                if not self._wanted(one):
+                if not self._wanted(running):
                     return
-                look, looks, done, wanted = one.progress
-                one.put(task.key, result)
+                look, looks, done, wanted = running.progress  # of the look that the block is for
+                running.put(task.key, result)
                 if progress is not None:
-                    progress(one.claim.id, look, looks, done + 1, wanted)
-        except (BrokenExecutor, CancelledError) as error:
-            self._broken(flight, error)
+                    progress(running.claim.id, look, looks, done + 1, wanted)
+        except CancelledError:
+            if not self._wanted(running):
+                return  # it was cancelled here
+            gone = "the executor gave up its blocks; is its scheduler gone? Start it and run again"
+            self._lost(flight, BrokenExecutor(f"{gone}: finished blocks are kept"))
+        except BrokenExecutor as error:
+            self._lost(flight, error)
         except Exception as error:
-            self._fail(one, error)
+            self._fail(running, error)
         else:
-            self._rank(one)
+            self._rank(running)
 
     def _keep(self, flight: Flight, results: Results) -> None:
         """Write blocks to the ledger, which refuses what is none; learn what they took.
@@ -292,69 +313,46 @@ class Scheduler:
         Raises:
             SimulationError: a worker returned no evidence.
         """
-        costs = flight.one.settings.costs
-        if type(results) is not list or len(results) != len(flight.tasks):
-            where = f"a worker of {flight.one.claim.id}"
-            raise SimulationError(f"{where} returned no list of {len(flight.tasks)} blocks")
-        for task, result in zip(flight.tasks, results, strict=True):
+        running, tasks, costs = flight.running, flight.tasks, flight.running.settings.costs
+        if type(results) is not list or len(results) != len(tasks):
+            where = f"a worker of {running.claim.id}"
+            raise SimulationError(f"{where} returned no list of {len(tasks)} blocks")
+        for task, result in zip(tasks, results, strict=True):
             if not isinstance(result, OutOfTime):
                 if executors.in_other_processes(flight.executor):
                     elsewhere(task, result)
-                self.ledger.put(task.key, result, flight.one.observables)
+                self.ledger.put(task.key, result, running.observables)
                 if costs is not None:
                     costs.learn(task.key, result.seconds)
             elif isinstance(result, GivenUp) and costs is not None:
                 costs.give_up(task.key, result.seconds)
 
-    def _fail(self, one: Running, error: Exception) -> None:
-        """Its turn tells the error; blocks that nobody has begun are not wanted any more."""
-        if not self._wanted(one):
-            return
-        self._failed[one.claim.id] = error
-        del self._open[one.claim.id]
-        for future, flight in self._flying.items():
-            if flight.one is one:
-                future.cancel()
-
-    def _broken(self, flight: Flight, error: Exception) -> None:
-        """The executor is gone, with what was in flight: these blocks run again, one at a time."""
-        if isinstance(error, CancelledError):
-            if not self._wanted(flight.one):
-                return  # it was cancelled here
-            error = BrokenExecutor(
-                "the executor gave up its blocks; is its scheduler gone? Start it and run again: "
-                "finished blocks are kept"
-            )
-        first = flight.executor is self._executor
-        if first and self.executor_name:
+    def _lost(self, flight: Flight, error: BrokenExecutor) -> None:
+        """The executor is gone: its blocks run again, one at a time, or have killed it and fail."""
+        first = flight.executor is self._executor  # to tell of it
+        if first and self.executor_name:  # another can be started
             flight.executor.shutdown(wait=False, cancel_futures=True)
             self._executor = None
         if (first and not self._flying) or not self.executor_name:
-            self._fail(flight.one, error)
+            self._fail(flight.running, error)
         else:
-            self._suspects.append((flight.one, flight.tasks))
+            self._suspects.append(flight)
 
+    def _fail(self, running: Running, error: Exception) -> None:
+        """Its turn tells the error; blocks that nobody has begun are not wanted any more."""
+        if not self._wanted(running):
+            return
+        self._failed[running.claim.id] = error
+        del self._open[running.claim.id]
+        for future, flight in self._flying.items():
+            if flight.running is running:
+                future.cancel()
 
-def run_claim(
-    claim: Claim,
-    settings: Settings,
-    ledger: Ledger,
-    executor: Executor | None,
-    *,
-    registered: str | None = None,
-    alpha: float | None = None,
-) -> Outcome:
-    """Run one claim to its verdict; raises what `Scheduler.outcome` does.
+    def _waits(self, running: Running) -> bool:
+        """Whether it waits for blocks, which may be simulated."""
+        waits = bool(running.missing) and self._wanted(running)
+        return waits and self._simulates and not running.explored
 
-    Args:
-        claim: a claim that has cells in the tier asked for.
-        executor: where missing blocks run; None simulates nothing, and judges the looks for
-            which the ledger has all blocks.
-        registered: names the stream that it draws from; if it is not given, its registration does.
-        alpha: the claim's error probability; if it is not given, its slot of the error budget.
-    """
-
-    def begin() -> Running:
-        return Running(Prepared.of(claim, settings.tier, registered), settings, ledger, alpha)
-
-    return Scheduler(ledger, executor).outcome(claim.id, begin)
+    def _wanted(self, running: Running) -> bool:
+        """Whether somebody still asks for the claim: it neither failed nor was taken."""
+        return self._open.get(running.claim.id) is running
