@@ -132,7 +132,7 @@ ERRORS = {
     "a tie confirmed": Error(WINNER._state, op.on("low", op.closed), TIE),
     "no Bonferroni share in a ladder rule": Error(base.Rule.joint, op.without_factor, LADDERS),
     "ladders share nothing in exponents": Error(
-        critical._combined, op.on("level", op.without_factor), LEVELS
+        critical._exponent_bounds, op.on("level", op.without_factor), LEVELS
     ),
     "looks cost a t rule nothing": Error(base.Rule.alpha_of_look, op.part_of_condition, OFTEN),
     "a paper's slots cost nothing": Error(budget.Budget.per_claim, op.without_factor, SLOT),
@@ -142,7 +142,7 @@ ERRORS = {
     ),
     "rungs tested without an order": Error(critical.Ladder.bracket, op.no_break, OUTERMOST),
     "a falling rate taken for a rising one": Error(
-        critical.Ladder.shown_above, op.instead("self.rising", "True"), EDGES
+        critical.Ladder._wealths, op.instead("self.rising", "True"), EDGES
     ),
     "errors that are never negative": Error(
         one_sided.Identity.components, op.instead("abs", "(lambda x: x)"), IDENTITY
