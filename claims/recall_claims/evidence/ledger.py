@@ -129,10 +129,12 @@ class Ledger:
             if not path.exists():
                 _create(path)
             there = f"{path.absolute().as_uri()}?mode=rw"  # which creates no file
-            self._database = sqlite3.connect(there, WAIT_SECONDS, isolation_level=None, uri=True)
+            self._database = sqlite3.connect(
+                there, timeout=WAIT_SECONDS, isolation_level=None, uri=True
+            )
             try:
                 self._prepare()
-            except Exception:
+            except Exception:  # whatever it was, the file is not left open
                 self._database.close()
                 raise
 
