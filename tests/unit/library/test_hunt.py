@@ -222,6 +222,24 @@ def test_a_probe_gives_up_what_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -
     assert counts[1] > 2
 
 
+bounded = rc.MeanDifference(rc.Region(-0.02, 0.02), method=rc.Betting(0, 1))
+
+
+@in_regime("T.bounded", FEW, rc.grid(dim=16, length=8), rule=bounded, predict=lambda _: 0.4)
+def half(cell: rc.Cell, block: rc.Block) -> Array:
+    """The mean is one half: 0.08 outside the region."""
+    return normal(block, 0.5, 0.1)
+
+
+def test_a_search_suspects_by_t_what_bets_cannot_tell_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    home = "recall_claims.hunt.probe"
+    monkeypatch.setattr(f"{home}.DOUBLINGS", 3)  # 64 replicates, of which a bet cannot tell
+    point = rc.Cell(dim=16, length=8)
+    assert probe(half, point, seed=0, device="cpu").verdict is Verdict.REFUTED
+    monkeypatch.setattr(f"{home}._quick", lambda rule: rule)
+    assert probe(half, point, seed=0, device="cpu").verdict is Verdict.INCONCLUSIVE
+
+
 def test_critical_values_are_hunted_by_rungs_at_the_edges(path: Path) -> None:
     assert [c["samples"] for c in alone(critical, rc.Cell(dim=10)).cells["hunt"]] == [18, 22]
     assert found(critical, path).probe.point == {"dim": 40}
