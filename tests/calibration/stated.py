@@ -43,15 +43,17 @@ from theory.memory import bits, zipf
 Law = Callable[..., Any]
 SMALL = 0.25
 """Part of a regime's largest size up to which points are drawn: a point has seconds."""
-COINS = ("A.recall-all-tokens", "C.decoupled-transition", "C.hebbian-all-pairs")
+COINS = ("A.recall-all-tokens", "C.decoupled-transition", "C.hebbian-all-pairs", "G.cover-share")
 """Claims whose replicates are 0 or 1, for bets; t intervals tell of shares with fewer of them."""
-DEAR = (
+ELSEWHERE = (
     "A.one-step-decoding-large-vocabulary",
     "B.attention-parameters",
     "B.bits-per-parameter",
     "C.zipf-own-labels-error",
+    "F.gradient-many",
 )
-"""Claims whose regimes have no cheap points; others try the same, or they do so below."""
+"""Claims whose regimes have no cheap points, or none where the error is stated; others try the
+same, or they do so below."""
 
 
 @dataclass(frozen=True)
@@ -100,12 +102,19 @@ class Check:
         assert self.claim.predict is not None
         return self.claim.predict(point)
 
+    def stated(self, point: rc.Cell) -> rc.Region:
+        """The stated error as a region of the claim's rule: a difference may state a share."""
+        found = self.entry.region(point)
+        if self.claim.rule.scale == "ratio" or found.low <= 0 <= found.high:
+            return found
+        return rc.Region.around(0.0, (found.high - 1) * float(self.predict(point)))
+
     def at(self, point: rc.Cell) -> rc.Claim:
         """The claim at a point alone, with the stated error as its region.
 
         An error of a critical value, a whole number, is rounded outwards.
         """
-        rule, region = self.claim.rule, self.entry.region(point)
+        rule, region = self.claim.rule, self.stated(point)
         assert isinstance(rule, rc.MeanRatio | rc.MeanDifference | rc.CriticalLocation)
         if isinstance(rule, rc.CriticalLocation):
             critical = float(self.predict(point))
@@ -129,7 +138,7 @@ def within(regime: rc.Regime | None, point: rc.Cell) -> bool:
 def checks() -> Iterator[Check]:
     """Every check: first by claims that predict by a formula, then by others."""
     for one in (*imported().values(), *OWN):
-        entry, left = one.entry, one.regime is None or one.exploratory or one.id in DEAR
+        entry, left = one.entry, one.regime is None or one.exploratory or one.id in ELSEWHERE
         if left or not isinstance(one.rule, rc.MeanRatio | rc.MeanDifference | rc.CriticalLocation):
             continue
         if entry is not None and entry.errors:

@@ -198,7 +198,7 @@ def judged(check: Check, cell: Cell, seed: int, most: int) -> Point:
 
     found = ended(looks(one.cells[TIER], steps, decided), drawn).decision
     assert found is not None  # there is at least one look
-    stated = check.entry.region(cell)
+    stated = check.stated(cell)
     return Point(cell, (stated.high - stated.low) / 2, found.decision.components[0])
 
 

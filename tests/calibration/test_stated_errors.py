@@ -93,6 +93,9 @@ def test_a_rule_without_region_needs_a_single_stated_error() -> None:
     assert entry is not None
     assert [entry.region(rc.Cell(dim=dim)).high for dim in (4, 9)] == [0.1, 0.2]
     assert replace(entry, errors=(error_of("10%"),)).region() == rc.Region(0.9, 1.1)
+    law = rc.prediction(latex="", source="", error=0.1)(uneven)
+    with pytest.raises(ClaimError, match="uneven states an error of 0.1, which is no ratio"):
+        half(predict=rc.on(law))
 
 
 def wrong(check: Check, factor: float) -> Check:
@@ -119,6 +122,11 @@ def test_points_are_the_same_again_lie_in_the_regime_and_differ_by_seed_and_stat
     assert all(SHARE.holds(cell) for cell in cells)
     changed = replace(SHARE, entry=replace(SHARE.entry, errors=(error_of("1%"),)))
     assert cells != stated_errors.drawn(changed, 7, 5)
+
+
+def test_every_check_finds_points_in_its_regime() -> None:
+    for check in CHECKS.values():
+        assert len(stated_errors.drawn(check, 1001, 1)) == 1, check.name
 
 
 def test_points_are_uniform_in_the_logarithm() -> None:
@@ -185,9 +193,8 @@ def test_a_critical_value_is_held_to_its_error_at_both_edges(rising: bool) -> No
 
 
 def test_what_is_exact_fails_where_the_interval_leaves_it_out() -> None:
-    exact = replace(error_of("exact"), relative=False)
-    assert within(coin(0.5, exact), 1).holds
-    assert not within(coin(0.65, exact), 1).holds
+    assert within(coin(0.5, "exact"), 1).holds
+    assert not within(coin(0.65, "exact"), 1).holds
 
 
 def test_the_page_keeps_rows_and_counts_failures() -> None:

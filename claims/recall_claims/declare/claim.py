@@ -253,6 +253,11 @@ def claim(
                 "of the registry, whose stated error would give one"
             )
         rule = rule(entry.region())
+        if (rule.scale == "ratio") != entry.errors[0].relative:
+            raise ClaimError(
+                f"claim {id}: {entry.name} states an error of {entry.errors[0]}, which is no "
+                f"{rule.scale}; give the claim's rule a region of its own"
+            )
     judged = rule
     regime = regime or (entry and entry.regime) or ""
 
