@@ -36,17 +36,39 @@ def descended(parts: relaxed.Parts, rate: float, most: int, **options: Any) -> l
     return relaxed.descended(here, relaxed.linear, parts, counts, rate=rate, most=most, **options)
 
 
-def test_steps_follow_the_closed_form_of_the_gradient() -> None:
-    # Unequal frequencies, so that noise tokens move as well.
+@pytest.mark.parametrize("power", [0.0, 1.0])
+def test_steps_follow_the_closed_form_of_the_gradient(power: float) -> None:
+    # At unequal frequencies noise tokens move as well.
     here, rate, parts = problem(), 0.3, random(relaxed.linear)
-    frequencies = relaxed.zipf(here, 1.0)
-    path = descended(parts, rate, 3, frequencies=frequencies)
+    frequencies = relaxed.zipf(here, power)
+    path = descended(parts, rate, 3, frequencies=frequencies if power else None)
     weights, each = learning.Weights(**parts), frequencies.view(1, S, R, 1)
     for step in range(4):
         p = here.logits(weights).softmax(3)
         total = -((here.target * p).sum(3).log() * each[..., 0]).sum()
+        own = p.view(1, S, R, R, D).sum(4).diagonal(dim1=2, dim2=3)
         torch.testing.assert_close(path.total[step, 0], total)
+        torch.testing.assert_close(path.relation[step, 0], -(own.log() * each[..., 0]).sum())
         weights = weights.moved(here.gradient(weights, each), rate)
+
+
+def test_one_row_of_noise_moves_as_its_tokens_do() -> None:
+    here, rate, parts = problem(), 0.05, random(relaxed.two_layers)
+    counts, model = relaxed.all_pairs(here), relaxed.two_layers
+    path = relaxed.descended(here, model, parts, counts, rate=rate, until=0.0, most=3)
+    rows = [*range(S + R + 1), *[S + R + 1] * here.noise]  # each noise token has its own
+    each = counts / torch.bincount(torch.tensor(rows))
+    apart = {name: part[:, rows] for name, part in parts.items()}
+    apart["keys"] = apart["keys"][:, :, rows]
+    for step in range(4):
+        apart = {name: part.detach().requires_grad_() for name, part in apart.items()}
+        logs = model(apart, each[:, :, rows])
+        total = -(here.target.flatten(1, 2) * logs.log_softmax(2)).sum() / (S * R)
+        torch.testing.assert_close(path.total[step, 0], total.detach())
+        for part, change in zip(
+            apart.values(), torch.autograd.grad(total, [*apart.values()]), strict=True
+        ):
+            part.data -= rate * change
 
 
 @pytest.mark.parametrize("model", [relaxed.softmax, relaxed.two_layers, relaxed.embedded])
