@@ -13,7 +13,7 @@ from recall_claims.hunt.campaign import Trail, hunt
 from recall_claims.hunt.tables import alpha_of
 from recall_claims.judge.region import Verdict
 from recall_claims.plugin.session import ClaimSession
-from recall_reports import record as reports
+from recall_reports import record
 
 SHOWN = 400
 """Points of a claim that the record keeps: the nearest to a violation."""
@@ -55,11 +55,11 @@ def progress(trails: Sequence[Trail], left: float) -> str:
     return text + f"{left:.0f} s left"
 
 
-def recorded(trail: Trail) -> reports.Hunt:
+def recorded(trail: Trail) -> record.Hunt:
     """What the record keeps of a trail."""
     probes = sorted(trail.probes.values(), key=lambda probe: -probe.discrepancy)
     confirmation = trail.confirmation
-    return reports.Hunt(
+    return record.Hunt(
         why_not=trail.why_not,
         seconds=trail.seconds,
         tried=len(probes),
@@ -67,12 +67,12 @@ def recorded(trail: Trail) -> reports.Hunt:
         suspected=not confirmation and any(p.verdict is Verdict.REFUTED for p in probes),
         refused=dict(trail.refused.most_common(REFUSALS)),
         points=[
-            reports.Point(params=probe.point, discrepancy=reports.finite(probe.discrepancy))
+            record.Point(params=probe.point, discrepancy=record.finite(probe.discrepancy))
             for probe in probes[:SHOWN]
         ],
         confirmed=None
         if confirmation is None
-        else reports.Confirmed(
+        else record.Confirmed(
             params=confirmation.probe.point,
             number=confirmation.number,
             alpha=alpha_of(confirmation.number),
@@ -80,7 +80,7 @@ def recorded(trail: Trail) -> reports.Hunt:
     )
 
 
-def _overturned(entry: reports.Claim, trail: Trail) -> bool:
+def _overturned(entry: record.Claim, trail: Trail) -> bool:
     """Make a claim REFUTED that a confirmed violation refutes; whether it is."""
     confirmation = trail.confirmation
     if confirmation is None:
