@@ -450,10 +450,10 @@ _LATER = (
     _row(
         "capacity-of-large-layers",
         "attention_mlp.recall.capacity",
-        "a fifth too small for ReLU where d > 128",
+        "a fifth too small for ReLU where d > 96",
         "A.mlp-capacity",
-        "dim=228 width=32 activation=relu",
-        times(0.8, lambda dim, width, activation: activation == "relu" and dim > 128),
+        "dim=114 width=76 activation=relu",
+        times(0.8, lambda dim, width, activation: activation == "relu" and dim > 96),
     ),
     _row(
         "width-at-high-load",

@@ -313,7 +313,8 @@ def capacity(*, dim: float, width: float, activation: str) -> float:
     happens at $m \sim d^r$ with r the first Hermite order of $\phi$ beyond the constant.
 
     Stated error: {error} for d >= 24, m >= 32 and at least 2 d/3, from 64 to 512 tokens; mostly
-    too large. (Half is recalled of less than 0.88 times as many at d = 132, m = 39, He2.)
+    too large. In narrower layers of ReLU, GELU or He2 the capacity is less than 0.88 times as much
+    at some sizes; with He2 it is so at all that were tried up to m = d/3.
     """
     values = kernel(activation, dim)
 
