@@ -36,8 +36,10 @@ COMPRESSED = Regime(
     ),
 )
 SELECTIVE = Regime(
-    "heads of 2 to 8 tokens, as many noise tokens as others",
+    "heads of 2 to 8 tokens, 4 or 8 of 64, whose codes need 64 dimensions; as many noise tokens as "
+    "others",
     {"subjects": one_of(8, 16, 32, 64), "group": one_of(2, 4, 8)},
+    holds=lambda cell: cell["subjects"] < 64 or cell["group"] > 2,
 )
 SOFT = Regime(
     "margins of 1/2 and d >= 128",
