@@ -103,7 +103,7 @@ class Check:
         return self.claim.predict(point)
 
     def stated(self, point: rc.Cell) -> rc.Region:
-        """The stated error as a region of the claim's rule: a difference may state a share."""
+        """The stated error as a region for the claim's rule, which may judge a difference."""
         found = self.entry.region(point)
         if self.claim.rule.scale == "ratio" or found.low <= 0 <= found.high:
             return found
