@@ -120,7 +120,7 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     regime="8,192 weights as they are, 2,048 whitened",
     cells={"smoke": MEMORIES[1:], "standard": MEMORIES},
     rule=rc.Quantile(rc.Region(0.85, 1.15)),
-    why="of some hundred facts a hundredth is one or two; pilots with other seeds: 1.01 and 1.08",
+    why="of some hundred facts a hundredth is one or two; pilots with other seeds: 1.01 to 1.09",
     replicates=64,
     looks=4,
     controls=(
@@ -131,7 +131,7 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 )
 def hebbian_bits(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Counted as for the other constructions: whitening doubles the bits of a readout weight and
-    more; the weights of the features, twice as many, are random and count for nothing. By the
-    median of the draws: in one of some 300 the search by doubling ends below half of it, as one of
-    a few dozen facts is wrong, and a mean would follow those."""
+    more; the weights of the features, twice as many, are random and count for nothing. The median
+    of the draws is judged: in one of some 200 without whitening, the search by doubling stops below
+    half of it, because one of a few dozen facts is wrong, and these few would move a mean."""
     return block.draw(bits.bits_per_weight, cell)

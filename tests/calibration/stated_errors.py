@@ -248,7 +248,7 @@ from the claim's regime where the prediction states its error, uniformly in the 
 size, up to the cost that the regime allows; a share is predicted to be 0.05 to 0.95. Intervals hold
 jointly: that any point of the table is shown to break an error that it keeps has a probability of
 at most {family:g}. "Shown at 30 of 40": at 30 points the claim is SUPPORTED with the stated error
-as its region; at the others neither replicates nor a second decided. Where a critical
+as its region; at the others neither the replicates nor {seconds:g} s decided. Where a critical
 value is predicted, the rate of success is simulated at both edges of the stated error, rounded
 outwards to whole numbers; the interval is for the critical value. For what is exact, it says what
 would have been noticed. The worst point is the one whose estimate is the largest share of what is
@@ -270,5 +270,6 @@ def document(rows: Iterable[str], seed: int) -> str:
         minutes=sum(float(line.split("|")[-2]) for line in lines) / 60,
         fails=sum("FAILS" in line for line in lines),
         family=FAMILY,
+        seconds=SECONDS,
         table="\n".join(lines),
     )

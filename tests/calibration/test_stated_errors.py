@@ -93,9 +93,13 @@ def test_a_rule_without_region_needs_a_single_stated_error() -> None:
     assert entry is not None
     assert [entry.region(rc.Cell(dim=dim)).high for dim in (4, 9)] == [0.1, 0.2]
     assert replace(entry, errors=(error_of("10%"),)).region() == rc.Region(0.9, 1.1)
-    law = rc.prediction(latex="", source="", error=0.1)(uneven)
-    with pytest.raises(ClaimError, match=r"an error of 0\.1, which is no ratio"):
-        half(predict=rc.on(law))
+    for error, rule, told in (
+        (0.1, rc.MeanRatio, "0.1, and the rule judges a ratio"),
+        ("5%", SHARES, "5%, and the rule judges a probability"),
+    ):
+        law = rc.prediction(latex="", source="", error=error)(uneven)
+        with pytest.raises(ClaimError, match=told):
+            half(predict=rc.on(law), rule=rule)
 
 
 def wrong(check: Check, factor: float) -> Check:

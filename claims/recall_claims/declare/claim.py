@@ -255,8 +255,8 @@ def claim(
         rule = rule(entry.region())
         if (rule.scale == "ratio") != entry.errors[0].relative:
             raise ClaimError(
-                f"claim {id}: {entry.name} states an error of {entry.errors[0]}, which is no "
-                f"{rule.scale}; give the claim's rule a region of its own"
+                f"claim {id}: {entry.name} states an error of {entry.errors[0]}, and the rule "
+                f"judges a {rule.scale}; give the rule a region of its own"
             )
     judged = rule
     regime = regime or (entry and entry.regime) or ""
