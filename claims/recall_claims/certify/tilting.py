@@ -48,10 +48,11 @@ class Tilt:
 
     def draw(self, rows: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
         """Samples as indices of values, shape (rows, count)."""
-        ends = np.cumsum(self.weights)
-        drawn = np.searchsorted(ends, rng.random((rows, count)) * ends[-1], side="right")
-        found: npt.NDArray[np.intp] = np.minimum(drawn, self.weights.size - 1)
-        return found
+        # How often each value occurs in all samples, then in which order: faster than one by one.
+        often = rng.multinomial(rows * count, self.weights / self.weights.sum())
+        drawn = np.repeat(np.arange(self.weights.size), often)
+        rng.shuffle(drawn)
+        return drawn.reshape(rows, count)
 
 
 def misses(world: Array, count: int, level: float, rng: np.random.Generator) -> Estimate:
@@ -95,7 +96,8 @@ def missed(samples: Array, level: float) -> Array:
     count = samples.shape[1]
     mean = samples.mean(axis=1)
     off = samples - mean[:, None]
-    second, third = (off**2).mean(axis=1), (off**3).mean(axis=1)
+    square = off * off
+    second, third = square.mean(axis=1), (square * off).mean(axis=1)
     varies = np.ptp(samples, axis=1) > 1e-12 * np.abs(samples).max(axis=1)
     second = np.where(varies, second, 1.0)
     skewness = third / second**1.5 * math.sqrt(count * (count - 1)) / (count - 2)
@@ -123,7 +125,7 @@ def tilted(world: Array, count: int, quantile: float) -> Tilt | None:
         return float(optimize.brentq(excess, 0.0, high))
 
     usual, found, largest = math.log(math.sqrt(2 * needed)), None, -math.inf
-    for log_b in np.linspace(usual - 2, usual + 2, 41):
+    for log_b in np.linspace(usual - 2, usual + 2, 17):
         b = math.exp(log_b)
         exponents = b * world - b**2 * world**2 / 2
         theta = best_theta(exponents)
