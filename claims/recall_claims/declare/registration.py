@@ -94,7 +94,8 @@ def _predicted(value: Any) -> Any:
         return {name: _predicted(one) for name, one in value.items()}
     if callable(value):
         with np.errstate(all="ignore"):  # far out, where nothing is left of most laws
-            return [_predicted(one) for one in np.asarray(value(LAW_AT)).tolist()]
+            # Of probabilities, since in a tail there may be nothing but rounding errors.
+            return [round(one * OFF_TIES, 6) + 0.0 for one in np.asarray(value(LAW_AT)).tolist()]
     return _rounded(float(value) * OFF_TIES, 4)
 
 

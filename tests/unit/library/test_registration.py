@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,16 @@ def test_round_predictions_sit_on_no_tie() -> None:
     for value in (0.12345, 0.12355, 125450.0, -0.00012345):
         assert at(value) == at(np.nextafter(value, 1)) == at(np.nextafter(value, -1))
     assert at(0.0) == at(-0.0)
+
+
+def test_rounding_errors_in_the_tail_of_a_law_do_not_count() -> None:
+    """Processors differ in the last bits of an integral, and so in what is left where it is 0."""
+
+    def law(left: float, at_zero: float = 0.25) -> str:
+        cumulative = partial(np.interp, xp=(-1, 0, 1), fp=(left, at_zero, 1 - left))
+        return of(rule=rc.Law(0.1), predict=lambda cell: cumulative, controls=())
+
+    assert law(1e-14) == law(-3e-14) == law(0.0) != law(0.0, 0.2501)
 
 
 def test_labels_are_registered_as_they_are() -> None:
