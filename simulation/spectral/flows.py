@@ -170,9 +170,20 @@ def clock(duration: float, steps: int, *, growing: float | None = None) -> list[
     return times + [duration * ratio ** (step / more) for step in range(1, more + 1)]
 
 
-def followed(task: Answering, path: Iterable[Weights]) -> Odds:
-    """The odds along a path, (points, B)."""
-    points = [task.odds(weights) for weights in path]
+def followed(task: Answering, path: Iterable[Weights], until: float = 0.0) -> Odds:
+    """The odds along a path, (points, B): to its end, or until every replicate has learned.
+
+    Args:
+        task: what the weights answer.
+        path: of the weights.
+        until: probability of being wrong, about subjects and about relations, that is learned.
+    """
+    level = math.log(1 / until - 1) if until else math.inf
+    points: list[Odds] = []
+    for weights in path:
+        points.append(task.odds(weights))
+        if min(points[-1].subject.min(), points[-1].relation.min()) >= level:
+            break
     return Odds(
         subject=torch.stack([point.subject for point in points]),
         relation=torch.stack([point.relation for point in points]),
@@ -184,7 +195,7 @@ def learning_time(odds: Tensor, times: Sequence[float], error: float) -> Tensor:
 
     Args:
         odds: logarithms of the odds of being right, (points, B).
-        times: of the points.
+        times: of the points, and of what may follow them.
         error: in (0, 1).
 
     Raises ValueError if it never does, or does at the first point.
