@@ -87,8 +87,8 @@ def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
     looks=4,
     rule=rc.Quantile(rc.Region(0.75, 1.33)),
     why="narrow enough to tell the two flows apart, whose ratios are 1.71 and 1.02 here; in pilots "
-    "0.88 for gradient flow, which a region from 0.8 left undecided, and a mean of 0.81 with half as "
-    "many dimensions",
+    "0.88 for gradient flow, which a region from 0.8 left undecided, and a mean of 0.81 with half "
+    "as many dimensions",
 )
 def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With Gaussian embeddings, which are not orthogonal, the median ratio of the learning times
