@@ -11,7 +11,7 @@ import recall_claims as rc
 from claims.attention.common import VARIANCES, corners, in_score_units
 from claims.common import measuring, table
 from simulation.attention import noise_decomposition, sampling, three_steps
-from theory.attention import noise, noise_terms
+from theory.attention import noise, noise_declaration, noise_terms
 from theory.attention.problem import Problem
 
 variance_claim = partial(
@@ -71,7 +71,7 @@ def leading(problem: Problem) -> float:
     "The variance of every noise term, isolated",
     predict=term,
     latex=SUM,
-    regime=noise.MANY_TOKENS.searched(
+    regime=noise_declaration.any_length(noise.MANY_TOKENS).searched(
         "each term isolated by the exact split, so that no term needs to dominate; V >= 2 d; "
         "Cov(D,H) for V <= d^2/8 and N >= V",
         holds=lambda cell: (
@@ -82,6 +82,7 @@ def leading(problem: Problem) -> float:
                     8 * cell["vocab_size"] <= cell["dim"] ** 2
                     and cell["samples"] >= cell["vocab_size"]
                     and not cell["trigger_in_values"]
+                    and cell["embeddings"] == "sphere"
                 )
             )
         ),
@@ -112,7 +113,7 @@ def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     "The variance of the token scores is the sum of the noise terms",
     predict=in_score_units(noise.variance),
     latex=SUM,
-    regime=noise.MANY_TOKENS.searched(
+    regime=noise_declaration.any_length(noise.MANY_TOKENS).searched(
         "V >= 4 d; on the grid A, B, C or T is the largest term or several share the variance",
         holds=lambda cell: cell["vocab_size"] >= 4 * cell["dim"],
     ),

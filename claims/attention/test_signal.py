@@ -27,8 +27,14 @@ BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(6
     source=rc.Source("A", "A3", "A9"),
     predict=rc.on(Problem, signal.trigger_signal),
     regime=rc.Regime(
-        "any sizes: the mean is exact; on the grid N is from V to 16 V, so that the excess matters",
-        SIZES,
+        "any sizes: the mean is exact, with Gaussian embeddings where the trigger is in the keys "
+        "alone; on the grid N is from V to 16 V, so that the excess matters",
+        SIZES | {"embeddings": rc.one_of("sphere", "gaussian", "orthonormal")},
+        holds=lambda cell: {
+            "sphere": True,
+            "gaussian": not cell["trigger_in_values"],
+            "orthonormal": cell["dim"] >= cell["vocab_size"] + 2,
+        }[cell["embeddings"]],
         size=lambda cell: cell["samples"] * (cell["length"] + cell["dim"]),
         largest=1e6,
     ),
@@ -61,7 +67,8 @@ def trigger_score(cell: rc.Cell, block: rc.Block) -> Tensor:
     regime=rc.Regime(
         "L >= 16 and V >= 32, trigger not in the values, so that there is no excess at finite N",
         {name: SIZES[name] for name in ("samples", "dim")}
-        | {"vocab_size": rc.log_integers(32, 512), "length": rc.log_integers(16, 128)},
+        | {"vocab_size": rc.log_integers(32, 512), "length": rc.log_integers(16, 128)}
+        | {"embeddings": rc.one_of("sphere", "gaussian")},
         size=lambda cell: cell["samples"] * (cell["length"] + cell["dim"]),
         largest=1e6,
     ),

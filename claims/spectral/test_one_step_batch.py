@@ -110,9 +110,7 @@ def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "E.critical-batch",
     "The batch at which a spectral step recalls half of what it recalls of the population",
     predict=critical,
-    regime=theory.STEP.searched(
-        "d >= 48, a = 1.5 and 2", holds=lambda cell: cell["dim"] >= 48, exponent=(1.5, 2.0)
-    ),
+    regime=theory.STEP.searched("d >= 48", holds=lambda cell: cell["dim"] >= 48),
     cells={"standard": lambda: rungs(48, 64), "full": lambda: rungs(48, 96)},
     rule=rc.CriticalLocation(rc.Region(0.88, 1.14), scan="batch"),
     why="""A count that the theory has wrong by 3% moves the crossing by 5%, and the next

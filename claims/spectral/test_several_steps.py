@@ -66,10 +66,11 @@ def count(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     regime="a = 1.5, d^2 items, d = 32 and 96",
     cells={"standard": sizes((32, 1.5, 2), (96, 1.5, 2))},
     rule=rc.Exponents({"dim": 14 / 9}, 0.1),
-    why="""The finite-size theory has 1.571 on this grid, and 1.291 after one step. (At a = 2 it has
-        1.54, where 1.4375 is published: such sizes are too small there.)""",
+    why="""The finite-size theory has 1.571 on this grid, and 1.291 after one step; runs under other
+        seeds found 1.59. (At a = 2 the theory has 1.54, where 1.4375 is published: such sizes are
+        too small there.)""",
     replicates=48,
-    looks=3,
+    looks=4,
     controls=(
         rc.Control("one-fewer", "as after one step", rule=rc.Exponents({"dim": 4 / 3}, 0.1)),
         rc.Control("limit", "as d^2", rule=rc.Exponents({"dim": 2.0}, 0.1)),

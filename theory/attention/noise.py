@@ -15,8 +15,10 @@ from theory.attention.noise_declaration import SOURCE, NoiseTerm, declared, sum_
 from theory.attention.problem import SIZES, Problem
 
 MANY_TOKENS, REGIME = noise_declaration.MANY_TOKENS, noise_declaration.REGIME
-SHORT = SIZES.searched(
-    "d >= 16, L >= 4, N >= V/3 and V >= 8 d", holds=REGIME.holds, length=log_integers(4, 256)
+SHORT = noise_declaration.any_length(
+    SIZES.searched(
+        "d >= 16, L >= 4, N >= V/3 and V >= 8 d", holds=REGIME.holds, length=log_integers(4, 256)
+    )
 )
 """Where `variance` states its error."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from recall_claims import prediction
+from recall_claims import Regime, prediction
 from theory.attention.problem import SIZES, Problem
 
 SOURCE = "paper A, arXiv 2603.15923, A9 (a sum of named noise terms); formula derived"
@@ -23,6 +23,19 @@ MANY_TOKENS = SIZES.searched(
 )
 REGIME = MANY_TOKENS.searched("V >= 8 d", holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"])
 ERROR = "10%"
+
+
+def any_length(regime: Regime) -> Regime:
+    """The regime, with Gaussian embeddings too, whose lengths vary."""
+    return regime.searched(
+        "embeddings on the sphere, or Gaussian with V >= 8 d and the trigger in the keys alone",
+        holds=lambda cell: (
+            cell["embeddings"] == "sphere"
+            or (cell["vocab_size"] >= 8 * cell["dim"] and not cell["trigger_in_values"])
+        ),
+        embeddings=("sphere", "gaussian"),
+    )
+
 
 Formula = Callable[[Problem], float]
 
@@ -110,7 +123,8 @@ def noise_term(
             variance=_looked_up(formula),
             limit=partial(_power_law, constant, powers),
         )
-        return prediction(latex=latex, source=SOURCE, error=error, regime=REGIME)(formula)
+        entered = prediction(latex=latex, source=SOURCE, error=error, regime=any_length(REGIME))
+        return entered(formula)
 
     return declare
 

@@ -11,8 +11,9 @@ informative token is $a$, and $G$ the output Gram matrix. Shares fluctuate by $1
 $(Gp)_a/V$ and once more through $p_a$ itself.
 
 noise.md derives every term, with the size of what is left out. Means are over data and unit-sphere
-embeddings (exact moments). Norms of Gaussian embeddings fluctuate, which adds relative terms of
-order $1/d$, and of order $d/V$ to the terms A, F and H.
+embeddings (exact moments). Squared lengths of Gaussian embeddings have a variance of $2/d$, which
+changes A, C, C2, E, F and H, here with the trigger in the keys alone (noise.md, Gaussian
+embeddings).
 
 Each term states the error of `noise.variance`, and where that does.
 """
@@ -36,6 +37,11 @@ def _notation(problem: Problem) -> tuple[float, float, float, float, float, floa
     moments = spectra.centred_moments(problem.embeddings, problem.vocab_size, problem.dim)
     sizes = float(problem.vocab_size), float(problem.length), float(problem.samples)
     return *sizes, problem.ratio, *moments
+
+
+def _length_variance(problem: Problem) -> float:
+    """Variance of an embedding's squared length."""
+    return 2 / problem.dim if problem.embeddings == "gaussian" else 0.0
 
 
 def count_noise(problem: Problem) -> float:
@@ -149,7 +155,9 @@ def trigger_direction(problem: Problem) -> float:
 def mean_bias(problem: Problem) -> float:
     """A: the mean embedding, stored because a sample agrees with itself."""
     V, L, N, r, t2, t3, _ = _notation(problem)
-    return (1 - 6 / V) * L**4 * r * t3 * ((1 - 2 / L) ** 2 + 2 * t2 / V) / (N * V) ** 2
+    mean = (1 - 6 / V) * L**4 * r * t3 * ((1 - 2 / L) ** 2 + 2 * t2 / V) / (N * V) ** 2
+    own = t2 + 2 * (1 - 2 / L) * L / V * (t3 + 2 * t2)
+    return mean + _length_variance(problem) * (L / N) ** 2 * own
 
 
 @noise_term(
@@ -186,7 +194,7 @@ def gradient_noise(problem: Problem) -> float:
     pairs = (1 - 1 / V) ** 2 * L**2 / (N**2 * V) * (direct + exchanged)
     one = (1 - 1 / V) * L**2 * (1 - 2 / L) ** 2 / (rest * N**3) * (t2 * (t2 + 1) - t4 / V)
     own = t2 * (1 + V / N + V * problem.overlap**2) / (N**2 * (L - 1))
-    return pairs + one + own
+    return (1 + _length_variance(problem)) * (pairs + one + own)
 
 
 @noise_term(
@@ -219,7 +227,8 @@ def read_mean(problem: Problem) -> float:
     contexts = (1 / (1 - 1 / L) - 1 / L) * L * (t2 + V / N) / N**2
     informative = count_noise(problem) / (N * V)
     mean = (1 - 2 / V) * L**2 * r / V**2 + problem.trigger_in_values * problem.overlap
-    return (1 - 1 / V) * (t2 - t3 / V) * (contexts + informative) * mean
+    weights = (1 + _length_variance(problem)) * (contexts + informative)
+    return (1 - 1 / V) * (t2 - t3 / V) * weights * mean
 
 
 @noise_term(
@@ -254,7 +263,9 @@ def own_memory(problem: Problem) -> float:
     shared = (2 * (1 + h) * t3 - t2) / (N * V**2)
     if not problem.trigger_in_values:
         linear, square = 4 * (1 - 3 / V) + 2 * cross, 2 + cross
-        return t2 * (linear / (N * V) + square / N**2) - 4 * shared
+        spread = _length_variance(problem)
+        lengths = (1 + spread) ** 2 * (1 + 2 * spread)
+        return lengths * (t2 * (linear / (N * V) + square / N**2) - 4 * shared)
     linear, square = 9 * (1 - 3 / V) + t2 - 1 + 2 * cross, 13 + t2 + cross
     counts = linear / (N * V) + square / N**2 + V / N**3 + (t2 + h) / (N**2 * (L - 1))
     counts += L**2 * problem.overlap * count_noise(problem) / (N * V**2)
@@ -286,7 +297,8 @@ def informative_slots(problem: Problem) -> float:
     read = (1 / rest - 1 / L) * (t2**2 - t4 / V)
     stored = rest * (t2**2 - (t4 - t2**2) / V)
     own = t2 * (1 + h) ** 2 * (V / L**2 - 2 / L) / rest
-    return (1 - 1 / V) ** 2 * L / (N * V**2) * (shares * (read + stored + 2 * rest * t2) + own)
+    scored = (1 + _length_variance(problem)) * (shares * (read + stored + 2 * rest * t2) + own)
+    return (1 - 1 / V) ** 2 * L / (N * V**2) * scored
 
 
 @noise_term(
@@ -304,7 +316,9 @@ def population_floor(problem: Problem) -> float:
     if r == 0:
         return 0.0
     finite = 4 * (t2 + t3) - t4 + t2**2 + 2 * (t3 - t2)
-    return (V - 2) * (problem.overlap / V) ** 2 * (t2 + finite / (V * r))
+    spread = _length_variance(problem)
+    lengths = 1 + spread + 2 * spread * (problem.dim + 5) / r
+    return lengths * (V - 2) * (problem.overlap / V) ** 2 * (t2 + finite / (V * r))
 
 
 @prediction(
