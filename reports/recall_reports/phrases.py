@@ -290,7 +290,7 @@ def certificate(claim: Claim) -> str:
 def draws(claim: Claim) -> str:
     """What it costs that evidence was drawn more than once; empty if it was not."""
     sets = claim.draws
-    text = f"evidence set {claim.draw} of {sets} in this ledger: at most {sets} times alpha"
+    text = f"evidence set {claim.draw} of {sets}: at most {sets} times alpha"
     return text * (sets > 1)
 
 

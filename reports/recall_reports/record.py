@@ -200,8 +200,8 @@ class Claim(Struct, kw_only=True):
     component that speaks for all.
     `resolution` is the smallest error that the data would have refuted, on the rule's scale.
     `symbols` are the paper's letters for the parameters. `registration` is a hash of what was
-    declared before the run. The ledger has drawn `draws` evidence sets for the claim in this tier,
-    one for each seed, code and registration; this is number `draw`.
+    declared before the run. Ledger and baseline tell of `draws` evidence sets for the claim in this
+    tier, one for each seed, code and registration; this is number `draw`.
     `from_pilot`: the region only reproduces a pilot run. `certificate` bounds the probability to
     refute wrongly. A claim that is EXPLORED was judged on evidence older than its declaration: it
     has components, controls and cells, and no verdict.

@@ -2,9 +2,10 @@
 
 Each seed, each version of the code and each registration gives a claim another evidence set. Each
 set may wrongly refute the claim with probability alpha; to draw T sets and show one has up to T
-times that. Each link of the chain is a hash of the one before and of its own fields, as in a
-version control system: editing or removing one changes all that follow. Links removed at the end
-show only if the chain was written down elsewhere, as in a bundle.
+times that. Sets that a baseline tells of and this ledger has not drawn count as well, so that a new
+ledger starts from what was published. Each link of the chain is a hash of the one before and of its
+own fields, as in a version control system: editing or removing one changes all that follow. Links
+removed at the end show only if the chain was written down elsewhere, as in a bundle.
 """
 
 from __future__ import annotations
@@ -86,6 +87,10 @@ class Chain:
     def head(self) -> str:
         """The hash of the whole chain; "" of an empty one."""
         return self.links[-1].link if self.links else ""
+
+    def others(self, drawn: EvidenceSet) -> int:
+        """How many sets of its claim and tier there are besides a set."""
+        return len(self._sets.get((drawn.claim, drawn.tier), {}).keys() - {drawn})
 
     def place(self, drawn: EvidenceSet) -> Place | None:
         """Where a set stands among those of its claim and tier; None if the chain lacks it."""

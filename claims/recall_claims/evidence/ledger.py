@@ -40,6 +40,8 @@ APPLICATION_ID = 0x52434C4D  # "RCLM" in ASCII marks the file as ours
 VERSION = 4
 WAIT_SECONDS = 60
 DAMAGED = "damaged"
+MOST_RECALLED = 100
+"""Evidence sets of a claim that a record is believed to tell of."""
 """The first word of why a block that was put aside is drawn again."""
 
 _COLUMNS = """
@@ -207,6 +209,15 @@ class Ledger:
         if found is None:
             raise self._edited("its chain of draws lacks a number")
         return found
+
+    def recall(self, drawn: EvidenceSet, others: int) -> None:
+        """Count as many sets of a set's claim and tier besides it as a record tells of.
+
+        Raises:
+            LedgerError: the chain was edited.
+        """
+        for number in range(self.chain().others(drawn), min(others, MOST_RECALLED)):
+            self.register(drawn._replace(registration="", seed="", code=f"recorded {number + 1}"))
 
     def chain(self, *, anew: bool = False) -> Chain:
         """All evidence sets that were ever drawn, as far as they were read; `anew`, the others too.

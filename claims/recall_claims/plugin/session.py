@@ -14,7 +14,7 @@ from recall_claims import parse, recording
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence import executors
 from recall_claims.evidence.cost import Costs
-from recall_claims.evidence.run import Outcome, Prepared, Running, Settings
+from recall_claims.evidence.run import Outcome, Prepared, Running, Settings, set_of
 from recall_claims.evidence.scheduler import Scheduler
 from recall_claims.evidence.simulate import TimeLimit
 from recall_claims.plugin import baseline, options
@@ -158,7 +158,12 @@ class ClaimSession:
         return self._running(claim)
 
     def _running(self, claim: Claim) -> Running:
-        return Running(self._ready(claim), self.settings, self.store.ledger)
+        ready, earlier = self._ready(claim), self.baseline.records.get(claim.id)
+        if earlier is not None:
+            drawn = set_of(ready, self.settings)
+            again = (earlier.registration, str(earlier.seed)) == (drawn.registration, drawn.seed)
+            self.store.ledger.recall(drawn, earlier.draws - again)
+        return Running(ready, self.settings, self.store.ledger)
 
     def _ready(self, claim: Claim) -> Prepared:
         """The claim, checked, with its predictions kept."""
