@@ -198,9 +198,11 @@ def learning_time(odds: Tensor, times: Sequence[float], error: float) -> Tensor:
         times: of the points, and of what may follow them.
         error: in (0, 1).
 
-    Raises ValueError if it never does, or does at the first point.
+    Raises ValueError if it never does, or does at the first point, or the odds are not numbers.
     """
     level = math.log(1 / error - 1)
+    if odds.isnan().any():
+        raise ValueError("the odds are nan: the flow is unstable, so take smaller steps")
     reached = odds >= level
     if not reached.any(0).all() or reached[0].any():
         raise ValueError(f"an error of {error} is not reached on the way: train longer")

@@ -115,6 +115,8 @@ def test_learning_time_interpolates() -> None:
     for error in (0.001, 0.9):
         with pytest.raises(ValueError, match="train longer"):
             flows.learning_time(odds, times, error)
+    with pytest.raises(ValueError, match="smaller steps"):
+        flows.learning_time(odds / torch.zeros(3), times, level)
 
 
 def test_a_flow_is_followed_until_the_last_replicate_has_learned() -> None:
