@@ -21,9 +21,9 @@ REFERENCE = "theory/spectral/flows.py"
 LEARNED = 0.1
 """Probability of being wrong."""
 STEPS = {"gradient": 400, "spectral": 50}
-"""Within the duration of `SLOW`, most of which no replicate needs. With 50 steps of gradient flow in
-place of 80 until it has learned on the manifold, one draw of Gaussian embeddings in 2,000 is
-unstable; with 40, 30 and 20 steps 1, 8 and 75 of 512 were."""
+"""Within the duration of `SLOW`, most of which no replicate needs. Where 50 steps of gradient flow
+in place of 80 last until it has learned on the manifold, one draw of Gaussian embeddings in 2,000
+is unstable; with 40, 30 and 20 steps 1, 8 and 75 of 512 were."""
 
 
 def within(low: float, high: float) -> rc.MeanRatio:
