@@ -120,7 +120,7 @@ def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     cells={"smoke": MIXED[:4], "standard": MIXED},
     replicates={"smoke": 256, "full": 2048},
     looks={"smoke": 4, "full": 2},
-    rule=rc.MeanRatio(rc.Region(0.88, 1.12), by="trigger_in_values", method=rc.Student(spent=0.25)),
+    rule=rc.MeanRatio(rc.Region(0.88, 1.12), by="trigger_in_values", method=rc.Student(spent=0.2)),
     why="besides the 5% of the terms, the covariances that are left out (B with C and "
     "C2, C with C2) are at most 2% of the sum",
     controls=(
