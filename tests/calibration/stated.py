@@ -181,8 +181,8 @@ def _by_other_claims() -> Iterator[Check]:
     for term in noise.TERMS:
         law = getattr(noise_terms, noise_decomposition.PIECES[term])
         yield _by(law, "A.noise-constants", term=term)
-    alike = {"term": "2 Cov(D,H)", "embeddings": "sphere"}
-    yield _by(noise_terms.count_covariance, "A.noise-constants", **alike)
+    law = noise_terms.count_covariance
+    yield _by(law, "A.noise-constants", term="2 Cov(D,H)", embeddings="sphere")
     yield _by(noise_terms.trigger_coefficient_variance, "A.trigger-noise")
     few = localisation.SPARSE.searched(vocab_size=range(128, 256))
     yield _by(localisation.probability, "A.localisation", regime=few, trigger_in_values=False)
