@@ -82,7 +82,7 @@ def leading(problem: Problem) -> float:
                     8 * cell["vocab_size"] <= cell["dim"] ** 2
                     and cell["samples"] >= cell["vocab_size"]
                     and not cell["trigger_in_values"]
-                    and cell["embeddings"] == "sphere"
+                    and cell.get("embeddings", "sphere") == "sphere"
                 )
             )
         ),

@@ -34,7 +34,7 @@ BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(6
             "sphere": True,
             "gaussian": not cell["trigger_in_values"],
             "orthonormal": cell["dim"] >= cell["vocab_size"] + 2,
-        }[cell["embeddings"]],
+        }[cell.get("embeddings", "sphere")],
         size=lambda cell: cell["samples"] * (cell["length"] + cell["dim"]),
         largest=1e6,
     ),

@@ -77,6 +77,7 @@ QUEUE = scheduler_.test_whoever_is_waited_for_goes_first_and_then_the_longest_pa
 DEATH = scheduler_.test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other
 STREAMS = cell_.test_streams_are_those_that_numpy_spawns
 EDIT = registration_.test_an_edit_of_the_declaration_registers_anew
+TAIL = registration_.test_rounding_errors_in_the_tail_of_a_law_do_not_count
 CONFIRMED = hunt_.test_only_what_is_refuted_at_its_own_level_is_confirmed
 NUMBERED = hunt_.test_confirmations_share_one_error_probability
 GRID = hunt_.test_the_grid_has_to_lie_in_the_regime
@@ -175,7 +176,10 @@ ERRORS = {
     "fields of rules to fewer digits": Error(
         registration._plain, op.on("_rounded", op.one_less), EDIT
     ),
-    "predictions to fewer digits": Error(registration._predicted, op.one_less, EDIT),
+    "predictions to fewer digits": Error(
+        registration._predicted, op.on("_rounded", op.one_less), EDIT
+    ),
+    "laws to fewer digits": Error(registration._predicted, op.on("round", op.one_less), TAIL),
     "explored evidence that passes": Error(
         item.ClaimItem.runtest, op.on("explored", op.never), EXPLORED
     ),

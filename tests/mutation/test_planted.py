@@ -108,7 +108,7 @@ def in_regime(name: str, cell: Cell) -> None:
     domain = imported()[name].regime
     assert domain is not None
     assert domain.searchable(cell)
-    assert all(cell[parameter] in values.steps for parameter, values in domain.ranges.items())
+    assert all(value in domain.ranges[parameter].steps for parameter, value in cell.items())
 
 
 @pytest.mark.parametrize("planted", each(IDENTITIES))

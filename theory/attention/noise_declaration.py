@@ -30,7 +30,7 @@ def any_length(regime: Regime) -> Regime:
     return regime.searched(
         "embeddings on the sphere, or Gaussian with V >= 8 d and the trigger in the keys alone",
         holds=lambda cell: (
-            cell["embeddings"] == "sphere"
+            cell.get("embeddings", "sphere") == "sphere"
             or (cell["vocab_size"] >= 8 * cell["dim"] and not cell["trigger_in_values"])
         ),
         embeddings=("sphere", "gaussian"),
