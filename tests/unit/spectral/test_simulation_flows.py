@@ -120,14 +120,14 @@ def test_learning_time_interpolates() -> None:
 
 
 def test_a_flow_is_followed_until_the_last_replicate_has_learned() -> None:
-    task, clock = Facts(4, 2, replicates=2), flows.clock(400.0, 200)
-    sizes = torch.tensor([0.01, 0.3], dtype=torch.float64)[:, None, None]
+    task, clock = Facts(4, 2, replicates=2), flows.clock(80.0, 40)
+    sizes = torch.tensor([0.1, 0.3], dtype=torch.float64)[:, None, None]
     start = task.start(1.0, 1.0).mapped(lambda matrix: sizes * matrix)
     whole, some = (
         flows.followed(task, flows.flow(task, start, "gradient", clock), until)
         for until in (0.0, 0.1)
     )
-    assert len(whole.subject) == 201
+    assert len(whole.subject) == 41
     for part in ("subject", "relation"):
         times = [flows.learning_time(getattr(odds, part), clock, 0.1) for odds in (whole, some)]
         assert torch.equal(*times)

@@ -1,8 +1,10 @@
 """simulation.spectral.softmax_muon against whole matrices in as many dimensions as embeddings."""
 
 from collections import deque
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from simulation.embeddings import unit_vectors
 from simulation.spectral import flows, softmax_memory
@@ -30,7 +32,24 @@ def test_embeddings_need_no_more_coordinates_than_there_are_items() -> None:
     torch.testing.assert_close(found, expected[None])
 
 
-def test_large_batches_and_short_memories_come_to_the_same() -> None:
-    whole = Muon().excess(MEMORY, generators(1), rate=0.1, count=12)
-    sampled = Muon(batch=10**7, momentum=1e-3).excess(MEMORY, generators(1), rate=0.1, count=12)
-    torch.testing.assert_close(sampled, whole, rtol=1e-2, atol=0)
+def _handed(**options: Any) -> Tensor:
+    """(T, R, K, K): what the rule is given over three steps that teach nothing."""
+    given: list[Tensor] = []
+    Muon(lambda mean: given.append(mean) or mean, **options).excess(
+        MEMORY, generators(2), rate=0.0, count=3
+    )
+    return torch.stack(given)
+
+
+def test_momentum_takes_the_mean_of_the_gradients_from_zero() -> None:
+    weights = 1 - 0.75 ** torch.arange(1, 4, dtype=torch.float64)[:, None, None, None]
+    torch.testing.assert_close(_handed(momentum=0.75), weights * _handed())
+
+
+def test_a_batch_weighs_its_items_by_how_often_they_were_drawn() -> None:
+    shares = _handed(batch=4000) / (MEMORY.labels - 1 / 8)
+    torch.testing.assert_close(shares, shares[..., :1, :].expand_as(shares))
+    often = shares[..., 0, :] * 4000
+    torch.testing.assert_close(often, often.round())
+    assert torch.equal(often.round().sum(-1), torch.full((3, 2), 4000.0, dtype=torch.float64))
+    assert len(often.round().reshape(6, 8).unique(dim=0)) > 1
