@@ -109,7 +109,7 @@ LONG = table(SIZES, (512, 32, 16), (512, 32, 64), (512, 96, 64), (2048, 64, 64))
 in_regime = partial(
     localised,
     predict=CLOSED_FORM,
-    looks=10,
+    looks=11,
     rule=rc.CriticalLocation(rc.Region(0.88, 1.13)),
     why="""The closed form's stated error is 6%, and that of the full theory, 0.02 in the
         probability, is 5% in N, for its slope in log N is 0.4; 1% is left for the
