@@ -291,7 +291,7 @@ def main() -> int:
     """Print survivors; status 1 if one is not listed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation.slips", description=__doc__)
     parser.add_argument("rooms", nargs="+", help="of simulation/, or a module such as memory.bits")
-    parser.add_argument("--longest", type=float, default=2.0, help="seconds of a test (default 2)")
+    parser.add_argument("--longest", type=float, default=5.0, help="seconds of a test (default 5)")
     parser.add_argument("--every", type=int, default=1, help="try each so many-th slip alone")
     given, listed = parser.parse_args(), FILE.read_text(encoding="utf-8") if FILE.exists() else ""
     planted = [slip for room in given.rooms for slip in slips(room)][:: given.every]
