@@ -39,7 +39,7 @@ def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> 
     regime="the two dimensions of each kind are those at which the best part of d is best by 20% "
     "or more",
     cells={"standard": rc.grid(alpha=2.0, labels=LABELS, dim=(64, 96, 320, 512))},
-    rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Student(spent=0.05)),
+    rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Student(spent=0.01)),
     why="all four must be right",
     replicates=64,
     looks=4,
