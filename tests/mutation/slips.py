@@ -262,7 +262,7 @@ def _late(*_: object) -> None:
 def plant(planted: Sequence[Slip], tests: Iterable[Path], longest: float) -> list[Slip]:
     """Slips that the tests of some files do not notice; a longer test is left out."""
     torch.set_num_threads(1)  # a fork has no other
-    # What torch loads late: a test that is cut off meanwhile would leave the half of it to others.
+    # Torch loads it late: a test cut off meanwhile would leave half a module to the next tests.
     importlib.import_module("torch._dynamo")
     planter = Planter(planted, longest)
     settings.register_profile("slips", phases=(Phase.explicit, Phase.generate), database=None)
