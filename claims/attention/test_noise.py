@@ -168,7 +168,7 @@ LETTERS = {"vocab_size": "V", "samples": "N", "length": "L", "dim": "d"}
 
 
 def scaling_claim(
-    symbol: str, statement: str, *, dim: tuple[int, int] = (16, 64), first_look: int = 256
+    symbol: str, statement: str, *, dim: tuple[int, int] = (16, 64), first_look: int = 1024
 ) -> rc.Claim:
     """A claim on the four exponents of one isolated noise term.
 
@@ -197,11 +197,11 @@ def scaling_claim(
             vocab_size=rc.log_integers(64, 512),
         ),
         cells={"standard": box},
-        replicates={"standard": first_look, "full": 2048},
-        looks={"standard": 4, "full": 2},
-        rule=rc.Exponents(term.exponents, half_width=0.1, reference="prediction"),
+        replicates=first_look,
+        looks=4,
+        rule=rc.Exponents(term.exponents, half_width=0.06, reference="prediction"),
         why="5% error of the finite-size factors at one end of a fourfold range is 0.04; "
-        "the rest is statistical",
+        "0.02 is left for sampling error",
         controls=tuple(rc.power(**{size: 0.25}) for size in LETTERS),
     )
 
@@ -215,21 +215,23 @@ mean_bias = scaling_claim(
     "A",
     "The mean embedding is not zero; stored because samples agree with themselves and read by "
     "the mean covariance, it gives a noise that grows as the fourth power of the length.",
-    first_look=512,
+    first_look=2048,
 )
 stored_context = scaling_claim(
     "B",
     "The value matrix memorises context tokens, which the mean covariance reads back.",
-    first_look=512,
+    first_look=2048,
 )
 gradient_noise = scaling_claim(
     "C", "The covariance of one random context reads what another has stored."
 )
 label_counts = scaling_claim(
-    "D", "The clean memory is read with label counts that differ from N/V.", first_look=512
+    "D", "The clean memory is read with label counts that differ from N/V.", first_look=2048
 )
 mean_value = scaling_claim(
-    "E", "Random covariances read the mean value, which is stored with every label.", first_look=512
+    "E",
+    "Random covariances read the mean value, which is stored with every label.",
+    first_look=2048,
 )
 own_memory = scaling_claim(
     "H", "A token is scored by its own memory as often as it was informative.", dim=(32, 128)

@@ -93,7 +93,7 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     cells={"standard": lambda: rungs("width", half_width, 0.07, *NARROW)},
     rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="width"),
     why="the stated error of 6%, and whole neurons, 1%",
-    replicates=128,
+    replicates=384,
     looks=5,
     controls=(
         UNWHITENED,
