@@ -312,6 +312,7 @@ all_tokens_threshold = whole(
         "standard": near(ALL_TOKENS, (128, 512), (1,), NEAR_LIMIT, balanced=True),
     },
     replicates=16,
+    looks=8,
     rule=rc.CriticalLocation(rc.Region(0.955, 1.055), scan="dim"),
     why="""log V is not large: the finite-size probability puts the ratio at 1.03 at
         V = 128 and 0.99 at V = 512, 1.05 to 0.975 in the regime, and is up to 1.5% too high.""",

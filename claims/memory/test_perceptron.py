@@ -81,7 +81,7 @@ cover_capacity = labelled(
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="patterns", rising=False),
     why="exact: one half at n = 2 d; 5% is two patterns of 48, what a thousand sets resolve",
     replicates=128,
-    looks=5,
+    looks=6,
     controls=(
         rc.times(1.18),
         rc.times(0.85),
