@@ -172,7 +172,8 @@ def scaling_claim(
 ) -> rc.Claim:
     """A claim on the four exponents of one isolated noise term.
 
-    Variances that differ much between batches need a larger first look.
+    Variances that differ much between batches need a larger first look. Its size and the width of
+    the regions follow pilots under another seed.
     """
     term = noise.TERMS[symbol]
     law = r"\,".join(f"{LETTERS[size]}^{{{p:g}}}" for size, p in term.exponents.items() if p)

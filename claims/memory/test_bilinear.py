@@ -92,7 +92,7 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     predict=half_width,
     cells={"standard": lambda: rungs("width", half_width, 0.07, *NARROW)},
     rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="width"),
-    why="the stated error of 6%, and whole neurons, 1%",
+    why="the stated error of 6%, and whole neurons, 1%; replicates follow a pilot, another seed",
     replicates=384,
     looks=5,
     controls=(

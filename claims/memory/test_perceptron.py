@@ -79,7 +79,7 @@ cover_capacity = labelled(
     regime=rc.Regime("16 weights and more", {"dim": rc.integers(16, 48)}),
     cells=tiers(rungs, smoke=(24,), standard=(24, 40)),
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="patterns", rising=False),
-    why="exact: one half at n = 2 d; 5% is two patterns of 48, what a thousand sets resolve",
+    why="exact: one half at n = 2 d; 5% is two patterns of 48. Looks follow pilots, other seeds",
     replicates=128,
     looks=6,
     controls=(

@@ -35,8 +35,7 @@ def linear_memory(cell: rc.Cell) -> float:
     regime=theory.FACTS.searched("the MLP's neurons in full", without=("dim",)),
     cells={"standard": lambda: rungs("dim", needed, 0.06, *SIZES)},
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="dim"),
-    why="the stated error of 5%, which a share moves that is off by 0.002 where it is 0.99; 1% is "
-    "left for sampling error",
+    why="the theory states an error of 5%; 1% is left for sampling error",
     replicates=32,
     controls=(
         rc.Control("linear-memory", "grows as a linear memory's, from 64 on", linear_memory),
