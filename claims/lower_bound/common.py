@@ -41,13 +41,16 @@ def critical_rungs(
     scan: str,
     predict: Callable[[rc.Cell], float],
     region: rc.Region,
+    between: tuple[float, ...] = (0.4,),
 ) -> tuple[rc.Cell, ...]:
-    """Ladders at a region for critical values: its edges, two rungs between, one beyond each.
+    """Ladders at a region for critical values: its edges, rungs between them, one beyond each.
+
+    Those between lie on either side of the middle, at these shares of the way to an edge.
 
     ``predict`` may read the scanned parameter, and ignores it.
     """
     centre, reach = math.sqrt(region.low * region.high), math.sqrt(region.high / region.low)
-    factors = [reach**power for power in (-1.5, -1, -0.4, 0.4, 1, 1.5)]
+    factors = sorted(reach**power for far in (*between, 1, 1.5) for power in (-far, far))
     return rc.ladder(
         settings, scan, lambda cell: centre * predict(rc.Cell(**cell, **{scan: 2})), factors
     )

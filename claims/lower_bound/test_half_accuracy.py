@@ -39,7 +39,7 @@ def _about(cell: rc.Cell) -> float:
     return float(2 * L * V**2 * math.log(V) / d**2 * more)
 
 
-CLOSE = rc.Region(0.93, 1.075)
+CLOSE = rc.Region(0.945, 1.055)
 PRODUCT = rc.on(Problem, gradient_capacity.half_samples)
 
 
@@ -66,12 +66,13 @@ PRODUCT = rc.on(Problem, gradient_capacity.half_samples)
     },
     rule=rc.CriticalLocation(CLOSE),
     why=f"""The accuracy formulas are good to 0.015, and accuracy rises by about 0.3 per
-        unit of log N: 5% in N, and half as much for sampling error. {MEDIAN}""",
+        unit of log N: 5% in N, and half a percent for sampling error, as pilots with other seeds
+        were within 1%. {MEDIAN}""",
     controls=(
         rc.Control(
             "leading-order", "the leading law, without interference, at infinite V", PRODUCT
         ),
-        rc.times(1.18),
+        rc.times(1.13),
         rc.at("half-length", "L/2 for L", length=lambda cell: cell["length"] // 2),
     ),
     plot=rc.Plot(x="samples", group=("estimator", "length"), y_label=BATCHES),
@@ -144,6 +145,7 @@ multiplicative = by_linear_mmse(
 
 HALF_DIM = rc.on(Problem, gradient_capacity.half_dim)
 FINITE_DIM = rc.Region(0.78, 0.92)
+BETWEEN = (0.1, 0.4, 0.7)
 SIZES = table("length samples", (32, 2048), (32, 8192), (8, 8192), vocab_size=256)
 
 half_dim = by_linear_mmse(
@@ -161,15 +163,15 @@ half_dim = by_linear_mmse(
         dim=(64,),
     ),
     cells={
-        "smoke": critical_rungs(SIZES[:1], "dim", HALF_DIM, FINITE_DIM),
-        "standard": critical_rungs(SIZES, "dim", HALF_DIM, FINITE_DIM),
+        "smoke": critical_rungs(SIZES[:1], "dim", HALF_DIM, FINITE_DIM, BETWEEN),
+        "standard": critical_rungs(SIZES, "dim", HALF_DIM, FINITE_DIM, BETWEEN),
     },
     replicates=64,
     looks=5,
     rule=rc.CriticalLocation(FINITE_DIM, scan="dim"),
     why=f"""The closed form is asymptotic in log V: the median of the largest of V normal
         variables is 0.84 times sqrt(2 log V) at V = 256; terms in 1/d are worth a few percent.
-        {MEDIAN}""",
+        Rungs follow pilots with other seeds. {MEDIAN}""",
     controls=(
         rc.at("no-noise", "the other tokens cost nothing: d^2 = 2V log V", samples=10**9),
         rc.times(1.2),
