@@ -75,7 +75,7 @@ def first_steps(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     cells={"standard": sizes(24, 32, steps=(40,))},
     rule=rc.MeanRatio(rc.Region(0.85, 1.18), method=rc.Student(spent=0.25)),
     why="""A sixth is far from the factor of five after one step; pilots with other seeds find less
-        than a tenth, and replicates follow them.""",
+        than a tenth. Region and replicates follow them.""",
     replicates=192,
     controls=(
         rc.times(1.45, "more", "the gradient stores 45% more"),
@@ -97,8 +97,9 @@ def same_end(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     cells={"standard": sizes(24, 48, steps=(16,))[::2]},
     rule=rc.Exponents({"dim": 1.75}, 0.2),
     why="""d^2 less logarithms: what the best memory stores has an exponent of 1.6 at these sizes.
-        Pilots with other seeds find 1.7, and a quarter of that memory's capacity; replicates follow
-        them.""",
+        Pilots with other seeds find 1.7, and a quarter of that memory's capacity. Region and
+        replicates follow them.""",
+    from_pilot=True,
     replicates=256,
     controls=(
         rc.Control("linear", "in proportion to d", rule=rc.Exponents({"dim": 1.0}, 0.2)),

@@ -1,4 +1,4 @@
-"""Additive codes: the statistical dimensions against exact values, the linear programme by hand."""
+"""Additive codes: statistical dimensions against exact values, the linear programme by hand."""
 
 import numpy as np
 import pytest
@@ -19,6 +19,50 @@ def test_three_answers_have_their_exact_dimension() -> None:
     level = np.where(rivals[:, 0] <= first, first, np.where(rivals[:, 1] <= one, one, both))
     distance = (first - level) ** 2 + (np.maximum(draws[:, 1:] - level[:, None], 0) ** 2).sum(1)
     assert theory.subject_dim(1, 3) == pytest.approx(distance.mean(), rel=0.01)
+
+
+@pytest.mark.parametrize(("relations", "answers"), [(16, 16), (4, 64)])
+def test_half_of_subjects_have_codes_near_the_statistical_dimension(
+    relations: int, answers: int
+) -> None:
+    mean, half = _mean_and_half(1, answers - 1, relations)
+    assert theory.subject_dim(relations, answers) == pytest.approx(mean, rel=0.01)
+    assert abs(half - mean) < min(0.2, 0.014 * mean)
+
+
+@pytest.mark.parametrize(("relations", "answers"), [(8, 16), (32, 3)])
+def test_half_of_relations_have_codes_near_the_statistical_dimension(
+    relations: int, answers: int
+) -> None:
+    mean, half = _mean_and_half(answers, (relations - 1) * answers, 1)
+    assert theory.relation_dim(relations, answers) == pytest.approx(mean, rel=0.01)
+    assert abs(half - mean) < min(0.2, 0.014 * mean)
+
+
+def _mean_and_half(above: int, below: int, cones: int) -> tuple[float, float]:
+    """The statistical dimension, and where the kinematic formula's probability is one half.
+
+    The intrinsic volumes of a cone are the probabilities of the codimensions of the face that a
+    normal vector is projected to, and those of a product convolve. A random d-dimensional subspace
+    meets the cone with twice the sum of those of d - 1, d - 3, ... (Amelunxen et al. 2014).
+    """
+    rng = np.random.default_rng(1)
+    upper, lower = rng.standard_normal((20_000, above)), rng.standard_normal((20_000, below))
+    low, high = np.full((20_000, 1), -9.0), np.full((20_000, 1), 9.0)
+    for _ in range(40):  # to the level at which all that is on the wrong side ends
+        level = (low + high) / 2
+        gap = level - upper if above == 1 else np.maximum(level - upper, 0)
+        rising = gap.sum(1) > np.maximum(lower - level, 0).sum(1)
+        low, high = np.where(rising[:, None], low, level), np.where(rising[:, None], level, high)
+    wrong = (lower > level).sum(1)
+    if above > 1:
+        wrong = np.maximum(wrong + (upper < level).sum(1) - 1, 0)
+    volumes = np.ones(1)
+    for _ in range(cones):
+        volumes = np.convolve(volumes, np.bincount(wrong) / len(wrong))
+    meets = [2 * volumes[d - 1 :: -2].sum() for d in range(1, len(volumes) + 1)]
+    mean = float(volumes @ np.arange(len(volumes)))
+    return mean, float(np.interp(0.5, meets, range(1, len(meets) + 1)))
 
 
 def test_programme_finds_codes_exactly_where_there_are_some() -> None:
