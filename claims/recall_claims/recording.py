@@ -36,33 +36,18 @@ class PaperEntry(Struct):
 
 def decided(outcome: Outcome, file: str, certificates: Certificates | None = None) -> record.Claim:
     """The record of a claim that ran to a verdict, with its certificate if it has one."""
-    claim, verdict, settings = outcome.claim, outcome.decision.verdict, outcome.settings
-    found = _judged(outcome, file)
+    claim, decision, settings = outcome.claim, outcome.decision, outcome.settings
+    found = _declared(claim, settings, file)
     found.state = "DECIDED"
-    found.verdict = said(verdict, exploratory=claim.exploratory)
-    found.outcome = "passed" if passes(claim, verdict) else "failed"
-    found.resolution = outcome.decision.resolution
-    if verdict is Verdict.INCONCLUSIVE:
-        found.reason = outcome.decision.doubt or replay.heavy(claim, outcome.evidence)
+    found.verdict = said(decision.verdict, exploratory=claim.exploratory)
+    found.outcome = "passed" if passes(claim, decision.verdict) else "failed"
+    found.resolution = decision.resolution
+    if decision.verdict is Verdict.INCONCLUSIVE:
+        found.reason = decision.doubt or replay.heavy(claim, outcome.evidence)
     # A certificate is about the alpha of the usual budget.
     if certificates is not None and settings.budget.probability <= DEFAULT:
         certificate = certificates.of(claim.id, settings.tier, outcome.registration)
         found.certificate = None if certificate is None else certificate.refutes
-    return found
-
-
-def explored(outcome: Outcome, file: str) -> record.Claim:
-    """The record of a claim that was judged on evidence of an older registration: no verdict."""
-    found = _judged(outcome, file)
-    found.state, found.outcome = "EXPLORED", "skipped"
-    found.reason = "the evidence was drawn before this declaration was fixed"
-    return found
-
-
-def _judged(outcome: Outcome, file: str) -> record.Claim:
-    """What the evidence says, before it is called a verdict."""
-    claim, decision = outcome.claim, outcome.decision
-    found = _declared(claim, outcome.settings, file)
     found.registration = outcome.registration
     found.draws, found.draw = outcome.place
     found.components = [component(part) for part in decision.components]

@@ -5,7 +5,7 @@
 
 `test-result.json` is an in-toto statement that somebody may sign. Its predicate is
 https://in-toto.io/attestation/test-result/v0.1: a claim that came out as expected has passed, one
-that is INCONCLUSIVE or EXPLORED is a warning, one that came out otherwise has failed. Claims that
+that is INCONCLUSIVE is a warning, one that came out otherwise has failed. Claims that
 were not run are in none of the lists.
 """
 
@@ -83,7 +83,7 @@ def statement(record: Record, files: Sequence[Path]) -> dict[str, Any]:
 
 
 def _result(claim: Claim) -> str:
-    if claim.verdict == "INCONCLUSIVE" or claim.state == "EXPLORED":
+    if claim.verdict == "INCONCLUSIVE":
         return "warned"
     return claim.outcome
 

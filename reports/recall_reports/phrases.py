@@ -15,17 +15,11 @@ SYMBOLS = {
     "SUPPORTED": "✓",
     "REFUTED": "✕",
     "INCONCLUSIVE": "?",
-    "EXPLORED": "~",
     "SURVIVES": "◆",
     "BREAKS": "◇",
     "NOT RUN": "–",
     "ERROR": "!",
 }
-
-EXPLORED = (
-    "EXPLORED is not a verdict: the evidence is older than this declaration. It shows what to "
-    "expect; a run without --reuse-evidence draws fresh evidence and decides."
-)
 
 FINDING = "estimate [bounds]"
 """The heading of what `finding` returns."""
@@ -55,7 +49,7 @@ RESOLUTION = {
 
 
 def state(claim: Claim) -> str:
-    """The verdict of a claim, or EXPLORED, NOT RUN or ERROR where it has none."""
+    """The verdict of a claim, or NOT RUN or ERROR where it has none."""
     return claim.verdict or claim.state
 
 

@@ -203,8 +203,7 @@ class Claim(Struct, kw_only=True):
     declared before the run. Ledger and baseline tell of `draws` evidence sets for the claim in this
     tier, one for each seed, code and registration; this is number `draw`.
     `from_pilot`: the region only reproduces a pilot run. `certificate` bounds the probability to
-    refute wrongly. A claim that is EXPLORED was judged on evidence older than its declaration: it
-    has components, controls and cells, and no verdict.
+    refute wrongly.
     """
 
     id: Annotated[str, Meta(pattern=ID)]
@@ -229,7 +228,7 @@ class Claim(Struct, kw_only=True):
     registration: str = ""
     draws: Count = 0
     draw: Count = 0
-    state: Literal["DECIDED", "EXPLORED", "NOT RUN", "ERROR"]
+    state: Literal["DECIDED", "NOT RUN", "ERROR"]
     verdict: ClaimVerdict | None = None
     outcome: Literal["passed", "failed", "skipped"]
     reason: str = ""
@@ -251,20 +250,15 @@ class Claim(Struct, kw_only=True):
         if self.state != "DECIDED":
             if self.verdict is not None:
                 raise ValueError(f"verdict {self.verdict} of a claim in state {self.state}")
-            if self.outcome == "passed" or (self.state, self.outcome) == ("EXPLORED", "failed"):
-                raise ValueError(f"outcome {self.outcome!r} of a claim in state {self.state}")
+            if self.outcome == "passed":
+                raise ValueError(f"outcome 'passed' of a claim in state {self.state}")
         else:
             words = EXPLORATORY if self.exploratory else ON_THEOREMS
             if self.verdict not in words:
                 kind = "an exploratory claim" if self.exploratory else "a claim on a theorem"
                 raise ValueError(f"verdict {self.verdict} of {kind}, which is {' or '.join(words)}")
-        if self.judged and self.headline >= len(self.components):
+        if self.state == "DECIDED" and self.headline >= len(self.components):
             raise ValueError(f"headline {self.headline} of {len(self.components)} components")
-
-    @property
-    def judged(self) -> bool:
-        """Whether there is evidence to show; that of an EXPLORED claim gives no verdict."""
-        return self.state in ("DECIDED", "EXPLORED")
 
     @property
     def head(self) -> Component | None:

@@ -14,15 +14,11 @@ from recall_reports.values import Scale
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 AS_DECLARED = "REFUTED as declared"
-WORST_FIRST = (
-    *("ERROR", "REFUTED", "INCONCLUSIVE", "SUPPORTED"),
-    *(AS_DECLARED, "EXPLORED", "NOT RUN"),
-)
+WORST_FIRST = ("ERROR", "REFUTED", "INCONCLUSIVE", "SUPPORTED", AS_DECLARED, "NOT RUN")
 SHARPEST: tuple[Scale, ...] = (
     *("ratio", "exponent", "probability", "share"),
     *("difference", "error"),
 )
-LEFT = {"NOT RUN": "not run", "EXPLORED": "explored"}
 ORDER = (
     "SUPPORTED",
     AS_DECLARED,
@@ -30,7 +26,6 @@ ORDER = (
     "SURVIVES",
     "BREAKS",
     "INCONCLUSIVE",
-    "EXPLORED",
     "NOT RUN",
     "ERROR",
 )
@@ -198,11 +193,6 @@ def reused(record: Record) -> list[Claim]:
     return [claim for claim in record.claims if claim.blocks.reused or claim.blocks.kept]
 
 
-def explored(record: Record) -> bool:
-    """Whether some claim was judged on evidence that is older than its declaration."""
-    return any(claim.state == "EXPLORED" for claim in record.claims)
-
-
 def tried(claims: Iterable[Claim]) -> list[Claim]:
     """Those that were run. Tables leave out the rest, which `attention` lists with the reasons."""
     return [claim for claim in claims if claim.state != "NOT RUN"]
@@ -227,8 +217,7 @@ def _outcome(claims: Sequence[Claim]) -> str:
         return f"No claim was decided: {tally}."
     if outcomes["skipped"]:
         left = [claim for claim in claims if claim.outcome == "skipped"]
-        states = {claim.state for claim in left}
-        why = LEFT.get(states.pop(), "undecided") if len(states) == 1 else "undecided"
+        why = "not run" if all(claim.state == "NOT RUN" for claim in left) else "undecided"
         return f"No claim fails, {len(left)} of {total} {why}: {tally}."
     return f"{'The one claim passes' if len(claims) == 1 else f'All {total} pass'}: {tally}."
 
@@ -242,11 +231,10 @@ def list_states(claims: Iterable[Claim]) -> str:
 def attention(record: Record) -> list[list[Claim]]:
     """The claims that failed or were left undecided, failures first.
 
-    Claims that were not run, or only explored, for the same reason are one entry; every other has
-    its own.
+    Claims that were not run for the same reason are one entry; every other has its own.
     """
     left = [claim for claim in record.claims if claim.outcome != "passed"]
-    entries = grouped(left, lambda c: (c.state, c.reason) if c.state in LEFT else (c.id,))
+    entries = grouped(left, lambda c: (c.reason,) if c.state == "NOT RUN" else (c.id, ""))
     return sorted(entries.values(), key=lambda entry: entry[0].outcome != "failed")
 
 

@@ -15,7 +15,6 @@ STYLES = {
     "SUPPORTED": "green",
     "REFUTED": "bold red",
     "INCONCLUSIVE": "bold yellow",
-    "EXPLORED": "italic bright_blue",
     "SURVIVES": "blue",
     "BREAKS": "magenta",
     "NOT RUN": "dim",
@@ -24,7 +23,7 @@ STYLES = {
 DECLARED = "cyan"
 WIDE = 112  # columns from which region and resolution have room
 MANY = 8
-"""Claims that were not run or only explored are named up to this number, else with -v only."""
+"""Claims that were not run are named up to this number, else with -v only."""
 PLAIN = str.maketrans(
     dict(zip("✓✕◆◇–…“”", '+x*o-.""', strict=True)) | {"≤": "<=", "≥": ">=", "∞": "inf"}
 )
@@ -56,7 +55,7 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
         claim = entry[0]
         style = STYLES[phrases.state(claim)]
         names = ", ".join(claim.id for claim in entry)
-        if claim.state in summary.LEFT and len(entry) > MANY and not verbose:
+        if claim.state == "NOT RUN" and len(entry) > MANY and not verbose:
             names = f"{len(entry)} claims"
         head = Text(f"{phrases.label(claim)} {names}: ", style=style)
         parts.append(_fit(head + Text(phrases.reason(claim), style="default"), unicode))
@@ -74,8 +73,6 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
         parts.append(_fit(Text(spent, style="dim"), unicode))
         parts += [_fit(Text(kind), unicode) for kind in summary.kinds(record)]
     parts.append(_fit(Text(summary.sentence(record), style="bold"), unicode))
-    if summary.explored(record):
-        parts.append(_fit(Text(phrases.EXPLORED, style=STYLES["EXPLORED"]), unicode))
     console.print(Group(*parts))
 
 
@@ -122,7 +119,7 @@ def _cells(claim: Claim, *, wide: bool, verbose: bool) -> list[Text]:
     refuted, total = phrases.caught(claim)
     missed = claim.state == "DECIDED" and refuted < total
     finding = Text(phrases.finding(claim.head))
-    if verbose and claim.judged:
+    if verbose and claim.state == "DECIDED":
         looks = f"look {claim.looks} of {claim.looks_planned}"
         effort = f"{looks}, {phrases.number(claim.replicates)} replicates"
         finding.append(f"\n{effort}", style="dim")

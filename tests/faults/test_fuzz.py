@@ -38,7 +38,7 @@ SETTINGS = settings(
 
 DEFAULTS = {
     **dict.fromkeys(VALUED),
-    **dict.fromkeys(("--reuse-evidence", "--why", "--dry-run", "--pilot"), False),
+    **dict.fromkeys(("--why", "--dry-run", "--pilot"), False),
     "--tier": "smoke",
     "--device": "cpu",
     "--seed": "0",

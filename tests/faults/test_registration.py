@@ -53,28 +53,3 @@ def test_a_new_ledger_counts_the_sets_that_the_baseline_tells_of(suite: Suite) -
     told["claims"][0]["draws"] = 2**40
     baseline.write_text(json.dumps(told))
     assert places("2") == [(3, 101)]
-
-
-def test_old_evidence_explores_and_decides_nothing(suite: Suite) -> None:
-    suite.write("edited", "same")
-    suite.run()
-    before = suite.claims()["tiny.edited"]
-    suite.write_text(HEAD + written("edited", REGION) + written("same"))
-    result = suite.run_apart("--reuse-evidence")
-    assert "EXPLORED" in result.text
-    explored, same = suite.claims().values()
-    assert (explored["state"], explored["outcome"]) == ("EXPLORED", "skipped")
-    assert explored["verdict"] is None
-    assert explored["registration"] == before["registration"]
-    assert explored["blocks"]["reused"] == explored["blocks"]["total"]
-    assert explored["components"]
-    assert same["verdict"] == "SUPPORTED", "evidence of its own is no exploration"
-
-
-def test_where_nothing_is_kept_or_asked_for_all_is_drawn_as_ever(suite: Suite) -> None:
-    suite.write("one")
-    baseline = suite.folder / "reports" / "baseline.json"
-    baseline.parent.mkdir()
-    baseline.write_text("{}", encoding="utf-8")  # which nobody asks for
-    suite.run("--reuse-evidence")
-    assert suite.claims()["tiny.one"]["verdict"] == "SUPPORTED"

@@ -19,7 +19,6 @@ from recall_claims.evidence import run, scheduler, seeds, simulate
 from recall_claims.hunt import campaign, tables
 from recall_claims.judge import budget, looks, methods, region
 from recall_claims.judge.rules import base, critical, jackknife, one_sided, winner_share
-from recall_claims.plugin import item
 from tests.mutation import operators as op
 from tests.unit.library import test_budget as budget_
 from tests.unit.library import test_cell as cell_
@@ -81,7 +80,6 @@ TAIL = registration_.test_rounding_errors_in_the_tail_of_a_law_do_not_count
 CONFIRMED = hunt_.test_only_what_is_refuted_at_its_own_level_is_confirmed
 NUMBERED = hunt_.test_confirmations_share_one_error_probability
 GRID = hunt_.test_the_grid_has_to_lie_in_the_regime
-EXPLORED = record_.test_old_evidence_explores_and_is_skipped
 PASSES, INTERVALS = record_.test_what_passes, record_.test_intervals_of_a_component
 EXPLORATORY = record_.test_verdicts_of_exploratory_claims
 
@@ -180,9 +178,6 @@ ERRORS = {
         registration._predicted, op.on("_rounded", op.one_less), EDIT
     ),
     "laws to fewer digits": Error(registration._predicted, op.on("round", op.one_less), TAIL),
-    "explored evidence that passes": Error(
-        item.ClaimItem.runtest, op.on("explored", op.never), EXPLORED
-    ),
     "content with another verdict": Error(recording.passes, op.part_of_condition, PASSES),
     "intervals swapped in the record": Error(
         recording.component, op.instead("found.interval", "found.bounds"), INTERVALS

@@ -186,7 +186,6 @@ KINDS = {
     "i": ("DECIDED", "INCONCLUSIVE", "SUPPORTED", "failed"),
     "k": ("DECIDED", "INCONCLUSIVE", "SUPPORTED", "skipped"),
     "n": ("NOT RUN", None, "SUPPORTED", "skipped"),
-    "x": ("EXPLORED", None, "SUPPORTED", "skipped"),
     "e": ("ERROR", None, "SUPPORTED", "failed"),
     "S": ("DECIDED", "SURVIVES", "SUPPORTED", "passed"),
     "B": ("DECIDED", "BREAKS", "SUPPORTED", "passed"),

@@ -73,7 +73,6 @@ def record() -> rec.Record:
             lower_bound(),
             not_run("NOT RUN", "A.scale", "no cells at this tier; it needs --tier full"),
             not_run("ERROR", "A.broken", "RuntimeError in recall.py: no memory for a tile of 4096"),
-            explored(),
             *beyond(),
         ],
     )
@@ -406,23 +405,6 @@ def lower_bound() -> rec.Claim:
         source=source("derived", paper="B"),
         file="claims/attention_mlp/test_noise_scaling.py",
         hunt=rec.Hunt(why_not="the claim declares no regime"),
-    )
-
-
-def explored() -> rec.Claim:
-    """Judged on evidence that is older than its declaration."""
-    return claim(
-        "A.explored",
-        "A region that was edited after its evidence was drawn",
-        [component("location", 1.01, 0.03, (0.95, 1.05))],
-        controls=[control("half", "half the constant", 2.0, 0.05, (0.95, 1.05))],
-        state="EXPLORED",
-        verdict=None,
-        outcome="skipped",
-        reason="the evidence was drawn before this declaration was fixed",
-        resolution=None,
-        draws=3,
-        draw=1,
     )
 
 

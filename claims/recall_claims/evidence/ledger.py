@@ -20,7 +20,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -248,22 +248,6 @@ class Ledger:
         if not self.ask("SELECT 1 FROM codes WHERE code = ?", (code,)):
             row = (code, json.dumps(dict(parts()), sort_keys=True))
             self.ask("INSERT OR IGNORE INTO codes VALUES (?, ?)", row)
-
-    def newest(self, tier: str, keys: Collection[BlockKey]) -> str | None:
-        """Of a tier's registrations that have all these blocks, the one first used last, or None.
-
-        The keys are those of the cells' first blocks, under whatever registration.
-        """
-        rows = self.ask(
-            "SELECT registration FROM draws WHERE claim = ? AND tier = ? "
-            "GROUP BY registration ORDER BY min(number) DESC",
-            (next(iter(keys)).claim, tier),
-        )
-        sql = "SELECT 1 FROM blocks WHERE key = ?"
-        for (name,) in rows:
-            if all(self.ask(sql, (replace(k, registration=name).digest,)) for k in keys):
-                return str(name)
-        return None
 
     def ask(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Rows that a statement about this file gives; `values` are those of its question marks."""

@@ -30,7 +30,6 @@ Progress = Callable[[str, int, int, int, int], None]
 class Settings:
     """What a run has been asked for.
 
-    `reuse_evidence`: judge evidence of an earlier declaration; that explores, and decides nothing.
     `costs`: what blocks are expected to take, which learns from those that are done. `limit`: when
     they must have ended.
     """
@@ -39,7 +38,6 @@ class Settings:
     seed: int = 0
     device: str = "cpu"
     budget: Budget = field(default_factory=Budget)
-    reuse_evidence: bool = False
     limit: TimeLimit | None = None
     costs: Costs | None = field(default=None, compare=False, repr=False)
 
@@ -70,8 +68,6 @@ class Outcome:
     peak_memory: float | None = None
     divided: int = 0
     """Blocks of this run that memory allowed only in parts."""
-    explored: bool = False
-    """Whether the evidence was drawn for another declaration: then nothing is decided."""
 
     @property
     def replicates(self) -> int:
@@ -149,10 +145,7 @@ class Running:
         self.claim = claim = ready.claim
         tier = settings.tier
         self._cheapest = replay.cheapest(claim.cells[tier])
-        if settings.reuse_evidence:
-            self._ready = Prepared(claim, self._newest())
-        self.explored = self._ready != ready
-        drawn = set_of(self._ready, settings)
+        drawn = set_of(ready, settings)
         self._place = ledger.register(drawn)
         ledger.remember_code(drawn.code, lambda: parts(claim.module))
         self._alpha = settings.alpha_of_look(claim, alpha)
@@ -233,7 +226,6 @@ class Running:
             recomputed=dict(self._why),
             peak_memory=max((r.peak_memory for r in fresh if r.peak_memory), default=None),
             divided=sum(result.parts > 1 for result in fresh),
-            explored=self.explored,
         )
 
     def _advance(self, look: Look[Decision]) -> None:
@@ -274,12 +266,3 @@ class Running:
     def _task(self, cell: Cell, block: int) -> Task:
         task = task_of(self._ready, self.settings, cell, block)
         return replace(task, replay=block == 0 and cell == self._cheapest)
-
-    def _newest(self) -> str:
-        """The registration whose evidence is judged: this one, if the ledger has a block of every
-        cell for it, else the newest that has; this one, if there is none."""
-        tier, ledger, named = self.settings.tier, self._ledger, self._ready.registration
-        keys = [self._task(cell, 0).key for cell in self.claim.cells[tier]]
-        if all(ledger.get(key) is not None for key in keys):
-            return named
-        return ledger.newest(tier, keys) or named

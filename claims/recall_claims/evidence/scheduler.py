@@ -351,7 +351,7 @@ class Scheduler:
     def _waits(self, running: Running) -> bool:
         """Whether it waits for blocks, which may be simulated."""
         waits = bool(running.missing) and self._wanted(running)
-        return waits and self._simulates and not running.explored
+        return waits and self._simulates
 
     def _wanted(self, running: Running) -> bool:
         """Whether somebody still asks for the claim: it neither failed nor was taken."""

@@ -55,12 +55,6 @@ class ClaimItem(pytest.Item):
             assert self.record is not None
             inherited = f"{self.record.verdict}, {phrases.evidence(self.record)}"
             pytest.skip(inherited if self.record.verdict else f"NOT RUN: {self.record.reason}")
-        if outcome.explored:
-            self.record = recording.explored(outcome, file)
-            pytest.skip(
-                f"EXPLORED: {outcome.decision.verdict} if it were judged on evidence of "
-                f"registration {outcome.registration}, drawn before this declaration was fixed"
-            )
         self.record = recording.decided(outcome, file, session.certificates)
         verdict = outcome.decision.verdict
         if recording.passes(claim, verdict):

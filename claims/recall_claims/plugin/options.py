@@ -20,7 +20,6 @@ ABOUT = """claims, theory verified by experiment
   SUPPORTED     passed: the bounds are inside the region, and every control is refuted
   REFUTED       failed: the bounds are outside the region (passed if the claim expects that)
   INCONCLUSIVE  failed: neither, and all replicates are used; see --inconclusive
-  EXPLORED      skipped: judged on evidence older than its declaration; see --reuse-evidence
   NOT RUN (skipped) and ERROR (failed) are not verdicts. SURVIVES and BREAKS (exploratory) pass.
   exit status   0 all as expected, 1 a claim failed, 2 interrupted, or a claim is written wrongly
                 (1 if only its predictions show that),
@@ -86,8 +85,6 @@ VALUED = {
 """Options with a value: its default, its kind or all that it may be, and what it does."""
 FLAGS = {
     "--no-plots": "write the page without its plots",
-    "--reuse-evidence": "judge an edited claim on the newest evidence of its earlier declarations, "
-    "as EXPLORED and never as SUPPORTED, instead of drawing fresh evidence",
     "--why": "list for each claim how many blocks came from the ledger, and why the others were "
     "simulated",
     "--dry-run": "simulate nothing; print for each claim its cells, replicates planned and needed, "

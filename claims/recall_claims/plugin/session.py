@@ -75,7 +75,6 @@ class ClaimSession:
             seed=(worker or {}).get("claims_seed", parse.seed(option("--seed"))),
             device=device,
             budget=parse.budget(option("--error-budget")),
-            reuse_evidence=option("--reuse-evidence"),
             limit=self._time_limit(worker),
             costs=self.costs,
         )

@@ -50,7 +50,7 @@ def _of_graph(place: str, rests_on: dict[str, list[str]]) -> Iterator[tuple[str,
 
 
 def _of_claim(claim: Claim, budget: PaperBudget) -> Iterator[tuple[str, str]]:
-    if not claim.judged:
+    if claim.state != "DECIDED":
         if claim.components:
             yield "components", f"evidence of a claim in state {claim.state}"
         return

@@ -121,7 +121,7 @@ def of_claim(was: Claim, now: Claim, same_tier: bool) -> Iterator[Change]:
     regions = list(_regions(was, now))
     yield from regions
     yield from _controls(was, now, regions != [])
-    if not same_tier or not (was.judged and now.judged):
+    if not same_tier or not was.state == now.state == "DECIDED":
         return
     yield from _told(now.id, "looks", str(was.looks_planned), str(now.looks_planned))
     names = [{part.name for part in claim.components} for claim in (was, now)]

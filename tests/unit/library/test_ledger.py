@@ -268,33 +268,3 @@ def test_a_chain_of_draws_that_was_edited_is_refused(tmp_path: Path, edit: str) 
         ledger.ask(edit)
     with Ledger(path) as ledger, pytest.raises(LedgerError, match="its chain of draws"):
         ledger.register(DRAWN)
-
-
-def test_the_newest_registration_that_has_every_cell(ledger: Ledger) -> None:
-    like = ("seed", "dtype", "device", "code", "versions", "replicates")
-
-    def put(registration: str, *cells: str, **changes: Any) -> None:
-        ledger.register(DRAWN._replace(registration=registration))
-        for cell in cells:
-            key = replace(KEY, registration=registration, cell=cell, **changes)
-            ledger.put(key, ONES)
-
-    def newest(*cells: str, tier: str = "smoke", **changes: Any) -> str | None:
-        return ledger.newest(tier, [replace(KEY, cell=cell, **changes) for cell in cells])
-
-    assert newest("a=1") is None
-    put("first", "a=1", "a=2")
-    put("second", "a=1", "a=2", "a=3")
-    put("third", "a=1")
-    put("fourth", "a=1", "a=2", code="other")
-    put("fifth", "a=1", "a=2", block=1)
-    assert newest("a=1") == "third"
-    assert newest("a=1", "a=2") == newest("a=1", "a=2", "a=3") == "second"
-    assert newest("a=1", "a=4") is None
-    assert newest("a=1", tier="standard") is None
-    assert newest("a=1", "a=2", code="other") == "fourth"
-    for name in like:
-        changed: dict[str, Any] = {name: 7 if name in ("seed", "replicates") else "unknown"}
-        assert newest("a=1", **changed) is None, name
-    ledger.register(DRAWN._replace(registration="first"))  # again: it is no newer for that
-    assert newest("a=1", "a=2") == "second"

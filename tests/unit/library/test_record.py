@@ -2,15 +2,12 @@
 
 from dataclasses import replace
 from typing import Literal
-from unittest.mock import Mock
 
 import pytest
 
 from recall_claims import Region, recording
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.judge.region import Component, Interval, Verdict
-from recall_claims.plugin.item import ClaimItem
-from recall_claims.plugin.session import SESSION
 from recall_reports.record import Range
 from tests.unit.library.made import mean_claim, outcome_of
 
@@ -39,18 +36,9 @@ def test_verdicts_of_exploratory_claims(
 ) -> None:
     claim = replace(mean_claim, predict=lambda cell: theory)
     outcome = outcome_of(claim, ledger)
-    explored = replace(outcome, claim=replace(claim, relaxes=("one head", "recall")))
-    told = recording.decided(outcome, "file"), recording.decided(explored, "file")
+    exploratory = replace(outcome, claim=replace(claim, relaxes=("one head", "recall")))
+    told = recording.decided(outcome, "file"), recording.decided(exploratory, "file")
     assert recording.said(Verdict.INCONCLUSIVE, exploratory=True) == "INCONCLUSIVE"
     assert [one.verdict for one in told] == [word, exploratory_word]
     passed = "passed" if word == "SUPPORTED" else "failed"
     assert [one.outcome for one in told] == [passed, "passed"]
-
-
-def test_old_evidence_explores_and_is_skipped(ledger: Ledger) -> None:
-    outcome = replace(outcome_of(mean_claim, ledger), explored=True)
-    session = Mock(record_without_run=Mock(return_value=None), outcome=Mock(return_value=outcome))
-    asked = Mock(claim=mean_claim, config=Mock(stash={SESSION: session}), location=("file",))
-    with pytest.raises(pytest.skip.Exception, match="EXPLORED: SUPPORTED if it were"):
-        ClaimItem.runtest(asked)
-    assert (asked.record.state, asked.record.verdict) == ("EXPLORED", None)
