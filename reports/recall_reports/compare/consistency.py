@@ -65,8 +65,6 @@ def _of_claim(claim: Claim, budget: PaperBudget) -> Iterator[tuple[str, str]]:
         elif part.verdict not in possible:
             yield place, f"{part.verdict} where its figures say {' or '.join(possible)}"
     yield from _controls(claim)
-    if claim.state != "DECIDED":
-        return
     follows = _verdict(claim)
     stated = {"SURVIVES": "SUPPORTED", "BREAKS": "REFUTED"}.get(claim.verdict or "", claim.verdict)
     if stated != follows:
