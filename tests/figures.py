@@ -150,6 +150,10 @@ SUITE: dict[str, Callable[[Record], float]] = {
     "theorems": lambda r: len(summary.split(r)[0]),
     "exploratory": lambda r: len(summary.split(r)[1]),
     "decided": lambda r: sum(claim.state == "DECIDED" for claim in summary.split(r)[0]),
+    **{
+        kind: lambda r, kind=kind: len(summary.evidence(summary.split(r)[0]).get(kind, []))
+        for kind in summary.KINDS
+    },
     "controls": lambda r: summary.controls(r)[1],
     "refuted-controls": lambda r: summary.controls(r)[0],
     "core-minutes": lambda r: r.suite.seconds / 60,

@@ -266,13 +266,25 @@ class Claim(Struct, kw_only=True):
         return self.components[self.headline] if self.components else None
 
 
+class Work(Struct, kw_only=True):
+    """A publication as it is cited."""
+
+    authors: str = ""
+    title: str = ""
+    identifier: str = ""
+
+
 class Statement(Struct, kw_only=True):
-    """What a paper says, how it is known, and which other statements it rests on."""
+    """A sentence of a paper, how it is known, and which other statements it rests on.
+
+    `work` is the publication that says it, where the paper's key stands for several.
+    """
 
     id: Text
     text: str
     provenance: str
     rests_on: list[str] = []
+    work: Work | None = None
 
 
 class Paper(Struct, kw_only=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from recall_reports import phrases
-from recall_reports.record import Claim, Paper, Record, Statement
+from recall_reports.record import Claim, Paper, Record, Statement, Work
 from recall_reports.values import Scale
 
 T = TypeVar("T")
@@ -281,3 +281,16 @@ def derivations(record: Record) -> list[Entry]:
         )
         for found in record.derivations
     ]
+
+
+def cited(claim: Claim, paper: Paper) -> list[Work]:
+    """List the publications that a claim's statements come from.
+
+    A group of papers is never cited itself: its title is ours.
+    """
+    if all(statement.work is None for statement in paper.statements):
+        own = Work(authors=paper.authors, title=paper.title, identifier=paper.identifier)
+        return [own] if own != Work() else []
+    named = set(claim.source.statements)
+    works = [s.work for s in paper.statements if s.id in named and s.work is not None]
+    return [work for i, work in enumerate(works) if work not in works[:i]]

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any
 
-from recall_reports.record import Statement
+from recall_reports.record import Statement, Work
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper and its statements, with the letters that it uses for cell parameters.
+    """A paper, or a group of them, with its statements and its letters for cell parameters.
 
     Attributes:
+        authors: empty, like `identifier`, for a group, whose statements name their own works.
         share: part of a run's error budget that belongs to the paper, in (0, 1].
         slots: number of claims among which the share is divided, fixed in advance.
         file: where this is written.
@@ -38,13 +40,15 @@ def add_paper(path: Path) -> None:
     """Make a paper known; for the conftest.py beside its claims.
 
     Args:
-        path: a TOML file with id, title, authors, identifier, share, slots and statements.
+        path: a TOML file with id, title, authors, identifier, share, slots and statements. The file
+            of a group of papers has a table `works` in place of authors and identifier, and each
+            of its statements names one of them.
 
     Raises:
         OSError: it cannot be read.
         ValueError: it is not TOML, lacks an entry, has the id of another paper, a senseless share
             or number of slots, a share that the papers added before do not leave, or statements
-            that rest on unknown ones or on themselves.
+            that rest on unknown ones or on themselves, or cite an unknown work.
     """
     paper = _read(path)
     if papers().get(paper.key, paper) != paper:
@@ -67,18 +71,23 @@ def papers() -> dict[str, Paper]:
 def _read(path: Path) -> Paper:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-        authors = data["authors"]
         share, slots = _budgeted(data, path)
+        works = {name: _work(entry) for name, entry in data.get("works", {}).items()}
+        own = Work() if works else _work(data)
         needed = ("id", "text", "provenance")
         statements = tuple(
-            Statement(**{name: e[name] for name in needed}, rests_on=[*e.get("rests_on", ())])
+            Statement(
+                **{name: e[name] for name in needed},
+                rests_on=[*e.get("rests_on", ())],
+                work=_cited(e, works, path),
+            )
             for e in data["statements"]
         )
         return Paper(
             key=data["id"],
             title=data["title"],
-            authors=authors if isinstance(authors, str) else ", ".join(authors),
-            identifier=data["identifier"],
+            authors=own.authors,
+            identifier=own.identifier,
             share=share,
             slots=slots,
             statements=_checked(statements, path),
@@ -89,6 +98,30 @@ def _read(path: Path) -> Paper:
         raise ValueError(f"{path} has no entry {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not TOML: {error}") from None
+
+
+def _work(entry: Mapping[str, Any]) -> Work:
+    """Read a citation; a title that is not known for certain is left out."""
+    authors = entry["authors"]
+    return Work(
+        authors=authors if isinstance(authors, str) else ", ".join(authors),
+        title=entry.get("title", ""),
+        identifier=entry["identifier"],
+    )
+
+
+def _cited(entry: Mapping[str, Any], works: Mapping[str, Work], path: Path) -> Work | None:
+    """Find the work of a statement; a group's statement must name one of the group's works."""
+    if not works and "work" not in entry:
+        return None
+    name = entry.get("work")
+    if name not in works:
+        known = ", ".join(works) or "none"
+        raise ValueError(
+            f"{path}: statement {entry['id']} cites the work {name!r}, which the file does not "
+            f"list: name one of its works ({known}) in `work`"
+        )
+    return works[name]
 
 
 def _budgeted(data: Mapping[str, object], path: Path) -> tuple[float, int]:

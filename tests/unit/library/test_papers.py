@@ -7,6 +7,7 @@ import pytest
 
 from recall_claims.declare import papers as registry
 from recall_claims.declare.papers import _read, add_paper, papers
+from recall_reports.record import Work
 
 HEAD = 'id = "X"\ntitle = "T"\nauthors = ["A", "B"]\nidentifier = "arXiv 1"\n'
 SENSELESS = (
@@ -33,6 +34,16 @@ def text(rests_on: Mapping[str, Sequence[str]], budget: str = "share = 0.1\nslot
     return f"{HEAD}{budget}\nstatements = [{entries}]\n"
 
 
+GROUP = """
+id = "X"
+title = "Some papers"
+share = 0.1
+slots = 20
+works = {w = {authors = ["A", "B"], title = "T", identifier = "arXiv 1"}}
+statements = [{id = "1", text = "t", provenance = "stated", work = 'w'}]
+"""
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "X.toml"
@@ -45,6 +56,15 @@ def test_a_paper_is_read(file: Path) -> None:
     assert (paper.share, paper.slots, paper.file.name) == (0.1, 20, "X.toml")
 
 
+def test_a_group_of_papers_is_cited_by_its_works_alone(file: Path) -> None:
+    file.write_text(GROUP)
+    paper = _read(file)
+    assert (paper.title, paper.authors, paper.identifier) == ("Some papers", "", "")
+    assert [s.work for s in paper.statements] == [
+        Work(authors="A, B", title="T", identifier="arXiv 1")
+    ]
+
+
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
@@ -53,7 +73,9 @@ def test_a_paper_is_read(file: Path) -> None:
             text({"1": ["3"], "2": ["1"], "3": ["2"], "4": []}),
             r"in a circle, (\d) <- \d <- \d <- \1: take one",
         ),
-        ('id = "A"', "has no entry 'authors'"),
+        ('id = "A"\nshare = 0.1\nslots = 20', "has no entry 'authors'"),
+        (GROUP.replace(", work = 'w'", ""), r"statement 1 cites the work None, .* \(w\)"),
+        (GROUP.replace("work = 'w'", "work = 'v'"), "statement 1 cites the work 'v'"),
         ("id = A", "is not TOML"),
         (text({}).replace('"X"', '"A"'), "another paper has the id 'A'"),
         *((text({}, budget), says) for budget, says in SENSELESS),
