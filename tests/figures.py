@@ -25,7 +25,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -145,15 +145,19 @@ ROUNDED = {"at-least": ROUND_FLOOR} | dict.fromkeys(
 """Fields that are rounded so that they stay true; others are rounded to the nearest."""
 DISTANCES = ("within", "tolerance", "resolution")
 """Fields that say how far something is from the theory, and not where it is."""
+
+
+def _of_kind(kind: str, record: Record) -> int:
+    """Count the claims on theorems that test a kind of statement."""
+    return len(summary.evidence(summary.split(record)[0]).get(kind, []))
+
+
 SUITE: dict[str, Callable[[Record], float]] = {
     "claims": lambda r: len(r.claims),
     "theorems": lambda r: len(summary.split(r)[0]),
     "exploratory": lambda r: len(summary.split(r)[1]),
     "decided": lambda r: sum(claim.state == "DECIDED" for claim in summary.split(r)[0]),
-    **{
-        kind: lambda r, kind=kind: len(summary.evidence(summary.split(r)[0]).get(kind, []))
-        for kind in summary.KINDS
-    },
+    **{kind: partial(_of_kind, kind) for kind in summary.KINDS},
     "controls": lambda r: summary.controls(r)[1],
     "refuted-controls": lambda r: summary.controls(r)[0],
     "core-minutes": lambda r: r.suite.seconds / 60,

@@ -148,8 +148,8 @@ def _parser() -> argparse.ArgumentParser:
     predict = commands.add_parser(
         "predict",
         help="what a formula says at given sizes, how well, and which claims test it",
-        description="For example: predict capacity.critical_samples vocab_size=512 dim=256 "
-        "--table length=32,64,256",
+        description="For example: predict capacity.critical_samples vocab_size=160 dim=128 "
+        "--table length=8,192,256",
     )
     named = "name, or module.name; without one, all are listed"
     predict.add_argument("prediction", nargs="?", help=named)

@@ -114,7 +114,7 @@ def _cited(entry: Mapping[str, Any], works: Mapping[str, Work], path: Path) -> W
     """Find the work of a statement; a group's statement must name one of the group's works."""
     if not works and "work" not in entry:
         return None
-    name = entry.get("work")
+    name = entry.get("work", "")
     if name not in works:
         known = ", ".join(works) or "none"
         raise ValueError(

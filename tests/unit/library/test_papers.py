@@ -74,7 +74,7 @@ def test_a_group_of_papers_is_cited_by_its_works_alone(file: Path) -> None:
             r"in a circle, (\d) <- \d <- \d <- \1: take one",
         ),
         ('id = "A"\nshare = 0.1\nslots = 20', "has no entry 'authors'"),
-        (GROUP.replace(", work = 'w'", ""), r"statement 1 cites the work None, .* \(w\)"),
+        (GROUP.replace(", work = 'w'", ""), r"statement 1 cites the work '', .* \(w\)"),
         (GROUP.replace("work = 'w'", "work = 'v'"), "statement 1 cites the work 'v'"),
         ("id = A", "is not TOML"),
         (text({}).replace('"X"', '"A"'), "another paper has the id 'A'"),
