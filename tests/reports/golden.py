@@ -1,22 +1,10 @@
-"""What the reports say of the sample: texts that are kept in `golden/`.
+"""Make the texts that `test_golden.py` compares with those in `__snapshots__/`."""
 
-A page, a table or a card is kept whole. In a file of cases, such as `refused.txt`, lines `> ...`
-are a case, usually an edit of the sample, and below them is what the code makes of it; `< ...`
-edits the record that is compared with. To add a case, write its line. After a change of words, run
-
-    python -m tests.reports.golden --write
-
-and read `git diff tests/reports/golden`: what stands there is what a user will read.
-"""
-
-import difflib
 import functools
 import io
 import json
 import re
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -24,19 +12,8 @@ import msgspec
 from msgspec.structs import replace
 from rich.console import Console
 
-from recall_reports import (
-    card,
-    cite,
-    failure,
-    formula,
-    html,
-    hunted,
-    markdown,
-    phrases,
-    plots,
-    summary,
-)
-from recall_reports.compare import diff, history
+from recall_reports import failure, formula, hunted, phrases, plots, summary
+from recall_reports.compare import diff
 from recall_reports.errors import ReportError
 from recall_reports.files import validated
 from recall_reports.plots.bars import bars, overshoot
@@ -45,9 +22,8 @@ from recall_reports.record import Claim, Component, Range, Record
 from recall_reports.terminal import print_verdicts
 from tests.reports import builders, sample
 
-FOLDER = Path(__file__).with_name("golden")
 ALPHA, BUDGET = 4e-6, 1e-3
-Case = Callable[[list[str], list[str]], str]
+Answer = Callable[[list[str], list[str]], str]
 
 
 def terminal(record: Record, width: int = 80, verbosity: int = 0, encoding: str = "utf-8") -> str:
@@ -69,36 +45,19 @@ def page(text: str) -> str:
     return formulas.sub(lambda m: "".join(ElementTree.fromstring(m[0]).itertext()), text)
 
 
-def _plain(value: object) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+def tables() -> str:
+    """Print the sample at several widths and verbosities."""
+    forms = [(80, 0, "utf-8"), (80, -1, "utf-8"), (80, 1, "utf-8"), (60, 0, "utf-8")]
+    forms.append((140, 0, "ascii"))
+    return "\n".join(f"{form}\n{terminal(sample.record(), *form)}" for form in forms)
 
 
-def _printed() -> str:
-    tables = [(80, 0, "utf-8"), (80, -1, "utf-8"), (80, 1, "utf-8"), (60, 0, "utf-8")]
-    tables.append((140, 0, "ascii"))
-    return "\n".join(f"{made}\n{terminal(sample.record(), *made)}" for made in tables)
-
-
-def _changes() -> str:
+def changes() -> str:
+    """Say what changed since the sample, as Markdown and in the terminal."""
     found = diff.changes(sample.record(), sample.later(), ["claims/conftest.py"])
     target = io.StringIO()
     diff.print_changes(found, Console(file=target, width=110))
     return f"{diff.markdown(found)}\n{target.getvalue()}"
-
-
-WHOLE: dict[str, Callable[[], str]] = {
-    "page.html": lambda: page(html.render(sample.record())),
-    "interrupted.html": lambda: page(html.render(sample.interrupted())),
-    "history.html": lambda: page(history.page([sample.record(), sample.later()])),
-    "report.md": lambda: markdown.render(sample.record()),
-    "interrupted.md": lambda: markdown.render(sample.interrupted()),
-    "summary.svg": lambda: card.render(sample.record()),
-    "terminal.txt": _printed,
-    "diff.txt": _changes,
-    "ro-crate-metadata.json": lambda: _plain(cite.crate(sample.record(), [Path("report.html")])),
-    "test-result.json": lambda: _plain(cite.statement(sample.record(), [])),
-}
-"""The texts that are kept whole, and what makes them."""
 
 
 def edited(record: Record, lines: list[str]) -> Any:
@@ -133,7 +92,8 @@ def _record(lines: list[str]) -> Record:
     return msgspec.convert(edited(sample.record(), lines), Record)
 
 
-def _refused(lines: list[str], _: list[str]) -> str:
+def refused(lines: list[str], _old: list[str]) -> str:
+    """Say why an edited record is refused."""
     try:
         validated(edited(sample.record(), lines))
     except ReportError as error:
@@ -141,7 +101,8 @@ def _refused(lines: list[str], _: list[str]) -> str:
     return "valid"
 
 
-def _compared(new: list[str], old: list[str]) -> str:
+def compared(new: list[str], old: list[str]) -> str:
+    """Say what changed from one edited record to another."""
     found = diff.changes(_record(old), _record(new))
     said = [" | ".join(filter(None, (c.kind, c.claim, c.old, c.new, c.note))) for c in found]
     return "\n".join([*said, *["a verdict is lost"] * diff.lost(found)] or ["no change"])
@@ -167,8 +128,8 @@ def said(claim: Claim) -> dict[str, str]:
     return told
 
 
-def _of_claim(lines: list[str], _: list[str]) -> str:
-    """What is said of an edited claim and is not said of it as it is."""
+def of_claim(lines: list[str], _old: list[str]) -> str:
+    """Say of an edited claim what is not said of it as it is."""
     name = lines[0].split("/")[1]
     before, after = (
         next(said(claim) for claim in record.claims if claim.id == name)
@@ -213,7 +174,8 @@ def of_states(letters: str) -> Record:
     return found
 
 
-def _outcome(lines: list[str], _old: list[str]) -> str:
+def outcome(lines: list[str], _old: list[str]) -> str:
+    """Sum up a run with these claims."""
     letters, _, ahead = lines[0].partition(" and more: ")
     record = of_states(letters.strip("-"))
     record.suite.ahead = int(ahead or 0)
@@ -236,16 +198,6 @@ def _bars(*rows: list[float | None], log: bool = False) -> str:
     return "\n".join(str(bar).removeprefix("Bar") for bar in bars(found, log=log))
 
 
-def _drift(*estimates: float) -> str:
-    """What is said of a claim after records with these estimates."""
-    records = []
-    for estimate in estimates:
-        claim, found = sample.all_tokens(), sample.record()
-        claim.components = [builders.component("all", estimate, 0.01, (0.95, 1.05))]
-        records.append(replace(found, claims=[claim]))
-    return history.courses(records)[0].note or "nothing"
-
-
 WORDS: dict[str, Callable[..., object]] = {
     "number": phrases.number,
     "seconds": phrases.seconds,
@@ -258,63 +210,24 @@ WORDS: dict[str, Callable[..., object]] = {
     "overshoot": lambda bounds, region: round(overshoot(part(0, Range(*bounds), region)), 9),
     "bars": _bars,
     "errors": functools.partial(_bars, log=True),
-    "drift": _drift,
     "text": formula.inline,
     "bare": formula.bare,
 }
 
 
-def _words(lines: list[str], _old: list[str]) -> str:
+def words(lines: list[str], _old: list[str]) -> str:
+    """Call one of `WORDS`."""
     name, _, arguments = lines[0].partition(" ")
     if arguments.startswith("{"):
         return str(WORDS[name](**json.loads(arguments)))
     return str(WORDS[name](*json.loads(f"[{arguments}]")))
 
 
-CASES: dict[str, Case] = {
-    "refused.txt": _refused,
-    "changes.txt": _compared,
-    "claims.txt": _of_claim,
-    "outcomes.txt": _outcome,
-    "words.txt": _words,
+CASES: dict[str, Answer] = {
+    "refused": refused,
+    "changes": compared,
+    "claims": of_claim,
+    "outcomes": outcome,
+    "words": words,
 }
 """The files of cases, and what makes the answer to one."""
-
-
-def answered(text: str, answer: Case) -> str:
-    """A file of cases with the answers as they are now; a comment, `# ...`, stays."""
-    kept = [line for line in text.splitlines() if line[:2] in ("> ", "< ", "# ") or not line]
-    blocks = re.split(r"\n{2,}", "\n".join(kept).strip())
-    made = []
-    for block in blocks:
-        lines = block.splitlines()
-        new, old = ([line[2:] for line in lines if line.startswith(mark)] for mark in "><")
-        made.append(f"{block}\n{answer(new, old)}" if new else block)
-    return "\n\n".join(made) + "\n"
-
-
-@functools.cache
-def kept(name: str) -> str:
-    """The text that is kept."""
-    path = FOLDER / name
-    return path.read_text(encoding="utf-8") if path.exists() else ""
-
-
-def now(name: str) -> str:
-    """The text that the code makes now."""
-    return WHOLE[name]() if name in WHOLE else answered(kept(name), CASES[name])
-
-
-def difference(name: str) -> str:
-    """The first lines that differ; empty where none does."""
-    old, new = kept(name).splitlines(), now(name).splitlines()
-    found = difflib.unified_diff(old, new, "kept", "now", lineterm="", n=1)
-    return "\n".join(line[:300] for line in [*found][:60])
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] != ["--write"]:
-        sys.exit(__doc__)
-    FOLDER.mkdir(exist_ok=True)
-    for _name in (*WHOLE, *CASES):
-        (FOLDER / _name).write_text(now(_name), encoding="utf-8")

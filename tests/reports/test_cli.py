@@ -77,7 +77,7 @@ def test_diff(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_history_makes_one_page_of_the_records_of_a_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What it says of changes and drifts is kept in `golden/`."""
+    """What it says of changes is kept in `__snapshots__/`."""
     for day, name in enumerate(("b/report", "a", "c"), start=1):
         record = sample.record()
         record.suite.started, record.suite.commit = f"2026-01-0{day}T00:00:00+00:00", f"<{name}>"

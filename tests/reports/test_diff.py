@@ -1,4 +1,4 @@
-"""What changed between two records; the kinds of changes are cases of `golden/changes.txt`."""
+"""What changed between two records; the kinds of changes are cases of `__snapshots__/`."""
 
 from collections import Counter
 from pathlib import Path

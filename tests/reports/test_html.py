@@ -1,6 +1,6 @@
 """The page's form: one offline file, whose parts nest and whose links lead somewhere.
 
-What it says is kept in `golden/`.
+What it says is kept in `__snapshots__/`.
 """
 
 import cProfile

@@ -1,4 +1,4 @@
-"""Plots are small, safe SVG, whatever the cells; what the sample's show is kept in `golden/`."""
+"""Plots are small, safe SVG, whatever the cells; what they show is kept in `__snapshots__/`."""
 
 import dataclasses
 import re

@@ -1,6 +1,6 @@
 """A record is checked when written and read, and writing never destroys what was there.
 
-What is refused is in `golden/refused.txt`.
+What is refused is in `__snapshots__/`.
 """
 
 import errno

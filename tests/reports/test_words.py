@@ -1,4 +1,4 @@
-"""Words that all forms share; most are in `golden/words.txt`, `claims.txt` and `outcomes.txt`."""
+"""Words that all forms share; most are cases in `__snapshots__/`."""
 
 from typing import Any
 
