@@ -13,7 +13,6 @@ from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.declare.papers import papers
 from recall_claims.evidence import fingerprints, replay
 from recall_claims.evidence.executors import cores
-from recall_claims.evidence.memory import peak_memory
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.judge.budget import DEFAULT, Budget
 from recall_claims.judge.region import Component, Interval, Region, headline, judge
@@ -62,7 +61,6 @@ def decided(outcome: Outcome, file: str, certificates: Certificates | None = Non
         reused=outcome.reused,
         recomputed=dict(outcome.recomputed),
         divided=outcome.divided,
-        peak_memory_mib=outcome.peak_memory,
     )
     alpha = outcome.alpha / len(outcome.evidence)
     planted = {control.id: control.planted(claim).predict for control in claim.controls}
@@ -110,7 +108,6 @@ def suite(
 ) -> record.Record:
     """The whole record: how the run was made, the papers, derivations and claims."""
     parts = {key: entry.budget for key, entry in papers.items()}
-    peaks = [peak_memory(), *(claim.blocks.peak_memory_mib for claim in claims)]
     modules = {claim.source.module for claim in claims if claim.source.module}
     machine, torch = f"{platform.system()} {os.uname().machine}", loaded.torch()
     hardware: dict[str, int | str] = {"cores": cores(), "machine": machine}
@@ -137,7 +134,6 @@ def suite(
                 total=sum(claim.blocks.total for claim in claims),
                 reused=sum(claim.blocks.reused for claim in claims),
             ),
-            peak_memory_mib=max(filter(None, peaks), default=None),
             error_budget=record.ErrorBudget(
                 probability=settings.budget.probability,
                 papers=parts,

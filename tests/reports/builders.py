@@ -26,7 +26,6 @@ def suite() -> rec.Suite:
         versions={"recall-claims": "0.1.0", "python": "3.11.9", "torch": "2.12.0+cpu"},
         hardware={"cores": 2, "machine": "x86_64"},
         blocks=rec.BlockCount(total=1204, reused=96),
-        peak_memory_mib=731.6,
         error_budget=rec.ErrorBudget(
             probability=1e-3,
             papers={

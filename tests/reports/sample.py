@@ -103,7 +103,7 @@ def later() -> rec.Record:
 def interrupted() -> rec.Record:
     """A run that was stopped, in no repository, of which less is known than usual."""
     found = record()
-    found.suite.ahead, found.suite.commit, found.suite.peak_memory_mib = 3, None, None
+    found.suite.ahead, found.suite.commit = 3, None
     found.suite.independence.chains = 1
     found.papers[0].statements, found.derivations = [], []
     found.claims = [orthonormal(), end_to_end(), convergence()]

@@ -40,7 +40,7 @@ def test_an_open_end_is_infinite() -> None:
     assert Range.of(-math.inf, 3.0) == Range(None, 3.0)
 
 
-VERSION = b'{"schema": "recall-claims/3"'
+VERSION = b'{"schema": "recall-claims/4"'
 DAMAGED = "not a JSON record"
 
 
@@ -57,7 +57,7 @@ DAMAGED = "not a JSON record"
         (VERSION + b', "x": "\xed\xa0\x80"}', DAMAGED),
         (VERSION + b"}", "missing required field `suite`"),
         (b"[1, 2]", "format None"),
-        (b'{"schema": "recall-claims/2"}', "reads 'recall-claims/3': run `pytest claims/` for a n"),
+        (b'{"schema": "recall-claims/3"}', "reads 'recall-claims/4': run `pytest claims/` for a n"),
         (None, "no such file; run `pytest claims/`"),
         ("a folder", "cannot be read"),
     ],

@@ -68,6 +68,15 @@ def papers() -> dict[str, Paper]:
     return dict(sorted(_added.items()))
 
 
+def is_paper(path: Path) -> bool:
+    """Whether this file is one that `add_paper` takes."""
+    try:
+        _read(path)
+    except (OSError, TypeError, AttributeError, ValueError):
+        return False
+    return True
+
+
 def _read(path: Path) -> Paper:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -53,13 +53,11 @@ class BlockResult:
     Attributes:
         observations: observables, each of shape (replicates,).
         seconds: time of the simulation.
-        peak_memory: of the process that simulated it, MiB; None for a block from the ledger.
         parts: in how many parts memory allowed it to be simulated; the ledger does not keep it.
     """
 
     observations: Mapping[str, Array]
     seconds: float
-    peak_memory: float | None = None
     parts: int = 1
 
 

@@ -2,9 +2,9 @@
 
 A block depends on the whole file of its claim, without what only declares claims, and on every
 module developed here that this file imports, directly or not, but for theory and this library.
-It depends as well on files of data that these name, as in `Path(__file__).with_name("a.csv")`, and
-on what each conftest.py and each plugin of pytest's configuration does besides making papers known,
-for that could change what is observed.
+It depends as well on every file of data beside these modules, and on what each conftest.py and each
+plugin of pytest's configuration does besides making papers known, for that could change what is
+observed.
 
 Fingerprints are of syntax trees without docstrings, so a comment changes nothing. Imports are read
 from the text of files, whether they belong to a package or not; nothing is imported for it. What
@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from recall_claims.declare.claim import Claim
+from recall_claims.declare.papers import is_paper
+from recall_claims.evidence.ledger import is_ledger
 
 LIBRARY = ("recall_claims", "recall_reports")
 NOTEBOOK = "__main__"
@@ -36,8 +38,7 @@ CONFIGURATION = (
 """Where pytest reads which plugins it loads."""
 IDLE_CALLS = frozenset({"add_paper", "Path", "glob", "sorted", "with_name"})
 """What a conftest.py calls that makes papers known."""
-FILE_NAME = re.compile(r"\w[\w./-]{0,80}\.\w+")
-"""Of a text in code that may name a file of data."""
+PYTHON = (".py", ".pyc", ".pyi", ".so")
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
@@ -64,7 +65,7 @@ def parts(module: str) -> dict[str, str]:
 def _code(module: str) -> dict[str, bytes]:
     """All that counts for a claim file, first itself: modules, conftest files and files of data."""
     imported = {name: _module_code(name) for name in sorted(filter(_counts, upstream(module)))}
-    data = {name: path.read_bytes() for name, path in sorted(data_files(module).items())}
+    data = {name: _content(path) for name, path in sorted(data_files(module).items())}
     return {module: _claim_code(module)} | imported | _loaded_code(module) | data
 
 
@@ -227,36 +228,55 @@ def _reach(module: str, ends: Callable[[str], bool]) -> frozenset[str]:
     """What chains of imports from a module come to, if they go no further at `ends`."""
     found, waiting = set[str](), [module]
     while waiting:
-        imported, _ = _named(waiting.pop())
-        new = imported - found
+        new = _imported(waiting.pop()) - found
         found |= new
         waiting += [name for name in new if not ends(name)]
     return frozenset(found - {module})
 
 
 def data_files(module: str) -> dict[str, Path]:
-    """Files that count as code, for a claim file or a module that it imports names them.
+    """Files of data beside a claim file and the modules that it imports.
 
-    Such as `Path(__file__).with_name("rates.csv")`, which may be a path below the module's folder.
+    They are all files there but Python's, hidden ones, Markdown, the settings of pytest, papers and
+    ledgers.
     """
-    found: dict[str, Path] = {}
-    for name in (module, *filter(_counts, upstream(module))):
-        _, beside = _named(name)
-        found |= beside
-    return found
+    counted = (module, *filter(_counts, upstream(module)))
+    homes = {file.parent: _package(name, file) for name in counted if (file := source(name))}
+    return {
+        f"{package}: {path.name}": path
+        for folder, package in homes.items()
+        for path in folder.iterdir()
+        if path.is_file() and not _is_no_data(path)
+    }
+
+
+def _is_no_data(path: Path) -> bool:
+    if path.name.startswith(".") or path.name in CONFIGURATION:
+        return True
+    if path.suffix in (*PYTHON, ".md"):
+        return True
+    beside = re.sub("-(wal|shm|journal)$", "", path.name)  # what SQLite keeps beside a database
+    return is_ledger(path.with_name(beside)) or (path.suffix == ".toml" and is_paper(path))
 
 
 @cache
-def _named(module: str) -> tuple[frozenset[str], dict[str, Path]]:
-    """Modules developed here that a module imports, anywhere in its text, and files beside it that
-    it names."""
-    file, nodes = source(module), list(ast.walk(_parsed(module)))
-    assert file is not None  # or it could not be parsed
-    package = module if file.stem == "__init__" else module.rpartition(".")[0]
-    imported = frozenset(filter(source, _imported_names(nodes, package)))
-    texts = sorted(filter(FILE_NAME.fullmatch, _texts(nodes)))
-    beside = {f"{module}: {text}": file.parent / text for text in texts}
-    return imported, {name: path for name, path in beside.items() if path.is_file()}
+def _content(path: Path) -> bytes:
+    """A digest of a file of data, which may be large."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+@cache
+def _imported(module: str) -> frozenset[str]:
+    """Modules developed here that a module imports, anywhere in its text."""
+    file = source(module)
+    assert file is not None  # or nobody would ask
+    names = _imported_names(ast.walk(_parsed(module)), _package(module, file))
+    return frozenset(filter(source, names))
+
+
+def _package(module: str, file: Path) -> str:
+    return module if file.stem == "__init__" else module.rpartition(".")[0]
 
 
 def _imported_names(nodes: Iterable[ast.AST], package: str) -> set[str]:

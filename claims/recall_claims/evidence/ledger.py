@@ -115,6 +115,15 @@ def opened(
         return str(error)
 
 
+def is_ledger(path: Path) -> bool:
+    """Whether a file is marked as a ledger."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(72)
+    return head.startswith(b"SQLite format 3") and head[68:] == APPLICATION_ID.to_bytes(4)
+
+
 class Ledger:
     """An open ledger; use as a context manager.
 

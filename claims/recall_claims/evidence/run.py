@@ -65,7 +65,6 @@ class Outcome:
     seconds: float = 0.0
     reused: int = 0
     recomputed: Mapping[str, int] = field(default_factory=dict)
-    peak_memory: float | None = None
     divided: int = 0
     """Blocks of this run that memory allowed only in parts."""
 
@@ -224,7 +223,6 @@ class Running:
             seconds=self._seconds,
             reused=self._blocks - len(fresh),
             recomputed=dict(self._why),
-            peak_memory=max((r.peak_memory for r in fresh if r.peak_memory), default=None),
             divided=sum(result.parts > 1 for result in fresh),
         )
 

@@ -4,7 +4,6 @@ import importlib
 import platform
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -21,8 +20,6 @@ from recall_claims.evidence.alarm import Rung, alarm
 from recall_claims.evidence.executors import one_thread
 from recall_claims.evidence.fingerprints import NOTEBOOK, fingerprint
 from recall_claims.evidence.ledger import BlockKey, BlockResult
-from recall_claims.evidence.memory import peak_memory
-from recall_claims.evidence.outside import watched
 from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.evidence.validate import fault
 from recall_claims.judge.methods import Array
@@ -96,12 +93,9 @@ def simulate(task: Task) -> BlockResult:
         with alarm(task.until):
             for _ in range(2):
                 torch = _settled()
-                with watched(task.module) if task.replay else nullcontext(()) as read:
-                    parts = _parts(claim, task)
+                parts = _parts(claim, task)
                 if loaded.torch() is torch:
                     break  # else the simulation itself has loaded it, with threads for all cores
-            if read:
-                raise SimulationError(f"{key}: {'; '.join(read)}")
             seconds = time.perf_counter() - start
             observations = {n: np.concatenate([part[n] for part in parts]) for n in parts[0]}
             if task.replay:
@@ -110,7 +104,7 @@ def simulate(task: Task) -> BlockResult:
                     raise SimulationError(f"{key}: {problem}")
     except Rung:
         raise GivenUp(str(key), time.perf_counter() - start) from None
-    return BlockResult(observations, seconds, peak_memory(), parts=len(parts))
+    return BlockResult(observations, seconds, parts=len(parts))
 
 
 def elsewhere(task: Task, result: BlockResult) -> None:

@@ -49,10 +49,8 @@ def fault(key: BlockKey, result: object, names: Collection[str] | None = None) -
             return (
                 f"observable {name!r} has {count}: what simulates is broken or the cell senseless"
             )
-    if not _amount(result.seconds):
+    if not (isinstance(result.seconds, float) and 0 <= result.seconds < math.inf):
         return "its seconds are not a finite number from 0"
-    if result.peak_memory is not None and not _amount(result.peak_memory):
-        return "its peak memory is not a finite number from 0"
     if type(result.parts) is not int or not 1 <= result.parts <= key.replicates:
         return f"its parts are not a whole number from 1 to {key.replicates}"
     return None
@@ -76,8 +74,3 @@ def difference(
         if off > max(TOLERANCE[dtype] * largest, floor):
             return f"{name!r:.80} is off by {off:.2g}, where its largest is {largest:.2g}"
     return None
-
-
-def _amount(value: object) -> bool:
-    """Whether this is a finite float from 0."""
-    return isinstance(value, float) and 0 <= value < math.inf

@@ -161,7 +161,7 @@ class Baseline:
         if not math.isclose(earlier.alpha or 0.0, settings.alpha_of_look(claim), rel_tol=1e-9):
             return None
         kept = Kept(file=self.path.name, revision=self.changes.revision)
-        blocks = replace(earlier.blocks, kept=kept, peak_memory_mib=None)
+        blocks = replace(earlier.blocks, kept=kept)
         return replace(earlier, blocks=blocks, statement=claim.statement)  # which may be reworded
 
     @cached_property

@@ -19,6 +19,8 @@ from recall_claims.evidence.fingerprints import (
     upstream,
     visible_names,
 )
+from recall_claims.evidence.ledger import Ledger
+from tests.faults.conftest import PAPER
 
 SOURCE = '''
 """A module."""
@@ -86,7 +88,13 @@ def load(folder: Path, text: str, name: str = "claimlike") -> ModuleType:
     path.write_text(text, encoding="utf-8")
     for loaded in [m for m in sys.modules if m == name or m.partition(".")[0] == "own"]:
         del sys.modules[loaded]
-    for cached in (fingerprints._named, fingerprints._module_code, upstream, source):
+    for cached in (
+        fingerprints._imported,
+        fingerprints._module_code,
+        fingerprints._content,
+        upstream,
+        source,
+    ):
         cached.cache_clear()
     importlib.invalidate_caches()
     return importlib.import_module(name)
@@ -172,7 +180,7 @@ def test_a_file_in_no_package_counts_with_what_it_imports(folder: Path) -> None:
 OWN = {
     **{f"own/{place}__init__.py": "" for place in ("", "claims/", "elsewhere/")},
     **dict.fromkeys(("own/simulation_like.py", "own/theory.py"), "VALUE = 1\n"),
-    **dict.fromkeys(("own/claims/rates.csv", "own/claims/other.csv"), "1"),
+    **dict.fromkeys(("own/claims/rates.csv", "own/elsewhere/other.csv"), "1"),
     "own/claims/common.py": "from .. import simulation_like\nVALUE = 1\n",
     "own/claims/test_it.py": """
 from pathlib import Path
@@ -197,7 +205,12 @@ MANY_PAPERS = (
         ({"own/simulation_like.py": "VALUE = 2\n"}, False),
         ({"own/claims/common.py": "from .. import simulation_like\nVALUE = 2\n"}, False),
         ({"own/claims/rates.csv": "2"}, False),
-        ({"own/claims/other.csv": "2"}, True),  # which the code does not name
+        ({"own/rates.csv": "1"}, False),
+        ({"own/elsewhere/other.csv": "2"}, True),
+        ({"own/claims/README.md": "2", "own/claims/.other.csv": "2"}, True),
+        ({"own/claims/paper.toml": PAPER}, True),
+        ({"own/claims/rates.toml": "id = 1"}, False),
+        ({"own/claims/rates.sqlite": "2"}, False),
         ({"own/conftest.py": '"""A docstring."""\n'}, True),
         ({"own/claims/conftest.py": NEW_PAPER}, True),
         ({"own/conftest.py": "import own.papers\n", "own/papers.py": MANY_PAPERS}, True),
@@ -232,6 +245,14 @@ def test_what_is_read_for_a_claim_file_counts_but_for_theory_and_what_adds_paper
     assert (before == after) is same
     if "evil.py" in files:
         assert with_({"evil.py": "VALUE = 2\n"}) != after
+
+
+def test_a_ledger_beside_a_claim_is_no_data_of_it(folder: Path) -> None:
+    module = load(folder, SOURCE)
+    before = fingerprint(module.one.observe)
+    with Ledger(folder / "evidence.db"):
+        assert len(list(folder.iterdir())) > 2  # it has a log of what is written
+        assert fingerprint(load(folder, SOURCE).one.observe) == before
 
 
 def test_helpers_of_another_claim_file_count() -> None:

@@ -158,7 +158,6 @@ V = {"v": np.ones(2)}
         (BlockResult(V, float("nan")), "seconds"),
         (BlockResult(V, float("inf")), "seconds"),
         (BlockResult(V, "1"), "seconds"),  # type: ignore[arg-type]
-        (BlockResult(V, 0.1, peak_memory=float("nan")), "peak memory"),
         (BlockResult(V, 0.1, parts=0), "parts"),
         (BlockResult(V, 0.1, parts=3), "parts"),
         (V, "a dict in place of a BlockResult"),

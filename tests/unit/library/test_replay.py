@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +31,6 @@ def honest(block: Block) -> Any:
     return np.array([2 + 0.3 * rng.normal() for rng in block.rngs])
 
 
-README = "README.md"
 BATCH, TWICE = "in another order or batch", "simulated twice from the same generators"
 WRONG: dict[str, tuple[Callable[[Block], Any], str]] = {
     "a bias for all": (lambda block: block.rngs[0].normal(0, 0.06) + honest(block), BATCH),
@@ -59,14 +56,6 @@ WRONG: dict[str, tuple[Callable[[Block], Any], str]] = {
     "constant": (
         lambda block: np.full(block.replicates, 2.0),
         "all values of a cell are equal at the first look, such as 2: a t interval",
-    ),
-    "the environment": (
-        lambda block: honest(block) + (os.getenv("HOME") == ""),
-        "reads the environment variable 'HOME'; make it a parameter of the cell",
-    ),
-    "a file of data": (
-        lambda block: honest(block) + (not Path(__file__).parents[3].joinpath(README).read_text()),
-        r"reads README.md, which does not count as its code: .*with_name\('README.md'\)",
     ),
     "a bias of a larger cell": (
         lambda block: block.rngs[0].normal() + honest(block),
