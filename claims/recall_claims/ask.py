@@ -23,7 +23,7 @@ from recall_claims.errors import told
 from recall_claims.predictions import Prediction, predictions
 from recall_reports import phrases
 from recall_reports.files import load
-from recall_reports.record import Claim, Range, Size
+from recall_reports.record import Claim
 
 ENDLESS = (math.inf, -math.inf)
 """Figures that JSON has not."""
@@ -166,19 +166,6 @@ def _parameters(formula: Prediction) -> tuple[list[str], list[str]]:
         del own[name]
         own = {**inspect.signature(kind).parameters, **own}
     return [*own], [name for name, one in own.items() if one.default is one.empty]
-
-
-def sizes(formula: Prediction) -> dict[str, Size]:
-    """What each parameter of a formula may be where it states its error."""
-    found = {name: Size() for name in _parameters(formula)[0]}
-    ranges = {} if formula.regime is None else formula.regime.ranges
-    for name in found.keys() & ranges.keys():
-        steps = ranges[name].steps
-        if ranges[name].between:
-            found[name].range = Range.of(min(map(float, steps)), max(map(float, steps)))
-        else:
-            found[name].choices = [*steps]
-    return found
 
 
 def _called(formula: Prediction, point: Mapping[str, Scalar]) -> float | str:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, convert
 
-from recall_claims import ask, loaded
+from recall_claims import loaded
 from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.declare.papers import papers
 from recall_claims.evidence import fingerprints, replay
@@ -17,7 +17,6 @@ from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.judge.budget import DEFAULT, Budget
 from recall_claims.judge.region import Component, Interval, Region, headline, judge
 from recall_claims.judge.rules import Predict, Sample
-from recall_claims.predictions import predictions
 from recall_reports import record
 from recall_reports.certificates import Certificates
 from recall_reports.record import Range, finite
@@ -151,7 +150,6 @@ def suite(
                 module=module,
                 text=fingerprints.summary(module),
                 rests_on=list(bases),
-                predictions={f.name: ask.sizes(f) for f in predictions() if f.module == module},
             )
             for module, bases in fingerprints.bases(modules).items()
         ],

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from recall_reports.compare import diff, history
+from recall_reports.compare import diff
 from recall_reports.errors import ReportError
-from recall_reports.files import load, replace_text
+from recall_reports.files import load
 from recall_reports.markdown import escaped
 from recall_reports.record import schema
 from recall_reports.terminal import print_verdicts
-from recall_reports.write import render, write
+from recall_reports.write import render
 
 LATEST = Path("reports/latest/report.json")
 BASELINE = Path("reports/baseline.json")
@@ -30,12 +30,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps(schema(), indent=1))
         return 0
     try:
-        if options.command == "history":
-            records, problems = history.found(options.folder)
-            print(replace_text(options.to, history.page(records)))
-            for problem in problems:
-                print(f"left out: {problem}", file=sys.stderr)
-            return 0
         report = load(options.file)
         if options.command == "show":
             print_verdicts(report, Console(), options.verbose - options.quiet)
@@ -48,8 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 diff.print_changes(found, Console())
             return int(diff.lost(found))
         else:
-            beside = options.file.resolve() == (options.to / "report.json").resolve()
-            for path in (write if beside else render)(report, options.to).values():
+            for path in render(report, options.to).values():
                 print(path)
     except (ReportError, OSError) as error:
         print(f"recall_reports: {error}", file=sys.stderr)
@@ -75,10 +68,7 @@ def _parser() -> argparse.ArgumentParser:
         ("-q", "--quiet", "only what is not as expected"),
     ):
         show.add_argument(short, name, action="count", default=0, help=told)
-    again = commands.add_parser(
-        "render",
-        help="write page, Markdown and card; beside the record, also the files that cite it",
-    )
+    again = commands.add_parser("render", help="write page and Markdown")
     a_file(again, "file", LATEST)
     again.add_argument("--to", type=Path, required=True, metavar="DIR", help="where to write")
     compare = commands.add_parser("diff", help="say what changed between two reports")
@@ -87,9 +77,6 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--markdown", action="store_true", help="as Markdown, for a comment")
     names = "file with the names of other changed files, each ended by a zero byte"
     compare.add_argument("--files", type=Path, default=os.devnull, help=names)
-    many = commands.add_parser("history", help="one page of all records in a folder")
-    many.add_argument("folder", type=Path, metavar="DIR")
-    many.add_argument("--to", type=Path, default=Path("history.html"), metavar="FILE")
     commands.add_parser("schema", help="print the JSON schema of the record")
     return parser
 

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from recall_reports.compare.consistency import contradictions
 from recall_reports.errors import ReportError
 from recall_reports.record import VERSION, Record
 from recall_reports.text import cleaned
@@ -18,9 +17,6 @@ MARKS = {
     "report.json": b'"schema": "recall-claims/',
     "report.html": b"<title>recall-claims: ",
     "report.md": b"# recall-claims\n",
-    "summary.svg": b">recall-claims: ",
-    "ro-crate-metadata.json": b'"https://w3id.org/ro/crate/',
-    "test-result.json": b'"https://in-toto.io/Statement/',
 }
 """The files of a report, with what each has in its first 4 KiB."""
 
@@ -134,8 +130,16 @@ def validated(found: object) -> Record:
     except msgspec.ValidationError as error:
         problem, _, path = str(error).partition(" - at `$.")
         raise _invalid(plain, path.rstrip("`"), problem) from None
-    for path, problem in contradictions(record):
-        raise _invalid(plain, path, problem)
+    ids: set[str] = set()
+    papers = {paper.key for paper in record.papers} & {*record.suite.error_budget.papers}
+    for index, claim in enumerate(record.claims):
+        paper = claim.source.paper
+        if claim.id in ids:
+            raise _invalid(plain, f"claims[{index}].id", "a second claim of this name")
+        if paper not in papers:
+            problem = f"{paper!r} is no paper with a share of this record's error budget"
+            raise _invalid(plain, f"claims[{index}].source.paper", problem)
+        ids.add(claim.id)
     return record
 
 

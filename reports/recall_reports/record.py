@@ -296,26 +296,12 @@ class Paper(Struct, kw_only=True):
     statements: list[Statement] = []
 
 
-class Size(Struct, kw_only=True):
-    """What a parameter may be where a prediction states its error: in a range, or one of `choices`.
-
-    With neither it may be anything.
-    """
-
-    range: Range | None = None
-    choices: list[int | float | str | bool] = []
-
-
 class Derivation(Struct, kw_only=True):
-    """A module of formulas that claims test, and the others that it builds on.
-
-    `predictions` are the parameters of each, by the names of both.
-    """
+    """A module of formulas that claims test, and the others that it builds on."""
 
     module: Text
     text: str
     rests_on: list[str] = []
-    predictions: dict[str, dict[str, Size]] = {}
 
 
 class PaperBudget(Struct, kw_only=True):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from recall_reports import card, cite, files, html, markdown
+from recall_reports import files, html, markdown
 from recall_reports.errors import ReportError
 from recall_reports.files import refuse_foreign, validated
 from recall_reports.record import Record
@@ -15,8 +15,7 @@ Paths = dict[str, Path]
 def write(
     record: Record, directory: Path, written: Paths | None = None, *, pictures: bool = True
 ) -> Paths:
-    """Write `report.json`, all that `render` makes of it, and what cites and signs these; return
-    their paths by kind.
+    """Write `report.json` and all that `render` makes of it; return their paths by kind.
 
     The record comes first: if a later file fails, the evidence is safe, and `python -m
     recall_reports render` makes the others from it. Each file is replaced whole or left as it was.
@@ -34,17 +33,13 @@ def write(
     refuse_foreign(directory)
     written = {} if written is None else written
     written["json"] = files.dump(record, directory / "report.json")
-    about = [*render(record, directory, written, pictures=pictures).values()]
-    record = files.load(written["json"])  # its texts are clean
-    for name, text in cite.render(record, about).items():
-        written[name] = files.replace_text(directory / name, text)
-    return written
+    return render(record, directory, written, pictures=pictures)
 
 
 def render(
     record: Record, directory: Path, written: Paths | None = None, *, pictures: bool = True
 ) -> Paths:
-    """Write `report.html`, `report.md` and `summary.svg`; return the paths, as `write` does.
+    """Write `report.html` and `report.md`; return the paths, as `write` does.
 
     Raises:
         ReportError: as of `write`.
@@ -56,7 +51,6 @@ def render(
     forms: dict[str, Callable[[Record], str]] = {
         "report.html": partial(html.render, pictures=pictures),
         "report.md": markdown.render,
-        "summary.svg": card.render,
     }
     for name, form in forms.items():
         path = directory / name

@@ -116,7 +116,7 @@ class Liar(SerialExecutor):
 """
 
 
-@pytest.mark.parametrize("name", ["report.json", "report.html", "report.md", "summary.svg"])
+@pytest.mark.parametrize("name", ["report.json", "report.html", "report.md"])
 def test_a_report_never_replaces_the_ledger(suite: Suite, name: str) -> None:
     suite.write("one")
     for there in (False, True):

@@ -67,7 +67,7 @@ def test_a_folder_that_can_no_longer_be_written_to(
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        *((name, "text") for name in ("report.json", "report.html", "report.md", "summary.svg")),
+        *((name, "text") for name in ("report.json", "report.html", "report.md")),
         *(("report.md", kind) for kind in ("empty", "link to nothing", "folder")),
     ],
 )

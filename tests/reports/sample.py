@@ -29,7 +29,6 @@ TRIED = [
     for j in range(3)
 ]
 NEAR = [rec.Point(params={"dim": 8}, discrepancy=-2e-3)]
-SIZES = {"dim": rec.Size(range=rec.Range(12, 96)), "label": rec.Size()}
 VIOLATED: rec.Parameters = {"length": 32, "dim": 64}
 GRID: list[rec.Parameters] = [
     {"vocab_size": 256, "length": length, "samples": samples, "dim": 64}
@@ -48,7 +47,6 @@ def record() -> rec.Record:
                 module=f"theory.{name}",
                 text=f"How {name} follows: $x$.",
                 rests_on=bases,
-                predictions={"value": SIZES},
             )
             for name, bases in (
                 ("signal", []),

@@ -2,7 +2,6 @@
 
 import html as markup
 import re
-import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
-from recall_reports import card, formula, html, phrases
+from recall_reports import formula, html, phrases
 from recall_reports.record import Record
 from tests.reports import builders, hostile, sample
-from tests.reports.test_forms import crowded
 
 WIDE, PHONE = ViewportSize(width=1200, height=900), ViewportSize(width=390, height=844)
 
@@ -53,7 +51,7 @@ def test_the_search_and_the_filters_leave_what_they_name(tab: Page, report: Reco
     expect(shown).not_to_have_count(len(report.claims))
     expect(tab.locator("[id='A.trigger-signal']")).to_be_visible()
     said = f"{shown.count()} of {len(report.claims)} claims shown"
-    expect(tab.locator("form.filter:not(.ask) output")).to_have_text(said)
+    expect(tab.locator("form.filter output")).to_have_text(said)
 
 
 def test_a_link_leads_to_its_claim(tab: Page, file: str, report: Record) -> None:
@@ -101,20 +99,6 @@ def test_a_claim_opens_with_a_click_and_what_failed_is_open(tab: Page, report: R
     expect(folded).to_have_count(left - 1)
     tab.click("button.all")
     expect(folded).to_have_count(0)
-
-
-def test_a_formula_is_asked_by_a_command_and_sizes_are_held_to_their_ranges(tab: Page) -> None:
-    def filled(name: str, value: str) -> str:
-        field = tab.locator(f"#ask fieldset:not([hidden]) [name={name}]")
-        field.fill(value)
-        return str(field.evaluate("field => field.nextElementSibling.textContent"))
-
-    assert [filled("dim", dim) for dim in ("", "24", "96")] == ["", "inside", "inside"]
-    assert "96" in filled("dim", "96.5")
-    assert filled("label", "x'; rm y") == ""
-    command = "python -m recall_claims predict theory.signal.value dim=96.5 'label=x'\\''; rm y'"
-    expect(tab.locator("#ask code")).to_have_text(command)
-    assert shlex.split(command)[-1] == "label=x'; rm y"
 
 
 def test_rows_are_sorted_by_a_column_and_go_back(tab: Page) -> None:
@@ -178,16 +162,6 @@ def test_an_ordinary_headline_is_one_line(tab: Page) -> None:
     title.evaluate("(title, text) => { title.textContent = text; }", headline)
     lines = "title => title.offsetHeight / parseFloat(getComputedStyle(title).lineHeight)"
     assert title.evaluate(lines) < 1.5
-
-
-def test_the_text_of_the_card_stays_in_it(tab: Page, report: Record) -> None:
-    font = '"DejaVu Sans"'  # as wide as system fonts get
-    drawn = card.render(crowded(report)).replace("font-family: ", f"font-family: {font}, ")
-    assert font in drawn
-    tab.set_content(f"<!DOCTYPE html><meta charset=utf-8><title>card</title>{drawn}")
-    ends = "texts.map(text => +text.getAttribute('x') + text.getComputedTextLength())"
-    widest = tab.locator("svg > text").evaluate_all(f"texts => Math.max(...{ends})")
-    assert card.WIDTH / 2 < widest <= card.WIDTH - card.MARGIN / 2
 
 
 def test_paper(tab: Page) -> None:
@@ -268,7 +242,6 @@ def test_no_text_of_a_record_runs_or_loads_anything(
     assert set(tab.evaluate(MARKUP)) <= plain
     links = "[...document.querySelectorAll('[href]')].map(node => node.getAttribute('href'))"
     assert all(link.startswith("#") for link in tab.evaluate(links))
-    assert ran(card.render(found), "summary.svg") == (False, [])
 
 
 def test_a_frame_cannot_reach_the_page_around_it(ran: Ran) -> None:

@@ -10,7 +10,6 @@ from recall_reports import files
 from recall_reports.__main__ import main
 from recall_reports.record import Range, Record
 from recall_reports.values import Verdict
-from tests.reports import sample
 
 
 @pytest.fixture
@@ -72,28 +71,6 @@ def test_diff(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "lost verdict" in capsys.readouterr().out
     assert main(["diff", str(file), str(tmp_path / "worse.json"), "--markdown"]) == 1
     assert "| lost verdict | `A.trigger-signal` | ✓ SUPPORTED |" in capsys.readouterr().out
-
-
-def test_history_makes_one_page_of_the_records_of_a_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What it says of changes is kept in `__snapshots__/`."""
-    for day, name in enumerate(("b/report", "a", "c"), start=1):
-        record = sample.record()
-        record.suite.started, record.suite.commit = f"2026-01-0{day}T00:00:00+00:00", f"<{name}>"
-        record.claims = [sample.all_tokens()]
-        files.dump(record, tmp_path / f"{name}.json")
-    (tmp_path / "other.json").write_text("{}")
-    (tmp_path / "spoilt.json").write_text('{"schema": "recall-claims/0"}')
-    page = tmp_path / "history.html"
-    assert main(["history", str(tmp_path), "--to", str(page)]) == 0
-    assert "left out:" in capsys.readouterr().err
-    text = page.read_text(encoding="utf-8")
-    assert "None of 1 claims changed over 3 records" in text
-    places = [text.index(f"&lt;{name}&gt;") for name in ("b/report", "a", "c")]
-    assert places == sorted(places)
-    assert main(["history", str(tmp_path / "nowhere")]) == 2
-    assert "no record in it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [[], ["paint"], ["render"], ["show", "a", "b"]])

@@ -1,19 +1,18 @@
-"""What no text of a record does in any form of a report; card and table keep their shape."""
+"""What no text of a record does in any form of a report; the table keeps its shape."""
 
 import re
 from collections.abc import Callable
-from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from recall_reports import card, html, markdown, phrases
+from recall_reports import html, markdown, phrases
 from recall_reports.compare import diff
 from recall_reports.record import Hunt, Record
-from tests.reports import builders, golden, hostile, sample
+from tests.reports import golden, hostile, sample
 
-FORMS = {"html": html.render, "markdown": markdown.render, "card": card.render}
+FORMS = {"html": html.render, "markdown": markdown.render}
 Render = Callable[[Record], str]
 ATTACKS = (
     "`![x](https://evil.example/i.png)` **Nothing changed** _x_ ~~x~~ <img src=x> [x](y) | a |",
@@ -29,10 +28,9 @@ def test_a_run_without_claims(render: Render, report: Record) -> None:
     assert "No claim was selected." in render(report)
 
 
-@pytest.mark.parametrize("render", [html.render, card.render], ids=["html", "card"])
-def test_text_from_the_record_is_escaped(render: Render, report: Record) -> None:
+def test_text_from_the_record_is_escaped(report: Record) -> None:
     report.claims = [claim for claim in report.claims if claim.plot is None or claim.cells[30:]]
-    text = render(hostile.everywhere(report, "http://nowhere"))
+    text = html.render(hostile.everywhere(report, "http://nowhere"))
     assert "ran=1" in text
     for attack in (*hostile.attacks("http://nowhere"), "'\"></title>", "</noscript>'"):
         assert attack not in text
@@ -94,24 +92,6 @@ def test_nothing_that_a_record_says_steers_the_terminal(report: Record, width: i
     assert not set("\x1b\x07\x9b\u202e\r") & set(text)
     assert r"\x1b]0;title" in text
     assert r"\x9b31m\u202e\ud800" in text
-
-
-def crowded(report: Record) -> Record:
-    """The record with words as long as they get."""
-    report.suite.device = "cuda:1 (a device with rather a long name)"
-    report.papers += [builders.paper(f"P{index}", "A long title " * 9) for index in range(2)]
-    for claim in report.claims[1:]:  # one paper with claims in every state
-        claim.source = replace(claim.source, paper="P0")
-    report.claims[0].source = replace(report.claims[0].source, paper="P1")
-    return report
-
-
-def test_fits_and_needs_no_network(report: Record) -> None:
-    svg = card.render(crowded(report))
-    assert set(re.findall(r"https?://[^\"\s]+", svg)) == {"http://www.w3.org/2000/svg"}
-    root = ElementTree.fromstring(svg)
-    for node in root.iterfind("{*}text"):
-        assert float(node.get("y", "")) < float(root.get("height", "")) - 8
 
 
 HEADINGS = ["verdict", "claim", "estimate", "caught", "time"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from recall_reports import card, formula, html, markdown
+from recall_reports import formula, html, markdown
 from recall_reports.compare import diff
 from recall_reports.errors import ReportError
 from recall_reports.files import validated
@@ -79,7 +79,7 @@ def test_a_changed_record_is_refused_or_reported(examples: int) -> None:
             found = validated(plain)
         except ReportError:
             return
-        for form in (html, markdown, card):
+        for form in (html, markdown):
             form.render(found).encode()
         said = io.StringIO()
         print_verdicts(found, Console(file=said))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_reports import card, html
+from recall_reports import html, markdown
 from recall_reports.errors import ReportError
 from recall_reports.files import load
 from recall_reports.record import Record
@@ -18,9 +18,6 @@ def test_writes_all_forms(tmp_path: Path, report: Record) -> None:
         "json": "report.json",
         "html": "report.html",
         "md": "report.md",
-        "svg": "summary.svg",
-        "ro-crate-metadata.json": "ro-crate-metadata.json",
-        "test-result.json": "test-result.json",
     }
     assert sorted(p.name for p in (tmp_path / "latest").iterdir()) == sorted(
         path.name for path in paths.values()
@@ -42,14 +39,14 @@ def test_a_form_that_breaks_takes_no_other_along(
         raise RuntimeError("template")
 
     monkeypatch.setattr(html, "render", broken)
-    monkeypatch.setattr(card, "render", lambda _: "\ud800")
+    monkeypatch.setattr(markdown, "render", lambda _: "\ud800")
     written: dict[str, Path] = {}
     with pytest.raises(ReportError) as raised:
         write(report, tmp_path, written)
     said = str(raised.value)
     assert "report.html: cannot be made (RuntimeError: template)" in said
-    assert "summary.svg: cannot be made (UnicodeEncodeError: " in said
-    assert list(written) == ["json", "md"]
+    assert "report.md: cannot be made (UnicodeEncodeError: " in said
+    assert list(written) == ["json"]
     assert sorted(tmp_path.iterdir()) == sorted(written.values())
     assert load(tmp_path / "report.json") == report
 
@@ -62,7 +59,7 @@ def test_control_characters_and_surrogates_are_written_out(tmp_path: Path, repor
     claim.title = claim.reason = claim.latex = claim.plot.y_label = f"a{bad}"
     claim.symbols = {f"length{bad}": bad}
     paths = write(report, tmp_path)
-    assert list(paths)[:4] == ["json", "html", "md", "svg"]
+    assert list(paths) == ["json", "html", "md"]
     shown = r"\x01\x1b[31m\x9b\ud800\u202e\ufffe"
     kept = load(paths["json"]).claims[0]
     assert kept.title == kept.latex == f"a{shown}"

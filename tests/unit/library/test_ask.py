@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_claims import ask
 from recall_claims.__main__ import main
-from recall_reports.record import Range, Size
 from theory.attention.critical import threshold
 
 Printed = pytest.CaptureFixture[str]
@@ -54,13 +52,6 @@ def test_a_formula_of_a_problem_and_how_far_it_was_seen_to_hold(capsys: Printed)
     assert "tested by A.trigger-signal: ✓ SUPPORTED" in text
     assert "seen to hold at samples 64 to 1024" in text
     assert "queries" not in asked(capsys, "linear.half_dim", "associations=1000")
-
-
-def test_sizes_have_the_ranges_and_choices_of_the_regime() -> None:
-    sizes = ask.sizes(ask.known("theory")["theory.attention.critical.threshold"])
-    assert sizes["dim"].range == Range(12, 4096)
-    assert sizes["trigger_in_values"].choices == [False]
-    assert sizes["probability"] == Size()  # it may be anything
 
 
 def test_an_infinite_prediction_is_valid_json(capsys: Printed) -> None:
