@@ -1,7 +1,5 @@
 """Judge a claim from Python or in a notebook, without pytest."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import tempfile
@@ -12,91 +10,58 @@ from recall_claims import parse, recording
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import ClaimError
-from recall_claims.evidence import executors, scheduler
+from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Outcome, Settings
-from recall_reports import html, phrases
+from recall_claims.evidence.run import Settings
+from recall_claims.evidence.scheduler import run_claim
+from recall_reports import html, record
 from recall_reports.certificates import load
-from recall_reports.record import Claim as Record
-from recall_reports.record import Paper
 
 LEDGER = Path(".recall-claims/ledger.sqlite")
-"""That of `pytest claims/`: what either has simulated, the other reads."""
+"""The ledger of `pytest claims/`: each of the two reads what the other has simulated."""
 CERTIFICATES = Path("reports/certificates.json")
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim's outcome; a notebook shows it as the report does, with its plot.
+    """A claim as the record has it; a notebook shows it as the report does, with its plot."""
 
-    Attributes:
-        outcome: the decision with its evidence.
-        record: what the report says of it.
-    """
-
-    outcome: Outcome
-    record: Record
-    _paper: Paper = field(repr=False)
-
-    @property
-    def verdict(self) -> str:
-        """SUPPORTED, REFUTED or INCONCLUSIVE; SURVIVES or BREAKS of an exploratory claim."""
-        return phrases.state(self.record)
-
-    def __str__(self) -> str:
-        """Verdict, estimate and reason in a line."""
-        return f"{self.record.id}: {self.verdict}, {phrases.reason(self.record)}"
+    claim: record.Claim
+    paper: record.Paper = field(repr=False)
 
     def _repr_html_(self) -> str:
-        """The claim's part of the report, in a frame so that its styles stay there."""
-        return html.framed(self.record, self._paper)
+        """Render the claim's part of the report, in a frame so that its styles stay there."""
+        return html.framed(self.claim, self.paper)
 
 
 def run(
-    claim: Claim,
-    *,
-    tier: str = "standard",
-    seed: int = 0,
-    device: str = "cpu",
-    executor: str = "serial",
-    ledger: Path | str = LEDGER,
+    claim: Claim, *, tier: str = "standard", seed: int = 0, ledger: Path | str = LEDGER
 ) -> Judged:
-    """Simulate and judge one claim, as `pytest` does, and return what came of it.
+    """Simulate and judge one claim on the CPU, as `pytest` does, and return its row of the record.
 
     Args:
         claim: as it is imported from its file, such as
             ``from claims.attention.test_signal import trigger_score``.
         tier: "smoke", "standard" or "full".
         seed: of the suite.
-        device: "cpu" or "cuda".
-        executor: as of `--executor`; "auto" takes a process per core.
-        ledger: where evidence is kept and looked for. A claim that is written in a notebook is
-            drawn anew each time, since nothing says which cells its evidence depends on.
+        ledger: where evidence is kept and looked for. A claim that is written in a notebook draws
+            fresh evidence each time, since nothing says which cells its evidence depends on.
 
     Raises:
-        ClaimError: the claim is written wrongly, does not run in the tier or on the device, or is
-            of a notebook and would be simulated by other processes.
-        ValueError: seed, device or executor make no sense, as of pytest's parse.
+        ClaimError: the claim is written wrongly, or does not run in the tier or on a CPU.
+        ValueError: the seed is negative or too long.
         SimulationError, LedgerError: as of a run of pytest.
     """
-    written_here = claim.module == "__main__"
-    if written_here and executor != "serial":
-        raise ClaimError(
-            f"claim {claim.id} is written in this notebook, which other processes cannot import: "
-            'leave executor="serial", or write the claim to a .py file and import it'
-        )
     check(claim, [tier])
-    parse.seed(str(seed), "seed=")
-    device = parse.device(device, local=executors.is_local(executor))
-    reason = claim.why_not_run(tier, device)
+    settings = Settings(tier=tier, seed=parse.seed(str(seed), "seed="))
+    reason = claim.why_not_run(tier, settings.device)
     if reason is not None:
         raise ClaimError(f"{claim.id} does not run: {reason}")
-    settings = Settings(tier=tier, seed=seed, device=device)
-    spec = executors.resolve(executor, device, nested=False)
+    written_here = claim.module == "__main__"
     with tempfile.TemporaryDirectory() as passing:
         path = Path(passing) / "ledger.sqlite" if written_here else Path(ledger)
-        with executors.make(spec) as workers, Ledger(path) as kept:
-            outcome = scheduler.run_claim(claim, settings, kept, workers)
+        with SerialExecutor() as executor, Ledger(path) as kept:
+            outcome = run_claim(claim, settings, kept, executor)
     file = "a notebook" if written_here else os.path.relpath(inspect.getfile(claim.observe))
-    entry = recording.paper(claim, settings.budget)
-    return Judged(outcome, recording.decided(outcome, file, load(CERTIFICATES)), entry.paper)
+    row = recording.decided(outcome, file, load(CERTIFICATES))
+    return Judged(row, recording.paper(claim, settings.budget).paper)
