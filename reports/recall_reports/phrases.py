@@ -83,16 +83,9 @@ def controls(claim: Claim) -> str:
 def evidence(claim: Claim) -> str:
     """Where the claim's blocks came from."""
     blocks = claim.blocks
-    if blocks.kept is not None:
-        return f"record of {blocks.kept.file}: {unchanged(blocks.kept.revision)}"
     if blocks.total and not blocks.recomputed:
         return "all blocks came from the ledger"
     return ", ".join(f"{count} {why}" for why, count in sorted(blocks.recomputed.items()))
-
-
-def unchanged(revision: str) -> str:
-    """Why a claim need not be judged anew."""
-    return f"nothing that the claim depends on changed since {revision}"
 
 
 def replicates(claim: Claim) -> str:

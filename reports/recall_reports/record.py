@@ -130,13 +130,6 @@ class Source(Struct, kw_only=True):
     module: str | None = None
 
 
-class Kept(Struct, kw_only=True):
-    """Why a claim was not run anew: nothing it depends on changed since a git revision."""
-
-    file: str
-    revision: str
-
-
 class BlockCount(Struct, kw_only=True):
     """Blocks of replicates, and how many of them came from the ledger of earlier runs."""
 
@@ -152,7 +145,6 @@ class Blocks(BlockCount, kw_only=True):
 
     recomputed: dict[str, Count] = {}
     divided: Count = 0
-    kept: Kept | None = None
 
 
 class Point(Struct, kw_only=True):

@@ -190,7 +190,7 @@ def erring(record: Record) -> float:
 
 def reused(record: Record) -> list[Claim]:
     """Claims whose evidence was, at least in part, there before the run."""
-    return [claim for claim in record.claims if claim.blocks.reused or claim.blocks.kept]
+    return [claim for claim in record.claims if claim.blocks.reused]
 
 
 def tried(claims: Iterable[Claim]) -> list[Claim]:

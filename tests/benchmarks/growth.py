@@ -39,7 +39,7 @@ SIZES = {
     "cells": (10, 100, 1_000, 3_000),
     "controls": (2, 10, 100, 1_000),
 }
-RUNS = {"warm": (), "dry run": ("--dry-run",), "changed since": ("--changed-since", "HEAD")}
+RUNS = {"warm": (), "dry run": ("--dry-run",)}
 PER_FILE = 50
 LONG = 0.5
 """Seconds up to which a measurement is repeated, thrice at least; the least counts."""

@@ -35,8 +35,8 @@ def test_growth_is_that_beyond_a_fixed_cost(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(growth, "SIZES", sizes)
     monkeypatch.setattr(growth, "LONG", 0.0)
     rows = growth.section(claims=()).rows
-    assert [row.case for row in rows[3:]] == [*growth.SWEEPS]
-    assert all("peak" in row.ours or "kept" in row.ours for row in rows[3:])
+    assert [row.case for row in rows[2:]] == [*growth.SWEEPS]
+    assert all("peak" in row.ours or "kept" in row.ours for row in rows[2:])
     assert [row.case for row in growth.section("cell").rows] == ["cells"]
 
 

@@ -168,7 +168,6 @@ def no_verdicts(opened: Opened) -> None:
     left_out(opened)
     opened.entry().update(state="NOT RUN", verdict=None, outcome="skipped", components=[])
     opened.entry()["reason"] = "time: 9m did not suffice"
-    opened.entry("two")["blocks"]["kept"] = {"file": "baseline.json", "revision": "main"}
     without(opened, "one")
     without(opened, "two")
 
@@ -211,7 +210,6 @@ FORGERIES: dict[Callable[[Opened], object], list[str]] = {
     ],
     no_verdicts: [
         f"tiny.one: {MISSING} NOT RUN",
-        f"tiny.two: {MISSING} taken from a baseline",
         f"tiny.three: {MISSING} left out of the record",
     ],
     lambda opened: without(opened, "three"): [

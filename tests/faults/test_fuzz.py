@@ -25,7 +25,6 @@ from recall_claims.judge.region import Verdict
 from recall_claims.plugin.housekeeping import held
 from recall_claims.plugin.options import PATHS, VALUED
 from recall_claims.plugin.session import ClaimSession
-from recall_claims.plugin.why import in_words
 
 pytestmark = pytest.mark.thorough
 SETTINGS = settings(
@@ -38,7 +37,7 @@ SETTINGS = settings(
 
 DEFAULTS = {
     **dict.fromkeys(VALUED),
-    **dict.fromkeys(("--why", "--dry-run", "--pilot"), False),
+    **dict.fromkeys(("--dry-run", "--pilot"), False),
     "--tier": "smoke",
     "--device": "cpu",
     "--seed": "0",
@@ -178,7 +177,7 @@ def test_ledgers(spoilt: tuple[Any, ...], whole: Path, tmp_path: Path) -> None:
         for key in KEYS:
             found = ledger.get(key)
             if found is None:
-                assert in_words(ledger.why_missing(key))
+                assert ledger.why_missing(key)
                 ledger.put(key, result(key))
                 found = ledger.get(key)
             assert found is not None

@@ -13,13 +13,12 @@ NAMES = ("one", "two", "three", "four", "five")
 
 
 def test_every_way_of_running_gives_the_same_figures(suite: Suite) -> None:
-    """Each test case of `--junitxml FILE` carries them, and `--why` tells of every claim."""
+    """Each test case of `--junitxml FILE` carries them."""
     on_gpu = written("gpu", ("cells=grid", "needs='cuda',\n    cells=grid"))
     suite.write_text(HEAD + "".join(map(written, NAMES)) + on_gpu)
     for name, options in WAYS.items():
         places = ("--ledger", f"{name}.sqlite", "--report-dir", name)
-        result = suite.run(*options, *places, "--why", "--junitxml", "results/junit.xml")
-        assert result.text.count("blocks, 0 from the ledger") == len(NAMES)
+        suite.run(*options, *places, "--junitxml", "results/junit.xml")
         told_of_each_test_case(suite.claims(name))
 
     assert list(suite.figures("serial")) == sorted(f"tiny.{name}" for name in (*NAMES, "gpu"))

@@ -140,8 +140,8 @@ class Auditor:
             runs = claim.why_not_run(self.settings.tier, self.bundle.record.suite.device) is None
             entry, state = entries.get(name), "left out of the record"
             if entry is not None:
-                state = "taken from a baseline" if entry.blocks.kept else entry.state
-            absent = entry is None or entry.blocks.kept is not None
+                state = entry.state
+            absent = entry is None
             if name not in decided and runs and not (self.part and absent):
                 self._find(name, f"has no verdict of this run, in whose tier it has cells: {state}")
         for name in sorted(decided & self.bundle.index.claims.keys()):

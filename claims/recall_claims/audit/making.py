@@ -68,7 +68,7 @@ def bundle(
 
 def judged_here(entry: record_.Claim) -> bool:
     """Whether a claim has a verdict of this run, and not one taken from a baseline."""
-    return entry.state == "DECIDED" and entry.blocks.kept is None
+    return entry.state == "DECIDED"
 
 
 def settings_of(record: Record, device: str | None = None) -> Settings:

@@ -21,11 +21,12 @@ from recall_claims.declare.check import check_text
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError
-from recall_claims.plugin import options, why
+from recall_claims.plugin import options
 from recall_claims.plugin.forecast import Outlook, ProgressLine, folded, write
 from recall_claims.plugin.hunting import run_hunt
 from recall_claims.plugin.item import PLAIN, ClaimItem
 from recall_claims.plugin.plan import print_plan
+from recall_claims.plugin.report import put_aside
 from recall_claims.plugin.session import SESSION, ClaimSession
 from recall_reports import phrases, summary, terminal
 from recall_reports.errors import ReportError
@@ -249,11 +250,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int) -> None:
         force_terminal=terminalreporter.isatty,
     )
     record = report.whole()
-    if terminalreporter.config.getoption("--why"):
-        terminalreporter.section("where the evidence came from")
-        for claim in record.claims:
-            write(terminalreporter, why.line(claim))
-    for line in why.put_aside(record):
+    for line in put_aside(record):
         write(terminalreporter, line, yellow=True)
     verbosity = terminalreporter.config.get_verbosity()
     terminal.print_verdicts(record, console, verbosity)

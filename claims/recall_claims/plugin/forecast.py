@@ -137,17 +137,14 @@ class Outlook:
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
         """The line when this process has collected what it will run."""
-        untouched = self._session.baseline.untouched
         claims: list[Claim] = [item.claim for item in items if hasattr(item, "claim")]
-        line = self._begin([claim.id for claim in claims if untouched(claim) is None])
+        line = self._begin([claim.id for claim in claims])
         width = self._config.get_terminal_writer().fullwidth
         return folded(line, width) if line and self._config.get_verbosity() >= 0 else []
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """The line when pytest-xdist's first worker has collected what all of them will run."""
-        if self._session.baseline.changes is not None:
-            return  # which of them keep their record, only the workers know
         line = self._begin([name.rpartition("::")[2] for name in ids])
         if line:
             self._write(line)

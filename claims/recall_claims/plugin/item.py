@@ -53,8 +53,7 @@ class ClaimItem(pytest.Item):
             session.finish(claim)
         if outcome is None:
             assert self.record is not None
-            inherited = f"{self.record.verdict}, {phrases.evidence(self.record)}"
-            pytest.skip(inherited if self.record.verdict else f"NOT RUN: {self.record.reason}")
+            pytest.skip(f"NOT RUN: {self.record.reason}")
         self.record = recording.decided(outcome, file, session.certificates)
         verdict = outcome.decision.verdict
         if recording.passes(claim, verdict):

@@ -63,16 +63,10 @@ VALUED = {
         ("fail", "skip"),
         "whether an INCONCLUSIVE claim fails (default) or is skipped",
     ),
-    "--changed-since": (
-        None,
-        "REV",
-        "run only claims that depend on code that changed since this git revision; the others keep "
-        "their verdict from the baseline",
-    ),
     "--baseline": (
         None,
         "FILE",
-        "earlier report for --changed-since, --dry-run and the time forecast (default "
+        "earlier report, for --dry-run, the time forecast and the count of evidence sets (default "
         f"{baseline.DEFAULT}, if there is one)",
     ),
     "--hunt": (
@@ -85,8 +79,6 @@ VALUED = {
 """Options with a value: its default, its kind or all that it may be, and what it does."""
 FLAGS = {
     "--no-plots": "write the page without its plots",
-    "--why": "list for each claim how many blocks came from the ledger, and why the others were "
-    "simulated",
     "--dry-run": "simulate nothing; print for each claim its cells, replicates planned and needed, "
     "looks, and the seconds expected on this machine",
     "--pilot": "with --dry-run: simulate 128 replicates of claims that the baseline lacks, or "

@@ -45,16 +45,14 @@ class Plan:
     most: float | None
 
 
-def _plan(one: Claim, forecast: Forecast) -> Plan | None:
-    """What a claim would take; None if it would keep an earlier record.
+def _plan(one: Claim, forecast: Forecast) -> Plan:
+    """What a claim would take.
 
     Raises:
         ClaimError: it is written wrongly.
     """
     ready = Prepared.of(one, forecast.settings.tier, checked=True)
     claim, named = ready.claim, ready.registration
-    if forecast.baseline.inherited_record(claim) is not None:
-        return None
     blocks, most = forecast.blocks(claim), forecast.most(claim)
     ways = (blocks, forecast.left(claim, named, blocks), forecast.left(claim, named, most))
     entry = Plan(claim, *(forecast.seconds(claim, way) for way in ways))
@@ -96,7 +94,7 @@ def print_plan(
     for header in (*HEADERS, "resolution") if wide else HEADERS:
         table.add_column(header, justify="right", no_wrap=True)
     ready = [claim for claim in claims if not claim.why_not_run(settings.tier, settings.device)]
-    plans = list(filter(None, (_plan(claim, forecast) for claim in ready)))
+    plans = [_plan(claim, forecast) for claim in ready]
     for entry in plans:
         claim = entry.claim
         looks, first = claim.looks[settings.tier], claim.replicates[settings.tier]
@@ -113,23 +111,15 @@ def print_plan(
         )
     if plans:
         console.print(table)
-    console.print(
-        " ".join(_sentences(plans, len(ready) - len(plans), len(claims), forecast)), highlight=False
-    )
+    console.print(" ".join(_sentences(plans, len(claims), forecast)), highlight=False)
 
 
-def _sentences(
-    plans: Sequence[Plan], kept: int, selected: int, forecast: Forecast
-) -> Iterator[str]:
+def _sentences(plans: Sequence[Plan], selected: int, forecast: Forecast) -> Iterator[str]:
     settings, name = forecast.settings, forecast.baseline.path.name
     yield (
         f"{len(plans)} of {phrases.claims(selected)} would run in tier {settings.tier} on "
         f"{settings.device}."
     )
-    if kept:
-        assert forecast.baseline.changes is not None
-        unchanged = phrases.unchanged(forecast.baseline.changes.revision)
-        yield f"{kept} would keep the verdict of {name}: {unchanged}."
     if not plans:
         return
     yield (

@@ -1,8 +1,10 @@
 """The report of a run: claims' records as they come in, written at the end."""
 
 import shlex
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,9 +14,9 @@ import pytest
 
 from recall_claims import recording
 from recall_claims.declare.claim import Claim
+from recall_claims.evidence.ledger import DAMAGED
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import find
-from recall_claims.plugin.changes import commit
 from recall_reports import phrases
 from recall_reports.errors import ReportError
 from recall_reports.files import load
@@ -130,3 +132,32 @@ class RunReport:
             command=shlex.join(["pytest", *sys.argv[1:]]),
             commit=commit(self.root),
         )
+
+
+def commit(root: Path) -> str | None:
+    """Return the commit that is checked out, with a plus sign if tracked files differ from it.
+
+    None where there is no git or no repository.
+    """
+
+    def git(*arguments: str) -> str:
+        command = ["git", *arguments]
+        return subprocess.check_output(command, cwd=root, stderr=subprocess.DEVNULL, text=True)
+
+    try:
+        name = git("rev-parse", "--short=10", "HEAD").strip()
+        return name + "+" * bool(git("status", "--porcelain", "--untracked-files=no"))
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def put_aside(record: Record) -> Iterator[str]:
+    """Name each claim of which the ledger had blocks that are no evidence."""
+    for claim in record.claims:
+        whys = claim.blocks.recomputed.items()
+        count = sum(count for why, count in whys if why.startswith(DAMAGED))
+        if count:
+            yield (
+                f"{claim.id}: {count} blocks of the ledger were no evidence; they were drawn "
+                "again, and the report says why"
+            )

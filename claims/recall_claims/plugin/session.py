@@ -17,9 +17,8 @@ from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.run import Outcome, Prepared, Running, Settings, set_of
 from recall_claims.evidence.scheduler import Scheduler
 from recall_claims.evidence.simulate import TimeLimit
-from recall_claims.plugin import baseline, options
-from recall_claims.plugin.baseline import Baseline
-from recall_claims.plugin.changes import Changes
+from recall_claims.plugin import options
+from recall_claims.plugin.baseline import DEFAULT, Baseline
 from recall_claims.plugin.forecast import Forecast, ProgressLine
 from recall_claims.plugin.report import LIMIT, RunReport
 from recall_reports import certificates
@@ -37,7 +36,7 @@ class ClaimSession:
     """Settings, evidence, baseline and report of one pytest process, as its options say.
 
     Raises:
-        ValueError: an option makes no sense, or the baseline is asked for and cannot be read.
+        ValueError: an option makes no sense, or the baseline that it names cannot be read.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -78,14 +77,11 @@ class ClaimSession:
             limit=self._time_limit(worker),
             costs=self.costs,
         )
-        revision = option("--changed-since")
-        changes = Changes.since(revision, root) if revision else None
-        earlier = baseline.file(option("--baseline"), root)
-        self.baseline = Baseline(earlier, self.settings, changes, root)
+        named, earlier = option("--baseline"), root / (option("--baseline") or DEFAULT)
+        required = bool(named) or (self.dry_run and earlier.exists())
+        self.baseline = Baseline(earlier, self.settings.tier, required=required)
         self.certificates = certificates.load(earlier.with_name(certificates.FILE))
         self.forecast = Forecast(self.costs, self.settings, self.baseline)
-        if revision or self.dry_run:
-            self.baseline.require()
         narrowed = asked.keyword or asked.deselect or any("::" in name for name in config.args)
         beside = root / options.PART if option("--report-dir") is None else None
         self.report = RunReport(reports, root, self.settings, executor, beside, bool(narrowed))
@@ -102,13 +98,9 @@ class ClaimSession:
         return TimeLimit(deadline, PATIENCE * seconds)
 
     def record_without_run(self, claim: Claim, file: str) -> ClaimRecord | None:
-        """The record of a claim that has nothing to run here, or need not; None if it runs."""
+        """The record of a claim that has nothing to run here; None if it runs."""
         if self.store.decided(claim.id):
             return None
-        if self.baseline.untouched(claim) is not None:  # however late it is: the record is there
-            kept = self.baseline.inherited_record(self._ready(claim).claim)
-            if kept is not None:
-                return kept
         if self.left < 0:
             return self.cut(claim, file)  # without its predictions, which take time
         reason = claim.why_not_run(self.settings.tier, self.settings.device)

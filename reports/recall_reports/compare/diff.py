@@ -19,7 +19,8 @@ import math
 import re
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from rich import box
@@ -55,7 +56,8 @@ LONGEST = 50_000
 def changes(old: Record, new: Record, files: Sequence[str] = ()) -> list[Change]:
     """All changes from `old` to `new`, lost verdicts first.
 
-    `files` changed as well, and no figure shows what that does: a reviewer reads them.
+    `files` changed as well. Those that are not files of claims are listed, for no figure shows
+    their effect: conftest.py and data first.
 
     Claims that either run left out (state NOT RUN) are compared only where both ran the same tier:
     there, one that is no longer judged counts as such.
@@ -68,7 +70,9 @@ def changes(old: Record, new: Record, files: Sequence[str] = ()) -> list[Change]
     both = [(before[name], after[name]) for name in before if name in after]
     pace = _pace(both) if same_tier else None
     found = declared.of_run(old, new)
-    found += [Change(Kind.FILE, name, "–", "–", "no figure shows its effect") for name in files]
+    claims = {claim.file for claim in (*old.claims, *new.claims)}
+    others = sorted((name for name in files if not _is_of_claims(name, claims)), key=_rank)
+    found += [Change(Kind.FILE, name, "–", "–", "no figure shows its effect") for name in others]
     for name in [*before, *(name for name in after if name not in before)]:
         was, now = before.get(name), after.get(name)
         if was is None:
@@ -89,6 +93,18 @@ def changes(old: Record, new: Record, files: Sequence[str] = ()) -> list[Change]
             found.append(Change(Kind.NEW, name, phrases.label(was), phrases.label(now)))
     order = list(Kind)
     return sorted(found, key=lambda change: order.index(change.kind))
+
+
+def _is_of_claims(name: str, claims: Collection[str]) -> bool:
+    """Whether it is a test file in which one of the records has claims."""
+    return name in claims and PurePosixPath(name).match("test_*.py")
+
+
+def _rank(name: str) -> tuple[int, str]:
+    """Sort files by what they may do unseen: conftest.py, data, other code, prose."""
+    path = PurePosixPath(name)
+    kinds = (path.name == "conftest.py", path.suffix not in (".py", ".md"), path.suffix == ".py")
+    return (*kinds, True).index(True), name
 
 
 def lost(found: list[Change]) -> bool:
@@ -119,7 +135,7 @@ def _pace(both: Sequence[tuple[Claim, Claim]]) -> _Pace | None:
     ratios = [
         math.log(now.seconds / was.seconds)
         for was, now in both
-        if min(was.seconds, now.seconds) >= TIMED_SECONDS and now.blocks.kept is None
+        if min(was.seconds, now.seconds) >= TIMED_SECONDS
     ]
     if len(ratios) < FEWEST_TIMED:
         return None

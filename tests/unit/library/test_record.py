@@ -1,6 +1,7 @@
 """What the record says of a decision."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -8,7 +9,9 @@ import pytest
 from recall_claims import Region, recording
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.judge.region import Component, Interval, Verdict
+from recall_claims.plugin.report import commit
 from recall_reports.record import Range
+from tests.apart import saved
 from tests.unit.library.made import mean_claim, outcome_of
 
 
@@ -42,3 +45,17 @@ def test_verdicts_of_exploratory_claims(
     assert [one.verdict for one in told] == [word, exploratory_word]
     passed = "passed" if word == "SUPPORTED" else "failed"
     assert [one.outcome for one in told] == [passed, "passed"]
+
+
+def test_the_commit_has_a_sign_for_uncommitted_changes_and_is_none_outside_a_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert commit(tmp_path) is None
+    name = saved(tmp_path, {"file": "old"})
+    (tmp_path / "untracked").write_text("new")
+    assert commit(tmp_path) == name[:10]
+    (tmp_path / "file").write_text("new")
+    assert commit(tmp_path) == f"{name[:10]}+"
+    monkeypatch.setenv("PATH", "")
+    assert commit(tmp_path) is None
