@@ -1,5 +1,7 @@
 """A simulation that returns no evidence is an error, never a verdict."""
 
+from xml.etree import ElementTree
+
 import pytest
 
 from tests.faults.conftest import HEAD, Suite, written
@@ -57,16 +59,18 @@ def test_blocks_too_large_for_memory_are_simulated_in_parts_and_counted(suite: S
 @pytest.mark.parametrize(
     "options", [(), pytest.param(("-n", "1"), marks=pytest.mark.thorough)], ids=["one", "xdist"]
 )
-def test_what_an_exception_says_breaks_neither_report_nor_terminal(
+def test_what_an_exception_says_breaks_no_form_of_the_report(
     suite: Suite, options: tuple[str, ...]
 ) -> None:
     said = r'ValueError("\ud800 \x1b]0;mine\x07 \x9b31m \u202e <b>")'
     broken = written("one", ("time.sleep(0.0)", f"print('\\x1b[2J'); raise {said}"))
     suite.write_text(HEAD + broken + written("two"))
 
-    result = suite.run(*options, "--color=no", status=1)
+    result = suite.run(*options, "--color=no", "--junitxml", "junit.xml", status=1)
     one, two = suite.report()["claims"]
     assert r"\ud800 \x1b]0;mine\x07 \x9b31m \u202e <b>" in one["reason"]
     assert two["verdict"] == "SUPPORTED"
-    assert not set("\x1b\x07\x9b\u202e") & set(result.text)
+    [failure] = ElementTree.parse("junit.xml").iter("failure")
+    for text in (result.text, str(failure.get("message")), str(failure.text)):
+        assert not set("\x1b\x07\x9b\u202e") & set(text)
     assert r"ValueError: \ud800 \x1b]0;mine" in result.text

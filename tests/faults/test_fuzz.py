@@ -1,18 +1,21 @@
-"""Options and ledgers that chance has spoilt: a clear error, or the same meaning."""
+"""Records and ledgers that chance has spoilt: a clear error, or a report and the same figures."""
 
 import hashlib
+import io
 import shutil
 import sqlite3
 from contextlib import closing, suppress
-from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from rich.console import Console
 
 from recall_claims.errors import LedgerError
 from recall_claims.evidence.cost import Costs
@@ -22,65 +25,82 @@ from recall_claims.evidence.validate import fault
 from recall_claims.hunt.probe import Probe
 from recall_claims.hunt.tables import HuntTables
 from recall_claims.judge.region import Verdict
-from recall_claims.plugin.housekeeping import held
-from recall_claims.plugin.options import PATHS, VALUED
-from recall_claims.plugin.session import ClaimSession
+from recall_reports import formula, html, markdown
+from recall_reports.compare import diff
+from recall_reports.errors import ReportError
+from recall_reports.files import validated
+from recall_reports.terminal import print_verdicts
+from recall_reports.text import clean
+from tests.reports import sample
 
-pytestmark = pytest.mark.thorough
-SETTINGS = settings(
-    max_examples=1_000,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+MANY = [100, pytest.param(2000, marks=pytest.mark.thorough)]
+PIECES = [
+    *("\\text{", "\\mbox{", "\\href{", "\\style{", "\\hbox{", "\\frac", "\\left(", "\\hspace{"),
+    *("{", "}", "[", "]", "$", "`", "``", "^", "_", "-0.5", "\\", "&", "\n", " ", "|", "*", "~~"),
+    *("<script>", "</script>", "<!--", "]]>", "&lt;", "&#x3c;", "\x1b[2J", "\ud800", "\0", "@a"),
+    *("#1", "https://a.b", "x", "url(a)", "javascript:a", "'", '"', "![a](b)", "<b a=b>", "\r"),
+]
+TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map("".join)
+VALUES = TEXTS | st.one_of(
+    *(st.none(), st.booleans(), st.integers(), st.floats(), st.just([]), st.just({})),
+    *(st.lists(TEXTS, max_size=2), st.dictionaries(TEXTS, st.floats(), max_size=2)),
 )
-
-DEFAULTS = {
-    **dict.fromkeys(VALUED),
-    **dict.fromkeys(("--dry-run", "--pilot"), False),
-    "--tier": "smoke",
-    "--device": "cpu",
-    "--seed": "0",
-    "--error-budget": "0.001",
-    "--executor": "serial",
-    "--inconclusive": "fail",
-    "--report-dir": "report",
-    "--ledger": "ledger",
-}
-WORDS = st.sampled_from(
-    [
-        *("", "cpu", "cuda:", "fresh", "-1", "1e-3", "nan", "inf", "9" * 400, "0" * 40, "HEAD"),
-        *("processes:", "dask:", "tcp://", "tls://[::1", "localhost", "127.0.0.1:1", "os:", "path"),
-        *("/", "..", "~", "90s", "0m", "h", ":", "\u0663", "\u00b2", "%", "x" * 300),
-        "report/report.json",
-    ]
-)
-# What a command line cannot hold: NUL, and halves of a pair.
-TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
-VALUES = st.one_of(TEXT, st.lists(WORDS, max_size=4).map("".join))
+TAGS = {*formula.ELEMENTS, "code", "p", "sub", "sup"}
 
 
-@SETTINGS
-@given(given_options=st.dictionaries(st.sampled_from([*VALUED]), VALUES, min_size=1, max_size=3))
-def test_options(given_options: dict[str, str], tmp_path: Path) -> None:
-    for name in ("--tier", "--inconclusive"):  # of which argparse takes the declared ones alone
-        given_options.pop(name, None)
-    option = DEFAULTS | given_options
-    asked = SimpleNamespace(keyword="", deselect=None)
-    config: Any = SimpleNamespace(
-        getoption=option.__getitem__, rootpath=tmp_path, option=asked, args=[]
-    )
-    try:
-        session = ClaimSession(config)
-    except ValueError:  # what pytest shows as a usage error
-        return
-    session.close()
-    assert all(option[name] for name in given_options)
-    assert 0 < session.settings.budget.probability <= 0.5
-    assert 0 <= session.settings.seed < 2**63
-    for name in PATHS:
-        if name in given_options:
-            (tmp_path / given_options[name]).exists()  # as any later call will: no error
+@pytest.mark.parametrize("examples", MANY)
+def test_no_text_becomes_markup(examples: int) -> None:
+    reader = MarkdownIt().enable(["table", "strikethrough"])
+
+    @settings(max_examples=examples, deadline=None)
+    @given(TEXTS)
+    def check(text: str) -> None:
+        text = clean(text)
+        for made in (formula.inline(text), formula.prose(text), formula.mathml(text)):
+            root = ElementTree.fromstring(f"<p>{made}</p>")
+            assert {node.tag.rpartition("}")[2] for node in root.iter()} <= TAGS
+            given_names = {name for node in root.iter() for name, _ in node.items()}
+            assert given_names <= {*formula.ATTRIBUTES, "class"}
+        cell = reader.parse(f"| a | b |\n|-|-|\n| {markdown.escaped(text)} | z |\n")
+        lines = [token for token in cell if token.type == "inline"]
+        assert [line.content for line in lines[::3]] == ["a", "z"]
+        assert {part.type for part in lines[2].children or []} <= {"text"}
+
+    check()
+
+
+@pytest.mark.parametrize("examples", MANY)
+def test_a_changed_record_is_refused_or_reported(examples: int) -> None:
+    """One value is replaced by another, anywhere."""
+    report = sample.record()
+    for claim in report.claims:
+        claim.plot, claim.cells = None, claim.cells[:1]
+    text = msgspec.json.encode(report)
+
+    @settings(max_examples=examples, deadline=None)
+    @given(st.data())
+    def check(data: st.DataObject) -> None:
+        plain = msgspec.json.decode(text)
+        part: Any = plain
+        while True:
+            keys = list(part) if isinstance(part, dict) else range(len(part))
+            key = data.draw(st.sampled_from(keys))
+            if not isinstance(part[key], dict | list) or not part[key] or data.draw(st.booleans()):
+                break
+            part = part[key]
+        part[key] = data.draw(VALUES)
+        try:
+            found = validated(plain)
+        except ReportError:
+            return
+        for form in (html, markdown):
+            form.render(found).encode()
+        said = io.StringIO()
+        print_verdicts(found, Console(file=said))
+        diff.print_changes(diff.changes(report, found), Console(file=said))
+        assert not set("\x1b\x9b\r") & set(said.getvalue())
+
+    check()
 
 
 KEYS = [
@@ -90,17 +110,6 @@ KEYS = [
 ]
 DRAWN = EvidenceSet("claim", "smoke", "reg", "0", "code")
 PROBE = Probe({"dim": 8}, "key", 0.5, Verdict.REFUTED, 0.1)
-COLUMNS = {
-    "blocks": (
-        *("claim", "registration", "cell", "block", "replicates", "device", "code"),
-        *("versions", "seconds", "checksum", "payload", "key", "seed"),
-    ),
-    "draws": ("number", "claim", "registration", "seed", "first_used", "link"),
-    "codes": ("code", "modules"),
-    "given_up": ("claim", "cell", "replicates", "seconds"),
-    "probes": ("key", "point", "discrepancy", "verdict", "seconds"),
-    "confirmations": ("number", "key", "verdict"),
-}
 
 
 def result(key: BlockKey) -> BlockResult:
@@ -110,14 +119,12 @@ def result(key: BlockKey) -> BlockResult:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ledger that has a row of everything."""
+    """A ledger that has rows of blocks, sets and hunts."""
     path = tmp_path_factory.mktemp("whole") / "ledger"
     with Ledger(path) as ledger:
         for key in KEYS:
             ledger.put(key, result(key))
         ledger.register(DRAWN)
-        ledger.remember_code("code", lambda: {"module": "1"})
-        Costs(lambda: ledger, "cpu", dict).give_up(replace(KEYS[0], claim="other"), 2.0)
         hunts = HuntTables(ledger, 0)
         hunts.keep("claim", "code", PROBE)
         hunts.end_confirmation(hunts.begin_confirmation("claim", PROBE), Verdict.REFUTED)
@@ -125,9 +132,19 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def edited(path: Path, place: tuple[str, str], value: object) -> None:
+def columns(path: Path) -> list[tuple[str, str]]:
+    """Each table of a database with each of its columns."""
+    with closing(sqlite3.connect(path)) as database:
+        return database.execute(
+            "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c "
+            "WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' ORDER BY 1, 2"
+        ).fetchall()
+
+
+def edited(path: Path, place: int, value: object) -> None:
     """Change a column of some rows, as far as the table's types allow."""
-    table, column = place
+    found = columns(path)
+    table, column = found[place % len(found)]
     with closing(sqlite3.connect(path)) as database, database, suppress(sqlite3.Error):
         database.execute(f"UPDATE OR IGNORE {table} SET {column} = ?", (value,))
 
@@ -149,51 +166,48 @@ def flipped(path: Path, places: list[tuple[int, int]], length: int | None) -> No
     path.write_bytes(content)
 
 
-PLACES = st.sampled_from([*COLUMNS, "blocks", "blocks"]).flatmap(
-    lambda table: st.tuples(st.just(table), st.sampled_from(COLUMNS[table]))
-)
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
 CELLS = st.one_of(
     *(st.none(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), TEXT, st.binary()),
     st.sampled_from(['{"a": []}', "[" * 10**4, "dim=inf", "dim=1e-320"]),
 )
 BYTES = st.tuples(st.integers(0, 2**17), st.integers(0, 255))
 SPOILT = st.one_of(
-    st.tuples(st.just(edited), PLACES, CELLS),
+    st.tuples(st.just(edited), st.integers(0, 99), CELLS),
     st.tuples(st.just(forged), st.integers(0, 60), st.integers(0, 8), st.binary(max_size=8)),
     st.tuples(st.just(flipped), st.lists(BYTES, max_size=20), st.none() | st.integers(0, 2**17)),
 )
 
 
-@SETTINGS
-@given(spoilt=SPOILT)
-def test_ledgers(spoilt: tuple[Any, ...], whole: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("examples", MANY)
+def test_a_spoilt_ledger_is_refused_or_has_the_same_figures(
+    examples: int, whole: Path, tmp_path: Path
+) -> None:
     path = tmp_path / "ledger"
-    for leftover in tmp_path.glob("ledger*"):
-        leftover.unlink()
-    shutil.copy(whole, path)
-    spoil, *arguments = spoilt
-    spoil(path, *arguments)
-    with suppress(LedgerError), Ledger(path) as ledger:
-        for key in KEYS:
-            found = ledger.get(key)
-            if found is None:
-                assert ledger.why_missing(key)
-                ledger.put(key, result(key))
+
+    @settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(SPOILT)
+    def check(spoilt: tuple[Any, ...]) -> None:
+        for leftover in tmp_path.glob("ledger*"):
+            leftover.unlink()
+        shutil.copy(whole, path)
+        spoil, *arguments = spoilt
+        spoil(path, *arguments)
+        with suppress(LedgerError), Ledger(path) as ledger:
+            for key in KEYS:
+                if ledger.get(key) is None:
+                    ledger.put(key, result(key))
                 found = ledger.get(key)
-            assert found is not None
-            assert fault(key, found) is None
-            if spoil is not forged:  # which alone gives other figures a checksum
-                for name, values in result(key).observations.items():
-                    assert found.observations[name].tobytes() == values.tobytes()
-        other = replace(KEYS[0], code="other")
-        ledger.remember_code("other", dict)
-        assert ledger.why_missing(other)
-        ledger.register(DRAWN._replace(registration="later"))
-        costs = Costs(lambda: ledger, "cpu", dict)
-        for claim in ("claim", "other"):
-            seconds = costs.seconds(claim, "dim=32", 4)
+                assert found is not None
+                assert fault(key, found) is None
+                if spoil is not forged:  # which alone gives other figures a checksum
+                    for name, values in result(key).observations.items():
+                        assert found.observations[name].tobytes() == values.tobytes()
+            ledger.register(DRAWN._replace(registration="later"))
+            seconds = Costs(lambda: ledger, "cpu", dict).seconds("claim", "dim=32", 4)
             assert seconds is None or 0 <= seconds < 1e300
-        assert held(ledger)
-        hunts = HuntTables(ledger, 0)
-        hunts.probes("claim", "code")
-        hunts.confirmed("claim", {"key": None})
+            hunts = HuntTables(ledger, 0)
+            hunts.probes("claim", "code")
+            hunts.confirmed("claim", {"key": None})
+
+    check()

@@ -1,16 +1,19 @@
-"""Text that would run or load something, and records that have it wherever they take text."""
+"""Text that would run, load, format or steer something, in records that have it everywhere."""
 
 from typing import Any
 
-from latex2mathml import commands
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from recall_reports.files import validated
 from recall_reports.record import Claim, Record, Source
 
 WORDS = ("version", "verdict", "state", "outcome", "expected", "scale", "kind", "log")
 """Fields that take one of a few words; a claim's id and provenance are no free text either."""
+MARKDOWN = (
+    "`![x](https://evil.example/i.png)` **Nothing changed** _x_ ~~x~~ <img src=x> [x](y) | a |",
+    "\n\n` `` @somebody a@b.co #1 o/r#2 GH-3 https://evil.example www.evil.example &#64;x $x^2$ \\",
+)
+CONTROL = "\x1b[2J\x1b]0;title\x07\x9b31m\u202e\ud800\r"
 
 
 def attacks(address: str) -> list[str]:
@@ -26,12 +29,16 @@ def attacks(address: str) -> list[str]:
     ]
 
 
-def everywhere(record: Record, address: str) -> Record:
-    """The record with attacks in each of its texts and keys, plain and in formulas."""
+def text(address: str) -> str:
+    """All attacks in one, plain and in formulas."""
     texts = attacks(address)
     inside = [rf"$\text{{{text}}}$" for text in texts]
     inside.append(rf"$\href{{javascript:ran=1}}{{x}} \style{{background:url({address}/tex)}}{{x}}$")
-    attack = " ".join(["'\">", "</title></style></noscript>", *texts, *inside])
+    return " ".join(["'\">", "</title></style></noscript>", *texts, *inside, CONTROL, *MARKDOWN])
+
+
+def everywhere(record: Record, attack: str) -> Record:
+    """The record with an attack at the end of each of its texts and keys."""
 
     def attacked(value: Any) -> Any:
         if isinstance(value, Struct):
@@ -45,24 +52,5 @@ def everywhere(record: Record, address: str) -> Record:
             return type(value)(map(attacked, value))
         return value + attack if isinstance(value, str) else value
 
-    return validated(attacked(record))
-
-
-def formulas(address: str) -> list[str]:
-    """Each command of the converter, and some that it lacks, with attacks for arguments."""
-    tables = [value for value in vars(commands).values() if isinstance(value, str | dict | tuple)]
-    known = {name for table in tables for name in ([table] if isinstance(table, str) else table)}
-    names = {name for name in known if isinstance(name, str) and name[:1] == "\\"}
-    names |= {rf"\{name}" for name in ("url", "id", "cssId", "data", "includegraphics", "unicode")}
-    script, link = "<script>ran=1</script>", "javascript:ran=1"
-    load = f"background:url({address}/tex)"
-    return [
-        form
-        for name in sorted(names)
-        for form in (
-            f"{name}{{{script}}}{{{link}}}{{{load}}}",
-            f"{name}{{{link}}}{{{script}}}",
-            f"{name}{{{load}}}{{x}}",
-            f"{name}[{script}]{{{link}}}",
-        )
-    ]
+    found: Record = attacked(record)
+    return found

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from recall_reports import formula, html, phrases
+from recall_reports.files import validated
 from recall_reports.record import Record
 from tests.reports import builders, hostile, sample
 
@@ -237,7 +238,7 @@ def test_no_text_of_a_record_runs_or_loads_anything(
         sample.additive_law(),
         *(claim for claim in report.claims if claim.state in kept or claim.exploratory),
     ]
-    found = hostile.everywhere(report, ADDRESS)
+    found = validated(hostile.everywhere(report, hostile.text(ADDRESS)))
     assert ran(POLICY.sub("", html.render(found))) == (False, [])
     assert set(tab.evaluate(MARKUP)) <= plain
     links = "[...document.querySelectorAll('[href]')].map(node => node.getAttribute('href'))"
