@@ -31,7 +31,7 @@ from typing import TypeVar
 
 from recall_reports import phrases, summary
 from recall_reports.files import load
-from recall_reports.record import Cell, Claim, Component, Control, Record
+from recall_reports.record import CellRow, ClaimRow, ComponentRow, ControlRow, Record
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / ".github").rglob("*.md"))]
@@ -63,16 +63,16 @@ class Mismatch(Exception):
 class Named:
     """Claims, and those of their components and cells that a comment names."""
 
-    claims: Sequence[Claim]
-    components: Sequence[Component]
-    cells: Sequence[Cell]
+    claims: Sequence[ClaimRow]
+    components: Sequence[ComponentRow]
+    cells: Sequence[CellRow]
 
     @property
     def ratio(self) -> bool:
         return all(claim.rule.scale == "ratio" for claim in self.claims)
 
     @property
-    def one(self) -> Component:
+    def one(self) -> ComponentRow:
         """The only component, or the one that speaks for the claim."""
         if len(self.components) == 1:
             return self.components[0]
@@ -285,9 +285,9 @@ def select(who: str, record: Record) -> Named:
         claim = only([claim for claim in record.claims if claim.id == name], name)
         asked = [part for part in settings.split(",") if part]
 
-        def has(at: Component | Cell, asked: list[str] = asked) -> bool:
+        def has(at: ComponentRow | CellRow, asked: list[str] = asked) -> bool:
             said = {f"{name}={value}" for name, value in at.params.items()}
-            return said.union([at.name] if isinstance(at, Component) else []).issuperset(asked)
+            return said.union([at.name] if isinstance(at, ComponentRow) else []).issuperset(asked)
 
         claims.append(claim)
         components += [component for component in claim.components if has(component)]
@@ -296,11 +296,11 @@ def select(who: str, record: Record) -> Named:
     return Named(claims, components, cells)
 
 
-def _planted(control: Control) -> Component:
+def _planted(control: ControlRow) -> ComponentRow:
     """The worst component of a control, as if it were one of the claim."""
     if control.interval is None or control.region is None or control.verdict is None:
         raise Mismatch(f"control {control.id} was not tried")
-    return Component(
+    return ComponentRow(
         name=control.id,
         estimate=control.estimate,
         interval=control.interval,
@@ -351,7 +351,7 @@ def only(values: Sequence[T], what: str = "value") -> T:
     raise Mismatch(f"there is not one {what}")
 
 
-def hits(cell: Cell) -> int:
+def hits(cell: CellRow) -> int:
     """How many replicates of a cell succeed."""
     if not isinstance(cell.observed, float):
         raise Mismatch("a cell has no rate")

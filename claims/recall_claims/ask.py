@@ -23,7 +23,7 @@ from recall_claims.errors import told
 from recall_claims.predictions import Prediction, predictions
 from recall_reports import phrases
 from recall_reports.files import load
-from recall_reports.record import Claim
+from recall_reports.record import ClaimRow
 
 ENDLESS = (math.inf, -math.inf)
 """Figures that JSON has not."""
@@ -184,14 +184,14 @@ def _figure(value: float | str) -> str:
     return phrases.number(value, 4)
 
 
-def tested_by(formula: Prediction, baseline: Path) -> list[Claim]:
+def tested_by(formula: Prediction, baseline: Path) -> list[ClaimRow]:
     """The claims of a report, if it is there, that test the formula; else those on its module."""
     claims = load(baseline).claims if baseline.is_file() else []
     found = [claim for claim in claims if claim.source.module == formula.module]
     return [claim for claim in found if claim.latex == formula.latex] or found
 
 
-def seen(formula: Prediction, claims: Sequence[Claim]) -> dict[str, tuple[float, float]]:
+def seen(formula: Prediction, claims: Sequence[ClaimRow]) -> dict[str, tuple[float, float]]:
     """Least and largest of each parameter in the cells of claims on it that are SUPPORTED."""
     found: dict[str, list[float]] = {}
     taken, _ = _parameters(formula)
@@ -202,7 +202,9 @@ def seen(formula: Prediction, claims: Sequence[Claim]) -> dict[str, tuple[float,
     return {name: (min(numbers), max(numbers)) for name, numbers in found.items()}
 
 
-def plain(formula: Prediction, found: Sequence[Answer], claims: Sequence[Claim]) -> dict[str, Any]:
+def plain(
+    formula: Prediction, found: Sequence[Answer], claims: Sequence[ClaimRow]
+) -> dict[str, Any]:
     """All of it in terms that JSON has."""
     return {
         "prediction": f"{formula.module}.{formula.name}",
@@ -219,7 +221,9 @@ def plain(formula: Prediction, found: Sequence[Answer], claims: Sequence[Claim])
     }
 
 
-def lines(formula: Prediction, found: Sequence[Answer], claims: Sequence[Claim]) -> Iterator[str]:
+def lines(
+    formula: Prediction, found: Sequence[Answer], claims: Sequence[ClaimRow]
+) -> Iterator[str]:
     """The same for people."""
     varied = {n for a in found for n, v in a.point.items() if v != found[0].point[n]}
     for answer in found:

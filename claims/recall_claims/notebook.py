@@ -26,8 +26,8 @@ CERTIFICATES = Path("reports/certificates.json")
 class Judged:
     """A claim as the record has it; a notebook shows it as the report does, with its plot."""
 
-    claim: record.Claim
-    paper: record.Paper = field(repr=False)
+    claim: record.ClaimRow
+    paper: record.PaperRow = field(repr=False)
 
     def _repr_html_(self) -> str:
         """Render the claim's part of the report, in a frame so that its styles stay there."""

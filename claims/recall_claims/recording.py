@@ -28,11 +28,13 @@ PACKAGES = ("numpy", "scipy", "torch", "pytest", "recall-claims")
 class PaperEntry(Struct):
     """A paper and its part of the error budget, from the process that has read its file."""
 
-    paper: record.Paper
+    paper: record.PaperRow
     budget: record.PaperBudget
 
 
-def decided(outcome: Outcome, file: str, certificates: Certificates | None = None) -> record.Claim:
+def decided(
+    outcome: Outcome, file: str, certificates: Certificates | None = None
+) -> record.ClaimRow:
     """The record of a claim that ran to a verdict, with its certificate if it has one."""
     claim, decision, settings = outcome.claim, outcome.decision, outcome.settings
     found = _declared(claim, settings, file)
@@ -75,7 +77,7 @@ def undecided(
     state: Literal["NOT RUN", "ERROR"],
     reason: str,
     outcome: Literal["failed", "skipped"],
-) -> record.Claim:
+) -> record.ClaimRow:
     """The record of a claim that did not run or broke."""
     found = _declared(claim, settings, file)
     found.state, found.reason, found.outcome = state, reason, outcome
@@ -95,7 +97,7 @@ def passes(claim: Claim, verdict: Verdict) -> bool:
 
 def suite(
     settings: Settings,
-    claims: Sequence[record.Claim],
+    claims: Sequence[record.ClaimRow],
     papers: Mapping[str, PaperEntry],
     *,
     executor: str,
@@ -161,19 +163,19 @@ def paper(claim: Claim, budget: Budget) -> PaperEntry:
     """The paper that a claim is about, and its part of the error budget."""
     paper = papers()[claim.source.paper]
     return PaperEntry(
-        convert(paper, record.Paper, from_attributes=True),
+        convert(paper, record.PaperRow, from_attributes=True),
         record.PaperBudget(share=paper.share, slots=paper.slots, per_claim=budget.per_claim(paper)),
     )
 
 
-def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
+def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
     """What a claim says before it is run."""
     device = f" --device {settings.device}" * (settings.device != "cpu")
     looks = claim.looks.get(settings.tier, 0)
-    source = convert(claim.source, record.Source, from_attributes=True)
+    source = convert(claim.source, record.SourceRow, from_attributes=True)
     source.module = claim.entry.module if claim.entry else None
     listed = getattr(claim.cells, "listed", True)  # else its grid broke down, or time is over
-    return record.Claim(
+    return record.ClaimRow(
         id=claim.id,
         title=claim.title,
         statement=claim.statement,
@@ -192,7 +194,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
         replay=f"pytest {file}::{claim.id} --tier {settings.tier} --seed {settings.seed}{device} "
         "--report-dir reports/replay",
         seed=settings.seed,
-        rule=record.Rule(
+        rule=record.RuleRow(
             name=type(claim.rule).__name__,
             method=claim.rule.guarantee,
             scale=claim.rule.scale,
@@ -202,18 +204,18 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.Claim:
         plot=claim.plot,
         state="NOT RUN",
         outcome="skipped",
-        controls=[record.Control(id=c.id, description=c.description) for c in claim.controls],
+        controls=[record.ControlRow(id=c.id, description=c.description) for c in claim.controls],
         looks_planned=len(claim.rule.looks_in_blocks(looks)) if looks else 0,
     )
 
 
 def _cell(
     claim: Claim, planted: Mapping[str, Predict | None], sample: Sample, alpha: float
-) -> record.Cell:
+) -> record.CellRow:
     cell, rule = sample.cell, claim.rule
     interval = rule.observed_interval(sample, alpha)
     predict = None if rule.predicts_location else claim.predict
-    return record.Cell(
+    return record.CellRow(
         params=dict(cell),
         predicted=None if predict is None else _plain(predict(cell)),
         critical=None if claim.critical is None else float(claim.critical(cell)),
@@ -228,9 +230,9 @@ def _cell(
     )
 
 
-def component(found: Component) -> record.Component:
+def component(found: Component) -> record.ComponentRow:
     """The record of one component."""
-    return record.Component(
+    return record.ComponentRow(
         name=found.name,
         params={k: getattr(v, "item", lambda v=v: v)() for k, v in found.params.items()},
         estimate=finite(found.estimate),
@@ -241,9 +243,9 @@ def component(found: Component) -> record.Component:
     )
 
 
-def _control(control: Control, parts: Sequence[Component]) -> record.Control:
+def _control(control: Control, parts: Sequence[Component]) -> record.ControlRow:
     head = headline(parts)
-    return record.Control(
+    return record.ControlRow(
         id=control.id,
         description=control.description,
         verdict=judge(parts),

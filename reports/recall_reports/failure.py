@@ -1,7 +1,7 @@
 """Why a claim failed, line by line: what pytest prints of it."""
 
 from recall_reports import phrases
-from recall_reports.record import Claim
+from recall_reports.record import ClaimRow
 
 GAP = {
     "ratio": "{:.2%} of the prediction",
@@ -13,7 +13,7 @@ NO_SAMPLING = "error"
 """The scale of identities, which spend nothing of the error budget."""
 
 
-def message(claim: Claim, share: float, budget: float) -> str:
+def message(claim: ClaimRow, share: float, budget: float) -> str:
     """What the theorem says, what the data say, by how much it is off, and how sure that is.
 
     Args:
@@ -34,7 +34,7 @@ def message(claim: Claim, share: float, budget: float) -> str:
     return "\n".join([f"{claim.verdict} (expected {claim.expected}{why})", *body])
 
 
-def _theorem(claim: Claim) -> str:
+def _theorem(claim: ClaimRow) -> str:
     source, head = claim.source, claim.head
     says = f"{phrases.title(claim)} ({source.paper} {', '.join(source.statements)})"
     if head is None:
@@ -47,7 +47,7 @@ def _theorem(claim: Claim) -> str:
     return f"{says}. At {place}: {predicts}region {phrases.bounds(head.region)} ({estimand})."
 
 
-def _data(claim: Claim) -> str:
+def _data(claim: ClaimRow) -> str:
     found = phrases.finding(claim.head)
     verdicts = [component.verdict for component in claim.components]
     if len(verdicts) > 1:
@@ -61,7 +61,7 @@ def _data(claim: Claim) -> str:
     return f"{found}; replicates: {phrases.replicates(claim)}; {looks}."
 
 
-def _off_by(claim: Claim) -> str:
+def _off_by(claim: ClaimRow) -> str:
     """How far the component that speaks for all is beyond an edge, or may be."""
     head = claim.head
     if head is None or head.verdict == "SUPPORTED":
@@ -85,12 +85,12 @@ def _off_by(claim: Claim) -> str:
     return f"{', '.join(found)}." if found else "nothing that can be said."
 
 
-def _gap(claim: Claim, size: float) -> str:
+def _gap(claim: ClaimRow, size: float) -> str:
     form = GAP.get(claim.rule.scale)
     return phrases.number(size) if form is None else form.format(size)
 
 
-def _error(claim: Claim, share: float, budget: float) -> str:
+def _error(claim: ClaimRow, share: float, budget: float) -> str:
     if claim.rule.scale == NO_SAMPLING:
         return "none from sampling: an identity spends nothing of the error budget."
     what = "refuted" if claim.verdict == "REFUTED" else "decided"
@@ -103,7 +103,7 @@ def _error(claim: Claim, share: float, budget: float) -> str:
     return f"{'; '.join(filter(None, notes))}."
 
 
-def _controls(claim: Claim) -> str:
+def _controls(claim: ClaimRow) -> str:
     if not claim.controls:
         return "none declared."
     refuted = [control.id for control in claim.controls if control.verdict == "REFUTED"]

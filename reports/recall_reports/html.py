@@ -12,11 +12,11 @@ from markupsafe import Markup, escape
 
 from recall_reports import formula, hunted, phrases, plots, summary
 from recall_reports.plots.bars import Bar, bars, overshoot
-from recall_reports.record import Claim, Component, Paper, Record
+from recall_reports.record import ClaimRow, ComponentRow, PaperRow, Record
 
 IN_FULL_VIEW = 10  # components; the others fold away
 
-Row = tuple[str, Component, Bar]
+Row = tuple[str, ComponentRow, Bar]
 View = tuple[Sequence[Row], Sequence[Row], Sequence[plots.Panel]]
 """What is drawn for a claim: its components, nearest the edges first, the others, its plots."""
 
@@ -45,7 +45,7 @@ def render(record: Record, *, pictures: bool = True) -> str:
     )
 
 
-def framed(claim: Claim, paper: Paper) -> str:
+def framed(claim: ClaimRow, paper: PaperRow) -> str:
     """A claim's part of the page, as a frame for a page that has other styles.
 
     The frame is a sandbox: whatever is in it can neither run nor reach the page around it.
@@ -105,7 +105,7 @@ def _include_raw(name: str) -> Markup:
     return Markup(resources.files(__package__).joinpath("templates", name).read_text("utf-8"))
 
 
-def _view(claim: Claim, *, pictures: bool) -> View:
+def _view(claim: ClaimRow, *, pictures: bool) -> View:
     parts = claim.components
     drawn = bars(parts, log=claim.rule.scale == "error")
     rows = list(zip(phrases.component_names(claim), parts, drawn, strict=True))
@@ -115,7 +115,7 @@ def _view(claim: Claim, *, pictures: bool) -> View:
     return rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], panels
 
 
-def _bars(groups: Iterable[Sequence[Claim]]) -> Mapping[str, Bar]:
+def _bars(groups: Iterable[Sequence[ClaimRow]]) -> Mapping[str, Bar]:
     """The bars of claims; those of a group can be compared with one another where regions agree."""
     found: dict[str, Bar] = {}
     for group in groups:

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator
 
 from recall_reports import phrases
-from recall_reports.record import Claim, Record
+from recall_reports.record import ClaimRow, Record
 
 FEW = 10
 """Points, below which a hunt says that it tried few."""
@@ -21,7 +21,7 @@ def lines(record: Record) -> Iterator[str]:
         yield f"hunt: {phrases.claims(left)} not searched; the record says why"
 
 
-def violation(claim: Claim) -> str:
+def violation(claim: ClaimRow) -> str:
     """The confirmed violation of a claim, or ""."""
     found = claim.hunt.confirmed if claim.hunt else None
     if found is None:
@@ -34,7 +34,7 @@ def violation(claim: Claim) -> str:
     )
 
 
-def summary(claim: Claim) -> str:
+def summary(claim: ClaimRow) -> str:
     """How much of the regime was searched, and the point nearest to a violation."""
     hunt = claim.hunt
     if hunt is None or hunt.why_not:
@@ -57,7 +57,7 @@ def summary(claim: Claim) -> str:
     return text
 
 
-def _reached(claim: Claim) -> str:
+def _reached(claim: ClaimRow) -> str:
     """How far the search went in each parameter: its regime may go further than it can afford."""
     points = claim.hunt.points if claim.hunt else []
     found = []
@@ -70,7 +70,7 @@ def _reached(claim: Claim) -> str:
     return ", ".join(found)
 
 
-def _gap(claim: Claim, discrepancy: float) -> str:
+def _gap(claim: ClaimRow, discrepancy: float) -> str:
     """A region with one edge has no size to measure by."""
     size = phrases.number(abs(discrepancy), 2)
     if all(None not in (part.region.low, part.region.high) for part in claim.components):

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from recall_reports.record import Claim, Component, Control, Parameters, Range
+from recall_reports.record import ClaimRow, ComponentRow, ControlRow, Parameters, Range
 from recall_reports.values import Verdict
 
 SYMBOL = re.compile(r"[b-z](?![a-z])")
@@ -48,39 +48,39 @@ RESOLUTION = {
 }
 
 
-def state(claim: Claim) -> str:
+def state(claim: ClaimRow) -> str:
     """The verdict of a claim, or NOT RUN or ERROR where it has none."""
     return claim.verdict or claim.state
 
 
-def declared(claim: Claim) -> bool:
+def declared(claim: ClaimRow) -> bool:
     """Whether the claim is refuted, and declares that it should be."""
     return claim.expected == claim.verdict == "REFUTED"
 
 
-def label(claim: Claim) -> str:
+def label(claim: ClaimRow) -> str:
     """Symbol and word, for example `✕ REFUTED as declared`."""
     word = state(claim)
     return f"{SYMBOLS[word]} {word}{' as declared' if declared(claim) else ''}"
 
 
-def title(claim: Claim) -> str:
+def title(claim: ClaimRow) -> str:
     """The claim's title, and whether its region only reproduces a pilot run."""
     return f"{claim.title} ({PILOT})" if claim.from_pilot else claim.title
 
 
-def caught(claim: Claim) -> tuple[int, int]:
+def caught(claim: ClaimRow) -> tuple[int, int]:
     """How many of a claim's controls are refuted, and how many there are."""
     return sum(control.verdict == "REFUTED" for control in claim.controls), len(claim.controls)
 
 
-def controls(claim: Claim) -> str:
+def controls(claim: ClaimRow) -> str:
     """Refuted controls of all controls, for example `3/3`; a dash where none was tried."""
     refuted, total = caught(claim)
     return f"{refuted}/{total}" if claim.state == "DECIDED" and total else "–"
 
 
-def evidence(claim: Claim) -> str:
+def evidence(claim: ClaimRow) -> str:
     """Where the claim's blocks came from."""
     blocks = claim.blocks
     if blocks.total and not blocks.recomputed:
@@ -88,7 +88,7 @@ def evidence(claim: Claim) -> str:
     return ", ".join(f"{count} {why}" for why, count in sorted(blocks.recomputed.items()))
 
 
-def replicates(claim: Claim) -> str:
+def replicates(claim: ClaimRow) -> str:
     """Replicates over all cells, and per cell, for example `3,840, 64 to 512 per cell`."""
     total, counts = f"{claim.replicates:,}", {cell.replicates for cell in claim.cells}
     if len(claim.cells) < 2:
@@ -97,7 +97,7 @@ def replicates(claim: Claim) -> str:
     return f"{total}, {low:,}{f' to {high:,}' if high > low else ''} per cell"
 
 
-def divided(claim: Claim) -> str:
+def divided(claim: ClaimRow) -> str:
     """What to say of a claim whose blocks did not fit into memory; empty if they did."""
     count, total = claim.blocks.divided, claim.blocks.total
     return f"{count} of {total} blocks simulated in parts because memory ran out" * (count > 0)
@@ -122,11 +122,11 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{digits}g}"
 
 
-def finding(found: Component | Control | None) -> str:
+def finding(found: ComponentRow | ControlRow | None) -> str:
     """The estimate of a component or control with its interval; a dash for none."""
     if found is None:
         return "–"
-    ends = found.shown if isinstance(found, Component) else found.interval
+    ends = found.shown if isinstance(found, ComponentRow) else found.interval
     return with_interval(found.estimate, ends)
 
 
@@ -151,7 +151,7 @@ def _rounded(value: float | None, decimals: int) -> str | None:
     return None if value is None else f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
-def region(found: Component | Control | None) -> str:
+def region(found: ComponentRow | ControlRow | None) -> str:
     """The region of a component or control; a dash for none."""
     return "–" if found is None or found.region is None else bounds(found.region)
 
@@ -181,7 +181,7 @@ def seconds(value: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
-def component_names(claim: Claim) -> list[str]:
+def component_names(claim: ClaimRow) -> list[str]:
     """What each component of a claim is about.
 
     Cells are named by the parameters in which they differ, exponents by their parameter.
@@ -198,18 +198,18 @@ def component_names(claim: Claim) -> list[str]:
     return names
 
 
-def component_name(claim: Claim, component: Component, params: Parameters) -> str:
+def component_name(claim: ClaimRow, component: ComponentRow, params: Parameters) -> str:
     """A component by these of its parameters, or by its name where it has none."""
     return parameters(params, claim.symbols) or symbol(component.name, claim.symbols)
 
 
-def reason(claim: Claim) -> str:
+def reason(claim: ClaimRow) -> str:
     """Why the claim is in its state, as a sentence."""
     told = sentence(claim.reason) if claim.reason else ""
     return f"{standing(claim)} {told}".strip() if claim.state == "DECIDED" else told
 
 
-def standing(claim: Claim) -> str:
+def standing(claim: ClaimRow) -> str:
     """Where the bounds lie and whether controls are refuted, as a sentence; empty without any."""
     head = claim.head
     if head is None:
@@ -253,7 +253,7 @@ def sentence(text: str) -> str:
     return first + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
-def resolution(claim: Claim) -> str:
+def resolution(claim: ClaimRow) -> str:
     """The smallest error that the data would have refuted; a dash where nothing was decided."""
     if claim.state != "DECIDED":
         return "–"
@@ -264,7 +264,7 @@ def resolution(claim: Claim) -> str:
     return RESOLUTION[scale].format(percent if scale in ("ratio", "share") else value)
 
 
-def certificate(claim: Claim) -> str:
+def certificate(claim: ClaimRow) -> str:
     """How probable it is to refute the claim wrongly, and how that is known; empty if it is not."""
     if claim.certificate is None:
         return ""
@@ -274,14 +274,14 @@ def certificate(claim: Claim) -> str:
     return f"wrongly refuted with probability at most {number(claim.certificate, 2)}, {how}"
 
 
-def draws(claim: Claim) -> str:
+def draws(claim: ClaimRow) -> str:
     """What it costs that evidence was drawn more than once; empty if it was not."""
     sets = claim.draws
     text = f"evidence set {claim.draw} of {sets}: at most {sets} times alpha"
     return text * (sets > 1)
 
 
-def not_shown(claim: Claim, tier: str = "") -> str:
+def not_shown(claim: ClaimRow, tier: str = "") -> str:
     """What a verdict does not say; `tier` is that of the run."""
     cells = f"the {len(claim.cells)} cells judged here" if len(claim.cells) > 1 else "its one cell"
     hunt = claim.hunt

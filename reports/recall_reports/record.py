@@ -59,7 +59,7 @@ def finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-class Component(Struct, kw_only=True):
+class ComponentRow(Struct, kw_only=True):
     """One coordinate of a claim's estimand. `params` are the cell parameters that it is about.
 
     `interval` holds for all components at once and decides on REFUTED; each end of `one_sided` is
@@ -80,7 +80,7 @@ class Component(Struct, kw_only=True):
         return self.interval if self.verdict == "REFUTED" else self.one_sided
 
 
-class Control(Struct, kw_only=True):
+class ControlRow(Struct, kw_only=True):
     """A planted wrong theory, with the figures of its worst component once it was tried."""
 
     id: Text
@@ -91,7 +91,7 @@ class Control(Struct, kw_only=True):
     region: Range | None = None
 
 
-class Cell(Struct, kw_only=True):
+class CellRow(Struct, kw_only=True):
     """One point of the grid. `critical` is the predicted critical value of a scanned parameter.
 
     `controls` are the wrong predictions of controls, by id; critical values where the rule locates
@@ -107,7 +107,7 @@ class Cell(Struct, kw_only=True):
     controls: dict[str, Finite | str | None] = {}
 
 
-class Rule(Struct, kw_only=True):
+class RuleRow(Struct, kw_only=True):
     """The decision rule. `locates`: its predictions are critical values, not means of cells.
 
     `exact`: its error probability is a theorem for any data in the declared range.
@@ -120,7 +120,7 @@ class Rule(Struct, kw_only=True):
     locates: bool = False
 
 
-class Source(Struct, kw_only=True):
+class SourceRow(Struct, kw_only=True):
     """Where a claim comes from; `module` is that of its prediction's formula, if registered."""
 
     paper: Text
@@ -183,7 +183,7 @@ class Hunt(Struct, kw_only=True):
     confirmed: Confirmed | None = None
 
 
-class Claim(Struct, kw_only=True):
+class ClaimRow(Struct, kw_only=True):
     """One claim and its outcome.
 
     `reason` says why a claim was not run, what broke, or why its data say nothing; else why a
@@ -201,7 +201,7 @@ class Claim(Struct, kw_only=True):
     title: Text
     statement: str
     latex: str
-    source: Source
+    source: SourceRow
     symbols: dict[str, str] = {}
     regime: str
     why: str
@@ -214,7 +214,7 @@ class Claim(Struct, kw_only=True):
     file: str
     replay: str
     seed: int
-    rule: Rule
+    rule: RuleRow
     plot: Plot | None = None
     registration: str = ""
     draws: Count = 0
@@ -224,8 +224,8 @@ class Claim(Struct, kw_only=True):
     outcome: Literal["passed", "failed", "skipped"]
     reason: str = ""
     headline: Count = 0
-    components: list[Component] = []
-    controls: list[Control] = []
+    components: list[ComponentRow] = []
+    controls: list[ControlRow] = []
     resolution: Finite | None = None
     alpha: Probability | None = None
     certificate: Probability | None = None
@@ -234,7 +234,7 @@ class Claim(Struct, kw_only=True):
     looks_planned: Count = 0
     seconds: Seconds = 0.0
     blocks: Blocks = msgspec.field(default_factory=Blocks)
-    cells: list[Cell] = []
+    cells: list[CellRow] = []
     hunt: Hunt | None = None
 
     def __post_init__(self) -> None:
@@ -252,7 +252,7 @@ class Claim(Struct, kw_only=True):
             raise ValueError(f"headline {self.headline} of {len(self.components)} components")
 
     @property
-    def head(self) -> Component | None:
+    def head(self) -> ComponentRow | None:
         """The component that speaks for the claim in tables; None where nothing was decided."""
         return self.components[self.headline] if self.components else None
 
@@ -278,7 +278,7 @@ class Statement(Struct, kw_only=True):
     work: Work | None = None
 
 
-class Paper(Struct, kw_only=True):
+class PaperRow(Struct, kw_only=True):
     """A paper whose statements are put to the test."""
 
     key: Text
@@ -361,9 +361,9 @@ class Record(Struct, kw_only=True):
 
     version: Literal["recall-claims/4"] = msgspec.field(name="schema", default=VERSION)
     suite: Suite
-    papers: list[Paper]
+    papers: list[PaperRow]
     derivations: list[Derivation] = []
-    claims: list[Claim]
+    claims: list[ClaimRow]
 
 
 def schema() -> dict[str, Any]:

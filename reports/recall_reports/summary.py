@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from recall_reports import phrases
-from recall_reports.record import Claim, Paper, Record, Statement, Work
+from recall_reports.record import ClaimRow, PaperRow, Record, Statement, Work
 from recall_reports.values import Scale
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class Entry:
     name: str
     text: str
     rests_on: Sequence[str]
-    claims: Sequence[Claim]
+    claims: Sequence[ClaimRow]
     provenance: str = ""
 
     @property
@@ -62,7 +62,7 @@ def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     return found
 
 
-def count(claims: Iterable[Claim]) -> dict[str, int]:
+def count(claims: Iterable[ClaimRow]) -> dict[str, int]:
     """How many claims are in each state; those refuted as declared stand apart."""
     found = Counter(AS_DECLARED if phrases.declared(c) else phrases.state(c) for c in claims)
     return {state: found[state] for state in ORDER if found[state]}
@@ -103,19 +103,19 @@ def kinds(record: Record) -> list[str]:
     ]
 
 
-def evidence(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
+def evidence(claims: Iterable[ClaimRow]) -> dict[str, list[ClaimRow]]:
     """The claims by what they test: their provenance, or that they only reproduce a pilot run."""
     return grouped(claims, lambda c: "pilot" if c.from_pilot else c.source.provenance)
 
 
-def telling(claims: Sequence[Claim]) -> Claim | None:
+def telling(claims: Sequence[ClaimRow]) -> ClaimRow | None:
     """The claim that says most about what all of them test; None where none was judged.
 
     One that failed comes before all; else one on a theorem, and of these the one whose data would
     have refuted the smallest error in a constant, or else in an exponent, a probability and so on.
     """
 
-    def rank(claim: Claim) -> tuple[bool, bool, bool, int, float]:
+    def rank(claim: ClaimRow) -> tuple[bool, bool, bool, int, float]:
         return (
             claim.outcome != "failed",
             claim.exploratory,
@@ -127,18 +127,18 @@ def telling(claims: Sequence[Claim]) -> Claim | None:
     return min((claim for claim in claims if claim.head is not None), key=rank, default=None)
 
 
-def split(record: Record) -> tuple[list[Claim], list[Claim]]:
+def split(record: Record) -> tuple[list[ClaimRow], list[ClaimRow]]:
     """The claims on theorems, and the exploratory ones, which never fail a run."""
     claims = [claim for claim in record.claims if not claim.exploratory]
     return claims, [claim for claim in record.claims if claim.exploratory]
 
 
-def assumptions(claims: Iterable[Claim]) -> dict[str, dict[str, dict[str, list[Claim]]]]:
+def assumptions(claims: Iterable[ClaimRow]) -> dict[str, dict[str, dict[str, list[ClaimRow]]]]:
     """By paper, by assumption and by theorem: the claims that relax the one and ask for the other.
 
     Every assumption of a paper has all of the paper's theorems, without claims where none asks.
     """
-    found: dict[str, dict[str, dict[str, list[Claim]]]] = {}
+    found: dict[str, dict[str, dict[str, list[ClaimRow]]]] = {}
     relaxing = [(*claim.relaxes, claim) for claim in claims if claim.relaxes]
     for paper, members in grouped(relaxing, lambda row: row[-1].source.paper).items():
         theorems = dict.fromkeys(theorem for _, theorem, _ in members)
@@ -149,14 +149,14 @@ def assumptions(claims: Iterable[Claim]) -> dict[str, dict[str, dict[str, list[C
     return found
 
 
-def overview(record: Record) -> list[tuple[Paper, dict[str, int]]]:
+def overview(record: Record) -> list[tuple[PaperRow, dict[str, int]]]:
     """Papers in the order of the record's claims, with how many claims are in each state."""
     papers = {paper.key: paper for paper in record.papers}
     found = grouped(record.claims, lambda claim: claim.source.paper)
     return [(papers[key], count(members)) for key, members in found.items()]
 
 
-def alike(claims: Iterable[Claim]) -> list[list[Claim]]:
+def alike(claims: Iterable[ClaimRow]) -> list[list[ClaimRow]]:
     """The claims that share verdict and provenance, together."""
     found = grouped(claims, lambda claim: (phrases.label(claim), claim.source.provenance))
     return list(found.values())
@@ -168,7 +168,7 @@ def controls(record: Record) -> tuple[int, int]:
     return sum(refuted for refuted, _ in tried), sum(planted for _, planted in tried)
 
 
-def combined(claims: Sequence[Claim]) -> str:
+def combined(claims: Sequence[ClaimRow]) -> str:
     """One state for several claims: the worst of those on theorems.
 
     What is refuted as declared counts as it is meant, as a success; it shows where nothing else is
@@ -188,12 +188,12 @@ def erring(record: Record) -> float:
     return math.fsum(claim.draws * shares[claim.source.paper].per_claim for claim in record.claims)
 
 
-def reused(record: Record) -> list[Claim]:
+def reused(record: Record) -> list[ClaimRow]:
     """Claims whose evidence was, at least in part, there before the run."""
     return [claim for claim in record.claims if claim.blocks.reused]
 
 
-def tried(claims: Iterable[Claim]) -> list[Claim]:
+def tried(claims: Iterable[ClaimRow]) -> list[ClaimRow]:
     """Those that were run. Tables leave out the rest, which `attention` lists with the reasons."""
     return [claim for claim in claims if claim.state != "NOT RUN"]
 
@@ -204,7 +204,7 @@ def early(done: int, total: int) -> str:
     return f"INTERRUPTED, {done} of {claims} done; the same command continues from the ledger."
 
 
-def _outcome(claims: Sequence[Claim]) -> str:
+def _outcome(claims: Sequence[ClaimRow]) -> str:
     if not claims:
         return "No claim was selected."
     tally = list_states(claims)
@@ -222,13 +222,13 @@ def _outcome(claims: Sequence[Claim]) -> str:
     return f"{'The one claim passes' if len(claims) == 1 else f'All {total} pass'}: {tally}."
 
 
-def list_states(claims: Iterable[Claim]) -> str:
+def list_states(claims: Iterable[ClaimRow]) -> str:
     """The states of at least one claim, counted, for example `8 SUPPORTED and 1 NOT RUN`."""
     parts = [f"{number} {state}" for state, number in count(claims).items()]
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def attention(record: Record) -> list[list[Claim]]:
+def attention(record: Record) -> list[list[ClaimRow]]:
     """The claims that failed or were left undecided, failures first.
 
     Claims that were not run for the same reason are one entry; every other has its own.
@@ -238,10 +238,10 @@ def attention(record: Record) -> list[list[Claim]]:
     return sorted(entries.values(), key=lambda entry: entry[0].outcome != "failed")
 
 
-def groups(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
+def groups(claims: Iterable[ClaimRow]) -> dict[str, list[ClaimRow]]:
     """The claims by paper, room and file, named in words, in the order of the record."""
 
-    def name(claim: Claim) -> str:
+    def name(claim: ClaimRow) -> str:
         file = Path(claim.file)
         parts = (file.parent.name, file.stem.removeprefix("test_"))
         words = (part.split("_") for part in parts if part)
@@ -254,7 +254,7 @@ def groups(claims: Iterable[Claim]) -> dict[str, list[Claim]]:
 def statements(record: Record) -> dict[str, list[Entry]]:
     """By paper: its statements, each with the claims of this run that put it to the test."""
 
-    def entry(paper: Paper, found: Statement) -> Entry:
+    def entry(paper: PaperRow, found: Statement) -> Entry:
         claims = [
             claim
             for claim in record.claims
@@ -283,7 +283,7 @@ def derivations(record: Record) -> list[Entry]:
     ]
 
 
-def cited(claim: Claim, paper: Paper) -> list[Work]:
+def cited(claim: ClaimRow, paper: PaperRow) -> list[Work]:
     """List the publications that a claim's statements come from.
 
     A group of papers is never cited itself: its title is ours.

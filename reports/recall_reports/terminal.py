@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recall_reports import hunted, phrases, summary
-from recall_reports.record import Claim, Record
+from recall_reports.record import ClaimRow, Record
 from recall_reports.text import clean
 
 STYLES = {
@@ -76,7 +76,7 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     console.print(Group(*parts))
 
 
-def _table(claims: Sequence[Claim], *, width: int, unicode: bool, verbose: bool) -> Table:
+def _table(claims: Sequence[ClaimRow], *, width: int, unicode: bool, verbose: bool) -> Table:
     wide = width >= WIDE
     rows = [
         [_fit(cell, unicode) for cell in _cells(claim, wide=wide, verbose=verbose)]
@@ -113,7 +113,7 @@ def _shares(rows: list[list[Text]], width: int) -> tuple[int, int]:
     return name, min(finding, room - name)
 
 
-def _cells(claim: Claim, *, wide: bool, verbose: bool) -> list[Text]:
+def _cells(claim: ClaimRow, *, wide: bool, verbose: bool) -> list[Text]:
     style = DECLARED if phrases.declared(claim) else STYLES[phrases.state(claim)]
     label = phrases.label(claim).replace(" as declared", "\n  as declared")
     refuted, total = phrases.caught(claim)

@@ -38,10 +38,10 @@ def suite() -> rec.Suite:
     )
 
 
-def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -> rec.Paper:
+def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -> rec.PaperRow:
     """A paper with four statements, one of them without a claim."""
 
-    return rec.Paper(
+    return rec.PaperRow(
         key=key,
         title=title,
         authors="Vural, Bietti, Soltanolkotabi, Wu",
@@ -65,7 +65,7 @@ def wobble(index: int) -> float:
 
 def component(
     name: str, estimate: float, half: float, region: Ends, params: rec.Parameters | None = None
-) -> rec.Component:
+) -> rec.ComponentRow:
     """A component whose verdict follows from its intervals and region."""
     low, high = estimate - half, estimate + half
     inner = estimate - 0.8 * half, estimate + 0.8 * half
@@ -75,7 +75,7 @@ def component(
         verdict = Verdict.SUPPORTED
     elif high < left or low > right:
         verdict = Verdict.REFUTED
-    return rec.Component(
+    return rec.ComponentRow(
         name=name,
         params=params or {},
         estimate=estimate,
@@ -86,10 +86,12 @@ def component(
     )
 
 
-def control(name: str, description: str, estimate: float, half: float, region: Ends) -> rec.Control:
+def control(
+    name: str, description: str, estimate: float, half: float, region: Ends
+) -> rec.ControlRow:
     """A control; refuted where its interval misses its region."""
     found = component(name, estimate, half, region)
-    return rec.Control(
+    return rec.ControlRow(
         id=name,
         description=description,
         verdict=found.verdict,
@@ -107,9 +109,9 @@ def cell(
     controls: dict[str, float | str | None] | None = None,
     critical: float | None = None,
     replicates: int = 256,
-) -> rec.Cell:
+) -> rec.CellRow:
     """A cell; its interval is symmetric about the observed value."""
-    return rec.Cell(
+    return rec.CellRow(
         params=params,
         predicted=predicted,
         critical=critical,
@@ -120,9 +122,9 @@ def cell(
     )
 
 
-def rule(name: str = "MeanRatio", scale: Scale = "ratio", *, locates: bool = False) -> rec.Rule:
+def rule(name: str = "MeanRatio", scale: Scale = "ratio", *, locates: bool = False) -> rec.RuleRow:
     """A decision rule."""
-    return rec.Rule(
+    return rec.RuleRow(
         name=name,
         method="intervals that are jointly valid",
         scale=scale,
@@ -131,9 +133,9 @@ def rule(name: str = "MeanRatio", scale: Scale = "ratio", *, locates: bool = Fal
     )
 
 
-def source(provenance: Provenance = "derived", *tests: str, paper: str = "A") -> rec.Source:
+def source(provenance: Provenance = "derived", *tests: str, paper: str = "A") -> rec.SourceRow:
     """Where a claim comes from."""
-    return rec.Source(
+    return rec.SourceRow(
         paper=paper,
         statements=list(tests or ("A3", "A9")) if paper == "A" else [],
         provenance=provenance,
@@ -142,7 +144,7 @@ def source(provenance: Provenance = "derived", *tests: str, paper: str = "A") ->
     )
 
 
-def claim(name: str, title: str, components: list[rec.Component], **more: Any) -> rec.Claim:
+def claim(name: str, title: str, components: list[rec.ComponentRow], **more: Any) -> rec.ClaimRow:
     """A decided claim with sensible values for what `more` does not set."""
     order = ("SUPPORTED", "INCONCLUSIVE", "REFUTED")
     verdict = max((part.verdict for part in components), key=order.index, default=None)
@@ -172,6 +174,6 @@ def claim(name: str, title: str, components: list[rec.Component], **more: Any) -
         "replay": f"pytest claims/test_sample.py::{name} --tier standard --seed 0",
         "file": "claims/test_sample.py",
     }
-    return rec.Claim(
+    return rec.ClaimRow(
         id=name, title=title, components=components, symbols=SYMBOLS, **{**settings, **more}
     )

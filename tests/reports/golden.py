@@ -18,7 +18,7 @@ from recall_reports.errors import ReportError
 from recall_reports.files import validated
 from recall_reports.plots.bars import bars, overshoot
 from recall_reports.plots.chart import Axis
-from recall_reports.record import Claim, Component, Range, Record
+from recall_reports.record import ClaimRow, ComponentRow, Range, Record
 from recall_reports.terminal import print_verdicts
 from tests.reports import builders, sample
 
@@ -108,7 +108,7 @@ def compared(new: list[str], old: list[str]) -> str:
     return "\n".join([*said, *["a verdict is lost"] * diff.lost(found)] or ["no change"])
 
 
-def said(claim: Claim) -> dict[str, str]:
+def said(claim: ClaimRow) -> dict[str, str]:
     """All that is said of a claim, by what it is about."""
     words = (phrases.label, phrases.title, phrases.reason, phrases.resolution, phrases.certificate)
     more = (phrases.controls, phrases.evidence, phrases.replicates, phrases.divided, phrases.draws)
@@ -186,7 +186,7 @@ def outcome(lines: list[str], _old: list[str]) -> str:
     return "\n".join([*told, f"attention: {', '.join(entries) or 'none'}"])
 
 
-def part(estimate: float | None, bounds: Range, region: builders.Ends) -> Component:
+def part(estimate: float | None, bounds: Range, region: builders.Ends) -> ComponentRow:
     """A component with these figures."""
     found = builders.component("some", 0, 0, region)
     return replace(found, estimate=estimate, interval=bounds, one_sided=bounds)

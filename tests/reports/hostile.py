@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from recall_reports.record import Claim, Record, Source
+from recall_reports.record import ClaimRow, Record, SourceRow
 
 WORDS = ("version", "verdict", "state", "outcome", "expected", "scale", "kind", "log")
 """Fields that take one of a few words; a claim's id and provenance are no free text either."""
@@ -42,8 +42,8 @@ def everywhere(record: Record, attack: str) -> Record:
 
     def attacked(value: Any) -> Any:
         if isinstance(value, Struct):
-            fixed = WORDS + ("id",) * isinstance(value, Claim)
-            fixed += ("provenance",) * isinstance(value, Source)
+            fixed = WORDS + ("id",) * isinstance(value, ClaimRow)
+            fixed += ("provenance",) * isinstance(value, SourceRow)
             free = {name: part for name, part in asdict(value).items() if name not in fixed}
             return replace(value, **{name: attacked(part) for name, part in free.items()})
         if isinstance(value, dict):

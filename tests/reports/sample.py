@@ -41,7 +41,7 @@ def record() -> rec.Record:
     """The whole record."""
     return rec.Record(
         suite=suite(),
-        papers=[paper(), rec.Paper(key="B", title="Associative Memories")],
+        papers=[paper(), rec.PaperRow(key="B", title="Associative Memories")],
         derivations=[
             rec.Derivation(
                 module=f"theory.{name}",
@@ -111,7 +111,7 @@ def interrupted() -> rec.Record:
     return found
 
 
-def not_run(state: Literal["NOT RUN", "ERROR"], name: str, reason: str) -> rec.Claim:
+def not_run(state: Literal["NOT RUN", "ERROR"], name: str, reason: str) -> rec.ClaimRow:
     """A claim that the tier leaves out, or that broke."""
     return claim(
         name,
@@ -120,7 +120,7 @@ def not_run(state: Literal["NOT RUN", "ERROR"], name: str, reason: str) -> rec.C
         state=state,
         outcome="skipped" if state == "NOT RUN" else "failed",
         reason=reason,
-        controls=[rec.Control(id="half", description="half the constant")],
+        controls=[rec.ControlRow(id="half", description="half the constant")],
         resolution=None,
         alpha=None,
         replicates=0,
@@ -130,7 +130,7 @@ def not_run(state: Literal["NOT RUN", "ERROR"], name: str, reason: str) -> rec.C
     )
 
 
-def gradient_structure() -> rec.Claim:
+def gradient_structure() -> rec.ClaimRow:
     """Identity, a one-sided region."""
     return claim(
         "A.gradient-identity",
@@ -144,7 +144,7 @@ def gradient_structure() -> rec.Claim:
     )
 
 
-def trigger_signal() -> rec.Claim:
+def trigger_signal() -> rec.ClaimRow:
     """Mean ratio, curve with two controls."""
     cells, parts = [], []
     for index, params in enumerate(GRID):
@@ -168,7 +168,7 @@ def trigger_signal() -> rec.Claim:
     )
 
 
-def signal_exponents() -> rec.Claim:
+def signal_exponents() -> rec.ClaimRow:
     """Exponents, a logarithmic curve."""
     cells = [
         cell(
@@ -199,7 +199,7 @@ def signal_exponents() -> rec.Claim:
     )
 
 
-def noise_share() -> rec.Claim:
+def noise_share() -> rec.ClaimRow:
     """INCONCLUSIVE: an interval that crosses the edge."""
     return claim(
         "A.noise-context",
@@ -217,7 +217,7 @@ def noise_share() -> rec.Claim:
     )
 
 
-def localisation() -> rec.Claim:
+def localisation() -> rec.ClaimRow:
     """Probability, parity plot."""
     cells, parts = [], []
     for index, params in enumerate(GRID):
@@ -240,7 +240,7 @@ def localisation() -> rec.Claim:
     )
 
 
-def critical_samples() -> rec.Claim:
+def critical_samples() -> rec.ClaimRow:
     """Critical location: curve, collapse, and the collapse under a control."""
     cells = []
     for dim, length in ((d, n) for d in (32, 64) for n in (16, 64, 256)):
@@ -268,7 +268,7 @@ def critical_samples() -> rec.Claim:
     )
 
 
-def additive_law() -> rec.Claim:
+def additive_law() -> rec.ClaimRow:
     """A reference line: refuted as declared."""
     return claim(
         "A.press-additive",
@@ -283,7 +283,7 @@ def additive_law() -> rec.Claim:
     )
 
 
-def orthonormal() -> rec.Claim:
+def orthonormal() -> rec.ClaimRow:
     """A REFUTED claim that fails."""
     return claim(
         "A.orthonormal-gaussian",
@@ -301,7 +301,7 @@ def orthonormal() -> rec.Claim:
     )
 
 
-def recall_curve() -> rec.Claim:
+def recall_curve() -> rec.ClaimRow:
     """Many groups on one curve."""
     cells, parts = [], []
     for index in range(40):
@@ -324,7 +324,7 @@ def recall_curve() -> rec.Claim:
     )
 
 
-def all_tokens() -> rec.Claim:
+def all_tokens() -> rec.ClaimRow:
     """A claim without plot."""
     return claim(
         "A.all-tokens",
@@ -339,7 +339,7 @@ def all_tokens() -> rec.Claim:
     )
 
 
-def end_to_end() -> rec.Claim:
+def end_to_end() -> rec.ClaimRow:
     """A one-sided region and an infinite bound in an interval."""
     part = component("smallest accuracy", 0.993, 0.004, (0.98, None))
     part.interval, part.one_sided = rec.Range(0.989, None), rec.Range(0.99, None)
@@ -354,7 +354,7 @@ def end_to_end() -> rec.Claim:
     )
 
 
-def dominant_map() -> rec.Claim:
+def dominant_map() -> rec.ClaimRow:
     """A map with a disagreement."""
     cells = []
     for index in range(36):
@@ -374,7 +374,7 @@ def dominant_map() -> rec.Claim:
     )
 
 
-def convergence() -> rec.Claim:
+def convergence() -> rec.ClaimRow:
     """A curve without groups or controls in the cells."""
     cells = [
         cell({"eta": 10.0**-k}, 1 - 10.0 ** -(0.8 * k), 1 - 10.0 ** -(0.8 * k), 0.004)
@@ -391,7 +391,7 @@ def convergence() -> rec.Claim:
     )
 
 
-def lower_bound() -> rec.Claim:
+def lower_bound() -> rec.ClaimRow:
     """A supported interval but a control that is not refuted."""
     return claim(
         "A.floor",
@@ -406,7 +406,7 @@ def lower_bound() -> rec.Claim:
     )
 
 
-def beyond() -> list[rec.Claim]:
+def beyond() -> list[rec.ClaimRow]:
     """Exploratory claims, one of each verdict."""
     effects = {"SURVIVES": 0.02, "BREAKS": -0.31, "INCONCLUSIVE": 0.11}
     return [

@@ -15,14 +15,14 @@ from recall_reports import plots
 from recall_reports.plots import curve, series
 from recall_reports.plots.bars import bars
 from recall_reports.plots.chart import Axis, Chart
-from recall_reports.record import Cell, Claim, Range
+from recall_reports.record import CellRow, ClaimRow, Range
 from recall_reports.values import Plot, Scale
 from tests.reports import builders, golden, sample
 
 CLAIMS = {claim.id: claim for claim in sample.record().claims}
 
 
-def plotted(claim: Claim) -> Plot:
+def plotted(claim: ClaimRow) -> Plot:
     assert claim.plot is not None
     return claim.plot
 
@@ -88,12 +88,14 @@ def test_any_label_is_drawn_as_text(label: str) -> None:
 
 def test_strands_never_join_points_of_different_settings() -> None:
     cells = [
-        Cell(params={"samples": samples, "length": length}, replicates=1)
+        CellRow(params={"samples": samples, "length": length}, replicates=1)
         for length in (8, 16)
         for samples in (1, 2, 3)
     ]
     assert [len(part) for part in series.strands(cells, "samples")] == [3, 3]
-    ambiguous = [Cell(params={"samples": 1, "length": length}, replicates=1) for length in (8, 16)]
+    ambiguous = [
+        CellRow(params={"samples": 1, "length": length}, replicates=1) for length in (8, 16)
+    ]
     assert series.strands(ambiguous, "samples") == []
 
 
@@ -119,7 +121,7 @@ CELLS = st.builds(builders.cell, PARAMS, VALUES, VALUES, st.just(0.5), CONTROLS,
 )
 @settings(max_examples=200, deadline=None)
 def test_any_valid_cells_can_be_drawn(
-    cells: list[Cell], kind: Any, scale: Scale, locates: bool, log: Any
+    cells: list[CellRow], kind: Any, scale: Scale, locates: bool, log: Any
 ) -> None:
     claim = sample.trigger_signal()
     claim.cells = cells

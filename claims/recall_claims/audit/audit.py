@@ -159,7 +159,7 @@ class Auditor:
             if here.get(paper.key) != told:
                 self._find(f"paper {paper.key}", "statements or budget differ in this checkout")
 
-    def _judge(self, entry: record.Claim, chain: Chain) -> None:
+    def _judge(self, entry: record.ClaimRow, chain: Chain) -> None:
         name, held = entry.id, self.bundle.index.claims[entry.id]
         if name not in self.claims:
             self._find(name, "no claim of this checkout")

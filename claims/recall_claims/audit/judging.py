@@ -55,7 +55,7 @@ def judge_again(ready: Prepared, settings: Settings, source: Source, place: Plac
     )
 
 
-def differences(entry: record.Claim, outcome: Outcome, certificates: Certificates) -> list[str]:
+def differences(entry: record.ClaimRow, outcome: Outcome, certificates: Certificates) -> list[str]:
     """What a claim's record says that its declaration and blocks do not, field by field.
 
     A claim that a hunt has refuted is compared without what the hunt changed.

@@ -66,7 +66,7 @@ def bundle(
     return written(record, index, blocks)
 
 
-def judged_here(entry: record_.Claim) -> bool:
+def judged_here(entry: record_.ClaimRow) -> bool:
     """Whether a claim has a verdict of this run, and not one taken from a baseline."""
     return entry.state == "DECIDED"
 

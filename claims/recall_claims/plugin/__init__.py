@@ -30,7 +30,7 @@ from recall_claims.plugin.report import put_aside
 from recall_claims.plugin.session import SESSION, ClaimSession
 from recall_reports import phrases, summary, terminal
 from recall_reports.errors import ReportError
-from recall_reports.record import Claim as ClaimRecord
+from recall_reports.record import ClaimRow
 from recall_reports.text import clean, cleaned
 
 REPORT = "claims-report"
@@ -151,7 +151,7 @@ def pytest_runtest_makereport(
     return found
 
 
-def _properties(entry: ClaimRecord) -> list[tuple[str, object]]:
+def _properties(entry: ClaimRow) -> list[tuple[str, object]]:
     """Verdict, estimate, interval, region and resolution, as far as the claim has them."""
     found: list[tuple[str, object]] = [("verdict", phrases.state(entry))]
     if entry.head is None:

@@ -8,13 +8,12 @@ from recall_claims.declare.cell import Cell
 from recall_claims.evidence.cost import Spent, Total
 from recall_reports.errors import ReportError
 from recall_reports.files import load
-from recall_reports.record import Claim as ClaimRecord
-from recall_reports.record import Record
+from recall_reports.record import ClaimRow, Record
 
 DEFAULT = "reports/baseline.json"
 
 
-def drawn(entry: ClaimRecord) -> dict[str, int]:
+def drawn(entry: ClaimRow) -> dict[str, int]:
     """Replicates of each cell of a record, by the cell's id."""
     return {Cell(**cell.params).id: cell.replicates for cell in entry.cells}
 
@@ -48,13 +47,13 @@ class Baseline:
             return None
 
     @cached_property
-    def decided(self) -> dict[str, ClaimRecord]:
+    def decided(self) -> dict[str, ClaimRow]:
         """The decided records by claim, of whichever tier."""
         entries = self._report.claims if self._report else []
         return {entry.id: entry for entry in entries if entry.state == "DECIDED"}
 
     @cached_property
-    def records(self) -> dict[str, ClaimRecord]:
+    def records(self) -> dict[str, ClaimRow]:
         """The decided records by claim, if they are of the tier of the run."""
         tier = self._report.suite.tier if self._report else None
         return self.decided if tier == self._tier else {}

@@ -80,7 +80,7 @@ def recorded(trail: Trail) -> record.Hunt:
     )
 
 
-def _overturned(entry: record.Claim, trail: Trail) -> bool:
+def _overturned(entry: record.ClaimRow, trail: Trail) -> bool:
     """Make a claim REFUTED that a confirmed violation refutes; whether it is."""
     confirmation = trail.confirmation
     if confirmation is None:

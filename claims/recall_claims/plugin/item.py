@@ -13,7 +13,7 @@ from recall_claims.errors import ClaimError, ExecutorError, LedgerError, OutOfTi
 from recall_claims.judge.region import Verdict
 from recall_claims.plugin.session import SESSION
 from recall_reports import failure, phrases
-from recall_reports.record import Claim as ClaimRecord
+from recall_reports.record import ClaimRow
 
 PLAIN = (ClaimError, ExecutorError, LedgerError, SimulationError)
 """Errors of this library, which explain themselves."""
@@ -29,7 +29,7 @@ class ClaimItem(pytest.Item):
     def __init__(self, *, claim: Claim, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.claim = claim
-        self.record: ClaimRecord | None = None
+        self.record: ClaimRow | None = None
         self.place = 0
         """Among all items that are run."""
 

@@ -147,7 +147,7 @@ def _sentences(plans: Sequence[Plan], selected: int, forecast: Forecast) -> Iter
     yield "The time of a cell that was never run is extrapolated from the claim's other cells."
 
 
-def _needed(earlier: record.Claim | None) -> str:
+def _needed(earlier: record.ClaimRow | None) -> str:
     """Replicates of a cell that decide the claim, if the baseline's estimates are right.
 
     Cells that were decided early have fewer: the number is that of the largest cell.
@@ -180,14 +180,14 @@ def _times(pilot: Sequence[Component], replicates: int) -> str:
         return "–"
 
 
-def _component(entry: record.Component, rule: record.Rule) -> Component:
+def _component(entry: record.ComponentRow, rule: record.RuleRow) -> Component:
     """A component as it was before it became a record, where an open end is null."""
     estimate = math.nan if entry.estimate is None else entry.estimate
     interval, region = Interval(*entry.interval.ends), Region(*entry.region.ends)
     return Component(entry.name, estimate, interval, region, rule.scale)
 
 
-def _resolution(earlier: record.Claim | None) -> str:
+def _resolution(earlier: record.ClaimRow | None) -> str:
     if earlier is None or earlier.resolution is None:
         return "–"
     return f"{phrases.number(earlier.resolution, 2)} {earlier.rule.scale}"

@@ -20,8 +20,7 @@ from recall_claims.evidence.simulate import find
 from recall_reports import phrases
 from recall_reports.errors import ReportError
 from recall_reports.files import load
-from recall_reports.record import Claim as ClaimRecord
-from recall_reports.record import Record
+from recall_reports.record import ClaimRow, Record
 
 LIMIT = "time: "
 """How the reason of a claim begins that a time limit cuts short."""
@@ -50,7 +49,7 @@ class RunReport:
     kept: str = ""
 
     def __post_init__(self) -> None:
-        self.records: list[ClaimRecord] = []
+        self.records: list[ClaimRow] = []
         self.selected, self.write_error = 0, ""
         self.written: dict[str, Path] = {}
         self._origins: list[tuple[int, str, str, str]] = []
@@ -62,7 +61,7 @@ class RunReport:
         """Take the records of claim and paper out of a test's report."""
         entry = getattr(report, "claim_record", None)
         if entry is not None:
-            self.records.append(msgspec.convert(entry, ClaimRecord))
+            self.records.append(msgspec.convert(entry, ClaimRow))
             if report.__dict__["paper_record"] is not None:  # the first claim of a paper brings it
                 found = msgspec.convert(report.__dict__["paper_record"], recording.PaperEntry)
                 self._papers[found.paper.key] = found

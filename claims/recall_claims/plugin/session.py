@@ -22,7 +22,7 @@ from recall_claims.plugin.baseline import DEFAULT, Baseline
 from recall_claims.plugin.forecast import Forecast, ProgressLine
 from recall_claims.plugin.report import LIMIT, RunReport
 from recall_reports import certificates
-from recall_reports.record import Claim as ClaimRecord
+from recall_reports.record import ClaimRow
 
 PATIENCE = 0.1
 """Part of the time limit by which a block may pass it."""
@@ -97,7 +97,7 @@ class ClaimSession:
         deadline = time.time() + seconds if worker is None else worker["claims_deadline"]
         return TimeLimit(deadline, PATIENCE * seconds)
 
-    def record_without_run(self, claim: Claim, file: str) -> ClaimRecord | None:
+    def record_without_run(self, claim: Claim, file: str) -> ClaimRow | None:
         """The record of a claim that has nothing to run here; None if it runs."""
         if self.store.decided(claim.id):
             return None
@@ -117,7 +117,7 @@ class ClaimSession:
         limit = self.settings.limit
         return math.inf if limit is None else limit.deadline - time.time()
 
-    def cut(self, claim: Claim, file: str) -> ClaimRecord:
+    def cut(self, claim: Claim, file: str) -> ClaimRow:
         """The record of a claim that the time limit has cut: it has no verdict."""
         assert self.limit is not None
         grace = GRACE * parse.duration(self.limit, "--time-limit")
@@ -126,7 +126,7 @@ class ClaimSession:
         reason = f"{LIMIT}{self.limit} did not suffice; it takes {takes}"
         return self._not_run(claim, file, reason)
 
-    def _not_run(self, claim: Claim, file: str, reason: str) -> ClaimRecord:
+    def _not_run(self, claim: Claim, file: str, reason: str) -> ClaimRow:
         return recording.undecided(
             claim, self.settings, file, state="NOT RUN", reason=reason, outcome="skipped"
         )

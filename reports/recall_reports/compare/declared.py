@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from recall_reports import phrases
-from recall_reports.record import Cell, Claim, Range, Record
+from recall_reports.record import CellRow, ClaimRow, Range, Record
 
 SHOWN = 120
 """Characters of a text, from shortly before the first that differs."""
@@ -87,7 +87,7 @@ def _settings(record: Record) -> dict[tuple[str, str], str]:
     return found
 
 
-TEXTS: dict[str, Callable[[Claim], str]] = {
+TEXTS: dict[str, Callable[[ClaimRow], str]] = {
     "rule": lambda claim: claim.rule.name,
     "method": lambda claim: claim.rule.method,
     "scale": lambda claim: claim.rule.scale,
@@ -110,7 +110,7 @@ TEXTS: dict[str, Callable[[Claim], str]] = {
 }
 
 
-def of_claim(was: Claim, now: Claim, same_tier: bool) -> Iterator[Change]:
+def of_claim(was: ClaimRow, now: ClaimRow, same_tier: bool) -> Iterator[Change]:
     """What differs between two declarations of a claim.
 
     Regions are compared where both were judged; grid, looks and predictions where that was in the
@@ -133,13 +133,13 @@ def of_claim(was: Claim, now: Claim, same_tier: bool) -> Iterator[Change]:
     yield from _predictions(now.id, "predicted critical value", pairs, lambda cell: cell.critical)
     for control in sorted({c.id for c in was.controls} & {c.id for c in now.controls}):
 
-        def planted(cell: Cell, name: str = control) -> float | str | None:
+        def planted(cell: CellRow, name: str = control) -> float | str | None:
             return cell.controls.get(name)
 
         yield from _predictions(now.id, f"prediction of control {control}", pairs, planted)
 
 
-def _regions(was: Claim, now: Claim) -> Iterator[Change]:
+def _regions(was: ClaimRow, now: ClaimRow) -> Iterator[Change]:
     before = {part.name: part.region for part in was.components}
     pairs = Counter[tuple[str, str]]()
     for part in now.components:
@@ -161,7 +161,7 @@ def _moved(old: Range | None, new: Range | None) -> Iterator[tuple[str, str]]:
     yield (f"[{old.low}, {old.high}]", f"[{new.low}, {new.high}]") if alike else texts
 
 
-def _controls(was: Claim, now: Claim, moved: bool) -> Iterator[Change]:
+def _controls(was: ClaimRow, now: ClaimRow, moved: bool) -> Iterator[Change]:
     """Controls added, gone and changed; their regions unless the claim's own have `moved`."""
     before = {control.id: control for control in was.controls}
     after = {control.id: control for control in now.controls}
@@ -188,8 +188,8 @@ def _listed(names: set[str]) -> str:
 def _predictions(
     where: str,
     what: str,
-    cells: Iterable[tuple[str, Cell, Cell]],
-    of: Callable[[Cell], float | str | None],
+    cells: Iterable[tuple[str, CellRow, CellRow]],
+    of: Callable[[CellRow], float | str | None],
 ) -> Iterator[Change]:
     """The first cell in which something is predicted otherwise, and in how many this is so."""
     pairs = [(name, of(old), of(new)) for name, old, new in cells]
@@ -213,7 +213,7 @@ def _same_range(old: Range, new: Range) -> bool:
     return all(math.isclose(a, b, rel_tol=1e-9) for a, b in ends)
 
 
-def _named(cell: Cell) -> str:
+def _named(cell: CellRow) -> str:
     return phrases.parameters(cell.params, {})
 
 

@@ -32,7 +32,7 @@ from recall_reports import phrases
 from recall_reports.compare import declared
 from recall_reports.compare.declared import Change, Kind
 from recall_reports.markdown import code, escaped
-from recall_reports.record import Claim, Component, Range, Record, Suite
+from recall_reports.record import ClaimRow, ComponentRow, Range, Record, Suite
 from recall_reports.values import Scale
 
 COARSER = 1.25
@@ -130,7 +130,7 @@ class _Pace(NamedTuple):
     slow: float
 
 
-def _pace(both: Sequence[tuple[Claim, Claim]]) -> _Pace | None:
+def _pace(both: Sequence[tuple[ClaimRow, ClaimRow]]) -> _Pace | None:
     """The pace of claims that were simulated anew; None if they are too few to know it."""
     ratios = [
         math.log(now.seconds / was.seconds)
@@ -145,7 +145,12 @@ def _pace(both: Sequence[tuple[Claim, Claim]]) -> _Pace | None:
 
 
 def _changes(
-    was: Claim, now: Claim, same_tier: bool, same_draws: bool, rounded: float, pace: _Pace | None
+    was: ClaimRow,
+    now: ClaimRow,
+    same_tier: bool,
+    same_draws: bool,
+    rounded: float,
+    pace: _Pace | None,
 ) -> Iterator[Change]:
     name = now.id
     if phrases.label(was) != phrases.label(now):
@@ -173,7 +178,7 @@ def _changes(
         yield Change(Kind.SLOWER, name, *times, note)
 
 
-def _moved(was: Claim, now: Claim, same_draws: bool, rounded: float) -> Change | None:
+def _moved(was: ClaimRow, now: ClaimRow, same_draws: bool, rounded: float) -> Change | None:
     """The component whose estimate moved most, in widths of the difference's interval, if any."""
     before = {component.name: component for component in was.components}
     worst, size = None, 0.0
@@ -201,7 +206,7 @@ def _moved(was: Claim, now: Claim, same_draws: bool, rounded: float) -> Change |
     return worst
 
 
-def _rounding(scale: Scale, component: Component, share: float) -> float:
+def _rounding(scale: Scale, component: ComponentRow, share: float) -> float:
     """What rounding alone may move its estimate by."""
     if scale == "error":
         edges = (component.region.low, component.region.high)

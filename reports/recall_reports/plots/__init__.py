@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from recall_reports.plots import collapse, curve, parity, phase_map, regime
 from recall_reports.plots.panel import Painter, Panel, draw
 from recall_reports.plots.series import is_number
-from recall_reports.record import Cell, Claim
+from recall_reports.record import CellRow, ClaimRow
 from recall_reports.values import Plot
 
 __all__ = ["Panel", "panels"]
@@ -13,7 +13,7 @@ __all__ = ["Panel", "panels"]
 PAINTERS = {"curve": curve.paint, "map": phase_map.paint, "parity": parity.paint}
 
 
-def panels(claim: Claim) -> list[Panel]:
+def panels(claim: ClaimRow) -> list[Panel]:
     """All panels of a claim, in reading order; none where it declares no plot or has no data."""
     found = _of_cells(claim)
     if claim.hunt is not None and len(regime.telling(claim.hunt.points)) == 2:
@@ -21,7 +21,7 @@ def panels(claim: Claim) -> list[Panel]:
     return found
 
 
-def _of_cells(claim: Claim) -> list[Panel]:
+def _of_cells(claim: ClaimRow) -> list[Panel]:
     plot = claim.plot
     if plot is None:
         return []
@@ -34,7 +34,7 @@ def _of_cells(claim: Claim) -> list[Panel]:
     return [draw(paint, claim, plot) for paint in painters]
 
 
-def _drawable(cell: Cell, plot: Plot) -> bool:
+def _drawable(cell: CellRow, plot: Plot) -> bool:
     """Whether a cell has the numbers that its kind of plot needs."""
     x = cell.params.get(plot.x or "")
     if plot.kind == "parity":

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recall_reports.record import Component, Range
+from recall_reports.record import ComponentRow, Range
 from recall_reports.summary import grouped
 
 MARGIN = 0.12
@@ -37,14 +37,14 @@ class Bar:
     cut: tuple[bool, bool]
 
 
-def bars(findings: Sequence[Component], *, log: bool = False) -> list[Bar]:
+def bars(findings: Sequence[ComponentRow], *, log: bool = False) -> list[Bar]:
     """One bar for each finding; with `log` the scale is logarithmic where all is positive."""
     scales = grouped(findings, lambda finding: _scale(finding, log=log))
     windows = {scale: _window(rows, log=scale[-1]) for scale, rows in scales.items()}
     return [_bar(finding, *windows[_scale(finding, log=log)]) for finding in findings]
 
 
-def overshoot(finding: Component) -> float:
+def overshoot(finding: ComponentRow) -> float:
     """How far one-sided bounds reach beyond their region, in half widths of the region.
 
     Negative inside. A one-sided region has no width: its one bound is the unit instead.
@@ -57,17 +57,17 @@ def overshoot(finding: Component) -> float:
     return max(above, below) / (unit or 1.0)
 
 
-def _scale(finding: Component, *, log: bool) -> Scale:
+def _scale(finding: ComponentRow, *, log: bool) -> Scale:
     log = log and all(value > 0 for value in _known(finding))
     return finding.region.low, finding.region.high, log
 
 
-def _known(finding: Component) -> list[float]:
+def _known(finding: ComponentRow) -> list[float]:
     values = (finding.estimate, *finding.shown.ends, *finding.region.ends)
     return [value for value in values if value is not None and math.isfinite(value)]
 
 
-def _window(rows: list[Component], *, log: bool) -> tuple[float, float, bool]:
+def _window(rows: list[ComponentRow], *, log: bool) -> tuple[float, float, bool]:
     values = [_place(value, log=log) for row in rows for value in _known(row)] or [0.0]
     low, high = min(values), max(values)
     region = rows[0].region
@@ -82,7 +82,7 @@ def _place(value: float, *, log: bool) -> float:
     return math.log10(value) if log else value
 
 
-def _bar(finding: Component, low: float, high: float, log: bool) -> Bar:
+def _bar(finding: ComponentRow, low: float, high: float, log: bool) -> Bar:
     def percent(value: float) -> float:
         return round(100 * (_place(value, log=log) - low) / (high - low), 2)
 

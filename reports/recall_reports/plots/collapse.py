@@ -8,11 +8,11 @@ from recall_reports import phrases
 from recall_reports.plots.chart import MUTED, Chart, Mark
 from recall_reports.plots.panel import Painter
 from recall_reports.plots.series import is_number, points, scale_axis, series, value
-from recall_reports.record import Cell, Claim
+from recall_reports.record import CellRow, ClaimRow
 from recall_reports.values import Plot
 
 
-def painters(claim: Claim) -> list[Painter]:
+def painters(claim: ClaimRow) -> list[Painter]:
     """The collapse under the theory, and the failed one under the control that fails most."""
     found: list[Painter] = []
     if any(_unit(claim, cell) for cell in claim.cells):
@@ -25,7 +25,7 @@ def painters(claim: Claim) -> list[Painter]:
     return found
 
 
-def _departures(claim: Claim, control: str) -> list[float]:
+def _departures(claim: ClaimRow, control: str) -> list[float]:
     """Logarithms of a control's critical values over the theory's; equal if only a constant is off.
 
     Rounded, so that rounding errors do not rank the controls.
@@ -37,7 +37,7 @@ def _departures(claim: Claim, control: str) -> list[float]:
     ]
 
 
-def _unit(claim: Claim, cell: Cell, control: str | None = None) -> float | None:
+def _unit(claim: ClaimRow, cell: CellRow, control: str | None = None) -> float | None:
     """The critical value of a cell's series: the theory's, or what a control puts in its place.
 
     Only rules that locate one have controls that predict one.
@@ -48,7 +48,7 @@ def _unit(claim: Claim, cell: Cell, control: str | None = None) -> float | None:
     return given if control is None or (claim.rule.locates and given != cell.critical) else None
 
 
-def paint(chart: Chart, claim: Claim, plot: Plot, *, control: str | None) -> str:
+def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, control: str | None) -> str:
     """Draw the claim's cells against x over its critical value; return the caption."""
     x = plot.x or ""
     places: list[float] = []

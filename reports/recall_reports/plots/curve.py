@@ -19,15 +19,15 @@ from recall_reports.plots.series import (
     strands,
     value,
 )
-from recall_reports.record import Cell, Claim
+from recall_reports.record import CellRow, ClaimRow
 from recall_reports.values import Plot
 
 CROWDED = 4
 
-Heights = list[tuple[Cell, float]]  # cells with the value at which each is drawn
+Heights = list[tuple[CellRow, float]]  # cells with the value at which each is drawn
 
 
-def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
+def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
     """Draw the claim's cells; return the caption."""
     x = plot.x or ""
     groups = series(claim, plot)
@@ -48,7 +48,7 @@ def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
     return _caption(lines, controls=bool(wrong), where=where)
 
 
-def _lines(chart: Chart, claim: Claim, groups: Sequence[Series], x: str) -> str:
+def _lines(chart: Chart, claim: ClaimRow, groups: Sequence[Series], x: str) -> str:
     """Draw what the theory predicts; return what the lines are, in words."""
     if claim.rule.locates:
         return _critical_values(chart, claim, groups, x)
@@ -66,7 +66,7 @@ def _lines(chart: Chart, claim: Claim, groups: Sequence[Series], x: str) -> str:
     return ""
 
 
-def _critical_values(chart: Chart, claim: Claim, groups: Sequence[Series], x: str) -> str:
+def _critical_values(chart: Chart, claim: ClaimRow, groups: Sequence[Series], x: str) -> str:
     found = [
         (group, {c.critical for c in group.cells if c.critical is not None}) for group in groups
     ]
@@ -78,7 +78,7 @@ def _critical_values(chart: Chart, claim: Claim, groups: Sequence[Series], x: st
     return f"{lines} Shaded: the bracket of each crossing." if any(shaded) else lines
 
 
-def _brackets(chart: Chart, claim: Claim, group: Series, x: str) -> int:
+def _brackets(chart: Chart, claim: ClaimRow, group: Series, x: str) -> int:
     """Shade where the crossings of a series are, up to its last point where an end is open.
 
     Returns how many were shaded.
@@ -122,7 +122,7 @@ def _slope(chart: Chart, group: Series, x: str, exponent: float) -> None:
 
 
 def _controls(
-    chart: Chart, claim: Claim, groups: Sequence[Series], plot: Plot
+    chart: Chart, claim: ClaimRow, groups: Sequence[Series], plot: Plot
 ) -> tuple[list[float], str]:
     """Dashed predictions of the planted wrong theories; in a crowded plot for one group only.
 
@@ -153,7 +153,7 @@ def _controls(
     return drawn, where
 
 
-def _under(cells: Sequence[Cell], control: str) -> Heights:
+def _under(cells: Sequence[CellRow], control: str) -> Heights:
     """The cells with a control's prediction; none where it is the theory's in all of them."""
     found = predicted(cells, control)
     return found if any(wrong != cell.predicted for cell, wrong in found) else []

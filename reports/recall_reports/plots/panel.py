@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from recall_reports.plots.chart import Chart, Mark, Point
-from recall_reports.record import Claim
+from recall_reports.record import ClaimRow
 from recall_reports.values import Plot
 
 WIDTH, RIGHT, TOP, TALL = 324.0, 308.0, 22.0, 164.0  # of the drawing, and of the frame in it
@@ -47,7 +47,7 @@ OUTLINES = {  # of dots of radius 1; a disc has none
     "box": _star(4, 45, 1.4),
 }
 
-Painter = Callable[[Chart, Claim, Plot], str]
+Painter = Callable[[Chart, ClaimRow, Plot], str]
 Place = Callable[[float], float]
 
 
@@ -59,7 +59,7 @@ class Panel:
     caption: str
 
 
-def draw(paint: Painter, claim: Claim, plot: Plot) -> Panel:
+def draw(paint: Painter, claim: ClaimRow, plot: Plot) -> Panel:
     """Let `paint` fill a chart and return the caption; the panel of both."""
     chart = Chart()
     caption = paint(chart, claim, plot)

@@ -11,13 +11,13 @@ from recall_reports.plots.series import (
     scale_axis,
     series,
 )
-from recall_reports.record import Claim
+from recall_reports.record import ClaimRow
 from recall_reports.values import Plot
 
 WRONG_MARKERS = "x+12"
 
 
-def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
+def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
     """Draw the claim's cells; return the caption."""
     cells = claim.cells
     values = [number for _, number in predicted(cells)] + [observed(cell) for cell in cells]
@@ -40,7 +40,7 @@ def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
     return caption
 
 
-def _controls(chart: Chart, claim: Claim) -> list[float]:
+def _controls(chart: Chart, claim: ClaimRow) -> list[float]:
     """Crosses where the planted wrong theories put the cells; returns their predictions."""
     values: list[float] = []
     for control, marker in zip(claim.controls, WRONG_MARKERS, strict=False):

@@ -3,14 +3,14 @@
 from recall_reports import phrases
 from recall_reports.plots.chart import CARD, COLOURS, INK, Chart, Mark
 from recall_reports.plots.series import scale_axis, value
-from recall_reports.record import Cell, Claim
+from recall_reports.record import CellRow, ClaimRow
 from recall_reports.summary import grouped
 from recall_reports.values import Plot
 
 SPREAD = 13.5  # between cells that differ only in parameters off the map
 
 
-def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
+def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
     """Draw the claim's cells; return the caption."""
     x, y = plot.x or "", plot.group[0]
     cells = claim.cells
@@ -36,11 +36,13 @@ def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
     return _caption(cells, crowded=len(crowd) < len(cells))
 
 
-def _disagrees(cell: Cell) -> bool:
+def _disagrees(cell: CellRow) -> bool:
     return cell.observed != cell.predicted
 
 
-def _point(chart: Chart, place: tuple[float, float], cell: Cell, aside: float, colour: str) -> None:
+def _point(
+    chart: Chart, place: tuple[float, float], cell: CellRow, aside: float, colour: str
+) -> None:
     """One cell, moved aside by so much: a disc, and a box where theory and data differ."""
     xs, ys = [place[0]], [place[1]]
     chart.add(Mark("dots", colour, xs, ys, "o", 12, aside=(aside, 0)))
@@ -60,7 +62,7 @@ def _key(name: str) -> str:
     return name if _short(name) == name else f"{name} ({_short(name)})"
 
 
-def _caption(cells: list[Cell], *, crowded: bool) -> str:
+def _caption(cells: list[CellRow], *, crowded: bool) -> str:
     caption = "Each point is a cell: colour is the measured largest, letter the predicted one."
     if crowded:
         caption += " Points side by side differ in the other parameters."

@@ -8,7 +8,7 @@ import numpy as np
 from recall_reports import phrases
 from recall_reports.plots.chart import COLOURS, MUTED, Chart, Mark
 from recall_reports.plots.series import is_number, scale_axis
-from recall_reports.record import Claim, Point
+from recall_reports.record import ClaimRow, Point
 from recall_reports.values import Plot
 
 WIDE = 8
@@ -33,7 +33,7 @@ def _rank_correlation(one: Sequence[Any], other: Sequence[Any]) -> float:
     return float(np.corrcoef(first, second)[0, 1])
 
 
-def paint(chart: Chart, claim: Claim, plot: Plot) -> str:
+def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
     """Draw the points, those shown outside the region above the others; return the caption."""
     assert claim.hunt is not None
     points = claim.hunt.points

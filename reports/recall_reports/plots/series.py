@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from recall_reports import phrases
 from recall_reports.plots.chart import COLOURS, MARKERS, MAX_TICKS, Axis, Chart, Mark
-from recall_reports.record import Cell, Claim
+from recall_reports.record import CellRow, ClaimRow
 from recall_reports.summary import grouped
 from recall_reports.values import Plot
 
@@ -20,16 +20,16 @@ class Series:
     label: str
     colour: str
     marker: str
-    cells: list[Cell]
+    cells: list[CellRow]
 
 
-def series(claim: Claim, plot: Plot) -> list[Series]:
+def series(claim: ClaimRow, plot: Plot) -> list[Series]:
     """The cells of a claim, grouped as its plot says and ordered along its x (if they have it).
 
     A label names only the parameters in which the groups differ.
     """
     names = plot.group
-    groups: dict[tuple[Any, ...], list[Cell]]
+    groups: dict[tuple[Any, ...], list[CellRow]]
     groups = grouped(claim.cells, lambda cell: tuple(map(cell.params.get, names)))
     telling = [
         i for i in range(len(names)) if len(groups) == 1 or len({key[i] for key in groups}) > 1
@@ -48,7 +48,7 @@ def series(claim: Claim, plot: Plot) -> list[Series]:
     ]
 
 
-def strands(cells: list[Cell], x: str) -> list[list[Cell]]:
+def strands(cells: list[CellRow], x: str) -> list[list[CellRow]]:
     """Parts of a series that differ in x alone, so that a line may join their points.
 
     Where other parameters vary along with x, the whole series is one strand if its x are distinct,
@@ -61,24 +61,24 @@ def strands(cells: list[Cell], x: str) -> list[list[Cell]]:
     return [cells] if cells and distinct else []
 
 
-def value(cell: Cell, parameter: str) -> float:
+def value(cell: CellRow, parameter: str) -> float:
     """A parameter of a cell that can be drawn, where it is a number."""
     return float(cell.params[parameter])
 
 
-def observed(cell: Cell) -> float:
+def observed(cell: CellRow) -> float:
     """The observed value of a cell that can be drawn, where it is a number."""
     assert isinstance(cell.observed, float)
     return cell.observed
 
 
-def predicted(cells: Iterable[Cell], control: str | None = None) -> list[tuple[Cell, float]]:
+def predicted(cells: Iterable[CellRow], control: str | None = None) -> list[tuple[CellRow, float]]:
     """The cells with a predicted number, of theory or of a control, each with that number."""
     found = ((c, c.predicted if control is None else c.controls.get(control)) for c in cells)
     return [(cell, number) for cell, number in found if isinstance(number, float)]
 
 
-def points(chart: Chart, group: Series, xs: Sequence[float], cells: Sequence[Cell]) -> None:
+def points(chart: Chart, group: Series, xs: Sequence[float], cells: Sequence[CellRow]) -> None:
     """Draw the observed values of these cells of a series at `xs`, with their intervals."""
     ys, ends = [observed(cell) for cell in cells], [whiskers(cell) for cell in cells]
     label = group.label or "observed"
@@ -90,13 +90,13 @@ def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def whiskers(cell: Cell) -> tuple[float, float]:
+def whiskers(cell: CellRow) -> tuple[float, float]:
     """The ends of a cell's interval; the observed value where an end is unknown."""
     known = [observed(cell), *bounds([cell])]
     return min(known), max(known)
 
 
-def bounds(cells: Iterable[Cell]) -> list[float]:
+def bounds(cells: Iterable[CellRow]) -> list[float]:
     """The finite ends of the cells' intervals."""
     ranges = [cell.interval for cell in cells if cell.interval is not None]
     return [end for found in ranges for end in (found.low, found.high) if end is not None]
