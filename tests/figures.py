@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from recall_reports import phrases, summary
-from recall_reports.files import load
 from recall_reports.record import CellRow, ClaimRow, ComponentRow, ControlRow, Record
+from recall_reports.record.files import load
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / ".github").rglob("*.md"))]

@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     )
     from recall_claims.notebook import run
     from recall_claims.predictions import prediction
-    from recall_reports.values import Plot
+    from recall_reports.record.values import Plot
 
 # In this order: a theory that wants `prediction` or `Regime` loads none of the others, hence no
 # torch; a notebook loads no pytest.

@@ -17,8 +17,8 @@ import jinja2
 
 from recall_claims.declare.papers import papers
 from recall_claims.errors import LedgerError, SimulationError
-from recall_reports.errors import ReportError
-from recall_reports.text import clean
+from recall_reports.record.errors import ReportError
+from recall_reports.record.text import clean
 
 TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conftest.py")
 LEDGER = Path(".recall-claims/ledger.sqlite")

@@ -22,8 +22,8 @@ from recall_claims.declare.cell import Cell, Scalar
 from recall_claims.errors import told
 from recall_claims.predictions import Prediction, predictions
 from recall_reports import phrases
-from recall_reports.files import load
 from recall_reports.record import ClaimRow
+from recall_reports.record.files import load
 
 ENDLESS = (math.inf, -math.inf)
 """Figures that JSON has not."""

@@ -15,7 +15,7 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_reports import html, record
-from recall_reports.certificates import load
+from recall_reports.record.certificates import load
 
 LEDGER = Path(".recall-claims/ledger.sqlite")
 """The ledger of `pytest claims/`: each of the two reads what the other has simulated."""

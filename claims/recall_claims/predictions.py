@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 from recall_claims.declare.regime import Regime
 from recall_claims.errors import ClaimError
 from recall_claims.judge.region import Region
-from recall_reports.values import Provenance
+from recall_reports.record.values import Provenance
 
 Point = Mapping[str, Any]
 """The parameters of a point, such as a cell."""

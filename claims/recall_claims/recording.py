@@ -18,9 +18,9 @@ from recall_claims.judge.budget import DEFAULT, Budget
 from recall_claims.judge.region import Component, Interval, Region, headline, judge
 from recall_claims.judge.rules import Predict, Sample
 from recall_reports import record
-from recall_reports.certificates import Certificates
 from recall_reports.record import Range, finite
-from recall_reports.values import Verdict
+from recall_reports.record.certificates import Certificates
+from recall_reports.record.values import Verdict
 
 PACKAGES = ("numpy", "scipy", "torch", "pytest", "recall-claims")
 

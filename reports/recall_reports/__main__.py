@@ -10,10 +10,10 @@ from pathlib import Path
 from rich.console import Console
 
 from recall_reports.compare import diff
-from recall_reports.errors import ReportError
-from recall_reports.files import load
 from recall_reports.markdown import escaped
 from recall_reports.record import schema
+from recall_reports.record.errors import ReportError
+from recall_reports.record.files import load
 from recall_reports.terminal import print_verdicts
 from recall_reports.write import render
 

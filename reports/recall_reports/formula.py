@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from latex2mathml.converter import convert_to_element
 from markupsafe import Markup, escape
 
-from recall_reports.text import clean
+from recall_reports.record.text import clean
 
 POWER = r"-?(?:\d+\.\d+|\w+)"
 INLINE = re.compile(r"\$([^$]+)\$|``?([^`]+)``?")

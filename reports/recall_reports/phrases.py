@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recall_reports.record import ClaimRow, ComponentRow, ControlRow, Parameters, Range
-from recall_reports.values import Verdict
+from recall_reports.record.values import Verdict
 
 SYMBOL = re.compile(r"[b-z](?![a-z])")
 """The start of a text whose first letter is the name of a quantity, not an article."""

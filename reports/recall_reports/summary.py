@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from recall_reports import phrases
 from recall_reports.record import ClaimRow, PaperRow, Record, Statement, Work
-from recall_reports.values import Scale
+from recall_reports.record.values import Scale
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)

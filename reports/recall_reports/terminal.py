@@ -9,7 +9,7 @@ from rich.text import Text
 
 from recall_reports import hunted, phrases, summary
 from recall_reports.record import ClaimRow, Record
-from recall_reports.text import clean
+from recall_reports.record.text import clean
 
 STYLES = {
     "SUPPORTED": "green",

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from recall_reports import files, html, markdown
-from recall_reports.errors import ReportError
-from recall_reports.files import refuse_foreign, validated
-from recall_reports.record import Record
+from recall_reports import html, markdown
+from recall_reports.record import Record, files
+from recall_reports.record.errors import ReportError
+from recall_reports.record.files import refuse_foreign, validated
 
 Paths = dict[str, Path]
 

@@ -23,8 +23,8 @@ from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.judge.budget import Budget
 from recall_claims.judge.methods import Array, log_wealth
-from recall_reports.certificates import Certificate, Certificates, load
-from recall_reports.files import load as load_record
+from recall_reports.record.certificates import Certificate, Certificates, load
+from recall_reports.record.files import load as load_record
 from tests.every_claim import imported
 
 CERTIFICATES = Path(__file__).parents[2] / "reports" / "certificates.json"

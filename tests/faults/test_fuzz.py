@@ -27,10 +27,10 @@ from recall_claims.hunt.tables import HuntTables
 from recall_claims.judge.region import Verdict
 from recall_reports import formula, html, markdown
 from recall_reports.compare import diff
-from recall_reports.errors import ReportError
-from recall_reports.files import validated
+from recall_reports.record.errors import ReportError
+from recall_reports.record.files import validated
+from recall_reports.record.text import clean
 from recall_reports.terminal import print_verdicts
-from recall_reports.text import clean
 from tests.reports import sample
 
 MANY = [100, pytest.param(2000, marks=pytest.mark.thorough)]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_reports import files
+from recall_reports.record import files
 from tests.faults.conftest import HEAD, Suite, written
 
 

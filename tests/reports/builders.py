@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from recall_reports import record as rec
-from recall_reports.values import Provenance, Scale, Verdict
+from recall_reports.record.values import Provenance, Scale, Verdict
 
 Ends = tuple[float | None, float | None]
 

@@ -14,11 +14,11 @@ from rich.console import Console
 
 from recall_reports import failure, formula, hunted, phrases, plots, summary
 from recall_reports.compare import diff
-from recall_reports.errors import ReportError
-from recall_reports.files import validated
 from recall_reports.plots.bars import bars, overshoot
 from recall_reports.plots.chart import Axis
 from recall_reports.record import ClaimRow, ComponentRow, Range, Record
+from recall_reports.record.errors import ReportError
+from recall_reports.record.files import validated
 from recall_reports.terminal import print_verdicts
 from tests.reports import builders, sample
 

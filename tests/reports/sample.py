@@ -8,7 +8,7 @@ import math
 from typing import Literal
 
 from recall_reports import record as rec
-from recall_reports.values import Plot
+from recall_reports.record.values import Plot
 from tests.reports.builders import (
     cell,
     claim,

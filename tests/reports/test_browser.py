@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from recall_reports import formula, html, phrases
-from recall_reports.files import validated
 from recall_reports.record import Record
+from recall_reports.record.files import validated
 from tests.reports import builders, hostile, sample
 
 WIDE, PHONE = ViewportSize(width=1200, height=900), ViewportSize(width=390, height=844)

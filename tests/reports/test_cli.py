@@ -6,10 +6,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from recall_reports import files
 from recall_reports.__main__ import main
-from recall_reports.record import Range, Record
-from recall_reports.values import Verdict
+from recall_reports.record import Range, Record, files
+from recall_reports.record.values import Verdict
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from recall_reports import summary
 from recall_reports.compare import diff
-from recall_reports.files import load
 from recall_reports.record import Record
+from recall_reports.record.files import load
 from tests.reports import builders, sample
 
 

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from recall_claims import CriticalLocation
 from recall_claims.predictions import predictions
 from recall_reports import phrases
-from recall_reports.files import load
+from recall_reports.record.files import load
 from tests import figures
 from tests.every_claim import imported
 

@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from latex2mathml import commands
 
-from recall_reports import files, formula
+from recall_reports import formula
+from recall_reports.record import files
 
 BASELINE = Path(__file__).parents[2] / "reports" / "baseline.json"
 SPLIT = re.compile(r"\d</(?:mn|sup|sub)>(?:</?\w+>)*[.,]\d")

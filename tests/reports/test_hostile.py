@@ -13,9 +13,9 @@ from rich.console import Console
 
 from recall_reports import html, markdown
 from recall_reports.compare import diff
-from recall_reports.files import validated
 from recall_reports.record import Hunt, Record
-from recall_reports.text import clean
+from recall_reports.record.files import validated
+from recall_reports.record.text import clean
 from tests.reports import golden, hostile
 
 ADDRESS = "http://nowhere"

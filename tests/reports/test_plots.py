@@ -16,7 +16,7 @@ from recall_reports.plots import curve, series
 from recall_reports.plots.bars import bars
 from recall_reports.plots.chart import Axis, Chart
 from recall_reports.record import CellRow, ClaimRow, Range
-from recall_reports.values import Plot, Scale
+from recall_reports.record.values import Plot, Scale
 from tests.reports import builders, golden, sample
 
 CLAIMS = {claim.id: claim for claim in sample.record().claims}

@@ -11,12 +11,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from recall_reports import certificates
 from recall_reports.__main__ import main
-from recall_reports.certificates import Certificate, Certificates
-from recall_reports.errors import ReportError
-from recall_reports.files import dump, load
-from recall_reports.record import Range, Record
+from recall_reports.record import Range, Record, certificates
+from recall_reports.record.certificates import Certificate, Certificates
+from recall_reports.record.errors import ReportError
+from recall_reports.record.files import dump, load
 
 
 def test_round_trip(tmp_path: Path, report: Record) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from recall_reports import html, markdown
-from recall_reports.errors import ReportError
-from recall_reports.files import load
 from recall_reports.record import Record
+from recall_reports.record.errors import ReportError
+from recall_reports.record.files import load
 from recall_reports.write import render, write
 from tests.reports import sample
 

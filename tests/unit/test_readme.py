@@ -7,7 +7,7 @@ import pytest
 
 import recall_claims
 from recall_claims.judge.rules import Rule
-from recall_reports.files import load
+from recall_reports.record.files import load
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -28,7 +28,7 @@ from recall_claims.evidence.validate import difference
 from recall_claims.judge.looks import Observations
 from recall_claims.judge.methods import Array
 from recall_reports import record
-from recall_reports.certificates import Certificates
+from recall_reports.record.certificates import Certificates
 
 OF_IDENTITY = 1e-2
 """By which rounding may move what measures rounding itself, of the largest error it may have."""

@@ -30,9 +30,9 @@ from recall_claims.errors import BundleError
 from recall_claims.evidence.block import MOST_NAMES
 from recall_claims.evidence.draws import Link
 from recall_claims.judge.methods import Array
-from recall_reports.errors import ReportError
-from recall_reports.files import validated
 from recall_reports.record import Record
+from recall_reports.record.errors import ReportError
+from recall_reports.record.files import validated
 
 FORMAT: Final = "recall-claims-bundle/1"
 COMMENT = FORMAT.encode()

@@ -14,9 +14,10 @@ from recall_claims.errors import BundleError
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.plugin.housekeeping import collected
-from recall_reports import files, html
-from recall_reports.certificates import load
-from recall_reports.text import clean
+from recall_reports import html
+from recall_reports.record import files
+from recall_reports.record.certificates import load
+from recall_reports.record.text import clean
 
 SHOWN = 40
 """Findings that are printed; the others are in the JSON file."""

@@ -14,7 +14,7 @@ from recall_claims.evidence.draws import Place
 from recall_claims.evidence.run import Outcome, Prepared, Settings
 from recall_claims.judge.looks import Look, Observations, ended, looks_at
 from recall_reports import record
-from recall_reports.certificates import Certificates
+from recall_reports.record.certificates import Certificates
 
 SAME = 1e-6
 """Share by which a figure may differ: what other versions of NumPy and SciPy round."""

@@ -21,8 +21,8 @@ from recall_claims.evidence.simulate import versions
 from recall_claims.judge.budget import Budget
 from recall_claims.judge.looks import Observations, remembering
 from recall_reports import record as record_
-from recall_reports.certificates import Certificates
 from recall_reports.record import Record
+from recall_reports.record.certificates import Certificates
 
 AGAIN = "run `pytest claims/` again with this ledger, in this environment, and bundle its record"
 

@@ -32,7 +32,7 @@ from recall_claims.judge.looks import decide, remembering
 from recall_claims.judge.methods import Array, Deterministic, Method, Student
 from recall_claims.judge.region import Component, Interval, Verdict
 from recall_claims.judge.rules import Evidence, Predict, Rule, Sample
-from recall_reports.certificates import Certificate
+from recall_reports.record.certificates import Certificate
 
 BOOTSTRAPS = 50
 VALUES = 1024

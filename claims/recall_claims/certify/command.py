@@ -25,7 +25,7 @@ from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.plugin.housekeeping import collected
-from recall_reports.certificates import Certificate, Certificates, load
+from recall_reports.record.certificates import Certificate, Certificates, load
 
 
 def main(options: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from recall_claims.errors import ClaimError
 from recall_claims.judge.region import Region
 from recall_claims.judge.rules import Predict, Rule
 from recall_claims.predictions import Prediction
-from recall_reports.values import Plot
+from recall_reports.record.values import Plot
 
 TIERS = ("smoke", "standard", "full")
 Tier = Literal["smoke", "standard", "full"]

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar, overload
 
 from recall_claims.declare.cell import Cell
 from recall_claims.predictions import Prediction, registered
-from recall_reports.values import Provenance
+from recall_reports.record.values import Provenance
 
 P_co = TypeVar("P_co", covariant=True)
 

@@ -24,8 +24,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recall_reports.values import Scale as Scale
-from recall_reports.values import Verdict as Verdict
+from recall_reports.record.values import Scale as Scale
+from recall_reports.record.values import Verdict as Verdict
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,9 @@ from recall_claims.plugin.plan import print_plan
 from recall_claims.plugin.report import put_aside
 from recall_claims.plugin.session import SESSION, ClaimSession
 from recall_reports import phrases, summary, terminal
-from recall_reports.errors import ReportError
 from recall_reports.record import ClaimRow
-from recall_reports.text import clean, cleaned
+from recall_reports.record.errors import ReportError
+from recall_reports.record.text import clean, cleaned
 
 REPORT = "claims-report"
 SHORT = 10.0

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from recall_claims.declare.cell import Cell
 from recall_claims.evidence.cost import Spent, Total
-from recall_reports.errors import ReportError
-from recall_reports.files import load
 from recall_reports.record import ClaimRow, Record
+from recall_reports.record.errors import ReportError
+from recall_reports.record.files import load
 
 DEFAULT = "reports/baseline.json"
 

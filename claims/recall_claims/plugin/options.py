@@ -13,8 +13,8 @@ from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.judge.budget import DEFAULT
 from recall_claims.plugin import baseline
-from recall_reports import files
-from recall_reports.errors import ReportError
+from recall_reports.record import files
+from recall_reports.record.errors import ReportError
 
 ABOUT = """claims, theory verified by experiment
   SUPPORTED     passed: the bounds are inside the region, and every control is refuted

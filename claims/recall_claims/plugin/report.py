@@ -18,9 +18,9 @@ from recall_claims.evidence.ledger import DAMAGED
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import find
 from recall_reports import phrases
-from recall_reports.errors import ReportError
-from recall_reports.files import load
 from recall_reports.record import ClaimRow, Record
+from recall_reports.record.errors import ReportError
+from recall_reports.record.files import load
 
 LIMIT = "time: "
 """How the reason of a claim begins that a time limit cuts short."""

@@ -21,8 +21,7 @@ from recall_claims.plugin import options
 from recall_claims.plugin.baseline import DEFAULT, Baseline
 from recall_claims.plugin.forecast import Forecast, ProgressLine
 from recall_claims.plugin.report import LIMIT, RunReport
-from recall_reports import certificates
-from recall_reports.record import ClaimRow
+from recall_reports.record import ClaimRow, certificates
 
 PATIENCE = 0.1
 """Part of the time limit by which a block may pass it."""

@@ -33,7 +33,7 @@ from recall_reports.compare import declared
 from recall_reports.compare.declared import Change, Kind
 from recall_reports.markdown import code, escaped
 from recall_reports.record import ClaimRow, ComponentRow, Range, Record, Suite
-from recall_reports.values import Scale
+from recall_reports.record.values import Scale
 
 COARSER = 1.25
 SLOWER = 1.5

@@ -6,7 +6,7 @@ from recall_reports.plots import collapse, curve, parity, phase_map, regime
 from recall_reports.plots.panel import Painter, Panel, draw
 from recall_reports.plots.series import is_number
 from recall_reports.record import CellRow, ClaimRow
-from recall_reports.values import Plot
+from recall_reports.record.values import Plot
 
 __all__ = ["Panel", "panels"]
 

@@ -9,7 +9,7 @@ from recall_reports.plots.chart import MUTED, Chart, Mark
 from recall_reports.plots.panel import Painter
 from recall_reports.plots.series import is_number, points, scale_axis, series, value
 from recall_reports.record import CellRow, ClaimRow
-from recall_reports.values import Plot
+from recall_reports.record.values import Plot
 
 
 def painters(claim: ClaimRow) -> list[Painter]:

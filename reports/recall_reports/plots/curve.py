@@ -20,7 +20,7 @@ from recall_reports.plots.series import (
     value,
 )
 from recall_reports.record import CellRow, ClaimRow
-from recall_reports.values import Plot
+from recall_reports.record.values import Plot
 
 CROWDED = 4
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from recall_reports.plots.chart import Chart, Mark, Point
 from recall_reports.record import ClaimRow
-from recall_reports.values import Plot
+from recall_reports.record.values import Plot
 
 WIDTH, RIGHT, TOP, TALL = 324.0, 308.0, 22.0, 164.0  # of the drawing, and of the frame in it
 BOTTOM = TOP + TALL

@@ -12,7 +12,7 @@ from recall_reports.plots.series import (
     series,
 )
 from recall_reports.record import ClaimRow
-from recall_reports.values import Plot
+from recall_reports.record.values import Plot
 
 WRONG_MARKERS = "x+12"
 

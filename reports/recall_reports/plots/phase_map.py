@@ -4,8 +4,8 @@ from recall_reports import phrases
 from recall_reports.plots.chart import CARD, COLOURS, INK, Chart, Mark
 from recall_reports.plots.series import scale_axis, value
 from recall_reports.record import CellRow, ClaimRow
+from recall_reports.record.values import Plot
 from recall_reports.summary import grouped
-from recall_reports.values import Plot
 
 SPREAD = 13.5  # between cells that differ only in parameters off the map
 

@@ -9,7 +9,7 @@ from recall_reports import phrases
 from recall_reports.plots.chart import COLOURS, MUTED, Chart, Mark
 from recall_reports.plots.series import is_number, scale_axis
 from recall_reports.record import ClaimRow, Point
-from recall_reports.values import Plot
+from recall_reports.record.values import Plot
 
 WIDE = 8
 """Ratio of the ends from which an axis is logarithmic."""

@@ -9,8 +9,8 @@ from typing import Any, TypeGuard
 from recall_reports import phrases
 from recall_reports.plots.chart import COLOURS, MARKERS, MAX_TICKS, Axis, Chart, Mark
 from recall_reports.record import CellRow, ClaimRow
+from recall_reports.record.values import Plot
 from recall_reports.summary import grouped
-from recall_reports.values import Plot
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 
 from recall_claims.evidence.cost import Spent
 from recall_claims.plugin.baseline import Baseline
-from recall_reports.files import dump
+from recall_reports.record.files import dump
 from tests.reports import sample
 
 

@@ -3,7 +3,8 @@
 These types are the format: `python -m recall_reports schema` prints the JSON schema that follows
 from them. A record holds numbers and names; sentences are made where they are shown. Keys that are
 not known here are ignored, so a record may gain some within its version. What the
-library declares and judges by as well stands in `values`.
+library declares and judges by as well stands in `values`. This package is the ground on which the
+library and the page stand: it imports nothing of either.
 """
 
 import math
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Final, Literal, Self
 import msgspec
 from msgspec import Meta, Struct
 
-from recall_reports.values import Plot, Provenance, Scale, Verdict
+from recall_reports.record.values import Plot, Provenance, Scale, Verdict
 
 VERSION: Final = "recall-claims/4"
 

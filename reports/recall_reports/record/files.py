@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from recall_reports.errors import ReportError
 from recall_reports.record import VERSION, Record
-from recall_reports.text import cleaned
+from recall_reports.record.errors import ReportError
+from recall_reports.record.text import cleaned
 
 MARKS = {
     "report.json": b'"schema": "recall-claims/',

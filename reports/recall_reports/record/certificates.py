@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from recall_reports.errors import ReportError
 from recall_reports.record import Probability
+from recall_reports.record.errors import ReportError
 
 FILE = "certificates.json"
 
