@@ -49,6 +49,13 @@ def test_the_wheel_holds_the_library_and_nothing_else(wheel: Path) -> None:
         assert f"recall_claims/{name}" in names
 
 
+def test_the_index_takes_its_metadata(wheel: Path) -> None:
+    """By the check of the release workflow, where it is installed."""
+    pytest.importorskip("twine")
+    checked = apart(wheel.parent, sys.executable, "-m", "twine", "check", "--strict", wheel.name)
+    assert checked.status == 0, checked.text
+
+
 def test_a_repository_with_packages_of_the_suites_names(wheel: Path, tmp_path: Path) -> None:
     """The walk-through of `.github/docs/new-paper.md`, twice, on the wheel."""
     library, folder = tmp_path / "library", tmp_path / "stranger"
