@@ -16,15 +16,16 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
   `CriticalLocation`, `CriticalExponents` (where a success rate crosses a target, how that scales),
   `WinnerShare` (which of several is largest, cell by cell).
 * `Betting(low, high)`, `Catoni(sd)`, `Student()` and `Deterministic()` are the ways in which a rule
-  may bound means. Rules of your own are subclasses of `Rule`, and bounds of `Method`.
+  may bound means.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
 * `Regime` states where a theorem holds, by the `Values` that a parameter may take: `integers`,
   `log_integers` or `one_of` several; `--hunt` searches it.
 * `Plot` says how the report draws the cells.
-* `run` judges a claim without pytest; a notebook shows the result as the report does.
 
-The conftest.py of a folder of claims imports `pytest_addoption`, which makes pytest collect them.
+A conftest.py that imports `pytest_addoption` from `recall_claims.hook` makes pytest collect the
+claims of its folder. `run`, of `recall_claims.notebook`, judges a claim without pytest. A rule of
+your own extends `recall_claims.judge.rules.Rule`, bounds `recall_claims.judge.methods.Method`.
 
 `python -m recall_claims new NAME` writes an example. A rule can be tried without pytest, on any
 data:
@@ -41,72 +42,77 @@ SUPPORTED
 REFUTED
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from recall_claims.declare.cell import Block, Cell, grid, ladder
-    from recall_claims.declare.claim import Claim, Control, claim
-    from recall_claims.declare.controls import at, power, reads, times
-    from recall_claims.declare.papers import add_paper
-    from recall_claims.declare.regime import Regime, Values, integers, log_integers, one_of
-    from recall_claims.declare.source import Source, on
-    from recall_claims.hook import pytest_addoption
-    from recall_claims.judge.catoni import Catoni
-    from recall_claims.judge.methods import Betting, Deterministic, Method, Student
-    from recall_claims.judge.region import Region
-    from recall_claims.judge.rules import (
-        CriticalExponents,
-        CriticalLocation,
-        Exponents,
-        Functional,
-        Identity,
-        Law,
-        Limit,
-        MeanDifference,
-        MeanRatio,
-        OneSided,
-        Ordering,
-        ProportionDifference,
-        Quantile,
-        Rule,
-        Several,
-        Variance,
-        WinnerShare,
-    )
-    from recall_claims.notebook import run
-    from recall_claims.predictions import prediction
-    from recall_reports.record.values import Plot
-
-# In this order: a theory that wants `prediction` or `Regime` loads none of the others, hence no
-# torch; a notebook loads no pytest.
-_HOMES = (
-    *("predictions", "declare.regime", "declare.cell", "declare.claim", "declare.controls"),
-    *("declare.papers", "declare.source", "judge.methods", "judge.region", "judge.rules"),
-    *("judge.catoni", "notebook"),
+from recall_claims.declare.cell import Block, Cell, grid, ladder
+from recall_claims.declare.claim import Claim, Control, claim
+from recall_claims.declare.controls import at, power, reads, times
+from recall_claims.declare.papers import add_paper
+from recall_claims.declare.regime import Regime, Values, integers, log_integers, one_of
+from recall_claims.declare.source import Source, on
+from recall_claims.judge.catoni import Catoni
+from recall_claims.judge.methods import Betting, Deterministic, Student
+from recall_claims.judge.region import Region
+from recall_claims.judge.rules import (
+    CriticalExponents,
+    CriticalLocation,
+    Exponents,
+    Functional,
+    Identity,
+    Law,
+    Limit,
+    MeanDifference,
+    MeanRatio,
+    OneSided,
+    Ordering,
+    ProportionDifference,
+    Quantile,
+    Several,
+    Variance,
+    WinnerShare,
 )
+from recall_claims.predictions import prediction
+from recall_reports.record.values import Plot
 
-__all__ = ["Regime", "Values", "integers", "log_integers", "on", "one_of", "prediction"]
-__all__ += ["Block", "Cell", "Claim", "Plot", "Source", "claim", "grid", "ladder"]
-__all__ += ["Control", "at", "power", "reads", "times"]
-__all__ += ["CriticalExponents", "CriticalLocation", "Exponents", "Functional", "Identity", "Law"]
-__all__ += ["Limit", "MeanDifference", "MeanRatio", "OneSided", "Ordering", "ProportionDifference"]
-__all__ += ["Quantile", "Region", "Rule", "Several", "Variance", "WinnerShare"]
-__all__ += ["Betting", "Catoni", "Deterministic", "Method", "Student"]
-__all__ += ["add_paper", "pytest_addoption", "run"]
-
-if not TYPE_CHECKING:  # which knows the names above, and no others
-
-    def __dir__() -> list[str]:
-        """All names, so that `help` describes those that nobody has used yet."""
-        return [*globals(), *__all__]
-
-    def __getattr__(name: str) -> Any:
-        """A name on first use (PEP 562)."""
-        if name in __all__:
-            for home in _HOMES if name != "pytest_addoption" else ("hook",):
-                module = import_module(f"{__name__}.{home}")
-                if hasattr(module, name):
-                    globals()[name] = getattr(module, name)  # the next time it is at hand
-                    return globals()[name]
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__ = [
+    "Betting",
+    "Block",
+    "Catoni",
+    "Cell",
+    "Claim",
+    "Control",
+    "CriticalExponents",
+    "CriticalLocation",
+    "Deterministic",
+    "Exponents",
+    "Functional",
+    "Identity",
+    "Law",
+    "Limit",
+    "MeanDifference",
+    "MeanRatio",
+    "OneSided",
+    "Ordering",
+    "Plot",
+    "ProportionDifference",
+    "Quantile",
+    "Regime",
+    "Region",
+    "Several",
+    "Source",
+    "Student",
+    "Values",
+    "Variance",
+    "WinnerShare",
+    "add_paper",
+    "at",
+    "claim",
+    "grid",
+    "integers",
+    "ladder",
+    "log_integers",
+    "on",
+    "one_of",
+    "power",
+    "prediction",
+    "reads",
+    "times",
+]

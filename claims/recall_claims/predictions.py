@@ -1,7 +1,4 @@
-"""The registry of every number that a theory predicts: its formula, its source, and its error.
-
-It does not load torch, so a theory that registers its predictions stays light.
-"""
+"""The registry of every number that a theory predicts: its formula, its source, and its error."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ parameter of a cell may take, and what else must hold of them together. Every ce
 has to lie inside, and `pytest --hunt` searches the rest for a violation.
 
 A theory states beside each formula where it holds, as a `Regime`, and a claim searches that
-(`Regime.searched`). So this module does not load torch, nor does `recall_claims.predictions`.
+(`Regime.searched`).
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
-from recall_claims import add_paper, pytest_addoption  # noqa: F401
+from recall_claims import add_paper
+from recall_claims.hook import pytest_addoption  # noqa: F401
 
 add_paper(Path(__file__).with_name("paper.toml"))

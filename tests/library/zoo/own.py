@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 import recall_claims as rc
+from recall_claims.judge.methods import Method
 from recall_claims.judge.region import Interval
 from recall_claims.judge.rules import Sample
 
@@ -11,7 +12,7 @@ from . import Array, each, theorem
 
 
 @dataclass(frozen=True)
-class Hoeffding(rc.Method):
+class Hoeffding(Method):
     """For the mean of values in [0, 1]."""
 
     exact, anytime = True, False
@@ -27,7 +28,7 @@ class Tail(rc.MeanDifference):
     """How often the observable is above a level, less the predicted probability."""
 
     level: float = 0.0
-    method: rc.Method = Hoeffding()
+    method: Method = Hoeffding()
     estimand = "Observed minus predicted probability of a tail."
 
     def values(self, sample: Sample, count: int) -> Array:

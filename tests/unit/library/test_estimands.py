@@ -19,7 +19,7 @@ from recall_claims.errors import ClaimError
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Verdict, judge
-from recall_claims.judge.rules import Sample
+from recall_claims.judge.rules import Rule, Sample
 from recall_claims.judge.rules.law import Massart
 from recall_claims.judge.rules.quantile import OrderStatistics, _too_few
 from tests.unit.library.made import declared, mean, outcome_of
@@ -198,7 +198,7 @@ def test_a_law_is_registered_by_what_it_says() -> None:
         (rc.MeanDifference(NEAR), stats.norm.cdf, "not a finite number"),
     ],
 )
-def test_what_makes_no_sense_is_refused(rule: rc.Rule, predicted: Any, match: str) -> None:
+def test_what_makes_no_sense_is_refused(rule: Rule, predicted: Any, match: str) -> None:
     with pytest.raises(ClaimError, match=match):
         rule.check(rc.grid(size=(2, 4)), lambda _: predicted)
 

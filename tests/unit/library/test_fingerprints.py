@@ -190,7 +190,10 @@ RATES = Path(__file__).with_name("rates.csv").read_text()
 def observe(): ...
 """,
 }
-LIBRARY_HOOK = "from pathlib import Path\nfrom recall_claims import add_paper, pytest_addoption\n"
+LIBRARY_HOOK = (
+    "from pathlib import Path\nfrom recall_claims import add_paper\n"
+    "from recall_claims.hook import pytest_addoption\n"
+)
 NEW_PAPER = LIBRARY_HOOK + 'add_paper(Path(__file__).with_name("paper.toml"))\n'
 MANY_PAPERS = (
     LIBRARY_HOOK

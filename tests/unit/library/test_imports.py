@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import claims
 import theory
 
@@ -27,7 +25,7 @@ def test_theory_loads_no_torch_a_notebook_no_pytest_and_claims_no_second_library
     assert "claims.attention.test_signal" in names
     of_theory, of_a_notebook, of_the_suite = loaded_by(
         f"import {', '.join(module.name for module in modules)}",
-        "from recall_claims import claim, run",
+        "from recall_claims.notebook import run",
         f"import claims.papers, {', '.join(names)}",
     )
     assert "recall_claims.predictions" in of_theory
@@ -42,8 +40,3 @@ def test_collection_loads_no_plots() -> None:
     collected = loaded_by(f"import pytest; pytest.main(['{claim}', {arguments}])")[-1]
     assert "recall_claims.plugin" in collected
     assert "recall_reports.html" not in collected
-
-
-def test_an_unknown_name_of_the_library() -> None:
-    with pytest.raises(ImportError, match="nothing_like_it"):
-        from recall_claims import nothing_like_it  # type: ignore[attr-defined]  # noqa: F401

@@ -9,14 +9,15 @@ from nbclient import NotebookClient
 
 import claims.papers  # noqa: F401  (adds the papers)
 from claims.memory.test_linear import linear_threshold
-from recall_claims import run
 from recall_claims.errors import ClaimError
+from recall_claims.notebook import run
 
 LOOK = Path(__file__).parents[3] / ".github" / "docs" / "look.ipynb"
 CELL = """
 import numpy as np
 import claims.papers
 import recall_claims as rc
+from recall_claims.notebook import run
 
 @rc.claim("T.cell", "Written in a cell", source=rc.Source("A", "A3", provenance="derived"),
           regime="everywhere", cells=rc.grid(scale=(1.0, 2.0)), replicates=64, why="for the test",
@@ -26,7 +27,7 @@ def in_a_cell(cell, block):
     \"\"\"A mean is its scale.\"\"\"
     return np.array([cell["scale"] * (1 + SPREAD * rng.normal()) for rng in block.rngs])
 
-print(rc.run(in_a_cell, ledger=LEDGER).claim.verdict)
+print(run(in_a_cell, ledger=LEDGER).claim.verdict)
 """
 
 
