@@ -31,8 +31,7 @@ exploratory = relaxing(
     latex=r"P_{relaxed}(V, L, N, d) = P(V, L, N, d)",
     regime="The middle of the transition: half, once and twice the critical number of samples.",
     cells={"standard": GRID},
-    replicates=64,
-    looks=9,
+    replicates=(64, 16384),
     rule=rc.ProportionDifference(rc.Region(-0.12, 0.12)),
     why="Twice the stated error of the theory itself, 0.06: within it, a reader of "
     "the curve would not notice the relaxation.",
@@ -106,8 +105,7 @@ gradient_descent = beyond(
     "three steps: 150",
     "150 steps of full-batch gradient descent on all parameters localise as often as three.",
     descended,
-    replicates=16,
-    looks=7,
+    replicates=(16, 1024),
 )
 
 
@@ -120,8 +118,7 @@ gradient_descent = beyond(
     regime="L = 16 and 64; pilots of fifty larger steps, under seeds of 1000 and above, needed 20 "
     "to 40 samples or so here, far fewer than three steps do.",
     cells={"standard": FEW},
-    replicates=16,
-    looks=7,
+    replicates=(16, 1024),
     rule=rc.CriticalExponents({"length": 0.0}, 0.3, reference="prediction"),
     why="Narrow enough to tell the three-step law's exponent at these sizes, nearly 2, from 1.",
     plot=LOCALISATION,
@@ -139,8 +136,7 @@ adam = beyond(
     "A hundred full-batch steps of Adam on all parameters localise as often as three gradient "
     "steps.",
     lambda batch, rngs: relaxed.trained(batch, rngs, optimiser="Adam", steps=100, rate=0.01),
-    replicates=16,
-    looks=7,
+    replicates=(16, 1024),
 )
 two_heads = beyond(
     "two-heads",
@@ -196,8 +192,7 @@ long_sequences = beyond(
     relaxed.localised,
     source=rc.Source("A", "A5", "A8"),
     cells={"standard": rc.grid(vocab_size=64, length=64, dim=16, samples=(730, 1460, 2920))},
-    replicates=32,
-    looks=8,
+    replicates=(32, 4096),
 )
 correlated_embeddings = beyond(
     "correlated-embeddings",

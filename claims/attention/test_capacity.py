@@ -26,7 +26,7 @@ DIM = rc.on(capacity.min_dim)
 
 capacity_claim = measuring(
     lambda cell, block: end_to_end.run(block.draw(sampling.draw, cell)).accuracy,
-    partial(rc.claim, source=SOURCE, why=WHY, replicates=256, looks=4),
+    partial(rc.claim, source=SOURCE, why=WHY, replicates=(256, 2048)),
 )
 
 samples_needed = capacity_claim(
@@ -47,8 +47,7 @@ samples_needed = capacity_claim(
             WIDE,
         )
     },
-    replicates=128,
-    looks=6,
+    replicates=(128, 4096),
     rule=rc.CriticalLocation(REGION),
     controls=(
         rc.times(1.45, description="45% more samples"),

@@ -45,8 +45,7 @@ def limit(cell: rc.Cell, block: rc.Block, *, sequences: int) -> Limit:
         largest=3e6,
     ),
     cells={"smoke": STRONG[1:2], "standard": STRONG},
-    replicates=128,
-    looks=6,
+    replicates=(128, 4096),
     rule=rc.ProportionDifference(NEGLIGIBLE),
     why="accuracies differ by no more than the share of sequences whose label differs; "
     "an exact test "
@@ -79,8 +78,7 @@ def early_phase_limit(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     regime="eta at a tenth of its unit and gamma eta at ten times its own, where labels still "
     "differ visibly from the limit",
     cells={"smoke": WEAK[1:2], "standard": WEAK},
-    replicates=32,
-    looks=6,
+    replicates=(32, 1024),
     rule=rc.Ordering(smaller="further", larger="value", method=SHARES),
     why="a strict ordering",
     controls=(
@@ -120,8 +118,7 @@ def early_phase_path(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         for eta in (0.025, 0.25, 2.5)
         for sizes in (FEW_SAMPLES, TRIGGER_IN_VALUES)
     ),
-    replicates=256,
-    looks=2,
+    replicates=(256, 512),
     rule=rc.Exponents({"eta": early_phase.EXPONENTS["eta"]}, half_width=0.1),
     why="the second order is a hundredth of the first at the largest eta, and bends the "
     "exponent by less than 0.01; the rest is room for sampling error",
@@ -146,8 +143,7 @@ def early_phase_step_size(cell: rc.Cell, block: rc.Block) -> Tensor:
     regime="gamma eta from 30 to 500 of its units; a third of the sequences not localised, so "
     "that score gaps near zero occur",
     cells=rc.grid(**FEWEST_SAMPLES, eta=0.0025, gamma=(3e7, 1.2e8, 4.8e8)),
-    replicates=256,
-    looks=5,
+    replicates=(256, 4096),
     rule=rc.Exponents(
         {"gamma": early_phase.EXPONENTS["gamma"]}, half_width=0.12, method=rc.Student(spent=0.1)
     ),

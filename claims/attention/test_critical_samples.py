@@ -67,8 +67,7 @@ localised = measuring(
     partial(
         rc.claim,
         source=rc.Source("A", "A3", "A9", "A11"),
-        replicates=64,
-        looks=8,
+        replicates=(64, 8192),
         dtype="float32",
         plot=replace(LOCALISATION, collapse=True),
     ),
@@ -112,7 +111,7 @@ LONG = table(SIZES, (512, 32, 16), (512, 32, 64), (512, 96, 64), (2048, 64, 64))
 in_regime = partial(
     localised,
     predict=CLOSED_FORM,
-    looks=11,
+    replicates=(64, 65536),
     rule=rc.CriticalLocation(rc.Region(0.88, 1.13)),
     why="""The closed form's stated error is 6%, and that of the full theory, 0.02 in the
         probability, is 5% in N, for its slope in log N is 0.4; 1% is left for the
@@ -190,8 +189,7 @@ press_version = localised(
     latex=r"N_c \propto d\,L",
     regime="Ordinary sizes of the model, V >= 16 d.",
     cells=lambda: rc.ladder(PRESS, "samples", closed_form, (0.7, 1.4)),
-    replicates=48,
-    looks=6,
+    replicates=(48, 1536),
     rule=rc.CriticalExponents({"vocab_size": 0.0, "length": 1.0, "dim": 1.0}, half_width=0.25),
     why="A quarter allows for corrections of any logarithm.",
     plot=LOCALISATION,

@@ -57,7 +57,6 @@ def ten_bits(batch: Batch) -> Batch:
         terms, by both ways of contracting (V^2 below and above 16 N L).""",
     cells=rc.grid(vocab_size=(128, 1024), length=8, samples=4096, dim=64),
     replicates=4,
-    looks=1,
     rule=rc.Identity(64.0),
     why="""In units of the rounding of one operation: single precision on the CPU is off
         by up to 4.4 of them from double precision (pilots under seeds of 1000 and above), another

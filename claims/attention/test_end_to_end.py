@@ -34,8 +34,7 @@ common = partial(
         size=lambda cell: cell["samples"] * cell["length"] + cell["vocab_size"] ** 2,
         largest=3e5,
     ),
-    replicates=32,
-    looks=7,
+    replicates=(32, 2048),
     controls=CONTROLS,
     plot=rc.Plot("parity"),
 )

@@ -32,7 +32,7 @@ ANY = rc.Regime(
         and (cell["embeddings"] != "orthonormal" or cell["dim"] > cell["vocab_size"])
     ),
 )
-identity_claim = partial(rc.claim, cells=CELLS, replicates=12, looks=1, rule=rc.Identity(1e-12))
+identity_claim = partial(rc.claim, cells=CELLS, replicates=12, rule=rc.Identity(1e-12))
 NO_CENTRING = rc.reads("no-centring", "U e_k for U (e_k - 1/V)", "uncentred")
 
 

@@ -14,8 +14,7 @@ localisation_claim = partial(
     rc.claim,
     source=rc.Source("A", "A3", "A7", "A9"),
     predict=rc.on(Problem, localisation.probability),
-    replicates=64,
-    looks=8,
+    replicates=(64, 8192),
     rule=rc.ProportionDifference(rc.Region(-0.05, 0.05)),
     why="""The formula's stated error of 0.02, or 0.025 with the trigger in the values, which comes
         from one lognormal for all that makes replicates differ and from terms of relative order

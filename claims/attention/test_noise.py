@@ -90,8 +90,7 @@ def leading(problem: Problem) -> float:
         term=(*noise.TERMS, "2 Cov(D,H)"),
     ),
     cells={"standard": ISOLATED},
-    replicates={"standard": 256, "full": 2048},
-    looks={"standard": 5, "full": 2},
+    replicates={"standard": (256, 4096), "full": (2048, 4096)},
     rule=rc.MeanRatio(rc.Region(0.9, 1.1), by=("term", "trigger_in_values")),
     why="the formulas leave out terms of relative order 1/L^2, d/V^2 and t_4/(V t_3), at "
     "most 5% here; the rest is statistical",
@@ -118,8 +117,7 @@ def isolated_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
         holds=lambda cell: cell["vocab_size"] >= 4 * cell["dim"],
     ),
     cells={"smoke": MIXED[:4], "standard": MIXED},
-    replicates={"smoke": 256, "full": 2048},
-    looks={"smoke": 4, "full": 2},
+    replicates={"smoke": (256, 2048), "full": (2048, 4096)},
     rule=rc.MeanRatio(rc.Region(0.88, 1.12), by="trigger_in_values", method=rc.Student(spent=0.2)),
     why="besides the 5% of the terms, the covariances that are left out (B with C and "
     "C2, C with C2) are at most 2% of the sum",
@@ -146,8 +144,7 @@ def total_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
         trigger_in_values=(False,),
     ),
     cells={"standard": rc.grid(vocab_size=128, length=(16, 32), samples=(64, 256), dim=(16, 64))},
-    replicates=512,
-    looks=4,
+    replicates=(512, 4096),
     rule=rc.MeanRatio(rc.Region(0.88, 1.12), by=()),
     why="terms of relative order 1/L^2 and 1/d are left out; the square of one number "
     "per replicate is noisy, so the rest is statistical",
@@ -198,8 +195,7 @@ def scaling_claim(
             vocab_size=rc.log_integers(64, 512),
         ),
         cells={"standard": box},
-        replicates=first_look,
-        looks=4,
+        replicates=(first_look, 8 * first_look),
         rule=rc.Exponents(term.exponents, half_width=0.06, reference="prediction"),
         why="5% error of the finite-size factors at one end of a fourfold range is 0.04; "
         "0.02 is left for sampling error",
@@ -282,8 +278,7 @@ def exchanged(cell: rc.Cell) -> str:
     "samples, A with long sequences, B with d < L < V/d, C with short sequences and few samples, "
     "C and H with orthonormal embeddings",
     cells={"standard": POINTS},
-    replicates=256,
-    looks=3,
+    replicates=(256, 1024),
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Student(spent=0.0005)),
     why="""the formulas are good to 10%, so every prediction should be right; up to 3 points may
         stay undecided because the variance of a single batch has a heavy tail at small d. For that

@@ -19,7 +19,6 @@ from theory.attention.problem import Problem
 orthonormal_claim = partial(
     rc.claim,
     source=rc.Source("A", "A12", provenance="derived", reference="theory/attention/orthonormal.py"),
-    replicates=64,
 )
 
 points = partial(rc.grid, embeddings="orthonormal")
@@ -51,8 +50,7 @@ def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.
     latex=r"\mathrm{Var}_v\theta_v = E\theta_v^2-(E\theta_v)^2",
     regime=orthonormal.VARIANCE,
     cells={"standard": VARIANCE},
-    replicates=512,
-    looks=4,
+    replicates=(512, 4096),
     rule=rc.MeanRatio(rc.Region(0.9, 1.1), method=rc.Student(spent=0.1)),
     why="""The law leaves out correlations between the tokens of one sequence, a relative
         error of order 1/L: 3% here in pilots under other seeds.""",
@@ -89,7 +87,7 @@ probability = measuring(lambda cell, block: localised(cell, block), orthonormal_
         "standard": LOCALISATION,
         "full": LOCALISATION + points(vocab_size=256, length=32, samples=(16, 32, 48), dim=258),
     },
-    looks=9,
+    replicates=(64, 16384),
     rule=rc.ProportionDifference(rc.Region(-0.06, 0.06)),
     why="""The law takes the trigger score as independent of the other scores; its stated
         error is 0.04.""",
@@ -114,7 +112,7 @@ probability = measuring(lambda cell, block: localised(cell, block), orthonormal_
         "on the grid N crosses P = 1/2", trigger_in_values=(False, True)
     ),
     cells=points(vocab_size=32, length=8, samples=(6, 9, 13), dim=(136, 272)),
-    looks=1,
+    replicates=64,
     rule=rc.Identity(1e-12),
     why="Rounding: the scores are sums of a few hundred products of numbers of order 1.",
     controls=(
@@ -160,7 +158,7 @@ def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Te
         largest=4e4,
     ),
     cells={"smoke": SEEN, "standard": COVERED},
-    looks=9,
+    replicates=(64, 16384),
     rule=rc.ProportionDifference(rc.Region(-0.02, 0.02)),
     why="""The formula is exact, and 2% is what the replicates can resolve in a minute. Ties broken
         by rounding would cost up to 3%.""",

@@ -20,7 +20,7 @@ DERIVED = rc.Source(
     "A", "A2", "A3", "A9", provenance="derived", reference="theory/attention/recall.py"
 )
 recall_claim = partial(
-    rc.claim, source=rc.Source("A", "A2", "A3", "A9"), replicates=32, looks=7, dtype="float32"
+    rc.claim, source=rc.Source("A", "A2", "A3", "A9"), replicates=(32, 2048), dtype="float32"
 )
 
 
@@ -103,8 +103,7 @@ accuracy = share(
         "standard": STANDARD,
         "full": STANDARD + across((2048,), (2, 16), (0.75, 1.0, 1.4)),
     },
-    replicates=64,
-    looks=7,
+    replicates=(64, 4096),
     rule=rc.ProportionDifference(rc.Region(-0.02, 0.02)),
     why="The theory states an error of 0.015 for V >= 256 (competitors' correlations).",
     controls=(
@@ -124,8 +123,7 @@ accuracy_of_variants = share(
     latex=r"\kappa_{wv} = (z_w+\tau z_{trig})^\top(z_v+\tau z_{trig})",
     cells=across((256,), (16,), (0.75, 1.4), embeddings="gaussian")
     + across((256,), (64,), (0.6, 1.0), trigger_in_values=True),
-    replicates=64,
-    looks=6,
+    replicates=(64, 2048),
     rule=rc.ProportionDifference(rc.Region(-0.04, 0.04)),
     why="""The theory states an error of 0.02 with embeddings of fluctuating length, and the
         same of the threshold with the trigger in the values; there all tokens share a direction,
@@ -215,7 +213,7 @@ threshold_asymptotic = half(
         "standard": near(ASYMPTOTIC, (256, 1024), (4, 16), BELOW_LIMIT),
         "full": near(ASYMPTOTIC, (256, 1024, 4096), (4, 16), BELOW_LIMIT),
     },
-    replicates=128,
+    replicates=(128, 8192),
     rule=rc.CriticalLocation(rc.Region(0.91, 1.03), scan="dim"),
     why=f"""The approach to the asymptote is logarithmic: the refined theory puts the ratio
         at 0.93 to 1.01 on this grid, and states 2% of its own. Rungs and replicates follow
@@ -286,7 +284,7 @@ all_tokens = whole(
             all_tokens_half_dim, (128, 256, 512), (1,), rungs(0.04), balanced=True
         ),
     },
-    replicates=64,
+    replicates=(64, 4096),
     rule=rc.CriticalLocation(rc.Region(0.96, 1.04), scan="dim"),
     why="""The theory overrates the few remaining failures by a stated 10% to 20%; as failures fall
         with the 13th power of d, that is 1% to 1.5% in d.""",
@@ -312,8 +310,7 @@ all_tokens_threshold = whole(
         "smoke": near(ALL_TOKENS, (128,), (1,), NEAR_LIMIT, balanced=True),
         "standard": near(ALL_TOKENS, (128, 512), (1,), NEAR_LIMIT, balanced=True),
     },
-    replicates=16,
-    looks=8,
+    replicates=(16, 2048),
     rule=rc.CriticalLocation(rc.Region(0.955, 1.055), scan="dim"),
     why="""log V is not large: the finite-size probability puts the ratio at 1.03 at
         V = 128 and 0.99 at V = 512, 1.05 to 0.975 in the regime, and is up to 1.5% too high: 0.96

@@ -39,8 +39,7 @@ BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(6
         largest=1e6,
     ),
     cells={"smoke": [c for c in LOADS if c["length"] == 8], "standard": LOADS},
-    replicates=256,
-    looks=5,
+    replicates=(256, 4096),
     rule=rc.MeanRatio(rc.Region(0.97, 1.03), by="trigger_in_values"),
     why="the formula is exact; 3% is what a few thousand replicates can resolve",
     controls=(
@@ -73,8 +72,7 @@ def trigger_score(cell: rc.Cell, block: rc.Block) -> Tensor:
         largest=1e6,
     ),
     cells={"standard": BOX},
-    replicates=256,
-    looks=4,
+    replicates=(256, 2048),
     rule=rc.Exponents(signal.EXPONENTS, half_width=0.07),
     why="the factors 1 - 1/L and 1 - 1/V bend the law by at most 0.035 on this grid; the "
     "rest is statistical. Region and replicates follow pilots with other seeds",

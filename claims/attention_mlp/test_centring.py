@@ -15,7 +15,7 @@ from theory.attention_mlp.problem import MlpProblem
 
 REFERENCE = "theory/attention_mlp/noise.py"
 SOURCE = rc.Source("A", "A6", "A9", "A10", provenance="derived", reference=REFERENCE)
-centring_claim = partial(rc.claim, source=SOURCE, looks=7)
+centring_claim = partial(rc.claim, source=SOURCE)
 SIZES = {"vocab_size": 128, "length": 32, "dim": 48, "width": 256}
 CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="relu", **SIZES)
 
@@ -43,7 +43,7 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
         centred=(False, True),
     ),
     cells={"standard": CURVES},
-    replicates={"standard": 16, "full": 64},
+    replicates={"standard": (16, 1024), "full": (64, 4096)},
     rule=rc.MeanDifference(rc.Region(-0.08, 0.08), method=rc.Betting(0, 1)),
     why="The formulas' own errors are 0.04 (localisation at V = 128) and 0.03 (recall); their "
     "product leaves out what wrong attention in training stores.",
@@ -97,8 +97,7 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
         trigger_in_values=(False,),
     ),
     cells=tiers(around_critical, smoke=("tanh",), standard=("tanh", "relu")),
-    replicates={"smoke": 64, "full": 256},
-    looks={"smoke": 7, "standard": 8},
+    replicates={"smoke": (64, 4096), "standard": (64, 8192), "full": (256, 32768)},
     rule=rc.CriticalLocation(rc.Region(0.85, 1.16)),
     why="The localisation formula states an error of 0.04 at V = 128, over its slope in log N, "
     "0.47, 9% in N; at N of the order of V the noise terms are good to 10%, 5% in N.",
@@ -127,7 +126,7 @@ HELPS = table(
     "Centring the residuals raises the accuracy wherever features share a component",
     regime="Activations with a mean (ReLU, GELU, He1 + He2); tanh with the trigger in the values.",
     cells={"smoke": HELPS[:1], "standard": HELPS},
-    replicates={"smoke": 8, "full": 64},
+    replicates={"smoke": (8, 512), "full": (64, 4096)},
     rule=rc.Ordering(smaller="plain", larger="centred", margin=0.05, method=rc.Betting(0, 1)),
     why="A gain of less than 0.05 in accuracy would not be worth a rule.",
     controls=(

@@ -64,8 +64,7 @@ SIGNAL = rc.grid(
         activation=("relu", "gelu", "tanh", "he3"),
     ),
     cells={"smoke": (SIGNAL[0], SIGNAL[10], SIGNAL[12]), "standard": SIGNAL},
-    replicates={"smoke": 256, "standard": 128, "full": 1024},
-    looks={"smoke": 3, "standard": 4},
+    replicates={"smoke": (256, 1024), "standard": (128, 1024), "full": (1024, 8192)},
     rule=partial(rc.MeanRatio, by="activation"),
     why="Terms of relative order 1/(Ld) and 1/L^2 beyond those kept: about 2% at L = 8.",
     controls=(
@@ -122,8 +121,7 @@ mlp_weight_mean_bias = noise_claim(
     predict=score_variance,
     regime=BIASED,
     cells={"smoke": BIAS[::3], "standard": tuple(cell for cell in BIAS if cell["width"] != 64)},
-    replicates={"smoke": 256, "full": 1024},
-    looks={"smoke": 3},
+    replicates={"smoke": (256, 1024), "full": (1024, 4096)},
     rule=rc.MeanRatio(rc.Region(0.85, 1.15), by=(), method=rc.Student(spent=0.25)),
     why="Moments of Hermite mixtures in |w_r|^2 are off by their degree over d, 10% at d = 32.",
     controls=(
@@ -144,8 +142,7 @@ mlp_bias_exponents = noise_claim(
     predict=score_variance,
     regime=BIASED.searched(without=("trigger_in_values",)),
     cells={"standard": BIAS},
-    replicates={"standard": 256, "full": 1024},
-    looks=2,
+    replicates={"standard": (256, 512), "full": (1024, 2048)},
     rule=rc.Exponents({"width": -1.0, "samples": -2.0}, half_width=0.15, reference="prediction"),
     why="The exponents are those of the predicted total on this grid, where other terms "
     "flatten them; an error of 15% in one of the terms moves them by 0.05.",
@@ -186,8 +183,7 @@ mlp_finite_width = noise_claim(
         trigger_in_values=(False,),
     ),
     cells={"smoke": NARROW[1:4:2], "standard": NARROW},
-    replicates={"smoke": 256, "full": 1024},
-    looks=4,
+    replicates={"smoke": (256, 2048), "full": (1024, 8192)},
     rule=rc.MeanRatio(rc.Region(0.85, 1.15), by="activation"),
     why="N of the order of V leaves terms of relative order V/(NL), 6 and 12% here; moments of "
     "the row norms |w_r|^2 add the degree over d, 2% (tanh) to 6% (He3).",
@@ -221,8 +217,7 @@ RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
     ),
     cells={"standard": lambda: rc.ladder(LARGEST_TERM, "samples", critical_samples, RUNGS)},
     from_pilot=True,
-    replicates={"standard": 128, "full": 512},
-    looks=8,
+    replicates={"standard": (128, 16384), "full": (512, 65536)},
     rule=rc.CriticalLocation(rc.Region(0.87, 1.15)),
     why="The localisation formula states an error of 0.02 at V = 8 d, over its slope in log N, "
     "0.45, 5% in N; at N below V the noise terms are good to 10%.",
@@ -266,8 +261,7 @@ def design(
         regime="Equal sizes for both activations, chosen by the formulas so that the step in "
         "question is the bottleneck of the worse one.",
         cells=(sizes,),
-        replicates={"smoke": 8, "full": 64},
-        looks=7,
+        replicates={"smoke": (8, 512), "full": (64, 4096)},
         rule=rc.Ordering(smaller=worse, larger="he3", margin=0.1, method=rc.Betting(0, 1)),
         why="A difference of less than 0.1 in probability would not be worth a rule.",
         controls=(

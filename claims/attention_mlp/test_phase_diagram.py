@@ -66,8 +66,7 @@ def points() -> tuple[rc.Cell, ...]:
     "factor of eight or more in the required width; at a quarter of that width. The points "
     "were chosen by the formulas, and by pilot runs for two causes seldom to cost nearly the same.",
     cells={"standard": points},
-    replicates={"standard": 8, "full": 32},
-    looks=6,
+    replicates={"standard": (8, 256), "full": (32, 1024)},
     rule=rc.WinnerShare(rc.Region(0.8, 1.0), method=rc.Betting(0, 1)),
     why="Points where two conditions cost nearly the same stay undecided; one in five may.",
     controls=(
@@ -122,8 +121,7 @@ def raised(cell: rc.Cell) -> rc.Cell:
     regime="V = 128 at 5.3 tokens a dimension and two samples a token; lengths on both sides of "
     "the localisation threshold. The dimension is raised at the same number of value parameters.",
     cells={"standard": TRADE},
-    replicates={"standard": 16, "full": 64},
-    looks=8,
+    replicates={"standard": (16, 2048), "full": (64, 8192)},
     rule=rc.MeanDifference(rc.Region(-0.12, 0.12), method=rc.Betting(-1, 1)),
     why="A gain is the difference of two accuracies, each with the localisation formula's 0.04 at "
     "V = 128; that the recall formula is low for He3, by up to 0.1, cancels but for the change "

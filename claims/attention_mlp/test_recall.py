@@ -17,8 +17,7 @@ from theory.attention_mlp.problem import MlpProblem
 recall_claim = partial(
     rc.claim,
     source=rc.Source("A", "A6", "A9"),
-    replicates={"smoke": 16, "full": 64},
-    looks={"smoke": 7, "standard": 8},
+    replicates={"smoke": (16, 1024), "standard": (16, 2048), "full": (64, 8192)},
 )
 ACCURACY = rc.grid(
     activation=("relu", "gelu", "tanh", "he2"),
@@ -68,8 +67,7 @@ mlp_recall_accuracy = random_counts(
         activation=("relu", "gelu", "tanh", "he2"),
     ),
     cells={"smoke": ACCURACY[::5], "standard": ACCURACY},
-    replicates=64,
-    looks=6,
+    replicates=(64, 2048),
     rule=rc.ProportionDifference(rc.Region(-0.03, 0.03)),
     why="The formula states an error of 0.03 for V >= 128, m >= 32 and activations of order up to "
     "2.",
@@ -113,8 +111,7 @@ mlp_recall_heavy_tails = random_counts(
         activation=("he3",),
     ),
     cells={"standard": HEAVY},
-    replicates={"standard": 32, "full": 128},
-    looks=5,
+    replicates={"standard": (32, 512), "full": (128, 2048)},
     rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
     why="The second moments in the formula are then dominated by rare neurons and tokens "
     "that most tokens never meet, so it is pessimistic; by how much is not claimed.",
@@ -154,7 +151,7 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
             + around_capacity("he2", 32, 64, 256)
         ),
     },
-    looks={"smoke": 6, "standard": 7},
+    replicates={"smoke": (16, 512), "standard": (16, 1024), "full": (64, 4096)},
     rule=partial(rc.CriticalLocation, scan="vocab_size", rising=False),
     why="""The closed form takes the median competitor for all: formula F2, solved for one half,
         lies 0.96 to 1.02 times as high at these points. Its own error, 0.03 in accuracy, is 5 to

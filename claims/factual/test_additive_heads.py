@@ -18,8 +18,7 @@ EDGE = 0.06
 code_claim = partial(
     rc.claim,
     source=rc.Source("B", "B4"),
-    replicates=8,
-    looks=9,
+    replicates=(8, 2048),
     rule=rc.CriticalLocation(rc.Region(1 - EDGE, 1 + EDGE), scan="dim"),
     why="""By the kinematic formula a code exists with probability one half within 0.2 dimensions
         of the statistical dimension, 1.4% in the whole regime; the prediction's own draws add 0.5%,

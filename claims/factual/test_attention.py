@@ -63,8 +63,7 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
         standard=SELECTIVE,
         full=SELECTIVE + rc.grid(subjects=(16, 64), group=4),
     ),
-    replicates=64,
-    looks=7,
+    replicates=(64, 4096),
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="dim"),
     why="""The law of the key vectors' length is exact at tau = 1, 1% off at 0.85; tokens
         and heads are taken as independent, though all keys contain the EOS embedding.""",
@@ -96,8 +95,7 @@ def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
     predict=rc.on(theory.focus, margin=0.5),
     regime=theory.SOFT.searched("soft scores, so that 512 tokens take a visible share"),
     cells={"smoke": SOFT[:2], "standard": SOFT},
-    replicates=64,
-    looks=2,
+    replicates=(64, 128),
     rule=partial(rc.MeanRatio, method=rc.Student(spent=0.1)),
     why="""The strangers' mean exponential errs by the variance of their sum, here below 1%. Shares
         of attention are bounded, but bets would take ten times the replicates to tell 1.5%.""",
@@ -130,8 +128,7 @@ def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
     regime="""beta = 100, where T exp(-beta (1 - tau)) < 2e-4; d at 60% of the threshold, where an
         eighth of the facts fail.""",
     cells=lambda: rc.ladder(shapes((8, 8, 16)), "dim", DIM, (0.6,), to=round),
-    replicates=64,
-    looks=6,
+    replicates=(64, 2048),
     rule=rc.OneSided(upper=0.03, method=rc.Betting()),
     why="""A weight of 2e-4 on noise tokens moves only facts that are decided by as little; 3%, a
         quarter of those that fail, is what bets on 600 draws can tell from none.""",
@@ -169,8 +166,7 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         "standard": lambda: rc.ladder(ACCURATE, "dim", DIM, (0.6,), to=round),
         "full": lambda: rc.ladder((*ACCURATE, *LARGE[2:3]), "dim", DIM, (0.6, 0.75), to=round),
     },
-    replicates=128,
-    looks=6,
+    replicates=(128, 4096),
     rule=rc.ProportionDifference(rc.Region(-0.01, 0.01)),
     why="""The laws are exact; codes that share an embedding are taken as independent, of
         relative order 1/d in the number of errors; 1% is the resolution asked for.""",
@@ -208,8 +204,7 @@ attention_threshold = all_by_attention(
         largest=1100,
     ),
     cells=tiers(partial(rungs, "dim", DIM, 0.07), standard=STORED, full=STORED + LARGE),
-    replicates=16,
-    looks=9,
+    replicates=(16, 4096),
     rule=partial(rc.CriticalLocation, scan="dim"),
     why="""Failures of different tokens are taken as independent, though they share
         embeddings; a factor of 1.5 in their number moves the threshold by 4%.""",
@@ -238,8 +233,7 @@ attention_parameters = all_by_attention(
         size=lambda cell: cell["subjects"] * cell["relations"], largest=1e3
     ),
     cells=tiers(partial(rungs, "dim", DIM, 0.055), smoke=CORNERS[1:2], standard=CORNERS),
-    replicates=128,
-    looks=7,
+    replicates=(128, 8192),
     rule=rc.CriticalLocation(rc.Region(0.945, 1.055), scan="dim"),
     why="""Failures of different tokens are taken as independent, which a factor of 1.5 in their
         number would move by 4%; the rest is what the replicates can tell. Region and replicates

@@ -32,7 +32,7 @@ def time_ratio(cell: rc.Cell) -> float:
     return subject / relation
 
 
-dynamics = partial(relaxing, source=SEQUENTIAL, replicates=2, looks=1)
+dynamics = partial(relaxing, source=SEQUENTIAL, replicates=2)
 product = partial(
     dynamics, regime="two product dictionaries, relations first", cells={"standard": SIZES}
 )
@@ -178,8 +178,7 @@ ended = dynamics(
     "loss ends at 0",
     latex=r"L(\infty) \le 0.1\,L(0)",
     cells={"standard": SIZES[1:]},
-    replicates=32,
-    looks=4,
+    replicates=(32, 256),
     rule=rc.OneSided(upper=0.1, method=rc.Betting()),
     why="the theorem's model comes below a tenth in as many steps; the least loss of all steps "
     "is at most that at the start, so that what is left is between nothing and one",
@@ -226,8 +225,7 @@ stored = relaxing(
     predict=DIM,
     regime="softmax attention over prompts of 32 tokens, explicit weights, 256 facts",
     cells=lambda: {"standard": rungs("dim", DIM, 0.1, *shapes((16, 16, 8)))},
-    replicates=16,
-    looks=8,
+    replicates=(16, 2048),
     rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="dim"),
     why="the prediction is within 4%; a tenth more is what a reader would call the same dimension",
     plot=rc.Plot(x="dim", y_label="all facts recalled"),

@@ -10,7 +10,7 @@ from claims.common import relaxing, table
 from simulation.factual import language_model
 
 
-@relaxing("two bits a weight", replicates=5, looks=1)(
+@relaxing("two bits a weight", replicates=5)(
     "G.beyond-language-model",
     "Bits a weight of a small language model trained on biographies",
     "millions of weights, and more: 15,000 to 44,000",

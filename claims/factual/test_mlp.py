@@ -60,8 +60,7 @@ def facts_to(power: float) -> Callable[[rc.Cell], float]:
         largest=1e3,
     ),
     cells=tiers(widths, smoke=CORNERS[2:], standard=CORNERS + SMALL, full=CORNERS + SMALL + LARGE),
-    replicates=16,
-    looks=9,
+    replicates=(16, 4096),
     rule=rc.CriticalLocation(rc.Region(0.92, 1.08), scan="width"),
     why="""The theory states that it is within 6%, for noise that is not quite Gaussian; the
         rest is what the replicates can tell.""",
@@ -104,8 +103,7 @@ compressed_values = compressed(
         "standard": rc.grid(**NARROW, head_dim=(2, 4), width=400),
         "full": (*rc.grid(**NARROW, head_dim=(2, 3, 4), width=(100, 400)), WIDE),
     },
-    replicates=64,
-    looks=6,
+    replicates=(64, 2048),
     rule=rc.ProportionDifference(rc.Region(-0.03, 0.045)),
     why="""The theory states that it is low by 0.01 to 0.02 where it is 0.8, for the rivals'
         correlations, and 0.005 for its own draws; the rest is what the replicates can tell.""",
@@ -137,8 +135,7 @@ values_for_width = compressed(
             (0.7, 0.85, 0.92, 1.0, 1.05, 1.3),
         ),
     },
-    replicates=32,
-    looks=8,
+    replicates=(32, 4096),
     rule=rc.CriticalLocation(rc.Region(0.85, 1.05), scan="width", target=0.75),
     why="""The theory states an accuracy up to 0.02 low, which makes the width up to 12%
         high where two dimensions let the accuracy rise slowly, and 0.005 for its own draws, 3%:

@@ -30,7 +30,6 @@ CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
     ),
     cells={"smoke": CONSERVED[:1], "standard": CONSERVED},
     replicates=4,
-    looks=1,
     rule=rc.Identity(1e-7),
     why="the integrator's error: steps of h at rates up to 0.5 violate it by at most "
     "(0.5 h)^4/120 times the weights' growth, 1e-8",
@@ -136,7 +135,6 @@ early_growth = early(
         "full": growing(EVEN, (16, 4, 8), (8, 2, 4), (4, 64, 4)),
     },
     replicates=2,
-    looks=1,
     rule=rc.MeanRatio(rc.Region(0.999, 1.001), method=rc.Deterministic()),
     why="the integrator's error is below 1e-5; the rest is what the exact formula leaves "
     "to saturation; nothing is drawn",
@@ -175,8 +173,7 @@ early_growth_random = early(
         + growing(RANDOM[2:], (8, 2, 4), dictionary="random"),
         "full": growing(RANDOM, (8, 2, 4), (12, 4, 3), (16, 4, 4), dictionary="random"),
     },
-    replicates=512,
-    looks=5,
+    replicates=(512, 8192),
     rule=rc.MeanRatio(rc.Region(0.92, 1.08)),
     why="the means over dictionaries are exact; 8% is what the replicates can tell. A dictionary's "
     "rate varies by half of itself, and exceeds its mean up to S times: t intervals from 512 "
@@ -201,7 +198,6 @@ early_growth_random = early(
     ),
     cells={"standard": timed(shapes((16, 4, 8), (4, 16, 4))), "full": timed(shapes((16, 4, 8)))},
     replicates=2,
-    looks=1,
     rule=rc.Identity(1e-9),
     why="rounding errors in sums over answers, relative to the start",
     controls=(

@@ -12,7 +12,7 @@ from claims.factual.sequential import SEQUENTIAL, end, shifted, stage_times, tas
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
-plateau_claim = partial(rc.claim, source=SEQUENTIAL, replicates=2, looks=1)
+plateau_claim = partial(rc.claim, source=SEQUENTIAL, replicates=2)
 PLATEAU = rc.on(theory.Sizes, theory.plateau)
 
 
@@ -58,8 +58,7 @@ UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
     latex=r"L_{plateau} = \frac1R\sum_rH(p(\cdot|r))",
     regime="random dictionaries; relations at least four times as fast as subjects",
     cells={"smoke": UNEVEN[:1], "standard": UNEVEN},
-    replicates=13,
-    looks=5,
+    replicates=(13, 208),
     rule=rc.OneSided(lower=0.5, method=rc.Betting()),
     why="a plateau is at its dictionary's entropy if it is within 0.03 of it, for the remainder of "
     "the first stage, 0.01 to 0.02 as for product dictionaries; more than half must be: where "

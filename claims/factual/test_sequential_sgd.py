@@ -20,7 +20,7 @@ REPORTED = rc.Source("B", "B6", "B8", provenance="reported", reference=REFERENCE
 PUBLISHED = {"subjects": 16, "relations": 4, "answers": 8}
 BATCH = 1024  # of the published SGD
 EVERY = 10  # steps between two looks at the loss
-sgd_claim = partial(rc.claim, replicates=13, looks=4, dtype="float32")
+sgd_claim = partial(rc.claim, replicates=(13, 104), dtype="float32")
 
 
 def sgd_total(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -51,7 +51,6 @@ sgd_loss_curve = measuring(sgd_total)(
     "count for noise tokens by their mean",
     cells={"standard": rc.grid(**PUBLISHED, step=(1600, 1684, 3000, 4550))},  # around the drops
     replicates=64,
-    looks=1,
     # Its tail is heavy: a quarter of the level would support wrongly with 2.7 times its alpha.
     rule=rc.MeanDifference(rc.Region(-0.01, 0.05), method=rc.Student(spent=0.002)),
     why="steps delay the growth by a relative eta lambda/2: 6.4 steps for relations as "

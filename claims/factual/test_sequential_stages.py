@@ -17,7 +17,7 @@ from claims.factual.sequential import SMALL, STAGES, end, shifted, task, timed, 
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
-flow_claim = partial(rc.claim, source=sequential.SEQUENTIAL, replicates=2, looks=1)
+flow_claim = partial(rc.claim, source=sequential.SEQUENTIAL, replicates=2)
 
 
 def curve(sizes: Triple, *parts: float) -> tuple[rc.Cell, ...]:

@@ -32,7 +32,6 @@ TASKS = shapes((16, 4, 8), (64, 8, 8), (32, 16, 4), dim=8)
     ),
     cells=tuple(cell.replace(length=length) for cell in TASKS for length in (3, 32)),
     replicates=8,
-    looks=1,
     rule=rc.Identity(1e-12),
     why="an identity, up to the rounding of a division",
     controls=(
@@ -69,8 +68,7 @@ def factual_task(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         dim=(8, 2, 32),
     ),
     cells=TASKS,
-    replicates=64,
-    looks=7,
+    replicates=(64, 4096),
     rule=rc.MeanRatio(rc.Region(0.96, 1.04), method=rc.Betting()),
     why="the formula is exact; 4% is the resolution asked for",
     controls=(
@@ -100,8 +98,7 @@ OPEN_ENTROPY = rc.on(sequential_learning.Sizes, sequential_learning.random_plate
         largest=1e5,
     ),
     cells=shapes((24, 2, 6), (16, 4, 4), (8, 2, 4)),
-    replicates=64,
-    looks=7,
+    replicates=(64, 4096),
     rule=rc.MeanRatio(rc.Region(0.97, 1.03), method=rc.Betting()),
     why="the formula is exact; 3% is the resolution asked for",
     controls=(

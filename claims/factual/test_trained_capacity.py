@@ -63,8 +63,7 @@ capacity_growth = to_90(
         + balanced(32, 24, answers=8, batch=128, steps=3072)
     },
     from_pilot=True,
-    replicates=12,
-    looks=5,
+    replicates=(12, 192),
     block=2,
     rule=MOST,
     why="more than half of the runs recall 576 facts, fewer than half 256: no power of the weights "
@@ -90,8 +89,7 @@ capacity_exponent = to_90(
     cells={
         "full": balanced(32, 26, 30, 34, **PUBLISHED) + balanced(128, 100, 120, 140, **PUBLISHED)
     },
-    replicates=24,
-    looks=3,
+    replicates=(24, 96),
     rule=exponent(1.0, 0.3),
     why="one logarithm, SR ln(SR RD) in proportion to the weights, makes the exponent "
     "0.87 at these sizes; ladders that span a factor of 1.7 each add 0.2",
@@ -150,8 +148,7 @@ reference_line = to_99(
         "standard": at_edges(16, **SHORT),
         "full": [cell for dim in (64, 128) for cell in at_edges(dim, **PUBLISHED)],
     },
-    replicates=24,
-    looks=3,
+    replicates=(24, 96),
     block={"standard": 3, "full": 24},
     why="the sizes next to the crossing that two dozen runs tell apart: 11^2 facts, which most "
     "recall, and 15^2, which few do, 0.53 and 0.98 of the line. Drawn by eye through the curves of "
@@ -167,8 +164,7 @@ line_constant = to_99(
         trained as published at d = 16 alone; at d = 32 the edges have four times the facts by
         proportion, and runs of 8192 batches of 64 prompts recalled 22^2 to 24^2 facts""",
     cells={"full": [cell for dim in (16, 32) for cell in at_edges(dim, **PUBLISHED)]},
-    replicates=13,
-    looks=4,
+    replicates=(13, 104),
     why="the sizes of B.trained-reference-line; a constant that falls with d by one logarithm, to "
     "0.84 of itself from d = 16 to 32, stays within",
 )
@@ -184,8 +180,7 @@ line_constant = to_99(
         "standard": [split(18, alpha=4, beta=0.25, answers=8, batch=128, steps=1536)],
         "full": [split(18, alpha=4, beta=0.25, **PUBLISHED)],
     },
-    replicates=4,
-    looks=4,
+    replicates=(4, 32),
     rule=rc.OneSided(lower=0.99, method=rc.Betting()),
     why="the figure counts a model as capable of its facts from 99% on",
     refuted="Heads add up their outputs in d dimensions. With hardly an MLP, d and not the "

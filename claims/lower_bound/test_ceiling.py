@@ -26,7 +26,6 @@ below_ceiling = partial(
     rc.claim,
     source=derived("ceiling.py"),
     predict=highest,
-    looks=6,
     rule=rc.OneSided(upper=0.0, method=rc.Betting(0, 1)),
     why="A ceiling: accuracy less ceiling is at most 0, at any size at which it is below 1.",
 )
@@ -44,7 +43,7 @@ BAYES = table("length dim", (3, 2), (8, 2), (8, 3), (8, 4), vocab_size=6, sample
         "the best of all estimators"
     ),
     cells={"smoke": BAYES[2:], "standard": BAYES},
-    replicates=64,
+    replicates=(64, 2048),
     controls=(
         rc.Control("fifth-of-the-information", "a fifth of the nats", lambda c: highest(c, 1 / 5)),
         LINEAR,
@@ -73,7 +72,7 @@ PANEL_SIZES = {"vocab_size": 256, "length": 8, "samples": 8192}
         "smoke": rc.grid(**PANEL_SIZES, dim=36, estimator=("linear MMSE", "cancellation")),
         "standard": rc.grid(**PANEL_SIZES, dim=(20, 28, 36), estimator=PANEL),
     },
-    replicates=8,
+    replicates=(8, 256),
     controls=(
         rc.Control("sixteenth-of-the-information", "a sixteenth", lambda c: highest(c, 1 / 16)),
         LINEAR,
@@ -104,8 +103,7 @@ HALF_ACCURACY = critical_rungs(
     "interference cancellation with a one-to-one guess.",
     cells={"smoke": HALF_ACCURACY[:6], "standard": HALF_ACCURACY},
     from_pilot=True,
-    replicates=16,
-    looks=6,
+    replicates=(16, 512),
     rule=located(FACTOR),
     why=f"""A pilot study of the panel found 2.3 to 2.9 times the ceiling's information at
         these sizes, with uncertainty of 0.3. The information grows as d^2. {MEDIAN}""",
@@ -138,8 +136,7 @@ def ceiling_factor(cell: rc.Cell, block: rc.Block) -> Tensor:
     regime="In double precision all count tables can be listed, and each gives another gradient. "
     "The ceiling's assumption, Gaussian noise, fails completely.",
     cells=rc.grid(vocab_size=4, length=2, samples=(3, 4), dim=1, embeddings="gaussian"),
-    replicates=64,
-    looks=6,
+    replicates=(64, 2048),
     rule=rc.OneSided(lower=0.0, method=rc.Betting(0, 1)),
     why="The decoder must do better than the ceiling would allow: any size counts.",
     controls=(

@@ -52,8 +52,7 @@ reading_claim = partial(rc.claim, source=SOURCE, plot=PARITY)
         "the accuracy in turn"
     ),
     cells={"smoke": MATCHED[:3:2], "standard": MATCHED},
-    replicates=64,
-    looks=5,
+    replicates=(64, 1024),
     rule=rc.ProportionDifference(rc.Region(-0.04, 0.04)),
     why=FINITE_SIZE,
     controls=(
@@ -76,8 +75,7 @@ def matched_filter_accuracy(cell: rc.Cell, block: rc.Block) -> Tensor:
     predict=rc.on(Problem, linear_mmse.linear_mmse_accuracy),
     regime=searched("a token and a label meet by chance about twice or more often"),
     cells={"smoke": LINEAR[:3:2], "standard": LINEAR},
-    replicates=64,
-    looks=5,
+    replicates=(64, 1024),
     rule=rc.ProportionDifference(rc.Region(-0.04, 0.04)),
     why=FINITE_SIZE,
     controls=(
@@ -121,8 +119,7 @@ LARGE_VOCABULARIES = table(
         "standard": LARGE_VOCABULARIES[:2],
         "full": LARGE_VOCABULARIES[1:],
     },
-    replicates={"smoke": 96, "full": 16},
-    looks={"smoke": 2, "full": 3},
+    replicates={"smoke": (96, 192), "full": (16, 64)},
     block={"smoke": 32, "full": 16},
     rule=rc.MeanDifference(rc.Region(-0.03, 0.03)),
     why="The theory states an error of 0.015 for V >= 256; the rest is what 2048 queries resolve.",

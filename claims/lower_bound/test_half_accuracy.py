@@ -12,7 +12,7 @@ from theory.attention.problem import Problem
 from theory.lower_bound import gradient_capacity, linear_mmse, matched_filter
 
 BATCHES = "share of batches with half of the labels right"
-half_claim = partial(rc.claim, replicates=16, looks=7)
+half_claim = partial(rc.claim, replicates=(16, 1024))
 by_linear_mmse = measuring(
     lambda cell, block: mostly_guessed(cell, block, "linear MMSE"),
     partial(half_claim, source=SOURCE),
@@ -166,8 +166,7 @@ half_dim = by_linear_mmse(
         "smoke": critical_rungs(SIZES[:1], "dim", HALF_DIM, FINITE_DIM, BETWEEN),
         "standard": critical_rungs(SIZES, "dim", HALF_DIM, FINITE_DIM, BETWEEN),
     },
-    replicates=64,
-    looks=5,
+    replicates=(64, 1024),
     rule=rc.CriticalLocation(FINITE_DIM, scan="dim"),
     why=f"""The closed form is asymptotic in log V: the median of the largest of V normal
         variables is 0.84 times sqrt(2 log V) at V = 256; terms in 1/d are worth a few percent.

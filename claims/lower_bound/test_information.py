@@ -15,7 +15,7 @@ from theory.attention.problem import Problem
 from theory.lower_bound import ceiling
 from theory.lower_bound import gradient_channel as channel
 
-told = partial(rc.claim, source=SOURCE, looks=6)
+told = partial(rc.claim, source=SOURCE)
 NEARLY_TIGHT = table(
     "vocab_size length samples dim",
     *((5, 24, 20, 2), (5, 48, 20, 3), (6, 64, 36, 3), (6, 192, 36, 4)),
@@ -46,7 +46,7 @@ def revealed(cell: rc.Cell) -> float:
         vocab_size=(5, 6),
     ),
     cells={"smoke": NEARLY_TIGHT[:1], "standard": NEARLY_TIGHT},
-    replicates=1024,
+    replicates=(1024, 32768),
     rule=rc.MeanRatio(rc.Region(0.82, 1.0), method=rc.Betting(0, math.lgamma(7))),
     why="""Nobody can be told more than log 6! nats. Above 1 the bound would be violated. A map is
         not Gaussian: pilots under seeds
@@ -81,8 +81,7 @@ def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
         "smoke": rc.grid(vocab_size=6, length=(2, 4), samples=1, dim=2),
         "standard": rc.grid(vocab_size=(5, 7), length=(2, 4), samples=1, dim=2),
     },
-    replicates=256,
-    looks=7,
+    replicates=(256, 16384),
     rule=rc.MeanRatio(rc.Region(0.95, 1.05), method=rc.Betting(0, math.log(7))),
     why="""The formula is exact; the region is the sampling error of about 2000 draws. One sequence
         and its label tell at most log V, the label of one token.""",
@@ -117,7 +116,7 @@ def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
         "smoke": rc.grid(vocab_size=1024, chance=0.7),
         "standard": rc.grid(vocab_size=(256, 1024), chance=(0.6, 0.7)),
     },
-    replicates=2048,
+    replicates=(2048, 65536),
     rule=rc.MeanRatio(rc.Region(0.88, 1.0), method=rc.Betting(0, 1)),
     why="""Above 1 the inequality would be violated. At these sizes it exceeds the
         accuracy of this channel, which is known, by 5 to 10%.""",
@@ -148,7 +147,7 @@ def accuracy_from_information(cell: rc.Cell, block: rc.Block) -> Tensor:
         "smoke": rc.grid(vocab_size=12, chance=0.75),
         "standard": rc.grid(vocab_size=(10, 12), chance=(0.6, 0.75)),
     },
-    replicates=2048,
+    replicates=(2048, 65536),
     rule=rc.MeanRatio(rc.Region(0.88, 1.0), method=rc.Betting(0, 1)),
     why="""Above 1 the inequality would be violated; the slack log 2 is 4 to 7% at these
         sizes, and the sampling error about 3%.""",

@@ -33,8 +33,7 @@ UNWHITENED = rc.at("unwhitened", "whitening gains nothing", whitened=False)
     rule=rc.ProportionDifference,
     why="feature norms are taken as gamma variables, and the cross talk of quadratic forms as "
     "normal; pilots with other seeds put the accuracy up to 0.024 below, at d = 32",
-    replicates=32,
-    looks=7,
+    replicates=(32, 2048),
     controls=(
         rc.Control(
             "neurons-alone",
@@ -61,8 +60,7 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     cells={"standard": rc.grid(associations=256, dim=64, width=(256, 512, 1024))},
     rule=partial(rc.MeanDifference, method=rc.Student(spent=0.1)),
     why="the stated error; pilots with other seeds were up to 0.015 below",
-    replicates=128,
-    looks=2,
+    replicates=(128, 256),
     controls=(
         rc.Control(
             "leading-order",
@@ -93,8 +91,7 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     cells={"standard": lambda: rungs("width", half_width, 0.07, *NARROW)},
     rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="width"),
     why="the stated error of 6%, and whole neurons, 1%; replicates follow a pilot, another seed",
-    replicates=384,
-    looks=5,
+    replicates=(384, 6144),
     controls=(
         UNWHITENED,
         rc.times(1.18),
@@ -121,8 +118,7 @@ def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     cells={"smoke": MEMORIES[1:], "standard": MEMORIES},
     rule=rc.Quantile(rc.Region(0.85, 1.15)),
     why="of some hundred facts a hundredth is one or two; pilots with other seeds: 1.01 to 1.09",
-    replicates=64,
-    looks=4,
+    replicates=(64, 512),
     controls=(
         rc.times(1.4),
         rc.at("unwhitened", "whitening gains nothing", construction="bilinear"),

@@ -65,7 +65,6 @@ def of_weights(law: Callable[..., float]) -> Callable[[rc.Cell], float]:
     rule=rc.OneSided(upper=ROUNDING, method=rc.Deterministic()),
     why="the bound is exact; nothing is random, and replicates agree",
     replicates=2,
-    looks=1,
     controls=(HALF_THE_BITS, ONE_BY_ONE),
     plot=rc.Plot(x="bits", y_label="accuracy of the best code", log=""),
 )
@@ -95,7 +94,6 @@ def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     why="""the bound holds for every code, so that the best code found is judged; with no bit, or a
         code for every function, the search reaches it""",
     replicates=64,
-    looks=1,
     controls=(HALF_THE_BITS, rc.at("no-bits", "the loss stays at log M", bits=0)),
     plot=rc.Plot(x="bits", group=("facts",), y_label="cross-entropy", log=""),
 )
@@ -119,8 +117,7 @@ random_code = coded(
     cells={"smoke": CODES[:2], "standard": CODES},
     rule=rc.MeanRatio(rc.Region(0.98, 1.02), method=rc.Betting(0, 1)),
     why="the formula is exact; 2% is what the replicates resolve",
-    replicates=128,
-    looks=7,
+    replicates=(128, 8192),
     controls=(
         rc.times(1.04, "more", "4% more"),
         rc.Control("bound", "the bound itself", rc.on(theory.accuracy_ceiling)),
@@ -148,8 +145,7 @@ fano_tight = coded(
     rule=rc.MeanRatio(rc.Region(0.9, 1.0), method=rc.Betting(0, 1)),
     why="""rate-distortion theory has the ratio tend to 1 as log(N)/N does; by the law of the best
         of finitely many codewords it is 4% to 8% below at these sizes""",
-    replicates=64,
-    looks=7,
+    replicates=(64, 4096),
     controls=(
         rc.times(1.12),
         ONE_BY_ONE,
@@ -165,7 +161,7 @@ QUANTISED = theory.CODES.searched(
     weight_bits=range(1, 9),
 )
 quantised = partial(
-    bits_claim, cells={"smoke": OVERLOADED[:3:2], "standard": OVERLOADED}, replicates=8, looks=6
+    bits_claim, cells={"smoke": OVERLOADED[:3:2], "standard": OVERLOADED}, replicates=(8, 256)
 )
 
 
@@ -244,8 +240,7 @@ def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     cells={"smoke": MEMORIES[1:2], "standard": MEMORIES, "full": MEMORIES + LARGE},
     rule=rc.MeanRatio(rc.Region(0.88, 1.12), method=rc.Student(spent=0.05)),
     why="the theory states 6% for the capacity, from the few errors allowed; the rest is sampling",
-    replicates=128,
-    looks=2,
+    replicates=(128, 256),
     controls=(
         rc.times(1.25, "quarter-more", "a quarter more bits"),
         rc.Control("bit-per-weight", "one bit, the bound for weights of one bit", lambda _: 1.0),

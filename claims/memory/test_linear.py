@@ -68,7 +68,7 @@ def hebbian_whole(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 majority_claim = measuring(
     lambda cell, block: majority(hebbian_accuracy(cell, block)),
-    partial(rc.claim, source=SOURCE, looks=7, plot=BY_DIM),
+    partial(rc.claim, source=SOURCE, plot=BY_DIM),
 )
 whole_claim = measuring(hebbian_whole, partial(rc.claim, source=rc.Source("C", "C1")))
 
@@ -85,8 +85,7 @@ linear_accuracy = measuring(hebbian_accuracy, partial(rc.claim, source=SOURCE))(
     cells={"standard": lambda: wide(128, 512), "full": lambda: wide(128, 512, 1024)},
     rule=rc.ProportionDifference(rc.Region(-0.015, 0.015)),
     why="The theory neglects O(1/n) and states 0.006; the rest is statistical.",
-    replicates=128,
-    looks=5,
+    replicates=(128, 2048),
     controls=(
         rc.Control(
             "leading-noise", "normal scores of variance n/d^2", lambda c: independent(c, 0.0)
@@ -116,7 +115,7 @@ linear_threshold = majority_claim(
     why="""An accuracy off by 0.006, as the theory states, moves the threshold by 0.6%; where the
         median accuracy is 1/2, so is the mean to 0.001. The sizes are such that whole dimensions
         lie just inside 3%.""",
-    replicates={"smoke": 64, "standard": 32},
+    replicates={"smoke": (64, 4096), "standard": (32, 2048)},
     controls=(
         rc.Control(
             "asymptotic", "2 n log n, as if it were reached", rc.on(memory.half_dim_asymptotic)
@@ -146,7 +145,7 @@ linear_threshold_asymptotic = majority_claim(
         and still 7% at n = 10^6, because the largest of n scores is well below sqrt(2 log n). The
         region is what the theory says for every n from 30 to 10^6, 0.92 to 0.955, with 2% for the
         next whole dimension and its own error.""",
-    replicates=32,
+    replicates=(32, 2048),
     controls=(
         rc.times(0.9, "far-below", "10% less, d^2 = 1.6 n log n"),
         rc.times(1.1, "beyond", "10% more, d^2 = 2.4 n log n"),
@@ -171,7 +170,6 @@ linear_threshold_asymptotic = majority_claim(
     rule=rc.Identity(1e-12),
     why="An identity; the tolerance is rounding.",
     replicates=2,
-    looks=1,
     controls=(
         rc.Control(
             "random",
@@ -203,8 +201,7 @@ all_pairs = whole_claim(
     rule=rc.ProportionDifference(rc.Region(-0.08, 0.08)),
     why="""The rate of rare failures is right within 10%, which moves a probability near 1/2 by
         0.035; as much is left for failures that come together.""",
-    replicates=128,
-    looks=7,
+    replicates=(128, 8192),
     controls=(
         rc.at("half-the-constant", "d^2 = 4 n log n", dim=lambda c: math.sqrt(2) * c["dim"]),
         rc.Control(
@@ -227,8 +224,7 @@ all_pairs_threshold = whole_claim(
     rule=partial(rc.CriticalLocation, scan="dim"),
     why="""A rate of failures that is off by 10%, as the theory states, moves the threshold by 0.7%;
         with the nearest whole dimension that is up to 2%.""",
-    replicates={"smoke": 128, "standard": 64},
-    looks=7,
+    replicates={"smoke": (128, 8192), "standard": (64, 4096)},
     controls=(
         rc.Control("typical-constant", "2 n log n, that of a typical pair", rc.on(memory.half_dim)),
         rc.times(0.5**0.5, "independent-outputs", "d^2 = 4 n log n: a steady right score"),
@@ -254,8 +250,7 @@ eight_n_log_n = whole_claim(
     why="""The finite-size theory puts d at 1.02 of the limit for n = 128, 1.00 for 256, 0.96 for
         2048: near the limit at every size in reach, but not by convergence. It goes on falling to
         0.944 at n = 10^5, from where it returns more slowly than any size can show.""",
-    replicates=64,
-    looks=6,
+    replicates=(64, 2048),
     controls=(
         rc.times(1.15, "more", "15% more in d, d^2 = 10.6 n log n"),
         rc.times(0.5, "typical-constant", "d^2 = 2 n log n"),
@@ -283,8 +278,7 @@ superposition = whole_claim(
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="associations", rising=False),
     why="""The theory of all associations is right within 1.5% in d, which is 3% in n; a whole
         number of associations is another 3% at d = 21, where n_all is 18.""",
-    replicates=128,
-    looks=7,
+    replicates=(128, 8192),
     controls=(
         rc.times(1.13, "more", "13% more associations"),
         rc.Control("no-superposition", "as orthogonal ones, n = d", lambda c: c["dim"]),

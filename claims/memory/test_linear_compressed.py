@@ -83,8 +83,7 @@ rank_accuracy = measuring(low_rank_accuracy, linear_claim)(
     rule=rc.ProportionDifference(rc.Region(-0.015, 0.015)),
     why="""The theory states 0.006 for the full rank, and as much for the projector's; the rest is
         statistical.""",
-    replicates=128,
-    looks=6,
+    replicates=(128, 4096),
     controls=(
         rc.Control("full-rank", "rank plays no part", rc.on(memory.linear_memory_accuracy)),
         rc.Control(
@@ -115,8 +114,7 @@ rank_threshold = measuring(most_recalled, linear_claim)(
     why="""An accuracy that is off by 0.006, as the theory states, moves the rank by 1.2%; where the
         median accuracy is 1/2, so is the mean to 0.001. The sizes are
         such that whole ranks lie just inside 4%.""",
-    replicates=32,
-    looks=7,
+    replicates=(32, 2048),
     controls=(
         rc.times(1.12, "more", "12% more rank"),
         rc.Control("rank-alone", "2 n log n / 256: d plays no part", lambda c: ideal(c, 256)),
@@ -143,8 +141,7 @@ rank_threshold = measuring(most_recalled, linear_claim)(
     rule=rc.ProportionDifference,
     why="""The entries of W are normal up to 1/n, which together with the error of the
         full-precision theory, 0.006, is less than half of the region.""",
-    replicates=64,
-    looks=7,
+    replicates=(64, 4096),
     controls=(
         rc.Control(
             "full-precision", "the signs cost nothing", rc.on(memory.linear_memory_accuracy)
@@ -177,8 +174,7 @@ large_vocabulary = of_language_model(
     rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="dim"),
     why="""An accuracy off by 0.006, as the theory states, moves the threshold by 0.5%; as much for
         the quadrature, 0.0015 of accuracy, and the whole dimension.""",
-    replicates={"smoke": 16, "standard": 5},
-    looks={"smoke": 5, "standard": 5},
+    replicates={"smoke": (16, 256), "standard": (5, 80)},
     controls=(
         rc.Control(
             "asymptotic", "2 n log n, as if it were reached", rc.on(memory.half_dim_asymptotic)
@@ -208,8 +204,7 @@ large_rank = of_language_model(
     },
     rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="width"),
     why="An accuracy off by 0.006, as the theory states, moves the rank by 1%.",
-    replicates=5,
-    looks=5,
+    replicates=(5, 80),
     controls=(
         rc.Control("limit", "m d = 2 n log n, as in the limit", lambda c: ideal(c, c["dim"])),
         rc.at(

@@ -61,7 +61,6 @@ listwise = measuring(
     partial(
         rc.claim,
         regime=SEARCHED,
-        looks=5,
         plot=rc.Plot(x="associations", group=("dim", "share"), collapse=True),
     ),
 )
@@ -79,7 +78,7 @@ capacity = listwise(
     why="""The equation leaves out that a finite memory finds directions in which top competitors
         score less. Pilots with other seeds put that at 2% where these are 60, and at 10% to 15%
         where they are 30: hence 1.02 to 1.15, with a pair or two on either side.""",
-    replicates={"smoke": 48, "standard": 24},
+    replicates={"smoke": (48, 768), "standard": (24, 384)},
     controls=(
         rc.times(1.35, "more", "35% more pairs"),
         rc.times(0.75, "fewer", "a quarter fewer pairs"),
@@ -104,7 +103,7 @@ reported_load = listwise(
     why="""The finite-size equation of C.listwise-capacity is 4% to 8% above its limit at these
         sizes, and what it leaves out is another 2% to 15%: 1.06 to 1.24, with 3% on either
         side for whole pairs and the replicates.""",
-    replicates=24,
+    replicates=(24, 384),
     controls=(
         rc.times(1.35, "more", "35% more pairs"),
         rc.times(0.75, "fewer", "a quarter fewer pairs"),
@@ -127,8 +126,7 @@ reported_load = listwise(
     rule=rc.CriticalLocation(rc.Region(0.0, 1.0), scan="associations", rising=False),
     why="""One-sided, as the statement is. The best memory's own constant is 0.85 at d = 8 and 0.94
         at d = 16, and creeps towards 2.""",
-    replicates={"smoke": 48, "standard": 32},
-    looks=4,
+    replicates={"smoke": (48, 384), "standard": (32, 256)},
     controls=(
         rc.Control(
             "published-line",

@@ -17,7 +17,7 @@ from simulation.memory.mlp import constructed
 from theory.laws import quadrature
 from theory.memory import mlp
 
-mlp_claim = partial(rc.claim, source=rc.Source("B", "B2"), replicates=16, looks=7, dtype="float32")
+mlp_claim = partial(rc.claim, source=rc.Source("B", "B2"), replicates=(16, 1024), dtype="float32")
 share_right = measuring(lambda cell, block: block.draw(constructed, cell)["accuracy"], mlp_claim)
 all_right = measuring(lambda cell, block: block.draw(constructed, cell)["all"], mlp_claim)
 ALL_RIGHT = "P(all right)"
@@ -91,8 +91,7 @@ memory_accuracy = share_right(
     },
     rule=rc.ProportionDifference(rc.Region(-0.02, 0.02)),
     why="the theory states an error of 0.01; as much again for sampling",
-    replicates=64,
-    looks=6,
+    replicates=(64, 2048),
     controls=(
         rc.Control("leading-order", "Gaussian scores of variance v", leading_accuracy),
         rc.at("both-layers", "2 md, the weights of both layers", width=lambda c: 2 * c["width"]),
@@ -115,8 +114,7 @@ memory_width = all_right(
         standard=SQUARE,
         full=SQUARE + rc.grid(associations=2048, dim=(64, 128)),
     ),
-    replicates=64,
-    looks=6,
+    replicates=(64, 2048),
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="width"),
     why=STATED,
     controls=(
@@ -157,7 +155,7 @@ memory_few_outputs = all_right(
         full=FEW_OUTPUTS + rc.grid(associations=2048, dim=128, outputs=256),
     ),
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="width"),
-    looks=9,
+    replicates=(16, 4096),
     why=SHARPER,
     controls=(
         rc.times(1.12),
@@ -186,7 +184,7 @@ memory_capacity = all_right(
     cells=tiers(capacities, smoke=STORED[2:], standard=STORED),
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="associations", rising=False),
     why=SHARPER,
-    looks=9,
+    replicates=(16, 4096),
     controls=(
         rc.times(1.12),
         rc.Control(
@@ -224,8 +222,7 @@ memory_asymptotic = all_right(
         largest=1e7,
     ),
     cells=tiers(below_limit, smoke=LIMIT[:1], standard=LIMIT),
-    replicates=64,
-    looks=5,
+    replicates=(64, 1024),
     rule=rc.CriticalLocation(rc.Region(0.73, 0.87), scan="width"),
     why="""the approach to the limit is logarithmic: the theory of finite size puts the ratio at
         0.78 and 0.82 in this grid, and states 3% of its own: 0.757 to 0.845; the rest is for the
@@ -260,7 +257,7 @@ relu_capacity = all_right(
     ),
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="associations", rising=False),
     why=f"the theory states an error of 3% up to m = d^2/1.53; {PILOTS}",
-    looks=9,
+    replicates=(16, 4096),
     controls=(
         rc.times(1.12),
         rc.at("as-cosine", "no lost neurons, no quadratic part", features="cosine"),
@@ -289,8 +286,7 @@ relu_floor = share_right(
     rule=rc.ProportionDifference(rc.Region(-0.03, 0.03)),
     why="""overlaps of quadratic features are skewed, not normal, which the theory neglects: it
         states an error of 0.02; the rest is sampling""",
-    replicates=32,
-    looks=6,
+    replicates=(32, 1024),
     controls=(
         rc.at("width-suffices", "interference falls as 1/m for ever", features="cosine"),
         rc.at("tenth-more", "a tenth more pairs", associations=lambda c: c["associations"] / 1.1),
@@ -318,8 +314,7 @@ relu_floor = share_right(
     },
     rule=rc.Ordering(smaller="plain", larger="projected", margin=0.5, method=rc.Betting()),
     why="half of the associations lost is what we call no memory",
-    replicates=16,
-    looks=5,
+    replicates=(16, 256),
     controls=(
         rc.Control(
             "the-plain-one",

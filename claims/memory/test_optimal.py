@@ -101,8 +101,7 @@ capacity = storable(
     why="""The kinematic formula places the median within one dimension of its mean, a relative
         1/d^2 or 1% at d = 10. It assumes a random subspace and independent cones; that the pairs
         share their outputs is not in it, and pilots with other seeds put it at 1%.""",
-    replicates={"smoke": 64, "standard": 32},
-    looks=7,
+    replicates={"smoke": (64, 4096), "standard": (32, 2048)},
     controls=(
         *A_TENTH,
         rc.Control(
@@ -141,8 +140,7 @@ decoupled_capacity = storable(
     rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="associations", rising=False),
     why="""In this model the cones are independent, as the formula has them. Its own error is 1/d^2,
         0.5% at d = 14; the rest is the next whole number of pairs, 1% to 2%.""",
-    replicates=32,
-    looks=7,
+    replicates=(32, 2048),
     controls=(
         rc.times(1.08, "more", "8% more pairs"),
         rc.times(0.92, "fewer", "8% fewer pairs"),
@@ -173,8 +171,7 @@ decoupled_transition = storable(
     rule=rc.ProportionDifference,
     why="""The formula would be exact for a random subspace. A threshold that is off by a third of a
         pair changes a probability by up to 0.08.""",
-    replicates=128,
-    looks=7,
+    replicates=(128, 8192),
     controls=(
         rc.at(
             "ten-percent",
@@ -208,8 +205,7 @@ asymptote = storable(
     },
     rule=rc.CriticalLocation(rc.Region(0.85, 1.15), scan="associations", rising=False),
     why="15% would make a law of the limit useful at these sizes",
-    replicates=32,
-    looks=5,
+    replicates=(32, 512),
     refuted="""This says nothing against the limit. The constant d^2 / (n log n) at capacity is
         0.85 at d = 8, 0.94 at 16, 1.10 at 64 and 1.17 at 128, and creeps towards 2 with
         corrections in 1/log n, so that the best memory stores almost twice the pairs that the
@@ -236,8 +232,7 @@ trained_capacity = by_training(
         margins vanish and the steps run out; pilots with other seeds put the loss at 2% at d = 8
         and 6% at d = 22.""",
     from_pilot=True,
-    replicates=26,
-    looks=5,
+    replicates=(26, 416),
     controls=(
         rc.times(1.25, "more", "a quarter more pairs"),
         rc.times(0.8, "fewer", "a fifth fewer pairs"),
@@ -260,8 +255,7 @@ published_line = by_training(
     cells={"standard": lambda: beside(1.3, *FIGURE)},
     rule=rc.CriticalLocation(rc.Region(0.85, 1.15), scan="associations", rising=False),
     why="a line that describes the data should pass within 15% of them",
-    replicates=26,
-    looks=5,
+    replicates=(26, 416),
     refuted="""The line is drawn to show that N log N is proportional to d^2, and its constant
         fits the larger dimensions of the figure. The coefficient d^2 / (N log N) of the capacities
         is not constant: it rises from about 0.87 at d = 8 to 0.98 at d = 16, so that the smallest
@@ -284,8 +278,7 @@ published_line = by_training(
     rule=rc.Ordering(smaller="hebbian", larger="trained", margin=0.5, method=SHARE),
     why="""The sum of outer products stores n pairs up to d^2 = 8 n log n, a quarter to a half of
         these; training is asked to succeed more often than not.""",
-    replicates=32,
-    looks=4,
+    replicates=(32, 256),
     controls=(
         rc.Control(
             "swapped", "the other way round", rule=rc.Ordering("trained", "hebbian", method=SHARE)
@@ -324,7 +317,6 @@ def ordering(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     rule=rc.Identity(0.5),
     why="a set of pairs is stored, and hence can be, or it is not",
     replicates=64,
-    looks=1,
     controls=(
         rc.reads("training-misses-none", "training finds a memory if there is one", "missed"),
     ),

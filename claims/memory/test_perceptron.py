@@ -45,7 +45,6 @@ def rungs(*dims: int) -> tuple[rc.Cell, ...]:
     rule=rc.MeanRatio(rc.Region(1 - 1e-9, 1 + 1e-9), method=rc.Deterministic()),
     why="exact, whatever the points",
     replicates=4,
-    looks=1,
     controls=(ONE_LESS, THRESHOLD, rc.times(1.02)),
 )
 def cover_count(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -64,8 +63,7 @@ cover_share = labelled(
     cells={"smoke": ACROSS[:1], "standard": ACROSS},
     rule=rc.ProportionDifference(rc.Region(-0.1, 0.1)),
     why="the formula is exact; 0.1 is what some hundred linear programs resolve",
-    replicates=128,
-    looks=5,
+    replicates=(128, 2048),
     controls=(ONE_LESS, THRESHOLD),
 )
 
@@ -80,8 +78,7 @@ cover_capacity = labelled(
     cells=tiers(rungs, smoke=(24,), standard=(24, 40)),
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="patterns", rising=False),
     why="exact: one half at n = 2 d; 5% is two patterns of 48. Looks follow pilots, other seeds",
-    replicates=128,
-    looks=6,
+    replicates=(128, 4096),
     controls=(
         rc.times(1.18),
         rc.times(0.85),
@@ -104,8 +101,7 @@ cover_capacity = labelled(
     why="a line in 1/d has 2% less than the replica calculation in pilots with other seeds: what "
     "the next order leaves at these d",
     from_pilot=True,
-    replicates=256,
-    looks=4,
+    replicates=(256, 2048),
     controls=(
         rc.Control("annealed", "1, where the mean number of solutions is 1", lambda _: 1.0),
         rc.Control("real", "2, as with real weights", lambda _: 2.0),

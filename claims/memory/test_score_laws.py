@@ -54,8 +54,7 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
     rule=rc.Several({name: rc.Law(0.04, name) for name in ("own", "rival", "lead")}),
     why="of the laws the kurtosis, 6/d, is left out, which moves a probability by less than 0.01; "
     "0.03 is what 10,000 memories resolve",
-    replicates=4096,
-    looks=4,
+    replicates=(4096, 32768),
     controls=(
         rc.Control(
             "crosstalk",
@@ -98,8 +97,7 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     rule=rc.Law(0.03),
     why="the theory states 0.01 for the last probability, that all rivals score less; the rest is "
     "what 20,000 memories resolve",
-    replicates=4096,
-    looks=4,
+    replicates=(4096, 32768),
     controls=(
         rc.Control(
             "other-load",

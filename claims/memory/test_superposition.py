@@ -11,7 +11,7 @@ from simulation.memory import superposition as measured
 from theory.memory import linear
 from theory.memory import superposition as theory
 
-superposition = partial(rc.claim, source=rc.Source("G", "G6"), looks=7, dtype="float32")
+superposition = partial(rc.claim, source=rc.Source("G", "G6"), dtype="float32")
 needed = rc.on(theory.needed_dim)
 SIZES = rc.grid(attributes=(64, 512), relations=4)
 FEWER = SIZES[0]
@@ -36,7 +36,7 @@ def linear_memory(cell: rc.Cell) -> float:
     cells={"standard": lambda: rungs("dim", needed, 0.06, *SIZES)},
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="dim"),
     why="the theory states an error of 5%; 1% is left for sampling error",
-    replicates=32,
+    replicates=(32, 2048),
     controls=(
         rc.Control("linear-memory", "grows as a linear memory's, from 64 on", linear_memory),
         rc.Control(
@@ -66,7 +66,7 @@ def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     ),
     rule=rc.ProportionDifference,
     why="the stated error: scores of attributes in the noise are taken as those of a sphere",
-    replicates=64,
+    replicates=(64, 4096),
     controls=(
         rc.at("relations", "interference of all relations", relations=lambda c: c["relations"] + 1),
         rc.at("half", "as with half of the attributes", attributes=lambda c: c["attributes"] / 2),

@@ -59,8 +59,7 @@ def line_claim(
         },
         rule=rc.CriticalLocation(rc.Region(0.8, 1.25), scan="associations", rising=False),
         why=LINE_REASON.format(pilots),
-        replicates=12,
-        looks={"standard": 5, "full": 7},
+        replicates={"standard": (12, 192), "full": (12, 768)},
         block=4,
         controls=(
             rc.at("all-weights", "in terms of all 2 md weights", width=lambda c: 2 * c["width"]),
@@ -109,8 +108,7 @@ trained_reach = training(
     cells={"smoke": REACHED[1:2], "standard": REACHED},
     rule=rc.ProportionDifference(rc.Region(0.5, math.inf)),
     why="capacity is where half of the seeds succeed",
-    replicates=13,
-    looks=4,
+    replicates=(13, 104),
     controls=(
         rc.Control(
             "construction",

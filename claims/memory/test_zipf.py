@@ -13,7 +13,7 @@ from theory.memory import zipf
 
 REPORTED = rc.Source("C", "C3", provenance="reported", reference="theory/memory/zipf.py")
 DERIVED = rc.Source("C", "C3", provenance="derived", reference="theory/memory/zipf.py")
-zipf_claim = partial(rc.claim, source=DERIVED, replicates=256, looks=2)
+zipf_claim = partial(rc.claim, source=DERIVED, replicates=(256, 512))
 LABELS, TOKENS, FRESH = 5, 512, 64
 SHARE = rc.Betting(0, 1)
 with_fresh = measuring(lambda cell, block: block.draw(error, cell, fresh=FRESH), zipf_claim)
@@ -104,8 +104,7 @@ cutoff = with_fresh(
     why="""The theory treats a label's score as normal and its overlaps to leading order, and states
         5% of the error for it. The rest is statistical; a t rule, because tests that are exact
         would ask for 2,500 replicates where the error is a twentieth.""",
-    replicates=512,
-    looks={"smoke": 2, "full": 4},
+    replicates={"smoke": (512, 1024), "full": (512, 4096)},
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
         SQUARE,
@@ -152,8 +151,7 @@ power_weights = with_fresh(
     rule=rc.MeanRatio(rc.Region(0.9, 1.1)),
     why="""The theory states 5% of the error, and more where the most frequent token is at risk, as
         it alone makes much of the noise. The rest is statistical.""",
-    replicates=128,
-    looks=3,
+    replicates=(128, 512),
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
         SQUARE,
@@ -179,7 +177,7 @@ power_exponent = stored(
     rule=rc.Exponents({"dim": -0.5}, 0.08, reference="prediction"),
     why="""The finite-size theory has an exponent of -0.50 on this grid; tokens beyond 512 and the
         curvature add 0.02, the rest is statistical.""",
-    replicates=512,
+    replicates=(512, 1024),
     controls=(
         rc.Control("cut-off-rate", "the rate of the best cut-off", cutoff_rate),
         rc.at("weights-p", "the rate of weights p", power=1.0),
@@ -202,7 +200,7 @@ power_exponent_p = stored(
     why="""Only a handful of tokens is recalled, so that the steps between them show: the
         finite-size theory has an exponent of -0.28 on this grid, where the limit is -0.25. It is
         right to 5% of the error at either end, which is 0.05.""",
-    replicates=512,
+    replicates=(512, 1024),
     controls=(
         rc.at("square-root-weights", "the rate of weights p^(1/2)", power=0.5),
         rc.Control("no-gain", "the dimension plays no part", lambda _: 1.0),
@@ -226,8 +224,7 @@ power_exponent_p = stored(
     cells={"standard": cutoffs(32, 128)},
     rule=rc.OneSided(lower=0.5, method=SHARE),
     why="more than half of the memories, which store the same tokens in either way",
-    replicates=16,
-    looks=6,
+    replicates=(16, 512),
     controls=(
         rc.Control("reverse", "the cut-off is worse", rule=rc.OneSided(upper=0.5, method=SHARE)),
     ),
@@ -254,7 +251,7 @@ def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     rule=rc.MeanRatio(rc.Region(0.9, 1.1)),
     why="""The theory of the linear memory is off by up to 10% in a rare failure, and failures are
         half of the error. The rest is statistical.""",
-    looks=4,
+    replicates=(256, 2048),
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
         rc.Control(
@@ -296,7 +293,7 @@ finite_data = with_fresh(
     why="""The theory states 5% of the error; the rest is statistical. Where the most frequent
         tokens fail in few memories the error is skewed: a t interval spends a quarter of its level
         there to keep its promise.""",
-    replicates=1024,
+    replicates=(1024, 2048),
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
         rc.at("dimension-alone", "as with unlimited data", samples=math.inf),
@@ -323,7 +320,7 @@ samples = stored(
     rule=rc.MeanRatio(rc.Region(0.94, 1.1), method=rc.Student(spent=0.25)),
     why="""A guess is right a little less often than 1/M, because a token's own label never counts
         itself: the finite-size theory is 1% to 2.5% above the limit.""",
-    looks=4,
+    replicates=(256, 2048),
     controls=(
         rc.times(1.2, "fifth-more", "a fifth more error"),
         rc.Control("no-guesses", "a guess is never right", rc.on(zipf.unseen_mass)),
@@ -342,7 +339,7 @@ samples_exponent = stored(
     cells={"standard": UNSEEN},
     rule=rc.Exponents({"samples": -0.5}, 0.05, reference="prediction"),
     why="The finite-size theory has an exponent of -0.51 on this grid.",
-    looks=3,
+    replicates=(256, 1024),
     controls=(
         rc.power("steeper", "falling faster by T^(-0.12)", samples=-0.12),
         rc.Control("parametric", "1/T", lambda c: 1 / c["samples"]),

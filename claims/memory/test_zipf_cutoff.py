@@ -41,8 +41,7 @@ def best_part(cell: rc.Cell, size: Callable[[rc.Cell], float] | None = None) -> 
     cells={"standard": rc.grid(alpha=2.0, labels=LABELS, dim=(64, 96, 320, 512))},
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Student(spent=0.01)),
     why="all four must be right",
-    replicates=64,
-    looks=4,
+    replicates=(64, 512),
     controls=(
         rc.Control("order-d", "d/3, as at d = 64", lambda cell: "a third"),
         rc.Control(

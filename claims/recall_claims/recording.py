@@ -171,7 +171,7 @@ def paper(claim: Claim, budget: Budget) -> PaperEntry:
 def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
     """What a claim says before it is run."""
     device = f" --device {settings.device}" * (settings.device != "cpu")
-    looks = claim.looks.get(settings.tier, 0)
+    looks = claim.looks(settings.tier)
     source = convert(claim.source, record.SourceRow, from_attributes=True)
     source.module = claim.entry.module if claim.entry else None
     listed = getattr(claim.cells, "listed", True)  # else its grid broke down, or time is over

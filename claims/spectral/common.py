@@ -21,7 +21,7 @@ REFERENCE = "theory/spectral/flows.py"
 SOFTMAX = "theory/spectral/softmax_memory.py"
 REDUCED = rc.Source("D", "D5", provenance="derived", reference=REFERENCE)
 derived = partial(rc.Source, "F", provenance="derived", reference=SOFTMAX)
-exact = partial(rc.claim, replicates=2, looks=1)
+exact = partial(rc.claim, replicates=2)
 """Claims on paper F where nothing is drawn, judged by the method `ALL`."""
 ALL = rc.Deterministic()
 LARGE = ((256, 16), (1024, 16), (1024, 64))

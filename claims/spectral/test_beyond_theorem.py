@@ -40,8 +40,7 @@ timed = partial(
 beyond = timed(
     "ratio of times",
     source=rc.Source("D", "D1", "D2", provenance="derived", reference=REFERENCE),
-    replicates=32,
-    looks=3,
+    replicates=(32, 128),
     rule=within(0.85, 1.15),
     why="narrow enough to tell the two flows apart, whose ratios are 1.71 and 1.02 here",
 )
@@ -62,7 +61,7 @@ def late(odds: facts.Odds, clock: Sequence[float]) -> Tensor:
 
 SLOW = settled("gradient", "spectral", past=5)
 """With time for replicates that learn more slowly than on the manifold."""
-slowly = partial(beyond, cells={"standard": SLOW}, replicates=64)
+slowly = partial(beyond, cells={"standard": SLOW})
 """A claim on these cells, of a median: it needs no moment of the times."""
 
 
@@ -85,7 +84,7 @@ def observed(cell: rc.Cell, model: facts.Facts, start: facts.Weights) -> Tensor:
     "Gaussian embeddings in twice as many dimensions as there are tokens and answers",
     "orthonormal embeddings: Gaussian",
     regime="embeddings of mean square overlap 1/d, d twice their number",
-    looks=4,
+    replicates=(64, 512),
     rule=rc.Quantile(rc.Region(0.75, 1.33)),
     why="narrow enough to tell the two flows apart, whose ratios are 1.71 and 1.02 here; in pilots "
     "0.88 for gradient flow, which a region from 0.8 left undecided, and a mean of 0.81 with half "
@@ -109,7 +108,7 @@ def gaussian_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:
     "start on the manifold: random",
     regime="independent N(0, 0.01^2) entries of W_OV and W_KQ; the scale of the start on the "
     "manifold",
-    looks=6,
+    replicates=(64, 2048),
     rule=rc.Quantile(rc.Region(0.85, 1.15)),
 )
 def random_start(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -206,8 +205,7 @@ decays = relaxing(
     source=rc.Source("D", "D3", provenance="derived", reference=REFERENCE),
     predict=rc.on(theory.Facts, theory.spectral_decay_rate),
     latex=r"\frac{dq_S}{d(T^2)} = \frac1{\sqrt{2SR}}",
-    replicates=32,
-    looks=3,
+    replicates=(32, 128),
     rule=within(0.75, 1.33),
     why="the flow itself is within 1.2% of the limit; 4/3 or 3/4 of its rate would not change the "
     "statement",
@@ -224,7 +222,7 @@ batches_decay = measuring(lambda cell, block: decay_rate(cell, block, "spectral"
     regime="polar factors of gradients of 64 pairs at a rate of 0.05, when the flow goes from an "
     "error of 1e-2 to one of 1e-4",
     cells={"standard": falling(0.05)},
-    replicates=64,
+    replicates=(64, 256),
 )
 
 muon_decay = measuring(lambda cell, block: decay_rate(cell, block, "muon"), decays)(
@@ -246,7 +244,6 @@ signs = timed(
     source=rc.Source("D", "D4", provenance="derived", reference=REFERENCE),
     cells={"standard": SOME},
     replicates=2,
-    looks=1,
     rule=rc.MeanRatio(rc.Region(0.8, 1.25), method=rc.Deterministic()),
 )
 """A claim that four of the eight embeddings, those of the reverse order and of the large separation

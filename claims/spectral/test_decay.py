@@ -17,7 +17,7 @@ from simulation.spectral import flows
 from theory.spectral import flows as theory
 
 FIRST = 1e4
-flow_claim = partial(rc.claim, replicates=2, looks=1)
+flow_claim = partial(rc.claim, replicates=2)
 
 
 def decaying(*pairs: common.Pair, until: tuple[float, ...], **more: str) -> tuple[rc.Cell, ...]:

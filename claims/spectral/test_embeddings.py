@@ -67,7 +67,6 @@ def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
         ),
     },
     replicates=8,
-    looks=1,
     rule=rc.Identity(1e-9),
     why="rounding, which the polar factor of a gradient with small singular values enlarges: in "
     "pilots to 1e-12, from 1e-14 under gradient flow",
@@ -88,8 +87,7 @@ def equivariance(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         "as for the flows that are equivariant", largest=3e4, without=("flow",)
     ),
     cells={"smoke": sizes((4, 2)), "standard": sizes((8, 4), (4, 6))},
-    replicates=24,
-    looks=3,
+    replicates=(24, 96),
     rule=rc.OneSided(lower=0.5, method=rc.Betting(0, 1)),
     why="half of the largest entry is far above anything numerical; in pilots differences are 1 or "
     "more, which count as 1",
@@ -137,7 +135,6 @@ def quarter_root(cell: rc.Cell) -> float:
     ),
     cells={"standard": tuples((16, 4)) + tuples((4, 16)) + GROWING},
     replicates=2,
-    looks=1,
     rule=rc.MeanRatio(rc.Region(0.9998, 1.0002), method=rc.Deterministic()),
     why="steps are exact for constant speeds; times are interpolated linearly between 200 of "
     "them, to 6e-5",
@@ -181,7 +178,6 @@ APART = 2.3
     ),
     cells={"smoke": ORDER[1::5], "standard": ORDER},
     replicates=2,
-    looks=1,
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic()),
     why="nothing is drawn, and no ratio is within 15% of 2.3 or 1/2.3: all eight must be right",
     controls=(

@@ -29,7 +29,7 @@ EXPONENT_PAIRS = ((16, 4), (64, 4), (64, 8), (64, 16))
 RATIO = r"\rho = T_S/T_R,\quad T_S:\ e_S(T_S) = \tfrac1{10}"
 REFERENCE = "theory/spectral/flows.py"
 PLOT = rc.Plot("parity", y_label="ratio of learning times", log="xy")
-flow_claim = partial(rc.claim, replicates=2, looks=1)
+flow_claim = partial(rc.claim, replicates=2)
 
 
 def large(flow: str) -> tuple[rc.Cell, ...]:

@@ -64,8 +64,7 @@ SMALL = batches({(32, 1.5): (8,), (64, 1.5): (16,), (64, 2.0): (16,)})
     rule=rc.MeanRatio(rc.Region(0.91, 1.11)),
     why="""Counts are taken as Poisson and competitors as independent: pilots with other seeds put
         the theory 1% to 5% too low. The rest is statistical.""",
-    replicates={"smoke": 128, "standard": 384},
-    looks=4,
+    replicates={"smoke": (128, 1024), "standard": (384, 3072)},
     controls=(
         rc.times(1.3, "more", "30% more items"),
         rc.times(0.75, "fewer", "a quarter fewer items"),
@@ -91,8 +90,7 @@ def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     rule=rc.MeanRatio(rc.Region(0.93, 1.07)),
     why="""The number of different items in a batch is taken at its mean; pilots with other seeds
         find the theory within 3%. The rest is statistical.""",
-    replicates={"smoke": 64, "standard": 96},
-    looks=5,
+    replicates={"smoke": (64, 1024), "standard": (96, 1536)},
     controls=(
         rc.times(1.15, "more", "15% more items"),
         rc.times(0.85, "fewer", "15% fewer items"),
@@ -115,8 +113,7 @@ def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     rule=rc.CriticalLocation(rc.Region(0.88, 1.14), scan="batch"),
     why="""A count that the theory has wrong by 3% moves the crossing by 5%, and the next
         whole number is up to 4% away; the rest is what some hundred memories can tell.""",
-    replicates=48,
-    looks=6,
+    replicates=(48, 1536),
     controls=(
         rc.times(1.34, "more", "34% more samples"),
         rc.times(0.75, "fewer", "25% fewer samples"),
@@ -150,8 +147,7 @@ SHARES = rc.Betting(0, 2)
     why="""The theory has shares of 1.0 and more for the gradient step, and of 0.15 to 0.3 for the
         spectral one. A share above 2, where the whole population recalls few items, counts as 2,
         for either step; the spectral one's are far below.""",
-    replicates=64,
-    looks=6,
+    replicates=(64, 2048),
     controls=(
         rc.Control(
             "swapped",
@@ -182,8 +178,7 @@ def saturation(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     cells={"standard": batches({(64, 1.5): (32,)})},
     rule=rc.Ordering(smaller="gradient_all", larger="gradient", margin=1.0),
     why="the theory has 9.7 items with the batch and 6.9 without",
-    replicates=256,
-    looks=3,
+    replicates=(256, 1024),
     controls=(
         rc.Control("swapped", "fewer", rule=rc.Ordering("gradient", "gradient_all")),
         rc.Control("half-again", "half as many again", rule=rc.Ordering("half_again", "gradient")),

@@ -10,7 +10,7 @@ from simulation.spectral import one_step as measured
 DERIVED = rc.Source("E", "E3", provenance="derived", reference="theory/spectral/one_step.md")
 PROTOCOL = """A protocol of ours, for both rules: every step takes the gradient at zero of the
     items that are not yet recalled, scaled to spectral norm 1 or replaced by its polar factor;"""
-steps_claim = partial(rc.claim, source=DERIVED, replicates=48, looks=4)
+steps_claim = partial(rc.claim, source=DERIVED, replicates=(48, 384))
 RULES = ("gradient", "spectral")
 LAST = 8
 """Steps at the end over which counts are averaged."""
@@ -52,7 +52,7 @@ START = sizes(32, steps=(1, 2, 4))
     rule=rc.Ordering(smaller="half_more", larger="spectral"),
     why="""One step is E.spectral-beats-gradient. In pilots with other seeds the factor falls from
         five to two over four steps, and reaches one after some sixteen.""",
-    replicates=64,
+    replicates=(64, 512),
     controls=(
         rc.Control("swapped", "the gradient is ahead", rule=rc.Ordering("spectral", "gradient")),
         rc.Control("eightfold", "eight times as many", rule=rc.Ordering("eightfold", "spectral")),
@@ -76,7 +76,7 @@ def first_steps(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     rule=rc.MeanRatio(rc.Region(0.85, 1.18), method=rc.Student(spent=0.25)),
     why="""A sixth is far from the factor of five after one step; pilots with other seeds find less
         than a tenth. Region and replicates follow them.""",
-    replicates=192,
+    replicates=(192, 1536),
     controls=(
         rc.times(1.45, "more", "the gradient stores 45% more"),
         rc.times(0.7, "fewer", "the gradient stores 30% fewer"),
@@ -100,7 +100,7 @@ def same_end(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         Pilots with other seeds find 1.7, and a quarter of that memory's capacity. Region and
         replicates follow them.""",
     from_pilot=True,
-    replicates=256,
+    replicates=(256, 2048),
     controls=(
         rc.Control("linear", "in proportion to d", rule=rc.Exponents({"dim": 1.0}, 0.2)),
         rc.Control(

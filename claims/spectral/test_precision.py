@@ -35,7 +35,6 @@ def precise(*pairs: common.Pair, **more: str) -> tuple[rc.Cell, ...]:
     rule=rc.Exponents({"nats": 1.0}, 0.25, method=rc.Deterministic()),
     why="the exponent would have to be one within a quarter, far from one half",
     replicates=2,
-    looks=1,
     refuted="""The time grows as the square root: T^2 / log((R - 1)/delta) tends to sqrt(2 S R),
         as D.spectral-decay has it for the errors. The start lowers the visible exponent below one
         half: by the reduced system it is 0.40 from 1e-2 to 1e-6 at S, R = 16, 4 and 0.33 at

@@ -64,7 +64,6 @@ TRAJECTORY = (
     ),
     cells={"smoke": without_part(TRAJECTORY)[::3], "standard": without_part(TRAJECTORY)},
     replicates=2,
-    looks=1,
     rule=rc.Identity(1e-9),
     why="rounding errors of some hundred steps and eigenvalues of Gram matrices, relative to "
     "weights of order 1; in pilots 1e-14 to 1e-11. Logits that all answers have in common, which "
@@ -121,7 +120,6 @@ def exchanged(cell: rc.Cell) -> float:
     ),
     cells={"smoke": TRAJECTORY[1::6], "standard": TRAJECTORY},
     replicates=2,
-    looks=1,
     rule=rc.MeanDifference(rc.Region(-1e-5, 1e-5), method=rc.Deterministic()),
     why="the stated error of the integration, in log odds that run from -2.7 to 4: steps of h at "
     "rates of 1 or less have a relative error of (lambda h)^4/120 times the number of e-folds, "

@@ -43,8 +43,7 @@ COUNTS = sizes((48, 1.5, 1), (48, 1.5, 2), (48, 2.0, 2), (64, 1.5, 3), (64, 2.0,
     rule=rc.MeanRatio(rc.Region(0.92, 1.08)),
     why="""Pilots (seed 1002) find 1.00 to 1.03 of the theory after one and two steps and 0.97 to
         1.02 after three; as much again is statistical.""",
-    replicates={"smoke": 48, "standard": 64},
-    looks=4,
+    replicates={"smoke": (48, 384), "standard": (64, 512)},
     controls=(
         rc.times(1.2),
         rc.times(0.8),
@@ -69,8 +68,7 @@ def count(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     why="""The finite-size theory has 1.571 on this grid, and 1.291 after one step; runs under other
         seeds found 1.59. (At a = 2 the theory has 1.54, where 1.4375 is published: such sizes are
         too small there.)""",
-    replicates=48,
-    looks=4,
+    replicates=(48, 384),
     controls=(
         rc.Control("one-fewer", "as after one step", rule=rc.Exponents({"dim": 4 / 3}, 0.1)),
         rc.Control("limit", "as d^2", rule=rc.Exponents({"dim": 2.0}, 0.1)),
@@ -112,8 +110,7 @@ that is lost, once in a thousand runs, weighs too much for a t interval."""
         d_t^(1-a) after one and two steps on the population, and 7 after three: head items are
         lost, which the finite-size theory has until d = 200.""",
     from_pilot=True,
-    replicates=64,
-    looks=7,
+    replicates=(64, 4096),
     controls=(
         rc.reads("third", "so does a third step", "third"),
         rc.reads("no-cap", "batches do not cap what is recalled", "no_cap"),
@@ -146,8 +143,7 @@ def loss(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     why="""A conjecture of the authors, for rates. In pilots the number itself is within 5% at this
         size of steps; at 1.5 sqrt(d) it is a fifth lower. A third step of this size recalls fewer
         at a = 1.5, and about as many as the second at a = 2.""",
-    replicates=32,
-    looks=3,
+    replicates=(32, 128),
     controls=(rc.Control("one-fewer", "as after one step", one_fewer), rc.times(1.4)),
 )
 def exact(cell: rc.Cell, block: rc.Block) -> torch.Tensor:

@@ -26,7 +26,6 @@ beyond = relaxing(
     cells={"standard": CELLS},
     rule=rc.MeanRatio(REGION, method=ALL),
     replicates=2,
-    looks=1,
     why="F.muon-frequencies has 0.9 to 1 under the theorem's assumptions; as much again above",
     controls=(
         rc.Control("gradient", "as under gradient flow", rc.on(theory.gradient_excess)),
@@ -35,7 +34,7 @@ beyond = relaxing(
     ),
     plot=rc.Plot("parity", y_label="loss"),
 )
-SAMPLED = {"rule": rc.MeanRatio(REGION, method=rc.Student(spent=0.1)), "replicates": 32, "looks": 2}
+SAMPLED = {"rule": rc.MeanRatio(REGION, method=rc.Student(spent=0.1)), "replicates": (32, 64)}
 
 
 def loss(cell: rc.Cell, block: rc.Block, muon: Muon) -> Tensor:
@@ -88,5 +87,5 @@ batches_momentum = measuring(
     "Muon on mini-batches, with momentum",
     "whole gradients: a batch of 4 K items for each step, momentum 0.95",
     "A mean over the last twenty batches misses no item, and the loss falls as fast.",
-    **SAMPLED | {"replicates": 64},
+    **SAMPLED | {"replicates": (64, 128)},
 )

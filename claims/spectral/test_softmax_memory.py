@@ -349,8 +349,7 @@ def sign_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     cells={"standard": table("items groups power", (32, 1, 0.0), (64, 8, 1.5), time=4.0)},
     rule=rc.OneSided(upper=0.5, method=rc.Betting(0, 1)),
     why="half of the loss is another law; pilots (seed 1001) have 0.12 and 0.15 of it",
-    replicates=32,
-    looks=3,
+    replicates=(32, 128),
     controls=(
         rc.reads("same", "both bases leave as much", "same"),
         rc.reads("muon", "so does Muon, at the same step", "muon"),

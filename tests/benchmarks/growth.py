@@ -149,7 +149,7 @@ def decision(replicates: int = 64, cells: int = 1, controls: int = 2) -> Cost:
         source=Source("growth", "1"),
         regime="everywhere",
         cells=grid(place=range(cells)),
-        replicates=64,
+        replicates=(64, 512),
         rule=MeanRatio(Region(0.5, 1.5), method=Betting(0.0, 1.0)),
         why="wide",
         predict=lambda _: 0.5,

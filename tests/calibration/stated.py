@@ -253,14 +253,14 @@ def _made(name: str, predict: Predict, rule: Rule, **more: Any) -> Callable[[Obs
     return rc.claim(name, name, predict=predict, cells=(), rule=rule, **more)
 
 
-@_made("full theory", rc.on(critical.threshold), EXACTLY, replicates=1, looks=1)
+@_made("full theory", rc.on(critical.threshold), EXACTLY, replicates=1)
 def full_theory(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The closed form is that of the full theory."""
     full = critical.critical_samples_full(Problem.of(cell.replace(samples=1)))
     return torch.full((block.replicates,), full, dtype=block.dtype)
 
 
-@_made("sum of the unseen", rc.on(zipf.unseen_mass), EXACTLY, replicates=1, looks=1)
+@_made("sum of the unseen", rc.on(zipf.unseen_mass), EXACTLY, replicates=1)
 def unseen(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The closed form is the sum; beyond a million tokens none is seen."""
     share = measured_zipf.frequencies(2**20, cell["alpha"])
@@ -279,7 +279,7 @@ def _scores(cell: rc.Cell, block: rc.Block) -> Scores:
     score_variance,
     RATIO,
     regime=mlp_noise.EVERY.searched(**CENTRED),
-    replicates=64,
+    replicates=(64, 512),
 )
 def layer_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Token scores vary by the sum of the terms."""
@@ -291,7 +291,7 @@ def layer_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     rc.on(MlpProblem, mlp_localisation.probability),
     SHARE,
     regime=mlp_noise.STATED.searched(**CENTRED),
-    replicates=128,
+    replicates=(128, 1024),
 )
 def localised(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A fresh sequence is localised with this probability."""
@@ -303,7 +303,7 @@ localised_by_half = _made(
     rc.on(MlpProblem, mlp_localisation.critical_samples),
     rc.CriticalLocation(rc.Region.around(1.0, 0.1)),
     regime=mlp_localisation.CRITICAL.searched(**CENTRED),
-    replicates=128,
+    replicates=(128, 1024),
 )(localised.observe)
 OWN = (full_theory, unseen, localised, localised_by_half)
 """Claims that predict by a formula, of no paper."""

@@ -123,7 +123,7 @@ def test_every_certificate_has_its_seal_and_what_follows_without_evidence() -> N
         found = kept.claims[name]
         assert found == found.sealed(name, kept.tier), f"{name} was edited; {REMEDY}"
         share = budget.per_claim(papers()[claim.source.paper])
-        level = claim.rule.alpha_of_look(share, claim.looks[kept.tier])
+        level = claim.rule.alpha_of_look(share, claim.looks(kept.tier))
         follows = without_evidence(claim, kept.tier, level, found.registration)
         same = ["method", "alpha", *(["refutes", "supports"] if found.method != "t" else [])]
         if any(getattr(found, field) != getattr(follows, field) for field in same):

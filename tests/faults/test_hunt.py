@@ -16,7 +16,7 @@ def text(longest: int) -> str:
         "mean",
         ('regime="everywhere"', f'regime=Regime("everywhere", {ranges})'),
         ("grid(scale=(1.0, 2.0, 5.0))", "grid(scale=(1, 2), length=4)"),
-        ("replicates=16,\n    looks=6", "replicates=64,\n    looks=3"),
+        ("replicates=(16, 512)", "replicates=(64, 256)"),
         ("Region(0.95, 1.05)", "Region(0.9, 1.1)"),
         ("rng.normal(", f'(1 + (cell["length"] > {longest})) * rng.normal('),
     )

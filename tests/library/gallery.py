@@ -11,7 +11,7 @@ HEAD = """# A theorem of each kind, in ten lines or so
 
 Theorems of other fields, whose truth is known, as claims: each shows a rule at work.
 [rules.md](rules.md) says which rule fits which theorem. `theorem` is `rc.claim` with what all of
-these share (source, why, 1,024 replicates, 6 looks), and `each` calls a function with every
+these share (source, why, 1,024 to 32,768 replicates), and `each` calls a function with every
 replicate's generator; both are in `tests/library/zoo/__init__.py`, beside fourteen more. All
 of them are judged under five seeds, and every planted error is refuted.
 """

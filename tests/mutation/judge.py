@@ -107,7 +107,7 @@ class Evidence:
 
         def nearness(run: Run) -> tuple[bool, bool, int, int]:
             claim = imported()[run[0]]
-            size = len(claim.cells[run[1]]) * claim.replicates[run[1]]
+            size = len(claim.cells[run[1]]) * claim.replicates[run[1]][0]
             return (*_distance(run[0], mutant), TIERS.index(run[1]), size)
 
         runs = [run for run in _runs() if _sees(run[0], mutant)]

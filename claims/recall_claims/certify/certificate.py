@@ -86,8 +86,9 @@ def worlds(
         return ()
     tier = settings.tier
     block = claim.block_size(tier)
-    blocks = math.ceil(max(VALUES, claim.replicates[tier]) / block)
-    larger = replace(claim, replicates={tier: blocks * block}, looks={tier: 1}, block={tier: block})
+    blocks = math.ceil(max(VALUES, claim.replicates[tier][0]) / block)
+    size = blocks * block
+    larger = replace(claim, replicates={tier: (size, size)}, block={tier: block})
     return tuple((larger, replace(settings, seed=seed)) for seed in seeds)
 
 
@@ -128,7 +129,7 @@ def without_evidence(claim: Claim, tier: str, level: float, registered: str) -> 
         level: of each of the claim's tests.
         registered: its registration.
     """
-    alpha = level * (1 if claim.rule.anytime else claim.looks[tier])
+    alpha = level * (1 if claim.rule.anytime else claim.looks(tier))
     found = Certificate(
         registration=registered,
         method="t",

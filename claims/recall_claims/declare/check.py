@@ -103,7 +103,7 @@ def _senseless(claim: Claim, tiers: Sequence[str], *, predicting: bool) -> list[
         f"its simulation sees the prediction ({', '.join(theory)}): use theory only in "
         "predict, rule and cells, and import none where the simulation stands"
     ] * bool(theory)
-    named = [*claim.replicates, *claim.looks, *claim.block]
+    named = [*claim.replicates, *claim.block]
     if predicting or getattr(claim.cells, "listed", True):
         named = [*claim.cells, *named]
         if not claim.cells:
@@ -132,9 +132,13 @@ def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[
 def _impossible(claim: Claim, tier: str, *, predicting: bool | None) -> list[str]:
     """What is wrong with a tier; None for `predicting` tries its grid against nothing."""
     problems = []
-    if claim.replicates.get(tier, 0) < 2 or claim.looks.get(tier, 0) < 1:
-        problems.append(f"the {tier} tier needs at least 2 replicates and 1 look")
-    first, size = claim.replicates.get(tier, 0), claim.block.get(tier, 1)
+    first, last = claim.replicates.get(tier, (0, 0))
+    if first < 2 or last != first * 2 ** max(claim.looks(tier) - 1, 0):
+        problems.append(
+            f"replicates of the {tier} tier are {first} at the first look and {last} at the last: "
+            "the first are at least 2, and the last are the first, doubled some times"
+        )
+    size = claim.block.get(tier, 1)
     if size < 1 or first % size:
         problems.append(f"block={size} does not divide the {tier} tier's {first} replicates")
     if not predicting and not claim.cells_known(tier):

@@ -23,6 +23,8 @@ Observe = Callable[[Cell, Block], Any]
 Points = Sequence[Cell] | Callable[[], Sequence[Cell]]
 Tiers = Points | Mapping[Tier, Points]
 Grid = Tiers | Callable[[], Tiers]
+Sizes = int | tuple[int, int]
+"""Replicates of a cell: at the only look, or at the first and at the last."""
 T = TypeVar("T")
 
 
@@ -92,8 +94,7 @@ class Claim:
     regime_text: str
     regime: Regime | None
     cells: Mapping[str, tuple[Cell, ...]]
-    replicates: Mapping[str, int]
-    looks: Mapping[str, int]
+    replicates: Mapping[str, tuple[int, int]]
     block: Mapping[str, int]
     rule: Rule
     why: str
@@ -126,12 +127,17 @@ class Claim:
 
     def block_size(self, tier: str) -> int:
         """Replicates of a block: those of the first look, if no fewer are declared."""
-        return self.block.get(tier, self.replicates[tier])
+        return self.block.get(tier, self.replicates[tier][0])
 
     def steps(self, tier: str) -> tuple[int, ...]:
         """Blocks of a cell at each look."""
-        first = self.replicates[tier] // self.block_size(tier)
-        return tuple(first * n for n in self.rule.looks_in_blocks(self.looks[tier]))
+        first = self.replicates[tier][0] // self.block_size(tier)
+        return tuple(first * n for n in self.rule.looks_in_blocks(self.looks(tier)))
+
+    def looks(self, tier: str) -> int:
+        """Looks from the first number of replicates to the last, each twice the one before."""
+        first, last = self.replicates.get(tier, (0, 0))
+        return (last // max(first, 1)).bit_length()
 
     def cells_known(self, tier: str) -> bool:
         """Whether the cells of a tier cost nothing to ask for."""
@@ -182,8 +188,7 @@ def claim(
     latex: str = "",
     regime: str | Regime = "",
     cells: Grid,
-    replicates: int | Mapping[Tier, int],
-    looks: int | Mapping[Tier, int] = 4,
+    replicates: Sizes | Mapping[Tier, Sizes],
     block: int | Mapping[Tier, int] | None = None,
     rule: Rule | Callable[[Region], Rule],
     why: str = "",
@@ -214,9 +219,9 @@ def claim(
         cells: the grid, for all tiers or per tier, or a function that returns it, which is called
             once, if at all, and by no worker; a tier without cells does not run the claim. "full"
             has those of "standard" if it is not named.
-        replicates: replicates per cell at the first look, for all tiers or per tier; a tier that
-            is not named has those of the tier before it.
-        looks: how often the data may double, likewise.
+        replicates: replicates per cell at the first look and at the last, to which they double,
+            as ``(256, 4096)``; a number alone is a single look. For all tiers or per tier; a tier
+            that is not named has those of the tier before it.
         block: replicates that a worker simulates in one go, likewise, where those of the first
             look would take too long; a divisor of these.
         rule: the estimand and its region; one that still lacks a region, such as `MeanRatio` or
@@ -259,6 +264,7 @@ def claim(
                 f"judges a {rule.scale}; give the rule a region of its own"
             )
     judged = rule
+    sizes: dict[str, Sizes] = _inherited(replicates)
     regime = regime or (entry and entry.regime) or ""
 
     def decorate(observe: Observe) -> Claim:
@@ -272,9 +278,8 @@ def claim(
             regime_text=" ".join((regime.text if isinstance(regime, Regime) else regime).split()),
             regime=regime if isinstance(regime, Regime) else None,
             cells=Grids(cells, lambda points: judged.completed(points, predict)),
-            replicates=_inherited(_per_tier(replicates)),
-            looks=_inherited(_per_tier(looks)),
-            block=_inherited(_per_tier({} if block is None else block)),
+            replicates={tier: _ends(numbers) for tier, numbers in sizes.items()},
+            block=_inherited({} if block is None else block),
             rule=judged,
             why=" ".join(why.split()),
             predict=predict,
@@ -299,13 +304,19 @@ def _per_tier(value: T | Mapping[Tier, T]) -> dict[str, T]:
     return dict.fromkeys(TIERS, value)
 
 
-def _inherited(given: dict[str, int]) -> dict[str, int]:
-    """A tier that is not named has the number of the tier before it."""
-    found = dict(given)
+def _inherited(given: T | Mapping[Tier, T]) -> dict[str, T]:
+    """The value of each tier; one that is not named has that of the tier before it."""
+    found = _per_tier(given)
     for before, tier in pairwise(TIERS):
         if tier not in found and before in found:
             found[tier] = found[before]
     return found
+
+
+def _ends(sizes: Sizes) -> tuple[int, int]:
+    """The first and the last number of replicates."""
+    first, last = (sizes, sizes) if isinstance(sizes, int) else sizes
+    return first, last
 
 
 def _located(rule: Rule, predict: Predict | None) -> Callable[[Cell], float] | None:

@@ -61,19 +61,20 @@ def declaration(claim: Claim, tier: str) -> str:
             processes could not agree on it.
     """
     cells = claim.cells.get(tier, ())
+    first, _ = claim.replicates[tier]
     planted = {control.id: control.planted(claim) for control in claim.controls}
     declared = {
         "claim": claim.id,
         "tier": tier,
         "dtype": claim.dtype,
         "expected": claim.expected,
-        "replicates": claim.replicates.get(tier),
-        "looks": claim.looks.get(tier),
+        "replicates": first,
+        "looks": claim.looks(tier),
         "cells": [cell.id for cell in cells],
         "judged": _judged(claim, cells),
         "controls": {name: _judged(wrong, cells) for name, wrong in planted.items()},
     }
-    if claim.block.get(tier, declared["replicates"]) != declared["replicates"]:
+    if claim.block.get(tier, first) != first:
         declared["block"] = claim.block[tier]
     return json.dumps(declared, sort_keys=True)
 

@@ -45,7 +45,7 @@ class Settings:
         """Error probability of one look of a claim: of `alpha`, or of its slot of the budget."""
         if alpha is None:
             alpha = self.budget.per_claim(papers()[claim.source.paper])
-        return claim.rule.alpha_of_look(alpha, claim.looks[self.tier])
+        return claim.rule.alpha_of_look(alpha, claim.looks(self.tier))
 
 
 @dataclass(frozen=True)

@@ -42,13 +42,13 @@ def alone(claim: Claim, point: Cell) -> Claim:
     """
     cells = claim.rule.alone(point, claim.predict)
     claim.rule.check(cells, claim.predict)
-    most = max(claim.replicates.get(tier, 0) for tier in ("smoke", "standard"))
-    looks = max(claim.looks.get(tier, 0) for tier in ("smoke", "standard"))
+    given = [tier for tier in ("smoke", "standard") if tier in claim.replicates]
+    first = max((claim.replicates[tier][0] for tier in given), default=0)
+    doubled = max((claim.looks(tier) for tier in given), default=0) - 1 + MORE_LOOKS
     return replace(
         claim,
         cells={TIER: cells},
-        replicates={TIER: most},
-        looks={TIER: looks + MORE_LOOKS},
+        replicates={TIER: (first, first * 2**doubled)},
         controls=(),
     )
 
@@ -145,5 +145,5 @@ def task(
     replicates: int = BLOCK,
 ) -> Task:
     """What simulates a block of a claim's cell that no run asks for, on a stream of this name."""
-    given = replace(claim, replicates={TIER: replicates}, block={})
+    given = replace(claim, replicates={TIER: (replicates, replicates)}, block={})
     return task_of(Prepared(given, stream), Settings(TIER, seed, device), cell, block)

@@ -69,7 +69,7 @@ def _took(ready: Prepared, forecast: Forecast) -> float | None:
         outcome = Running(ready, settings, ledger).outcome()
     except SimulationError:  # blocks of the first look are missing
         return None
-    ended = outcome.looks == ready.claim.looks[settings.tier]
+    ended = outcome.looks == len(ready.claim.steps(settings.tier))
     decided = outcome.decision.verdict is not Verdict.INCONCLUSIVE
     return outcome.seconds if ended or decided else None
 
@@ -97,15 +97,15 @@ def print_plan(
     plans = [_plan(claim, forecast) for claim in ready]
     for entry in plans:
         claim = entry.claim
-        looks, first = claim.looks[settings.tier], claim.replicates[settings.tier]
+        first, last = claim.replicates[settings.tier]
         earlier = baseline.get(claim.id)
         resolved = _resolution(earlier)
         table.add_row(
             claim.id if wide else f"{claim.id}\n  {resolved}",
             str(len(claim.cells[settings.tier])),
-            f"{first}-{first * 2 ** (looks - 1)}" if looks > 1 else str(first),
+            f"{first}-{last}" if first < last else str(first),
             _needed(earlier) if earlier or not pilot else _needed_by_pilot(claim, settings),
-            str(looks),
+            str(len(claim.steps(settings.tier))),
             *("–" if s is None else f"{s:.0f}" for s in (entry.seconds, entry.left, entry.most)),
             *[resolved] * wide,
         )
@@ -162,8 +162,8 @@ def _needed_by_pilot(claim: Claim, settings: Settings) -> str:
     """The same by a pilot, on draws that no verdict ever reads."""
     tier, block = settings.tier, claim.block_size(settings.tier)
     level = settings.alpha_of_look(claim)
-    count = -(-max(PILOT, claim.replicates[tier]) // block) * block
-    one = replace(claim, replicates={tier: count}, looks={tier: 1}, block={tier: block})
+    count = -(-max(PILOT, claim.replicates[tier][0]) // block) * block
+    one = replace(claim, replicates={tier: (count, count)}, block={tier: block})
     try:
         with TemporaryDirectory() as folder, Ledger(Path(folder) / "pilot.sqlite") as ledger:
             here = SerialExecutor()

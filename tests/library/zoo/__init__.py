@@ -16,8 +16,7 @@ theorem = partial(
     source=rc.Source("zoo", "1", provenance="stated"),
     regime="exact at every size, or to less than a tenth of the region's width at these",
     why="as narrow as some thousand replicates resolve",
-    replicates=1024,
-    looks=6,
+    replicates=(1024, 32768),
 )
 
 

@@ -29,7 +29,7 @@ def half_life(cell: rc.Cell, block: rc.Block) -> Array:
     rule=rc.Limit(NEAR, along="n", order=2 / 3),
     predict=lambda cell: (1 + math.sqrt(0.5)) ** 2,
     controls=(rc.times(1.2), rc.times(0.85)),
-    replicates=256,
+    replicates=(256, 8192),
 )
 def wishart_edge(cell: rc.Cell, block: rc.Block) -> Array:
     """The largest eigenvalue of a sample covariance of n / 2 coordinates tends to 2.914."""
@@ -65,7 +65,7 @@ def spike(cell: rc.Cell, block: rc.Block) -> Array:
     predict=lambda cell: 0.138 * cell["neurons"],
     controls=(rc.times(0.65), rc.times(1.6)),
     regime="800 neurons: the limit is approached from above, and still a fifth away",
-    replicates=32,
+    replicates=(32, 1024),
 )
 def hopfield(cell: rc.Cell, block: rc.Block) -> Array:
     """A Hopfield network of n neurons recalls 0.138 n patterns, each to an overlap above 0.9."""
@@ -146,7 +146,7 @@ def hoeffding(cell: rc.Cell, block: rc.Block) -> Array:
     controls=(
         rc.Control("reversed", "choices harm", rule=rc.Ordering(smaller="one", larger="two")),
     ),
-    replicates=256,
+    replicates=(256, 8192),
 )
 def two_choices(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     """Who may choose between two random bins for each of n balls fills none of n as high."""
@@ -168,7 +168,6 @@ def two_choices(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     rule=rc.Identity(1e-12),
     controls=(rc.reads("unscaled", "without the factor 1 / n", "unscaled"),),
     replicates=16,
-    looks=1,
 )
 def parseval(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     """A Fourier transform multiplies the sum of squares by the number of values."""

@@ -155,7 +155,7 @@ several = declared(
     rule=rc.Several({"median": rc.Quantile(NEAR), "mean": rc.MeanRatio(NEAR)}),
     predict=lambda cell: {"median": 2.0, "mean": 2.0},
     controls=(rc.times(1.5),),
-    looks=8,
+    replicates=(16, 2048),
 )(mean)
 
 

@@ -42,7 +42,7 @@ def normal(block: rc.Block, mean: float, deviation: float = 0.2) -> Array:
 
 def in_regime(id: str, regime: rc.Regime, cells: Sequence[rc.Cell], **changes: Any) -> Decorator:
     """The claim that the mean is the dimension, or what else is asked for, in a regime."""
-    given: dict[str, Any] = {"replicates": 64, "predict": lambda cell: cell.number("dim")}
+    given: dict[str, Any] = {"replicates": (64, 1024), "predict": lambda cell: cell.number("dim")}
     return declared(id, {"standard": cells}, regime=regime, **{**given, **changes})
 
 

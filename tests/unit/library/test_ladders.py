@@ -152,7 +152,7 @@ def test_a_region_is_supported_without_the_rungs_outside_of_it() -> None:
 @declared(
     "T.folded",
     rc.grid(pairs=(8, 16, 25, 50), peak=(100, 30)),
-    replicates=64,
+    replicates=(64, 1024),
     rule=rc.CriticalLocation(rc.Region(0.8, 1.25), scan="pairs"),
     predict=lambda cell: 20.0,
     controls=(rc.times(2),),

@@ -20,9 +20,9 @@ import recall_claims as rc
 from recall_claims.notebook import run
 
 @rc.claim("T.cell", "Written in a cell", source=rc.Source("A", "A3", provenance="derived"),
-          regime="everywhere", cells=rc.grid(scale=(1.0, 2.0)), replicates=64, why="for the test",
-          rule=rc.MeanRatio(rc.Region(0.9, 1.1)), predict=lambda cell: cell["scale"],
-          controls=[rc.times(1.5)])
+          regime="everywhere", cells=rc.grid(scale=(1.0, 2.0)), replicates=(64, 512),
+          why="for the test", rule=rc.MeanRatio(rc.Region(0.9, 1.1)),
+          predict=lambda cell: cell["scale"], controls=[rc.times(1.5)])
 def in_a_cell(cell, block):
     \"\"\"A mean is its scale.\"\"\"
     return np.array([cell["scale"] * (1 + SPREAD * rng.normal()) for rng in block.rngs])

@@ -29,8 +29,7 @@ WRONG = rc.Control("constant", "does not fall", predict=lambda cell: 1.0)
 registered = declared(
     "T.registered",
     {"smoke": CELLS, "standard": rc.grid(length=(4, 8, 16))},
-    replicates={"smoke": 16, "standard": 32},
-    looks={"smoke": 3, "standard": 5},
+    replicates={"smoke": (16, 64), "standard": (32, 512)},
     predict=predict,
     controls=(WRONG, rc.times(1.5)),
 )(mean)
@@ -64,8 +63,8 @@ class Tried(rc.MeanRatio):
         {"cells": {"smoke": rc.grid(length=(4, 9))}},
         {"cells": {"smoke": CELLS[:1]}},
         {"cells": {"smoke": CELLS[::-1]}},
-        {"replicates": {"smoke": 17}},
-        {"looks": {"smoke": 4}},
+        {"replicates": {"smoke": (17, 68)}},
+        {"replicates": {"smoke": (16, 128)}},
         {"block": {"smoke": 8}},
         {"dtype": "float32"},
         {"refuted": "it is false"},
@@ -97,7 +96,7 @@ def test_an_edit_of_the_declaration_registers_anew(changes: dict[str, Any]) -> N
         {"rule": rc.MeanRatio(rc.Region(0.9 * (1 + 1e-12), 1.1))},
         {"controls": (rc.times(1.5, description="reworded"), WRONG)},
         {"cells": {"smoke": CELLS, "standard": CELLS}},
-        {"looks": {"smoke": 3, "standard": 9}},
+        {"replicates": {"smoke": (16, 64), "standard": (32, 8192)}},
         {"module": "elsewhere"},
     ],
     ids=",".join,
@@ -107,8 +106,8 @@ def test_what_no_verdict_depends_on_does_not(changes: dict[str, Any]) -> None:
 
 
 def test_tiers_are_registered_apart() -> None:
-    cells, numbers = (dict.fromkeys(("smoke", "standard"), value) for value in (CELLS, 4))
-    same = {"cells": cells, "replicates": numbers, "looks": numbers}
+    tiers = ("smoke", "standard")
+    same = {"cells": dict.fromkeys(tiers, CELLS), "replicates": dict.fromkeys(tiers, (4, 32))}
     assert of("smoke", **same) != of("standard", **same)
 
 

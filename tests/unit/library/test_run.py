@@ -44,7 +44,7 @@ def scan() -> dict[Tier, tuple[rc.Cell, ...]]:
     return {"smoke": CELLS}
 
 
-@declared("T.scanned", scan, replicates=4)
+@declared("T.scanned", scan, replicates=(4, 64))
 def scanned(cell: rc.Cell, block: rc.Block) -> Array:
     """The grid of this claim is a function."""
     return np.full(block.replicates, 2.0)
@@ -59,7 +59,7 @@ def blas_threads() -> float:
 @declared(
     "T.threads",
     CELLS[:1],
-    replicates=4,
+    replicates=(4, 64),
     rule=rc.MeanRatio(rc.Region(0.9, 1.1), method=rc.Deterministic()),
     predict=lambda cell: blas_threads(),
 )
@@ -69,7 +69,7 @@ def threads(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     return {name: np.full(block.replicates, float(count)) for name, count in found.items()}
 
 
-@declared("T.slow", CELLS[:1], replicates=4)
+@declared("T.slow", CELLS[:1], replicates=(4, 64))
 def slow(cell: rc.Cell, block: rc.Block) -> Array:
     """An alarm can interrupt this simulation."""
     time.sleep(0.05)
@@ -214,7 +214,7 @@ ROOM = 16
 """Replicates that the test's memory holds; `short_of_memory` fails beyond."""
 
 
-@declared("T.memory", rc.grid(fails=("cpu", "cuda", "library", "numpy")), replicates=11, looks=1)
+@declared("T.memory", rc.grid(fails=("cpu", "cuda", "library", "numpy")), replicates=11)
 def short_of_memory(cell: rc.Cell, block: rc.Block) -> Mapping[str, object]:
     """Draws first, and then finds no room."""
     drawn = np.array([rng.normal() for rng in block.rngs])
@@ -288,7 +288,9 @@ FIRST = "smoke grid: its prediction at length=4"
         ({"cells": {"smoke": ()}}, "no cells"),
         ({"cells": {"smok": CELLS}}, "unknown tier"),
         ({"cells": {"smoke": (*CELLS, *CELLS)}}, "twice"),
-        ({"replicates": {"smoke": 1}}, "at least 2"),
+        ({"replicates": {"smoke": (1, 8)}}, "at least 2"),
+        ({"replicates": {"smoke": (16, 8)}}, "16 at the first look and 8 at the last"),
+        ({"replicates": {"smoke": (16, 48)}}, "doubled some times"),
         ({"block": {"smoke": 6}}, "does not divide"),
         ({"predict": None}, "give predict="),
         ({"predict": lambda cell: float("nan")}, "not a finite number"),
@@ -321,7 +323,7 @@ def test_a_grid_is_worked_out_once_and_by_no_worker(ledger: Ledger) -> None:
     assert simulate(replace(task, key=key, module=__name__)).observations["value"].shape == (4,)
     assert worked_out == []
     check(scanned)
-    assert replace(scanned, looks={"smoke": 1}).cells["smoke"] == CELLS
+    assert replace(scanned, from_pilot=True).cells["smoke"] == CELLS
     assert worked_out == ["once"]
 
 
@@ -330,7 +332,11 @@ def test_a_run_works_out_the_grid_of_its_tier_alone(ledger: Ledger) -> None:
         raise AssertionError("nobody asked for it")
 
     made = rc.claim(
-        "none", "", cells={"smoke": lambda: CELLS, "full": dear}, replicates=8, rule=mean_claim.rule
+        "none",
+        "",
+        cells={"smoke": lambda: CELLS, "full": dear},
+        replicates=(8, 64),
+        rule=mean_claim.rule,
     )
     one = replace(mean_claim, cells=made(mean_claim.observe).cells)
     check(one, ["smoke"])

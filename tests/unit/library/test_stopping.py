@@ -22,8 +22,7 @@ from tests.unit.library.made import ALPHA, SMOKE, declared, outcome_of
 @declared(
     "T.rates",
     rc.grid(percent=(50, 62)),
-    replicates=32,
-    looks=7,
+    replicates=(32, 2048),
     rule=rc.ProportionDifference(rc.Region(-0.2, 0.2)),
     predict=lambda cell: 0.5,
     controls=(rc.Control("high", "0.9", predict=lambda cell: 0.9),),
