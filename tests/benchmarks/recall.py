@@ -1,33 +1,30 @@
-"""Recall: a tile of scores at a time against all of them at once, and against its own products."""
+"""Recall: a tile of scores at a time against all of them at once, and against its own products.
 
-from collections.abc import Sequence
+The label of each of V values among V labels, one replicate, against `(values @ memory.T) @ u.T` and
+its argmax, which give the same labels. Least of 5 runs, in turns. Products: operations of the two
+matrix products of recall over the time of the whole recall, argmax included, against a plain
+`torch.mm` of the larger product's shapes into a given matrix: the measured peak.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import torch
 
 from simulation import decoding
 from simulation.memory import linear
-from tests.benchmarks.table import Section, compared
-from tests.benchmarks.timing import Timing, in_turns, on_cuda, timed
+from tests.benchmarks.timing import Row, in_turns, on_cuda, timed
 
 Sizes = tuple[int, int]
+"""(vocab_size, dim); as many values as labels."""
 Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 SIZES: Sequence[Sizes] = ((4096, 64), (8192, 512), (16384, 64))
-"""(vocab_size, dim); as many values as labels."""
 PRODUCTS = {"cpu": (8192, 512), "cuda": (32768, 4096)}
 LANGUAGE_MODEL = (131072, 4096)
-
 LEAST_SHARE_OF_PEAK, MOST_SECONDS = 0.6, 60.0
 """Promises on CUDA: recall in float32 over the peak; recall at a language model's sizes."""
-
-NOTE = (
-    "the label of each of V values among V labels, float64, one replicate; against "
-    "`(values @ memory.T) @ u.T` and its argmax, which give the same labels. Least of 5 runs, in "
-    "turns. Products: operations of the two matrix "
-    "products of recall over the time of the whole recall, argmax included, against a plain "
-    "`torch.mm` of the larger product's shapes into a given matrix: the measured peak."
-)
 
 
 def draw(sizes: Sizes, device: str, dtype: torch.dtype = torch.float64) -> Tensors:
@@ -42,7 +39,7 @@ def draw(sizes: Sizes, device: str, dtype: torch.dtype = torch.float64) -> Tenso
 
 
 def tiled(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """What the suite uses: (1, V) labels."""
+    """The suite's way: (1, V) labels."""
     return decoding.predict(u, memory, values)
 
 
@@ -51,57 +48,35 @@ def dense(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.
     return ((values[0] @ memory[0].T) @ u[0].T).argmax(1)[None]
 
 
-def speed(sizes: Sizes, device: str, rounds: int = 5) -> list[Timing]:
-    """Tiled and dense.
+def rows(device: str, sizes: Sequence[Sizes] = SIZES, large: Sizes | None = None) -> Iterator[Row]:
+    """Compare time at each size, and operations a second in both precisions.
 
     Raises:
-        AssertionError: they differ.
+        AssertionError: tiled and dense recall differ.
     """
-    tensors = draw(sizes, device)
-    assert torch.equal(tiled(*tensors), dense(*tensors)), f"tiled and dense recall differ, {sizes}"
-    return in_turns((lambda: tiled(*tensors), lambda: dense(*tensors)), rounds, device)
-
-
-def efficiency(sizes: Sizes, dtype: str, device: str, rounds: int = 5) -> list[float]:
-    """Operations a second, in units of 10^9, of recall and of a plain product."""
-    vocab_size, dim = sizes
-    u, memory, values = draw(sizes, device, getattr(torch, dtype))
-    left, right = values[0], u[0].T
-    scores = left.new_empty(vocab_size, vocab_size)
-    works = (lambda: tiled(u, memory, values), lambda: torch.mm(left, right, out=scores))
-    ours, plain = in_turns(works, rounds, device)
-    larger = 2 * vocab_size**2 * dim
-    return [1e-9 * (larger + 2 * vocab_size * dim**2) / ours.wall, 1e-9 * larger / plain.wall]
-
-
-def section(device: str, sizes: Sequence[Sizes] = SIZES, product: Sizes | None = None) -> Section:
-    """Time at each size, and operations a second in both precisions."""
-    rows, kept = [], True
     for each in sizes:
-        ours, theirs = (1e3 * timing.wall for timing in speed(each, device))
-        rows.append(compared(f"V, d = {each[0]}, {each[1]}: time", ours, "dense", theirs, "ms"))
-    large = product or PRODUCTS[torch.device(device).type]
+        tensors = draw(each, device)
+        assert torch.equal(tiled(*tensors), dense(*tensors)), f"tiled and dense differ at {each}"
+        works = partial(tiled, *tensors), partial(dense, *tensors)
+        ours, theirs = in_turns(works, 5, device)
+        yield Row(f"recall, V, d = {each[0]}, {each[1]}", ours, "dense", theirs)
+    V, dim = large or PRODUCTS[torch.device(device).type]
     for dtype in ("float64", "float32"):
-        found, peak = efficiency(large, dtype, device)
-        case, against = f"V, d = {large[0]}, {large[1]}: products, {dtype}", "torch.mm"
-        if on_cuda(device) and dtype == "float32":
-            kept, against = found >= LEAST_SHARE_OF_PEAK * peak, f"{against} (promised: 0.6)"
-        rows.append(compared(case, found, against, peak, "GFLOP/s", more=True))
-    return Section("recall", tuple(rows), NOTE, kept)
+        u, memory, values = draw((V, dim), device, getattr(torch, dtype))
+        scores = values.new_empty(V, V)
+        works = partial(tiled, u, memory, values), partial(torch.mm, values[0], u[0].T, out=scores)
+        ours, plain = in_turns(works, 5, device)
+        larger, both = 2e-6 * V**2 * dim, 2e-6 * V * dim * (V + dim)
+        least = LEAST_SHARE_OF_PEAK if on_cuda(device) and dtype == "float32" else 0.0
+        case = f"recall, V, d = {V}, {dim}: products, {dtype}"
+        yield Row(case, both / ours, "torch.mm", larger / plain, "GFLOP/s", True, least)
 
 
-def language_model(device: str, sizes: Sizes = LANGUAGE_MODEL) -> Section:
-    """Recall of every pair of a vocabulary on a device, from the draws to the share recalled."""
-    seconds = recall_seconds(sizes, device)
-    row = compared(
-        f"V, d = {sizes[0]}, {sizes[1]}, {device}", seconds, "promised", MOST_SECONDS, "s"
-    )
-    note = "one replicate, all V queries, float32, draws on the CPU included"
-    return Section("language-model", (row,), note, seconds <= MOST_SECONDS)
+def language_model(device: str, sizes: Sizes = LANGUAGE_MODEL) -> Iterator[Row]:
+    """Time the recall of every pair of a vocabulary, from the draws to the share recalled.
 
-
-def recall_seconds(sizes: Sizes, device: str) -> float:
-    """From the draws to the share recalled of all pairs."""
+    One replicate, float32, draws on the CPU included.
+    """
 
     def work(associations: int, dim: int) -> None:
         rngs = [np.random.default_rng(1000)]
@@ -111,4 +86,6 @@ def recall_seconds(sizes: Sizes, device: str) -> float:
         linear.recalled_share(pairs, linear.hebbian(pairs)).item()
 
     work(64, 8)  # libraries load their kernels once
-    return timed(lambda: work(*sizes), device).wall
+    seconds = timed(lambda: work(*sizes), device)
+    case = f"language-model, V, d = {sizes[0]}, {sizes[1]}, {device}"
+    yield Row(case, seconds, "limit", MOST_SECONDS, "s", promised=1.0)

@@ -1,12 +1,8 @@
-"""Time of a function on a CPU or a CUDA device or of a process, and the machine that it is of."""
+"""Time of a function on a CPU or a CUDA device, and a row of the table that compares two."""
 
 import multiprocessing
-import os
 import platform
 import re
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,20 +16,48 @@ Work = Callable[[], object]
 
 
 @dataclass(frozen=True)
-class Timing:
-    """Least wall-clock and processor seconds over several runs.
+class Row:
+    """Two figures in a unit.
 
-    The least of several runs is what the code needs; the rest is what other processes took.
+    Attributes:
+        case: benchmark and sizes.
+        against: the other way.
+        more: whether the larger figure is better.
+        promised: how many times better ours is at least.
     """
 
-    wall: float
-    processor: float
+    case: str
+    ours: float
+    against: str
+    theirs: float
+    unit: str = "ms"
+    more: bool = False
+    promised: float = 0.0
+
+    @property
+    def factor(self) -> float:
+        """How many times better ours is."""
+        return self.ours / self.theirs if self.more else self.theirs / self.ours
+
+    @property
+    def kept(self) -> bool:
+        """Whether the promise was kept."""
+        return self.factor >= self.promised
+
+    def __str__(self) -> str:
+        """A line of a Markdown table."""
+        promised = f" (promised: {self.promised:g})" if self.promised else ""
+        ours, theirs = (
+            f"{x:.{0 if x >= 100 else 1}f} {self.unit}" for x in (self.ours, self.theirs)
+        )
+        shown = f"{self.factor:.2g}" if self.factor < 9.95 else f"{self.factor:.0f}"
+        return f"| {self.case} | {ours} | {self.against}{promised} | {theirs} | {shown} |"
 
 
 def in_turns(
     works: Sequence[Work], rounds: int, device: str, calls: Sequence[int] | None = None
-) -> list[Timing]:
-    """Time every function in every round, after one run each to warm up.
+) -> list[float]:
+    """Least milliseconds of each function over several rounds, after one run each to warm up.
 
     In turns, so that a slow minute of the machine meets them all.
 
@@ -45,49 +69,20 @@ def in_turns(
     """
     for work in works:
         timed(work, device)
-    runs: list[list[Timing]] = [[] for _ in works]
+    runs: list[list[float]] = [[] for _ in works]
     for _ in range(rounds):
         for work, found, repeats in zip(works, runs, calls or [1] * len(works), strict=True):
             found += [timed(work, device) for _ in range(repeats)]
-    return [
-        Timing(min(run.wall for run in found), min(run.processor for run in found))
-        for found in runs
-    ]
+    return [1e3 * min(found) for found in runs]
 
 
-def timed(work: Work, device: str) -> Timing:
-    """One run, from an idle device to an idle device."""
-    synchronize(device)
-    wall, processor = time.perf_counter(), time.process_time()
-    work()
-    synchronize(device)
-    return Timing(time.perf_counter() - wall, time.process_time() - processor)
-
-
-def python(folder: Path, *arguments: str, **variables: str) -> tuple[Timing, float]:
-    """Time and peak memory, in MiB, of a Python that runs there with these variables set.
-
-    It finds the bytecode that an earlier one has left, and leaves its own.
-
-    Raises:
-        RuntimeError: it failed; the message ends with what it printed.
-    """
+def timed(work: Work, device: str) -> float:
+    """Seconds of one run, from an idle device to an idle device."""
+    _synchronize(device)
     begin = time.perf_counter()
-    with tempfile.TemporaryFile("w+") as printed:
-        process = subprocess.Popen(
-            [sys.executable, *arguments],
-            cwd=folder,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **variables},
-            stdout=printed,
-            stderr=printed,
-        )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            printed.seek(0)
-            raise RuntimeError(f"{' '.join(arguments)} failed:\n{printed.read()[-4000:]}")
-    timing = Timing(time.perf_counter() - begin, used.ru_utime + used.ru_stime)
-    return timing, used.ru_maxrss / 1024
+    work()
+    _synchronize(device)
+    return time.perf_counter() - begin
 
 
 def on_cuda(device: str) -> bool:
@@ -95,13 +90,7 @@ def on_cuda(device: str) -> bool:
     return torch.device(device).type == "cuda"
 
 
-def available(device: str) -> bool:
-    """Whether torch finds the device here."""
-    return not on_cuda(device) or torch.cuda.is_available()
-
-
-def synchronize(device: str) -> None:
-    """Wait until the device has done all that was asked of it; a CPU always has."""
+def _synchronize(device: str) -> None:
     if on_cuda(device):
         torch.cuda.synchronize(device)
 

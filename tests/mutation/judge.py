@@ -76,7 +76,7 @@ class Evidence:
         """
         likely = self._catchers.get(mutant.target)
         runs = sorted(
-            (run for run in self.outcomes if _sees(run[0], mutant)),
+            (run for run in self.outcomes if sees(run[0], mutant)),
             key=lambda run: (run != likely, *_distance(run[0], mutant), self._seconds[run]),
         )
         with falsified(mutant, *(name for name, _ in runs)) as claims:
@@ -110,7 +110,7 @@ class Evidence:
             size = len(claim.cells[run[1]]) * claim.replicates[run[1]][0]
             return (*_distance(run[0], mutant), TIERS.index(run[1]), size)
 
-        runs = [run for run in _runs() if _sees(run[0], mutant)]
+        runs = [run for run in _runs() if sees(run[0], mutant)]
         return sorted(runs, key=nearness)
 
 
@@ -175,7 +175,8 @@ def _upstream(module: str) -> set[str]:
     return _graph().find_upstream_modules(module)
 
 
-def _sees(name: str, mutant: Mutant) -> bool:
+def sees(name: str, mutant: Mutant) -> bool:
+    """Whether a claim's file imports the falsified module, itself or through others."""
     return mutant.module in _upstream(imported()[name].module)
 
 

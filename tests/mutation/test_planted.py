@@ -1,10 +1,7 @@
 """Planted errors are invisible on the grids of the standard tier, and violations elsewhere."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import cache, wraps
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,21 +11,17 @@ import torch
 from recall_claims import Block, Cell, Claim
 from recall_claims.declare.registration import registration
 from tests.every_claim import imported
-from tests.mutation.judge import falsified
-from tests.mutation.mutants import forget
+from tests.mutation.judge import falsified, sees
 from tests.mutation.planted import PLANTED, Planted
 
 FORMULAS = [p for p in PLANTED.values() if p.changed.startswith("theory.")]
 IDENTITIES = [p for p in PLANTED.values() if p not in FORMULAS]
+LEAST = {"gaussian-as-sphere": 1.2, "one-length": 1.05, "few-signs": 1.1, "three-sizes": 1.1}
+"""Half widths of its region by which an example is wrong at least; others by 1.5."""
 
 
 def each(errors: Iterable[Planted]) -> list[Any]:
     return [pytest.param(planted, id=planted.id) for planted in errors]
-
-
-def test_half_of_twenty_and_of_thirty_are_held_out() -> None:
-    held_out = [planted.held_out for planted in PLANTED.values()]
-    assert (len(held_out), sum(held_out[:20]), sum(held_out[20:])) == (50, 10, 15)
 
 
 @pytest.mark.parametrize("planted", each(FORMULAS))
@@ -39,9 +32,8 @@ def test_the_grids_of_its_claims_do_not_see_it(planted: Planted) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("planted", each(FORMULAS))
 def test_no_grid_sees_it(planted: Planted) -> None:
-    users = [name for name, called in calls().items() if planted.changed in called]
-    assert set(planted.claims) <= set(users)
-    unchanged(planted, users)
+    users = [name for name, claim in imported().items() if claim.cells.get("standard")]
+    unchanged(planted, [name for name in users if sees(name, planted.mutant)])
 
 
 def unchanged(planted: Planted, names: Iterable[str]) -> None:
@@ -49,41 +41,6 @@ def unchanged(planted: Planted, names: Iterable[str]) -> None:
     with falsified(planted.mutant, *names) as claims:
         wrong = {name: registration(claims[name], "standard") for name in names}
     assert wrong == {name: registration(imported()[name], "standard") for name in names}
-
-
-@cache
-def calls() -> dict[str, set[str]]:
-    """Of each claim, the functions with an error that its registration calls."""
-    found = {}
-    for name, claim in imported().items():
-        if claim.cells.get("standard"):
-            with spied() as called, falsified(None, name) as claims:
-                registration(claims[name], "standard")
-            found[name] = called
-    return found
-
-
-@contextmanager
-def spied() -> Iterator[set[str]]:
-    """The names of the functions with an error that are called meanwhile."""
-    called: set[str] = set()
-
-    def spy(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        def change(right: Callable[..., Any]) -> Callable[..., Any]:
-            @wraps(right)
-            def noted(*args: Any, **named: Any) -> Any:
-                called.add(name)
-                return right(*args, **named)
-
-            return noted
-
-        return change
-
-    with pytest.MonkeyPatch.context() as patch:
-        for planted in {p.changed: p for p in FORMULAS}.values():
-            replace(planted, change=spy(planted.changed)).plant(patch)
-        yield called
-    forget()
 
 
 @pytest.mark.parametrize("planted", each(FORMULAS))
@@ -95,7 +52,7 @@ def test_its_example_is_wrong(planted: Planted) -> None:
     region = imported()[name].rule.region  # type: ignore[attr-defined]
     off = wrong - right if region.low < 0 else right / wrong - 1
     half = (region.high - region.low) / 2
-    assert abs(off) >= (0.1 if math.isinf(half) else planted.least * half)
+    assert abs(off) >= (0.1 if math.isinf(half) else LEAST.get(planted.id, 1.5) * half)
     in_regime(name, planted.example)
 
 
@@ -122,7 +79,7 @@ def test_an_identity_breaks_at_its_example_alone(planted: Planted) -> None:
             assert np.array_equal(errors(claim, cell), expected)
         wrong = errors(claim, planted.example)
     tolerance = claim.rule.tolerance  # type: ignore[attr-defined]
-    assert wrong.min() > planted.least * tolerance
+    assert wrong.min() > 1.5 * tolerance
     assert errors(claim, planted.example).max() < tolerance
     in_regime(name, planted.example)
 
