@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 
-from tests.apart import saved
 from tests.faults.conftest import HEAD, Suite, written
 
 SIZES = (6, 12, 24)
@@ -28,7 +27,6 @@ def test_calls_of_a_run_are_linear_in_its_claims(suite: Suite, options: tuple[st
     for size, one in made.items():
         names = [f"claim_{number}" for number in range(size)]
         one.write_text(HEAD + "".join(written(name, *EDITS) for name in names))
-    saved(suite.folder, {".gitignore": "reports\n.recall-claims\n__pycache__\n"})
     counts = []
     for size, one in made.items():
         kept = ("--ledger", f"{size}.sqlite", "--report-dir", f"reports/{size}", "--no-plots")
