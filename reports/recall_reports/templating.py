@@ -1,4 +1,4 @@
-"""Fill in the files of `templates/`: pages of HTML, in which all text is escaped, and plain text."""
+"""Fill in the files of `templates/`: pages of HTML, in which all text is escaped, and text."""
 
 import base64
 import hashlib
