@@ -19,8 +19,8 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
   may bound means.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
-* `Regime` states where a theorem holds, by the `Values` that a parameter may take: `integers`,
-  `log_integers` or `one_of` several; `--hunt` searches it.
+* `Regime` states where a theorem holds, by the values that each parameter may take, such as a
+  `log_range`; `--hunt` searches it.
 * `Plot` says how the report draws the cells.
 
 A conftest.py that imports `pytest_addoption` from `recall_claims.hook` makes pytest collect the
@@ -46,7 +46,7 @@ from recall_claims.declare.cell import Block, Cell, grid, ladder
 from recall_claims.declare.claim import Claim, Control, claim
 from recall_claims.declare.controls import at, power, reads, times
 from recall_claims.declare.papers import add_paper
-from recall_claims.declare.regime import Regime, Values, integers, log_integers, one_of
+from recall_claims.declare.regime import Regime, log_range
 from recall_claims.declare.source import Source, on
 from recall_claims.judge.catoni import Catoni
 from recall_claims.judge.methods import Betting, Deterministic, Student
@@ -99,18 +99,15 @@ __all__ = [
     "Several",
     "Source",
     "Student",
-    "Values",
     "Variance",
     "WinnerShare",
     "add_paper",
     "at",
     "claim",
     "grid",
-    "integers",
     "ladder",
-    "log_integers",
+    "log_range",
     "on",
-    "one_of",
     "power",
     "prediction",
     "reads",
