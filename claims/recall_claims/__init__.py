@@ -15,8 +15,8 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
   `Exponents` (how a mean scales),
   `CriticalLocation`, `CriticalExponents` (where a success rate crosses a target, how that scales),
   `WinnerShare` (which of several is largest, cell by cell).
-* `Betting(low, high)`, `Catoni(sd)`, `Student()` and `Deterministic()` are the ways in which a rule
-  may bound means.
+* `Betting(low, high)`, `Student()` and `Deterministic()` are the ways in which a rule may bound
+  means.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
 * `Regime` states where a theorem holds, by the values that each parameter may take, such as a
@@ -48,7 +48,6 @@ from recall_claims.declare.controls import at, power, reads, times
 from recall_claims.declare.papers import add_paper
 from recall_claims.declare.regime import Regime, log_range
 from recall_claims.declare.source import Source, on
-from recall_claims.judge.catoni import Catoni
 from recall_claims.judge.methods import Betting, Deterministic, Student
 from recall_claims.judge.region import Region
 from recall_claims.judge.rules import (
@@ -75,7 +74,6 @@ from recall_reports.record.values import Plot
 __all__ = [
     "Betting",
     "Block",
-    "Catoni",
     "Cell",
     "Claim",
     "Control",
