@@ -7,6 +7,7 @@ from pathlib import Path
 from recall_reports import html, markdown
 from recall_reports.record import Record, files
 from recall_reports.record.errors import ReportError
+from recall_reports.record.files import refuse_foreign, validated
 
 Paths = dict[str, Path]
 
@@ -29,9 +30,8 @@ def write(
         ReportError: the record is invalid, a file would replace one that is not a report's, or some
             files cannot be written: which, and why.
     """
-    files.refuse_foreign(directory)
+    refuse_foreign(directory)
     written = {} if written is None else written
-    record = files.validated(record)
     written["json"] = files.dump(record, directory / "report.json")
     return render(record, directory, written, pictures=pictures)
 
@@ -39,12 +39,13 @@ def write(
 def render(
     record: Record, directory: Path, written: Paths | None = None, *, pictures: bool = True
 ) -> Paths:
-    """Write `report.html` and `report.md` of a valid record; return the paths, as `write` does.
+    """Write `report.html` and `report.md`; return the paths, as `write` does.
 
     Raises:
-        ReportError: a file would replace one that is not a report's, or cannot be written.
+        ReportError: as of `write`.
     """
-    files.refuse_foreign(directory)
+    refuse_foreign(directory)
+    record = validated(record)
     written = {} if written is None else written
     problems = []
     forms: dict[str, Callable[[Record], str]] = {
@@ -54,7 +55,7 @@ def render(
     for name, form in forms.items():
         path = directory / name
         try:
-            written[path.suffix[1:]] = files.replace(path, form(record).encode())
+            written[path.suffix[1:]] = files.replace_text(path, form(record))
         except ReportError as error:
             problems.append(str(error))
         except Exception as error:  # a form that breaks takes none of the others along

@@ -15,7 +15,7 @@ PAGES = [ROOT / "README.md", *(ROOT / ".github").rglob("*.md"), *ROOT.glob("*/RE
 
 
 def test_it_is_read_in_a_few_minutes() -> None:
-    assert len(README.split()) <= 1200
+    assert len(README.partition("<!--")[0].split()) <= 1150
     assert "![" in README
     assert README.count("```sh") == 1
 
