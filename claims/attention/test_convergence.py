@@ -104,12 +104,12 @@ def early_phase_path(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     regime=rc.Regime(
         "eta from 0.9 10^-4 to 10^-2 of its unit, V L",
         {
-            "vocab_size": rc.log_integers(8, 64),
-            "length": rc.log_integers(4, 16),
-            "samples": rc.log_integers(16, 256),
-            "dim": rc.log_integers(8, 64),
-            "trigger_in_values": rc.one_of(False, True),
-            "eta": rc.log_integers(0.01, 10.0),
+            "vocab_size": rc.log_range(8, 64),
+            "length": rc.log_range(4, 16),
+            "samples": rc.log_range(16, 256),
+            "dim": rc.log_range(8, 64),
+            "trigger_in_values": (False, True),
+            "eta": rc.log_range(0.01, 10.0),
         },
         holds=lambda c: 9e-5 <= c["eta"] / (c["vocab_size"] * c["length"]) <= 0.01,
     ),

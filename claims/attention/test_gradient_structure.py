@@ -20,12 +20,12 @@ ANY = rc.Regime(
     "every embedding law, d below and above V, the trigger in the values or not; at least 64 "
     "tokens, for a gradient of few equal ones is rounding itself",
     {
-        "vocab_size": rc.log_integers(3, 64),
-        "length": rc.log_integers(2, 32),
-        "samples": rc.log_integers(1, 256),
-        "dim": rc.log_integers(2, 128),
-        "embeddings": rc.one_of("sphere", "gaussian", "orthonormal"),
-        "trigger_in_values": rc.one_of(False, True),
+        "vocab_size": rc.log_range(3, 64),
+        "length": rc.log_range(2, 32),
+        "samples": rc.log_range(1, 256),
+        "dim": rc.log_range(2, 128),
+        "embeddings": ("sphere", "gaussian", "orthonormal"),
+        "trigger_in_values": (False, True),
     },
     holds=lambda cell: (
         cell["samples"] * cell["length"] >= 64

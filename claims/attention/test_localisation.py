@@ -55,10 +55,10 @@ probability = measuring(lambda cell, block: localised_either_way(cell, block), l
         "V >= 8 d and d >= 12, as the formula states its error. On the grid gradient noise, "
         "stored context and mean bias (C, B, A) rule in turn, from P near 0.2 to P near 0.85.",
         {
-            "vocab_size": rc.log_integers(256, 2048),
-            "length": rc.log_integers(8, 128),
-            "samples": rc.log_integers(32, 8192),
-            "dim": rc.log_integers(12, 256),
+            "vocab_size": rc.log_range(256, 2048),
+            "length": rc.log_range(8, 128),
+            "samples": rc.log_range(32, 8192),
+            "dim": rc.log_range(12, 256),
         },
         holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"],
         size=lambda cell: cell["samples"] * cell["length"],

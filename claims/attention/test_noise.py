@@ -192,7 +192,7 @@ def scaling_claim(
             "factors",
             holds=lambda cell: cell["dim"] / 2 <= cell["vocab_size"] <= cell["samples"],
             without=("trigger_in_values",),
-            vocab_size=rc.log_integers(64, 512),
+            vocab_size=rc.log_range(64, 512),
         ),
         cells={"standard": box},
         replicates=(first_look, 8 * first_look),

@@ -147,11 +147,11 @@ def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Te
     regime=rc.Regime(
         "Orthonormal, d > V; on the grid N crosses full coverage.",
         {
-            "vocab_size": rc.log_integers(2, 256),
-            "samples": rc.log_integers(1, 2048),
-            "dim": rc.log_integers(4, 512),
-            "embeddings": rc.one_of("orthonormal"),
-            "trigger_in_values": rc.one_of(False, True),
+            "vocab_size": rc.log_range(2, 256),
+            "samples": rc.log_range(1, 2048),
+            "dim": rc.log_range(4, 512),
+            "embeddings": "orthonormal",
+            "trigger_in_values": (False, True),
         },
         holds=lambda cell: cell["dim"] >= cell["vocab_size"] + 2,
         size=lambda cell: cell["vocab_size"] * cell["dim"],

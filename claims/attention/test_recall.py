@@ -89,10 +89,10 @@ accuracy = share(
         "V >= 256, so that the interference is a sum over many tokens, as the formula states "
         "its error",
         {
-            "vocab_size": rc.log_integers(256, 2048),
-            "samples": rc.log_integers(256, 32768),
-            "dim": rc.log_integers(16, 512),
-            "trigger_in_values": rc.one_of(False, True),
+            "vocab_size": rc.log_range(256, 2048),
+            "samples": rc.log_range(256, 32768),
+            "dim": rc.log_range(16, 512),
+            "trigger_in_values": (False, True),
         },
         holds=lambda cell: cell["samples"] >= cell["vocab_size"],
         size=lambda cell: cell["vocab_size"] ** 2,

@@ -12,11 +12,10 @@ LOADS = rc.grid(
     trigger_in_values=(False, True), length=(8, 16), samples=(64, 256, 1024), vocab_size=64, dim=32
 )
 SIZES = {
-    "vocab_size": rc.log_integers(16, 512),
-    "length": rc.log_integers(4, 128),
-    "samples": rc.log_integers(16, 4096),
-    "dim": rc.log_integers(8, 256),
-    "trigger_in_values": rc.one_of(False, True),
+    "vocab_size": rc.log_range(16, 512),
+    "length": rc.log_range(4, 128),
+    "samples": rc.log_range(16, 4096),
+    "dim": rc.log_range(8, 256),
 }
 BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(64, 256))
 
@@ -29,7 +28,11 @@ BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(6
     regime=rc.Regime(
         "any sizes: the mean is exact, with Gaussian embeddings where the trigger is in the keys "
         "alone; on the grid N is from V to 16 V, so that the excess matters",
-        SIZES | {"embeddings": rc.one_of("sphere", "gaussian", "orthonormal")},
+        {
+            **SIZES,
+            "trigger_in_values": (False, True),
+            "embeddings": ("sphere", "gaussian", "orthonormal"),
+        },
         holds=lambda cell: {
             "sphere": True,
             "gaussian": not cell["trigger_in_values"],
@@ -66,8 +69,8 @@ def trigger_score(cell: rc.Cell, block: rc.Block) -> Tensor:
     regime=rc.Regime(
         "L >= 16 and V >= 32, trigger not in the values, so that there is no excess at finite N",
         {name: SIZES[name] for name in ("samples", "dim")}
-        | {"vocab_size": rc.log_integers(32, 512), "length": rc.log_integers(16, 128)}
-        | {"embeddings": rc.one_of("sphere", "gaussian")},
+        | {"vocab_size": rc.log_range(32, 512), "length": rc.log_range(16, 128)}
+        | {"embeddings": ("sphere", "gaussian")},
         size=lambda cell: cell["samples"] * (cell["length"] + cell["dim"]),
         largest=1e6,
     ),

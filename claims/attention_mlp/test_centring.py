@@ -36,8 +36,8 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
             and c["samples"] >= 2 * c["vocab_size"]
         ),
         largest=3.5e5,
-        vocab_size=rc.log_integers(128, 512),
-        length=rc.log_integers(8, 64),
+        vocab_size=rc.log_range(128, 512),
+        length=rc.log_range(8, 64),
         activation=("relu",),
         trigger_in_values=(False,),
         centred=(False, True),
@@ -91,7 +91,7 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
             8 * c["vocab_size"] * c["length"] / c["dim"] ** 1.5 * (c["length"] + c["width"])
         ),
         largest=2e5,
-        vocab_size=rc.log_integers(128, 512),
+        vocab_size=rc.log_range(128, 512),
         activation=("tanh", "relu"),
         samples=(1,),
         trigger_in_values=(False,),

@@ -228,7 +228,7 @@ mlp_required_width = random_counts(
     regime=recall.WIDTH.searched(
         "N >= 8 V, d up to 48; on the grid far below the cap of He2, V of order d^3/log d",
         holds=lambda cell: cell["samples"] >= 8 * cell["vocab_size"],
-        dim=rc.log_integers(24, 48),
+        dim=rc.log_range(24, 48),
     ),
     cells={
         "smoke": lambda: rc.ladder(BELOW_CAP[:1], "width", needed_width, WIDTHS),

@@ -14,10 +14,10 @@ from theory.attention.problem import Problem
 from theory.lower_bound import linear_mmse, matched_filter
 
 RANGES = {
-    "vocab_size": rc.log_integers(256, 512),
-    "length": rc.log_integers(2, 256),
-    "samples": rc.log_integers(2048, 65536),
-    "dim": rc.log_integers(30, 254),
+    "vocab_size": rc.log_range(256, 512),
+    "length": rc.log_range(2, 256),
+    "samples": rc.log_range(2048, 65536),
+    "dim": rc.log_range(30, 254),
 }
 
 
@@ -112,7 +112,7 @@ LARGE_VOCABULARIES = table(
         "a search goes up to V = 4096; on the grid accuracies between 0.3 and 0.6",
         size=lambda cell: cell["samples"] * cell["length"] + 2048 * cell["vocab_size"],
         largest=9e6,
-        length=rc.log_integers(2, 64),
+        length=rc.log_range(2, 64),
     ),
     cells={
         "smoke": LARGE_VOCABULARIES[:1],

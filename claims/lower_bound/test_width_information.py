@@ -12,12 +12,12 @@ SIZES = {"vocab_size": 64, "dim": 12, "width": 48, "sequences": 8192}
 LENGTHS = rc.Regime(
     "L from 4 to 16, m = 4 d < V",
     {
-        "length": rc.integers(4, 16),
-        "dim": rc.integers(10, 16),
-        "width": rc.one_of(40, 44, 48, 52, 56, 60, 64),
-        "vocab_size": rc.one_of(64, 80, 96),
-        "sequences": rc.one_of(8192),
-        "activation": rc.one_of("relu"),
+        "length": range(4, 17),
+        "dim": range(10, 17),
+        "width": (40, 44, 48, 52, 56, 60, 64),
+        "vocab_size": (64, 80, 96),
+        "sequences": 8192,
+        "activation": "relu",
     },
     holds=lambda c: c["width"] == 4 * c["dim"] < c["vocab_size"],
 )

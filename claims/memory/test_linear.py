@@ -80,7 +80,7 @@ linear_accuracy = measuring(hebbian_accuracy, partial(rc.claim, source=SOURCE))(
     predict=rc.on(memory.linear_memory_accuracy),
     regime=rc.Regime(
         "n >= 30 and d >= 12, as the formula states its error",
-        {"associations": rc.log_integers(30, 1024), "dim": rc.log_integers(12, 512)},
+        {"associations": rc.log_range(30, 1024), "dim": rc.log_range(12, 512)},
     ),
     cells={"standard": lambda: wide(128, 512), "full": lambda: wide(128, 512, 1024)},
     rule=rc.ProportionDifference(rc.Region(-0.015, 0.015)),
@@ -106,7 +106,7 @@ linear_threshold = majority_claim(
     predict=rc.on(memory.half_dim),
     regime=rc.Regime(
         "n >= 128, where whole dimensions are finer than the region",
-        {"associations": rc.log_integers(128, 4096)},
+        {"associations": rc.log_range(128, 4096)},
         size=lambda cell: cell["associations"] ** 2,
         largest=2e6,
     ),
@@ -135,7 +135,7 @@ linear_threshold_asymptotic = majority_claim(
     predict=rc.on(memory.half_dim_asymptotic),
     regime=rc.Regime(
         "every n from 30 on",
-        {"associations": rc.log_integers(30, 8192)},
+        {"associations": rc.log_range(30, 8192)},
         size=lambda cell: cell["associations"] ** 2,
         largest=2e6,
     ),
@@ -163,7 +163,7 @@ linear_threshold_asymptotic = majority_claim(
     latex=r"e_i^\top e_k = \delta_{ik} \Rightarrow We_i = u_i",
     regime=rc.Regime(
         "n <= d, any size: the statement is exact.",
-        {"associations": rc.log_integers(1, 512), "dim": rc.log_integers(1, 512)},
+        {"associations": rc.log_range(1, 512), "dim": rc.log_range(1, 512)},
         holds=lambda cell: cell["associations"] <= cell["dim"],
     ),
     cells=rc.grid(associations=16, dim=(16, 32)),
@@ -219,7 +219,7 @@ all_pairs_threshold = whole_claim(
     """All n associations are recalled with probability 1/2 at the dimension where the expected
     number of failures is log 2.""",
     predict=rc.on(memory.all_dim),
-    regime=rc.Regime("n >= 30", {"associations": rc.log_integers(30, 1024)}),
+    regime=rc.Regime("n >= 30", {"associations": rc.log_range(30, 1024)}),
     cells=tiers(alls, smoke=(112,), standard=(112, 228), full=(228, 1024)),
     rule=partial(rc.CriticalLocation, scan="dim"),
     why="""A rate of failures that is off by 10%, as the theory states, moves the threshold by 0.7%;
@@ -270,7 +270,7 @@ superposition = whole_claim(
     predict=rc.on(memory.capacity),
     regime=rc.Regime(
         "d >= 21; on the grid n_all = 0.86 d at the one end, and 2.2 d at the other",
-        {"dim": rc.log_integers(21, 256)},
+        {"dim": rc.log_range(21, 256)},
         size=lambda cell: cell["dim"] ** 2,
         largest=2e4,
     ),

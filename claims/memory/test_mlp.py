@@ -214,7 +214,7 @@ memory_asymptotic = all_right(
     predict=rc.on(mlp.asymptotic_width),
     regime=rc.Regime(
         "as many outputs as pairs, d from N/6 to N/4, from N/16 where d >= 64",
-        {"associations": rc.log_integers(128, 1024), "dim": rc.log_integers(16, 256)},
+        {"associations": rc.log_range(128, 1024), "dim": rc.log_range(16, 256)},
         holds=lambda c: (
             4 * c["dim"] <= c["associations"] <= (6 if c["dim"] < 64 else 16) * c["dim"]
         ),

@@ -39,7 +39,7 @@ def rungs(*dims: int) -> tuple[rc.Cell, ...]:
     regime=rc.Regime(
         "normal points, which are in general position; few, so that each of the 2^n labellings can "
         "be tried",
-        {"patterns": rc.integers(2, 8), "dim": rc.integers(1, 8)},
+        {"patterns": range(2, 9), "dim": range(1, 9)},
     ),
     cells={"smoke": COUNTED[:1], "standard": COUNTED},
     rule=rc.MeanRatio(rc.Region(1 - 1e-9, 1 + 1e-9), method=rc.Deterministic()),
@@ -74,7 +74,7 @@ cover_capacity = labelled(
     none do.""",
     source=rc.Source("G", "G1", "G2"),
     predict=CAPACITY,
-    regime=rc.Regime("16 weights and more", {"dim": rc.integers(16, 48)}),
+    regime=rc.Regime("16 weights and more", {"dim": range(16, 49)}),
     cells=tiers(rungs, smoke=(24,), standard=(24, 40)),
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="patterns", rising=False),
     why="exact: one half at n = 2 d; 5% is two patterns of 48. Looks follow pilots, other seeds",

@@ -47,8 +47,8 @@ def _scored(cell: rc.Cell, block: rc.Block) -> tuple[Tensor, Tensor]:
     r"\right),\quad P(s_i-\max_{j\ne i}s_j\le t)=1-P(t)",
     regime=theory.PAIRS.searched(
         "d >= 48; on the grid nearly all pairs are recalled in d = 64, and half in d = 48",
-        associations=rc.log_integers(64, 512),
-        dim=rc.log_integers(48, 192),
+        associations=rc.log_range(64, 512),
+        dim=rc.log_range(48, 192),
     ),
     cells={"smoke": SIZES[:1], "standard": SIZES},
     rule=rc.Several({name: rc.Law(0.04, name) for name in ("own", "rival", "lead")}),
@@ -90,8 +90,8 @@ def score_laws(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     latex=r"P(K\le k)=E_{R,x}P\left(\mathrm{Bin}(n-1,P(s<1+x))\le k\right)",
     regime=theory.PAIRS.searched(
         "on the grid few pairs are recalled: lists are asked for",
-        associations=rc.log_integers(32, 512),
-        dim=rc.log_integers(12, 96),
+        associations=rc.log_range(32, 512),
+        dim=rc.log_range(12, 96),
     ),
     cells={"smoke": LISTED[:1], "standard": LISTED},
     rule=rc.Law(0.03),

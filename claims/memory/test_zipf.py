@@ -82,9 +82,9 @@ AMPLE = zipf.CUTOFF.searched(
     largest=3e5,
     alpha=(2.0,),
     labels=(6, 7, 8),
-    dim=rc.log_integers(64, 512),
-    stored=rc.log_integers(32, 512),
-    samples=rc.log_integers(64, 4096),
+    dim=rc.log_range(64, 512),
+    stored=rc.log_range(32, 512),
+    samples=rc.log_range(64, 4096),
 )
 
 cutoff = with_fresh(
@@ -218,7 +218,7 @@ power_exponent_p = stored(
         holds=lambda c: 0.8 <= c["stored"] * math.log(c["dim"]) / c["dim"] <= 1.1,
         alpha=(2.0,),
         labels=(LABELS,),
-        dim=rc.log_integers(32, 192),
+        dim=rc.log_range(32, 192),
         stored=range(LABELS, 41, LABELS),
     ),
     cells={"standard": cutoffs(32, 128)},

@@ -15,12 +15,12 @@ A claim file says `import recall_claims as rc`, and needs the names in `__all__`
   `Exponents` (how a mean scales),
   `CriticalLocation`, `CriticalExponents` (where a success rate crosses a target, how that scales),
   `WinnerShare` (which of several is largest, cell by cell).
-* `Betting(low, high)`, `Catoni(sd)`, `Student()` and `Deterministic()` are the ways in which a rule
-  may bound means.
+* `Betting(low, high)`, `Student()` and `Deterministic()` are the ways in which a rule may bound
+  means.
 * `times`, `power`, `at`, `reads` and `Control` plant wrong theories, which the same data must
   refute.
-* `Regime` states where a theorem holds, by the `Values` that a parameter may take: `integers`,
-  `log_integers` or `one_of` several; `--hunt` searches it.
+* `Regime` states where a theorem holds, by the values that each parameter may take, such as a
+  `log_range`; `--hunt` searches it.
 * `Plot` says how the report draws the cells.
 
 A conftest.py that imports `pytest_addoption` from `recall_claims.hook` makes pytest collect the
@@ -46,9 +46,8 @@ from recall_claims.declare.cell import Block, Cell, grid, ladder
 from recall_claims.declare.claim import Claim, Control, claim
 from recall_claims.declare.controls import at, power, reads, times
 from recall_claims.declare.papers import add_paper
-from recall_claims.declare.regime import Regime, Values, integers, log_integers, one_of
+from recall_claims.declare.regime import Regime, log_range
 from recall_claims.declare.source import Source, on
-from recall_claims.judge.catoni import Catoni
 from recall_claims.judge.methods import Betting, Deterministic, Student
 from recall_claims.judge.region import Region
 from recall_claims.judge.rules import (
@@ -75,7 +74,6 @@ from recall_reports.record.values import Plot
 __all__ = [
     "Betting",
     "Block",
-    "Catoni",
     "Cell",
     "Claim",
     "Control",
@@ -99,18 +97,15 @@ __all__ = [
     "Several",
     "Source",
     "Student",
-    "Values",
     "Variance",
     "WinnerShare",
     "add_paper",
     "at",
     "claim",
     "grid",
-    "integers",
     "ladder",
-    "log_integers",
+    "log_range",
     "on",
-    "one_of",
     "power",
     "prediction",
     "reads",

@@ -38,7 +38,7 @@ def sizes(*pairs: Pair, **more: str | float) -> tuple[rc.Cell, ...]:
 
 def reducible(regime: rc.Regime) -> rc.Regime:
     """The regime, searched with matrices reduced by symmetry too, and so at more sizes."""
-    return regime.searched(subjects=rc.log_integers(2, 1024), weights=("whole", "reduced"))
+    return regime.searched(subjects=rc.log_range(2, 1024), weights=("whole", "reduced"))
 
 
 def tuple_of(cell: rc.Cell) -> str:

@@ -65,8 +65,8 @@ gradient_decay = measuring(late_error, flow_claim)(
     predict=GRADIENT_ERROR,
     latex=r"e_S \simeq \frac{\sqrt{S(S-1)R}}{2\,T\,(q_S+\log(S-1))}",
     regime=common.reducible(theory.DECAYING).searched(
-        duration=rc.log_integers(16.0, 131072, per_octave=2),
-        time=rc.log_integers(256, 1e9, per_octave=1),
+        duration=rc.log_range(16.0, 131072, per_octave=2),
+        time=rc.log_range(256, 1e9, per_octave=1),
     ),
     cells={"smoke": DECAY[1:2], "standard": DECAY, "full": DECAY + PRECISE},
     rule=rc.MeanRatio(rc.Region(0.9998, 1.0002), method=rc.Deterministic()),

@@ -174,7 +174,7 @@ APART = 2.3
         "on the grid two have the reverse order, one the order of gradient flow, five neither "
         "by a factor 2.3",
         largest=5e6,
-        duration=rc.log_integers(0.5, 16.0),
+        duration=rc.log_range(0.5, 16.0),
     ),
     cells={"smoke": ORDER[1::5], "standard": ORDER},
     replicates=2,

@@ -99,7 +99,7 @@ gradient_ratio = ratio_in(300)(
     latex=RATIO + r",\quad T_S = \frac{\sqrt{S(S-1)R}}2\left[\log\frac x{x_0}+"
     r"\frac{\mathrm{Ei}(x)-\mathrm{Ei}(x_0)}{S-1}\right]",
     regime=reducible(theory.LEARNED).searched(
-        largest=1e8, flow=("gradient",), duration=rc.log_integers(2.0, 131072)
+        largest=1e8, flow=("gradient",), duration=rc.log_range(2.0, 131072)
     ),
     cells={
         "smoke": lasting(sizes(PAIRS[1], flow="gradient")),
@@ -171,7 +171,7 @@ spectral_ratio = ratio_in(120)(
     source=rc.Source("D", "D2", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=RATIO + r",\quad \alpha'=1,\ \beta_S' = u_S/(\sqrt S|u|),\ u = (e_S, e_R)",
-    regime=reducible(theory.SPECTRAL).searched(largest=5e6, duration=rc.log_integers(2.0, 64)),
+    regime=reducible(theory.SPECTRAL).searched(largest=5e6, duration=rc.log_range(2.0, 64)),
     cells={
         "smoke": SPECTRAL[:1],
         "standard": SPECTRAL,

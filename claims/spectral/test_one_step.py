@@ -16,8 +16,8 @@ COMPARED = GAUSSIAN.searched(
     "d >= 64",
     holds=lambda cell: cell["dim"] >= 64,
     largest=5e6,
-    dim=rc.log_integers(64, 256),
-    items=rc.log_integers(256, 2048),
+    dim=rc.log_range(64, 256),
+    items=rc.log_range(256, 2048),
     exponent=(1.5, 2.0),
 )
 

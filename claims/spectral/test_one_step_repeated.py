@@ -41,10 +41,10 @@ START = sizes(32, steps=(1, 2, 4))
     regime=rc.Regime(
         f"{PROTOCOL} d^2/4 items, about; on the grid d = 32, and 256 items",
         {
-            "dim": rc.integers(24, 48),
-            "items": rc.log_integers(144, 576, per_octave=8),
-            "exponent": rc.one_of(1.5, 2.0),
-            "steps": rc.integers(1, 4),
+            "dim": range(24, 49),
+            "items": rc.log_range(144, 576, per_octave=8),
+            "exponent": (1.5, 2.0),
+            "steps": range(1, 5),
         },
         holds=lambda c: 0.23 <= c["items"] / c["dim"] ** 2 <= 0.27,
     ),

@@ -103,10 +103,10 @@ MUON_MANY = table(
     regime=rc.Regime(
         "without noise, t in steps of 0.2 and of at most K/2,500",
         {
-            "items": rc.one_of(*(2**k for k in range(12, 18)), 100_000),
-            "groups": rc.one_of(1, 2, 8, 10, 32, 64, 100),
-            "power": rc.Values((0.5, 1.0, 1.5, 2.0, 3.0)),
-            "time": rc.one_of(*(round(step / 5, 1) for step in range(1, 61))),
+            "items": (*(2**k for k in range(12, 18)), 100_000),
+            "groups": (1, 2, 8, 10, 32, 64, 100),
+            "power": (0.5, 1.0, 1.5, 2.0, 3.0),
+            "time": tuple(round(step / 5, 1) for step in range(1, 61)),
         },
         holds=lambda c: c["items"] % c["groups"] == 0 and c["time"] <= c["items"] / 2500,
     ),
@@ -146,11 +146,11 @@ HORIZONS = table(
     regime=rc.Regime(
         "noise 0.2, 4,096 items and more in groups of 400 and more; T from 16 on",
         {
-            "items": rc.one_of(*(2**k for k in range(12, 18)), 100_000),
-            "groups": rc.one_of(1, 2, 8, 10, 32),
-            "power": rc.Values((0.5, 1.0, 1.5, 2.0, 3.0)),
-            "noise": rc.one_of(0.2),
-            "steps": rc.log_integers(16, 512),
+            "items": (*(2**k for k in range(12, 18)), 100_000),
+            "groups": (1, 2, 8, 10, 32),
+            "power": (0.5, 1.0, 1.5, 2.0, 3.0),
+            "noise": 0.2,
+            "steps": rc.log_range(16, 512),
         },
         holds=lambda c: c["items"] % c["groups"] == 0 and c["items"] >= 400 * c["groups"],
     ),

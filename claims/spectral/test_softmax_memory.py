@@ -83,7 +83,7 @@ gradient_constant = flowing(
     latex=r"E_j\simeq\frac{1-1/K}{p_jt}",
     regime=rc.Regime(
         "K from 16 to 64 items of one frequency, from t = 1000 K on",
-        {"items": rc.integers(16, 64), "time": rc.log_integers(16000, 256000)},
+        {"items": range(16, 65), "time": rc.log_range(16000, 256000)},
         holds=lambda cell: cell["time"] >= 1000 * cell["items"],
     ),
     cells={"standard": table("items time", (16, 16000), (32, 32000), (64, 64000))},
@@ -113,11 +113,11 @@ gradient_exponent = flowing(
         "beta = 2, K = 256 items of 256 frequencies; T from 32 to 512, when the most frequent "
         "items are learned and the rarest are not",
         {
-            "time": rc.log_integers(32, 512),
-            "noise": rc.one_of(0.1, 0.2, 0.4),
-            "power": rc.one_of(2.0),
-            "items": rc.one_of(256),
-            "groups": rc.one_of(256),
+            "time": rc.log_range(32, 512),
+            "noise": (0.1, 0.2, 0.4),
+            "power": 2.0,
+            "items": 256,
+            "groups": 256,
         },
     ),
     cells={"standard": SLOPE},
@@ -143,8 +143,8 @@ EQUAL = rc.grid(items=(16, 64), time=(2.0, 6.0, 12.0))
     regime=rc.Regime(
         "without noise, t up to 12 in steps of 0.1",
         {
-            "items": rc.integers(2, 256),
-            "time": rc.one_of(*(round(step / 10, 1) for step in range(1, 121))),
+            "items": range(2, 257),
+            "time": tuple(round(step / 10, 1) for step in range(1, 121)),
         },
     ),
     cells={"smoke": EQUAL[:2], "standard": EQUAL},
@@ -176,10 +176,10 @@ UNEQUAL = table(
     regime=rc.Regime(
         "8 items a group and more, t from 2 to 8",
         {
-            "items": rc.one_of(64, 96, 128, 192, 256),
-            "groups": rc.one_of(2, 4, 8, 16),
-            "power": rc.one_of(0.5, 1.0, 1.5),
-            "time": rc.one_of(*(round(step / 2, 1) for step in range(4, 17))),
+            "items": (64, 96, 128, 192, 256),
+            "groups": (2, 4, 8, 16),
+            "power": (0.5, 1.0, 1.5),
+            "time": tuple(round(step / 2, 1) for step in range(4, 17)),
         },
         holds=lambda c: c["items"] >= 8 * c["groups"] and c["items"] % c["groups"] == 0,
     ),
@@ -208,10 +208,10 @@ def muon_frequencies(cell: rc.Cell, block: rc.Block) -> Tensor:
     regime=rc.Regime(
         "groups of 16 items and more, along Muon's path",
         {
-            "items": rc.one_of(32, 64, 96, 128, 192, 256),
-            "groups": rc.one_of(1, 2, 3, 4, 6, 8),
-            "power": rc.one_of(0.5, 1.0, 1.5, 2.0, 3.0),
-            "time": rc.log_integers(0.5, 8.0, per_octave=2),
+            "items": (32, 64, 96, 128, 192, 256),
+            "groups": (1, 2, 3, 4, 6, 8),
+            "power": (0.5, 1.0, 1.5, 2.0, 3.0),
+            "time": rc.log_range(0.5, 8.0, per_octave=2),
         },
         holds=lambda c: c["items"] % c["groups"] == 0 and c["items"] >= 16 * c["groups"],
     ),
@@ -268,9 +268,9 @@ muon_floor = floor_claim(
         "at most 45 steps to the end, of which the last passes it between a quarter and three "
         "quarters of its way: else rounding errors lead away",
         {
-            "items": rc.integers(4, 128),
-            "noise": rc.one_of(0.05, 0.1, 0.2, 0.3, 0.4),
-            "rate": rc.log_integers(0.1, 1.0),
+            "items": range(4, 129),
+            "noise": (0.05, 0.1, 0.2, 0.3, 0.4),
+            "rate": rc.log_range(0.1, 1.0),
         },
         holds=lambda c: (
             0.25 <= (way := theory.Memory.of(c).end / c["rate"]) % 1 <= 0.75 and way <= 45
@@ -315,8 +315,8 @@ muon_floor_exponent = floor_claim(
     regime=rc.Regime(
         "without noise, t up to 6 in steps of 0.05",
         {
-            "items": rc.integers(2, 256),
-            "time": rc.one_of(*(round(step / 20, 2) for step in range(1, 121))),
+            "items": range(2, 257),
+            "time": tuple(round(step / 20, 2) for step in range(1, 121)),
         },
     ),
     cells={"standard": rc.grid(items=(16, 64), time=(1.0, 3.0, 6.0))},

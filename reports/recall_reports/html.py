@@ -1,18 +1,13 @@
 """The report as one HTML file that needs no network, no script and no other file."""
 
-import base64
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from importlib import resources
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup, escape
+from markupsafe import escape
 
-from recall_reports import formula, hunted, phrases, plots, summary
+from recall_reports import phrases, plots, summary
 from recall_reports.plots.bars import Bar, bars, overshoot
 from recall_reports.record import ClaimRow, ComponentRow, PaperRow, Record
+from recall_reports.templating import page
 
 IN_FULL_VIEW = 10  # components; the others fold away
 
@@ -55,54 +50,6 @@ def framed(claim: ClaimRow, paper: PaperRow) -> str:
     alone = page("single.html.j2", folded=False, claim=claim, views=views, papers=papers)
     size = "width:100%;height:40rem;border:0"
     return f'<iframe srcdoc="{escape(alone)}" sandbox style="{size}"></iframe>'
-
-
-def page(name: str, **values: Any) -> str:
-    """A template filled in with these values."""
-    return environment().get_template(name).render(**values)
-
-
-@cache
-def environment() -> Environment:
-    """The templates, with the phrases and functions that they use."""
-    environment = Environment(
-        loader=PackageLoader("recall_reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals.update(
-        phrases=phrases,
-        summary=summary,
-        hunted=hunted,
-        include_raw=_include_raw,
-        policy=policy,
-    )
-    environment.filters.update(mathml=formula.mathml, prose=formula.prose, inline=formula.inline)
-    return environment
-
-
-def plain(name: str, **filters: Callable[[str], str]) -> Template:
-    """A template of a text that is no HTML, with filters of its own."""
-    found = environment().overlay(autoescape=False, keep_trailing_newline=True)
-    found.filters = {**found.filters, **filters}
-    return found.get_template(name)
-
-
-def policy(*texts: str) -> str:
-    """What the page may do: apply this style sheet, run this script, and use no network."""
-    hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in texts)
-    sheet, script = (f"'sha256-{digest.decode()}'" for digest in hashes)
-    return (
-        f"default-src 'none'; style-src {sheet}; script-src {script}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _include_raw(name: str) -> Markup:
-    """A file of the templates as it is (the style sheet, the script)."""
-    return Markup(resources.files(__package__).joinpath("templates", name).read_text("utf-8"))
 
 
 def _view(claim: ClaimRow, *, pictures: bool) -> View:

@@ -2,8 +2,7 @@
 
 import re
 
-from recall_reports import summary
-from recall_reports.html import plain
+from recall_reports import summary, templating
 from recall_reports.record import Record
 
 MARKUP = re.compile(r"[\\|<>*_`\[\]~$&]")
@@ -16,8 +15,9 @@ APART = "&#8203;"
 def render(record: Record) -> str:
     """Verdict table, then what failed or is undecided and why."""
     claims, exploratory = map(summary.tried, summary.split(record))
-    template = plain("report.md.j2", escaped=escaped, code=code)
-    return template.render(record=record, claims=claims, exploratory=exploratory)
+    filters = {"escaped": escaped, "code": code}
+    values = {"record": record, "claims": claims, "exploratory": exploratory}
+    return templating.text("report.md.j2", filters, **values)
 
 
 def escaped(text: str) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 from recall_reports import html, markdown
 from recall_reports.record import Record, files
 from recall_reports.record.errors import ReportError
-from recall_reports.record.files import refuse_foreign, validated
 
 Paths = dict[str, Path]
 
@@ -30,8 +29,9 @@ def write(
         ReportError: the record is invalid, a file would replace one that is not a report's, or some
             files cannot be written: which, and why.
     """
-    refuse_foreign(directory)
+    files.refuse_foreign(directory)
     written = {} if written is None else written
+    record = files.validated(record)
     written["json"] = files.dump(record, directory / "report.json")
     return render(record, directory, written, pictures=pictures)
 
@@ -39,13 +39,12 @@ def write(
 def render(
     record: Record, directory: Path, written: Paths | None = None, *, pictures: bool = True
 ) -> Paths:
-    """Write `report.html` and `report.md`; return the paths, as `write` does.
+    """Write `report.html` and `report.md` of a valid record; return the paths, as `write` does.
 
     Raises:
-        ReportError: as of `write`.
+        ReportError: a file would replace one that is not a report's, or cannot be written.
     """
-    refuse_foreign(directory)
-    record = validated(record)
+    files.refuse_foreign(directory)
     written = {} if written is None else written
     problems = []
     forms: dict[str, Callable[[Record], str]] = {
@@ -55,7 +54,7 @@ def render(
     for name, form in forms.items():
         path = directory / name
         try:
-            written[path.suffix[1:]] = files.replace_text(path, form(record))
+            written[path.suffix[1:]] = files.replace(path, form(record).encode())
         except ReportError as error:
             problems.append(str(error))
         except Exception as error:  # a form that breaks takes none of the others along

@@ -190,13 +190,13 @@ def _by_other_claims() -> Iterator[Check]:
     law = attention_recall.recall_accuracy_gaussian
     yield _by(law, "A.recall-gaussian", regime=attention_recall.PLAIN)
     law = attention_recall.all_tokens_probability
-    balanced = attention_recall.BALANCED.searched(dim=rc.log_integers(24, 200))
+    balanced = attention_recall.BALANCED.searched(dim=rc.log_range(24, 200))
     predict = rc.on(RecallProblem, law)
     yield _by(law, "A.recall-all-tokens", predict=predict, rule=SHARE, regime=balanced)
     one_rules = capacity.ONE_RULES.searched(
         size=lambda c: capacity.critical_samples(**c) * c["length"],
-        vocab_size=rc.log_integers(128, 512),
-        dim=rc.log_integers(32, 256),
+        vocab_size=rc.log_range(128, 512),
+        dim=rc.log_range(32, 256),
     )
     yield _by(capacity.critical_samples, "A.capacity-samples", regime=one_rules)
     heavy = mlp_recall.STATED.searched(largest=1e6)
@@ -214,12 +214,12 @@ def _by_other_claims() -> Iterator[Check]:
         size=lambda c: c["subjects"] * c["relations"] * c["dim"], largest=3e5
     )
     yield _by(constructions.attention_accuracy, "B.attention-accuracy", regime=focused)
-    few = bits.CONSTRUCTIONS.searched(dim=range(48, 129), width=rc.log_integers(32, 256))
+    few = bits.CONSTRUCTIONS.searched(dim=range(48, 129), width=rc.log_range(32, 256))
     yield _by(bits.bits_per_parameter, "B.bits-per-parameter", regime=few)
-    few = zipf.MANY_LABELS.searched(labels=rc.log_integers(32, 512), dim=rc.log_integers(24, 160))
+    few = zipf.MANY_LABELS.searched(labels=rc.log_range(32, 512), dim=rc.log_range(24, 160))
     yield _by(zipf.many_labels_error, "C.zipf-own-labels-error", regime=few)
     yield _by(sequential.half_time, "B.flow-half-times")
-    curve = sequential.PRODUCT.searched(holds=_on_curve, time=rc.log_integers(8.0, 4096))
+    curve = sequential.PRODUCT.searched(holds=_on_curve, time=rc.log_range(8.0, 4096))
     yield _by(sequential.loss, "B.flow-loss-curve", regime=curve)
     yield _by(sequential.plateau, "B.flow-plateau", regime=sequential.APART)
     growth = "B.flow-early-growth"
@@ -238,7 +238,7 @@ def _at_first(rate: Law) -> rc.Regime:
     """Times so short that the integrator errs by less than what is called exact."""
     return sequential.EARLY.searched(
         holds=lambda c: 0.1 <= rate(sequential.Sizes.of(c)) * c["duration"] <= 0.5,
-        duration=rc.log_integers(0.25, 1024),
+        duration=rc.log_range(0.25, 1024),
     )
 
 

@@ -147,7 +147,7 @@ def test_a_regime_without_points_is_refused() -> None:
         stated_errors.drawn(nowhere, 0, 1)
 
 
-ANY = rc.Regime("any", {"dim": rc.log_integers(4, 1024)})
+ANY = rc.Regime("any", {"dim": rc.log_range(4, 1024)})
 SHARES = rc.ProportionDifference
 
 
@@ -155,7 +155,7 @@ SHARES = rc.ProportionDifference
     "coin",
     "",
     predict=lambda _: 0.5,
-    regime=ANY.searched(rate=rc.log_integers(0.1, 1)),
+    regime=ANY.searched(rate=rc.log_range(0.1, 1)),
     cells=(),
     replicates=400,
     rule=rc.ProportionDifference(rc.Region(-0.1, 0.1)),

@@ -6,13 +6,13 @@ import pytest
 
 from tests.faults.conftest import HEAD, Suite, written
 
-LENGTHS = "log_integers(2, 64)"
+LENGTHS = "log_range(2, 64)"
 
 
 def text(longest: int) -> str:
     """A claim whose mean is twice what it should be at lengths beyond `longest`."""
-    ranges = f'{{"scale": log_integers(1, 64), "length": {LENGTHS}}}'
-    return HEAD.replace("Region, ", "Region, Regime, log_integers, ") + written(
+    ranges = f'{{"scale": log_range(1, 64), "length": {LENGTHS}}}'
+    return HEAD.replace("Region, ", "Region, Regime, log_range, ") + written(
         "mean",
         ('regime="everywhere"', f'regime=Regime("everywhere", {ranges})'),
         ("grid(scale=(1.0, 2.0, 5.0))", "grid(scale=(1, 2), length=4)"),

@@ -44,19 +44,19 @@ def test_a_folder_that_can_no_longer_be_written_to(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suite.write("one")
-    locked, write = suite.folder / "locked", files.replace_text
+    locked, write = suite.folder / "locked", files.replace
     locked.mkdir(mode=0o500)
     monkeypatch.setattr(os, "access", lambda path, mode: True)  # as it was when the run began
 
-    def as_nobody(path: Path, text: str) -> Path:
+    def as_nobody(path: Path, content: bytes) -> Path:
         os.seteuid(65534)
         try:
-            return write(path, text)
+            return write(path, content)
         finally:
             os.seteuid(0)
 
     if os.geteuid() == 0:  # root may write everywhere: let another user write the report
-        monkeypatch.setattr(files, "replace_text", as_nobody)
+        monkeypatch.setattr(files, "replace", as_nobody)
     result = suite.run("--report-dir", "locked/report", status=pytest.ExitCode.INTERNAL_ERROR)
     for says in ("no report was written", "locked", "SUPPORTED"):
         assert says in result.text

@@ -16,6 +16,7 @@ from recall_reports.record import Range, Record, certificates
 from recall_reports.record.certificates import Certificate, Certificates
 from recall_reports.record.errors import ReportError
 from recall_reports.record.files import dump, load
+from recall_reports.write import write
 
 
 def test_round_trip(tmp_path: Path, report: Record) -> None:
@@ -87,7 +88,7 @@ def test_full_disk_keeps_previous(
 def test_invalid_record_is_not_written(tmp_path: Path, report: Record) -> None:
     report.claims[0].verdict = None
     with pytest.raises(ReportError):
-        dump(report, tmp_path / "report.json")
+        write(report, tmp_path)
     assert not list(tmp_path.iterdir())
 
 

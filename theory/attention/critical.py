@@ -53,7 +53,7 @@ from typing import Any
 
 import numpy as np
 
-from recall_claims import log_integers, prediction
+from recall_claims import log_range, prediction
 from theory.attention import localisation, noise
 from theory.attention.problem import Problem
 from theory.laws import crossing, spectra, sphere
@@ -65,9 +65,9 @@ CLOSED_FORM = localisation.SPARSE.searched(
     "trigger in the keys alone; a sample or more",
     holds=lambda cell: 1 <= _full(cell) < 1e9,
     largest=1e9,
-    vocab_size=log_integers(96, 131072),
-    length=log_integers(8, 1024),
-    dim=log_integers(12, 4096),
+    vocab_size=log_range(96, 131072),
+    length=log_range(8, 1024),
+    dim=log_range(12, 4096),
     trigger_in_values=(False,),
     without=("samples",),
 )

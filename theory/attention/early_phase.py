@@ -10,17 +10,17 @@ the mean distance falls as $1/\gamma$. It would fall exponentially if every sequ
 by a margin, that is without gaps near zero.
 """
 
-from recall_claims import log_integers
+from recall_claims import log_range
 from theory.attention.problem import SIZES, Problem
 from theory.attention.signal import signal_unit
 
 _EVERY = SIZES.searched(
-    vocab_size=log_integers(8, 256),
-    length=log_integers(4, 64),
-    samples=log_integers(8, 2048),
-    dim=log_integers(8, 128),
-    eta=log_integers(1e-4, 64),
-    gamma=log_integers(256, 1e12, per_octave=1),
+    vocab_size=log_range(8, 256),
+    length=log_range(4, 64),
+    samples=log_range(8, 2048),
+    dim=log_range(8, 128),
+    eta=log_range(1e-4, 64),
+    gamma=log_range(256, 1e12, per_octave=1),
 )
 LIMIT = _EVERY.searched(
     "eta 10^4 times below and gamma eta 10^4 times above its unit",

@@ -9,7 +9,7 @@ declared in `theory.attention.noise_terms`; noise.md derives them.
 
 from collections.abc import Mapping
 
-from recall_claims import log_integers, prediction
+from recall_claims import log_range, prediction
 from theory.attention import noise_declaration, noise_terms
 from theory.attention.noise_declaration import SOURCE, NoiseTerm, declared, sum_latex
 from theory.attention.problem import SIZES, Problem
@@ -17,7 +17,7 @@ from theory.attention.problem import SIZES, Problem
 MANY_TOKENS, REGIME = noise_declaration.MANY_TOKENS, noise_declaration.REGIME
 SHORT = noise_declaration.any_length(
     SIZES.searched(
-        "d >= 16, L >= 4, N >= V/3 and V >= 8 d", holds=REGIME.holds, length=log_integers(4, 256)
+        "d >= 16, L >= 4, N >= V/3 and V >= 8 d", holds=REGIME.holds, length=log_range(4, 256)
     )
 )
 """Where `variance` states its error."""

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from recall_claims import log_integers, prediction
+from recall_claims import log_range, prediction
 from theory.attention import localisation as random_localisation
 from theory.attention import signal
 from theory.attention.problem import SIZES, Problem
@@ -42,17 +42,17 @@ from theory.laws.quadrature import Array
 ORTHONORMAL = SIZES.searched(
     "orthonormal embeddings, d > V + 1",
     holds=lambda cell: cell["dim"] >= cell["vocab_size"] + 2,
-    vocab_size=log_integers(16, 512),
-    length=log_integers(4, 128),
-    samples=log_integers(4, 1024),
-    dim=log_integers(18, 2048),
+    vocab_size=log_range(16, 512),
+    length=log_range(4, 128),
+    samples=log_range(4, 1024),
+    dim=log_range(18, 2048),
     embeddings=("orthonormal",),
 )
 LOCALISED = ORTHONORMAL.searched(
     "V >= 128, L <= V/4",
     holds=lambda cell: cell["vocab_size"] >= 128 and 4 * cell["length"] <= cell["vocab_size"],
-    vocab_size=log_integers(128, 1024),
-    dim=log_integers(130, 2048),
+    vocab_size=log_range(128, 1024),
+    dim=log_range(130, 2048),
 )
 """Where `localisation` states its error, with 12 samples or more."""
 VARIANCE = ORTHONORMAL.searched(
@@ -62,9 +62,9 @@ VARIANCE = ORTHONORMAL.searched(
         and 16 <= cell["length"] <= cell["vocab_size"] / 8
         and 16 <= cell["samples"] <= cell["vocab_size"]
     ),
-    vocab_size=log_integers(128, 1024),
-    length=log_integers(16, 128),
-    dim=log_integers(130, 2048),
+    vocab_size=log_range(128, 1024),
+    length=log_range(16, 128),
+    dim=log_range(130, 2048),
 )
 
 _SOURCE = "paper A, arXiv 2603.15923, A12 (orthogonal regime: the factors separate); law derived"

@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self, get_args
 
-from recall_claims import Regime, log_integers, one_of
+from recall_claims import Regime, log_range
 
 SIZES = Regime(
     "",
     {
-        "vocab_size": log_integers(128, 4096),
-        "length": log_integers(8, 256),
-        "samples": log_integers(12, 16384),
-        "dim": log_integers(12, 512),
-        "trigger_in_values": one_of(False, True),
+        "vocab_size": log_range(128, 4096),
+        "length": log_range(8, 256),
+        "samples": log_range(12, 16384),
+        "dim": log_range(12, 512),
+        "trigger_in_values": (False, True),
     },
     size=lambda cell: (
         cell.get("samples", 1) * cell.get("length", 1) + cell["vocab_size"] * cell.get("dim", 1)

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from recall_claims import log_integers, prediction
+from recall_claims import log_range, prediction
 from theory.attention.problem import SIZES, Problem
 from theory.laws import crossing, quadrature, spectra, sphere
 from theory.laws.quadrature import Array
@@ -36,7 +36,7 @@ SEEN = SIZES.searched(
     size=lambda cell: cell["vocab_size"] ** 2,
     largest=1.2e6,
     without=("length",),
-    samples=log_integers(128, 65536),
+    samples=log_range(128, 65536),
     embeddings=("sphere", "gaussian"),
 )
 REGIME = SEEN.searched("V >= 256", holds=lambda cell: cell["vocab_size"] >= 256)

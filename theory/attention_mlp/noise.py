@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from recall_claims import log_integers, prediction
+from recall_claims import log_range, prediction
 from theory.attention import noise, noise_terms, signal
 from theory.attention.noise_declaration import sum_latex
 from theory.attention.problem import SIZES
@@ -33,10 +33,10 @@ LAYER = SIZES.searched(
     "d >= 24, L >= 8",
     size=lambda c: c["samples"] * (c["length"] + c["width"]) + c["vocab_size"] * c["dim"],
     largest=3.1e5,
-    length=log_integers(8, 128),
-    samples=log_integers(48, 8192),
-    dim=log_integers(24, 256),
-    width=log_integers(4, 1024),
+    length=log_range(8, 128),
+    samples=log_range(48, 8192),
+    dim=log_range(24, 256),
+    width=log_range(4, 1024),
     activation=("relu", "gelu", "tanh"),
 )
 SPARSE = LAYER.searched(

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from recall_claims import Regime, log_integers, one_of, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.attention import recall
 from theory.attention.problem import SIZES
 from theory.attention_mlp import activations
@@ -36,8 +36,8 @@ REGIME = SIZES.searched(
     "V >= 128, m >= 32, d >= 16, N >= V",
     holds=lambda cell: cell["dim"] >= 16 and cell["samples"] >= cell["vocab_size"],
     size=lambda cell: cell["vocab_size"] * (cell["vocab_size"] + cell["width"]),
-    samples=log_integers(128, 65536),
-    width=log_integers(32, 4096),
+    samples=log_range(128, 65536),
+    width=log_range(32, 4096),
     activation=("relu", "gelu", "tanh"),
     without=("length", "trigger_in_values"),
 )
@@ -84,9 +84,9 @@ CAPACITY = Regime(
     "balanced data, d >= 24, m >= 32 and at least 2 d/3; V log V of 300 to 2750 by a harmonic law "
     "with rounded constants, so that capacities are 64 to 512",
     {
-        "dim": log_integers(24, 256),
-        "width": log_integers(32, 4096),
-        "activation": one_of("relu", "gelu", "tanh", "he2"),
+        "dim": log_range(24, 256),
+        "width": log_range(32, 4096),
+        "activation": ("relu", "gelu", "tanh", "he2"),
     },
     holds=lambda cell: 3 * cell["width"] >= 2 * cell["dim"] and 300 <= _harmonic(cell) <= 2750,
     size=lambda cell: cell["width"] * cell["dim"],
@@ -100,8 +100,8 @@ SAMPLES = SIZES.searched(
     ),
     size=lambda cell: cell["vocab_size"] ** 2,
     largest=6e5,
-    dim=log_integers(24, 256),
-    width=log_integers(32, 4096),
+    dim=log_range(24, 256),
+    width=log_range(32, 4096),
     activation=("relu", "gelu", "tanh", "he2"),
     samples=(1,),
     without=("length", "trigger_in_values"),
@@ -117,8 +117,8 @@ WIDTH = SIZES.searched(
     ),
     size=lambda cell: cell["vocab_size"] ** 2,
     largest=6e5,
-    samples=log_integers(256, 16384),
-    dim=log_integers(24, 256),
+    samples=log_range(256, 16384),
+    dim=log_range(24, 256),
     activation=("he2",),
     width=(1,),
     without=("length", "trigger_in_values"),

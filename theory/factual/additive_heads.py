@@ -26,11 +26,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_claims import Regime, log_integers, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.laws import crossing
 from theory.laws.quadrature import Array
 
-SHAPES = Regime("", {"relations": log_integers(2, 128), "answers": log_integers(2, 64)})
+SHAPES = Regime("", {"relations": log_range(2, 128), "answers": log_range(2, 64)})
 SUBJECTS = SHAPES.searched(
     "R log2 D >= 20, so that there are 10 dimensions and more",
     holds=lambda cell: cell["relations"] * math.log2(cell["answers"]) >= 20,

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from recall_claims import Regime, log_integers, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.factual import hulls, sizes
 from theory.factual.compressed_draws import narrow
 from theory.laws import crossing, multinomial, quadrature, sphere
@@ -313,7 +313,7 @@ def _half(chance: Callable[[float], float], least: float, level: float = 0.5) ->
 FOCUSED: Regime = sizes.PAIRED.searched(
     "with focus, d of at least 1.4 `selective_dim`; half a rival or less expected",
     holds=lambda cell: _focused(cell, cell["dim"], 2) and _rivals(cell) <= 0.5,
-    dim=log_integers(16, 512),
+    dim=log_range(16, 512),
 )
 ACCURATE: Regime = FOCUSED.searched(
     "a fifth, so that accuracies are 0.9 and more", holds=lambda cell: _rivals(cell) <= 0.2
@@ -325,7 +325,7 @@ STORED: Regime = sizes.PAIRED.searched(
 BY_MLP: Regime = sizes.ANY.searched(
     "with focus, d >= 16, 4 N ln(NM) (1/d + 1/M), about the width, of 75 and more",
     holds=lambda cell: _focused(cell, cell["dim"], 1) and _width(cell) >= 75,
-    dim=log_integers(16, 512),
+    dim=log_range(16, 512),
 )
 SELECTIVE, SOFT, COMPRESSED = sizes.SELECTIVE, sizes.SOFT, sizes.COMPRESSED
 

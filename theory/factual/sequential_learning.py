@@ -43,7 +43,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special, stats
 
-from recall_claims import log_integers, prediction
+from recall_claims import log_range, prediction
 from theory.factual import sizes as task_sizes
 from theory.laws import crossing
 
@@ -60,8 +60,8 @@ RANDOM = ANY.searched(
     "random dictionaries",
     size=lambda cell: cell["subjects"] * cell["relations"] ** 2 * cell["answers"],
     largest=2e4,
-    subjects=log_integers(2, 64),
-    relations=log_integers(2, 16),
+    subjects=log_range(2, 64),
+    relations=log_range(2, 16),
     answers=range(2, 9),
     dictionary=("random",),
 )
@@ -80,7 +80,7 @@ EARLY, EARLY_RANDOM = (
         holds=lambda cell: (
             cell["duration"] <= 8.1 * min(growth_time(cell, stage) for stage in _STAGES)
         ),
-        duration=log_integers(2.0, 1024, per_octave=2),
+        duration=log_range(2.0, 1024, per_octave=2),
     )
     for task in (PRODUCT, RANDOM)
 )
@@ -89,7 +89,7 @@ BOTH_STAGES = PRODUCT.searched(
     "starts of 1e-5, until both stages are over, about 15 to 20 times the slower one's growth "
     "time; growth times within a factor of 8",
     holds=lambda cell: _until_learned(cell),
-    duration=log_integers(96, 3072, per_octave=3),
+    duration=log_range(96, 3072, per_octave=3),
 )
 ORDERED = BOTH_STAGES.searched(
     "growth times a tenth apart",
@@ -99,7 +99,7 @@ ORDERED = BOTH_STAGES.searched(
 CURVES = PRODUCT.searched(
     "starts of 1e-5, up to 18 growth times of the slower stage",
     holds=lambda cell: cell["time"] <= 18 * _slower(cell)[1],
-    time=log_integers(16.0, 1024.0),
+    time=log_range(16.0, 1024.0),
 )
 BETWEEN = PRODUCT.searched(
     "relations first, growth times up to a factor of 8 apart; from 19 growth times of relations "
@@ -109,7 +109,7 @@ BETWEEN = PRODUCT.searched(
         and growth_time(cell, "relation") < growth_time(cell, "subject")
         and 19 * _slower(cell)[0] <= cell["duration"] <= 8.5 * _slower(cell)[1]
     ),
-    duration=log_integers(32, 1024, per_octave=3),
+    duration=log_range(32, 1024, per_octave=3),
 )
 APART = BOTH_STAGES.searched(
     "growth times a factor of 2.1 apart", holds=lambda cell: _apart(cell) >= 2.1

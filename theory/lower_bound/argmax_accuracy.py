@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recall_claims import log_integers
+from recall_claims import log_range
 from theory.attention.problem import SIZES, Problem
 from theory.laws import crossing, quadrature, sphere
 from theory.laws.quadrature import Array
@@ -16,19 +16,19 @@ REGIME = SIZES.searched(
     holds=lambda cell: (
         30 <= cell["dim"] <= cell["vocab_size"] - 2 and cell["samples"] >= 8 * cell["vocab_size"]
     ),
-    vocab_size=log_integers(256, 131072),
-    length=log_integers(2, 256),
-    samples=log_integers(2048, 1048576),
-    dim=log_integers(30, 4096),
+    vocab_size=log_range(256, 131072),
+    length=log_range(2, 256),
+    samples=log_range(2048, 1048576),
+    dim=log_range(30, 4096),
     without=("trigger_in_values",),
 )
 THRESHOLD = SIZES.searched(
     "V >= 256, d from 30 to V - 2, half of the labels from 8 V samples on",
     holds=lambda cell: 30 <= cell["dim"] <= cell["vocab_size"] - 2,
-    vocab_size=log_integers(256, 1024),
-    length=log_integers(2, 256),
+    vocab_size=log_range(256, 1024),
+    length=log_range(2, 256),
     samples=(1,),
-    dim=log_integers(30, 512),
+    dim=log_range(30, 512),
     without=("trigger_in_values",),
 )
 

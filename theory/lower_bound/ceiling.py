@@ -15,15 +15,15 @@ import math
 
 from scipy import special
 
-from recall_claims import Regime, Values, log_integers, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.attention.problem import Problem
 from theory.lower_bound import gradient_channel
 
 REVEALED = Regime(
     "a channel that reveals the whole map with some chance",
     {
-        "vocab_size": log_integers(6, 8192),
-        "chance": Values(tuple(step / 20 for step in range(20, 3, -1))),
+        "vocab_size": log_range(6, 8192),
+        "chance": tuple(step / 20 for step in range(20, 3, -1)),
     },
 )
 """Every bound holds there, and how much larger it is than what this channel allows is known."""

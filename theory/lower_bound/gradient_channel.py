@@ -20,16 +20,16 @@ import math
 
 from scipy import stats
 
-from recall_claims import integers, log_integers, prediction
+from recall_claims import log_range, prediction
 from theory.attention.problem import SIZES, Problem
 
 EVERY_MAP = SIZES.searched(
     "so few tokens that Bayes' rule can be summed over all maps, d < V",
     holds=lambda cell: cell["dim"] < cell["vocab_size"],
-    vocab_size=integers(3, 6),
-    length=log_integers(2, 256),
-    samples=log_integers(1, 256),
-    dim=integers(2, 6),
+    vocab_size=range(3, 7),
+    length=log_range(2, 256),
+    samples=log_range(1, 256),
+    dim=range(2, 7),
     without=("trigger_in_values",),
 )
 

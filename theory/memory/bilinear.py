@@ -32,7 +32,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from recall_claims import Regime, log_integers, one_of, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.laws import crossing
 from theory.memory import mlp
 
@@ -42,10 +42,10 @@ _LEADS = 60
 SIZES = Regime(
     "d from 16 on, m from 64 to d^2/4, the memory whitened where m < 0.9 N",
     {
-        "associations": log_integers(96, 2048),
-        "dim": log_integers(16, 128),
-        "width": log_integers(64, 2048),
-        "whitened": one_of(False, True),
+        "associations": log_range(96, 2048),
+        "dim": log_range(16, 128),
+        "width": log_range(64, 2048),
+        "whitened": (False, True),
     },
     holds=lambda cell: (
         4 * cell["width"] <= cell["dim"] ** 2
@@ -58,9 +58,9 @@ SIZES = Regime(
 WHITENED = Regime(
     "d from 32 to 128, whitened, N from 2 d to d^2/2",
     {
-        "associations": log_integers(96, 2048),
-        "dim": log_integers(32, 128),
-        "whitened": one_of(True),
+        "associations": log_range(96, 2048),
+        "dim": log_range(32, 128),
+        "whitened": True,
     },
     holds=lambda cell: 2 * cell["dim"] <= cell["associations"] <= cell["dim"] ** 2 / 2,
     size=lambda cell: cell["associations"] ** 2,
@@ -70,9 +70,9 @@ WHITENED = Regime(
 MARGINS = Regime(
     "d from 32 on, N log(N) (1/m + 3/d^2) below d/5, so that few margins are below 0",
     {
-        "associations": log_integers(64, 1024),
-        "dim": log_integers(32, 128),
-        "width": log_integers(64, 2048),
+        "associations": log_range(64, 1024),
+        "dim": log_range(32, 128),
+        "width": log_range(64, 2048),
     },
     holds=lambda cell: (
         5 * cell["associations"] * math.log(cell["associations"])

@@ -27,7 +27,7 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from recall_claims import Regime, integers, log_integers, one_of, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.laws import crossing
 from theory.memory import bilinear, linear, mlp
 
@@ -35,15 +35,15 @@ _SOURCE = "paper B, arXiv 2412.06538, B7; derived"
 
 CODES = Regime(
     "any sizes",
-    {"facts": log_integers(1, 256), "outputs": log_integers(2, 256), "bits": integers(0, 40)},
+    {"facts": log_range(1, 256), "outputs": log_range(2, 256), "bits": range(41)},
 )
 """Where the bounds hold, and `random_code_accuracy` is exact."""
 CONSTRUCTIONS = Regime(
     "8,000 to 37,000 weights, m >= d/4, so that 150 to 1000 pairs are recalled to 99%",
     {
-        "construction": one_of("hebbian", "one-bit", "low-rank", "cosine"),
-        "dim": log_integers(48, 256),
-        "width": log_integers(32, 512),
+        "construction": ("hebbian", "one-bit", "low-rank", "cosine"),
+        "dim": log_range(48, 256),
+        "width": log_range(32, 512),
     },
     holds=lambda cell: (
         8000 <= cell["dim"] ** 2 <= 37000

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from recall_claims import Regime, log_integers, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.laws import crossing, quadrature, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B1; constants derived"
@@ -33,7 +33,7 @@ _SHARP = "arXiv 2605.05189, C1; finite-size form derived"
 _SCORE_NODES, _COSINE_NODES, _COEFFICIENT_NODES, _LENGTH_NODES, _GAIN_NODES = 60, 24, 12, 5, 15
 
 PAIRS = Regime(
-    "n >= 30, d >= 12", {"associations": log_integers(30, 16384), "dim": log_integers(12, 1024)}
+    "n >= 30, d >= 12", {"associations": log_range(30, 16384), "dim": log_range(12, 1024)}
 )
 """Where the shares that are recalled state their errors."""
 THRESHOLD = PAIRS.searched(without=("dim",))
@@ -41,7 +41,7 @@ THRESHOLD = PAIRS.searched(without=("dim",))
 LOW_RANK = PAIRS.searched(
     "rank from 12 to d",
     holds=lambda cell: cell["width"] <= cell["dim"],
-    width=log_integers(12, 1024),
+    width=log_range(12, 1024),
 )
 """Where `low_rank_accuracy` states its error."""
 RANK = PAIRS.searched(
@@ -51,11 +51,11 @@ RANK = PAIRS.searched(
         <= 2 * cell["associations"] * math.log(cell["associations"])
         <= 0.95 * cell["dim"] ** 2
     ),
-    associations=log_integers(30, 2048),
-    dim=log_integers(16, 512),
+    associations=log_range(30, 2048),
+    dim=log_range(16, 512),
 )
 """Where `half_rank` states its error."""
-WHOLE = Regime("d >= 32", {"dim": log_integers(32, 1024)})
+WHOLE = Regime("d >= 32", {"dim": log_range(32, 1024)})
 """Where `capacity` states its error."""
 
 Array = NDArray[np.float64]

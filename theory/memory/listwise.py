@@ -21,7 +21,7 @@ import math
 import numpy as np
 from scipy import special, stats
 
-from recall_claims import Regime, Values, integers, prediction
+from recall_claims import Regime, prediction
 
 _NODES = 4000
 
@@ -77,7 +77,7 @@ def critical_associations(dim: int, share: float) -> float:
 
 REGIME = Regime(
     "d >= 8, r d/(2 log(1/r)) >= 1.4, so that top competitors are 3/2 times the dimension or more",
-    {"dim": integers(8, 64), "share": Values((0.5, 0.25, 0.75, 0.1, 0.9))},
+    {"dim": range(8, 65), "share": (0.5, 0.25, 0.75, 0.1, 0.9)},
     holds=lambda cell: cell["share"] * cell["dim"] / (2 * math.log(1 / cell["share"])) >= 1.4,
 )
 """Where real memories store at most 15% more than `critical_associations`."""

@@ -24,7 +24,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from recall_claims import Regime, log_integers, one_of, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.laws import crossing, quadrature, spectra, sphere
 
 _SOURCE = "paper B, arXiv 2412.06538, B2; constants derived"
@@ -32,9 +32,9 @@ _SOURCE = "paper B, arXiv 2412.06538, B2; constants derived"
 PAIRS = Regime(
     "d >= 32, M >= 64 outputs, at least d/2 and at most as many as pairs",
     {
-        "associations": log_integers(64, 4096),
-        "dim": log_integers(32, 512),
-        "outputs": log_integers(64, 4096),
+        "associations": log_range(64, 4096),
+        "dim": log_range(32, 512),
+        "outputs": log_range(64, 4096),
     },
     holds=lambda cell: cell["dim"] / 2 <= cell["outputs"] <= cell["associations"],
     size=lambda cell: cell["associations"] ** 2 * (1 / cell["dim"] + 1 / cell["outputs"]),
@@ -42,7 +42,7 @@ PAIRS = Regime(
 )
 """Where `critical_width` states its error for the cosine."""
 COSINE = PAIRS.searched(
-    width=log_integers(16, 16384),
+    width=log_range(16, 16384),
     size=lambda cell: cell["associations"] * (cell["width"] + cell["outputs"]),
     largest=1e6,
 )
@@ -50,10 +50,10 @@ COSINE = PAIRS.searched(
 RELU = Regime(
     "ReLU, d >= 24, widths of 2 d and more, as many outputs as pairs",
     {
-        "associations": log_integers(32, 4096),
-        "dim": log_integers(24, 512),
-        "width": log_integers(48, 16384),
-        "features": one_of("relu"),
+        "associations": log_range(32, 4096),
+        "dim": log_range(24, 512),
+        "width": log_range(48, 16384),
+        "features": "relu",
     },
     holds=lambda cell: cell["width"] >= 2 * cell["dim"],
     size=lambda cell: cell["associations"] * (cell["width"] + cell["associations"]),
@@ -64,9 +64,9 @@ STORED = Regime(
     "as many outputs as pairs; m d >= 2500, and 4000 for ReLU, so that 64 are recalled or more; "
     "ReLU up to m = d^2/1.53",
     {
-        "dim": log_integers(32, 512),
-        "width": log_integers(64, 16384),
-        "features": one_of("cosine", "relu"),
+        "dim": log_range(32, 512),
+        "width": log_range(64, 16384),
+        "features": ("cosine", "relu"),
     },
     holds=lambda cell: (
         cell["width"] * cell["dim"] >= 2500

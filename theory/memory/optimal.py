@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, optimize, special, stats
 
-from recall_claims import Regime, integers, log_integers, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.laws import crossing, sphere
 
 _SOURCE = "arXiv 2605.05189, C1; arXiv 2605.10795, C2; paper B, arXiv 2412.06538, B1; derived"
@@ -39,7 +39,7 @@ _LARGEST = 128
 
 Array = NDArray[np.float64]
 
-ANY = Regime("", {"dim": integers(2, _LARGEST)})
+ANY = Regime("", {"dim": range(2, _LARGEST + 1)})
 """Any dimension."""
 SHARED = ANY.searched("d >= 10", holds=lambda cell: cell["dim"] >= 10)
 """Where `critical_associations` states its error for competitors that the pairs share."""
@@ -56,7 +56,7 @@ STORED = ANY.searched(
 TRANSITION = ANY.searched(
     "competitors of each pair's own, d >= 4, more pairs than dimensions",
     holds=lambda cell: 4 <= cell["dim"] < cell["associations"],
-    associations=log_integers(4, 4096),
+    associations=log_range(4, 4096),
     own_competitors=(True,),
 )
 """Where `separable_probability` states its error."""

@@ -28,12 +28,12 @@ from functools import lru_cache
 import numpy as np
 from scipy import special, stats
 
-from recall_claims import Regime, log_integers, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.laws import crossing, quadrature
 
 PATTERNS = Regime(
     "from half to twice the capacity",
-    {"patterns": log_integers(2, 64), "dim": log_integers(1, 32)},
+    {"patterns": log_range(2, 64), "dim": log_range(1, 32)},
     holds=lambda cell: cell["dim"] <= cell["patterns"] <= 4 * cell["dim"],
     size=lambda cell: cell["patterns"] * cell["dim"],
     largest=1024,

@@ -24,7 +24,7 @@ order, as in the sum of outer products of `linear`.
 
 import math
 
-from recall_claims import Regime, log_integers, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.laws import crossing, quadrature, sphere
 
 _SOURCE = "arXiv 2605.12426, G6; construction derived"
@@ -33,9 +33,9 @@ _NODES, _LENGTH_NODES = 60, 7
 FACTS = Regime(
     "C >= 64, R from 3 to C/8, 24 dimensions or more",
     {
-        "attributes": log_integers(64, 1024),
-        "relations": log_integers(3, 32),
-        "dim": log_integers(24, 512),
+        "attributes": log_range(64, 1024),
+        "relations": log_range(3, 32),
+        "dim": log_range(24, 512),
     },
     holds=lambda cell: 8 * cell["relations"] <= cell["attributes"],
     size=lambda cell: cell["attributes"] ** 2 * cell["relations"],

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recall_claims import Regime, Values, integers, log_integers, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.laws import quadrature
 from theory.memory import linear
 
@@ -36,10 +36,10 @@ Array = NDArray[np.float64]
 ZIPF = Regime(
     "alpha from 1.5 to 3",
     {
-        "alpha": Values((2.0, 1.5, 2.5, 3.0)),
-        "labels": integers(3, 8),
-        "dim": log_integers(32, 1024),
-        "stored": log_integers(3, 1024),
+        "alpha": (2.0, 1.5, 2.5, 3.0),
+        "labels": range(3, 9),
+        "dim": log_range(32, 1024),
+        "stored": log_range(3, 1024),
     },
     size=lambda cell: cell["stored"] * cell["dim"],
     largest=1e5,
@@ -52,18 +52,18 @@ CUTOFF = ZIPF.searched(
 POWER = ZIPF.searched(
     "d >= 32, a few labels, powers with 2 rho alpha > 1",
     holds=lambda cell: 2 * cell["power"] * cell["alpha"] > 1,
-    power=Values((1.0, 0.75, 0.5, 0.25)),
+    power=(1.0, 0.75, 0.5, 0.25),
 )
 """Where `power_error` states its error."""
 MANY_LABELS = ZIPF.searched(
     "d >= 24, at most a token a label, and d^2/8 tokens, stored",
     holds=lambda cell: 8 <= cell["stored"] <= min(cell["labels"], cell["dim"] ** 2 / 8),
-    labels=log_integers(32, 4096),
-    dim=log_integers(24, 1024),
+    labels=log_range(32, 4096),
+    dim=log_range(24, 1024),
 )
 """Where `many_labels_error` states its error."""
 UNSEEN = Regime(
-    "alpha from 1.5 to 3", {"alpha": ZIPF.ranges["alpha"], "samples": log_integers(64, 65536)}
+    "alpha from 1.5 to 3", {"alpha": ZIPF.ranges["alpha"], "samples": log_range(64, 65536)}
 )
 """Where `unseen_mass` states its error."""
 

@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from scipy import integrate, special
 
-from recall_claims import Regime, Values, log_integers, one_of, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.laws import crossing
 
 _SOURCE = "paper D, arXiv 2610.02798, D5; derived"
@@ -37,9 +37,9 @@ EMBEDDINGS = ("OOO", "OOH", "OHO", "OHH", "HOO", "HOH", "HHO", "HHH")
 FACTS = Regime(
     "",
     {
-        "subjects": log_integers(2, 256),
-        "relations": log_integers(2, 64),
-        "flow": one_of("gradient", "spectral"),
+        "subjects": log_range(2, 256),
+        "relations": log_range(2, 64),
+        "flow": ("gradient", "spectral"),
     },
     size=lambda cell: (
         1
@@ -55,17 +55,17 @@ LEARNED = FACTS.searched(
         cell["relations"] <= 8 * cell["subjects"] <= 512 * cell["relations"]
         and 0.98 <= cell["duration"] / _latest(cell, 0.1, cell.get("embeddings", "OOO")) <= 1.4
     ),
-    duration=log_integers(2.0, 8192),
+    duration=log_range(2.0, 8192),
 )
 """Where learning times are right to the steps of an integrator, as are their ratios."""
-SPECTRAL = LEARNED.searched(flow=("spectral",), duration=log_integers(2.0, 32))
+SPECTRAL = LEARNED.searched(flow=("spectral",), duration=log_range(2.0, 32))
 SIGN = LEARNED.searched(
     "powers of 2",
     subjects=[2**k for k in range(1, 7)],
     relations=[2**k for k in range(1, 6)],
     flow=("sign",),
     embeddings=EMBEDDINGS,
-    duration=log_integers(0.5, 8),
+    duration=log_range(0.5, 8),
 )
 DECAYING = FACTS.searched(
     "10 times the time of learning and more",
@@ -73,9 +73,9 @@ DECAYING = FACTS.searched(
         0.99 <= cell["duration"] / _latest(cell, 0.1) <= 2 and cell["time"] >= 10 * cell["duration"]
     ),
     flow=("gradient",),
-    duration=log_integers(16.0, 4096, per_octave=2),
-    time=log_integers(256, 1e7, per_octave=1),
-    log_time=Values((1.0, 50.0)),  # told to a plot
+    duration=log_range(16.0, 4096, per_octave=2),
+    time=log_range(256, 1e7, per_octave=1),
+    log_time=(1.0, 50.0),  # told to a plot
     part=PARTS,
 )
 FALLING = FACTS.searched(
@@ -87,8 +87,8 @@ FALLING = FACTS.searched(
     ),
     flow=("spectral",),
     part=PARTS,
-    begin=log_integers(3.0, 32.0, per_octave=8),
-    time=log_integers(3.0, 32.0, per_octave=8),
+    begin=log_range(3.0, 32.0, per_octave=8),
+    time=log_range(3.0, 32.0, per_octave=8),
 )
 """Where `spectral_decay_rate` is within 2%."""
 PATHS = FACTS.searched(
@@ -99,7 +99,7 @@ PATHS = FACTS.searched(
     ),
     flow=("gradient", "spectral", "sign"),
     embeddings=("random", "OOO", "OOH", "HOH", "HHH"),
-    time=log_integers(0.25, 1024, per_octave=2),
+    time=log_range(0.25, 1024, per_octave=2),
     largest=1e5,
 )
 """Where the four coordinates tell all, and how surely the matrices answer."""

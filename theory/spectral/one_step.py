@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, special, stats
 
-from recall_claims import Regime, Values, log_integers, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.laws import crossing, quadrature
 from theory.spectral.resolvent import Items, Memory, Nodes, Scores, check_exponent
 
@@ -36,16 +36,16 @@ Array = NDArray[np.float64]
 STEP = Regime(
     "d >= 24 and at least 4 items a dimension",
     {
-        "dim": log_integers(24, 1024),
-        "items": log_integers(96, 16384),
-        "exponent": Values((1.5, 2.0, 1.25, 2.5, 3.0)),
+        "dim": log_range(24, 1024),
+        "items": log_range(96, 16384),
+        "exponent": (1.5, 2.0, 1.25, 2.5, 3.0),
     },
     holds=lambda cell: cell["items"] >= 4 * cell["dim"],
     size=lambda cell: cell["items"] ** 2,
     largest=1.1e6,
 )
 """Where numbers recalled after a step state their errors."""
-BATCH = STEP.searched("and a batch", batch=log_integers(8, 65536))
+BATCH = STEP.searched("and a batch", batch=log_range(8, 65536))
 
 
 @prediction(

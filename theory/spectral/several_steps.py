@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
-from recall_claims import Regime, Values, log_integers, prediction
+from recall_claims import Regime, log_range, prediction
 from theory.spectral.resolvent import Array, Items, Memory, Nodes, Scores, check_exponent
 
 _SOURCE = "arXiv 2603.26554, E3; derived"
@@ -21,10 +21,10 @@ _MOST = 8
 STEPS = Regime(
     "d >= 48, d^2/4 to d^2 items, up to 3 steps; the third from d = 64 on",
     {
-        "dim": log_integers(48, 512),
-        "items": log_integers(576, 262144),
-        "exponent": Values((1.5, 2.0)),
-        "steps": Values((1, 2, 3)),
+        "dim": log_range(48, 512),
+        "items": log_range(576, 262144),
+        "exponent": (1.5, 2.0),
+        "steps": range(1, 4),
     },
     holds=lambda cell: (
         cell["dim"] ** 2 <= 4 * cell["items"] <= 4 * cell["dim"] ** 2

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from recall_claims import Regime, Values, log_integers, one_of, prediction
+from recall_claims import Regime, log_range, prediction
 
 _SOURCE = "arXiv 2602.05725, F1 to F3; derived"
 
@@ -105,11 +105,11 @@ MANY = Regime(
     "1,000 items and more, in groups; up to 512 times the most frequent item's own time, 1/p, and "
     "40 times the rarest's",
     {
-        "items": one_of(*(2**k for k in range(10, 18)), 100_000),
-        "groups": one_of(1, 2, 8, 32, 1000, 1024),
-        "power": Values((0.0, 0.5, 1.1, 1.5, 2.0, 3.0)),
-        "noise": one_of(0.1, 0.2, 0.4),
-        "time": log_integers(128, 2**22, per_octave=1),
+        "items": (*(2**k for k in range(10, 18)), 100_000),
+        "groups": (1, 2, 8, 32, 1000, 1024),
+        "power": (0.0, 0.5, 1.1, 1.5, 2.0, 3.0),
+        "noise": (0.1, 0.2, 0.4),
+        "time": log_range(128, 2**22, per_octave=1),
     },
     holds=lambda cell: (
         cell["items"] % cell["groups"] == 0
@@ -124,11 +124,11 @@ SIZES = Regime(
     "groups of equally frequent items; up to 200 times the most frequent item's own time, 1/p, or "
     "40 with noise, when its excess is not yet of the order of rounding errors",
     {
-        "items": log_integers(4, 256, per_octave=2),
-        "groups": one_of(1, 2, 4, 8, 16, 64, 128, 256),
-        "power": Values((0.0, 0.5, 1.1, 1.5, 2.0, 3.0)),
-        "noise": one_of(0.0, 0.1, 0.2, 0.4),
-        "time": log_integers(1.0, 65536, per_octave=1),
+        "items": log_range(4, 256, per_octave=2),
+        "groups": (1, 2, 4, 8, 16, 64, 128, 256),
+        "power": (0.0, 0.5, 1.1, 1.5, 2.0, 3.0),
+        "noise": (0.0, 0.1, 0.2, 0.4),
+        "time": log_range(1.0, 65536, per_octave=1),
     },
     holds=lambda cell: (
         cell["items"] % cell["groups"] == 0

@@ -14,7 +14,7 @@ from recall_claims.errors import BundleError
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.plugin.housekeeping import collected
-from recall_reports import html
+from recall_reports import templating
 from recall_reports.record import files
 from recall_reports.record.certificates import load
 from recall_reports.record.text import clean
@@ -68,8 +68,8 @@ def audit(options: argparse.Namespace) -> int:
     if options.json is not None:
         files.replace(options.json, json.format(json.encode(found), indent=1) + b"\n")
     if options.html is not None:
-        page = html.environment().get_template("audit.html.j2")
-        files.replace(options.html, page.render(found=found, said=said(found)).encode())
+        page = templating.page("audit.html.j2", found=found, said=said(found))
+        files.replace(options.html, page.encode())
     return int(bool(found.findings))
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from recall_claims.errors import ClaimError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a parameter, from the simplest on; the search goes along them step by step.
+    """The values of a parameter, from the simplest on; a search goes along them step by step.
 
     Attributes:
         steps: the values that are drawn.
@@ -47,14 +48,18 @@ class Values:
         return min(numbers) <= value <= max(numbers)
 
 
-def log_integers(low: float, high: float, *, per_octave: int = 4) -> Values:
-    """Numbers from `low` to `high` in equal steps of the logarithm: whole ones.
+Given = Values | int | float | str | bool | Iterable[int | float | str | bool]
+"""A parameter's values as an author writes them: a range, one value, or several."""
 
-    Where `low` or `high` is written with a point, they have three digits or so.
 
-    >>> log_integers(8, 32, per_octave=2).steps
+def log_range(low: float, high: float, *, per_octave: int = 4) -> Values:
+    """Numbers from `low` to `high` in equal steps of the logarithm, whole ones if both ends are.
+
+    Where an end is written with a point, the numbers between have three digits.
+
+    >>> log_range(8, 32, per_octave=2).steps
     (8, 11, 16, 23, 32)
-    >>> log_integers(0.5, 2, per_octave=2).steps
+    >>> log_range(0.5, 2, per_octave=2).steps
     (0.5, 0.707, 1.0, 1.41, 2.0)
     """
     if not 0 < low < high:
@@ -67,16 +72,15 @@ def log_integers(low: float, high: float, *, per_octave: int = 4) -> Values:
     return Values((float(low), *between, float(high)))
 
 
-def integers(low: int, high: int) -> Values:
-    """All whole numbers from `low` to `high`."""
-    if not low < high:
-        raise ClaimError(f"a range needs two ends in order, got {low} and {high}")
-    return Values(tuple(range(low, high + 1)))
-
-
-def one_of(*values: Scalar) -> Values:
-    """These values alone, the simplest first: an option of the theory, such as its embeddings."""
-    return Values(values, between=False)
+def _values(name: str, given: Given) -> Values:
+    """The values of a parameter as an author writes them."""
+    if isinstance(given, Values):
+        return given
+    steps = (given,) if isinstance(given, int | float | str) else tuple(given)
+    if not steps:
+        raise ClaimError(f"a regime has no values for {name}")
+    decimals = len(steps) > 1 and all(isinstance(step, float) for step in steps)
+    return Values(steps, between=decimals or isinstance(given, range))
 
 
 def _anywhere(_: Cell) -> bool:
@@ -87,13 +91,15 @@ def _anywhere(_: Cell) -> bool:
 class Regime:
     """Where a theorem holds.
 
-    ``Regime("N >= V", {"vocab_size": log_integers(64, 4096), "samples": log_integers(64, 65536)},
+    ``Regime("N >= V", {"vocab_size": log_range(64, 4096), "samples": log_range(64, 65536)},
     holds=lambda cell: cell["samples"] >= cell["vocab_size"])``
 
     Attributes:
         text: in words, and why the grid lies in it.
-        ranges: the values of each parameter. One that the grid does not name may be given: it is
-            another dimension of the search, such as an option of the theory.
+        given: the values of each parameter, the simplest first: a `log_range`, a `range`, a value,
+            or several, such as ``("relu", "tanh")`` or ``(2, 8, 64)``. These alone are meant, but
+            of decimals, such as ``(0.5, 1.0, 2.0)``, the numbers between as well. One that the grid
+            does not name is another dimension of the search, such as an option of the theory.
         holds: what must hold of the parameters together.
         size: numbers that one replicate holds or works through, about; the search stays below
             `largest`, and so do the cells of every tier but the full one.
@@ -101,14 +107,19 @@ class Regime:
     """
 
     text: str
-    ranges: Mapping[str, Values]
+    given: Mapping[str, Given]
     holds: Callable[[Cell], bool] = _anywhere
     size: Callable[[Cell], float] | None = None
     largest: float = 1e8
 
     def __post_init__(self) -> None:
-        if not self.ranges:
+        if not self.given:
             raise ClaimError("a regime needs the range of at least one parameter")
+
+    @cached_property
+    def ranges(self) -> Mapping[str, Values]:
+        """The values of each parameter."""
+        return {name: _values(name, values) for name, values in self.given.items()}
 
     def searched(
         self,
@@ -118,7 +129,7 @@ class Regime:
         size: Callable[[Cell], float] | None = None,
         largest: float | None = None,
         without: Iterable[str] = (),
-        **ranges: Values | Iterable[Scalar],
+        **ranges: Given,
     ) -> Regime:
         """This regime, as one claim or test of a theory's formula searches it.
 
@@ -128,23 +139,18 @@ class Regime:
             size: of one replicate of the simulation; with `largest`, in place of this one's.
             largest: see `size`.
             without: parameters that the cells do not have.
-            **ranges: other values of parameters, or of other parameters; an option's values may be
-                given as they are.
+            **ranges: other values of parameters, or of other parameters.
 
-        >>> sizes = Regime("d >= 12", {"dim": log_integers(12, 96), "samples": integers(1, 9)})
+        >>> sizes = Regime("d >= 12", {"dim": log_range(12, 96), "samples": range(1, 10)})
         >>> few = sizes.searched("few dimensions", holds=lambda c: c["dim"] < 20, part=("a", "b"))
         >>> few.text, [*few.ranges]
         ('d >= 12; few dimensions', ['dim', 'samples', 'part'])
         """
-        own = {
-            name: values if isinstance(values, Values) else one_of(*values)
-            for name, values in ranges.items()
-        }
-        kept = {name: v for name, v in self.ranges.items() if name not in {*without}}
+        kept = {name: values for name, values in self.given.items() if name not in {*without}}
         return replace(
             self,
             text="; ".join(filter(None, (self.text, text))),
-            ranges=kept | own,
+            given=kept | ranges,
             holds=lambda cell: self.holds(cell) and holds(cell),
             size=size or self.size,
             largest=self.largest if largest is None else largest,

@@ -5,8 +5,6 @@ methods differ in what that rests on:
 
 * `Betting` is exact for observables of a declared range, at every number of replicates, and at all
   looks at once;
-* `Catoni`, in `catoni.py`, is exact for observables whose standard deviation is declared to have a
-  bound;
 * `Student` is right asymptotically; `python -m recall_claims certify` says how nearly;
 * `Deterministic` is for simulations without chance, and spends no error budget.
 """

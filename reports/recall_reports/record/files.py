@@ -45,19 +45,13 @@ def load(path: Path) -> Record:
 
 
 def dump(record: Record, path: Path) -> Path:
-    """Validate a record and write it to `path` in one step; return `path`.
+    """Write a valid record to `path` in one step; return `path`.
 
     Raises:
-        ReportError: the record is invalid, or the file cannot be written. A record that was at
-            `path` before is then still there, whole.
+        ReportError: the file cannot be written. A record that was at `path` before is then still
+            there, whole.
     """
-    text = msgspec.json.format(msgspec.json.encode(validated(record)), indent=1)
-    return replace_text(path, f"{text.decode()}\n")
-
-
-def replace_text(path: Path, text: str) -> Path:
-    """As `replace`, in UTF-8."""
-    return replace(path, text.encode())
+    return replace(path, msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
 
 
 def replace(path: Path, content: bytes) -> Path:

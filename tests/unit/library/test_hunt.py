@@ -28,12 +28,14 @@ from recall_claims.judge.region import Verdict
 from tests.unit.library.made import declared
 
 SIZES = {
-    "dim": rc.log_integers(8, 512),
-    "length": rc.log_integers(4, 256),
-    "tied": rc.one_of(False, True),
+    "dim": rc.log_range(8, 512),
+    "length": rc.log_range(4, 256),
 }
+OPTIONS = {"tied": (False, True)}
 Decorator = Callable[[Observe], rc.Claim]
-REGIME = rc.Regime("any sizes", SIZES, holds=lambda cell: cell["length"] <= 4 * cell["dim"])
+REGIME = rc.Regime(
+    "any sizes", {**SIZES, **OPTIONS}, holds=lambda cell: cell["length"] <= 4 * cell["dim"]
+)
 
 
 def normal(block: rc.Block, mean: float, deviation: float = 0.2) -> Array:
@@ -60,7 +62,7 @@ def of_dimension(
     return mean
 
 
-FEW = rc.Regime("two sizes", {"dim": rc.one_of(16, 64), "length": rc.one_of(8, 16)})
+FEW = rc.Regime("two sizes", {"dim": (16, 64), "length": (8, 16)})
 right, wrong = (of_dimension(f"T.{name}") for name in ("right", "wrong"))
 few = of_dimension("T.few", FEW)
 noisy = of_dimension("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly tell
@@ -83,7 +85,7 @@ def winner(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
 
 @in_regime(
     "T.critical",
-    rc.Regime("any dimension", {"dim": rc.integers(5, 60)}),
+    rc.Regime("any dimension", {"dim": range(5, 61)}),
     rc.grid(dim=10, samples=(18, 22)),
     rule=rc.CriticalLocation(rc.Region(0.9, 1.1)),
     predict=lambda cell: 2 * cell.number("dim"),
@@ -167,7 +169,7 @@ def test_what_a_regime_leaves_out_by_now_is_no_violation(path: Path) -> None:
     found(wrong, path)
     assert hunted(wrong, path, 0).confirmation is not None
     short = replace(REGIME, holds=lambda cell: cell["length"] <= 2 * cell["dim"])
-    few = replace(REGIME, ranges={**SIZES, "tied": rc.one_of(False)})
+    few = replace(REGIME, given={**SIZES, "tied": False})
     for narrower in (short, few):
         assert hunted(replace(wrong, regime=narrower), path, 0).confirmation is None
 
@@ -176,7 +178,7 @@ def test_a_condition_that_breaks_down_ends_no_search() -> None:
     def holds(cell: rc.Cell) -> bool:
         return bool(cell["dim"] / (cell["length"] - 8))
 
-    broken = replace(REGIME, holds=holds, ranges={**SIZES, "length": rc.integers(8, 12)})
+    broken = replace(REGIME, holds=holds, given={**SIZES, "length": range(8, 13), **OPTIONS})
     search = _Search(replace(wrong, regime=broken), asked(wrong))
     assert not search._fails(rc.Cell(dim=16, length=8, tied=True))
     assert search.refused == {"ZeroDivisionError: division by zero": 1}
@@ -272,7 +274,7 @@ def test_an_exponent_is_hunted_by_a_lever_within_the_regime(path: Path) -> None:
     ("regime", "says"),
     [
         (
-            rc.Regime("small", SIZES | {"dim": rc.log_integers(8, 32)}),
+            rc.Regime("small", SIZES | {"dim": rc.log_range(8, 32)}),
             "excludes cell dim=64,length=8: dim=64 is out",
         ),
         (rc.Regime("small", {"dim": SIZES["dim"]}), "it has no range for length"),

@@ -16,17 +16,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recall_claims as rc
-from recall_claims.certify import enumeration
 from recall_claims.certify.enumeration import rejection
 from recall_claims.errors import ClaimError
-from recall_claims.judge import catoni, methods
-from recall_claims.judge.catoni import Catoni
-from recall_claims.judge.methods import (
-    STAKES,
-    Array,
-    log_wealth,
-    student_quantiles,
-)
+from recall_claims.judge import methods
+from recall_claims.judge.methods import STAKES, log_wealth, student_quantiles
 from recall_claims.judge.region import EVERYTHING, Interval
 from recall_claims.judge.rules import Sample
 
@@ -40,40 +33,6 @@ def test_betting_on_coins_errs_at_most_as_often_as_it_says_at_all_looks(
     mean: float, alpha: float
 ) -> None:
     assert 0 < rejection(mean, mean, alpha, LOOKS) <= alpha
-
-
-@pytest.mark.parametrize("mean", [0.02, 0.5])
-def test_catoni_on_coins_errs_at_most_as_often_as_it_says_at_all_looks(
-    mean: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sd = math.sqrt(mean * (1 - mean))
-
-    def wealths(count: int, against: float) -> Array:
-        coins = [np.repeat([1.0, 0.0], [ones, count - ones]) for ones in range(count + 1)]
-        return np.array([catoni.log_wealth(found / sd, against / sd) for found in coins])
-
-    monkeypatch.setattr(enumeration, "_log_wealths", wealths)
-    for rate in (mean, 1 - mean):  # a lower bound, and by symmetry an upper one
-        assert rejection(rate, rate, 0.05, LOOKS[:8]) <= 0.05
-    assert rejection(mean, mean, 0.05, LOOKS[:8]) > 0
-    assert rejection(0.5, 0.9, 0.05, LOOKS[:8]) < 1e-6
-
-
-def test_catoni_is_bounded_by_its_wealth_and_hardly_moved_by_one_value() -> None:
-    values, method = np.random.default_rng(0).normal(3, 0.5, 1000), Catoni(0.5)
-    found = method.bounds(values, ALPHA)
-    assert found.low < 3 < found.high < found.low + 0.25
-    assert catoni.log_wealth(values / 0.5, found.low / 0.5) >= math.log(1 / ALPHA)
-    assert catoni.log_wealth(values / 0.5, (found.low + 1e-5) / 0.5) < math.log(1 / ALPHA)
-    assert method.bounds(-values, ALPHA) == Interval(-found.high, -found.low)
-    far = method.bounds(np.append(values, 28.0), ALPHA)
-    assert 3 < far.high < found.high + 0.1
-    assert Catoni(1e-4).bounds(values, ALPHA) == EVERYTHING  # the declared bound is wrong
-    # Of the average of 3 x and 4 y the deviation is at most 5/2 of theirs.
-    assert method.of_mean([lambda x: 3 * x - 1, lambda x: 2 - 4 * x]) == Catoni(1.25)
-    assert method.of_difference() == Catoni(1.0)
-    with pytest.raises(ClaimError, match="is positive, not 0"):
-        Catoni(0)
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.floats(0.05, 0.95))

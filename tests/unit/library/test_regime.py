@@ -2,12 +2,12 @@
 
 import pytest
 
-from recall_claims import Cell, Regime, integers, log_integers, one_of
+from recall_claims import Cell, Regime, log_range
 from recall_claims.errors import ClaimError
 
 WIDE = Regime(
     "V >= 8 d",
-    {"vocab_size": log_integers(64, 512), "dim": log_integers(4, 64), "samples": one_of(1)},
+    {"vocab_size": log_range(64, 512), "dim": log_range(4, 64), "samples": 1},
     holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"],
     size=lambda cell: cell["vocab_size"] * cell["dim"],
     largest=4096,
@@ -15,15 +15,27 @@ WIDE = Regime(
 
 
 def test_numbers_in_equal_steps_of_the_logarithm() -> None:
-    assert log_integers(0.1, 10, per_octave=1).steps[:3] == (0.1, 0.2, 0.4)
-    assert log_integers(0.1, 10).steps[-1] == 10.0
-    assert (20 in log_integers(8, 32), 33 in log_integers(8, 32)) == (True, False)
-    assert 1 not in one_of(0, 2)  # not between them
+    assert log_range(0.1, 10, per_octave=1).steps[:3] == (0.1, 0.2, 0.4)
+    assert log_range(0.1, 10).steps[-1] == 10.0
+    assert (20 in log_range(8, 32), 33 in log_range(8, 32)) == (True, False)
     for ends in ((0.0, 1), (8, 8)):
         with pytest.raises(ClaimError, match="two positive ends in order"):
-            log_integers(*ends)
+            log_range(*ends)
     with pytest.raises(ClaimError, match="at least one parameter"):
         Regime("nothing", {})
+
+
+def test_values_as_an_author_writes_them() -> None:
+    regime = Regime("", {"one": 2, "few": (0, 2), "all": range(3), "share": (0.5, 1.0), "law": "a"})
+    assert [values.steps for values in regime.ranges.values()] == [
+        *((2,), (0, 2), (0, 1, 2), (0.5, 1.0), ("a",))
+    ]
+    assert [1 in regime.ranges[name] for name in ("one", "few", "all")] == [False, False, True]
+    assert (0.7 in regime.ranges["share"], 1.2 in regime.ranges["share"]) == (True, False)
+    assert str(regime.ranges["all"]) == "0 to 2"
+    assert str(regime.ranges["few"]) == "0, 2"
+    with pytest.raises(ClaimError, match="no values for dim"):
+        _ = Regime("empty", {"dim": ()}).ranges
 
 
 def test_a_claim_narrows_the_regime_of_a_formula() -> None:
@@ -38,7 +50,7 @@ def test_a_claim_narrows_the_regime_of_a_formula() -> None:
 
 def test_its_parameters_and_sizes_may_be_others() -> None:
     other = WIDE.searched(
-        dim=integers(2, 8), without=("samples",), law=("sphere", "gaussian"), largest=1e9
+        dim=range(2, 9), without=("samples",), law=("sphere", "gaussian"), largest=1e9
     )
     assert [*other.ranges] == ["vocab_size", "dim", "law"]
     assert 8 in other.ranges["dim"]

@@ -1,0 +1,57 @@
+"""Fill in the files of `templates/`: pages of HTML, in which all text is escaped, and text."""
+
+import base64
+import hashlib
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from recall_reports import formula, hunted, phrases, summary
+
+
+def page(name: str, **values: Any) -> str:
+    """Fill in a template of HTML."""
+    return _environment().get_template(name).render(**values)
+
+
+def text(name: str, filters: Mapping[str, Callable[[str], str]], **values: Any) -> str:
+    """Fill in a template of a text that is no HTML, with filters of its own."""
+    plain = _environment().overlay(autoescape=False, keep_trailing_newline=True)
+    plain.filters = {**plain.filters, **filters}
+    return plain.get_template(name).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    """Load the templates, with the phrases and functions that they use."""
+    found = Environment(
+        loader=PackageLoader("recall_reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.globals.update(
+        phrases=phrases, summary=summary, hunted=hunted, include_raw=_include_raw, policy=_policy
+    )
+    found.filters.update(mathml=formula.mathml, prose=formula.prose, inline=formula.inline)
+    return found
+
+
+def _policy(*texts: str) -> str:
+    """Say what the page may do: apply this style sheet, run this script, and use no network."""
+    hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in texts)
+    sheet, script = (f"'sha256-{digest.decode()}'" for digest in hashes)
+    return (
+        f"default-src 'none'; style-src {sheet}; script-src {script}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _include_raw(name: str) -> Markup:
+    """Read a file of the templates as it is (the style sheet, the script)."""
+    return Markup(resources.files(__package__).joinpath("templates", name).read_text("utf-8"))
