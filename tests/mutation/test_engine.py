@@ -44,7 +44,7 @@ class Error(NamedTuple):
     test: Callable[..., None]
 
 
-T_MOMENTS = methods_.test_t_bounds_are_those_of_scipys_moments_to_the_last_bit
+T_MOMENTS = methods_.test_t_bounds_are_those_of_scipys_moments
 T_SIDE = methods_.test_t_quantiles_are_students_and_reach_further_on_the_side_of_the_tail
 FLAT = methods_.test_a_sample_without_variation_gives_no_t_interval
 HEAVY = methods_.test_a_t_interval_says_nothing_of_a_value_that_outweighs_all_or_is_none

@@ -104,7 +104,8 @@ def check_values(option: Callable[[str], Any], root: Path, *, spread: bool) -> N
         ValueError: names the option.
     """
     for name in VALUED:
-        if option(name) in ("", []):  # argparse makes a list of "--"
+        # Of "--", argparse makes an empty list before Python 3.13, and nothing from then on.
+        if option(name) in ("", [], "--"):
             raise ValueError(f"{name} needs a value; leave the option out for its default")
     for name in filter(option, PATHS):
         try:

@@ -178,15 +178,17 @@ def test_a_t_interval_says_nothing_of_a_value_that_outweighs_all_or_is_none() ->
     st.integers(0, 2**32),
     st.sampled_from([(0.0, 1.0), (1.0, 1e-6), (-5.0, 1e9), (0.0, 1e-60)]),
 )
-def test_t_bounds_are_those_of_scipys_moments_to_the_last_bit(
+def test_t_bounds_are_those_of_scipys_moments(
     count: int, seed: int, place: tuple[float, float]
 ) -> None:
     values = place[0] + place[1] * np.random.default_rng(seed).random(count) ** 3
     with warnings.catch_warnings(action="ignore"):  # scipy's, of cancellation
         error, skewness = stats.sem(values), stats.skew(values, bias=False) if count > 2 else 0.0
     below, above = student_quantiles(count, skewness, ALPHA / 2)
-    expected = Interval(values.mean() - below * error, values.mean() + above * error)
-    assert rc.Student().bounds(values, ALPHA) == expected
+    found = rc.Student().bounds(values, ALPHA)
+    rounding = 1e-12 * (abs(values.mean()) + above * error)  # libraries differ in the last digits
+    assert found.low == pytest.approx(values.mean() - below * error, abs=rounding, rel=0)
+    assert found.high == pytest.approx(values.mean() + above * error, abs=rounding, rel=0)
 
 
 def test_t_bounds_take_no_detour() -> None:
