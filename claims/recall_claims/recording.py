@@ -239,6 +239,7 @@ def component(found: Component) -> record.ComponentRow:
         interval=_range(found.interval),
         one_sided=_range(found.bounds),
         region=_range(found.region),
+        distance=finite(found.region.distance(found.bounds.low, found.bounds.high)),
         verdict=found.verdict,
     )
 

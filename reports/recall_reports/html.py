@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from markupsafe import escape
 
 from recall_reports import phrases, plots, summary
-from recall_reports.plots.bars import Bar, bars, overshoot
+from recall_reports.plots.bars import Bar, bars
 from recall_reports.record import ClaimRow, ComponentRow, PaperRow, Record
 from recall_reports.templating import page
 
@@ -57,7 +57,7 @@ def _view(claim: ClaimRow, *, pictures: bool) -> View:
     drawn = bars(parts, log=claim.rule.scale == "error")
     rows = list(zip(phrases.component_names(claim), parts, drawn, strict=True))
     if len(rows) > IN_FULL_VIEW:
-        rows.sort(key=lambda row: -overshoot(row[1]))
+        rows.sort(key=lambda row: (row[1].distance is not None, -(row[1].distance or 0.0)))
     panels = plots.panels(claim) if pictures else ()
     return rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], panels
 

@@ -70,6 +70,7 @@ def component(
     low, high = estimate - half, estimate + half
     inner = estimate - 0.8 * half, estimate + 0.8 * half
     left, right = rec.Range(*region).ends
+    width = right - left if 0 < right - left < math.inf else 1.0
     verdict = Verdict.INCONCLUSIVE
     if left <= inner[0] and inner[1] <= right:
         verdict = Verdict.SUPPORTED
@@ -82,6 +83,7 @@ def component(
         interval=rec.Range(low, high),
         one_sided=rec.Range(*inner),
         region=rec.Range(*region),
+        distance=max(left - inner[0], inner[1] - right) / width,
         verdict=verdict,
     )
 

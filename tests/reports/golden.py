@@ -14,7 +14,7 @@ from rich.console import Console
 
 from recall_reports import failure, formula, hunted, phrases, plots, summary
 from recall_reports.compare import diff
-from recall_reports.plots.bars import bars, overshoot
+from recall_reports.plots.bars import bars
 from recall_reports.plots.chart import Axis
 from recall_reports.record import ClaimRow, ComponentRow, Range, Record
 from recall_reports.record.errors import ReportError
@@ -207,7 +207,6 @@ WORDS: dict[str, Callable[..., object]] = {
     ),
     "region": lambda *ends: phrases.bounds(Range(*ends)),
     "ticks": lambda **axis: ", ".join(Axis(**axis).labels()),
-    "overshoot": lambda bounds, region: round(overshoot(part(0, Range(*bounds), region)), 9),
     "bars": _bars,
     "errors": functools.partial(_bars, log=True),
     "text": formula.inline,

@@ -95,7 +95,10 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
     def decided(evidence: tuple[Sample, ...], _: _Seen | None) -> _Seen:
         parts = quick.components(evidence, one.predict, LEVEL)
         # 0 where rungs tell only that an estimate is not inside.
-        outside = max(0.0 if math.isnan(p.estimate) else p.distance for p in parts)
+        outside = max(
+            0.0 if math.isnan(p.estimate) else p.region.distance(p.estimate, p.estimate)
+            for p in parts
+        )
         verdict = judge(parts)
         discrepancy = quick.discrepancy(evidence, one.predict, DOUBT)
         if discrepancy == -math.inf:  # values that do not vary

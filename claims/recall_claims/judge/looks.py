@@ -146,7 +146,9 @@ class Decision:
         if not waiting:
             for name in self.unrefuted:
                 able = [part for part in self.controls[name] if part.open_cells]
-                waiting += [max(able, key=lambda part: part.distance)] if able else []
+                if able:
+                    far = [p.region.distance(p.estimate, p.estimate) for p in able]
+                    waiting.append(able[far.index(max(far))])
         return frozenset(cell for component in waiting for cell in component.open_cells)
 
     @property

@@ -54,6 +54,21 @@ class Region:
         """The region centre ± half_width."""
         return cls(centre - half_width, centre + half_width)
 
+    def distance(self, low: float, high: float) -> float:
+        """How far `low` is below the region or `high` above it; negative where neither is.
+
+        It is in units of the region's width, or absolute where the region has one edge. The lower
+        and upper end of an interval say how far it reaches out of the region; the upper and lower
+        end, how far it misses the region. Minus infinity for numbers that are not there (NaN).
+
+        >>> Region(0.8, 1.2).distance(1.1, 1.3), Region(0.8, 1.2).distance(1.3, 1.1)
+        (0.25, -0.25)
+        """
+        below = -math.inf if math.isinf(self.low) or math.isnan(low) else self.low - low
+        above = -math.inf if math.isinf(self.high) or math.isnan(high) else high - self.high
+        width = self.high - self.low
+        return max(below, above) / (width if math.isfinite(width) else 1.0)
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -119,51 +134,15 @@ class Component:
             return Verdict.REFUTED
         return Verdict.INCONCLUSIVE
 
-    @property
-    def slack(self) -> float:
-        """How far the bounds stay inside the region, in units of the region's size.
-
-        Negative where one sticks out. The component with the least slack is the headline.
-        """
-        size = self.region.high - self.region.low
-        if not math.isfinite(size):
-            end = self.region.low if math.isfinite(self.region.low) else self.region.high
-            size = abs(end) if end else 1.0
-        room = min(self.bounds.low - self.region.low, self.region.high - self.bounds.high)
-        return room / size
-
-    @property
-    def gap(self) -> float:
-        """By how much the bounds miss the region, in units of its size; negative if they overlap.
-
-        Minus infinity where the bounds say nothing.
-        """
-        return self._outside(self.bounds)
-
-    @property
-    def distance(self) -> float:
-        """How far the estimate is outside the region, in units of its size; negative inside.
-
-        Minus infinity where there is no estimate.
-        """
-        if math.isnan(self.estimate):
-            return -math.inf
-        return self._outside(Interval(self.estimate, self.estimate))
-
-    def _outside(self, found: Interval) -> float:
-        outside = max(self.region.low - found.high, found.low - self.region.high)
-        size = self.region.high - self.region.low
-        return outside / size if math.isfinite(size) else outside
-
 
 def headline(components: Sequence[Component]) -> Component:
-    """The component that speaks for all: one that refutes if any does, else the least inside.
+    """The component that speaks for all: of those that refute, if any do, the farthest outside.
 
     Raises:
         ValueError: there is no component.
     """
     refuting = [c for c in components if c.verdict is Verdict.REFUTED]
-    return min(refuting or components, key=lambda component: component.slack)
+    return max(refuting or components, key=lambda c: c.region.distance(c.bounds.low, c.bounds.high))
 
 
 def judge(components: Sequence[Component]) -> Verdict:

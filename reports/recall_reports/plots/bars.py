@@ -44,19 +44,6 @@ def bars(findings: Sequence[ComponentRow], *, log: bool = False) -> list[Bar]:
     return [_bar(finding, *windows[_scale(finding, log=log)]) for finding in findings]
 
 
-def overshoot(finding: ComponentRow) -> float:
-    """How far one-sided bounds reach beyond their region, in half widths of the region.
-
-    Negative inside. A one-sided region has no width: its one bound is the unit instead.
-    """
-    (low, high), (left, right) = finding.region.ends, finding.one_sided.ends
-    above = -math.inf if high == math.inf else right - high
-    below = -math.inf if low == -math.inf else low - left
-    one_sided = None in (finding.region.low, finding.region.high)
-    unit = abs(finding.region.low or finding.region.high or 0.0) if one_sided else (high - low) / 2
-    return max(above, below) / (unit or 1.0)
-
-
 def _scale(finding: ComponentRow, *, log: bool) -> Scale:
     log = log and all(value > 0 for value in _known(finding))
     return finding.region.low, finding.region.high, log

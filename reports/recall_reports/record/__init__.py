@@ -64,7 +64,9 @@ class ComponentRow(Struct, kw_only=True):
     """One coordinate of a claim's estimand. `params` are the cell parameters that it is about.
 
     `interval` holds for all components at once and decides on REFUTED; each end of `one_sided` is
-    a bound at the claim's own error probability, and these decide on SUPPORTED.
+    a bound at the claim's own error probability, and these decide on SUPPORTED. `distance` is how
+    far these reach out of the region, in units of its width, or absolute where it has one edge:
+    negative inside, None if there is no bound.
     """
 
     name: str
@@ -73,6 +75,7 @@ class ComponentRow(Struct, kw_only=True):
     interval: Range
     one_sided: Range
     region: Range
+    distance: Finite | None = None
     verdict: Verdict
 
     @property

@@ -43,6 +43,25 @@ def test_a_refuting_component_speaks_for_all_even_if_another_knows_nothing() -> 
         judge([])
 
 
+@pytest.mark.parametrize(
+    ("ends", "region", "reach"),
+    [
+        ((0.98, 1.02), (0.9, 1.1), -0.4),
+        ((0.98, 1.2), (0.9, 1.1), 0.5),
+        ((1.2, 0.98), (0.9, 1.1), -0.6),
+        ((1.3, 1.2), (0.9, 1.1), 0.5),
+        ((-math.inf, 1.0), (0.9, 1.1), math.inf),
+        ((-math.inf, 0.5), (-math.inf, 1.0), -0.5),
+        ((3.0, math.inf), (2.0, math.inf), -1.0),
+        ((math.nan, math.nan), (0.9, 1.1), -math.inf),
+    ],
+)
+def test_the_distance_from_a_region(
+    ends: tuple[float, float], region: tuple[float, float], reach: float
+) -> None:
+    assert Region(*region).distance(*ends) == pytest.approx(reach)
+
+
 @pytest.mark.parametrize("ends", [(1.0, 1.0), (2.0, 1.0), (math.nan, 1.0), (-math.inf, math.inf)])
 def test_senseless_regions_are_refused(ends: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="region"):

@@ -214,7 +214,8 @@ class Rule(ABC):
             evidence, predict: as for `components`.
             alpha: level of the bounds.
         """
-        return max(part.gap for part in self.components(evidence, predict, alpha))
+        parts = self.components(evidence, predict, alpha)
+        return max(p.region.distance(p.bounds.high, p.bounds.low) for p in parts)
 
     def with_exponents_off(self, powers: Mapping[str, float]) -> Rule | None:
         """The rule about exponents that are off by these, if it names its exponents itself."""
