@@ -37,19 +37,7 @@ class SimulationError(RuntimeError):
 
 
 class OutOfTime(RuntimeError):
-    """A block was not begun, as it is not expected to end within the run's time limit."""
-
-
-class GivenUp(OutOfTime):
-    """A block was begun, and given up when the run's time limit had passed.
-
-    Attributes:
-        seconds: that it had taken.
-    """
-
-    def __init__(self, block: str, seconds: float) -> None:
-        super().__init__(block, seconds)  # both, so that a worker can send it
-        self.seconds = seconds
+    """Blocks are left that are not expected to end within the run's time limit."""
 
 
 class LedgerError(RuntimeError):

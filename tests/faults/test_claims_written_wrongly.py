@@ -49,23 +49,23 @@ SHOWN = {
 )
 def test_what_a_prediction_shows_is_found_before_a_block_runs(suite: Suite, executor: str) -> None:
     """And by a dry run; collection predicts nothing."""
-    ran = ("    time.sleep(0.0)\n", '    Path("ran").touch()\n')
+    ran = ("    time.sleep(0.0)\n", '    Path(".ran").touch()\n')
     wrong = [written(name, (CELLS, cells), ran) for name, (cells, _) in SHOWN.items()]
     predicted = ("predict=predict,", "predict=lambda cell: touched() or predict(cell),")
     later = written("later", (CELLS, CELLS.replace("=", "=lambda: ", 1)), predicted)
-    touched = '\n\ndef touched():\n    Path("predicted").touch()\n'
+    touched = '\n\ndef touched():\n    Path(".predicted").touch()\n'
     suite.write_text(HEAD + touched + later + written("ok", predicted) + "".join(wrong))
 
     suite.run("--collect-only")
-    assert not (suite.folder / "predicted").exists()
+    assert not (suite.folder / ".predicted").exists()
     for name in ("zero", "empty"):
         dry = suite.run("--dry-run", "-k", name, status=2)
         assert SHOWN[name][1] in dry.text
     suite.run("--executor", executor, status=1)
-    assert (suite.folder / "predicted").exists()
+    assert (suite.folder / ".predicted").exists()
     for name, (_, says) in SHOWN.items():
         assert says in suite.claims()[f"tiny.{name}"]["reason"]
-    assert not (suite.folder / "ran").exists()
+    assert not (suite.folder / ".ran").exists()
     errors = {f"tiny.{name}": "ERROR" for name in SHOWN}
     assert suite.states() == {"tiny.later": "DECIDED", "tiny.ok": "DECIDED", **errors}
 
@@ -102,7 +102,7 @@ def test_numbers_of_numpy_in_a_rule_of_ones_own(suite: Suite) -> None:
     """An author's rule may name components by whatever numbers it has."""
     rule = """
 from dataclasses import replace
-from recall_claims import Rule
+from recall_claims.judge.rules import Rule
 
 
 class Own(MeanRatio):

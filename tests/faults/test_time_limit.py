@@ -1,6 +1,5 @@
 """`--time-limit`: blocks that would end too late do not begin, and the next run goes on."""
 
-import re
 import time
 
 import pytest
@@ -48,16 +47,16 @@ def slices_come_to_one_run(suite: Suite, way: tuple[str, str]) -> None:
 def test_nothing_begins_when_no_time_is_left(suite: Suite, way: str) -> None:
     """Nor is a grid worked out."""
     grid = "grid(scale=(1.0, 2.0, 5.0))"
-    later = f'cells=lambda: Path("worked_out").touch() or {grid}'
+    later = f'cells=lambda: Path(".worked_out").touch() or {grid}'
     suite.write_text(HEAD + written("one", (f"cells={grid}", later)) + written("two"))
 
     suite.run(*WAYS[way], "--time-limit", "0.001s", "--ledger", "none.sqlite", status=6)
     assert suite.states() == {"tiny.one": "NOT RUN", "tiny.two": "NOT RUN"}
-    assert suite.claims()["tiny.one"]["reason"].endswith("it takes an unknown time")
+    assert suite.claims()["tiny.one"]["reason"].endswith("did not suffice")
     assert suite.kept("none.sqlite") == 0
-    assert not (suite.folder / "worked_out").exists()
+    assert not (suite.folder / ".worked_out").exists()
     suite.run()
-    assert (suite.folder / "worked_out").exists()
+    assert (suite.folder / ".worked_out").exists()
 
 
 def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> None:
@@ -68,23 +67,7 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
     assert time.monotonic() - begin < 12  # three blocks take more: one is tried again
     # The first block tells what the others would take; a claim of shorter ones still has time.
     assert suite.states() == {"tiny.long": "NOT RUN", "tiny.short": "DECIDED"}
-    # 32 blocks a cell, of 3 s at the scale 1 and in proportion at 2 and 5: 13 minutes.
-    assert suite.claims()["tiny.long"]["reason"].endswith("it takes about 10 min of one core")
-    assert len(suite.ask("SELECT 1 FROM blocks WHERE claim = 'tiny.long'", "short.sqlite")) == 1
-
-
-@pytest.mark.parametrize("way", TRIED)
-def test_a_block_that_nobody_knows_is_given_up(suite: Suite, way: str) -> None:
-    suite.write("one", pause=100)
-    limit = 2 if way == "serial" else 20  # it takes long to start workers
-
-    for reason in ("more than", "more than"):
-        begin = time.monotonic()
-        suite.run(*WAYS[way], "--time-limit", f"{limit}s", "--ledger", "long.sqlite", status=6)
-        [claim] = suite.report()["claims"]
-        assert re.search(rf"did not suffice; it takes {reason} \d+ ", claim["reason"])
-        assert suite.kept("long.sqlite") == 0
-    # It began once; that it takes too long is known from then on.
-    assert time.monotonic() - begin < limit
-    told = suite.run("--dry-run", "--ledger", "long.sqlite").text
-    assert "Blocks of tiny.one were given up at a time limit" in " ".join(told.split())
+    # 32 blocks of each of 3 cells, of 3 s: 288 s, to one digit.
+    assert suite.claims()["tiny.long"]["reason"].endswith("it takes about 5 min 00 s of one core")
+    begun = suite.ask("SELECT 1 FROM blocks WHERE claim = 'tiny.long'", "short.sqlite")
+    assert 1 <= len(begun) <= 2

@@ -72,17 +72,6 @@ def never(node: ast.AST) -> Iterator[ast.AST]:
         yield ast.If(ast.Constant(False), node.body, node.orelse)
 
 
-def unless(condition: str) -> Operator:
-    """What stands under an ``if`` is not done if this holds."""
-
-    def operator(node: ast.AST) -> Iterator[ast.AST]:
-        if isinstance(node, ast.If):
-            other = ast.parse(f"not ({condition})", mode="eval").body
-            yield ast.If(ast.BoolOp(ast.And(), [node.test, other]), node.body, node.orelse)
-
-    return operator
-
-
 def no_break(node: ast.AST) -> Iterator[ast.AST]:
     """``break`` becomes ``continue``."""
     if isinstance(node, ast.Break):

@@ -151,7 +151,7 @@ ERRORS = {
     ),
     # Runs.
     "a block counted twice": Error(
-        run.Running._judged, op.instead("block", "blocks.start"), CONTROLS
+        run.Round.observed, op.instead("block", "blocks.start"), CONTROLS
     ),
     "what was decided is judged anew": Error(looks.decide, op.part_of_condition, STAYS),
     "a control's refutation that is not kept": Error(looks.decide, op.never, STAYS),
@@ -184,14 +184,10 @@ ERRORS = {
     ),
     "BREAKS and SURVIVES swapped": Error(recording.said, op.part_of_condition, EXPLORATORY),
     # Time limits, and many claims in flight.
-    "a look that time cut, judged as it is": Error(
-        run.Running.put, op.instead("self._late", "False"), LATE
+    "a block begun too late": Error(run.Running.next_block, op.instead("left", "math.inf"), LATE),
+    "claims that wait for their turn": Error(
+        scheduler.Scheduler._in_turn, op.instead("self._serial", "True"), QUEUE
     ),
-    "a block begun too late": Error(simulate.simulate, op.on("latest", op.never), LATE),
-    "the last claim before the one that is waited for": Error(
-        scheduler.Scheduler._next, op.on("first", op.unless("self._queue")), QUEUE
-    ),
-    "the shortest path first": Error(scheduler.Scheduler._rank, op.other_sign, QUEUE),
     "a dead worker's blocks all run again at once": Error(
         scheduler.Scheduler._room, op.instead("self._suspects", "False"), DEATH
     ),

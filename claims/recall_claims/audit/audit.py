@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from msgspec import Struct, field
@@ -18,7 +18,7 @@ from recall_claims.audit.sampling import order, share_at_most, wrong_at_most
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import named
-from recall_claims.errors import BundleError, OutOfTime, SimulationError
+from recall_claims.errors import BundleError, SimulationError
 from recall_claims.evidence.block import BlockResult
 from recall_claims.evidence.draws import Chain, Place
 from recall_claims.evidence.executors import capacity
@@ -32,7 +32,7 @@ from recall_reports.record.certificates import Certificates
 
 OF_IDENTITY = 1e-2
 """By which rounding may move what measures rounding itself, of the largest error it may have."""
-Results = list[BlockResult | OutOfTime]
+Results = list[BlockResult]
 Observed = Mapping[str, Mapping[str, Array]]
 
 
@@ -209,7 +209,6 @@ class Auditor:
         found.order, plan, until = seed, order(counts, seed)[:blocks], time.time() + seconds
         units = ((able[name], cell, block) for name, cell, block in plan)
         tasks = (task_of(one.prepared, settings, one.cells[cell], n) for one, cell, n in units)
-        tasks = (replace(task, latest=until, until=until) for task in tasks)
         done: dict[int, bool] = {}
         for place, future in _run(tasks, executor, until):
             name, cell, block = plan[place]
@@ -218,8 +217,7 @@ class Auditor:
             except SimulationError as error:
                 self._find(name, f"block {block} of {cell} cannot be drawn again: {error!s:.200}")
                 continue
-            if isinstance(result, BlockResult):
-                done[place] = self._compared(name, cell, block, result)
+            done[place] = self._compared(name, cell, block, result)
         # What ended after one that did not is no random sample: it ended early for being short.
         first = next((place for place in range(len(plan)) if place not in done), len(plan))
         for place, (name, _, _) in enumerate(plan[:first]):
@@ -254,7 +252,7 @@ def _run(
     flying: dict[Future[Results], int] = {}
     numbered = enumerate(tasks)
     while True:
-        while len(flying) < 2 * capacity(executor) and time.time() < until:
+        while len(flying) < capacity(executor) and time.time() < until:
             number, task = next(numbered, (-1, None))
             if task is None:
                 break

@@ -61,12 +61,6 @@ CREATE TABLE IF NOT EXISTS aside (
 """,
     draws.TABLE,
     "CREATE TABLE IF NOT EXISTS codes (code TEXT PRIMARY KEY, modules TEXT NOT NULL) STRICT",
-    """
-CREATE TABLE IF NOT EXISTS given_up (
-    claim TEXT NOT NULL, cell TEXT NOT NULL, device TEXT NOT NULL, replicates INTEGER NOT NULL,
-    seconds REAL NOT NULL, PRIMARY KEY (claim, cell, device)
-) STRICT
-""",
     # It has all that `cost.py` adds up over the whole table, whose rows are many times as long.
     "CREATE INDEX IF NOT EXISTS costs ON blocks (claim, cell, block, device, replicates, seconds)",
 )

@@ -1,8 +1,9 @@
 """Run a claim until its verdict, on blocks from the ledger or from an executor."""
 
 import math
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -17,9 +18,10 @@ from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.draws import EvidenceSet, Place
 from recall_claims.evidence.fingerprints import parts
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
-from recall_claims.evidence.simulate import Task, TimeLimit, find, versions
+from recall_claims.evidence.simulate import Task, find, versions
 from recall_claims.judge.budget import Budget
 from recall_claims.judge.looks import Decision, Look, looks_at, remembering
+from recall_claims.judge.methods import Array
 from recall_claims.judge.rules import Sample
 
 Progress = Callable[[str, int, int, int, int], None]
@@ -31,14 +33,14 @@ class Settings:
     """What a run has been asked for.
 
     `costs`: what blocks are expected to take, which learns from those that are done. `limit`: when
-    they must have ended.
+    they have to end, by `time.monotonic`.
     """
 
     tier: str = "standard"
     seed: int = 0
     device: str = "cpu"
     budget: Budget = field(default_factory=Budget)
-    limit: TimeLimit | None = None
+    limit: float | None = None
     costs: Costs | None = field(default=None, compare=False, repr=False)
 
     def alpha_of_look(self, claim: Claim, alpha: float | None = None) -> float:
@@ -124,13 +126,58 @@ def set_of(ready: Prepared, settings: Settings) -> EvidenceSet:
     return EvidenceSet(claim.id, settings.tier, ready.registration, str(settings.seed), code)
 
 
+class Round:
+    """The blocks of one look.
+
+    Attributes:
+        look: that waits for them.
+        blocks: those at hand, from the ledger or simulated.
+        missing: what the others are simulated by.
+        reasons: why each block that the ledger lacked has to be simulated.
+        unsent: missing ones that no executor has been given; the longest last.
+        late: missing ones that are not expected to end before the time limit.
+        longest: expected seconds of the longest missing one; infinite if nothing is known.
+    """
+
+    def __init__(
+        self,
+        look: Look[Decision],
+        tasks: Sequence[Task],
+        ledger: Ledger,
+        seconds: Callable[[Task], float | None],
+    ) -> None:
+        self.look = look
+        found = {task.key: ledger.get(task.key, self.observables) for task in tasks}
+        self.blocks = {key: block for key, block in found.items() if block is not None}
+        self.missing = {task.key: task for task in tasks if found[task.key] is None}
+        self.reasons = {key: ledger.why_missing(key) for key in self.missing}
+        known = {task.key: seconds(task) for task in self.missing.values()}
+        self.unsent = [*self.missing.values()][::-1]
+        self.unsent.sort(key=lambda task: known[task.key] or 0.0)
+        self.late: list[Task] = []
+        self.longest = max((math.inf if s is None else s for s in known.values()), default=0.0)
+
+    @property
+    def observables(self) -> tuple[str, ...] | None:
+        """Names of what a block has to hold, which the first look tells."""
+        evidence = self.look.evidence
+        return tuple(evidence[0].observations) if evidence else None
+
+    @property
+    def observed(self) -> dict[Cell, list[Mapping[str, Array]]]:
+        """What the look wanted, once no block is missing."""
+        found = {(key.cell, key.block): result for key, result in self.blocks.items()}
+        return {
+            cell: [found[cell.id, block].observations for block in blocks]
+            for cell, blocks in self.look.wanted.items()
+        }
+
+
 class Running:
     """A claim between its first block and its verdict.
 
     Attributes:
-        look: the one that waits for blocks, or the last.
-        missing: these blocks.
-        unsent: those of them that no executor has been given yet; the longest last.
+        round: the blocks of the look that is next, or of the last, which has none.
 
     Args:
         ledger: where blocks are found; whoever simulates the missing ones keeps them there.
@@ -142,33 +189,23 @@ class Running:
     ) -> None:
         self.settings, self._ledger, self._ready = settings, ledger, ready
         self.claim = claim = ready.claim
-        tier = settings.tier
-        self._cheapest = replay.cheapest(claim.cells[tier])
+        self._cheapest = replay.cheapest(claim.cells[settings.tier])
         drawn = set_of(ready, settings)
         self._place = ledger.register(drawn)
         ledger.remember_code(drawn.code, lambda: parts(claim.module))
         self._alpha = settings.alpha_of_look(claim, alpha)
-        self.steps = claim.steps(tier)
-        self._loop = looks_at(claim, tier, self._alpha)
-        self._arrived: dict[tuple[str, int], BlockResult] = {}
-        self._late, self._seconds, self._blocks = 0, 0.0, 0
-        self._fresh: list[BlockResult] = []
-        self._reasons: dict[BlockKey, str] = {}
-        self._why: Counter[str] = Counter()
-        self._advance(next(self._loop))
-
-    @property
-    def observables(self) -> tuple[str, ...] | None:
-        """Names of what a block has to hold, as far as the first look has told."""
-        evidence = self.look.evidence
-        return tuple(evidence[0].observations) if evidence else None
+        self.steps = claim.steps(settings.tier)
+        self._loop = looks_at(claim, settings.tier, self._alpha)
+        self._judged: list[Round] = []
+        self.round = self._round_of(next(self._loop))
+        self._judge()
 
     @property
     def progress(self) -> tuple[int, int, int, int]:
         """Look, looks, blocks at hand, and blocks wanted by the end of this look."""
-        done = self._blocks + len(self._arrived)
-        look = min(self.look.number + 1, len(self.steps))  # after the last, none is ahead
-        return look, len(self.steps), done, done + len(self.missing)
+        done = sum(len(each.blocks) for each in (*self._judged, self.round))
+        look = min(self.round.look.number + 1, len(self.steps))  # after the last, none is ahead
+        return look, len(self.steps), done, done + len(self.round.missing)
 
     def seconds(self, task: Task) -> float | None:
         """Expected seconds of one block, or None if nothing is known."""
@@ -177,89 +214,97 @@ class Running:
 
     @property
     def path(self) -> float:
-        """Expected seconds of its longest chain of blocks, one a look; infinite if nobody knows."""
-        known = [self.seconds(task) for task in self.missing.values()]
-        looks = self.settings.costs and self.settings.costs.looks(self.claim.id)
-        left = max(1, (looks or len(self.steps)) - self.look.number)
-        return left * max(math.inf if seconds is None else seconds for seconds in known)
+        """Expected seconds of its longest chain of blocks, one a look; infinite if unknown."""
+        costs, looks = self.settings.costs, len(self.steps)
+        taken = looks if costs is None else costs.looks(self.claim.id, looks)
+        return self.round.longest * max(1, taken - self.round.look.number)
 
-    def put(self, key: BlockKey, result: BlockResult | OutOfTime) -> None:
+    def next_block(self) -> Task | None:
+        """Take the longest block that may begin now; None if there is none.
+
+        Under a time limit, blocks that are not expected to end before it are put aside as late, and
+        one of unknown length waits for the claim's blocks in flight, which will tell.
+        """
+        here, limit = self.round, self.settings.limit
+        if limit is not None:
+            left, unsent = limit - time.monotonic(), here.unsent
+            here.unsent = [task for task in unsent if (self.seconds(task) or 0.0) <= left]
+            here.late += [task for task in unsent if task not in here.unsent]
+            in_flight = len(here.missing) - len(here.unsent) - len(here.late)
+            if here.unsent and in_flight and self.seconds(here.unsent[-1]) is None:
+                return None
+        return here.unsent.pop() if here.unsent else None
+
+    @property
+    def cut(self) -> bool:
+        """Whether the time limit leaves all blocks that it still misses."""
+        return 0 < len(self.round.missing) == len(self.round.late)
+
+    def put(self, key: BlockKey, result: BlockResult) -> None:
         """Take a missing block; the last one of a look has it judged, and the next begins.
 
         Raises:
-            OutOfTime: blocks of the look were late, and no earlier look has decided.
             Exception: whatever rule and theory raise.
         """
-        del self.missing[key]
-        if isinstance(result, OutOfTime):
-            self._late += 1
-        else:
-            self._arrived[key.cell, key.block] = result
-        if self._late and not self.missing:
-            where = f"look {self.look.number + 1} of {self.claim.id}"
-            raise OutOfTime(f"{self._late} blocks of {where} are left")
-        if not self.missing:
-            self._advance(self._judged())
+        del self.round.missing[key]
+        self.round.blocks[key] = result
+        self._judge()
 
     def outcome(self) -> Outcome:
         """What the looks taken have come to.
 
         Raises:
+            OutOfTime: there is none, for the time limit left blocks of the look.
             SimulationError: there is none, for blocks of the first are missing.
         """
-        if self.look.decision is None:
+        look = self.round.look
+        if self.round.late:
+            where = f"look {look.number + 1} of {self.claim.id}"
+            raise OutOfTime(f"{len(self.round.late)} blocks of {where} are left")
+        if look.decision is None:
             raise SimulationError(f"the ledger lacks blocks of {self.claim.id}; run it first")
-        fresh = self._fresh
+        blocks = [block for each in self._judged for block in each.blocks.values()]
+        fresh = [each.blocks[key] for each in self._judged for key in each.reasons]
         return Outcome(
             claim=self.claim,
             settings=self.settings,
-            decision=self.look.decision,
-            evidence=self.look.evidence,
+            decision=look.decision,
+            evidence=look.evidence,
             alpha=self._alpha,
             registration=self._ready.registration,
-            looks=self.look.number,
-            blocks=self._blocks,
+            looks=look.number,
+            blocks=len(blocks),
             place=self._place,
-            seconds=self._seconds,
-            reused=self._blocks - len(fresh),
-            recomputed=dict(self._why),
-            divided=sum(result.parts > 1 for result in fresh),
+            seconds=sum(block.seconds for block in blocks),
+            reused=len(blocks) - len(fresh),
+            recomputed=Counter(why for each in self._judged for why in each.reasons.values()),
+            divided=sum(block.parts > 1 for block in fresh),
         )
 
-    def _advance(self, look: Look[Decision]) -> None:
-        """Find the blocks of a look in the ledger; where it has them all, judge them at once."""
-        while True:
-            self.look = look
-            tasks = [self._task(c, block) for c, blocks in look.wanted.items() for block in blocks]
-            found = {task.key: self._ledger.get(task.key, self.observables) for task in tasks}
-            self.missing = {task.key: task for task in tasks if found[task.key] is None}
-            self._reasons = {key: self._ledger.why_missing(key) for key in self.missing}
-            self._arrived = {(k.cell, k.block): result for k, result in found.items() if result}
-            self.unsent = list(self.missing.values())[::-1]
-            self.unsent.sort(key=lambda task: self.seconds(task) or 0.0)
-            if self.missing or not tasks:
-                return
-            look = self._judged()
+    def _judge(self) -> None:
+        """Judge looks for as long as all of their blocks are there, and begin the next."""
+        while self.round.blocks and not self.round.missing:
+            look = self._loop.send(self.round.observed)
+            self._judged.append(self.round)
+            self._refuse_dependent(look)
+            self.round = self._round_of(look)
 
-    def _judged(self) -> Look[Decision]:
-        """Judge the look, now that all of its blocks are there; return the next."""
-        results = self._arrived
-        self._seconds += sum(result.seconds for result in results.values())
-        self._blocks += len(results)
-        self._fresh += [results[key.cell, key.block] for key in self._reasons]
-        self._why.update(self._reasons.values())
-        observed = {
-            cell: [results[cell.id, block].observations for block in blocks]
-            for cell, blocks in self.look.wanted.items()
-        }
-        look = self._loop.send(observed)
+    def _refuse_dependent(self, look: Look[Decision]) -> None:
+        """Refuse evidence whose values do not vary, or share something.
+
+        Raises:
+            SimulationError: it is such evidence.
+        """
         problem = replay.constant(self.claim, look.evidence) if look.number == 1 else None
         if not look.wanted:  # the last: any look may be, so they share the level
             size, level = self.claim.block_size(self.settings.tier), self._alpha / len(self.steps)
             problem = problem or replay.alike(self.claim, look.evidence, size, level)
         if problem is not None:
             raise SimulationError(f"{self.claim.id}: {problem}")
-        return look
+
+    def _round_of(self, look: Look[Decision]) -> Round:
+        tasks = [self._task(c, block) for c, blocks in look.wanted.items() for block in blocks]
+        return Round(look, tasks, self._ledger, self.seconds)
 
     def _task(self, cell: Cell, block: int) -> Task:
         task = task_of(self._ready, self.settings, cell, block)

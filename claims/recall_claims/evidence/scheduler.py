@@ -5,17 +5,15 @@ A claim says which blocks it lacks (`run.py`); here is decided whose are simulat
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import ExecutorError, GivenUp, OutOfTime, SimulationError
+from recall_claims.errors import ExecutorError, SimulationError
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import BlockResult, Ledger
 from recall_claims.evidence.run import Outcome, Prepared, Progress, Running, Settings
@@ -29,7 +27,7 @@ TOGETHER = 0.05
 """Seconds up to which short blocks travel together: to send one costs a few milliseconds."""
 
 Begin = Callable[[], Running | None]
-Results = list[BlockResult | OutOfTime]
+Results = list[BlockResult]
 
 
 def run_claim(
@@ -41,7 +39,7 @@ def run_claim(
     registered: str | None = None,
     alpha: float | None = None,
 ) -> Outcome:
-    """Run one claim to its verdict; raises what `Scheduler.outcome` does.
+    """Run one claim to its verdict; raises what `Scheduler.run` does.
 
     Args:
         claim: a claim that has cells in the tier asked for.
@@ -50,7 +48,7 @@ def run_claim(
         registered: names the stream that it draws from; if it is not given, its registration does.
         alpha: the claim's error probability; if it is not given, its slot of the error budget.
     """
-    return Scheduler(ledger, executor).outcome(
+    return Scheduler(ledger, executor).run(
         claim.id,
         lambda: Running(Prepared.of(claim, settings.tier, registered), settings, ledger, alpha),
     )
@@ -95,13 +93,10 @@ class Scheduler:
         self._ledger, self._simulates = ledger, executor is not None
         self._executor = executor if isinstance(executor, Executor) else None
         self._refused: ExecutorError | None = None
-        # A claim is expected, then open or failed, and over once its outcome has been asked for.
+        # A claim is expected, then open or failed, and forgotten once its turn is over.
+        self._expected: dict[str, tuple[float, Begin]] = {}  # the longest path last
         self._open: dict[str, Running] = {}
         self._failed: dict[str, Exception] = {}
-        self._over: set[str] = set()
-        # What may go before its turn: a claim, or what begins one. The longest path is on top.
-        self._queue: list[tuple[float, int, Running | Callable[[], None]]] = []
-        self._numbers = itertools.count()
         self._flying: dict[Future[Results], Flight] = {}
         self._load = 0.0  # seconds of what is flying
         self._done: SimpleQueue[Future[Results]] = SimpleQueue()
@@ -131,21 +126,21 @@ class Scheduler:
                 raise
         return self._executor
 
-    def expect(self, claim: str, path: float, begin: Begin) -> None:
-        """Tell of a claim that will be asked for, so that workers may begin with it.
+    def expect(self, claims: Iterable[tuple[str, float, Begin]]) -> None:
+        """Take note of claims that will be asked for, so that workers may begin with them.
 
-        Args:
-            path: its longest path, in seconds; infinite where nothing is known.
-            begin: makes it ready to run, or returns None if there is nothing to run; what is wrong
-                with it is told at its turn.
+        Each has its id, its longest path in seconds (infinite if nothing is known), and what makes
+        it ready to run. That returns None if there is nothing to run; what is wrong with a claim is
+        told at its turn.
         """
-        heapq.heappush(self._queue, (-path, next(self._numbers), lambda: self._begin(claim, begin)))
+        longest_first = sorted(claims, key=lambda one: one[1], reverse=True)
+        self._expected = {claim: (path, begin) for claim, path, begin in reversed(longest_first)}
 
     def decided(self, claim: str) -> bool:
         """Whether a claim has come to its verdict while others were waited for."""
-        return claim in self._open and not self._open[claim].missing
+        return claim in self._open and not self._open[claim].round.missing
 
-    def outcome(
+    def run(
         self, claim: str, begin: Callable[[], Running], progress: Progress | None = None
     ) -> Outcome:
         """Run a claim to its verdict, while workers go on with others.
@@ -158,13 +153,14 @@ class Scheduler:
             ClaimError: the claim is written wrongly.
             SimulationError: the simulation returned no numbers, the wrong shape, or NaN; a worker
                 has other code; or, without an executor, the ledger lacks a block.
-            OutOfTime: blocks of a look are not expected to end before the deadline, or did not; the
-                others are in the ledger.
+            OutOfTime: blocks of a look are not expected to end before the time limit; the others
+                are in the ledger.
             BrokenExecutor: the executor's workers or its scheduler are gone.
             ExecutorError: there is no executor.
             LedgerError: the ledger cannot be read or written.
         """
         executors.one_thread()
+        self._expected.pop(claim, None)
         try:
             if claim not in self._open and claim not in self._failed:
                 self._open[claim] = begin()
@@ -176,7 +172,6 @@ class Scheduler:
                 raise self._failed[claim]
             return self._open[claim].outcome()
         finally:
-            self._over.add(claim)
             self._open.pop(claim, None)
             self._failed.pop(claim, None)
 
@@ -195,7 +190,8 @@ class Scheduler:
     def _submit(self, first: Running) -> None:
         """Give the executor tasks, as far as it has room, those of the first claim first."""
         try:
-            while self._room() and (found := self._next(first)) is not None:
+            limited = first.settings.limit is not None
+            while self._room(limited=limited) and (found := self._next(first)) is not None:
                 self._send(*found)
         except ExecutorError as error:  # there is none: whoever is waited for says so
             self._fail(first, error)
@@ -205,10 +201,16 @@ class Scheduler:
         """Whether a block runs as it is submitted: then none goes ahead of its claim's turn."""
         return isinstance(self.executor, executors.SerialExecutor)
 
-    def _room(self) -> bool:
+    def _room(self, *, limited: bool) -> bool:
+        """Whether the executor is to be given more; under a time limit no block waits for another.
+
+        It would begin nobody knows when.
+        """
         if self._serial or self._suspects:
             return not self._flying
         workers, tasks = executors.capacity(self.executor), len(self._flying)
+        if limited:
+            return tasks < workers
         return tasks < 2 * workers or (tasks < DEEPEST * workers and self._load < AHEAD * workers)
 
     def _next(self, first: Running) -> tuple[Running, tuple[Task, ...]] | None:
@@ -217,21 +219,31 @@ class Scheduler:
             suspect = self._suspects.popleft()
             if self._wanted(suspect.running):
                 return suspect.running, suspect.tasks
-        if self._sendable(first):
-            return first, self._packed(first)
-        while self._queue and not self._serial:
-            ahead = self._queue[0][-1]
-            if isinstance(ahead, Running) and self._sendable(ahead):
-                return ahead, self._packed(ahead)
-            heapq.heappop(self._queue)
-            if not isinstance(ahead, Running):
-                ahead()
+        for running in self._in_turn(first):
+            task = running.next_block()
+            if task is not None:
+                return running, self._packed(running, task)
         return None
 
+    def _in_turn(self, first: Running) -> Iterator[Running]:
+        """The first claim, then the others by their longest path; expected ones are begun."""
+        yield first
+        asked = [first]
+        while not self._serial:
+            unsent = [r for r in self._open.values() if r.round.unsent and r not in asked]
+            longest = max(unsent, key=lambda running: running.path, default=None)
+            name, (path, begin) = next(reversed(self._expected.items()), ("", (0.0, None)))
+            if begin is not None and (longest is None or path > longest.path):
+                del self._expected[name]
+                self._begin(name, begin)
+            elif longest is not None:
+                asked.append(longest)
+                yield longest
+            else:
+                return
+
     def _begin(self, claim: str, begin: Begin) -> None:
-        """Open a claim before its turn, unless that has come."""
-        if claim in self._open or claim in self._failed or claim in self._over:
-            return
+        """Open a claim before its turn."""
         try:
             running = begin()
         except Exception as error:  # its formulas may do anything; its own turn tells
@@ -239,40 +251,25 @@ class Scheduler:
             return
         if running is not None:
             self._open[claim] = running
-            self._rank(running)
 
-    def _rank(self, running: Running) -> None:
-        """Give an open claim its place in the queue, if it has blocks to simulate."""
-        if self._waits(running):
-            heapq.heappush(self._queue, (-running.path, next(self._numbers), running))
-
-    def _sendable(self, running: Running) -> bool:
-        """Whether a block may be sent now: under a time limit, one of unknown length waits."""
-        if not running.unsent or not self._waits(running):
-            return False
-        if running.settings.limit is None or len(running.missing) == len(running.unsent):
-            return True
-        return running.seconds(running.unsent[-1]) is not None  # else one in flight will tell
-
-    def _packed(self, running: Running) -> tuple[Task, ...]:
-        """The longest block of a claim, with more of them where they are short."""
-        tasks, total = [running.unsent.pop()], 0.0
-        while running.unsent and not self._serial:
-            seconds = running.seconds(tasks[-1])
-            total += TOGETHER if seconds is None else seconds
-            if total >= TOGETHER:
+    def _packed(self, running: Running, task: Task) -> tuple[Task, ...]:
+        """A block of a claim, with more of them where they are short."""
+        tasks, total = [task], running.seconds(task) or TOGETHER
+        while total < TOGETHER and not self._serial:
+            more = running.next_block()
+            if more is None:
                 break
-            tasks.append(running.unsent.pop())
+            tasks.append(more)
+            total += running.seconds(more) or TOGETHER
         return tuple(tasks)
 
     def _send(self, running: Running, tasks: tuple[Task, ...]) -> None:
-        limit, executor = running.settings.limit, self.executor
+        executor = self.executor
         expected = [running.seconds(task) for task in tasks]
         seconds = sum(AHEAD if known is None else known for known in expected)
         flight = Flight(running, tasks, executor, seconds)
-        timed = tasks if limit is None else tuple(map(limit.timed, tasks, expected))
         try:
-            future = executor.submit(simulate_each, timed)
+            future = executor.submit(simulate_each, tasks)
         except BrokenExecutor as error:
             self._lost(flight, error)
             return
@@ -304,8 +301,6 @@ class Scheduler:
             self._lost(flight, error)
         except Exception as error:
             self._fail(running, error)
-        else:
-            self._rank(running)
 
     def _keep(self, flight: Flight, results: Results) -> None:
         """Write blocks to the ledger, which refuses what is none; learn what they took.
@@ -318,14 +313,11 @@ class Scheduler:
             where = f"a worker of {running.claim.id}"
             raise SimulationError(f"{where} returned no list of {len(tasks)} blocks")
         for task, result in zip(tasks, results, strict=True):
-            if not isinstance(result, OutOfTime):
-                if executors.in_other_processes(flight.executor):
-                    elsewhere(task, result)
-                self.ledger.put(task.key, result, running.observables)
-                if costs is not None:
-                    costs.learn(task.key, result.seconds)
-            elif isinstance(result, GivenUp) and costs is not None:
-                costs.give_up(task.key, result.seconds)
+            if executors.in_other_processes(flight.executor):
+                elsewhere(task, result)
+            self.ledger.put(task.key, result, running.round.observables)
+            if costs is not None:
+                costs.learn(task.key, result.seconds)
 
     def _lost(self, flight: Flight, error: BrokenExecutor) -> None:
         """The executor is gone: its blocks run again, one at a time, or have killed it and fail."""
@@ -350,8 +342,8 @@ class Scheduler:
 
     def _waits(self, running: Running) -> bool:
         """Whether it waits for blocks, which may be simulated."""
-        waits = bool(running.missing) and self._wanted(running)
-        return waits and self._simulates
+        waits = bool(running.round.missing) and not running.cut
+        return waits and self._simulates and self._wanted(running)
 
     def _wanted(self, running: Running) -> bool:
         """Whether somebody still asks for the claim: it neither failed nor was taken."""

@@ -14,9 +14,8 @@ import scipy
 from recall_claims import loaded
 from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import GivenUp, OutOfTime, SimulationError, told
+from recall_claims.errors import SimulationError, told
 from recall_claims.evidence import replay
-from recall_claims.evidence.alarm import Rung, alarm
 from recall_claims.evidence.executors import one_thread
 from recall_claims.evidence.fingerprints import NOTEBOOK, fingerprint
 from recall_claims.evidence.ledger import BlockKey, BlockResult
@@ -33,8 +32,6 @@ class Task:
     nothing.
 
     `replay`: some of its replicates are simulated again (`replay.py`).
-    `latest`: when it must have begun, in seconds since 1970, or it is not simulated; `until`: when
-    it is given up.
     """
 
     module: str
@@ -42,26 +39,6 @@ class Task:
     device: str
     key: BlockKey
     replay: bool = False
-    latest: float | None = None
-    until: float | None = None
-
-
-@dataclass(frozen=True)
-class TimeLimit:
-    """When blocks must have ended.
-
-    Attributes:
-        deadline: in seconds since 1970.
-        patience: seconds after that until a block that takes longer than expected is given up.
-    """
-
-    deadline: float
-    patience: float
-
-    def timed(self, task: Task, seconds: float | None) -> Task:
-        """The task with the times when it must have begun and ended, if it takes so long."""
-        latest = self.deadline - (seconds or 0.0)
-        return replace(task, latest=latest, until=self.deadline + self.patience)
 
 
 def simulate(task: Task) -> BlockResult:
@@ -72,15 +49,11 @@ def simulate(task: Task) -> BlockResult:
     are so but for rounding: batched products round by the size of their batch.
 
     Raises:
-        OutOfTime: it is later than the task's `latest`.
-        GivenUp: it is later than the task's `until`.
         SimulationError: the worker's code or libraries are not those of the run, the claim's
             function returned something that cannot be evidence, its replicates are not their own,
             or memory does not suffice for a single replicate.
     """
     key = task.key
-    if task.latest is not None and time.time() > task.latest:
-        raise OutOfTime(f"{key}: not expected to end in time")
     claim, code = find(task.module, key.claim)
     if (code, versions()) != (key.code, key.versions):
         raise SimulationError(
@@ -89,21 +62,17 @@ def simulate(task: Task) -> BlockResult:
             "and start the workers anew"
         )
     start = time.perf_counter()
-    try:
-        with alarm(task.until):
-            for _ in range(2):
-                torch = _settled()
-                parts = _parts(claim, task)
-                if loaded.torch() is torch:
-                    break  # else the simulation itself has loaded it, with threads for all cores
-            seconds = time.perf_counter() - start
-            observations = {n: np.concatenate([part[n] for part in parts]) for n in parts[0]}
-            if task.replay:
-                problem = replay.fault(claim, observations, seconds, partial(again, claim, task))
-                if problem is not None:
-                    raise SimulationError(f"{key}: {problem}")
-    except Rung:
-        raise GivenUp(str(key), time.perf_counter() - start) from None
+    for _ in range(2):
+        torch = _settled()
+        parts = _parts(claim, task)
+        if loaded.torch() is torch:
+            break  # else the simulation itself has loaded it, with threads for all cores
+    seconds = time.perf_counter() - start
+    observations = {n: np.concatenate([part[n] for part in parts]) for n in parts[0]}
+    if task.replay:
+        problem = replay.fault(claim, observations, seconds, partial(again, claim, task))
+        if problem is not None:
+            raise SimulationError(f"{key}: {problem}")
     return BlockResult(observations, seconds, parts=len(parts))
 
 
@@ -124,21 +93,9 @@ def elsewhere(task: Task, result: BlockResult) -> None:
         )
 
 
-def simulate_each(tasks: Sequence[Task]) -> list[BlockResult | OutOfTime]:
-    """Simulate some blocks; this is what an executor's worker runs.
-
-    An error stands for a block that is late.
-
-    Raises:
-        SimulationError: as of `simulate`.
-    """
-    found: list[BlockResult | OutOfTime] = []
-    for task in tasks:
-        try:
-            found.append(simulate(task))
-        except OutOfTime as late:
-            found.append(late)
-    return found
+def simulate_each(tasks: Sequence[Task]) -> list[BlockResult]:
+    """Simulate some blocks; this is what an executor's worker runs."""
+    return [simulate(task) for task in tasks]
 
 
 def _parts(claim: Claim, task: Task) -> list[dict[str, Array]]:
@@ -200,8 +157,6 @@ def _observe(
     block = Block(rngs=rngs, device=task.device, precision=key.dtype)
     try:
         raw = claim.observe(task.cell, block)
-    except Rung:
-        raise
     except Exception as error:
         if _out_of_memory(error):
             return None

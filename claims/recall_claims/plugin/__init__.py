@@ -22,7 +22,7 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError
 from recall_claims.plugin import options
-from recall_claims.plugin.forecast import Outlook, ProgressLine, folded, write
+from recall_claims.plugin.forecast import ProgressLine, folded, write
 from recall_claims.plugin.hunting import run_hunt
 from recall_claims.plugin.item import PLAIN, ClaimItem
 from recall_claims.plugin.plan import print_plan
@@ -74,10 +74,10 @@ def pytest_cmdline_main() -> Generator[None, object, object]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Give every xdist worker the controller's seed (it may be fresh) and deadline."""
-    settings = node.config.stash[SESSION].settings
-    node.workerinput["claims_seed"] = settings.seed
-    node.workerinput["claims_deadline"] = settings.limit and settings.limit.deadline
+    """Give every xdist worker the controller's seed (it may be fresh) and the time left."""
+    state = node.config.stash[SESSION]
+    node.workerinput["claims_seed"] = state.settings.seed
+    node.workerinput["claims_seconds_left"] = state.left
 
 
 def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimItem | None:
@@ -166,8 +166,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     config = session.config
     state = config.stash[SESSION]
     config.pluginmanager.register(state.report, REPORT)
-    if not state.is_worker:
-        config.pluginmanager.register(Outlook(state, config))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -187,7 +185,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     # While a claim runs, pytest's capture has the descriptor; a copy of it still is the terminal.
     terminal = os.fdopen(os.dup(reporter._tw._file.fileno()), "w", encoding="utf-8")
     console = Console(file=terminal, width=reporter._tw.fullwidth)
-    state.progress = ProgressLine(console, len(ahead), state.seconds_left)
+    seconds = state.forecast.ahead(item.claim.id for item in ahead)
+    state.progress = ProgressLine(console, len(ahead), seconds, state.workers)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -1,11 +1,10 @@
 """An earlier report: what its claims took, and how many evidence sets it counts for each."""
 
 from functools import cached_property
-from itertools import starmap
 from pathlib import Path
 
 from recall_claims.declare.cell import Cell
-from recall_claims.evidence.cost import Spent, Total
+from recall_claims.evidence.cost import Earlier
 from recall_reports.record import ClaimRow, Record
 from recall_reports.record.errors import ReportError
 from recall_reports.record.files import load
@@ -59,9 +58,10 @@ class Baseline:
         return self.decided if tier == self._tier else {}
 
     @cached_property
-    def totals(self) -> dict[str, Total]:
+    def took(self) -> dict[str, Earlier]:
         """What its claims have taken."""
         return {
-            name: Total(entry.seconds, tuple(starmap(Spent, drawn(entry).items())), entry.looks)
+            name: Earlier(entry.seconds / entry.replicates, entry.looks)
             for name, entry in self.decided.items()
+            if entry.replicates
         }

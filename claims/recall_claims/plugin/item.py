@@ -40,7 +40,7 @@ class ClaimItem(pytest.Item):
         try:
             self.record = session.record_without_run(claim, file)
             if self.record is None:
-                outcome = session.outcome(claim)
+                outcome = session.judged(claim)
         except OutOfTime:
             self.record = session.cut(claim, file)
         except Exception as error:  # whatever broke is the claim's record, and pytest's to show

@@ -66,7 +66,7 @@ VALUED = {
     "--baseline": (
         None,
         "FILE",
-        "earlier report, for --dry-run, the time forecast and the count of evidence sets (default "
+        "earlier report, for --dry-run, the live line and the count of evidence sets (default "
         f"{baseline.DEFAULT}, if there is one)",
     ),
     "--hunt": (
@@ -79,8 +79,8 @@ VALUED = {
 """Options with a value: its default, its kind or all that it may be, and what it does."""
 FLAGS = {
     "--no-plots": "write the page without its plots",
-    "--dry-run": "simulate nothing; print for each claim its cells, replicates planned and needed, "
-    "looks, and the seconds expected on this machine",
+    "--dry-run": "simulate nothing; print for each claim its cells, replicates, blocks in the "
+    "ledger and to draw, and the seconds that these are expected to take",
     "--pilot": "with --dry-run: simulate 128 replicates of claims that the baseline lacks, or "
     "their first look, on draws that no verdict uses, to say how many decide them",
 }

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,17 +16,12 @@ from recall_claims.evidence import executors
 from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.run import Outcome, Prepared, Running, Settings, set_of
 from recall_claims.evidence.scheduler import Scheduler
-from recall_claims.evidence.simulate import TimeLimit
 from recall_claims.plugin import options
 from recall_claims.plugin.baseline import DEFAULT, Baseline
 from recall_claims.plugin.forecast import Forecast, ProgressLine
 from recall_claims.plugin.report import LIMIT, RunReport
+from recall_reports import phrases
 from recall_reports.record import ClaimRow, certificates
-
-PATIENCE = 0.1
-"""Part of the time limit by which a block may pass it."""
-GRACE = 0.02
-"""Part of the time limit after which no grid is worked out that a report could do without."""
 
 SESSION = pytest.StashKey["ClaimSession"]()
 
@@ -52,6 +47,8 @@ class ClaimSession:
         self.hunt = parse.duration(option("--hunt"), "--hunt") if hunts else 0.0
         self.hunt_error = ""
         self.limit: str | None = option("--time-limit")
+        limit = parse.duration(self.limit, "--time-limit") if self.limit else math.inf
+        seconds_left = limit if worker is None else worker["claims_seconds_left"]
         device = parse.device(option("--device"), local=executors.is_local(spec))
         executor = executors.resolve(spec, device, nested=spread)
         self.store = Scheduler(root / Path(option("--ledger")), executor)
@@ -66,14 +63,14 @@ class ClaimSession:
         self.costs = Costs(
             lambda: self.store.ledger if self.store.path.exists() else None,
             device.partition(":")[0],
-            lambda: self.baseline.totals,
+            lambda: self.baseline.took,
         )
         self.settings = Settings(
             tier=option("--tier"),
             seed=(worker or {}).get("claims_seed", parse.seed(option("--seed"))),
             device=device,
             budget=parse.budget(option("--error-budget")),
-            limit=self._time_limit(worker),
+            limit=None if self.limit is None else time.monotonic() + seconds_left,
             costs=self.costs,
         )
         named, earlier = option("--baseline"), root / (option("--baseline") or DEFAULT)
@@ -88,14 +85,6 @@ class ClaimSession:
         self._prepared: dict[str, Prepared] = {}
         self._papers: set[str] = set()
 
-    def _time_limit(self, worker: Mapping[str, Any] | None) -> TimeLimit | None:
-        """The limit of --time-limit; a worker has the controller's."""
-        if not self.limit:
-            return None
-        seconds = parse.duration(self.limit, "--time-limit")
-        deadline = time.time() + seconds if worker is None else worker["claims_deadline"]
-        return TimeLimit(deadline, PATIENCE * seconds)
-
     def record_without_run(self, claim: Claim, file: str) -> ClaimRow | None:
         """The record of a claim that has nothing to run here; None if it runs."""
         if self.store.decided(claim.id):
@@ -105,24 +94,21 @@ class ClaimSession:
         reason = claim.why_not_run(self.settings.tier, self.settings.device)
         return None if reason is None else self._not_run(claim, file, reason)
 
-    def seconds_left(self) -> float | None:
-        """Seconds that the simulation is expected to go on for; None if nothing is known."""
-        left = self.costs.left
-        return None if left is None else left / self.workers
-
     @property
     def left(self) -> float:
         """Seconds until the time limit; negative when it has passed."""
         limit = self.settings.limit
-        return math.inf if limit is None else limit.deadline - time.time()
+        return math.inf if limit is None else limit - time.monotonic()
 
     def cut(self, claim: Claim, file: str) -> ClaimRow:
         """The record of a claim that the time limit has cut: it has no verdict."""
-        assert self.limit is not None
-        grace = GRACE * parse.duration(self.limit, "--time-limit")
-        cheap = self.left >= -grace or claim.cells_known(self.settings.tier)
-        takes = self.forecast.about(claim, grid=cheap)
-        reason = f"{LIMIT}{self.limit} did not suffice; it takes {takes}"
+        reason = f"{LIMIT}{self.limit} did not suffice"
+        tier = self.settings.tier
+        if claim.cells_known(tier) and tier in claim.cells:  # no grid is worked out for it
+            seconds = self.forecast.seconds(claim, self.forecast.blocks(claim))
+            if seconds is not None:  # to one digit: more is not known, and many share the words
+                takes = phrases.seconds(float(f"{seconds:.1g}"))
+                reason += f"; it takes about {takes} of one core"
         return self._not_run(claim, file, reason)
 
     def _not_run(self, claim: Claim, file: str, reason: str) -> ClaimRow:
@@ -130,16 +116,18 @@ class ClaimSession:
             claim, self.settings, file, state="NOT RUN", reason=reason, outcome="skipped"
         )
 
-    def outcome(self, claim: Claim) -> Outcome:
-        """Run a claim to its verdict; raises what `Scheduler.outcome` does."""
-        return self.store.outcome(claim.id, partial(self._running, claim), self.progress)
+    def judged(self, claim: Claim) -> Outcome:
+        """Run a claim to its verdict; raises what `Scheduler.run` does."""
+        return self.store.run(claim.id, partial(self._running, claim), self.progress)
 
     def expect(self, claims: Iterable[tuple[Claim, str]]) -> None:
         """Tell of the claims that will be asked for, each with its file."""
+        tier, expected = self.settings.tier, []
         for claim, file in claims:
-            if self.settings.tier in claim.replicates:
-                path = self.costs.path(claim.id, claim.block_size(self.settings.tier))
-                self.store.expect(claim.id, path, partial(self._early, claim, file))
+            if tier in claim.replicates:
+                path = self.costs.path(claim.id, claim.block_size(tier), len(claim.steps(tier)))
+                expected.append((claim.id, path, partial(self._early, claim, file)))
+        self.store.expect(expected)
 
     def _early(self, claim: Claim, file: str) -> Running | None:
         """A claim before its turn; None if it has nothing to run."""
@@ -165,9 +153,8 @@ class ClaimSession:
     def finish(self, claim: Claim) -> None:
         """The claim is done, or has come to no verdict: take the live line away."""
         self._prepared.pop(claim.id, None)
-        self.costs.over(claim.id)
         if self.progress is not None:
-            self.progress.finish()
+            self.progress.finish(claim.id)
 
     def paper(self, claim: Claim) -> Any:
         """The record of a claim's paper in plain types; None if this process has given it."""

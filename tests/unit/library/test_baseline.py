@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_claims.evidence.cost import Spent
+from recall_claims.evidence.cost import Earlier
 from recall_claims.plugin.baseline import Baseline
 from recall_reports.record.files import dump
 from tests.reports import sample
@@ -22,10 +22,9 @@ def test_verdicts_count_in_their_tier_and_times_in_each(earlier: Path) -> None:
     assert not {"A.scale", "A.broken"} & same.records.keys(), "they have no verdict"
     assert not other.records
     assert other.decided == same.decided == same.records
-    entry, total = same.decided["A.trigger-signal"], other.totals["A.trigger-signal"]
-    assert (total.seconds, total.looks) == (entry.seconds, entry.looks)
-    name = "dim=64,length=16,samples=512,vocab_size=256"
-    assert total.cells[0] == Spent(name, entry.cells[0].replicates)
+    entry = same.decided["A.trigger-signal"]
+    each = entry.seconds / entry.replicates
+    assert other.took["A.trigger-signal"] == Earlier(each, entry.looks)
 
 
 def test_what_cannot_be_read_is_refused_if_it_is_asked_for(tmp_path: Path) -> None:
@@ -35,4 +34,4 @@ def test_what_cannot_be_read_is_refused_if_it_is_asked_for(tmp_path: Path) -> No
         with pytest.raises(ValueError, match=f"--baseline: .*{says}"):
             Baseline(path, "standard", required=True)
         unasked = Baseline(path, "standard", required=False)
-        assert (unasked.records, unasked.decided, unasked.totals) == ({}, {}, {})
+        assert (unasked.records, unasked.decided, unasked.took) == ({}, {}, {})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import signal
 import time
 from collections.abc import Mapping
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
@@ -21,15 +19,15 @@ from claims.attention.test_signal import trigger_score
 from recall_claims import recording
 from recall_claims.declare.check import check
 from recall_claims.declare.claim import Tier
-from recall_claims.errors import ClaimError, GivenUp, OutOfTime, SimulationError
-from recall_claims.evidence.cost import Costs, Spent, Total
+from recall_claims.errors import ClaimError, OutOfTime, SimulationError
+from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.fingerprints import fingerprint
-from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.ledger import BlockKey, Ledger
 from recall_claims.evidence.run import Prepared, Running, Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.seeds import replicate_generators
-from recall_claims.evidence.simulate import Task, TimeLimit, full_precision, simulate
+from recall_claims.evidence.simulate import Task, full_precision, simulate
 from recall_claims.judge.looks import remembering
 from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Verdict
@@ -67,13 +65,6 @@ def threads(cell: rc.Cell, block: rc.Block) -> dict[str, Array]:
     """Threads of NumPy, and of torch."""
     found = {"value": blas_threads(), "torch": torch.get_num_threads()}
     return {name: np.full(block.replicates, float(count)) for name, count in found.items()}
-
-
-@declared("T.slow", CELLS[:1], replicates=(4, 64))
-def slow(cell: rc.Cell, block: rc.Block) -> Array:
-    """An alarm can interrupt this simulation."""
-    time.sleep(0.05)
-    return mean(cell, block)
 
 
 class Recording(SerialExecutor):
@@ -165,42 +156,26 @@ def test_a_block_runs_and_is_judged_on_one_thread_whatever_executes_it(ledger: L
 @pytest.mark.parametrize("threads", [0, 2])
 def test_a_block_that_would_end_too_late_does_not_begin(ledger: Ledger, threads: int) -> None:
     executor = ThreadPoolExecutor(threads) if threads else SerialExecutor()
-    costs = Costs(lambda: ledger, "cpu", dict)
-    deadline = time.time() + 1000
 
     def limited(seconds: float) -> Settings:
-        known = Total(3 * seconds, tuple(Spent(cell.id, 16) for cell in CELLS))
-        told = Costs(lambda: None, "cpu", lambda: {mean_claim.id: known})
-        # 1:2, by the cells' lengths.
-        return replace(SMOKE, limit=TimeLimit(deadline, 0), costs=told)
+        costs = Costs(lambda: None, "cpu", lambda: {mean_claim.id: Earlier(seconds / 16, 1)})
+        costs.learn(replace(KEY, cell=CELLS[0].id), 1.0)
+        costs.learn(replace(KEY, cell=CELLS[1].id), seconds)
+        return replace(SMOKE, limit=time.monotonic() + 1000, costs=costs)
 
     with executor:
         with pytest.raises(OutOfTime, match="1 blocks of look 1 of T"):
-            run_claim(mean_claim, limited(600), ledger, executor)
-        # The shorter one was begun, and is kept; the other is expected to take 1200 s.
-        assert [spent.cell for spent in costs.known(mean_claim.id)] == [CELLS[0].id]
+            run_claim(mean_claim, limited(1200), ledger, executor)
+        assert ledger.ask("SELECT cell FROM blocks") == [(CELLS[0].id,)]
         outcome = run_claim(mean_claim, limited(1), ledger, executor)
+        other = replace(limited(1), seed=1, limit=time.monotonic())
+        with pytest.raises(OutOfTime, match="2 blocks of look 1 of T"):
+            run_claim(mean_claim, other, ledger, executor)
     assert outcome.reused == 1
     assert outcome.decision.verdict is Verdict.SUPPORTED
 
 
-def test_a_block_is_given_up(ledger: Ledger) -> None:
-    late = replace(task_of(slow, ledger), until=time.time() - 1)
-    ours = signal.getsignal(signal.SIGALRM)
-    with pytest.raises(GivenUp) as caught:
-        simulate(late)
-    assert 0 <= pickle.loads(pickle.dumps(caught.value)).seconds < 1
-    assert signal.getsignal(signal.SIGALRM) is ours
-    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
-
-    with ThreadPoolExecutor(1) as elsewhere:  # where no alarm is to be had
-        assert elsewhere.submit(simulate, late).result().observations
-    signal.setitimer(signal.ITIMER_REAL, 100)
-    try:  # nor where it is somebody else's
-        assert simulate(late).observations
-        assert signal.getitimer(signal.ITIMER_REAL)[0] > 90
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+KEY = BlockKey("T.mean", "reg", "", 0, 0, 16, "float64", "cpu", "code", "versions")
 
 
 def test_a_block_is_what_the_simulation_draws_to_the_last_bit(ledger: Ledger) -> None:

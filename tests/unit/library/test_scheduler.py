@@ -18,7 +18,7 @@ import pytest
 from recall_claims import Block, Cell, Claim, grid
 from recall_claims.errors import ExecutorError, SimulationError
 from recall_claims.evidence import executors
-from recall_claims.evidence.cost import Costs, Spent, Total
+from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Prepared, Running, Settings
@@ -82,9 +82,8 @@ class Waited(SimpleQueue[Any]):
 
 def told(seconds: Callable[[str], float]) -> Settings:
     """Settings of a run that knows what a replicate of each claim takes."""
-    spent = tuple(Spent(cell.id, 16) for cell in first.cells["smoke"])
-    totals = {c.id: Total(32 * seconds(c.id), spent, looks=3) for c in CLAIMS}
-    return replace(SMOKE, costs=Costs(lambda: None, "cpu", lambda: totals))
+    earlier = {c.id: Earlier(seconds(c.id), looks=3) for c in CLAIMS}
+    return replace(SMOKE, costs=Costs(lambda: None, "cpu", lambda: earlier))
 
 
 def begin(one: Claim, settings: Settings, engine: Scheduler) -> Running:
@@ -93,10 +92,10 @@ def begin(one: Claim, settings: Settings, engine: Scheduler) -> Running:
 
 def all_of(engine: Scheduler, settings: Settings = SMOKE) -> list[Outcome]:
     """Outcomes in the claims' order, all of them expected from the beginning."""
-    for one in CLAIMS:
-        path = settings.costs.path(one.id, 16) if settings.costs else math.inf
-        engine.expect(one.id, path, partial(begin, one, settings, engine))
-    return [engine.outcome(one.id, partial(begin, one, settings, engine), None) for one in CLAIMS]
+    paths = [settings.costs.path(c.id, 16, 3) if settings.costs else math.inf for c in CLAIMS]
+    begins = [partial(begin, one, settings, engine) for one in CLAIMS]
+    engine.expect(zip(NAMES, paths, begins, strict=True))
+    return [engine.run(name, begun) for name, begun in zip(NAMES, begins, strict=True)]
 
 
 class Backwards(ThreadPoolExecutor):
@@ -172,7 +171,7 @@ def test_a_worker_has_something_to_do_while_the_host_judges(
 
 def test_short_blocks_travel_together(ledger: Ledger) -> None:
     wide = replace(first, cells={"smoke": grid(length=tuple(range(1, 41)))})
-    known = {wide.id: Total(0.64, tuple(Spent(cell.id, 16) for cell in wide.cells["smoke"]))}
+    known = {wide.id: Earlier(1e-3, looks=1)}
     settings = replace(SMOKE, costs=Costs(lambda: None, "cpu", lambda: known))
     with Recording(2) as executor:
         run_claim(wide, settings, ledger, executor)
@@ -184,18 +183,19 @@ def test_what_is_wrong_with_a_claim_is_told_at_its_turn(ledger: Ledger) -> None:
     wrong = Mock(side_effect=ValueError("its formula divides by zero"))
     with Recording(2) as executor:
         engine = Scheduler(ledger, executor)
-        engine.expect("T.second", math.inf, wrong)
-        assert engine.outcome("T.first", partial(begin, first, SMOKE, engine), None).looks > 1
+        engine.expect([("T.second", math.inf, wrong)])
+        assert engine.run("T.first", partial(begin, first, SMOKE, engine)).looks > 1
         with pytest.raises(ValueError, match="divides by zero"):
-            engine.outcome("T.second", wrong, None)
+            engine.run("T.second", wrong)
+    wrong.assert_called_once()
 
 
 def test_a_claim_that_has_failed_is_not_gone_on_with(ledger: Ledger) -> None:
     with Recording(2) as executor:
         engine = Scheduler(ledger, executor)
         with pytest.raises(SimulationError, match="no such length"):
-            engine.outcome(broken.id, partial(begin, broken, SMOKE, engine), None)
-        engine.outcome(second.id, partial(begin, second, SMOKE, engine), None)
+            engine.run(broken.id, partial(begin, broken, SMOKE, engine))
+        engine.run(second.id, partial(begin, second, SMOKE, engine))
     given = sum(name == broken.id for name, _ in executor.given)
     assert given <= len(broken.cells["smoke"]), "its first look"
 
@@ -237,10 +237,9 @@ def test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other(
     monkeypatch.setattr(Fragile, "made", 0)
     monkeypatch.setattr(executors, "make", lambda _: Fragile())
     engine = Scheduler(tmp_path / "ledger.sqlite", "processes:4")
+    engine.expect((one.id, math.inf, partial(begin, one, SMOKE, engine)) for one in CLAIMS)
     for one in CLAIMS:
-        engine.expect(one.id, math.inf, partial(begin, one, SMOKE, engine))
-    for one in CLAIMS:
-        work = partial(engine.outcome, one.id, partial(begin, one, SMOKE, engine), None)
+        work = partial(engine.run, one.id, partial(begin, one, SMOKE, engine))
         if one is third:
             with pytest.raises(BrokenExecutor, match="terminated abruptly"):
                 work()
@@ -258,7 +257,7 @@ def test_an_executor_that_cannot_be_had_is_told_to_every_claim(
     engine = Scheduler(tmp_path / "ledger.sqlite", "processes:4")
     for one in CLAIMS:
         with pytest.raises(ExecutorError, match="nobody answers"):
-            engine.outcome(one.id, partial(begin, one, SMOKE, engine), None)
+            engine.run(one.id, partial(begin, one, SMOKE, engine))
     engine.close()
     refuse.assert_called_once()
 
@@ -269,8 +268,8 @@ def test_closing_keeps_what_is_done_and_was_not_waited_for(
     executor = Recording(2)
     monkeypatch.setattr(executors, "make", lambda _: executor)
     engine = Scheduler(tmp_path / "ledger.sqlite", "processes:2")
-    engine.expect(second.id, math.inf, partial(begin, second, SMOKE, engine))
-    engine.outcome(first.id, partial(begin, first, SMOKE, engine), None)
+    engine.expect([(second.id, math.inf, partial(begin, second, SMOKE, engine))])
+    engine.run(first.id, partial(begin, first, SMOKE, engine))
     engine.close()
     with Ledger(tmp_path / "ledger.sqlite") as kept:
         [[count]] = kept.ask("SELECT count(*) FROM blocks WHERE claim = ?", (second.id,))

@@ -2,19 +2,21 @@
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import recall_claims as rc
-from recall_claims.evidence.cost import Costs, Spent, Total
+from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome
 from recall_claims.judge.looks import Decision, decide
 from recall_claims.judge.methods import Array, Method
 from recall_claims.judge.region import Component, Interval, Verdict
 from recall_claims.judge.rules import Rule, Sample
+from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.forecast import Forecast
 from tests.unit.library.made import ALPHA, SMOKE, declared, outcome_of
 
@@ -59,11 +61,11 @@ def test_blocks_may_be_smaller_than_the_first_look(ledger: Ledger) -> None:
 
 
 def test_a_forecast_counts_blocks_of_the_declared_size() -> None:
-    baseline = {"T.rates": Total(8.0, (Spent("percent=50", 32), Spent("percent=62", 32)))}
-    forecast = Forecast(Costs(lambda: None, "cpu", lambda: baseline), SMOKE, cast(Any, None))
+    costs = Costs(lambda: None, "cpu", lambda: {"T.rates": Earlier(0.1, looks=1)})
+    forecast = Forecast(costs, SMOKE, Baseline(Path("none"), "smoke", required=False))
     small = replace(rates, block={"smoke": 8})
-    assert forecast.most(small) == {cell: 4 * n for cell, n in forecast.most(rates).items()}
-    seconds = [forecast.seconds(one, forecast.most(one)) for one in (small, rates)]
+    assert forecast.blocks(small) == {cell: 4 * n for cell, n in forecast.blocks(rates).items()}
+    seconds = [forecast.seconds(one, forecast.blocks(one)) for one in (small, rates)]
     assert seconds[0] == pytest.approx(seconds[1])
 
 
