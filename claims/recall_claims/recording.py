@@ -1,5 +1,6 @@
 """From claims and their outcomes to the record that reports are made from."""
 
+import dataclasses
 import math
 import os
 import platform
@@ -189,6 +190,7 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
         relaxes=claim.relaxes,
         expected=claim.expected,
         explanation=claim.refuted or None,
+        declared=_in_words(claim),
         tiers=[tier for tier in TIERS if tier in claim.cells] if listed else [],
         file=file,
         replay=f"pytest {file}::{claim.id} --tier {settings.tier} --seed {settings.seed}{device} "
@@ -207,6 +209,21 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
         controls=[record.ControlRow(id=c.id, description=c.description) for c in claim.controls],
         looks_planned=len(claim.rule.looks_in_blocks(looks)) if looks else 0,
     )
+
+
+def _in_words(claim: Claim) -> dict[str, str]:
+    """Name what no other field of the record says of a declaration, the same in every tier."""
+    found: dict[str, str] = {"dtype": claim.dtype}
+    for what, counts in (("replicates", claim.replicates), ("looks", claim.looks)):
+        found[what] = ", ".join(f"{tier} {count}" for tier, count in counts.items())
+    for field in dataclasses.fields(claim.rule):
+        value = getattr(claim.rule, field.name)
+        if isinstance(value, bool | int | float | str | tuple):
+            found[f"rule's {field.name}"] = str(value)
+    for name, values in claim.regime.ranges.items() if claim.regime else ():
+        steps = f" in {len(values.steps)} steps" if values.between else ""
+        found[f"range of {name}"] = f"{values}{steps}"
+    return found
 
 
 def _cell(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from recall_reports.compare import diff
+from recall_reports import diff
 from recall_reports.markdown import escaped
 from recall_reports.record import schema
 from recall_reports.record.errors import ReportError

@@ -112,7 +112,7 @@ PULLS: dict[str, tuple[dict[str, str], bool, list[str]]] = {
         False,
         [
             "| lost verdict | `tiny.mean` | ✓ SUPPORTED | ✕ REFUTED |",
-            "prediction in 3 of 3 cells, such as scale = 1 |",
+            "| 1 | 1.3 | predictions: scale = 1",
         ],
     ),
     "a claim that expects it": (
@@ -142,7 +142,7 @@ PULLS: dict[str, tuple[dict[str, str], bool, list[str]]] = {
     "a wide region": (
         {**WRONG, "claims/test_tiny.py": CLAIM.replace("0.95, 1.05", "0.5, 1.05")},
         True,
-        [r"| edited declaration | `tiny.mean` | \[0.95, 1.05\] | \[0.5, 1.05\] | region |"],
+        [r"| edited declaration | `tiny.mean` | \[0.95, 1.05\] | \[0.5, 1.05\] | regions |"],
     ),
     "results scaled": (
         {**WRONG, "claims/conftest.py": SCALED},
@@ -152,7 +152,7 @@ PULLS: dict[str, tuple[dict[str, str], bool, list[str]]] = {
     "a statement": (
         {"claims/paper.toml": PAPER.replace("has its value", "never has its value")},
         True,
-        ["| A mean has its value. | A mean never has its value. | statement 1 |"],
+        ["| A mean has its value. | A mean never has its value. | statements |"],
     ),
     "an error budget": (
         {"pytest.ini": "[pytest]\naddopts = --error-budget 0.5\n"},

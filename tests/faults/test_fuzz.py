@@ -25,8 +25,7 @@ from recall_claims.evidence.validate import fault
 from recall_claims.hunt.probe import Probe
 from recall_claims.hunt.tables import HuntTables
 from recall_claims.judge.region import Verdict
-from recall_reports import formula, html, markdown
-from recall_reports.compare import diff
+from recall_reports import diff, formula, html, markdown
 from recall_reports.record.errors import ReportError
 from recall_reports.record.files import validated
 from recall_reports.record.text import clean

@@ -12,8 +12,7 @@ import msgspec
 from msgspec.structs import replace
 from rich.console import Console
 
-from recall_reports import failure, formula, hunted, phrases, plots, summary
-from recall_reports.compare import diff
+from recall_reports import diff, failure, formula, hunted, phrases, plots, summary
 from recall_reports.plots.bars import bars
 from recall_reports.plots.chart import Axis
 from recall_reports.record import ClaimRow, ComponentRow, Range, Record

@@ -3,25 +3,28 @@
 from collections import Counter
 from pathlib import Path
 
-from recall_reports import summary
-from recall_reports.compare import diff
+from recall_reports import diff, summary
 from recall_reports.record import Record
 from recall_reports.record.files import load
-from tests.reports import builders, sample
+from tests.reports import sample
 
 
-def test_a_slower_processor_is_no_news(report: Record) -> None:
-    new = sample.record()
-    for index, claim in enumerate(new.claims):
-        claim.seconds *= 2.2 * (1 + 0.1 * builders.wobble(index))
-    assert diff.changes(report, new) == []
-    new.claims[1].seconds *= 2
-    [change] = diff.changes(report, new)
-    assert (change.kind, change.claim) == ("slower", "A.trigger-signal")
-    assert "the median claim takes 2." in change.note
-    for record in (report, new):  # too few to tell a slow claim from a slow processor
-        record.claims = record.claims[1:2]
-    assert diff.changes(report, new) == []
+def test_files_of_claims_are_left_out_and_conftest_and_data_come_first(report: Record) -> None:
+    shown = [
+        *("claims/conftest.py", "claims/test_more/conftest.py", "conftest.py"),
+        *("claims/papers/A.toml", "claims/test_more/law.json", "pyproject.toml"),
+        *("claims/test_sample/test_empty.py", "claims/test_sample/test_sample.py", "theory/law.py"),
+        "README.md",
+    ]
+    report.claims[0].file = "claims/conftest.py"  # a record may lie
+    found = diff.changes(report, report, [*reversed(shown), "claims/test_sample.py"])
+    assert [(change.kind, change.claim) for change in found] == [("changed file", n) for n in shown]
+
+
+def test_an_older_record_that_declares_less_is_no_edit(report: Record) -> None:
+    for claim in report.claims:
+        claim.declared = {}
+    assert diff.changes(report, sample.record()) == []
 
 
 def test_a_comment_has_a_length_that_is_accepted(report: Record) -> None:

@@ -11,8 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from recall_reports import html, markdown
-from recall_reports.compare import diff
+from recall_reports import diff, html, markdown
 from recall_reports.record import Hunt, Record
 from recall_reports.record.files import validated
 from recall_reports.record.text import clean

@@ -198,7 +198,7 @@ class ClaimRow(Struct, kw_only=True):
     declared before the run. Ledger and baseline tell of `draws` evidence sets for the claim in this
     tier, one for each seed, code and registration; this is number `draw`.
     `from_pilot`: the region only reproduces a pilot run. `certificate` bounds the probability to
-    refute wrongly.
+    refute wrongly. `declared` names in words what else was declared, such as a regime's ranges.
     """
 
     id: Annotated[str, Meta(pattern=ID)]
@@ -214,6 +214,7 @@ class ClaimRow(Struct, kw_only=True):
     relaxes: tuple[Text, Text] | None = None
     expected: Literal["SUPPORTED", "REFUTED"] = "SUPPORTED"
     explanation: str | None = None
+    declared: dict[str, str] = {}
     tiers: list[Text]
     file: str
     replay: str
