@@ -213,9 +213,8 @@ def _declared(claim: Claim, settings: Settings, file: str) -> record.ClaimRow:
 
 def _in_words(claim: Claim) -> dict[str, str]:
     """Name what no other field of the record says of a declaration, the same in every tier."""
-    found: dict[str, str] = {"dtype": claim.dtype}
-    for what, counts in (("replicates", claim.replicates), ("looks", claim.looks)):
-        found[what] = ", ".join(f"{tier} {count}" for tier, count in counts.items())
+    ends = (f"{tier} {first} to {last}" for tier, (first, last) in claim.replicates.items())
+    found = {"dtype": str(claim.dtype), "replicates": ", ".join(ends)}
     for field in dataclasses.fields(claim.rule):
         value = getattr(claim.rule, field.name)
         if isinstance(value, bool | int | float | str | tuple):

@@ -160,8 +160,7 @@ def claim(name: str, title: str, components: list[rec.ComponentRow], **more: Any
         "tiers": ["standard", "full"],
         "declared": {
             "dtype": "float64",
-            "replicates": "smoke 64, standard 256",
-            "looks": "smoke 2, standard 4",
+            "replicates": "smoke 64 to 128, standard 256 to 2048",
             "rule's by": "length",
             "range of dim": "8 to 64 in 13 steps",
         },
