@@ -32,7 +32,7 @@ collect the garbage of all of torch with the other."""
 PAPER = """
 id = "tiny"
 title = "Tiny"
-authors = "Nobody"
+authors = ["Nobody"]
 identifier = "none"
 share = 0.1
 slots = 26

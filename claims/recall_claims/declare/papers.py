@@ -1,12 +1,15 @@
 """The papers' statements, kept as data in files of their own."""
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
 from recall_reports.record import Statement, Work
 
@@ -46,9 +49,9 @@ def add_paper(path: Path) -> None:
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is not TOML, lacks an entry, has the id of another paper, a senseless share
-            or number of slots, a share that the papers added before do not leave, or statements
-            that rest on unknown ones or on themselves, or cite an unknown work.
+        ValueError: it is not TOML, an entry is missing or makes no sense, another paper has its id,
+            the papers added before leave too small a share, or a statement rests on an unknown
+            one or on itself, or cites an unknown work.
     """
     paper = _read(path)
     if papers().get(paper.key, paper) != paper:
@@ -72,99 +75,93 @@ def is_paper(path: Path) -> bool:
     """Whether this file is one that `add_paper` takes."""
     try:
         _read(path)
-    except (OSError, TypeError, AttributeError, ValueError):
+    except (OSError, ValueError):
         return False
     return True
 
 
+class _Work(Struct):
+    """A citation; a title that is not known for certain is left out."""
+
+    authors: list[str]
+    identifier: str
+    title: str = ""
+
+
+class _Statement(Struct):
+    id: str
+    text: str
+    provenance: str
+    rests_on: list[str] = []
+    work: str = ""
+
+
+class _File(Struct):
+    id: str
+    title: str
+    statements: list[_Statement]
+    share: Annotated[float, Meta(gt=0, le=1)]
+    slots: Annotated[int, Meta(ge=1)]
+    authors: list[str] = []
+    identifier: str = ""
+    works: dict[str, _Work] = {}
+    symbols: dict[str, str] = {}
+
+    def __post_init__(self) -> None:
+        if not self.works and not (self.authors and self.identifier):
+            raise ValueError("Object missing `authors` and `identifier`, or a table `works`")
+
+
 def _read(path: Path) -> Paper:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-        share, slots = _budgeted(data, path)
-        works = {name: _work(entry) for name, entry in data.get("works", {}).items()}
-        own = Work() if works else _work(data)
-        needed = ("id", "text", "provenance")
-        statements = tuple(
-            Statement(
-                **{name: e[name] for name in needed},
-                rests_on=[*e.get("rests_on", ())],
-                work=_cited(e, works, path),
-            )
-            for e in data["statements"]
-        )
-        return Paper(
-            key=data["id"],
-            title=data["title"],
-            authors=own.authors,
-            identifier=own.identifier,
-            share=share,
-            slots=slots,
-            statements=_checked(statements, path),
-            symbols=data.get("symbols", {}),
-            file=path,
-        )
-    except KeyError as error:
-        raise ValueError(f"{path} has no entry {error}") from None
-    except tomllib.TOMLDecodeError as error:
+        data = msgspec.toml.decode(path.read_text(encoding="utf-8"), type=_File)
+    except msgspec.ValidationError as error:
+        raise ValueError(
+            f"{path}: {error}; a paper has id, title, authors, identifier, statements, its `share` "
+            "of the error budget, such as 0.1, and the number of `slots` among which its claims "
+            "divide it, such as 26"
+        ) from None
+    except msgspec.DecodeError as error:
         raise ValueError(f"{path} is not TOML: {error}") from None
-
-
-def _work(entry: Mapping[str, Any]) -> Work:
-    """Read a citation; a title that is not known for certain is left out."""
-    authors = entry["authors"]
-    return Work(
-        authors=authors if isinstance(authors, str) else ", ".join(authors),
-        title=entry.get("title", ""),
-        identifier=entry["identifier"],
+    _refuse_unfounded(data, path)
+    works = {
+        name: Work(**asdict(one) | {"authors": ", ".join(one.authors)})
+        for name, one in data.works.items()
+    }
+    return Paper(
+        key=data.id,
+        title=data.title,
+        authors="" if works else ", ".join(data.authors),
+        identifier="" if works else data.identifier,
+        share=data.share,
+        slots=data.slots,
+        statements=tuple(
+            Statement(**asdict(one) | {"work": works.get(one.work)}) for one in data.statements
+        ),
+        symbols=data.symbols,
+        file=path,
     )
 
 
-def _cited(entry: Mapping[str, Any], works: Mapping[str, Work], path: Path) -> Work | None:
-    """Find the work of a statement; a group's statement must name one of the group's works."""
-    if not works and "work" not in entry:
-        return None
-    name = entry.get("work", "")
-    if name not in works:
-        known = ", ".join(works) or "none"
-        raise ValueError(
-            f"{path}: statement {entry['id']} cites the work {name!r}, which the file does not "
-            f"list: name one of its works ({known}) in `work`"
-        )
-    return works[name]
-
-
-def _budgeted(data: Mapping[str, object], path: Path) -> tuple[float, int]:
-    """A paper's share of the error budget and its slots, refused if they make no sense."""
-    share, slots = data.get("share"), data.get("slots")
-    missing = [name for name in ("share", "slots") if name not in data]
-    if missing:
-        raise ValueError(
-            f"{path} has no entry {' and '.join(missing)}: say which part of the error budget the "
-            "paper's claims may spend, and among how many claims it is divided, such as "
-            "`share = 0.1` and `slots = 26`"
-        )
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
-        raise ValueError(f"{path}: share is a part of the error budget in (0, 1], not {share!r}")
-    if isinstance(slots, bool) or not isinstance(slots, int) or slots < 1:
-        raise ValueError(f"{path}: slots is a number of claims, at least 1, not {slots!r}")
-    return float(share), slots
-
-
-def _checked(statements: tuple[Statement, ...], path: Path) -> tuple[Statement, ...]:
-    """Refuse statements that rest on unknown ones, or in a circle on themselves."""
-    known = [statement.id for statement in statements]
-    for statement in statements:
+def _refuse_unfounded(data: _File, path: Path) -> None:
+    """Refuse statements that rest on unknown ones or in a circle on themselves, or lack a work."""
+    known = [statement.id for statement in data.statements]
+    for statement in data.statements:
         unknown = [name for name in statement.rests_on if name not in known]
         if unknown:
             raise ValueError(
                 f"{path}: statement {statement.id} rests on {', '.join(unknown)}, which the paper "
                 f"does not have: name statements of this file ({', '.join(known)})"
             )
+        if statement.work not in data.works and (data.works or statement.work):
+            raise ValueError(
+                f"{path}: statement {statement.id} cites the work {statement.work!r}, which the "
+                f"file does not list: name one of its works ({', '.join(data.works)}) in `work`"
+            )
     try:
-        TopologicalSorter({s.id: s.rests_on for s in statements}).prepare()
+        TopologicalSorter({s.id: s.rests_on for s in data.statements}).prepare()
     except CycleError as error:
         raise ValueError(
             f"{path}: statements rest on one another in a circle, "
             f"{' <- '.join(error.args[1])}: take one of these out of its rests_on"
         ) from None
-    return statements

@@ -11,17 +11,16 @@ from recall_reports.record import Work
 
 HEAD = 'id = "X"\ntitle = "T"\nauthors = ["A", "B"]\nidentifier = "arXiv 1"\n'
 SENSELESS = (
-    ("", "has no entry share and slots: say which part of the error budget"),
-    ("share = 0.1", "has no entry slots: say"),
-    ("slots = 20", "has no entry share: say"),
-    ("share = 0\nslots = 20", r"in \(0, 1\], not 0"),
-    ("share = 1.01\nslots = 20", r"in \(0, 1\], not 1.01"),
-    ("share = nan\nslots = 20", r"in \(0, 1\], not nan"),
-    ('share = "0.1"\nslots = 20', r"in \(0, 1\], not '0.1'"),
-    ("share = true\nslots = 20", r"in \(0, 1\], not True"),
-    ("share = 0.1\nslots = 0", "at least 1, not 0"),
-    ("share = 0.1\nslots = 2.5", "at least 1, not 2.5"),
-    ("share = 0.1\nslots = true", "at least 1, not True"),
+    ("share = 0.1", "missing required field `slots`; a paper has"),
+    ("slots = 20", "missing required field `share`; a paper has"),
+    ("share = 0\nslots = 20", r"Expected `float` > 0.0 - at `\$.share`"),
+    ("share = 1.01\nslots = 20", r"Expected `float` <= 1.0 - at `\$.share`"),
+    ("share = nan\nslots = 20", r"Expected `float` .* - at `\$.share`"),
+    ('share = "0.1"\nslots = 20', r"Expected `float`, got `str` - at `\$.share`"),
+    ("share = true\nslots = 20", r"Expected `float`, got `bool` - at `\$.share`"),
+    ("share = 0.1\nslots = 0", r"Expected `int` >= 1 - at `\$.slots`"),
+    ("share = 0.1\nslots = 2.5", r"Expected `int`, got `float` - at `\$.slots`"),
+    ("share = 0.1\nslots = true", r"Expected `int`, got `bool` - at `\$.slots`"),
 )
 
 
@@ -73,7 +72,7 @@ def test_a_group_of_papers_is_cited_by_its_works_alone(file: Path) -> None:
             text({"1": ["3"], "2": ["1"], "3": ["2"], "4": []}),
             r"in a circle, (\d) <- \d <- \d <- \1: take one",
         ),
-        ('id = "A"\nshare = 0.1\nslots = 20', "has no entry 'authors'"),
+        (text({}).replace('authors = ["A", "B"]\n', ""), "missing `authors` and `identifier`, or"),
         (GROUP.replace(", work = 'w'", ""), r"statement 1 cites the work '', .* \(w\)"),
         (GROUP.replace("work = 'w'", "work = 'v'"), "statement 1 cites the work 'v'"),
         ("id = A", "is not TOML"),
