@@ -1,12 +1,12 @@
 """Refuse a claim that is written wrongly, before anything runs.
 
 Predictions, and grids around them, take seconds to work out. So collection checks only what is
-known without them (`check_text`); the rest is checked just before a claim runs (`check`).
+known without them (`check_text`); rule, regime and controls are tried in the cells just before a
+claim runs (`check`).
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import TIERS, Claim, Control
@@ -16,25 +16,24 @@ from recall_claims.evidence.fingerprints import theories, visible_names
 from recall_claims.judge.looks import remembering
 from recall_reports.record import ID
 
-
-class _Later(Exception):
-    """A check has come to a prediction."""
-
-
-def _later(_: Cell) -> float:
-    raise _Later
+UNTENABLE = (ClaimError, ValueError, TypeError, KeyError)
+"""Errors by which a rule, a prediction or a control refuses a grid."""
 
 
-def check_text(claim: Claim, tier: str) -> None:
-    """Refuse a claim for what can be known of a tier without any prediction.
+def check_text(claim: Claim) -> None:
+    """Refuse a claim for what is known of it before anything is predicted.
 
-    A grid that is a function is not worked out, and a check of rule or control ends where it asks
-    for a prediction.
+    A grid that is a function is not worked out, and rule and controls are not tried.
 
     Raises:
         ClaimError: as `check`.
     """
-    _refuse(claim, [*_missing(claim), *_senseless(claim, [tier], predicting=False)])
+    problems = [*_missing(claim), *_seeing(_theory_named(claim))]
+    if getattr(claim.cells, "listed", True):
+        problems += _numbers(claim, claim.cells)
+        for tier in filter(claim.cells_known, claim.cells):
+            problems += _grid(claim, tier)
+    _refuse(claim, problems)
 
 
 def check(claim: Claim, tiers: Sequence[str] = TIERS) -> None:
@@ -49,7 +48,14 @@ def check(claim: Claim, tiers: Sequence[str] = TIERS) -> None:
         ClaimError: names everything that is missing or impossible, and the remedy.
     """
     kept = remembering(claim)
-    _refuse(claim, [*_missing(claim), *_senseless(kept, tiers, predicting=True)])
+    theory = _theory_named(claim) or theories(claim.observe)  # which reads other modules
+    problems = [*_missing(claim), *_seeing(theory), *_numbers(kept, kept.cells)]
+    for tier in kept.cells:
+        if tier in tiers or kept.cells_known(tier):
+            problems += _grid(kept, tier)
+        if tier in tiers:
+            problems += _tried(kept, tier)
+    _refuse(claim, problems)
 
 
 def _refuse(claim: Claim, problems: Sequence[str]) -> None:
@@ -95,24 +101,44 @@ def _missing(claim: Claim) -> list[str]:
     return problems
 
 
-def _senseless(claim: Claim, tiers: Sequence[str], *, predicting: bool) -> list[str]:
-    theory = [name for name in visible_names(claim.observe) if "theory" in name.split(".")]
-    if predicting and not theory:  # the text of other modules is read
-        theory = theories(claim.observe)
-    problems = [
+def _theory_named(claim: Claim) -> list[str]:
+    return [name for name in visible_names(claim.observe) if "theory" in name.split(".")]
+
+
+def _seeing(theory: Sequence[str]) -> list[str]:
+    """Refuse a simulation that sees these parts of a theory."""
+    return [
         f"its simulation sees the prediction ({', '.join(theory)}): use theory only in "
         "predict, rule and cells, and import none where the simulation stands"
     ] * bool(theory)
-    named = [*claim.replicates, *claim.block]
-    if predicting or getattr(claim.cells, "listed", True):
-        named = [*claim.cells, *named]
-        if not claim.cells:
-            problems.append("no cells in any tier")
-        for tier in claim.cells:
-            problems += _impossible(claim, tier, predicting=predicting if tier in tiers else None)
-    strangers = [tier for tier in named if tier not in TIERS]
+
+
+def _numbers(claim: Claim, tiers: Collection[str]) -> list[str]:
+    """Find replicates and blocks that make no sense in the tiers that have cells."""
+    problems = [] if tiers else ["no cells in any tier"]
+    for tier in tiers:
+        first, last = claim.replicates.get(tier, (0, 0))
+        if first < 2 or last != first * 2 ** max(claim.looks(tier) - 1, 0):
+            problems.append(
+                f"replicates of the {tier} tier are {first} at the first look and {last} at the "
+                "last: the first are at least 2, and the last are the first, doubled some times"
+            )
+        size = claim.block.get(tier, 1)
+        if size < 1 or first % size:
+            problems.append(f"block={size} does not divide the {tier} tier's {first} replicates")
+    strangers = [t for t in (*tiers, *claim.replicates, *claim.block) if t not in TIERS]
     if strangers:
         problems.append(f"unknown tier {', '.join(strangers)}; tiers are {', '.join(TIERS)}")
+    return problems
+
+
+def _grid(claim: Claim, tier: str) -> list[str]:
+    """Find what is wrong with a tier's cells alone."""
+    points, problems = claim.cells[tier], []
+    if not points:
+        problems.append(f"no cells in the {tier} tier")
+    if len(set(points)) < len(points):
+        problems.append(f"a cell stands twice in the {tier} grid")
     return problems
 
 
@@ -129,27 +155,11 @@ def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[
         )
 
 
-def _impossible(claim: Claim, tier: str, *, predicting: bool | None) -> list[str]:
-    """What is wrong with a tier; None for `predicting` tries its grid against nothing."""
-    problems = []
-    first, last = claim.replicates.get(tier, (0, 0))
-    if first < 2 or last != first * 2 ** max(claim.looks(tier) - 1, 0):
-        problems.append(
-            f"replicates of the {tier} tier are {first} at the first look and {last} at the last: "
-            "the first are at least 2, and the last are the first, doubled some times"
-        )
-    size = claim.block.get(tier, 1)
-    if size < 1 or first % size:
-        problems.append(f"block={size} does not divide the {tier} tier's {first} replicates")
-    if not predicting and not claim.cells_known(tier):
-        return problems
-    points = claim.cells[tier]
+def _tried(claim: Claim, tier: str) -> list[str]:
+    """Find what regime, rule, prediction or a control makes impossible in a tier's cells."""
+    points, problems = claim.cells[tier], []
     if not points:
-        problems.append(f"no cells in the {tier} tier")
-    if len(set(points)) < len(points):
-        problems.append(f"a cell stands twice in the {tier} grid")
-    if predicting is None or not points:
-        return problems
+        return []
     if claim.regime is not None:
         scan = getattr(claim.rule, "scan", None)
         outside = ((c.id, claim.regime.why_outside(c, ignoring=scan)) for c in points)
@@ -159,21 +169,17 @@ def _impossible(claim: Claim, tier: str, *, predicting: bool | None) -> list[str
             f"{tier} cell {name} costs more than a search of its regime may spend: raise largest="
             for name in dear
         ]
-    for planted in (None, *claim.controls):
+    try:
+        claim.rule.check(points, claim.predict)
+        if claim.expected == "SUPPORTED" and not claim.exploratory:
+            claim.rule.decidable(points, claim.predict)
+    except UNTENABLE as error:
+        return [*problems, f"{tier} grid: {error}"]  # its controls predict by the same formula
+    for control in claim.controls:
         try:
-            judged = planted.planted(claim) if planted else claim
-            if not predicting and judged.predict is not None:
-                judged = replace(judged, predict=_later)
-            judged.rule.check(points, judged.predict)
-            if planted is not None and predicting:
-                _refuse_idle(planted, judged, claim, points)
-            if planted is None and claim.expected == "SUPPORTED" and not claim.exploratory:
-                judged.rule.decidable(points, judged.predict)
-        except _Later:
-            continue
-        except (ClaimError, ValueError, TypeError, KeyError) as error:
-            of = f"{tier} grid" if planted is None else f"control {planted.id} in the {tier} grid"
-            problems.append(f"{of}: {error}")
-            if planted is None:
-                break  # its controls predict by the same formula
+            wrong = control.planted(claim)
+            wrong.rule.check(points, wrong.predict)
+            _refuse_idle(control, wrong, claim, points)
+        except UNTENABLE as error:
+            problems.append(f"control {control.id} in the {tier} grid: {error}")
     return problems
