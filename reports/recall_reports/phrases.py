@@ -178,7 +178,8 @@ def seconds(value: float) -> str:
         return f"{whole} s"
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    minutes = round(value / 60)
+    return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 def component_names(claim: ClaimRow) -> list[str]:

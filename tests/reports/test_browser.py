@@ -1,20 +1,39 @@
-"""The page in a real browser: filters, links, folded details, dark form, phone, paper, attacks."""
+"""The page in a real browser: filters, folded panels, dark form, paper, screen readers, attacks."""
 
 import html as markup
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Route, ViewportSize, expect, sync_playwright
 
 from recall_reports import formula, html, phrases
 from recall_reports.record import Record
 from recall_reports.record.files import validated
 from tests.reports import builders, hostile, sample
 
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WIDE, PHONE = ViewportSize(width=1200, height=900), ViewportSize(width=390, height=844)
+FOLDED = ".claim > details > noscript"
+SHOWN = "table.verdicts tr[data-state]:not([hidden])"
+DOMINANT = "[id='A.dominant-noise']"
+
+
+@pytest.fixture(scope="module")
+def browser(sockets_freed: None) -> Iterator[Browser]:
+    """Chromium or Chrome without a window, whichever is installed."""
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        pytest.skip(f"LEFT OUT: no real browser is installed (none of {', '.join(NAMES)})")
+    with (
+        sync_playwright() as driver,
+        driver.chromium.launch(executable_path=program, args=["--no-sandbox"]) as found,
+    ):
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +52,6 @@ def tab(browser: Browser, file: str) -> Iterator[Page]:
         yield found
 
 
-FOLDED = ".claim > details > noscript"
-SHOWN = "table.verdicts tr[data-state]:not([hidden])"
-SEARCH = "input[type=search]"
-DOMINANT = "[id='A.dominant-noise']"
-SETTLED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-
-
 def test_the_search_and_the_filters_leave_what_they_name(tab: Page, report: Record) -> None:
     shown = tab.locator(SHOWN)
     expect(shown).to_have_count(len(report.claims))
@@ -47,51 +59,33 @@ def test_the_search_and_the_filters_leave_what_they_name(tab: Page, report: Reco
         tab.click(f"form.filter input[value='{state}']")
     refuted = [claim for claim in report.claims if phrases.state(claim) == "REFUTED"]
     expect(shown).to_have_count(len(refuted))
+    expect(tab.locator("form.filter output")).to_have_text(
+        f"{len(refuted)} of {len(report.claims)} claims shown"
+    )
     tab.reload()
-    tab.fill(SEARCH, "A.trigger-signal")
-    expect(shown).not_to_have_count(len(report.claims))
-    expect(tab.locator("[id='A.trigger-signal']")).to_be_visible()
-    said = f"{shown.count()} of {len(report.claims)} claims shown"
-    expect(tab.locator("form.filter output")).to_have_text(said)
+    # Said nowhere but in a panel that is still folded; of markup, nothing is found.
+    for typed, count in (("drops the EXCESS V/N (1 + L/d)", 1), ("aria-label", 0)):
+        tab.fill("input[type=search]", typed)
+        expect(shown).to_have_count(count)
 
 
-def test_a_link_leads_to_its_claim(tab: Page, file: str, report: Record) -> None:
-    end = "document.documentElement.scrollHeight - innerHeight - scrollY < 2"
-
-    def arrived(name: str) -> None:
-        section = f"document.getElementById({name!r})"
-        top = f"{section}.getBoundingClientRect().top"
-        there = f"(0 <= {top} && {top} < 40 || {end}) && {section}.querySelector('.replay')"
-        asked = (
-            f"{SETTLED}.then(() => Boolean({there}))"  # the page's policy forbids to wait for it
-        )
-        assert any(tab.evaluate(asked) for _ in range(20)), name
-
-    tab.goto("about:blank")
-    tab.goto(f"{file}#A.dominant-noise")
-    arrived("A.dominant-noise")
-    tab.goto("about:blank")
-    tab.goto(file)
-    for claim in reversed(report.claims):  # those above are still folded
-        tab.click(f"table.verdicts a[href='#{claim.id}']")
-        arrived(claim.id)
+def test_rows_are_sorted_by_a_column_and_go_back(tab: Page) -> None:
+    rows = tab.locator("table.verdicts").first.locator("tr[data-state]")
+    before = rows.all_text_contents()
+    sort = tab.locator("table.verdicts th:nth-child(7) button").first
+    times = "rows => rows.map(row => +row.cells[6].dataset.value)"
+    found: list[float] = rows.evaluate_all(times)
+    assert found != sorted(found)
+    for wanted in (sorted(found), sorted(found, reverse=True)):
+        sort.click()
+        assert rows.evaluate_all(times) == wanted
+    sort.click()
+    assert rows.all_text_contents() == before
 
 
-@pytest.mark.parametrize(
-    ("typed", "claims"),
-    [
-        ("drops the EXCESS V/N (1 + L/d)", 1),  # said nowhere but in the details
-        ("All cells have d < V and N at least V log V", 19),
-        ("aria-label", 0),  # markup
-    ],
-)
-def test_the_search_reads_details_that_are_still_folded(tab: Page, typed: str, claims: int) -> None:
-    assert tab.locator(FOLDED).count() > 0
-    tab.fill(SEARCH, typed)
-    expect(tab.locator(SHOWN)).to_have_count(claims)
-
-
-def test_a_claim_opens_with_a_click_and_what_failed_is_open(tab: Page, report: Record) -> None:
+def test_a_panel_opens_with_a_click_or_a_link_and_what_failed_is_open(
+    tab: Page, file: str, report: Record
+) -> None:
     folded = tab.locator(FOLDED)
     left = sum(claim.outcome != "failed" for claim in report.claims)
     expect(folded).to_have_count(left)
@@ -100,37 +94,10 @@ def test_a_claim_opens_with_a_click_and_what_failed_is_open(tab: Page, report: R
     expect(folded).to_have_count(left - 1)
     tab.click("button.all")
     expect(folded).to_have_count(0)
-
-
-def test_rows_are_sorted_by_a_column_and_go_back(tab: Page) -> None:
-    rows = tab.locator("table.verdicts").first.locator("tr[data-state]")
-    names = rows.all_text_contents()
-
-    def column(number: int) -> list[Any]:
-        cells = rows.locator(f"> :nth-child({number})")
-        return list(cells.evaluate_all("cells => cells.map(cell => cell.dataset.value ?? null)"))
-
-    def sort(number: int) -> None:
-        tab.click(f"table.verdicts th:nth-child({number}) button")
-
-    before = [*map(float, column(7))]
-    times = sorted(before)
-    assert times != before
-    for wanted in (times, times[::-1]):
-        sort(7)
-        assert [*map(float, column(7))] == wanted
-        assert tab.locator(SHOWN).count() > len(wanted), "those of the other table stay"
-    sort(7)
-    assert rows.all_text_contents() == names
-    sort(5)
-    resolved = column(5)
-    known = [float(value) for value in resolved if value is not None]
-    assert 0 < len(known) < len(resolved)
-    assert known == sorted(known)
-    assert resolved[len(known) :] == [None] * (len(resolved) - len(known)), "the others last"
-    sort(2)
-    titles = [title.lower() for title in rows.locator("> :nth-child(2)").all_text_contents()]
-    assert titles == sorted(titles)
+    tab.goto("about:blank")
+    tab.goto(f"{file}#A.dominant-noise")
+    expect(tab.locator(f"{DOMINANT} .replay")).to_be_visible()
+    expect(tab.locator(f"{DOMINANT} header")).to_be_in_viewport()
 
 
 def test_without_script_all_is_there(browser: Browser, file: str, report: Record) -> None:
@@ -141,47 +108,44 @@ def test_without_script_all_is_there(browser: Browser, file: str, report: Record
         expect(tab.locator("form.filter:not([hidden])")).to_have_count(0)
 
 
-def test_the_dark_form(tab: Page) -> None:
-    body = tab.locator("body")
-    expect(body).to_have_css("background-color", "rgb(255, 255, 255)")
-    tab.emulate_media(color_scheme="dark")
-    expect(body).to_have_css("background-color", "rgb(16, 20, 25)")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_people_who_use_a_screen_reader_or_see_little_contrast_can_read_it(
+    browser: Browser, report: Record, scheme: Literal["light", "dark"]
+) -> None:
+    # One row of a table is like the next, and so are claims of one state and kind of plot.
+    alike = {(phrases.label(c), c.plot and c.plot.kind): c for c in report.claims}
+    report.claims = list(alike.values())
+    for claim in report.claims:
+        claim.cells = claim.cells[:2]
+    with browser.new_page(viewport=WIDE, color_scheme=scheme) as tab:
+        tab.set_content(html.render(report))
+        tab.click("button.all")
+        dark = "rgb(16, 20, 25)" if scheme == "dark" else "rgb(255, 255, 255)"
+        expect(tab.locator("body")).to_have_css("background-color", dark)
+        found = Axe().run(tab, options={"resultTypes": ["violations"]}).response
+    tried = {rule["id"] for rule in found["passes"]}
+    assert {"color-contrast", "label", "link-name", "select-name", "svg-img-alt"} <= tried
+    assert found["violations"] == []
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])
 def test_nothing_scrolls_sideways(browser: Browser, file: str, size: ViewportSize) -> None:
     with browser.new_page(viewport=size, is_mobile=size is PHONE) as tab:
         tab.goto(file)
-        tab.evaluate(SETTLED)
         root = "document.documentElement"
-        assert tab.evaluate(f"{root}.scrollWidth === {root}.clientWidth") is True
+        tab.wait_for_function(f"{root}.scrollWidth === {root}.clientWidth")
 
 
-def test_an_ordinary_headline_is_one_line(tab: Page) -> None:
-    headline = "No claim fails: 158 SUPPORTED, 5 REFUTED as declared and 3 NOT RUN."
-    title = tab.locator("h1")
-    title.evaluate("(title, text) => { title.textContent = text; }", headline)
-    lines = "title => title.offsetHeight / parseFloat(getComputedStyle(title).lineHeight)"
-    assert title.evaluate(lines) < 1.5
-
-
-def test_paper(tab: Page) -> None:
-    assert tab.locator(FOLDED).count() > 0
-    assert tab.pdf(print_background=True).startswith(b"%PDF")
+def test_only_what_is_open_is_printed(tab: Page) -> None:
     tab.click(f"{DOMINANT} summary")
     tab.emulate_media(media="print")
-    tab.evaluate("scrollTo(0, 0)")  # away from what was clicked
-    tab.evaluate(SETTLED)
-    assert not tab.locator("nav").is_visible()
+    expect(tab.locator("nav")).to_be_hidden()
     seen = "[...document.querySelectorAll('.claim')].filter(claim => claim.checkVisibility())"
-    opened = tab.evaluate(f"{seen}.map(claim => claim.querySelector('details').open)")
-    assert tab.evaluate(f"{seen}.map(claim => claim.id)").count("A.dominant-noise") == 1
-    assert all(opened), "only what is open is printed"
-    counts = "[...document.querySelectorAll('table.statements td > details > summary')]"
-    assert tab.evaluate(f"{counts}.every(count => count.checkVisibility())") is True
-    every = f"{seen}.flatMap(claim => [...claim.querySelectorAll('svg.plot')]).every(plot => "
-    every += "plot.checkVisibility({ contentVisibilityAuto: true }))"
-    assert tab.evaluate(every) is True
+    assert "A.dominant-noise" in tab.evaluate(f"{seen}.map(claim => claim.id)")
+    assert tab.evaluate(f"{seen}.every(claim => claim.querySelector('details').open)") is True
+    plots = f"{seen}.flatMap(claim => [...claim.querySelectorAll('svg.plot')])"
+    laid = "plot => plot.checkVisibility({ contentVisibilityAuto: true })"
+    assert tab.evaluate(f"{plots}.every({laid})") is True
 
 
 ADDRESS = "http://attacker.test"
@@ -193,7 +157,7 @@ FORMULA = {*formula.ELEMENTS, "code", "code class", "math xmlns"} | {
     f"{element} {name}" for element in formula.ELEMENTS for name in formula.ATTRIBUTES
 }
 
-Ran = Callable[..., tuple[bool, list[str]]]
+Ran = Callable[[str], tuple[bool, list[str]]]
 
 
 @pytest.fixture
@@ -207,10 +171,10 @@ def ran(tab: Page, tmp_path: Path) -> Ran:
 
     tab.route(f"{ADDRESS}/**", answer)
 
-    def opened(text: str, name: str = "hostile.html") -> tuple[bool, list[str]]:
+    def opened(text: str) -> tuple[bool, list[str]]:
         asked.clear()
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        tab.goto((tmp_path / name).as_uri())
+        (tmp_path / "hostile.html").write_text(text, encoding="utf-8")
+        tab.goto((tmp_path / "hostile.html").as_uri())
         tab.wait_for_timeout(200)
         return bool(tab.evaluate("window.ran ?? 0")), sorted(asked)
 
@@ -230,13 +194,12 @@ def test_no_text_of_a_record_runs_or_loads_anything(
 ) -> None:
     ran(page)
     plain = {*tab.evaluate(MARKUP), *FORMULA}
-    kept = ("NOT RUN", "ERROR")
     report.claims = [
         sample.trigger_signal(),
         sample.localisation(),
         sample.dominant_map(),
         sample.additive_law(),
-        *(claim for claim in report.claims if claim.state in kept or claim.exploratory),
+        *(c for c in report.claims if c.state in ("NOT RUN", "ERROR") or c.exploratory),
     ]
     found = validated(hostile.everywhere(report, hostile.text(ADDRESS)))
     assert ran(POLICY.sub("", html.render(found))) == (False, [])
