@@ -87,9 +87,13 @@ class Check:
 
         Where a share is predicted to be near 0 or 1, hardly any theory could.
         """
-        regime = self.regime
-        if not regime.searchable(point) or not within(self.entry.regime, point):
+        regime, stated = self.regime, self.entry.regime
+        if not regime.searchable(point):
             return False
+        if stated is not None:  # as far as it names the parameters
+            named = {name: value for name, value in point.items() if name in stated.ranges}
+            if stated.why_outside(rc.Cell(**named)) is not None:
+                return False
         if regime.size is not None and regime.size(point) > SMALL * regime.largest:
             return False
         if not isinstance(self.claim.rule, rc.MeanDifference):
@@ -127,14 +131,6 @@ class Check:
         return alone(replace(self.claim, rule=rule), point)
 
 
-def within(regime: rc.Regime | None, point: rc.Cell) -> bool:
-    """Whether a point lies in a regime, as far as it names its parameters; None is everywhere."""
-    if regime is None:
-        return True
-    named = rc.Cell(**{name: value for name, value in point.items() if name in regime.ranges})
-    return regime.why_outside(named) is None
-
-
 def checks() -> Iterator[Check]:
     """Every check: first by claims that predict by a formula, then by others."""
     for one in (*imported().values(), *OWN):
@@ -155,7 +151,7 @@ def _by(
     regime: rc.Regime | None = None,
     **fixed: Any,
 ) -> Check:
-    """A check of a formula by a claim with another prediction, rule or regime."""
+    """A row: a formula, a claim, and what differs: prediction, rule, regime, or fixed values."""
     one = imported()[claim] if isinstance(claim, str) else claim
     entry, where = registered(law), regime or one.regime
     assert entry is not None
@@ -204,11 +200,9 @@ def _by_other_claims() -> Iterator[Check]:
     yield _by(mlp_recall.critical_samples, "A.mlp-offset-cost", regime=mlp_recall.SAMPLES)
     yield _by(mlp_recall.critical_width, "A.mlp-required-width", regime=mlp_recall.WIDTH)
     yield _by(mlp_noise.variance, layer_variance)
-    for law, estimator in (
-        (matched_filter.critical_samples, "matched filter"),
-        (linear_mmse.critical_samples, "linear MMSE"),
-    ):
-        yield _by(law, "A.gradient-samples", estimator=estimator)
+    samples = "A.gradient-samples"
+    yield _by(matched_filter.critical_samples, samples, estimator="matched filter")
+    yield _by(linear_mmse.critical_samples, samples, estimator="linear MMSE")
     yield _by(constructions.selective_dim, "B.attention-selective")
     focused = constructions.FOCUSED.searched(
         size=lambda c: c["subjects"] * c["relations"] * c["dim"], largest=3e5
@@ -223,11 +217,10 @@ def _by_other_claims() -> Iterator[Check]:
     yield _by(sequential.loss, "B.flow-loss-curve", regime=curve)
     yield _by(sequential.plateau, "B.flow-plateau", regime=sequential.APART)
     growth = "B.flow-early-growth"
-    for law, token in (
-        (sequential.relation_rate, "relation"),
-        (sequential.subject_rate, "subject"),
-    ):
-        yield _by(law, growth, regime=_at_first(law), token=token)
+    first, token = _at_first(sequential.relation_rate), "relation"
+    yield _by(sequential.relation_rate, growth, regime=first, token=token)
+    first, token = _at_first(sequential.subject_rate), "subject"
+    yield _by(sequential.subject_rate, growth, regime=first, token=token)
     random = f"{growth}-random"
     yield _by(sequential.random_relation_square_rate, random, token="relation, random")
     yield _by(sequential.background_square_rate, random, token="EOS, random")

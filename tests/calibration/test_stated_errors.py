@@ -13,8 +13,7 @@ import torch
 import recall_claims as rc
 import theory
 from recall_claims.errors import ClaimError
-from recall_claims.judge.region import Verdict
-from recall_claims.predictions import Error, Prediction, error_of, predictions, registered
+from recall_claims.predictions import Prediction, error_of, predictions, registered
 from tests.calibration import stated_errors
 from tests.calibration.stated import Check, checks
 from tests.calibration.untried import UNTRIED
@@ -102,21 +101,16 @@ def test_a_rule_without_region_needs_a_single_stated_error() -> None:
             half(predict=rc.on(law), rule=rule)
 
 
-def wrong(check: Check, factor: float) -> Check:
-    """The check of a prediction that is off by a factor."""
-    return replace(
-        check, claim=replace(check.claim, predict=lambda cell: factor * check.predict(cell))
-    )
+def times(factor: float, check: Check, cell: rc.Cell) -> float:
+    return factor * float(check.predict(cell))
 
 
 @pytest.mark.parametrize("check", [CHEAP, SHARE], ids=lambda check: check.entry.name)
 def test_right_formula_holds_and_a_wrong_one_fails(check: Check) -> None:
-    assert within(check).holds
+    assert "holds" in within(check).row
     for factor in (0.85, 1.15):
-        found = within(wrong(check, factor))
-        assert not found.holds
-        assert found.worst.found.verdict is Verdict.REFUTED
-        assert "FAILS" in found.row
+        wrong = replace(check.claim, predict=partial(times, factor, check))
+        assert "FAILS" in within(replace(check, claim=wrong)).row
 
 
 def test_points_are_the_same_again_lie_in_the_regime_and_differ_by_seed_and_statement() -> None:
@@ -133,15 +127,11 @@ def test_every_check_finds_points_in_its_regime() -> None:
         assert len(stated_errors.drawn(check, 1001, 1)) == 1, check.name
 
 
-def test_points_are_uniform_in_the_logarithm() -> None:
-    cells = stated_errors.drawn(coin(0.5), 1, 400)
-    logs = np.log2([cell["dim"] for cell in cells])
+def test_points_are_uniform_in_the_logarithm_and_a_regime_without_any_is_refused() -> None:
+    logs = np.log2([cell["dim"] for cell in stated_errors.drawn(coin(0.5), 1, 400)])
     assert logs.min() >= 2
     assert logs.max() <= 10
     assert abs(np.median(logs) - 6) < 0.7
-
-
-def test_a_regime_without_points_is_refused() -> None:
     nowhere = replace(coin(0.5), entry=replace(coin(0.5).entry, stated_in=ANY.searched(dim=(3,))))
     with pytest.raises(RuntimeError, match=r"by `coin`.*: 0 points"):
         stated_errors.drawn(nowhere, 0, 1)
@@ -161,51 +151,48 @@ SHARES = rc.ProportionDifference
     rule=rc.ProportionDifference(rc.Region(-0.1, 0.1)),
 )
 def coins(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A coin whose chance of success is the cell's rate."""
-    return torch.tensor([float(rng.random() < cell["rate"]) for rng in block.rngs])
+    """A coin whose chance of success is the cell's rate, and the reverse below 100 samples."""
+    rate = cell["rate"] if cell.get("samples", 100) >= 100 else 1 - cell["rate"]
+    return torch.tensor([float(rng.random() < rate) for rng in block.rngs])
 
 
 flip = coins.observe
 
 
-def coin(rate: float, error: float | str | Error = 0.1, **changes: Any) -> Check:
+def coin(rate: float, error: float | str = 0.1, **changes: Any) -> Check:
     """A check by a coin whose chance of success is `rate`."""
-    errors = (error if isinstance(error, Error) else error_of(error),)
-    entry = Prediction("theory.of", "coins", "", "", "derived", flip, errors)
+    entry = Prediction("theory.of", "coins", "", "", "derived", flip, (error_of(error),))
     domain = ANY.searched(rate=(rate,))
     return Check(entry, replace(coins, regime=domain, **changes), f", rate={rate}")
-
-
-@rc.claim("steps", "", cells=(), replicates=100, rule=coins.rule)
-def steps(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
-    """A rate that jumps at 100 samples."""
-    right = (cell["samples"] >= 100) == (cell["rate"] > 0.5)
-    return torch.tensor([float(rng.random() < (0.9 if right else 0.1)) for rng in block.rngs])
 
 
 def constantly(value: float, cell: rc.Cell) -> float:
     return value
 
 
-@pytest.mark.parametrize("rising", [True, False])
-def test_a_critical_value_is_held_to_its_error_at_both_edges(rising: bool) -> None:
-    check = coin(0.9 if rising else 0.1, "10%")
-    rule = rc.CriticalLocation(rc.Region(0.9, 1.1), rising=rising)
+@pytest.mark.parametrize("rate", [0.9, 0.1])
+def test_a_critical_value_is_held_to_its_error_at_both_edges(rate: float) -> None:
+    rule = rc.CriticalLocation(rc.Region(0.9, 1.1), rising=rate > 0.5)
     for predicted, verdict in ((100.0, "SUPPORTED"), (80.0, "REFUTED"), (120.0, "REFUTED")):
-        one = replace(steps, rule=rule, regime=check.regime, predict=partial(constantly, predicted))
-        assert within(replace(check, claim=one), 1).points[0].found.verdict == verdict
+        check = coin(rate, "10%", rule=rule, predict=partial(constantly, predicted))
+        assert within(check, 1).points[0].found.verdict == verdict
 
 
 def test_what_is_exact_fails_where_the_interval_leaves_it_out() -> None:
-    assert within(coin(0.5, "exact"), 1).holds
-    assert not within(coin(0.65, "exact"), 1).holds
+    assert "holds" in within(coin(0.5, "exact"), 1).row
+    assert "FAILS" in within(coin(0.65, "exact"), 1).row
 
 
 def test_the_page_keeps_rows_and_counts_failures() -> None:
-    rows = [within(coin(rate), 1).row for rate in (0.5, 0.48)]
-    page = stated_errors.document(rows, 3)
+    page = stated_errors.document([within(coin(rate), 1).row for rate in (0.5, 0.48)], 3)
     assert list(stated_errors.rows_in(page)) == [
         f"`of.coins` by `coin`, rate={rate}" for rate in (0.48, 0.5)
     ]
-    assert "2 checks" in page
+    assert "\n2 checks" in page
     assert "failures: 0" in page
+
+
+def test_the_committed_page_is_about_todays_checks() -> None:
+    text = stated_errors.PAGE.read_text(encoding="utf-8")
+    assert stated_errors.document(stated_errors.rows_in(text).values(), 7) == text
+    assert stated_errors.rows_in(text).keys() == CHECKS.keys()
