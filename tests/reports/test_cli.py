@@ -31,33 +31,6 @@ def test_render(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert str(tmp_path / "again" / "report.md") in capsys.readouterr().out
 
 
-def test_text_of_a_file_steers_no_terminal(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    bad, shown = r"\u001b]0;x\u0007\u009b1m[/bold]", r"\x1b]0;x\x07\x9b1m[/bold]"
-    text = file.read_text(encoding="utf-8").replace("no memory for a tile", bad)
-    (tmp_path / "bad.json").write_text(text, encoding="utf-8")
-    assert main(["show", str(tmp_path / "bad.json")]) == 0
-    said = capsys.readouterr().out
-    assert shown in said
-    text = text.replace("0123456789abcdef", bad)
-    (tmp_path / "worse.json").write_text(text, encoding="utf-8")
-    main(["diff", str(file), str(tmp_path / "worse.json")])
-    differs = capsys.readouterr().out
-    assert shown in "".join(differs.split())
-    assert not set("\x1b\x07\x9b") & {*said, *differs}
-
-
-def test_default_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["show"]) == 2
-    assert "reports/latest/report.json: no such file; run `pytest claims/`" in (
-        capsys.readouterr().err
-    )
-
-
 def test_diff(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", str(file), str(file)]) == 0
     assert capsys.readouterr().out == "Nothing changed beyond rounding.\n"
