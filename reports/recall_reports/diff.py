@@ -27,9 +27,9 @@ from recall_reports import phrases
 from recall_reports.markdown import code, escaped
 from recall_reports.record import ClaimRow, Range, Record
 
-ROUNDED = 0.1
-"""Share of the distance to an interval's ends by which rounding may move an estimate: that of other
-processors moves trained models by 0.08."""
+ROUNDED, ROUNDED_REGION = 0.1, 1e-3
+"""Shares of the distance to the ends of interval and region by which rounding may move an estimate:
+that of other processors moves trained models by 0.08 of the former."""
 PAIRS = 3
 """So many different edits of one kind are listed one by one."""
 SHOWN, BEFORE = 120, 20
@@ -147,11 +147,14 @@ def _moved(was: ClaimRow, now: ClaimRow, same_draws: bool) -> list[Change]:
         step = component.estimate - earlier.estimate
         (least, most), (least_now, most_now) = earlier.interval.ends, component.interval.ends
         low, high = least_now - most, most_now - least
-        # The interval of an identity is a point.
-        ends = earlier.interval.ends if most > least else earlier.region.ends
-        reach = max((abs(earlier.estimate - end) for end in ends if math.isfinite(end)), default=0)
+        rounding = max(
+            share * abs(earlier.estimate - end)
+            for share, of in ((ROUNDED, earlier.interval), (ROUNDED_REGION, earlier.region))
+            for end in (*of.ends, earlier.estimate)
+            if math.isfinite(end)
+        )
         beyond = low > 0 or high < 0
-        if abs(step) > ROUNDED * reach and (beyond or same_draws):
+        if abs(step) > rounding and (beyond or same_draws):
             name = phrases.component_name(now, component, component.params)
             why = "beyond chance" if beyond else "same seed, so not chance"
             note = f"{name}: difference {phrases.with_interval(step, Range.of(low, high))}, {why}"

@@ -78,18 +78,6 @@ def in_library(module: str) -> bool:
     return module.split(".")[0] in LIBRARY
 
 
-def meaning(text: bytes) -> bytes:
-    """What Python makes of a module's text but for its docstrings: not comments, nor layout.
-
-    >>> meaning(b"'''One.'''; x = 1  # why") == meaning(b"x=1")
-    True
-
-    Raises:
-        SyntaxError: Python makes nothing of it.
-    """
-    return _without_docstrings(ast.parse(text))
-
-
 @cache
 def _module_code(module: str) -> bytes:
     return _without_docstrings(_parsed(module))
