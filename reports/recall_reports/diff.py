@@ -27,7 +27,7 @@ from recall_reports import phrases
 from recall_reports.markdown import code, escaped
 from recall_reports.record import ClaimRow, Range, Record
 
-ROUNDED, ROUNDED_REGION = 0.1, 1e-3
+ROUNDED, ROUNDED_REGION = 0.1, 0.01
 """Shares of the distance to the ends of interval and region by which rounding may move an estimate:
 that of other processors moves trained models by 0.08 of the former."""
 PAIRS = 3
