@@ -129,12 +129,12 @@ def _parser() -> argparse.ArgumentParser:
     new.add_argument("--to", type=Path, default=Path(), metavar="DIR", help=where)
 
     certify = commands.add_parser(
-        "certify", help="compute how often each claim's verdict errs, and how often it decides"
+        "certify", help="compute how often the verdicts of claims by Student's t err"
     )
     certify.add_argument("folder", nargs="?", help=f"folder of claims {DEFAULT}", **FOLDER)
     certify.add_argument("--tier", default="standard", choices=("smoke", "standard", "full"))
     certify.add_argument("--seed", type=int, default=1001, help=f"of the evidence {DEFAULT}")
-    many = f"for each t rule, worlds of N seeds, from --seed on {DEFAULT}"
+    many = f"worlds of N seeds, from --seed on {DEFAULT}"
     certify.add_argument("--worlds", type=int, default=3, metavar="N", help=many)
     certify.add_argument("-k", default="", metavar="TEXT", help="only claims with TEXT in their id")
     stale = "only claims without a certificate that fits them"

@@ -269,9 +269,7 @@ def certificate(claim: ClaimRow) -> str:
     """How probable it is to refute the claim wrongly, and how that is known; empty if it is not."""
     if claim.certificate is None:
         return ""
-    if claim.certificate == 0:
-        return "never wrongly refuted by chance"
-    how = "exact" if claim.rule.exact else "certified on values simulated under other seeds"
+    how = "certified on values simulated under other seeds"
     return f"wrongly refuted with probability at most {number(claim.certificate, 2)}, {how}"
 
 

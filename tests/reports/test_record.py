@@ -155,8 +155,14 @@ def test_a_file_of_somebody_else_is_not_replaced(tmp_path: Path, report: Record)
 
 def test_a_certificate_speaks_of_one_registration(tmp_path: Path) -> None:
     one = Certificate(
-        registration="abc", method="t", alpha=4e-6, refutes=1e-6, supports=2e-6, undecided=0.0
-    ).sealed("A.one", "standard")
+        registration="abc",
+        alpha=4e-6,
+        refutes=1e-6,
+        supports=2e-6,
+        worlds=3,
+        least=5e-7,
+        stress=1e-6,
+    )
     file = tmp_path / "certificates.json"
     file.write_bytes(msgspec.json.encode(Certificates(tier="standard", claims={"A.one": one})))
     kept = certificates.load(file)

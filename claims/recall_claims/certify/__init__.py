@@ -1,1 +1,1 @@
-"""What verdicts are worth: how often they err and how often they decide, claim by claim."""
+"""How often verdicts by Student's t err, claim by claim."""

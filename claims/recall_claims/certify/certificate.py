@@ -1,12 +1,9 @@
-"""What a claim's verdict is worth: how often it errs, and how often it decides.
+"""How often the verdict of a claim errs whose bounds are Student's t, at the claim's own alpha.
 
-Errors are certified at the claim's own alpha. Tests by betting and by ladders are exact by Ville's
-inequality; the enumeration for observations of 0 and 1 checks that. How often bounds by Student's t
-err is computed in a few worlds, of which the worst counts. A world is a distribution made of fresh
+It is computed in a few worlds, of which the worst counts. A world is a distribution made of fresh
 values, `VALUES` or more, that the claim's simulation gives in each cell under a seed of its own: 32
 to 128 values would say little of misses of one in a million. A stress world, with a rare failure
-that no replicate has shown, stands beside it. How often a claim is undecided is counted in
-bootstrapped evidence, as if the theory were as right as that evidence says.
+that no replicate has shown, stands beside it. Exact rules need no certificate.
 """
 
 from __future__ import annotations
@@ -15,26 +12,23 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from msgspec import structs
 
-from recall_claims.certify.enumeration import rejection
 from recall_claims.certify.tilting import misses
 from recall_claims.declare.claim import Claim
+from recall_claims.declare.registration import registration
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.evidence.run import Outcome, Settings
+from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import find
-from recall_claims.judge.looks import decide, remembering
-from recall_claims.judge.methods import Array, Deterministic, Method, Student
-from recall_claims.judge.region import Component, Interval, Verdict
-from recall_claims.judge.rules import Evidence, Predict, Rule, Sample
+from recall_claims.judge.looks import remembering
+from recall_claims.judge.methods import Array, Method, Student
+from recall_claims.judge.region import Component, Interval
+from recall_claims.judge.rules import Evidence, Predict, Rule
 from recall_reports.record.certificates import Certificate
 
-BOOTSTRAPS = 50
 VALUES = 1024
 """Values of a world, at least: those of a cell's first look if they are more."""
 LOWER, UPPER = 1, -1
@@ -49,9 +43,9 @@ class Task:
         module: of the claim.
         claim: its id.
         alpha: its slot of the error budget.
-        settings: of the run that drew the evidence.
-        ledger: where that is.
-        seeds: of the worlds that a t rule is certified in.
+        settings: of the runs that drew the worlds.
+        ledger: where these are.
+        seeds: of the worlds.
     """
 
     module: str
@@ -59,7 +53,7 @@ class Task:
     alpha: float
     settings: Settings
     ledger: Path
-    seeds: Sequence[int] = ()
+    seeds: Sequence[int]
 
 
 def certified(task: Task) -> Certificate:
@@ -70,20 +64,17 @@ def certified(task: Task) -> Certificate:
     """
     claim, _ = find(task.module, task.claim)
     with Ledger(task.ledger) as ledger:
-        outcome = run_claim(claim, task.settings, ledger, None, alpha=task.alpha)
         drawn = [
             run_claim(larger, settings, ledger, None, alpha=task.alpha).evidence
             for larger, settings in worlds(claim, task.settings, task.seeds)
         ]
-    return certify(outcome, drawn)
+    return certify(claim, task.settings.tier, task.alpha, drawn)
 
 
 def worlds(
     claim: Claim, settings: Settings, seeds: Sequence[int]
 ) -> tuple[tuple[Claim, Settings], ...]:
-    """What to run so that the evidence is a world for each seed; nothing for an exact rule."""
-    if claim.rule.exact:
-        return ()
+    """What to run so that the evidence is a world for each seed."""
     tier = settings.tier
     block = claim.block_size(tier)
     blocks = math.ceil(max(VALUES, claim.replicates[tier][0]) / block)
@@ -92,108 +83,22 @@ def worlds(
     return tuple((larger, replace(settings, seed=seed)) for seed in seeds)
 
 
-def certify(
-    outcome: Outcome, drawn: Sequence[Evidence] = (), bootstraps: int = BOOTSTRAPS
-) -> Certificate:
-    """The certificate of a claim, from what it found under some other seed.
+def certify(claim: Claim, tier: str, alpha: float, drawn: Sequence[Evidence]) -> Certificate:
+    """The certificate of a claim from its errors in at least one world.
 
     Args:
-        outcome: of that seed.
-        drawn: the worlds for a t rule; without any the outcome's own evidence is the world.
-        bootstraps: how many times the evidence is drawn anew to see whether it decides.
-    """
-    claim, tier = outcome.claim, outcome.settings.tier
-    found = structs.replace(
-        without_evidence(claim, tier, outcome.alpha, outcome.registration),
-        undecided=missed_decisions(outcome, bootstraps),
-        code=find(claim.module, claim.id)[1],
-        evidence=_hash_of_values([outcome.evidence, *drawn]),
-    )
-    if found.method == "t":
-        found = _with_errors(found, outcome, drawn or [outcome.evidence])
-    return found.sealed(claim.id, tier)
-
-
-def certifiable(claim: Claim) -> bool:
-    """Whether its bounds are exact or t intervals: nothing is known of other methods' errors."""
-    rules = [rule for rule, _ in claim.rule.parts(claim.predict)]
-    return all(rule.exact or isinstance(rule.method, Student) for rule in rules)
-
-
-def without_evidence(claim: Claim, tier: str, level: float, registered: str) -> Certificate:
-    """As much of a claim's certificate as follows from its declaration: all but what a t rule errs.
-
-    Args:
-        claim: with cells in the tier.
+        claim: not exact, with cells in the tier.
         tier: that is certified.
-        level: of each of the claim's tests.
-        registered: its registration.
+        alpha: the claim's slot of the error budget.
+        drawn: the worlds.
     """
-    alpha = level * (1 if claim.rule.anytime else claim.looks(tier))
-    found = Certificate(
-        registration=registered,
-        method="t",
-        alpha=_rounded(alpha),
-        refutes=0.0,
-        supports=0.0,
-        undecided=0.0,
-    )
-    if isinstance(claim.rule.method, Deterministic):
-        return structs.replace(found, method="deterministic")
-    if not claim.rule.exact:
-        return found
-    worst = _rounded(max([alpha, *_enumerated(claim, tier, level)]))
-    return structs.replace(found, method="exact", refutes=worst, supports=worst)
-
-
-def missed_decisions(outcome: Outcome, bootstraps: int) -> float:
-    """Share of bootstraps that do not end, at the last look, in the expected verdict.
-
-    Every cell has its replicates drawn anew, with replacement, as many as the last look has.
-    """
-    claim = remembering(outcome.claim)
-    wanted = [Verdict.SUPPORTED, Verdict.REFUTED]
-    if not claim.exploratory:
-        wanted = [Verdict(claim.expected)]
-    count = _counts(claim, outcome.settings.tier)[-1]
-    rng = _rng(f"power\0{claim.id}")
-    missed = 0
-    for _ in range(bootstraps):
-        evidence = tuple(_resampled(sample, count, rng) for sample in outcome.evidence)
-        # A rung of few replicates may be off by chance, which many of these would confirm.
-        decision = replace(decide(claim, evidence, outcome.alpha), doubt="")
-        missed += decision.verdict not in wanted
-    return missed / bootstraps
-
-
-def _resampled(sample: Sample, count: int, rng: np.random.Generator) -> Sample:
-    chosen = rng.integers(0, sample.replicates, count)
-    return Sample(sample.cell, {n: values[chosen] for n, values in sample.observations.items()})
-
-
-def _hash_of_values(evidence: Sequence[Evidence]) -> str:
-    digest = hashlib.sha256()
-    for sample in chain.from_iterable(evidence):
-        for name, values in sample.observations.items():
-            digest.update(f"{sample.cell.id}\0{name}\0".encode() + values.tobytes())
-    return digest.hexdigest()[:16]
-
-
-def _enumerated(claim: Claim, tier: str, level: float) -> list[float]:
-    """Probabilities that a coin of the target's rate is shown to differ from it, either way."""
-    target_of = getattr(claim.rule, "target_of", lambda _: 0.5)
-    targets = {target_of(cell) for cell in claim.cells[tier]}
-    rates = targets | {1 - target for target in targets}
-    return [rejection(rate, rate, level, _counts(claim, tier)) for rate in rates]
-
-
-def _with_errors(found: Certificate, outcome: Outcome, drawn: Sequence[Evidence]) -> Certificate:
-    """The certificate of a t rule with its errors in at least one world."""
-    errors = [World(outcome, evidence).errors() for evidence in drawn]
+    kept, level = remembering(claim), claim.rule.alpha_of_look(alpha, claim.looks(tier))
+    errors = [World(kept, tier, level, evidence).errors() for evidence in drawn]
     refutes, supports = zip(*errors, strict=True)
-    stress, _ = World(outcome, drawn[0], stress=True).errors()
-    return structs.replace(
-        found,
+    stress, _ = World(kept, tier, level, drawn[0], stress=True).errors()
+    return Certificate(
+        registration=registration(kept, tier),
+        alpha=_rounded(alpha),
         refutes=_rounded(max(refutes)),
         supports=_rounded(max(supports)),
         worlds=len(drawn),
@@ -202,11 +107,22 @@ def _with_errors(found: Certificate, outcome: Outcome, drawn: Sequence[Evidence]
     )
 
 
+def certifiable(claim: Claim) -> bool:
+    """Whether its bounds are exact or t intervals: nothing is known of other methods' errors."""
+    rules = [rule for rule, _ in claim.rule.parts(claim.predict)]
+    return all(rule.exact or isinstance(rule.method, Student) for rule in rules)
+
+
 @dataclass(frozen=True)
 class World:
-    """Evidence that a claim's replicates are drawn from; under `stress` some fail badly."""
+    """Evidence that a claim's replicates are drawn from; under `stress` some fail badly.
 
-    outcome: Outcome
+    `alpha` is that of one look.
+    """
+
+    claim: Claim
+    tier: str
+    alpha: float
     evidence: Evidence
     stress: bool = False
 
@@ -216,18 +132,19 @@ class World:
         Rules, and the components of each, share alpha when it comes to refutation, and their errors
         add up; a false claim is supported where all of them are, so that the worst counts.
         """
-        parts = self.outcome.claim.rule.parts(self.outcome.claim.predict)
+        parts = self.claim.rule.parts(self.claim.predict)
         errors = [self._errors_of(rule, predict, len(parts)) for rule, predict in parts]
         refutes, supports = zip(*errors, strict=True)
         return sum(refutes), max(supports)
 
     def _errors_of(self, rule: Rule, predict: Predict | None, rules: int) -> tuple[float, float]:
         """Those of one rule, where so many share alpha."""
-        alpha = self.outcome.alpha
         if not isinstance(rule.method, Student):  # exact, by theorem
-            return alpha / rules, alpha
+            return self.alpha / rules, self.alpha
         recorder = Recorder()
-        components = rule.with_method(recorder).components(self.evidence, predict, alpha / rules)
+        components = rule.with_method(recorder).components(
+            self.evidence, predict, self.alpha / rules
+        )
         # To refute, components and rules share alpha; to support, each of them has all of it.
         strict, single = min(recorder.asked), rules * max(recorder.asked)
         judged = list(enumerate(recorder.asked[strict]))
@@ -240,10 +157,10 @@ class World:
 
     def _missed(self, index: int, values: Array, level: float, bounds: Sequence[int]) -> float:
         """Probability that one of a component's bounds misses at some look: the worse bound."""
-        claim = self.outcome.claim
-        counts = _counts(claim, self.outcome.settings.tier)
+        size = self.claim.block_size(self.tier)
+        counts = [blocks * size for blocks in self.claim.steps(self.tier)]  # at each look
         world = stressed(values, counts[-1]) if self.stress else values
-        rng = _rng(f"{claim.id}\0{index}\0{level}")
+        rng = _rng(f"{self.claim.id}\0{index}\0{level}")
         totals = []
         for bound in bounds:
             found = [misses(bound * world, count, level, rng) for count in counts]
@@ -281,11 +198,6 @@ def stressed(values: Array, count: int) -> Array:
     """
     times = max(1, 5 * count // values.size)
     return np.append(np.tile(values, times), values.mean() - 20 * values.std())
-
-
-def _counts(claim: Claim, tier: str) -> list[int]:
-    """Replicates of a cell at each look."""
-    return [blocks * claim.block_size(tier) for blocks in claim.steps(tier)]
 
 
 def _rng(name: str) -> np.random.Generator:

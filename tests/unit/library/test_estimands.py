@@ -168,10 +168,9 @@ def test_a_claim_of_several_is_judged_registered_and_certified(
     assert outcome.decision.verdict is Verdict.SUPPORTED
     [shown] = {c.open_cells for c in outcome.decision.components if "length=4" in c.name}
     assert shown == ("length=4",)
-    certificate = certify(outcome, bootstraps=1)
-    assert certificate.method == "t"
+    certificate = certify(outcome.claim, "smoke", 1e-6, [outcome.evidence])
     assert certificate.refutes > 0
-    assert registration(several, "smoke") == outcome.registration
+    assert certificate.registration == registration(several, "smoke") == outcome.registration
 
 
 def test_a_law_is_registered_by_what_it_says() -> None:
