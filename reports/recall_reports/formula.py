@@ -107,12 +107,6 @@ def inline(text: str) -> Markup:
     return result + _plain(text[position:])
 
 
-def bare(text: str) -> str:
-    """Text without markup, for where none can be set; a formula with commands is left out."""
-    kept = INLINE.sub(lambda m: "" if m[1] and "\\" in m[1] else m[1] or m[2], text)
-    return re.sub(r"\s+(?=[,.:;?])", "", " ".join(kept.split()))
-
-
 def _plain(text: str) -> Markup:
     raised = RAISED.sub(r"<sup>\1\2</sup>", str(escape(text)))
     return Markup(LOWERED.sub(r"\1<sub>\2</sub>", raised))

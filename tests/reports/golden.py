@@ -209,7 +209,6 @@ WORDS: dict[str, Callable[..., object]] = {
     "bars": _bars,
     "errors": functools.partial(_bars, log=True),
     "text": formula.inline,
-    "bare": formula.bare,
 }
 
 
