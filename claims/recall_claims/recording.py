@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 from msgspec import Struct, convert
 
-from recall_claims import loaded
 from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.declare.papers import papers
 from recall_claims.evidence import fingerprints, replay
-from recall_claims.evidence.executors import cores
+from recall_claims.evidence.executors import cores, installed, loaded_torch
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.judge.budget import DEFAULT, Budget
 from recall_claims.judge.region import Component, Interval, Region, headline, judge
@@ -111,7 +110,7 @@ def suite(
     """The whole record: how the run was made, the papers, derivations and claims."""
     parts = {key: entry.budget for key, entry in papers.items()}
     modules = {claim.source.module for claim in claims if claim.source.module}
-    machine, torch = f"{platform.system()} {os.uname().machine}", loaded.torch()
+    machine, torch = f"{platform.system()} {os.uname().machine}", loaded_torch()
     hardware: dict[str, int | str] = {"cores": cores(), "machine": machine}
     if settings.device.startswith("cuda") and torch and torch.cuda.is_available():
         hardware["gpu"] = torch.cuda.get_device_name(settings.device)  # else it is the workers'
@@ -129,7 +128,7 @@ def suite(
             ahead=ahead,
             versions={
                 "python": platform.python_version(),
-                **{name: loaded.installed(name) for name in PACKAGES},
+                **{name: installed(name) for name in PACKAGES},
             },
             hardware=hardware,
             blocks=record.BlockCount(

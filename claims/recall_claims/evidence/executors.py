@@ -5,16 +5,17 @@ import importlib.util
 import multiprocessing
 import os
 import re
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.process import BaseProcess
 from typing import Any, ParamSpec, TypeVar
 
 import threadpoolctl
 
-from recall_claims import loaded
 from recall_claims.errors import ExecutorError
 
 P = ParamSpec("P")
@@ -38,13 +39,29 @@ class SerialExecutor(Executor):
         return future
 
 
+def loaded_torch() -> Any:
+    """Return torch, or None where nothing in this process has imported it.
+
+    A suite on numpy alone starts, runs and ends without it.
+    """
+    return sys.modules.get("torch")
+
+
+def installed(package: str) -> str:
+    """Return the version of a package, loaded or not; "none" without it."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
+
+
 def one_thread() -> None:
     """Let torch, NumPy and SciPy use one thread in this process.
 
     Sums over several threads have other last digits: a block's figures, and the judgement on
     them, must not depend on the number of cores or on who runs what.
     """
-    torch = loaded.torch()
+    torch = loaded_torch()
     if torch is not None:
         torch.set_num_threads(1)
     _blas(torch is not None).limit(limits=1)

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import scipy
 
-from recall_claims import loaded
 from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.errors import SimulationError, told
 from recall_claims.evidence import replay
-from recall_claims.evidence.executors import one_thread
+from recall_claims.evidence.executors import installed, loaded_torch, one_thread
 from recall_claims.evidence.fingerprints import NOTEBOOK, fingerprint
 from recall_claims.evidence.ledger import BlockKey, BlockResult
 from recall_claims.evidence.seeds import replicate_generators
@@ -65,7 +64,7 @@ def simulate(task: Task) -> BlockResult:
     for _ in range(2):
         torch = _settled()
         parts = _parts(claim, task)
-        if loaded.torch() is torch:
+        if loaded_torch() is torch:
             break  # else the simulation itself has loaded it, with threads for all cores
     seconds = time.perf_counter() - start
     observations = {n: np.concatenate([part[n] for part in parts]) for n in parts[0]}
@@ -123,12 +122,12 @@ def _settled() -> Any:
     """Make this process simulate on one thread, in full precision; return torch, where loaded."""
     one_thread()
     full_precision()
-    return loaded.torch()
+    return loaded_torch()
 
 
 def full_precision() -> None:
     """Multiply float32 matrices in float32: no TensorFloat-32, which keeps 10 bits of a factor."""
-    torch = loaded.torch()
+    torch = loaded_torch()
     if torch is None:
         return
     torch.set_float32_matmul_precision("highest")
@@ -176,7 +175,7 @@ def _observe(
 
 def _out_of_memory(error: Exception) -> bool:
     """Whether an allocation failed: on a GPU, in one of its libraries, or on the CPU."""
-    torch = loaded.torch()
+    torch = loaded_torch()
     kinds = (MemoryError, torch.OutOfMemoryError) if torch else MemoryError
     return isinstance(error, kinds) or any(
         text in str(error) for text in ("can't allocate memory", "STATUS_ALLOC_FAILED")
@@ -184,7 +183,7 @@ def _out_of_memory(error: Exception) -> bool:
 
 
 def _array(value: object, what: str) -> Array:
-    torch = loaded.torch()
+    torch = loaded_torch()
     if torch is not None and isinstance(value, torch.Tensor):
         value = value.detach().cpu().numpy()
     try:
@@ -229,5 +228,5 @@ def versions() -> str:
     """Of what a block's last digits depend on besides the code."""
     return (
         f"python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}, "
-        f"torch {loaded.installed('torch')}"
+        f"torch {installed('torch')}"
     )
