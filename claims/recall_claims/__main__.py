@@ -1,4 +1,4 @@
-"""Write a paper's first claim, ask a formula, certify claims, keep a ledger, audit evidence."""
+"""Write a paper's first claim, ask a formula, certify claims, check a record, merge ledgers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import json
 import keyword
 import sys
 from collections.abc import Sequence
-from datetime import date
 from importlib import resources
 from pathlib import Path
+from time import time
 from typing import Any
 
 import jinja2
 
+from recall_claims import parse
 from recall_claims.declare.papers import papers
 from recall_claims.errors import LedgerError, SimulationError
 from recall_reports.record.errors import ReportError
@@ -24,9 +25,9 @@ TEMPLATES = ("paper.toml", "theory.py", "simulation.py", "test_claims.py", "conf
 LEDGER = Path(".recall-claims/ledger.sqlite")
 CERTIFICATES = Path("reports/certificates.json")
 EPILOG = (
-    "exit status: 0 done; 1 a claim errs more often than its alpha says, or an audit found "
+    "exit status: 0 done; 1 a claim errs more often than its alpha says, or a check found "
     "something; 2 wrong usage, a name that is taken, a place that cannot be written, a formula "
-    "that is not there or has no value, or a ledger, bundle or report that cannot be used"
+    "that is not there or has no value, or a ledger or record that cannot be used"
 )
 
 
@@ -40,15 +41,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif options.command == "predict":
             _predict(options)
         elif options.command == "ledger":
-            _look_after(options)
+            from recall_claims.evidence.merging import merge
+
+            count = merge(options.ledgers, options.out)
+            print(f"{options.out}: {count} blocks of {len(options.ledgers)} ledgers")
         elif options.command == "certify":
             from recall_claims.certify import command  # loads torch, as the others do
 
             return command.main(options)
         else:
-            from recall_claims.audit import command as auditing
-
-            return auditing.bundle(options) if "out" in options else auditing.audit(options)
+            return _check(options)
     except (OSError, ValueError, LedgerError, ReportError, SimulationError) as error:
         print(f"recall_claims: {clean(str(error))}", file=sys.stderr)
         return 2
@@ -71,22 +73,36 @@ def _predict(options: argparse.Namespace) -> None:
         print("\n".join(ask.lines(formula, found, claims)))
 
 
-def _look_after(options: argparse.Namespace) -> None:
-    from recall_claims.evidence.merging import merge
-    from recall_claims.plugin import housekeeping
+def _check(options: argparse.Namespace) -> int:
+    """Check a record against its ledger: 0 if it holds, 1 if something was found."""
+    from recall_claims.check.drawing import draw_again
+    from recall_claims.check.judging import Check
+    from recall_claims.evidence import executors
+    from recall_claims.evidence.ledger import Ledger
+    from recall_claims.plugin.collecting import collected
+    from recall_claims.plugin.report import commit
+    from recall_reports.record import files
+    from recall_reports.record.certificates import load
 
-    if options.do == "merge":
-        count = merge(options.ledgers, options.out)
-        print(f"{options.out}: {count} blocks of {len(options.ledgers)} ledgers")
-        return
-    path = options.ledger.absolute()
-    if not path.exists():
-        raise FileNotFoundError(f"{options.ledger}: no such file; name a ledger with --ledger")
-    if options.do == "list":
-        housekeeping.list_ledger(path)
-    else:
-        before = options.before.isoformat()
-        housekeeping.prune_ledger(path, options.folder, before, yes=options.yes)
+    until = time() + parse.duration(options.time_limit, "--time-limit")
+    seed = parse.seed(options.seed)
+    if options.record.is_file() and options.record.stat().st_size > LARGEST_RECORD:
+        raise ReportError(f"{options.record}: larger than any record ({LARGEST_RECORD} bytes)")
+    record = files.load(options.record)
+    claims = {claim.id: claim for claim in collected(options.claims)}
+    with Ledger(options.ledger, read_only=True) as ledger:
+        check = Check(record, claims, ledger, load(CERTIFICATES), commit(Path.cwd()))
+        try:
+            device = parse.device(record.suite.device, local=True)
+        except ValueError:  # of a machine that this one is not
+            device = "cpu"
+        with executors.make(executors.resolve("auto", device, nested=False)) as workers:
+            drawn = draw_again(check.evidence, workers, device, seed, until)
+    found = [*check.found, *drawn.wrong]
+    lines = [f"{check.judged} claims judged again on the blocks of {options.ledger}"]
+    lines += [*drawn.lines(), *(f"FOUND {where}: {what}" for where, what in found)]
+    print("\n".join(" ".join(clean(line).split()) for line in lines))
+    return int(bool(found))
 
 
 def new(name: str, parent: Path) -> Path:
@@ -112,6 +128,7 @@ def new(name: str, parent: Path) -> Path:
     return folder
 
 
+LARGEST_RECORD = 2**28
 FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 FOLDER: dict[str, Any] = {"type": Path, "default": Path("claims")}
 DEFAULT = "(%(default)s)"
@@ -143,7 +160,17 @@ def _parser() -> argparse.ArgumentParser:
     certify.add_argument("--ledger", default=evidence, help=f"evidence {DEFAULT}", **FILE)
     certify.add_argument("--json", default=CERTIFICATES, help=f"output {DEFAULT}", **FILE)
 
-    _evidence(commands)
+    check = commands.add_parser(
+        "check",
+        help="judge every claim of a record again from the ledger of its run, and draw a random "
+        "sample of the blocks again",
+    )
+    check.add_argument("ledger", type=Path, metavar="LEDGER")
+    check.add_argument("record", type=Path, metavar="RECORD", help="report.json of the run")
+    much = f"time after which no block is begun {DEFAULT}"
+    check.add_argument("--time-limit", default="5m", metavar="TIME", help=much)
+    check.add_argument("--seed", default="fresh", help=f"order of the sample {DEFAULT}")
+    check.add_argument("--claims", metavar="DIR", help=f"folder of claims {DEFAULT}", **FOLDER)
 
     predict = commands.add_parser(
         "predict",
@@ -163,54 +190,13 @@ def _parser() -> argparse.ArgumentParser:
     baseline = "the report with the verdicts (default reports/baseline.json, if it is there)"
     predict.add_argument("--baseline", default=Path("reports/baseline.json"), help=baseline, **FILE)
 
-    doing = commands.add_parser("ledger", help="list, merge or prune ledgers").add_subparsers(
+    doing = commands.add_parser("ledger", help="merge ledgers").add_subparsers(
         dest="do", required=True
     )
-    listing = doing.add_parser("list", help="print its registrations, and what was put aside")
-    prune = doing.add_parser(
-        "prune",
-        help="remove the blocks of registrations that no claim has any more and that were first "
-        "used before a date; how many registrations a claim has had stays known",
-    )
-    prune.add_argument("folder", nargs="?", help=f"folder of all claims {DEFAULT}", **FOLDER)
-    prune.add_argument("--before", type=date.fromisoformat, required=True, metavar="YYYY-MM-DD")
-    prune.add_argument("--yes", action="store_true", help="remove them; without it, only say which")
     merging = doing.add_parser("merge", help="put the evidence of several ledgers into one")
     merging.add_argument("ledgers", type=Path, nargs="+", metavar="LEDGER")
     merging.add_argument("-o", dest="out", required=True, **FILE)
-    for each in (listing, prune):
-        each.add_argument("--ledger", default=LEDGER, **FILE)
     return parser
-
-
-def _evidence(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare `bundle` and `audit`."""
-    bundle = commands.add_parser("bundle", help="put record and evidence of a run into one file")
-    bundle.add_argument("out", type=Path, metavar="OUT.zip")
-    record = Path("reports/latest/report.json")
-    bundle.add_argument("--record", default=record, help=f"of the run {DEFAULT}", **FILE)
-    bundle.add_argument("--ledger", default=LEDGER, help=f"of the run {DEFAULT}", **FILE)
-    bundle.add_argument("--manifest", help="write the bundle's manifest here as well", **FILE)
-
-    audit = commands.add_parser(
-        "audit",
-        help="judge every claim of a bundle again, and draw a random sample of its blocks again",
-    )
-    audit.add_argument("bundle", type=Path)
-    much = audit.add_mutually_exclusive_group()
-    much.add_argument("--time-limit", default="5m", metavar="TIME", help=f"time in all {DEFAULT}")
-    blocks = "draw N blocks, however long it takes"
-    much.add_argument("--blocks", type=int, metavar="N", help=blocks)
-    audit.add_argument("--seed", default="fresh", help=f"order of the sample {DEFAULT}")
-    audit.add_argument("--device", default="cpu", help=f"torch device {DEFAULT}")
-    audit.add_argument("--executor", default="auto", help=f"as for pytest claims/ {DEFAULT}")
-    audit.add_argument("--part", action="store_true", help="accept a run of only some claims")
-    audit.add_argument("--manifest", help="the manifest that the bundle must have", **FILE)
-    audit.add_argument("--json", help="write all findings here, claim by claim", **FILE)
-    audit.add_argument("--html", help="write them as a page", **FILE)
-    for command in (bundle, audit):
-        command.add_argument("--certificates", default=CERTIFICATES, help=DEFAULT, **FILE)
-        command.add_argument("--claims", metavar="DIR", help=DEFAULT, **FOLDER)
 
 
 if __name__ == "__main__":

@@ -44,8 +44,8 @@ class LedgerError(RuntimeError):
     """The ledger cannot be read or written; nothing in it was changed."""
 
 
-class BundleError(ValueError):
-    """A bundle cannot be made, or a file is none that can be audited; nothing was changed."""
+class CheckError(ValueError):
+    """A record and its ledger cannot be checked with the code of this checkout."""
 
 
 class ExecutorError(ValueError):

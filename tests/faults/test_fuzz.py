@@ -19,8 +19,7 @@ from rich.console import Console
 
 from recall_claims.errors import LedgerError
 from recall_claims.evidence.cost import Costs
-from recall_claims.evidence.draws import EvidenceSet
-from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
+from recall_claims.evidence.ledger import BlockKey, BlockResult, EvidenceSet, Ledger
 from recall_claims.evidence.validate import fault
 from recall_claims.hunt.probe import Probe
 from recall_claims.hunt.tables import HuntTables

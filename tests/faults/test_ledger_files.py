@@ -37,7 +37,7 @@ def halved(path: Path) -> None:
         (False, Path.touch, "an empty file, not a ledger"),
         (False, lambda path: path.symlink_to("gone"), "a link to gone, which is not there"),
         (True, told("PRAGMA user_version = 99"), "a newer version"),
-        (True, told("PRAGMA user_version = 3"), "an older version"),
+        (True, told("PRAGMA user_version = 4"), "an older version"),
         (True, halved, "damaged"),
     ],
 )

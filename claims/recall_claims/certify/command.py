@@ -24,14 +24,14 @@ from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run_claim
-from recall_claims.plugin.housekeeping import collected
+from recall_claims.plugin.collecting import collected
 from recall_reports.record.certificates import Certificate, Certificates, load
 
 
 def main(options: argparse.Namespace) -> int:
     """Certify, print, keep; 1 if a promise is not kept."""
     settings = Settings(tier=options.tier, seed=options.seed)
-    claims = {claim.id: claim for claim in collected(options.folder, options.ledger)}
+    claims = {claim.id: claim for claim in collected(options.folder)}
     kept = load(options.json)
     if kept.tier != settings.tier:
         kept = Certificates(tier=settings.tier)

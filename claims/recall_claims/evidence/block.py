@@ -20,6 +20,8 @@ from recall_claims.judge.methods import Array
 
 FORM = b"\x01"
 MOST_NAMES = 1_000
+LARGEST = 2**29
+"""Bytes that a block's values may have."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ def unpack(payload: bytes, checksum: str, replicates: int) -> dict[str, Array]:
     if len(names) > MOST_NAMES or len(set(names)) < len(names):
         raise ValueError(f"more than {MOST_NAMES} observables, or one of them twice")
     size, stream = 8 * len(names) * replicates, zlib.decompressobj()
+    if not 0 < size <= LARGEST:
+        raise ValueError(f"{size} bytes of values, where a block has at most {LARGEST}")
     try:
         planes = stream.decompress(body, size + 1)
     except zlib.error as error:

@@ -26,7 +26,7 @@ from typing import Any
 
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.papers import is_paper
-from recall_claims.evidence.ledger import is_ledger
+from recall_claims.evidence.ledger_file import is_ledger
 
 LIBRARY = ("recall_claims", "recall_reports")
 NOTEBOOK = "__main__"

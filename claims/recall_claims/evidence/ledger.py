@@ -7,90 +7,53 @@ that was killed finds its finished blocks here and loses at most those in flight
 A block that is not evidence, whoever wrote it, is put aside and drawn again: it stays in the file,
 in a table of its own, and `why_missing` tells what was wrong with it.
 
-Of blocks that a time limit gave up, it keeps how long they had taken, for `cost.py`.
-
-The ledger also keeps a chain of all evidence sets that were ever drawn for a claim (`draws.py`): T
-of them cost up to T times its alpha.
+The ledger also counts the evidence sets that were ever drawn for a claim. Each seed, each version
+of the code and each registration gives another one, and each may wrongly refute the claim with
+probability alpha: to draw T sets and show one has up to T times that. Sets that a baseline tells of
+and this ledger has not drawn count as well, so that a new ledger starts from what was published.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import sqlite3
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
-from uuid import uuid4
+from typing import NamedTuple
 
 import msgspec
 
 from recall_claims.errors import LedgerError, SimulationError
-from recall_claims.evidence import draws
 from recall_claims.evidence.block import BlockKey, BlockResult, pack, unpack
-from recall_claims.evidence.draws import Chain, EvidenceSet, Link, Place
+from recall_claims.evidence.ledger_file import LedgerFile
 from recall_claims.evidence.validate import fault
 
-__all__ = ["BlockKey", "BlockResult", "Ledger"]
+__all__ = ["BlockKey", "BlockResult", "EvidenceSet", "Ledger", "Place"]
 
-APPLICATION_ID = 0x52434C4D  # "RCLM" in ASCII marks the file as ours
-VERSION = 4
-WAIT_SECONDS = 60
 DAMAGED = "damaged"
+"""The first word of why a block that was put aside is drawn again."""
 MOST_RECALLED = 100
 """Evidence sets of a claim that a record is believed to tell of."""
-"""The first word of why a block that was put aside is drawn again."""
-
-_COLUMNS = """
-    claim TEXT NOT NULL, registration TEXT NOT NULL,
-    cell TEXT NOT NULL, seed TEXT NOT NULL,
-    block INTEGER NOT NULL, replicates INTEGER NOT NULL, dtype TEXT NOT NULL,
-    device TEXT NOT NULL, code TEXT NOT NULL, versions TEXT NOT NULL,
-    seconds REAL NOT NULL, checksum TEXT NOT NULL, payload BLOB NOT NULL
-"""
-_SCHEMA = (
-    f"CREATE TABLE IF NOT EXISTS blocks (key TEXT PRIMARY KEY, {_COLUMNS}) STRICT",
-    f"""
-CREATE TABLE IF NOT EXISTS aside (
-    key TEXT NOT NULL, found TEXT NOT NULL, problem TEXT NOT NULL, {_COLUMNS},
-    PRIMARY KEY (key, found)
-) STRICT
-""",
-    draws.TABLE,
-    "CREATE TABLE IF NOT EXISTS codes (code TEXT PRIMARY KEY, modules TEXT NOT NULL) STRICT",
-    # It has all that `cost.py` adds up over the whole table, whose rows are many times as long.
-    "CREATE INDEX IF NOT EXISTS costs ON blocks (claim, cell, block, device, replicates, seconds)",
-)
+PAGE = 1_000
+"""Blocks that are read at a time."""
 _ROW = ("key", *(field.name for field in fields(BlockKey)), "seconds", "checksum", "payload")
 
 
-def _create(path: Path) -> None:
-    """Make a file that is marked as ours, in one step: another run may do so at this moment."""
-    if path.is_symlink():
-        raise LedgerError(
-            f"{path} is a link to {os.readlink(path)}, which is not there; remove the link, or "
-            "choose another file with --ledger"
-        )
-    with closing(sqlite3.connect(":memory:")) as database:
-        # Of 4096 bytes a page holds six blocks of 64 values, or five if each has a byte more.
-        database.execute("PRAGMA page_size = 8192")
-        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        content = bytearray(database.serialize())
-        content[18:20] = b"\2\2"  # a log ahead of the file, for those who write and who read it
-    new = path.with_name(f".{uuid4().hex}")
-    try:
-        new.write_bytes(content)
-        os.link(new, path)
-    except FileExistsError:  # the other run was first
-        pass
-    except OSError:  # a file system without links
-        with suppress(FileExistsError), path.open("xb") as file:
-            file.write(content)
-    finally:
-        new.unlink(missing_ok=True)
+class EvidenceSet(NamedTuple):
+    """What makes evidence of a claim fresh."""
+
+    claim: str
+    tier: str
+    registration: str
+    seed: str
+    code: str
+
+
+class Place(NamedTuple):
+    """Number of evidence sets of a claim and tier, and which one is meant: from 1, 0 if none."""
+
+    sets: int
+    shown: int
 
 
 def opened(
@@ -109,74 +72,37 @@ def opened(
         return str(error)
 
 
-def is_ledger(path: Path) -> bool:
-    """Whether a file is marked as a ledger."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        head = file.read(72)
-    return head.startswith(b"SQLite format 3") and head[68:] == APPLICATION_ID.to_bytes(4)
-
-
-class Ledger:
-    """An open ledger; use as a context manager.
-
-    Raises:
-        LedgerError: the file is not a ledger, is damaged, comes from another version, or cannot
-            be opened, read or written. The file is left as it was.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._chain = Chain()
-        with self._explained("open"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if not path.exists():
-                _create(path)
-            there = f"{path.absolute().as_uri()}?mode=rw"  # which creates no file
-            self._database = sqlite3.connect(
-                there, timeout=WAIT_SECONDS, isolation_level=None, uri=True
-            )
-            try:
-                self._prepare()
-            except Exception:  # whatever it was, the file is not left open
-                self._database.close()
-                raise
-
-    def __enter__(self) -> Ledger:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
+class Ledger(LedgerFile):
+    """An open ledger; use as a context manager, and open it as `LedgerFile` says."""
 
     def get(self, key: BlockKey, names: Collection[str] | None = None) -> BlockResult | None:
-        """The block, or None if it was never simulated, or is no evidence and was put aside.
+        """Return the block, or None if it was never simulated, or is no evidence and was put aside.
 
         `names` are the observables that it must have, where they are known.
         """
+        found = self.read(key, names)
+        if isinstance(found, str):
+            self._put_aside(key.digest, found)
+            return None
+        return found
+
+    def read(self, key: BlockKey, names: Collection[str] | None = None) -> BlockResult | str | None:
+        """Return the block, in words why it is no evidence, or None if it was never simulated."""
         sql = "SELECT seconds, checksum, payload FROM blocks WHERE key = ?"
         for row in self.ask(sql, (key.digest,)):
-            found = opened(key, *row, names=names)
-            if isinstance(found, BlockResult):
-                return found
-            self._put_aside(key.digest, found)
+            return opened(key, *row, names=names)
         return None
 
     def _put_aside(self, digest: str, problem: str) -> None:
         """Move a block to the table of those that are no evidence."""
         names = ", ".join(_ROW)
-        with self._explained("write"), self._database:
-            self._database.execute("BEGIN IMMEDIATE")
-            self._database.execute(
+        with self.one_step():
+            self.ask(
                 f"INSERT INTO aside (found, problem, {names}) "
                 f"SELECT ?, ?, {names} FROM blocks WHERE key = ?",
                 (datetime.now(UTC).isoformat(), problem[:200], digest),
             )
-            self._database.execute("DELETE FROM blocks WHERE key = ?", (digest,))
+            self.ask("DELETE FROM blocks WHERE key = ?", (digest,))
 
     def put(self, key: BlockKey, result: BlockResult, names: Collection[str] | None = None) -> None:
         """Keep a block; one that another run has kept meanwhile stays as it is.
@@ -196,55 +122,63 @@ class Ledger:
         columns = f"({', '.join(_ROW)}) VALUES (?{', ?' * (len(row) - 1)})"
         self.ask(f"INSERT OR IGNORE INTO blocks {columns}", row)
 
-    def register(self, drawn: EvidenceSet, first_used: str | None = None) -> Place:
-        """Keep that a claim's evidence was drawn, now or as ISO 8601 says; how many sets there are.
+    def blocks(self) -> Iterator[tuple[BlockKey, BlockResult]]:
+        """Go through all blocks.
 
         Raises:
-            LedgerError: the chain was edited.
+            LedgerError: one is no evidence.
         """
-        found = self.chain().place(drawn)
-        if found is None:
-            now = first_used or datetime.now(UTC).isoformat()
-            with self._explained("write"), self._database:
-                self._database.execute("BEGIN IMMEDIATE")
-                draws.append(self._database, drawn, now)
-            found = self.chain(anew=True).place(drawn)
-        if found is None:
-            raise self._edited("its chain of draws lacks a number")
-        return found
+        names = [field.name for field in fields(BlockKey)]
+        sql = f"SELECT rowid, {', '.join(_ROW)} FROM blocks WHERE rowid > ? ORDER BY rowid LIMIT ?"
+        rows = self.ask(sql, (-(2**63), PAGE))
+        while rows:
+            for _, digest, *told, seconds, checksum, payload in rows:
+                named = dict(zip(names, told, strict=True))
+                try:
+                    key = BlockKey(**{**named, "seed": int(named["seed"])})
+                    found = opened(key, seconds, checksum, payload)
+                except ValueError as error:
+                    found = str(error)
+                if isinstance(found, BlockResult) and key.digest != digest:
+                    found = "it is kept under the key of another"
+                if not isinstance(found, BlockResult):
+                    raise LedgerError(
+                        f"{self.path}: block {named['block']} of {named['claim']!r:.80} at "
+                        f"{named['cell']!r:.200} is no evidence ({found}); run the claim again "
+                        "with this ledger, which simulates the block again"
+                    )
+                yield key, found
+            rows = self.ask(sql, (rows[-1][0], PAGE))
+
+    def count_in(self, other: Ledger) -> None:
+        """Count the evidence sets and confirmations of another ledger, and keep its codes."""
+        for row in other.ask(f"SELECT {', '.join(EvidenceSet._fields)} FROM draws ORDER BY number"):
+            self.register(EvidenceSet(*row))
+        for row in other.ask("SELECT code, modules FROM codes"):
+            self.ask("INSERT OR IGNORE INTO codes VALUES (?, ?)", row)
+        told = "claim, point, key, verdict"
+        for row in other.ask(f"SELECT {told} FROM confirmations ORDER BY number"):
+            self.ask(f"INSERT INTO confirmations ({told}) VALUES (?, ?, ?, ?)", row)
+
+    def register(self, drawn: EvidenceSet) -> Place:
+        """Count an evidence set, unless it was counted before; return its place."""
+        names = ", ".join(EvidenceSet._fields)
+        self.ask(f"INSERT OR IGNORE INTO draws ({names}) VALUES (?, ?, ?, ?, ?)", drawn)
+        return self.place(drawn)
 
     def recall(self, drawn: EvidenceSet, others: int) -> None:
-        """Count as many sets of a set's claim and tier besides it as a record tells of.
-
-        Raises:
-            LedgerError: the chain was edited.
-        """
-        for number in range(self.chain().others(drawn), min(others, MOST_RECALLED)):
+        """Count as many sets of a set's claim and tier besides it as a record tells of."""
+        place = self.place(drawn)
+        for number in range(place.sets - bool(place.shown), min(others, MOST_RECALLED)):
             self.register(drawn._replace(registration="", seed="", code=f"recorded {number + 1}"))
 
-    def chain(self, *, anew: bool = False) -> Chain:
-        """All evidence sets that were ever drawn, as far as they were read; `anew`, the others too.
-
-        Raises:
-            LedgerError: the chain was edited.
-        """
-        if anew or not self._chain.links:
-            names = ", ".join(EvidenceSet._fields)
-            rows = self.ask(
-                f"SELECT {names}, first_used, link FROM draws WHERE number > ? ORDER BY number",
-                (len(self._chain.links),),
-            )
-            try:
-                self._chain.extend(Link(EvidenceSet(*s), used, link) for *s, used, link in rows)
-            except ValueError as error:
-                raise self._edited(str(error)) from error
-        return self._chain
-
-    def _edited(self, what: str) -> LedgerError:
-        return LedgerError(
-            f"{self.path}: {what}, so nobody knows how often evidence was drawn; take a copy from "
-            "before, or another --ledger"
-        )
+    def place(self, drawn: EvidenceSet) -> Place:
+        """Return the place of an evidence set among those of its claim and tier."""
+        own = " AND ".join(f"{name} = ?" for name in EvidenceSet._fields)
+        counts = f"count(*) FILTER (WHERE number <= (SELECT number FROM draws WHERE {own}))"
+        sql = f"SELECT count(*), {counts} FROM draws WHERE claim = ? AND tier = ?"
+        [row] = self.ask(sql, (*drawn, drawn.claim, drawn.tier))
+        return Place(*row)
 
     def remember_code(self, code: str, parts: Callable[[], Mapping[str, str]]) -> None:
         """Keep of which modules a fingerprint is made, with a digest of each, for `why_missing`."""
@@ -252,10 +186,14 @@ class Ledger:
             row = (code, json.dumps(dict(parts()), sort_keys=True))
             self.ask("INSERT OR IGNORE INTO codes VALUES (?, ?)", row)
 
-    def ask(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """Rows that a statement about this file gives; `values` are those of its question marks."""
-        with self._explained("read" if sql.lstrip().startswith("SELECT") else "write"):
-            return self._database.execute(sql, values).fetchall()
+    def codes(self) -> set[str]:
+        """Return the fingerprints of all code that evidence was drawn with."""
+        return {str(code) for (code,) in self.ask("SELECT code FROM codes")}
+
+    def registrations(self, claim: str) -> list[str]:
+        """Return the registrations, and names of other streams, of a claim's blocks."""
+        sql = "SELECT DISTINCT registration FROM blocks WHERE claim = ? ORDER BY rowid"
+        return [str(name) for (name,) in self.ask(sql, (claim,))]
 
     def why_missing(self, key: BlockKey) -> str:
         """Why a block has to be simulated: "new", or what differs from the one kept last there.
@@ -294,63 +232,3 @@ class Ledger:
             return ""
         changed = {module for module, _ in one ^ other}
         return ", ".join(sorted(name for name in changed if name.replace(".", "_").isidentifier()))
-
-    def _prepare(self) -> None:
-        execute = self._database.execute
-        execute("PRAGMA trusted_schema = OFF")
-        # Two runs may fill the file at the same moment: look and fill it under one lock, which
-        # the connection's context commits, or rolls back after an error.
-        with self._database:
-            execute("BEGIN IMMEDIATE")
-            self._check_or_fill()
-        # Readers and a writer work side by side. A new file is made so; another one becomes so when
-        # somebody opens it whom no lock keeps from that.
-        with suppress(sqlite3.OperationalError):
-            execute("PRAGMA journal_mode = WAL")
-        execute("PRAGMA synchronous = NORMAL")
-
-    def _check_or_fill(self) -> None:
-        execute = self._database.execute
-        (application,) = execute("PRAGMA application_id").fetchone()
-        (version,) = execute("PRAGMA user_version").fetchone()
-        (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application != APPLICATION_ID:
-            what = "an empty file" if not self.path.stat().st_size else "another program's database"
-            raise LedgerError(
-                f"{self.path} is {what}, not a ledger; move it away, or choose another file with "
-                "--ledger"
-            )
-        if tables and version != VERSION:
-            age = "a newer" if version > VERSION else "an older"
-            raise LedgerError(
-                f"{self.path} was written by {age} version of this suite (format {version}, this "
-                f"one knows {VERSION}); use that version, or choose another file with --ledger"
-            )
-        for statement in _SCHEMA:
-            execute(statement)
-        if not tables:  # whoever only reads a ledger leaves every byte as it is
-            execute(f"PRAGMA user_version = {VERSION}")
-
-    @contextmanager
-    def _explained(self, action: str) -> Iterator[None]:
-        """Turn SQLite's and the system's errors into one that names cause and remedy."""
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            if "full" in str(error):
-                remedy = "free some disk space and run again; finished blocks are kept"
-            elif "locked" in str(error):
-                remedy = "another process holds it; wait for that run, or use another --ledger"
-            else:
-                remedy = "check that its folder exists and is writable, or choose another --ledger"
-            raise LedgerError(f"cannot {action} {self.path}: {error}; {remedy}") from error
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # of SQLite's own message
-            raise LedgerError(
-                f"cannot {action} {self.path}: {error}, so it is damaged or no ledger; it was "
-                "left alone: move it away (or choose another with --ledger) and run again"
-            ) from error
-        except OSError as error:
-            raise LedgerError(
-                f"cannot {action} {self.path}: {error.strerror or error}; choose a writable "
-                "place with --ledger"
-            ) from error

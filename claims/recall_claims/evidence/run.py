@@ -15,9 +15,8 @@ from recall_claims.declare.registration import registration
 from recall_claims.errors import OutOfTime, SimulationError
 from recall_claims.evidence import replay
 from recall_claims.evidence.cost import Costs
-from recall_claims.evidence.draws import EvidenceSet, Place
 from recall_claims.evidence.fingerprints import parts
-from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
+from recall_claims.evidence.ledger import BlockKey, BlockResult, EvidenceSet, Ledger, Place
 from recall_claims.evidence.simulate import Task, find, versions
 from recall_claims.judge.budget import Budget
 from recall_claims.judge.looks import Decision, Look, looks_at, remembering

@@ -1,4 +1,4 @@
-"""What a block must be before it is evidence, whoever returns it: a worker, a ledger, a bundle."""
+"""What a block must be before it is evidence, whoever returns it: a worker or a ledger."""
 
 from __future__ import annotations
 

@@ -20,17 +20,6 @@ from recall_claims.hunt.probe import Probe
 from recall_claims.judge.region import Verdict
 
 BUDGET = 1e-3
-_TABLES = (
-    """CREATE TABLE IF NOT EXISTS probes (
-        claim TEXT NOT NULL, seed TEXT NOT NULL, code TEXT NOT NULL, key TEXT NOT NULL,
-        point TEXT NOT NULL, discrepancy REAL NOT NULL, verdict TEXT NOT NULL,
-        seconds REAL NOT NULL, PRIMARY KEY (claim, seed, code, key)
-    ) STRICT""",
-    """CREATE TABLE IF NOT EXISTS confirmations (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, claim TEXT NOT NULL, point TEXT NOT NULL,
-        key TEXT NOT NULL, verdict TEXT
-    ) STRICT""",
-)
 
 
 def alpha_of(number: int) -> float:
@@ -47,8 +36,6 @@ class HuntTables:
 
     def __init__(self, ledger: Ledger, seed: int) -> None:
         self._ledger, self._seed = ledger, str(seed)
-        for table in _TABLES:
-            ledger.ask(table)
 
     def probes(self, claim: str, code: str) -> dict[str, Probe]:
         """Probes of a claim by key, made by simulation code of this fingerprint."""

@@ -1,30 +1,29 @@
-"""What an audit's sample shows, held against counting."""
+"""What the sample of a check shows, held against counting."""
 
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import pytest
 from scipy.stats import binom
 
-from recall_claims.audit.sampling import CONFIDENCE, order, share_at_most, wrong_at_most
+from recall_claims.check.drawing import CONFIDENCE, order, share_at_most
 
 SIZES = {"a": 1, "b": 2, "c": 5, "d": 12, "e": 40, **{f"small {n}": 1 for n in range(8)}}
-BLOCKS = {name: [("x=1", n) for n in range(size)] for name, size in SIZES.items()}
 TOTAL = sum(SIZES.values())
 
 
 def test_a_claim_is_seen_before_another_is_seen_twice_then_all_at_one_rate() -> None:
     for seed in range(20):
-        plan = order(BLOCKS, seed)
-        assert sorted(plan) == sorted((n, *b) for n, own in BLOCKS.items() for b in own)
-        assert {name for name, _, _ in plan[: len(SIZES)]} == SIZES.keys()
+        plan = order(SIZES, seed)
+        assert sorted(plan) == sorted((n, at) for n, size in SIZES.items() for at in range(size))
+        assert {name for name, _ in plan[: len(SIZES)]} == SIZES.keys()
         for drawn in (15, 30, 45):
-            seen = Counter(name for name, _, _ in plan[:drawn])
+            seen = Counter(name for name, _ in plan[:drawn])
             rates = [seen[name] / size for name, size in SIZES.items()]
             assert all(seen[name] - 1 <= min(rates) * size + 1 for name, size in SIZES.items())
-    firsts = Counter(order({"e": BLOCKS["e"]}, seed)[0][2] for seed in range(4000))
+    firsts = Counter(order({"e": 40}, seed)[0][1] for seed in range(4000))
     assert all(50 < firsts[n] < 160 for n in range(40)), firsts
 
 
@@ -45,9 +44,9 @@ def test_the_bounds_are_wrong_in_at_most_one_of_a_hundred_samples(kind: str) -> 
     each = Counter(name for name, _ in wrong)
     by_claim = sum(each[name] / size for name, size in SIZES.items()) / len(SIZES)
     for seed in range(samples):
-        plan = order(BLOCKS, seed)
-        first = next(i for i, (name, _, n) in enumerate(plan) if (name, n) in wrong)
-        of_blocks, of_claims = share_at_most(BLOCKS, plan[:first])
+        plan = order(SIZES, seed)
+        first = next(i for i, unit in enumerate(plan) if unit in wrong)
+        of_blocks, of_claims = share_at_most(SIZES, plan[:first])
         missed += of_blocks < share
         missed_by_claim += of_claims < by_claim
     most = binom.ppf(1 - 1e-6, samples, 1 - CONFIDENCE)
@@ -56,23 +55,10 @@ def test_the_bounds_are_wrong_in_at_most_one_of_a_hundred_samples(kind: str) -> 
 
 
 def test_the_bounds_fall_with_each_block_and_end_at_nothing() -> None:
-    plan = order(BLOCKS, 3)
-    bounds = [share_at_most(BLOCKS, plan[:n]) for n in range(TOTAL + 1)]
+    plan = order(SIZES, 3)
+    bounds = [share_at_most(SIZES, plan[:n]) for n in range(TOTAL + 1)]
     assert bounds[0] == (1.0, 1.0)
     assert bounds[-1] == (0.0, 0.0)
     for earlier, later in pairwise(bounds):
         assert later[0] <= earlier[0]
         assert later[1] <= earlier[1]
-
-
-@pytest.mark.parametrize(("blocks", "drawn"), [(6, 2), (7, 5), (12, 4), (12, 12), (5, 0)])
-def test_a_claims_wrong_blocks_are_those_that_samples_miss_too_often(
-    blocks: int, drawn: int
-) -> None:
-    def unseen(wrong: int) -> float:
-        samples = [*combinations(range(blocks), drawn)]
-        return sum(min(s, default=blocks) >= wrong for s in samples) / len(samples)
-
-    most = wrong_at_most(blocks, drawn)
-    assert unseen(most) > 1 - CONFIDENCE
-    assert most == blocks - drawn or unseen(most + 1) <= 1 - CONFIDENCE + 1e-12

@@ -1,0 +1,167 @@
+"""Draw blocks of a ledger again, in random order, and say what that has shown.
+
+First one block of every claim is drawn, so that a claim that is wholly invented is found, however
+costly or small it is. Then blocks of all claims are drawn at the same rate. Within a claim all
+orders are equally probable; nothing in the ledger changes them.
+
+Let d_c be the share of wrong blocks of claim c, and n_c how many of its M_c were drawn. None of
+these is wrong with probability at most prod (1 - d_c)^n_c. If n_c >= f M_c for all c, that is at
+most (1 - d)^(f M), by the inequality of the means, with d the share of all M blocks. So with f the
+least n_c / M_c, d exceeds 1 - 0.01^(1/(f M)) with confidence below 1%. Where every claim counts the
+same, C min n_c stands in place of f M, or the number of claims seen while some were not (by
+Maclaurin's inequality). What holds for the first blocks of an order fixed beforehand also holds for
+those drawn when the time is up, however long they took: the bound falls with each block, and can
+only err if it errs at the one fixed length at which it first falls below the truth.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from time import time
+
+import numpy as np
+
+from recall_claims.check.judging import Evidence
+from recall_claims.errors import SimulationError
+from recall_claims.evidence.block import BlockResult
+from recall_claims.evidence.executors import capacity
+from recall_claims.evidence.simulate import simulate, versions
+from recall_claims.evidence.validate import difference
+
+CONFIDENCE = 0.99
+OF_IDENTITY = 1e-2
+"""By which rounding may move what measures rounding itself, of the largest error it may have."""
+
+Unit = tuple[str, int]
+"""A block: its claim, and its place among the claim's blocks."""
+
+
+def order(blocks: Mapping[str, int], seed: int) -> list[Unit]:
+    """Return all blocks in the order in which they are to be drawn again.
+
+    Args:
+        blocks: number of each claim's.
+        seed: of the order; one that whoever made the ledger cannot have known.
+    """
+    rng = np.random.default_rng(seed)
+    placed = [
+        (turn / count, rng.random(), (name, place))
+        for name, count in sorted(blocks.items())
+        for turn, place in enumerate(rng.permutation(count).tolist())
+    ]
+    return [unit for _, _, unit in sorted(placed)]
+
+
+def share_at_most(blocks: Mapping[str, int], drawn: Sequence[Unit]) -> tuple[float, float]:
+    """Bound the shares of wrong blocks at the confidence, where none of those drawn is wrong.
+
+    Returns:
+        Of all blocks, and of all claims' blocks if every claim counts the same.
+    """
+    seen = Counter(name for name, _ in drawn)
+    rates = [seen[name] / count for name, count in blocks.items()]
+    if not rates or min(rates) == 1:
+        return 0.0, 0.0
+    least = min(seen[name] for name in blocks)
+    every = least * len(blocks) if least else len(seen)
+    return _bound(min(rates) * sum(blocks.values())), _bound(every)
+
+
+def _bound(draws: float) -> float:
+    """Compute Clopper and Pearson's upper bound after so many draws, none wrong."""
+    return 1 - (1 - CONFIDENCE) ** (1 / draws) if draws else 1.0
+
+
+@dataclass
+class Drawn:
+    """What drawing blocks again has shown: which of them, how many equal to the bit, what is wrong.
+
+    `blocks` are the numbers of blocks by claim, as far as they can be drawn on this machine.
+    """
+
+    blocks: Mapping[str, int]
+    elsewhere: list[str]
+    units: list[Unit]
+    exact: int = 0
+    wrong: list[tuple[str, str]] = field(default_factory=list)
+    made: str = ""
+
+    def lines(self) -> list[str]:
+        """Say what has been shown, with its error."""
+        rounded = len(self.units) - self.exact - len(self.wrong)
+        text = f"{len(self.units):,} of {sum(self.blocks.values()):,} blocks drawn again, "
+        text += f"{len(self.wrong)} differ" + f" ({rounded} by rounding alone)" * bool(rounded)
+        share, each = share_at_most(self.blocks, self.units)
+        if not self.wrong and share == each == 0:
+            text += ": these are all"
+        elif not self.wrong and self.units:
+            same = f"{100 * each:.2g}% where every claim counts the same"
+            text += ": with 99% confidence fewer than "
+            text += f"{100 * share:.2g}% are not what the code gives ({same})" * (share < 1)
+            text += f"{same} are not what the code gives" * (share == 1)
+        lines = [text]
+        unseen = len(self.blocks) - len({name for name, _ in self.units})
+        if unseen:
+            lines.append(f"{unseen} claims had no block drawn again: give it more time")
+        if self.elsewhere:
+            names = ", ".join(self.elsewhere[:5]) + ", ..." * (len(self.elsewhere) > 5)
+            lines.append(f"{len(self.elsewhere)} claims could not be drawn again here: {names}")
+        if (self.wrong or rounded) and self.made != versions():
+            lines.append(f"made with {self.made}, drawn again with {versions()}, which may round")
+        return lines
+
+
+def draw_again(
+    evidence: Mapping[str, Evidence], executor: Executor, device: str, seed: int, until: float
+) -> Drawn:
+    """Draw blocks in the random order of a seed, and compare them with the ledger's.
+
+    Args:
+        evidence: by the name of its claim.
+        device: on which blocks are drawn.
+        until: when no more is begun, in seconds since 1970.
+    """
+    able = {
+        name: one
+        for name, one in evidence.items()
+        if one.ready.claim.why_not_run(one.settings.tier, device) is None
+    }
+    counts = {name: len(one.blocks) for name, one in able.items() if one.blocks}
+    found = Drawn(counts, sorted(evidence.keys() - able.keys()), [])
+    found.made = next((one.versions for one in evidence.values()), "")
+    plan, flying = iter(order(counts, seed)), dict[Future[BlockResult], Unit]()
+    while True:
+        while len(flying) < capacity(executor) and time() < until:
+            unit = next(plan, None)
+            if unit is None:
+                break
+            found.units.append(unit)
+            flying[executor.submit(simulate, able[unit[0]].task(unit[1], device))] = unit
+        if not flying:
+            return found
+        for future in wait(flying, return_when=FIRST_COMPLETED).done:
+            name, place = flying.pop(future)
+            _compare(found, name, able[name], place, future)
+
+
+def _compare(
+    found: Drawn, name: str, one: Evidence, place: int, future: Future[BlockResult]
+) -> None:
+    (cell, block), claim = one.blocks[place], one.ready.claim
+    kept = one.kept(cell, block)
+    try:
+        again = future.result().observations
+    except SimulationError as error:
+        found.wrong.append((name, f"block {block} of {cell.id} cannot be drawn again: {error}"))
+        return
+    if kept.keys() == again.keys() and all(np.array_equal(kept[k], again[k]) for k in kept):
+        found.exact += 1
+        return
+    floor = OF_IDENTITY * getattr(claim.rule, "tolerance", 0.0)
+    what = difference(kept, again, claim.dtype, floor)
+    if what is not None:
+        text = f"block {block} of {cell.id} is not what the code gives: {what}"
+        found.wrong.append((name, text))

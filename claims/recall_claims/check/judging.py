@@ -1,0 +1,300 @@
+"""Judge every claim of a record again from the ledger, and say where the record differs.
+
+Nothing that the record says is believed. Which claims there are, what they declare, which blocks
+they need and how many replicates a block has, all that follows from the code of this checkout.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from recall_claims import parse, recording
+from recall_claims.declare.cell import Cell
+from recall_claims.declare.claim import TIERS, Claim
+from recall_claims.declare.registration import registration
+from recall_claims.errors import CheckError
+from recall_claims.evidence.block import BlockResult
+from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.run import Outcome, Prepared, Settings, set_of, task_of
+from recall_claims.evidence.simulate import Task, find
+from recall_claims.hunt.probe import TIER, alone
+from recall_claims.hunt.tables import HuntTables, alpha_of
+from recall_claims.judge.budget import DEFAULT, Budget
+from recall_claims.judge.looks import Look, Observations, ended, looks_at
+from recall_claims.judge.region import Verdict
+from recall_reports.record import ClaimRow, Confirmed, Record
+from recall_reports.record.certificates import Certificates
+
+SAME = 1e-6
+"""Share by which a figure may differ: what other versions of NumPy and SciPy round."""
+SHOWN = 6
+"""Differences that are named of one claim."""
+OF_THE_RUN = frozenset({"seconds", "blocks", "hunt", "draws", "draw"})
+"""Fields of a claim's record that do not follow from its declaration and its blocks."""
+VERSIONS = ("python", "numpy", "scipy", "torch")
+
+
+@dataclass
+class Evidence:
+    """The blocks that the looks of a claim asked for, by cell and number."""
+
+    ledger: Ledger
+    versions: str
+    ready: Prepared
+    settings: Settings
+    blocks: list[tuple[Cell, int]] = field(default_factory=list)
+
+    def kept(self, cell: Cell, block: int) -> Observations:
+        """Return a block of the ledger.
+
+        Raises:
+            CheckError: the ledger has none that is evidence.
+        """
+        key = replace(task_of(self.ready, self.settings, cell, block).key, versions=self.versions)
+        found = self.ledger.read(key)
+        if not isinstance(found, BlockResult):
+            why = found or self.ledger.why_missing(key)
+            raise CheckError(f"the ledger lacks block {block} of {cell.id}: {why}")
+        return found.observations
+
+    def _source(self, look: Look[Any]) -> dict[Cell, list[Observations]]:
+        wanted = [(cell, n) for cell, numbers in look.wanted.items() for n in numbers]
+        found: dict[Cell, list[Observations]] = {cell: [] for cell in look.wanted}
+        for cell, block in wanted:
+            found[cell].append(self.kept(cell, block))
+            self.blocks.append((cell, block))
+        return found
+
+    def task(self, place: int, device: str) -> Task:
+        """Return what simulates one of the blocks again."""
+        return task_of(self.ready, replace(self.settings, device=device), *self.blocks[place])
+
+    def judged(self, alpha: float | None = None) -> Outcome:
+        """Take every look at the blocks of the ledger, and decide.
+
+        Raises:
+            Exception: whatever reading blocks, rule and theory raise.
+        """
+        claim, settings = self.ready.claim, self.settings
+        level = settings.alpha_of_look(claim, alpha)
+        last = ended(looks_at(claim, settings.tier, level), self._source)
+        assert last.decision is not None
+        return Outcome(
+            claim=claim,
+            settings=settings,
+            decision=last.decision,
+            evidence=last.evidence,
+            alpha=level,
+            registration=self.ready.registration,
+            looks=last.number,
+            blocks=len(self.blocks),
+            place=self.ledger.place(set_of(self.ready, settings)),
+        )
+
+
+class Check:
+    """A record held against claims and ledger.
+
+    Attributes:
+        judged: number of claims that were judged again.
+        found: what is not as it should be: a claim, or another part of the record, and what.
+        evidence: of each claim that was judged again, and of each hunt that was.
+
+    Args:
+        claims: of the checkout, by id.
+        commit: that is checked out; None outside a repository.
+
+    Raises:
+        CheckError: no run can have been asked for what the record says, or it had other code.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        claims: Mapping[str, Claim],
+        ledger: Ledger,
+        certificates: Certificates,
+        commit: str | None,
+    ) -> None:
+        self._record, self._claims, self._ledger = record, claims, ledger
+        self._certificates, self._settings = certificates, _settings(record)
+        self.judged = 0
+        self.found: list[tuple[str, str]] = []
+        self.evidence: dict[str, Evidence] = {}
+        if not ledger.codes() & {find(claim.module, name)[1] for name, claim in claims.items()}:
+            raise CheckError(
+                f"{ledger.path} was made with other code than this checkout has; check out commit "
+                f"{record.suite.commit}, and check it there"
+            )
+        if record.suite.commit != commit:
+            self._find("the record", f"is of commit {record.suite.commit}, and {commit} is here")
+        if self._settings.budget.probability > DEFAULT:
+            budget = f"has an error budget of {self._settings.budget.probability:g}"
+            self._find("the record", f"{budget}, more than the usual {DEFAULT:g}")
+        for name, count in Counter(entry.id for entry in record.claims).items():
+            if name not in claims:
+                self._find(name, "is no claim of this checkout")
+            if count > 1:
+                self._find(name, "is in the record more than once")
+        entries = {entry.id: entry for entry in record.claims}
+        self._follows([self._expected(claim, entries.get(name)) for name, claim in claims.items()])
+
+    def _find(self, where: str, what: str) -> None:
+        self.found.append((where, what))
+
+    def _expected(self, claim: Claim, entry: ClaimRow | None) -> ClaimRow | None:
+        """Return the record that a claim should have, as far as that is known."""
+        tier, device = self._settings.tier, self._settings.device
+        why = claim.why_not_run(tier, device)
+        if entry is None:
+            if why is None:
+                self._find(claim.id, f"is run in the tier {tier}, and the record lacks it")
+            return None
+        if why is None and entry.state != "DECIDED":
+            self._find(claim.id, f"has no verdict: {entry.state}, {entry.reason}")
+            return entry
+        try:
+            again = self._again(claim, entry) if why is None else self._not_run(claim, entry, why)
+        except Exception as error:  # a rule may raise anything on figures that are none
+            self._find(claim.id, f"cannot be judged: {type(error).__name__}: {error!s:.300}")
+            return entry
+        skipped = set(OF_THE_RUN)
+        if again.verdict == recording.said(Verdict.INCONCLUSIVE, exploratory=claim.exploratory):
+            skipped.add("outcome")  # which an option of pytest decides
+        if entry.hunt is not None and entry.hunt.confirmed is not None:
+            skipped.add("reason")
+        self._compare(claim.id, entry, again, skipped)
+        return again
+
+    def _not_run(self, claim: Claim, entry: ClaimRow, why: str) -> ClaimRow:
+        return recording.undecided(
+            claim, self._settings, entry.file, state="NOT RUN", reason=why, outcome="skipped"
+        )
+
+    def _again(self, claim: Claim, entry: ClaimRow) -> ClaimRow:
+        """Judge a claim, and the violation that a hunt is said to have confirmed."""
+        ready = Prepared.of(claim, self._settings.tier)
+        outcome = self._judged(claim.id, ready, self._settings)
+        self.judged += 1
+        if entry.blocks.total != outcome.blocks:
+            count = f"{entry.blocks.total} blocks in the record"
+            self._find(claim.id, f"{count}, {outcome.blocks} when judged again")
+        sets, shown = outcome.place
+        if not 1 <= shown == entry.draw <= entry.draws <= sets:
+            told = f"shows evidence set {entry.draw} of {entry.draws}"
+            self._find(claim.id, f"{told}, the ledger tells of {shown} of {sets}")
+        again = recording.decided(outcome, entry.file, self._certificates)
+        if entry.hunt is None or entry.hunt.confirmed is None:
+            return again
+        hunted = self._hunted(claim, entry.hunt.confirmed)
+        if hunted is None:
+            self._find(claim.id, "its hunt's confirmed violation does not follow from the ledger")
+            return again
+        if len(entry.components) != len(again.components):  # this run confirmed it
+            parts = hunted.decision.components
+            again.components = [*map(recording.component, parts), *again.components]
+        again.headline = 0
+        again.verdict = recording.said(Verdict.REFUTED, exploratory=claim.exploratory)
+        again.outcome = "passed" if claim.exploratory else "failed"
+        return again
+
+    def _judged(
+        self, name: str, ready: Prepared, settings: Settings, alpha: float | None = None
+    ) -> Outcome:
+        versions = self._record.suite.versions
+        told = ", ".join(f"{package} {versions.get(package)}" for package in VERSIONS)
+        self.evidence[name] = Evidence(self._ledger, told, ready, settings)
+        return self.evidence[name].judged(alpha)
+
+    def _hunted(self, claim: Claim, told: Confirmed) -> Outcome | None:
+        """Judge a confirmed violation again; None where the ledger holds none that is refuted."""
+        point = Cell(**told.params)
+        if claim.regime is None or not claim.regime.draws(point):
+            return None
+        one = alone(claim, point)
+        key, tables = registration(one, TIER), HuntTables(self._ledger, self._settings.seed)
+        kept = tables.confirmed(claim.id, {key: None}).get(key)
+        if kept != (told.number, Verdict.REFUTED) or alpha_of(told.number) != told.alpha:
+            return None
+        for stream in self._ledger.registrations(claim.id):
+            drawn = stream.removeprefix("hunt ").removesuffix(f" {key}")
+            if stream == f"hunt {drawn} {key}" and drawn.isdecimal() and len(drawn) < 10:
+                settings = replace(self._settings, tier=TIER)
+                ready, alpha = Prepared.of(one, TIER, stream), alpha_of(int(drawn))
+                outcome = self._judged(f"{claim.id} (hunted)", ready, settings, alpha)
+                if outcome.decision.verdict is Verdict.REFUTED:
+                    return outcome
+        return None
+
+    def _follows(self, expected: list[ClaimRow | None]) -> None:
+        """Hold papers, budget and derivations against those of the checkout."""
+        claims, suite = [entry for entry in expected if entry is not None], self._record.suite
+        budget = self._settings.budget
+        found = [self._claims[entry.id] for entry in claims]
+        whole = recording.suite(
+            self._settings,
+            sorted(claims, key=lambda entry: (entry.source.paper, entry.file, entry.id)),
+            {claim.source.paper: recording.paper(claim, budget) for claim in found},
+            executor=suite.executor,
+            started=suite.started,
+            wall_seconds=suite.wall_seconds,
+            command=suite.command,
+            commit=suite.commit,
+        )
+        self._compare("the record", self._record, whole, {"suite", "claims"})
+        self._compare("the record's error budget", suite.error_budget, whole.suite.error_budget)
+        told, chains = suite.independence.chains, whole.suite.independence.chains
+        if told != chains:
+            text = f"tells of {told} chains of imports between theory and simulation"
+            self._find("the record", f"{text}; there are {chains}")
+
+    def _compare(self, where: str, told: Any, again: Any, skipped: set[str] | None = None) -> None:
+        one, other = msgspec.to_builtins(told), msgspec.to_builtins(again)
+        for name in skipped or ():
+            one.pop(name), other.pop(name)
+        found = sorted(_differ("", one, other), key=_depth)
+        for what in found[:SHOWN]:
+            self._find(where, what)
+        if len(found) > SHOWN:
+            self._find(where, f"and {len(found) - SHOWN} more")
+
+
+def _settings(record: Record) -> Settings:
+    """Return what the run was asked for."""
+    suite = record.suite
+    if suite.tier not in TIERS or not 0 <= suite.seed < 10**parse.MOST_DIGITS:
+        raise CheckError(f"a record of tier {suite.tier!r:.50} and seed {suite.seed!s:.50}")
+    try:
+        budget = Budget(suite.error_budget.probability)
+    except ValueError as error:
+        raise CheckError(str(error)) from error
+    return Settings(suite.tier, suite.seed, suite.device, budget)
+
+
+def _depth(difference: str) -> int:
+    """Return how deep in the record a difference is."""
+    place, _, _ = difference.partition(": ")
+    return place.count(".") + place.count("[")
+
+
+def _differ(place: str, told: Any, again: Any) -> Iterator[str]:
+    """Go through what differs between two plain values by more than rounding."""
+    if isinstance(told, dict) and isinstance(again, dict):
+        for key in sorted({*told, *again}, key=str):
+            yield from _differ(f"{place}.{key}".strip("."), told.get(key), again.get(key))
+    elif isinstance(told, list | tuple) and isinstance(again, list | tuple):
+        if len(told) != len(again):
+            yield f"{place}: {len(told)} entries in the record, {len(again)} when judged again"
+        for index, (one, other) in enumerate(zip(told, again, strict=False)):
+            yield from _differ(f"{place}[{index}]", one, other)
+    elif isinstance(told, float) and isinstance(again, int | float):
+        if not math.isclose(told, again, rel_tol=SAME, abs_tol=1e-12):
+            yield f"{place}: {told} in the record, {again} when judged again"
+    elif told != again:
+        yield f"{place}: {told!s:.80} in the record, {again!s:.80} when judged again"

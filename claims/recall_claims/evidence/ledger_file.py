@@ -1,0 +1,220 @@
+"""The file of a ledger: made, opened, checked and asked, with errors that name cause and remedy."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+from uuid import uuid4
+
+from recall_claims.errors import LedgerError
+
+APPLICATION_ID = 0x52434C4D  # "RCLM" in ASCII marks the file as ours
+VERSION = 5
+WAIT_SECONDS = 60
+LARGEST = 2**28
+"""Bytes of a row that is read."""
+
+_COLUMNS = """
+    claim TEXT NOT NULL, registration TEXT NOT NULL,
+    cell TEXT NOT NULL, seed TEXT NOT NULL,
+    block INTEGER NOT NULL, replicates INTEGER NOT NULL, dtype TEXT NOT NULL,
+    device TEXT NOT NULL, code TEXT NOT NULL, versions TEXT NOT NULL,
+    seconds REAL NOT NULL, checksum TEXT NOT NULL, payload BLOB NOT NULL
+"""
+_SCHEMA = (
+    f"CREATE TABLE blocks (key TEXT PRIMARY KEY, {_COLUMNS}) STRICT",
+    "CREATE TABLE aside (key TEXT NOT NULL, found TEXT NOT NULL, problem TEXT NOT NULL, "
+    f"{_COLUMNS}, PRIMARY KEY (key, found)) STRICT",
+    "CREATE TABLE draws (number INTEGER PRIMARY KEY, claim TEXT NOT NULL, tier TEXT NOT NULL, "
+    "registration TEXT NOT NULL, seed TEXT NOT NULL, code TEXT NOT NULL, "
+    "UNIQUE (claim, tier, registration, seed, code)) STRICT",
+    "CREATE TABLE codes (code TEXT PRIMARY KEY, modules TEXT NOT NULL) STRICT",
+    "CREATE TABLE probes (claim TEXT NOT NULL, seed TEXT NOT NULL, code TEXT NOT NULL, "
+    "key TEXT NOT NULL, point TEXT NOT NULL, discrepancy REAL NOT NULL, verdict TEXT NOT NULL, "
+    "seconds REAL NOT NULL, PRIMARY KEY (claim, seed, code, key)) STRICT",
+    "CREATE TABLE confirmations (number INTEGER PRIMARY KEY AUTOINCREMENT, claim TEXT NOT NULL, "
+    "point TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT) STRICT",
+    # It has all that `cost.py` adds up over the whole table, whose rows are many times as long.
+    "CREATE INDEX costs ON blocks (claim, cell, block, device, replicates, seconds)",
+)
+
+
+def _create(path: Path) -> None:
+    """Make a file that is marked as ours, in one step: another run may do so at this moment."""
+    if path.is_symlink():
+        raise LedgerError(
+            f"{path} is a link to {os.readlink(path)}, which is not there; remove the link, or "
+            "choose another file with --ledger"
+        )
+    with closing(sqlite3.connect(":memory:")) as database:
+        # Of 4096 bytes a page holds six blocks of 64 values, or five if each has a byte more.
+        database.execute("PRAGMA page_size = 8192")
+        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        content = bytearray(database.serialize())
+        content[18:20] = b"\2\2"  # a log ahead of the file, for those who write and who read it
+    new = path.with_name(f".{uuid4().hex}")
+    try:
+        new.write_bytes(content)
+        os.link(new, path)
+    except FileExistsError:  # the other run was first
+        pass
+    except OSError:  # a file system without links
+        with suppress(FileExistsError), path.open("xb") as file:
+            file.write(content)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def is_ledger(path: Path) -> bool:
+    """Whether a file is marked as a ledger."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(72)
+    return head.startswith(b"SQLite format 3") and head[68:] == APPLICATION_ID.to_bytes(4)
+
+
+class LedgerFile:
+    """An open ledger; use as a context manager.
+
+    Args:
+        path: of the file, which is made if it is not there.
+        read_only: leave the file, and the folder, as they are.
+
+    Raises:
+        LedgerError: the file is not a ledger, is damaged, comes from another version, or cannot
+            be opened, read or written. The file is left as it was.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.path = path
+        with self._explained("open"):
+            how = "mode=rw"  # which creates no file
+            if read_only:
+                if not path.is_file():
+                    raise LedgerError(f"{path}: no such file; name a ledger that a run has written")
+                ahead = path.with_name(f"{path.name}-wal")  # what a run has not yet put into it
+                how = "mode=ro" if ahead.exists() and ahead.stat().st_size else "immutable=1"
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                if not path.exists():
+                    _create(path)
+            self._database = sqlite3.connect(
+                f"{path.absolute().as_uri()}?{how}",
+                timeout=WAIT_SECONDS,
+                isolation_level=None,
+                uri=True,
+            )
+            try:
+                self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+                self._database.execute("PRAGMA trusted_schema = OFF")
+                if read_only:
+                    self._check()
+                else:
+                    self._prepare()
+            except Exception:  # whatever it was, the file is not left open
+                self._database.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def ask(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Rows that a statement about this file gives; `values` are those of its question marks."""
+        with self._explained("read" if sql.lstrip().startswith("SELECT") else "write"):
+            return self._database.execute(sql, values).fetchall()
+
+    @contextmanager
+    def one_step(self) -> Iterator[None]:
+        """Do all that follows under one lock, or, after an error, nothing of it."""
+        with self._explained("write"), self._database:  # which commits, or rolls back
+            self._database.execute("BEGIN IMMEDIATE")
+            yield
+
+    def finish(self) -> int:
+        """Put all that was written into the one file; return how many blocks it has."""
+        self.ask("PRAGMA wal_checkpoint(TRUNCATE)")
+        [(count,)] = self.ask("SELECT count(*) FROM blocks")
+        return int(count)
+
+    def _prepare(self) -> None:
+        execute = self._database.execute
+        with self.one_step():  # two runs may fill the file at the same moment
+            self._fill()
+        # Readers and a writer work side by side. A new file is made so; another one becomes so when
+        # somebody opens it whom no lock keeps from that.
+        with suppress(sqlite3.OperationalError):
+            execute("PRAGMA journal_mode = WAL")
+        execute("PRAGMA synchronous = NORMAL")
+
+    def _fill(self) -> None:
+        """Make the tables of a new file; whoever only reads a ledger leaves every byte as it is."""
+        if not self._tables():
+            for statement in _SCHEMA:
+                self._database.execute(statement)
+            self._database.execute(f"PRAGMA user_version = {VERSION}")
+        self._check()
+
+    def _tables(self) -> set[tuple[str, str]]:
+        """Return the kinds and definitions of all that the file declares; none of a new file."""
+        (application,) = self._database.execute("PRAGMA application_id").fetchone()
+        if application != APPLICATION_ID:
+            what = "an empty file" if not self.path.stat().st_size else "another program's database"
+            raise LedgerError(
+                f"{self.path} is {what}, not a ledger; move it away, or choose another file with "
+                "--ledger"
+            )
+        sql = "SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        return set(self._database.execute(sql))
+
+    def _check(self) -> None:
+        """Refuse a file that is no ledger of this version, or one that runs somebody's code."""
+        tables = self._tables()
+        (version,) = self._database.execute("PRAGMA user_version").fetchone()
+        if version != VERSION:
+            age = "a newer" if version > VERSION else "an older"
+            raise LedgerError(
+                f"{self.path} was written by {age} version of this suite (format {version}, this "
+                f"one knows {VERSION}); use that version, or choose another file with --ledger"
+            )
+        kinds = {kind for kind, _ in tables}
+        if not kinds <= {"table", "index"} or not {sql for _, sql in tables} >= {*_SCHEMA}:
+            raise LedgerError(
+                f"{self.path} has other tables than this suite makes, views or triggers; choose "
+                "another file with --ledger"
+            )
+
+    @contextmanager
+    def _explained(self, action: str) -> Iterator[None]:
+        """Turn SQLite's and the system's errors into one that names cause and remedy."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "full" in str(error):
+                remedy = "free some disk space and run again; finished blocks are kept"
+            elif "locked" in str(error):
+                remedy = "another process holds it; wait for that run, or use another --ledger"
+            else:
+                remedy = "check that its folder exists and is writable, or choose another --ledger"
+            raise LedgerError(f"cannot {action} {self.path}: {error}; {remedy}") from error
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # of SQLite's own message
+            raise LedgerError(
+                f"cannot {action} {self.path}: {error}, so it is damaged or no ledger; it was "
+                "left alone: move it away (or choose another with --ledger) and run again"
+            ) from error
+        except OSError as error:
+            raise LedgerError(
+                f"cannot {action} {self.path}: {error.strerror or error}; choose a writable "
+                "place with --ledger"
+            ) from error

@@ -1,0 +1,348 @@
+"""`python -m recall_claims check`: what is forged in record or ledger is found and named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recall_claims import __main__ as command
+from recall_claims.__main__ import main
+from recall_claims.declare import papers
+from recall_claims.evidence import executors, ledger_file
+from recall_claims.evidence.block import pack, unpack
+from recall_claims.judge.methods import Array
+from tests.faults.conftest import HOOKS, LEDGER, PAPER, judged, reported, written
+from tests.faults.test_hunt import WRONG
+
+Printed = pytest.CaptureFixture[str]
+Values = dict[str, Array]
+FILE = "test_tiny_checked.py"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A record in plain types and a ledger, to be changed."""
+
+    record: dict[str, Any]
+    ledger: sqlite3.Connection
+
+    def entry(self, name: str = "one") -> dict[str, Any]:
+        """Return the record of a claim."""
+        return next(claim for claim in self.record["claims"] if claim["id"] == f"tiny.{name}")
+
+    def block(self, number: int, cell: str = "scale=1.0", claim: str = "two") -> Values:
+        """Return the observations of a block."""
+        sql = "SELECT payload, checksum, replicates FROM blocks "
+        where = "WHERE claim = ? AND cell = ? AND block = ?"
+        [row] = self.ledger.execute(sql + where, (f"tiny.{claim}", cell, number))
+        return unpack(*row)
+
+    def put(self, number: int, values: Values) -> None:
+        """Give a block of tiny.two other observations, with the checksum that fits."""
+        sql = "UPDATE blocks SET payload = ?, checksum = ? WHERE claim = 'tiny.two' "
+        self.ledger.execute(sql + "AND cell = 'scale=1.0' AND block = ?", (*pack(values), number))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A suite of four claims, of which a hunt refutes one, with its record and its ledger."""
+    folder = tmp_path_factory.mktemp("checked")
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (folder / "claims").mkdir()
+    (folder / "claims" / "paper.toml").write_text(PAPER, encoding="utf-8")
+    two = ('return {"value"', 'return {"zero": np.zeros(len(block.rngs)), "value"')
+    open_end = ("Region(0.95, 1.05)", "Region(0.95, np.inf)")
+    text = WRONG + written("one") + written("two", two) + written("three", two, open_end)
+    (folder / "claims" / FILE).write_text(text, encoding="utf-8")
+    done = judged(folder, *HOOKS, "claims/", "--hunt", "60s")
+    assert "4 passed, 1 refuted by the hunt" in done.text, done.text
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(papers, "_added", {})
+        patch.setattr(executors, "cores", lambda: 1)
+        yield folder
+
+
+@pytest.fixture
+def run(folder: Path, tmp_path: Path) -> Iterator[Run]:
+    """The run of the suite, whose ledger is a copy."""
+    shutil.copy(folder / LEDGER, tmp_path / "ledger")
+    with closing(sqlite3.connect(tmp_path / "ledger", isolation_level=None)) as database:
+        yield Run(reported(folder / "reports/latest"), database)
+
+
+def check(run: Run, folder: Path, *options: str) -> int:
+    """Return the exit status of a check."""
+    run.ledger.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    (folder / "report.json").write_text(json.dumps(run.record), encoding="utf-8")
+    return main(["check", str(folder / "ledger"), str(folder / "report.json"), *options])
+
+
+def test_an_honest_record_holds_and_nothing_is_changed(folder: Path, capsys: Printed) -> None:
+    files = [LEDGER, "reports/latest/report.json"]
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert main(["check", *files]) == 0
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    printed = capsys.readouterr().out
+    assert "4 claims judged again" in printed
+    assert "0 differ: these are all" in printed
+    assert main(["check", *files, "--time-limit", "0.001s", "--seed", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "0 of 60 blocks drawn again, 0 differ\n" in printed
+    assert "5 claims had no block drawn again" in printed
+
+
+def test_some_blocks_show_less(
+    folder: Path, capsys: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(range(1000))
+    monkeypatch.setattr("recall_claims.check.drawing.time", lambda: next(clock))
+    monkeypatch.setattr(command, "time", lambda: 0.0)
+    files = [LEDGER, "reports/latest/report.json", "--seed", "1"]
+    assert main(["check", *files, "--time-limit", "15s"]) == 0
+    assert "15 of 60 blocks drawn again, 0 differ: with 99% confidence fewer" in (
+        capsys.readouterr().out
+    )
+
+
+def changed_figure(run: Run) -> None:
+    """One figure is off by a thousandth: too little for any verdict to notice."""
+    values = run.block(3)
+    values["value"][2] *= 1.001
+    run.put(3, values)
+
+
+def other_blocks(run: Run) -> None:
+    """One block of another cell, scaled to look like one of this; and a copy of the next."""
+    values = run.block(0)
+    run.put(0, values | {"value": run.block(0, "scale=2.0")["value"] / 2})
+    run.put(1, run.block(2))
+
+
+def other_seed(run: Run) -> None:
+    for part in (run.record["suite"], *run.record["claims"]):
+        part["seed"] = 5
+
+
+def other_budget(run: Run) -> None:
+    budget = run.record["suite"]["error_budget"]
+    budget["probability"] = 0.5
+    budget["papers"]["tiny"]["per_claim"] *= 500
+    run.record["papers"][0]["statements"][0]["text"] = "Another statement."
+
+
+def other_share(run: Run) -> None:
+    part = run.record["suite"]["error_budget"]["papers"]["tiny"]
+    part.update(share=2 * part["share"], per_claim=2 * part["per_claim"])
+
+
+def edited(run: Run) -> None:
+    """SUPPORTED becomes REFUTED, with an interval that agrees; and many other fields."""
+    entry = run.entry()
+    [first, *_] = entry["components"]
+    first.update(verdict="REFUTED", interval=[1.2, 1.3], one_sided=[1.21, 1.29], estimate=1.25)
+    entry.update(verdict="REFUTED", outcome="failed", alpha=1e-9)
+
+
+def more_fields(run: Run) -> None:
+    entry = run.entry()
+    entry["controls"].append(dict(entry["controls"][0], id="another"))
+    entry.update(looks=1, registration="0" * 16, replay="rm -rf .")
+    entry["blocks"]["total"] = 10**9
+    entry["replicates"] += 2**62
+    entry["cells"][0]["replicates"] += 2**62
+
+
+def hunt(run: Run, **edits: object) -> None:
+    """A violation that no hunt has confirmed, of a claim that its hunt would refute."""
+    told = dict(run.entry("mean")["hunt"], points=[])
+    run.entry().update(hunt=told, verdict="REFUTED", outcome="failed")
+
+
+def without_evidence(run: Run) -> None:
+    """The confirmation's blocks show no violation."""
+    run.ledger.execute(
+        "UPDATE blocks SET registration = 'x' || registration WHERE cell LIKE 'length=32%'"
+    )
+
+
+def told(sql: str) -> Callable[[Run], object]:
+    """Change the ledger."""
+    return lambda run: run.ledger.execute(sql)
+
+
+def update(part: Callable[[Run], dict[str, Any]], **fields: object) -> Callable[[Run], object]:
+    """Change fields of the record."""
+    return lambda run: part(run).update(fields)
+
+
+MISSING = "tiny.two: cannot be judged: CheckError: the ledger lacks block 1 of scale=1.0:"
+NO_HUNT = "tiny.mean: its hunt's confirmed violation does not follow from the ledger"
+FORGERIES: dict[str, tuple[Callable[[Run], object], list[str]]] = {
+    "a figure": (
+        changed_figure,
+        ["tiny.two: block 3 of scale=1.0 is not what the code gives: 'value' is off by 0.001"],
+    ),
+    "blocks of another place": (
+        other_blocks,
+        [f"tiny.two: block {n} of scale=1.0 is not what the code gives" for n in (0, 1)],
+    ),
+    "a missing block": (told("DELETE FROM blocks WHERE block = 1"), [f"{MISSING} new"]),
+    "a damaged block": (
+        told("UPDATE blocks SET payload = x'01' WHERE block = 1"),
+        [f"{MISSING} Input data was truncated"],
+    ),
+    "another seed": (other_seed, ["scale=1.0: seed changed"]),
+    "another tier": (
+        update(lambda run: run.record["suite"], tier="smoke"),
+        ["scale=1.0: registration changed"],
+    ),
+    "another budget": (
+        other_budget,
+        [
+            "the record: has an error budget of 0.5, more than the usual 0.001",
+            "the record: papers[0].statements[0].text: Another statement. in the record, A mean",
+            "tiny.one: alpha:",
+        ],
+    ),
+    "another commit": (
+        update(lambda run: run.record["suite"], commit="c0ffee\x1b[2J\n"),
+        [r"the record: is of commit c0ffee\x1b[2J , and None is here"],
+    ),
+    "another share": (
+        other_share,
+        ["the record's error budget: papers.tiny.share: 0.2 in the record, 0.1 when"],
+    ),
+    "a verdict": (
+        edited,
+        [
+            "tiny.one: verdict: REFUTED in the record, SUPPORTED when judged again",
+            "tiny.one: components[0].verdict: REFUTED in the record, SUPPORTED when judged",
+            "tiny.one: alpha:",
+            "tiny.one: and 3 more",
+        ],
+    ),
+    "other fields": (
+        more_fields,
+        [
+            "tiny.one: 1000000000 blocks in the record",
+            "tiny.one: controls: 2 entries in the record, 1 when judged again",
+            "tiny.one: looks: 1 in the record",
+            "tiny.one: registration: 0000000000000000 in the record",
+        ],
+    ),
+    "the set that is shown": (
+        lambda run: run.entry().update(draw=2, draws=2),
+        ["tiny.one: shows evidence set 2 of 2, the ledger tells of 1 of 1"],
+    ),
+    "sets that were drawn": (
+        told("INSERT INTO draws SELECT 0, claim, tier, registration, '9', code FROM draws LIMIT 1"),
+        [": shows evidence set 1 of 1, the ledger tells of 2 of 2"],
+    ),
+    "an invented claim": (
+        lambda run: run.record["claims"].append(dict(run.entry(), id="tiny.four")),
+        ["tiny.four: is no claim of this checkout"],
+    ),
+    "a claim left out": (
+        lambda run: run.record["claims"].remove(run.entry()),
+        ["tiny.one: is run in the tier standard, and the record lacks it"],
+    ),
+    "a claim without a verdict": (
+        lambda run: run.entry().update(
+            state="NOT RUN", verdict=None, outcome="skipped", components=[], reason="time: 9m"
+        ),
+        ["tiny.one: has no verdict: NOT RUN, time: 9m"],
+    ),
+    "an invented hunt": (hunt, [NO_HUNT.replace("mean", "one")]),
+    "a hunt left out": (
+        lambda run: run.entry("mean").update(hunt=None),
+        ["tiny.mean: verdict: REFUTED in the record, SUPPORTED when judged again"],
+    ),
+    "a confirmation": (told("DELETE FROM confirmations"), [NO_HUNT]),
+    "a confirmation's verdict": (
+        told("UPDATE confirmations SET verdict = 'SUPPORTED'"),
+        [NO_HUNT],
+    ),
+    "a confirmation's evidence": (without_evidence, [NO_HUNT]),
+    "a hunt's figures": (
+        lambda run: run.entry("mean")["components"][0].update(estimate=1.5),
+        ["tiny.mean: components[0].estimate: 1.5 in the record"],
+    ),
+}
+"""Each of them is found, with what is said of it."""
+
+
+@pytest.mark.parametrize("kind", FORGERIES)
+def test_a_forgery_is_found(run: Run, tmp_path: Path, capsys: Printed, kind: str) -> None:
+    forge, says = FORGERIES[kind]
+    forge(run)
+    assert check(run, tmp_path) == 1
+    text = capsys.readouterr().out
+    assert not [each for each in says if each not in text], text
+    assert "\x1b" not in text
+
+
+VIEW = "ALTER TABLE blocks RENAME TO other; CREATE VIEW blocks AS SELECT * FROM other"
+TRIGGER = "CREATE TRIGGER more AFTER INSERT ON blocks BEGIN DELETE FROM blocks; END"
+UNUSABLE: dict[str, tuple[Callable[[Run], object], str]] = {
+    "code": (told("UPDATE codes SET code = 'x' || code"), "was made with other code"),
+    "a view": (lambda run: run.ledger.executescript(VIEW), "views or triggers"),
+    "a trigger": (told(TRIGGER), "views or triggers"),
+    "a version": (told("PRAGMA user_version = 4"), "was written by an older version"),
+    "a tier": (update(lambda run: run.record["suite"], tier="all"), "a record of tier 'all'"),
+    "a seed": (update(lambda run: run.record["suite"], seed=-1), "and seed -1"),
+    "a record": (lambda run: run.record.clear(), "the record has the format None"),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
+def test_a_file_that_cannot_be_checked_gives_one_clear_error(
+    run: Run, tmp_path: Path, capsys: Printed, kind: str
+) -> None:
+    spoil, says = UNUSABLE[kind]
+    spoil(run)
+    assert check(run, tmp_path) == 2
+    captured = capsys.readouterr()
+    assert says in captured.err
+    assert captured.err.count("\n") == 1
+    assert not captured.out
+
+
+def test_files_that_are_too_large_or_not_there_are_refused(
+    run: Run, tmp_path: Path, capsys: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert check(run, tmp_path) == 0
+    files = [str(tmp_path / "ledger"), str(tmp_path / "report.json")]
+    for given, says in (
+        ([files[0], "gone"], "gone: no such file"),
+        (["gone", files[1]], "gone: no such file; name a ledger"),
+        ([files[1], files[1]], "damaged or no ledger"),
+        ([*files, "--time-limit", "5"], "--time-limit takes a time"),
+    ):
+        assert main(["check", *given]) == 2
+        assert says in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger_file, "LARGEST", 200)
+        assert main(["check", *files]) == 2
+        assert "too big" in capsys.readouterr().err
+    monkeypatch.setattr(command, "LARGEST_RECORD", 1000)
+    assert main(["check", *files]) == 2
+    assert "larger than any record" in capsys.readouterr().err
+
+
+def test_a_run_that_goes_on_can_be_checked(run: Run, tmp_path: Path) -> None:
+    """Its ledger has a log ahead of the file."""
+    run.ledger.execute("INSERT INTO codes VALUES ('newest', '{}')")
+    assert (tmp_path / "ledger-wal").stat().st_size
+    (tmp_path / "report.json").write_text(json.dumps(run.record), encoding="utf-8")
+    assert main(["check", str(tmp_path / "ledger"), str(tmp_path / "report.json")]) == 0
+    assert np.isfinite(run.block(0)["value"]).all()
