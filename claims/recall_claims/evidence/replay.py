@@ -2,19 +2,21 @@
 
 A rule believes that each replicate follows from its own generator and from nothing else. A function
 that draws a bias from `block.rngs[0]` for all, divides by the mean of its block, reads `np.random`,
-or remembers an earlier call breaks that, and error probabilities with it. So some replicates of the
-first block in a claim's cheapest cell are simulated again, in reverse order and another batch, and
-one alone; where workers are other processes, one in the controller too. Of all cells, at each look,
-blocks are compared: those that share something differ by more than replicates can.
+or remembers an earlier call breaks that, and error probabilities with it. So pairs of replicates of
+the first block in a claim's cheapest cell are simulated again; where workers are other processes,
+one pair in the controller too. A batch of another size rounds otherwise, and may break a tie. So a
+replicate that differs is tried among strangers, in a block of the same size with other draws in all
+other places: any difference beyond rounding is a fault. Of all cells, blocks are compared after the
+last look: those that share something differ by more than replicates can.
 
-That takes 29 s of a processor for the 260 claims of the suite's standard tier, 1.4% of what their
-blocks take. What passes may still be wrong: a rare event that no replicate shows cannot be seen.
+What passes may still be wrong: a rare event that no replicate shows cannot be seen.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from scipy import special, stats
@@ -26,15 +28,20 @@ from recall_claims.judge.rules import Identity, Sample
 
 TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
 """Of the largest figure: products round by the size of their batch, and later steps enlarge that.
-What replicates share by mistake is larger; and one replicate in which rounding breaks a tie is none
-that shares anything."""
+What replicates share by mistake is larger."""
 TRIED = 10
-"""Replicates that are simulated again together, unless the block took more than `DEAR` seconds."""
-DEAR = 0.2
+"""Pairs that are simulated again: where only a sign is shared, one in two shows it."""
+LEAST = 2
+"""Pairs that are so in any case, and sets of strangers."""
+CHEAP = 0.2
+"""Seconds of a processor that further pairs may take, if a tenth of their block's is not more."""
 
 Figures = Mapping[str, Array]
 Draw = Callable[[Sequence[int]], Figures | None]
-"""Simulates the replicates of these indices together; None if memory does not suffice."""
+"""Simulates the replicates of these indices together; None if memory does not suffice.
+
+An index beyond the block stands for a stranger, a replicate with other draws.
+"""
 OWN = "let every replicate draw from its own generator in block.rngs, and from nothing else"
 
 
@@ -47,21 +54,24 @@ def _size(value: object) -> float:
     return max(1.0, abs(value)) if isinstance(value, int | float) else 1.0
 
 
-def chosen(count: int, seconds: float) -> list[int]:
-    """Replicates of a block to simulate again together, spread over it, the last one first."""
-    wanted = min(count, TRIED) if seconds <= DEAR else 0
-    return [round(place) for place in np.linspace(count - 1, 0, wanted).tolist()]
-
-
 def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | None:
     """Why the replicates of a block are not what a verdict takes them for; None if they may be.
 
-    `seconds` is what it took, and `draw` simulates some of its replicates again.
+    Args:
+        seconds: of a processor, that the block took.
+        draw: simulates some of its replicates again.
     """
     count = next(iter(block.values())).size
-    some = chosen(count, seconds)
-    if (some and off(claim, block, draw, some)) or off(claim, block, draw, [count - 1], [0]):
-        if off(claim, block, draw, range(count)):
+    until = time.process_time() + max(CHEAP, seconds / 10)
+    for number, pair in enumerate(pairs(count)):
+        if number >= LEAST and time.process_time() > until:
+            break
+        suspects = differing(claim, block, pair, draw(pair))
+        sets = range(number * LEAST, (number + 1) * LEAST) if suspects else ()
+        tried = (among_strangers(suspects[0], count, each) for each in sets)
+        if not any(differing(claim, block, places, draw(places)) for places in tried):
+            continue
+        if differing(claim, block, range(count), draw(range(count))):
             return (
                 "simulated twice from the same generators, it has other figures: it reads global "
                 f"randomness or a clock, or keeps what an earlier call has made; {OWN}"
@@ -76,28 +86,47 @@ def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | Non
     return None
 
 
-def off(claim: Claim, block: Figures, draw: Draw, *batches: Sequence[int]) -> bool:
-    """Whether more than one replicate has other figures when these are simulated again.
+def pairs(count: int) -> Iterator[tuple[int, int]]:
+    """Pairs of indices of a block, the middle first; 0 is in none, which others may share with.
 
-    In one batch several must differ, of batches of one replicate each.
+    >>> list(pairs(4))
+    [(3, 1), (1, 2), (2, 3)]
     """
-    found = ((indices, draw(indices)) for indices in batches)
-    return all(
-        again is not None and differing(claim, block, indices, again) >= min(2, len(indices))
-        for indices, again in found
-    )
+    for number in range(min(TRIED, count - 1)):
+        place = count // 2 + number * max(1, count // TRIED)
+        yield 1 + place % (count - 1), 1 + (place + count // 3) % (count - 1)
 
 
-def differing(claim: Claim, block: Figures, indices: Sequence[int], found: Figures) -> int:
-    """How many of these replicates have figures that they have not in the block, but for rounding.
+def among_strangers(index: int, count: int, number: int) -> list[int]:
+    """A replicate of a block, at another place, and strangers at all others; `number` says which.
 
-    The tolerance is that of the floating-point type, or of an identity, which measures rounding.
+    >>> among_strangers(1, 4, 0)
+    [7, 6, 1, 5]
     """
+    others = [place + (number + 1) * count for place in range(1, count)]
+    return [*others[:index], index, *others[index:]][::-1]
+
+
+def differing(
+    claim: Claim, block: Figures, indices: Sequence[int], found: Figures | None
+) -> list[int]:
+    """Those of these replicates that have other figures than `found`, when simulated again.
+
+    Rounding does not count: that of the floating-point type, or what an identity measures. Nor does
+    memory that does not suffice.
+    """
+    count = next(iter(block.values())).size
+    own = [(n, index) for n, index in enumerate(indices) if index < count]
+    if found is None:
+        return []
     if found.keys() != block.keys() or any(len(v) != len(indices) for v in found.values()):
-        return len(indices)
+        return [index for _, index in own]
     slack = _slack(claim, block)
-    off = [np.abs(values - block[name][list(indices)]) > slack for name, values in found.items()]
-    return int(np.any(off, axis=0).sum())
+    return [
+        index
+        for n, index in own
+        if any(abs(values[n] - block[name][index]) > slack for name, values in found.items())
+    ]
 
 
 def _slack(claim: Claim, block: Figures) -> float:

@@ -60,8 +60,8 @@ def simulate(task: Task) -> BlockResult:
             f"{versions()} there, {key.code} and {key.versions} here; install the same on both "
             "and start the workers anew"
         )
-    start = time.perf_counter()
     for _ in range(2):
+        start, processor = time.perf_counter(), time.process_time()
         torch = _settled()
         parts = _parts(claim, task)
         if loaded_torch() is torch:
@@ -69,23 +69,25 @@ def simulate(task: Task) -> BlockResult:
     seconds = time.perf_counter() - start
     observations = {n: np.concatenate([part[n] for part in parts]) for n in parts[0]}
     if task.replay:
-        problem = replay.fault(claim, observations, seconds, partial(again, claim, task))
+        processor = time.process_time() - processor
+        problem = replay.fault(claim, observations, processor, partial(again, claim, task))
         if problem is not None:
             raise SimulationError(f"{key}: {problem}")
     return BlockResult(observations, seconds, parts=len(parts))
 
 
 def elsewhere(task: Task, result: BlockResult) -> None:
-    """Simulate a replicate of a short block here, which another process has returned.
+    """Simulate two replicates of a block here, which another process has returned.
 
     Raises:
-        SimulationError: it has other figures in this process.
+        SimulationError: one has other figures in this process.
     """
-    if not task.replay or result.seconds > replay.DEAR:
+    if not task.replay:
         return
     claim, _ = find(task.module, task.key.claim)
-    figures, drawn = result.observations, partial(again, claim, task)
-    if replay.off(claim, figures, drawn, [task.key.replicates - 1], [0]):
+    figures = result.observations
+    batches = (next(replay.pairs(task.key.replicates)), range(task.key.replicates))
+    if all(replay.differing(claim, figures, batch, again(claim, task, batch)) for batch in batches):
         raise SimulationError(
             f"{task.key}: its worker has other figures than this process: they depend on "
             f"what is drawn or set when modules are imported, or on the process; {replay.OWN}"
@@ -143,9 +145,14 @@ def _generators(key: BlockKey) -> tuple[np.random.Generator, ...]:
 
 
 def again(claim: Claim, task: Task, indices: Sequence[int]) -> dict[str, Array] | None:
-    """Some replicates of a block, simulated together, in this order."""
-    rngs = _generators(task.key)
-    return _observe(claim, task, tuple(rngs[i] for i in indices))
+    """Some replicates of a block, simulated together in this order.
+
+    An index beyond the block stands for one with draws that no evidence has.
+    """
+    count, blocks = task.key.replicates, {0: _generators(task.key)}
+    for number in {index // count for index in indices} - {0}:
+        blocks[number] = _generators(replace(task.key, registration="strangers", block=number))
+    return _observe(claim, task, tuple(blocks[i // count][i % count] for i in indices))
 
 
 def _observe(
