@@ -18,7 +18,7 @@ from recall_claims.declare import regime, registration
 from recall_claims.evidence import run, scheduler, seeds, simulate
 from recall_claims.hunt import campaign, tables
 from recall_claims.judge import budget, looks, methods, region
-from recall_claims.judge.rules import base, critical, jackknife, one_sided, winner_share
+from recall_claims.judge.rules import base, critical, jackknife, ladder, one_sided, winner_share
 from tests.mutation import operators as op
 from tests.unit.library import test_budget as budget_
 from tests.unit.library import test_cell as cell_
@@ -137,11 +137,11 @@ ERRORS = {
     "a paper's slots cost nothing": Error(budget.Budget.per_claim, op.without_factor, SLOT),
     # Ladders and identities.
     "a target fixed at one half": Error(
-        critical.Ladder._wealths, op.instead("self.target", "0.5"), TARGET
+        ladder.Ladder._wealths, op.instead("self.target", "0.5"), TARGET
     ),
-    "rungs tested without an order": Error(critical.Ladder.bracket, op.no_break, OUTERMOST),
+    "rungs tested without an order": Error(ladder.Ladder.bracket, op.no_break, OUTERMOST),
     "a falling rate taken for a rising one": Error(
-        critical.Ladder._wealths, op.instead("self.rising", "True"), EDGES
+        ladder.Ladder._wealths, op.instead("self.rising", "True"), EDGES
     ),
     "errors that are never negative": Error(
         one_sided.Identity.components, op.instead("abs", "(lambda x: x)"), IDENTITY

@@ -11,7 +11,7 @@ import recall_claims as rc
 from claims.attention.common import RecallProblem
 from claims.attention_mlp.test_recall import RecallProblem as LayerProblem
 from claims.factual.explicit_weights import FREQUENCY
-from recall_claims.judge.rules.critical import ladders
+from recall_claims.judge.rules.ladder import ladders
 from tests.every_claim import imported
 from theory.attention import end_to_end, localisation, recall
 from theory.attention.problem import Problem

@@ -80,18 +80,16 @@ def looks(
     look: Look[D] = Look(0, {}, None, ())
     while True:
         open_cells = drawn if look.decision is None else look.decision.open_cells
-        wanted = {
-            cell: range(drawn[cell.id], step)
-            for cell in cells
-            if cell.id in open_cells
-            for step in [next((n for n in steps if n > drawn[cell.id]), 0)]
-            if step
-        }
+        wanted: dict[Cell, range] = {}
+        for cell in cells:
+            blocks = range(drawn[cell.id], next((n for n in steps if n > drawn[cell.id]), 0))
+            if cell.id in open_cells and blocks:
+                wanted[cell] = blocks
         look = replace(look, wanted=wanted)
         observed = yield look
-        for cell, blocks in observed.items():
+        for cell, more in observed.items():
             # Joined with what there is: every look copies no more than its own evidence.
-            parts[cell] = [Sample.joined(cell, [*parts[cell], *blocks]).observations]
+            parts[cell] = [Sample.joined(cell, [*parts[cell], *more]).observations]
             drawn[cell.id] = wanted[cell].stop
         evidence = tuple(Sample(cell, parts[cell][0]) for cell in cells)
         look = Look(look.number + 1, {}, decided(evidence, look.decision), evidence)

@@ -14,7 +14,7 @@ from recall_claims.errors import ClaimError
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.judge.region import Interval, Verdict, judge
 from recall_claims.judge.rules import Sample
-from recall_claims.judge.rules.critical import Ladder
+from recall_claims.judge.rules.ladder import Ladder
 from recall_claims.recording import decided
 from tests.unit.library.made import ALPHA, declared, outcome_of
 

@@ -8,7 +8,7 @@ means.
 from recall_claims.judge.rules.base import Evidence, Predict, Rule, Sample
 from recall_claims.judge.rules.critical import CriticalExponents, CriticalLocation
 from recall_claims.judge.rules.exponents import Exponents
-from recall_claims.judge.rules.jackknife import Functional, Variance
+from recall_claims.judge.rules.functional import Functional, Variance
 from recall_claims.judge.rules.law import Law
 from recall_claims.judge.rules.limit import Limit
 from recall_claims.judge.rules.means import MeanDifference, MeanRatio, ProportionDifference

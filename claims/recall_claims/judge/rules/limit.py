@@ -12,7 +12,7 @@ from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Method
 from recall_claims.judge.region import Region, Scale
 from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, number
-from recall_claims.judge.rules.critical import ladders
+from recall_claims.judge.rules.ladder import ladders
 
 
 @dataclass(frozen=True)

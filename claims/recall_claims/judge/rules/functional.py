@@ -1,0 +1,87 @@
+"""Functions of means: a variance, a kurtosis, a ratio of two means."""
+
+import ast
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from recall_claims.declare.cell import Cell
+from recall_claims.errors import ClaimError
+from recall_claims.judge.methods import Array, Betting
+from recall_claims.judge.rules.base import Predict, Sample
+from recall_claims.judge.rules.jackknife import pseudo_values
+from recall_claims.judge.rules.means import MeanDifference, MeanRatio, Means
+
+FUNCTIONS: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "pi": math.pi}
+"""What a formula may name besides observables."""
+
+
+class Jackknife(Means):
+    """What rules share whose values are pseudo-values."""
+
+    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
+        if isinstance(self.method, Betting):
+            raise ClaimError("pseudo-values have no range to bet on; leave out method=Betting(...)")
+        super().check(cells, predict)
+
+    def _shown(self, sample: Sample) -> Array | None:
+        return self.values(sample, sample.replicates)
+
+
+@dataclass(frozen=True)
+class Variance(Jackknife, MeanRatio):
+    """Variance of the observable over the predicted one, per cell or averaged over groups of cells.
+
+    `Variance(Region(0.95, 1.05))`: in each cell the variance is within 5 per cent of its
+    prediction.
+    """
+
+    estimand: ClassVar[str] = (
+        "Observed variance over prediction, as a mean of jackknife pseudo-values."
+    )
+
+    def values(self, sample: Sample, count: int) -> Array:
+        values = sample[self.observable][:count]
+        off = values - values.mean()  # far from zero, the squares would swallow the variance
+        return pseudo_values(lambda m: m[1] - m[0] ** 2, np.stack([off, off * off]))
+
+
+@dataclass(frozen=True)
+class Functional(Jackknife, MeanDifference):
+    """A function of the means of several observables, less its prediction.
+
+    `Functional(Region(-0.1, 0.1), formula="fourth / second**2")`: in each cell the mean of "fourth"
+    over the squared mean of "second" is within 0.1 of its prediction. A formula is text, so that it
+    is registered as what it says; it may use sqrt, log, exp and pi.
+    """
+
+    formula: str = ""
+    estimand: ClassVar[str] = (
+        "A function of means minus its prediction, as a mean of jackknife pseudo-values."
+    )
+
+    def __post_init__(self) -> None:
+        try:
+            ast.parse(self.formula, mode="eval")
+        except SyntaxError as error:
+            raise ClaimError(
+                f"formula={self.formula!r} is no formula of observables, such as "
+                '"fourth / second**2"'
+            ) from error
+
+    def values(self, sample: Sample, count: int) -> Array:
+        tree = ast.parse(self.formula, mode="eval")
+        found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        names = sorted(found - FUNCTIONS.keys())
+        code = compile(tree, "formula", "eval")
+
+        def function(means: Array) -> Any:
+            known = FUNCTIONS | dict(zip(names, means, strict=True))
+            return eval(code, {"__builtins__": {}}, known)
+
+        with np.errstate(all="ignore"):  # where it is not defined, nothing is known
+            found_values = pseudo_values(function, np.stack([sample[n][:count] for n in names]))
+        return found_values if np.isfinite(found_values).all() else np.full(count, math.nan)
