@@ -61,8 +61,8 @@ class Region:
         and upper end of an interval say how far it reaches out of the region; the upper and lower
         end, how far it misses the region. Minus infinity for numbers that are not there (NaN).
 
-        >>> Region(0.8, 1.2).distance(1.1, 1.3), Region(0.8, 1.2).distance(1.3, 1.1)
-        (0.25, -0.25)
+        >>> Region(0, 2).distance(1, 3), Region(0, 2).distance(3, 1)
+        (0.5, -0.5)
         """
         below = -math.inf if math.isinf(self.low) or math.isnan(low) else self.low - low
         above = -math.inf if math.isinf(self.high) or math.isnan(high) else high - self.high
