@@ -15,8 +15,8 @@ from hypothesis import Phase, settings
 
 from recall_claims import recording
 from recall_claims.declare import regime, registration
-from recall_claims.evidence import run, scheduler, seeds, simulate
-from recall_claims.hunt import campaign, tables
+from recall_claims.evidence import hunt_tables, run, scheduler, seeds, simulate
+from recall_claims.hunt import campaign
 from recall_claims.judge import budget, looks, methods, region
 from recall_claims.judge.rules import base, critical, jackknife, ladder, one_sided, winner_share
 from tests.mutation import operators as op
@@ -193,7 +193,7 @@ ERRORS = {
     ),
     # Streams and hunts.
     "a name left out of a stream": Error(JOIN, op.without_entry, STREAMS),
-    "confirmations that all have one level": Error(tables.alpha_of, NUMBER, NUMBERED),
+    "confirmations that all have one level": Error(hunt_tables.alpha_of, NUMBER, NUMBERED),
     "a confirmation at the claim's own level, or on its draws": Error(
         campaign._confirm, op.on("alpha_of", op.without_entry), CONFIRMED
     ),

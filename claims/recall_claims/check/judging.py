@@ -20,11 +20,11 @@ from recall_claims.declare.claim import TIERS, Claim
 from recall_claims.declare.registration import registration
 from recall_claims.errors import CheckError
 from recall_claims.evidence.block import BlockResult
+from recall_claims.evidence.hunt_tables import HuntTables, alpha_of
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Prepared, Settings, set_of, task_of
 from recall_claims.evidence.simulate import Task, find
 from recall_claims.hunt.probe import TIER, alone
-from recall_claims.hunt.tables import HuntTables, alpha_of
 from recall_claims.judge.budget import DEFAULT, Budget
 from recall_claims.judge.looks import Look, Observations, ended, looks_at
 from recall_claims.judge.region import Verdict

@@ -1,9 +1,9 @@
-"""Share a hunt's time among claims, and judge what the searches find on fresh evidence."""
+"""Give each claim its turns, and judge what the searches find on fresh evidence."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field, replace
@@ -13,19 +13,17 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
 from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.hunt_tables import HuntTables, Probe, alpha_of
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import find
-from recall_claims.hunt.probe import SECONDS, TIER, Probe, alone
+from recall_claims.hunt.probe import TIER, alone
 from recall_claims.hunt.search import Catch, Turn, search
-from recall_claims.hunt.tables import HuntTables, alpha_of
 from recall_claims.judge.region import Verdict
 
 TURN, LEAST_TURN = 12.0, 2.0
 """Seconds that a worker searches one claim at a stretch: less in a short hunt of many claims."""
-PATIENCE = 1.0
-"""Seconds of the first probes of a claim: cheap points come first, dear ones after some turns."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +50,6 @@ class Trail:
         probes: all that are known, by key.
         confirmation: of the violation that was found, if one was.
         exhausted: whether every point of its regime has been tried.
-        pressing: whether a violation was found that is not yet shrunk.
-        asked: keys of probes that had all the patience there is.
         refused: points at which theory or simulation broke down, by what was said.
     """
 
@@ -64,8 +60,6 @@ class Trail:
     turns: int = 0
     seconds: float = 0.0
     exhausted: bool = False
-    pressing: bool = False
-    asked: frozenset[str] = frozenset()
     refused: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -107,41 +101,53 @@ def hunt(
     workers: int = 1,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Trail]:
-    """Search the regimes of claims in turns until the time is up.
+    """Search the regimes of claims, each for a turn on a worker, in rounds, until the time is up.
 
-    A violation that a search has found and shrunk is confirmed at once. The searches cost no error
-    probability; the j-th confirmation of the ledger has `tables.alpha_of(j)`.
+    A claim whose violation is not shrunk yet has the next turn; once it is, it is confirmed at
+    once. The searches cost no error probability; the j-th confirmation of the ledger has
+    `hunt_tables.alpha_of(j)`.
 
     Args:
         claims: those to hunt; one that cannot be has a trail that says why.
         ledger: where probes and confirmations are kept.
         seconds: to hunt for; a turn that has begun is finished.
-        workers: turns at a time.
+        workers: turns at a time, of as many claims.
         clock: that the seconds are of; another one says what a shared machine gave.
     """
     end = clock() + seconds
     tables = HuntTables(ledger, settings.seed)
     trails = [_trail(claim, tables) for claim in claims]
-    flying: dict[Future[Catch], tuple[Trail, float]] = {}
+    waiting = deque(trail for trail in trails if not trail.over)
     workers = 1 if isinstance(executor, SerialExecutor) else workers
+    length = min(TURN, max(LEAST_TURN, seconds * workers / max(len(waiting), 1)))
+    flying: dict[Future[Catch], tuple[Trail, float]] = {}
     try:
         while True:
-            while len(flying) < workers and clock() < end:
-                engines = Counter(id(trail) for trail, _ in flying.values())
-                able = [t for t in trails if not t.over]
-                if not able:
-                    break
-                trail = min(able, key=lambda t: (engines[id(t)], not t.pressing, t.seconds))
-                allowed = _allowed(end - clock(), able, workers)
-                turn, began = _turn(trail, engines[id(trail)], settings, allowed), clock()
+            while waiting and len(flying) < workers and clock() < end:
+                trail, began = waiting.popleft(), clock()
+                turn = Turn(
+                    module=trail.claim.module,
+                    claim=trail.claim.id,
+                    seed=settings.seed,
+                    device=settings.device,
+                    seconds=min(length, max(end - began, 0.1)),
+                    number=trail.turns,
+                    known=trail.probes,
+                )
                 flying[executor.submit(search, turn)] = trail, began
             if not flying:
                 return trails
             for done in wait(flying, return_when=FIRST_COMPLETED).done:
                 trail, began = flying.pop(done)
-                _take(trail, done.result(), clock() - began, tables)
-                if trail.confirmation is None:
-                    _confirm(trail, done.result(), settings, ledger, executor, tables)
+                catch = done.result()
+                _take(trail, catch, clock() - began, tables)
+                if catch.violation is not None and not catch.shrunk:
+                    waiting.appendleft(trail)
+                else:
+                    if catch.violation is not None:
+                        _confirm(trail, catch.violation, settings, ledger, executor, tables)
+                    if not trail.over:
+                        waiting.append(trail)
                 if watch is not None:
                     watch(trails, max(end - clock(), 0.0))
     finally:
@@ -172,52 +178,26 @@ def _key(claim: Claim, probe: Probe) -> str:
         return ""
 
 
-def _allowed(left: float, able: Sequence[Trail], workers: int) -> float:
-    """Seconds of a turn, such that every claim has one."""
-    waiting = sum(not trail.turns for trail in able)
-    share = left * workers / waiting if waiting else TURN
-    return min(TURN, max(LEAST_TURN, share), max(left, 0.1))
-
-
-def _turn(trail: Trail, engine: int, settings: Settings, seconds: float) -> Turn:
-    return Turn(
-        module=trail.claim.module,
-        claim=trail.claim.id,
-        seed=settings.seed,
-        device=settings.device,
-        seconds=seconds,
-        engine=engine,
-        patience=min(SECONDS, PATIENCE * 2 ** (trail.turns // 5)),
-        asked=trail.asked,
-        known=trail.probes,
-    )
-
-
 def _take(trail: Trail, catch: Catch, seconds: float, tables: HuntTables) -> None:
     claim, code = trail.claim, _code(trail.claim)
     for probe in catch.probes:
         trail.probes[probe.key] = probe
         tables.keep(claim.id, code, probe)
-    trail.asked |= catch.asked
     trail.refused.update(catch.refused)
     trail.turns += 1
     trail.seconds += seconds
     trail.exhausted = catch.exhausted
-    trail.pressing = catch.violation is not None and not catch.shrunk
 
 
 def _confirm(
     trail: Trail,
-    catch: Catch,
+    probe: Probe,
     settings: Settings,
     ledger: Ledger,
     executor: Executor,
     tables: HuntTables,
 ) -> None:
-    """Judge a violation that is shrunk; where it does not stand, the search takes it as settled."""
-    probe = catch.violation
-    if probe is None or not catch.shrunk:
-        return
+    """Judge a violation that is shrunk; where it does not stand, it is settled for good."""
     claim = trail.claim
     number = tables.begin_confirmation(claim.id, probe)
     outcome = run_claim(

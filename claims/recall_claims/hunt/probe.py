@@ -6,11 +6,11 @@ import dataclasses
 import math
 import time
 from dataclasses import dataclass, replace
-from typing import Any
 
 from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
+from recall_claims.evidence.hunt_tables import Probe
 from recall_claims.evidence.run import Prepared, Settings, task_of
 from recall_claims.evidence.simulate import Task, simulate
 from recall_claims.judge.looks import Blocks, Look, ended, looks
@@ -53,28 +53,6 @@ def alone(claim: Claim, point: Cell) -> Claim:
     )
 
 
-@dataclass(frozen=True)
-class Probe:
-    """What cheap evidence says of a point.
-
-    Attributes:
-        point: its parameters.
-        key: names the claim at this point as it is declared and predicted now.
-        discrepancy: by how much bounds at the level DOUBT are outside the region, in units of the
-            region; negative where they are not.
-        verdict: REFUTED where the point is taken for a violation. Means of bounded observables are
-            bounded by t here, as bets would ask for ten times as much before they say anything;
-            the confirmation bets.
-        seconds: of processor time that it took.
-    """
-
-    point: dict[str, Any]
-    key: str
-    discrepancy: float
-    verdict: Verdict
-    seconds: float
-
-
 def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float = SECONDS) -> Probe:
     """Draw until the point fails at LEVEL, its estimate is inside, or time or replicates are spent.
 
@@ -108,7 +86,7 @@ def probe(claim: Claim, point: Cell, *, seed: int, device: str, patience: float 
         told = ERRORS * error * math.sqrt(spent / patience)
         over = outside < 0 or outside + error < told or spent > SECONDS
         open_cells = () if over or verdict is Verdict.REFUTED else tuple(cell.id for cell in cells)
-        return _Seen(Probe(dict(point), key, discrepancy, verdict, spent), open_cells)
+        return _Seen(Probe(dict(point), key, discrepancy, verdict, spent, patience), open_cells)
 
     def drawn(look: Look[_Seen]) -> Blocks:
         return {

@@ -20,7 +20,8 @@ from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
 from recall_claims.evidence import simulate
-from recall_claims.hunt.probe import SECONDS, TIER, Probe, alone, probe
+from recall_claims.evidence.hunt_tables import Probe
+from recall_claims.hunt.probe import SECONDS, TIER, alone, probe
 from recall_claims.judge.region import Verdict
 
 DRAWN, TRIES = 10, 200
@@ -28,6 +29,9 @@ DRAWN, TRIES = 10, 200
 BEST, NEIGHBOURS = 8, 20
 """Best points of all turns that are climbed from, and how many of their neighbours are tried after
 those that were drawn."""
+PATIENCE = 1.0
+"""Seconds of a claim's first probes, doubled every five turns up to SECONDS: cheap points come
+first. A probe that shrinks a violation, or looks at scarce evidence again, has all of them."""
 SMALL = 512
 """Points that a regime may have at most for all of them to be tried."""
 
@@ -37,10 +41,9 @@ class Turn:
     """What a worker is asked to search: a claim of a module, for so many seconds.
 
     Attributes:
-        engine: number of other searches of this claim that go on now.
-        patience: of a probe that looks for a violation, in seconds; one that shrinks it has all.
-        asked: keys of probes that had all.
-        known: earlier probes, by key; as there are more of them, every turn draws other points.
+        number: of earlier turns in this hunt.
+        known: earlier probes, by key. Their number and that of the turn name the stream of random
+            numbers, so every turn draws other points.
     """
 
     module: str
@@ -48,9 +51,7 @@ class Turn:
     seed: int
     device: str
     seconds: float
-    engine: int = 0
-    patience: float = SECONDS
-    asked: frozenset[str] = frozenset()
+    number: int = 0
     known: Mapping[str, Probe] = field(default_factory=dict)
 
 
@@ -64,7 +65,6 @@ class Catch:
         shrunk: whether no parameter of it can be one step simpler.
         exhausted: whether every point of the regime has been tried.
         refused: at how many points theory or simulation broke down, by what was said.
-        asked: keys of the probes so far that had all the patience there is.
     """
 
     probes: tuple[Probe, ...]
@@ -72,7 +72,6 @@ class Catch:
     shrunk: bool
     exhausted: bool
     refused: Mapping[str, int]
-    asked: frozenset[str]
 
 
 class TimeIsUp(BaseException):
@@ -83,7 +82,7 @@ def search(turn: Turn) -> Catch:
     """Search until a violation is found and shrunk, the time is up, or no point is left."""
     claim, _ = simulate.find(turn.module, turn.claim)
     searched = _Search(claim, turn)
-    stream = f"hunt\0{turn.seed}\0{turn.claim}\0{len(turn.known)}\0{turn.engine}"
+    stream = f"hunt\0{turn.seed}\0{turn.claim}\0{len(turn.known)}\0{turn.number}"
     digest = hashlib.sha256(stream.encode()).digest()
     random = Random(int.from_bytes(digest[:8], "little"))
     shrunk = exhausted = False
@@ -106,7 +105,6 @@ def search(turn: Turn) -> Catch:
         shrunk,
         exhausted,
         searched.refused,
-        frozenset(searched.asked),
     )
 
 
@@ -118,9 +116,7 @@ class _Search:
         self.refused: Counter[str] = Counter()
         refuted = [p for p in turn.known.values() if p.verdict is Verdict.REFUTED]
         self.violation = min(refuted, key=self._height, default=None)
-        self._patient = False
-        """Whether points that were given up are asked again."""
-        self.asked = set(turn.asked)
+        self._patience = min(SECONDS, PATIENCE * 2 ** (turn.number // 5))
         self._end = time.monotonic() + turn.seconds
 
     def _height(self, one: Probe) -> float:
@@ -160,28 +156,27 @@ class _Search:
             chosen = random.choice(best)
             point = Cell(**chosen.point)
             scarce = chosen.discrepancy > 0 and chosen.seconds < SECONDS / 2
-            self._patient = scarce and chosen.key not in self.asked
-            if not self._patient:
-                for name in random.sample(list(ranges), random.choice((1, 1, min(2, len(ranges))))):
+            again = scarce and chosen.patience < SECONDS
+            if not again:
+                count = random.choice((1, 1, 2))
+                for name in random.sample(list(ranges), min(count, len(ranges))):
                     steps = ranges[name].steps
                     place = steps.index(point[name]) + random.choice((-4, -2, -1, 1, 2, 4))
                     point = point.replace(**{name: steps[min(max(place, 0), len(steps) - 1)]})
-            found = self._fails(point)
-            self._patient = False
-            if found:
+            if self._fails(point, thorough=again):
                 return True
         return False
 
     def descend(self) -> None:
         """Shrink until no parameter of the violation can be one step simpler."""
         ranges = self.regime.ranges
-        self._patient = lower = True
+        lower = True
         while lower:
             assert self.violation is not None
             at = Cell(**self.violation.point)
             places = {name: values.steps.index(at[name]) for name, values in ranges.items()}
             lower = any(
-                self._fails(at.replace(**{name: ranges[name].steps[place]}))
+                self._fails(at.replace(**{name: ranges[name].steps[place]}), thorough=True)
                 for name, now in places.items()
                 for place in dict.fromkeys((0, now // 2, now - 1))
                 if 0 <= place < now
@@ -192,8 +187,8 @@ class _Search:
         if time.monotonic() > self._end:
             raise TimeIsUp
 
-    def _fails(self, point: Cell) -> bool:
-        found = self._probed(point)
+    def _fails(self, point: Cell, *, thorough: bool = False) -> bool:
+        found = self._probed(point, SECONDS if thorough else self._patience)
         if found is None or found.verdict is not Verdict.REFUTED:
             return False
         self.violation = found
@@ -204,8 +199,9 @@ class _Search:
         rung = hasattr(self.claim.rule, "scan")
         return rung or (self.regime.why_outside(cell) is None and self.regime.searchable(cell))
 
-    def _probed(self, point: Cell) -> Probe | None:
+    def _probed(self, point: Cell, patience: float) -> Probe | None:
         """Evidence at a point; None outside the regime and where something breaks down."""
+        turn = self.turn
         try:
             if not self.regime.searchable(point):
                 return None
@@ -213,18 +209,19 @@ class _Search:
             if not all(map(self._inside, one.cells[TIER])):
                 return None
             key = registration(one, TIER)
-            known = self.probes.get(key, self.turn.known.get(key))
-            given_up = known is not None and known.verdict is Verdict.INCONCLUSIVE
-            if known is not None and not (given_up and self._patient and key not in self.asked):
+            known = self.probes.get(key, turn.known.get(key))
+            if known is not None and not self._given_up(known, patience):
                 return known
             self.leave_in_time()
-            turn, thorough = self.turn, self._patient or self.violation is not None
-            patience = SECONDS if thorough else turn.patience
             found = probe(self.claim, point, seed=turn.seed, device=turn.device, patience=patience)
             self.probes[key] = found
-            if thorough:
-                self.asked.add(key)
         except Exception as error:  # the search goes on elsewhere
             self.refused[f"{type(error).__name__}: {error}"] += 1
             return None
         return found
+
+    @staticmethod
+    def _given_up(known: Probe, patience: float) -> bool:
+        """Whether all the patience there is, where a probe has not had it, may tell more."""
+        inconclusive = known.verdict is Verdict.INCONCLUSIVE
+        return inconclusive and known.patience < patience == SECONDS

@@ -16,13 +16,13 @@ from recall_claims.declare.check import check
 from recall_claims.declare.claim import Observe
 from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
+from recall_claims.evidence.hunt_tables import HuntTables, alpha_of
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import simulate
 from recall_claims.hunt import campaign
 from recall_claims.hunt.probe import alone, probe
-from recall_claims.hunt.search import Catch, Turn, _Search, search
-from recall_claims.hunt.tables import HuntTables, alpha_of
+from recall_claims.hunt.search import Turn, _Search, search
 from recall_claims.judge.methods import Array
 from recall_claims.judge.region import Verdict
 from tests.unit.library.made import declared
@@ -64,7 +64,7 @@ def of_dimension(
 
 FEW = rc.Regime("two sizes", {"dim": (16, 64), "length": (8, 16)})
 right, wrong = (of_dimension(f"T.{name}") for name in ("right", "wrong"))
-few = of_dimension("T.few", FEW)
+few, large = of_dimension("T.few", FEW), of_dimension("T.large", FEW, factor=1.5)
 noisy = of_dimension("T.noisy", factor=1.25, deviation=2.0)  # replicates hardly tell
 
 
@@ -146,14 +146,25 @@ def test_only_what_is_refuted_at_its_own_level_is_confirmed(
     monkeypatch.setattr(campaign, "run_claim", judged)
     memory, levels = HuntTables(ledger, 0), []
     for number in (1, 2):
-        trail, catch = (campaign.Trail(wrong), Catch((tried,), tried, True, False, {}, frozenset()))
-        campaign._confirm(trail, catch, Settings(), ledger, SerialExecutor(), memory)
+        trail = campaign.Trail(wrong)
+        campaign._confirm(trail, tried, Settings(), ledger, SerialExecutor(), memory)
         confirmed = trail.confirmation and trail.confirmation.number
         assert confirmed == (number if verdict is Verdict.REFUTED else None)
-        assert memory.confirmed(wrong.id, {tried.key: 0}) == {tried.key: (number, verdict)}
+        assert memory.confirmed(wrong.id, [tried.key]) == {tried.key: (number, verdict)}
         assert judged.call_args.kwargs["registered"] == f"hunt {number} {tried.key}"
         levels.append(judged.call_args.kwargs["alpha"])
     assert levels == [alpha_of(1), alpha_of(2)]
+
+
+def test_what_is_not_confirmed_is_settled(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = Mock(return_value=Mock(decision=Mock(verdict=Verdict.INCONCLUSIVE)))
+    monkeypatch.setattr(campaign, "run_claim", judged)
+    for _ in range(2):  # the second hunt knows what the first has settled
+        trail = hunted(large, path, 60)
+        assert (trail.exhausted, trail.confirmation) == (True, None)
+        points = [call.args[0].cells["hunt"] for call in judged.call_args_list]
+        assert len(points) == len({*points}) == 4
+        assert {probe.verdict for probe in trail.probes.values()} == {Verdict.SUPPORTED}
 
 
 def test_a_true_theorem_is_not_confirmed_wrong_and_a_small_regime_is_exhausted(path: Path) -> None:
@@ -197,9 +208,9 @@ def asked(claim: rc.Claim, **more: Any) -> Turn:
 
 
 def test_a_violation_is_shrunk_before_another_is_looked_for() -> None:
-    large = probe(wrong, rc.Cell(dim=32, length=128, tied=True), seed=0, device="cpu")
-    assert large.verdict is Verdict.REFUTED
-    catch = search(asked(wrong, known={large.key: large}))
+    known = probe(wrong, rc.Cell(dim=32, length=128, tied=True), seed=0, device="cpu")
+    assert known.verdict is Verdict.REFUTED
+    catch = search(asked(wrong, known={known.key: known}))
     assert catch.shrunk
     assert catch.violation is not None
     assert catch.violation.point["dim"] == 8
@@ -208,8 +219,8 @@ def test_a_violation_is_shrunk_before_another_is_looked_for() -> None:
     assert all(probe.point["length"] <= 128 for probe in catch.probes)
 
 
-def test_two_searches_of_a_claim_draw_other_points() -> None:
-    one, other = (search(replace(asked(right, engine=k), seconds=1.0)) for k in (0, 1))
+def test_two_turns_of_a_claim_draw_other_points() -> None:
+    one, other = (search(replace(asked(right, number=k), seconds=1.0)) for k in (0, 1))
     assert {p.key for p in one.probes} != {p.key for p in other.probes}
 
 

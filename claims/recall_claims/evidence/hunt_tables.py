@@ -1,4 +1,4 @@
-"""What hunts leave in the ledger: probes and confirmations.
+"""The tables of a ledger that hunts fill: probes and confirmations.
 
 Confirmations are counted over all claims and runs of a ledger: the j-th has the error probability
 1e-3 * 6 / (pi^2 j^2), and these add up to 1e-3.
@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
 from recall_claims.declare.cell import Scalar
 from recall_claims.errors import LedgerError
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.hunt.probe import Probe
 from recall_claims.judge.region import Verdict
 
 BUDGET = 1e-3
@@ -29,6 +30,30 @@ def alpha_of(number: int) -> float:
     True
     """
     return BUDGET * 6 / (math.pi * number) ** 2
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Cheap evidence at a point.
+
+    Attributes:
+        point: its parameters.
+        key: names the claim at this point as it is declared and predicted now.
+        discrepancy: by how much bounds at the level DOUBT are outside the region, in units of the
+            region; negative where they are not.
+        verdict: REFUTED where the point is taken for a violation. Means of bounded observables are
+            bounded by t here, as bets would ask for ten times as much before they say anything;
+            the confirmation bets.
+        seconds: of processor time that it took.
+        patience: seconds that it could have had; not kept.
+    """
+
+    point: dict[str, Any]
+    key: str
+    discrepancy: float
+    verdict: Verdict
+    seconds: float
+    patience: float = 0.0
 
 
 class HuntTables:
@@ -52,11 +77,10 @@ class HuntTables:
             }
 
     def keep(self, claim: str, code: str, probe: Probe) -> None:
-        """Keep a probe, in place of an earlier one of the same key."""
-        point, verdict = json.dumps(probe.point), str(probe.verdict)
-        told = (point, probe.discrepancy, verdict, probe.seconds)
+        """Keep a probe; an earlier one of the same key gives way."""
         sql = "INSERT OR REPLACE INTO probes VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        self._ledger.ask(sql, (claim, self._seed, code, probe.key, *told))
+        found = (json.dumps(probe.point), probe.discrepancy, str(probe.verdict), probe.seconds)
+        self._ledger.ask(sql, (claim, self._seed, code, probe.key, *found))
 
     def begin_confirmation(self, claim: str, probe: Probe) -> int:
         """Count a confirmation before its evidence is drawn; its number."""
@@ -69,8 +93,8 @@ class HuntTables:
         sql = "UPDATE confirmations SET verdict = ? WHERE number = ?"
         self._ledger.ask(sql, (str(verdict), number))
 
-    def confirmed(self, claim: str, keys: Mapping[str, object]) -> dict[str, tuple[int, Verdict]]:
-        """Number and verdict of the confirmations of a claim, by those of these keys it has."""
+    def confirmed(self, claim: str, keys: Collection[str]) -> dict[str, tuple[int, Verdict]]:
+        """Number and verdict of a claim's confirmations at points of these keys."""
         rows = self._ledger.ask(
             "SELECT key, number, verdict FROM confirmations "
             "WHERE claim = ? AND verdict IS NOT NULL ORDER BY number",
