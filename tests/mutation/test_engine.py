@@ -79,6 +79,7 @@ EDIT = registration_.test_an_edit_of_the_declaration_registers_anew
 TAIL = registration_.test_rounding_errors_in_the_tail_of_a_law_do_not_count
 CONFIRMED = hunt_.test_only_what_is_refuted_at_its_own_level_is_confirmed
 NUMBERED = hunt_.test_confirmations_share_one_error_probability
+SETTLED = hunt_.test_what_is_not_confirmed_is_settled
 GRID = hunt_.test_the_grid_has_to_lie_in_the_regime
 PASSES, INTERVALS = record_.test_what_passes, record_.test_intervals_of_a_component
 EXPLORATORY = record_.test_verdicts_of_exploratory_claims
@@ -200,6 +201,9 @@ ERRORS = {
     "each confirmation at the level of the first": Error(campaign._confirm, NUMBER, CONFIRMED),
     "what is undecided counted as confirmed": Error(
         campaign._confirm, op.on("REFUTED", op.reversed_comparison), CONFIRMED
+    ),
+    "what is not confirmed is asked again": Error(
+        campaign._confirm, op.instead("Verdict.SUPPORTED", "Verdict.REFUTED"), SETTLED
     ),
     "a regime that lets every cell in": Error(
         regime.Values.__contains__, op.on("steps", op.reversed_comparison), GRID

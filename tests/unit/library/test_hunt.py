@@ -160,7 +160,7 @@ def test_what_is_not_confirmed_is_settled(path: Path, monkeypatch: pytest.Monkey
     judged = Mock(return_value=Mock(decision=Mock(verdict=Verdict.INCONCLUSIVE)))
     monkeypatch.setattr(campaign, "run_claim", judged)
     for _ in range(2):  # the second hunt knows what the first has settled
-        trail = hunted(large, path, 60)
+        trail = hunted(large, path, 10)
         assert (trail.exhausted, trail.confirmation) == (True, None)
         points = [call.args[0].cells["hunt"] for call in judged.call_args_list]
         assert len(points) == len({*points}) == 4
