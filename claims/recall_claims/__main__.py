@@ -47,8 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{options.out}: {count} blocks of {len(options.ledgers)} ledgers")
         elif options.command == "certify":
             from recall_claims.certify import command  # loads torch, as the others do
+            from recall_claims.plugin.collecting import collected
 
-            return command.main(options)
+            return command.main(options, collected(options.folder))
         else:
             return _check(options)
     except (OSError, ValueError, LedgerError, ReportError, SimulationError) as error:

@@ -8,7 +8,7 @@ alpha says, or if all together may refute more than the budget.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,14 +24,13 @@ from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run_claim
-from recall_claims.plugin.collecting import collected
 from recall_reports.record.certificates import Certificate, Certificates, load
 
 
-def main(options: argparse.Namespace) -> int:
-    """Certify, print, keep; 1 if a promise is not kept."""
+def main(options: argparse.Namespace, collected: Sequence[Claim]) -> int:
+    """Certify some of the claims that were collected, print, keep; 1 if a promise is not kept."""
     settings = Settings(tier=options.tier, seed=options.seed)
-    claims = {claim.id: claim for claim in collected(options.folder)}
+    claims = {claim.id: claim for claim in collected}
     kept = load(options.json)
     if kept.tier != settings.tier:
         kept = Certificates(tier=settings.tier)

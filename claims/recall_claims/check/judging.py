@@ -7,9 +7,11 @@ they need and how many replicates a block has, all that follows from the code of
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -159,6 +161,8 @@ class Check:
         if why is None and entry.state != "DECIDED":
             self._find(claim.id, f"has no verdict: {entry.state}, {entry.reason}")
             return entry
+        if Path(entry.file).resolve() != Path(sys.modules[claim.module].__file__ or "").resolve():
+            self._find(claim.id, f"does not stand in {entry.file}")
         try:
             again = self._again(claim, entry) if why is None else self._not_run(claim, entry, why)
         except Exception as error:  # a rule may raise anything on figures that are none

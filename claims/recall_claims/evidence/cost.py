@@ -15,12 +15,6 @@ from typing import NamedTuple
 
 from recall_claims.evidence.ledger import BlockKey, Ledger
 
-SPENT = (
-    "SELECT claim, cell, sum(replicates), sum(seconds) FROM blocks WHERE device = ? "
-    # Anybody may have written other rows.
-    "AND replicates BETWEEN 1 AND 1e9 AND seconds BETWEEN 0 AND 1e9 GROUP BY claim, cell"
-)
-
 
 @dataclass
 class Spent:
@@ -97,6 +91,6 @@ class Costs:
     def _spent(self) -> defaultdict[str, dict[str, Spent]]:
         """What the ledger and this run tell, by claim and cell."""
         ledger, found = self.ledger(), defaultdict[str, dict[str, Spent]](dict)
-        for claim, cell, replicates, seconds in ledger.ask(SPENT, (self.device,)) if ledger else ():
+        for claim, cell, replicates, seconds in ledger.spent(self.device) if ledger else ():
             found[claim][cell] = Spent(replicates, seconds)
         return found

@@ -36,6 +36,11 @@ MOST_RECALLED = 100
 """Evidence sets of a claim that a record is believed to tell of."""
 PAGE = 1_000
 """Blocks that are read at a time."""
+SPENT = (
+    "SELECT claim, cell, sum(replicates), sum(seconds) FROM blocks WHERE device = ? "
+    # Anybody may have written other rows.
+    "AND replicates BETWEEN 1 AND 1e9 AND seconds BETWEEN 0 AND 1e9 GROUP BY claim, cell"
+)
 _ROW = ("key", *(field.name for field in fields(BlockKey)), "seconds", "checksum", "payload")
 
 
@@ -194,6 +199,20 @@ class Ledger(LedgerFile):
         """Return the registrations, and names of other streams, of a claim's blocks."""
         sql = "SELECT DISTINCT registration FROM blocks WHERE claim = ? ORDER BY rowid"
         return [str(name) for (name,) in self.ask(sql, (claim,))]
+
+    def spent(self, device: str) -> list[tuple[str, str, int, float]]:
+        """Add up the replicates and seconds of all blocks, by claim and cell."""
+        return self.ask(SPENT, (device,))
+
+    def counts(
+        self, claim: str, registration: str, seed: int, device: str, versions: str, code: str | None
+    ) -> dict[str, int]:
+        """Count the blocks of each cell; of any code, if none is given."""
+        sql = (
+            "SELECT cell, count(*) FROM blocks WHERE claim = ? AND registration = ? AND seed = ? "
+            "AND device = ? AND versions = ? AND code = coalesce(?, code) GROUP BY cell"
+        )
+        return dict(self.ask(sql, (claim, registration, str(seed), device, versions, code)))
 
     def why_missing(self, key: BlockKey) -> str:
         """Why a block has to be simulated: "new", or what differs from the one kept last there.

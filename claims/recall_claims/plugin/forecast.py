@@ -49,15 +49,10 @@ class Forecast:
 
     def at_hand(self, claim: str, registration: str, code: str | None = None) -> dict[str, int]:
         """Blocks of each cell that the ledger has for this run; of any code, if none is given."""
-        ledger, seed = self.costs.ledger(), str(self.settings.seed)
+        ledger, seed = self.costs.ledger(), self.settings.seed
         if ledger is None:
             return {}
-        sql = (
-            "SELECT cell, count(*) FROM blocks WHERE claim = ? AND registration = ? AND seed = ? "
-            "AND device = ? AND versions = ? AND code = coalesce(?, code) GROUP BY cell"
-        )
-        values = (claim, registration, seed, self.costs.device, versions(), code)
-        return dict(ledger.ask(sql, values))
+        return ledger.counts(claim, registration, seed, self.costs.device, versions(), code)
 
     def ahead(self, claims: Iterable[str]) -> dict[str, float]:
         """Seconds of one core that claims of the baseline will take, if they are as they were.

@@ -17,8 +17,7 @@ import pytest
 
 from recall_claims.errors import LedgerError, SimulationError
 from recall_claims.evidence.block import FORM, pack, unpack
-from recall_claims.evidence.cost import SPENT, Costs
-from recall_claims.evidence.ledger import BlockKey, BlockResult, EvidenceSet, Ledger
+from recall_claims.evidence.ledger import SPENT, BlockKey, BlockResult, EvidenceSet, Ledger
 from recall_claims.evidence.validate import fault
 
 KEY = BlockKey("claim", "reg", "a=1", 0, 0, 2, "float64", "cpu", "code", "versions")
@@ -95,31 +94,29 @@ FORGED = {
 }
 
 
-@pytest.mark.parametrize("kind", FORGED)
-def test_a_forged_block_is_put_aside_and_drawn_again(tmp_path: Path, kind: str) -> None:
-    path, payload, honest = tmp_path / "ledger", FORGED[kind], ONES
-    with Ledger(path) as ledger:
-        ledger.put(KEY, honest)
-        forged = (payload, content(payload))
-        ledger.ask("UPDATE blocks SET payload = ?, checksum = ?", forged)
-        tracemalloc.start()
-        assert ledger.get(KEY) is None
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        assert peak < 2**22 + 8 * len(payload)
-        assert re.fullmatch(r"damaged \(.+\)", ledger.why_missing(KEY), re.DOTALL)
-        assert ledger.ask("SELECT payload, checksum FROM aside") == [forged]
-        ledger.put(KEY, honest)
-        assert ledger.get(KEY) is not None
+ASIDE: dict[str, dict[str, object]] = {
+    **{kind: {"payload": body, "checksum": content(body)} for kind, body in FORGED.items()},
+    "another checksum": {"checksum": "0"},
+    "negative seconds": {"seconds": -1.0},
+    "infinite seconds": {"seconds": np.inf},
+}
 
 
-@pytest.mark.parametrize("seconds", [-1.0, float("inf")])
-def test_a_block_of_impossible_seconds_is_put_aside(ledger: Ledger, seconds: float) -> None:
+@pytest.mark.parametrize("kind", ASIDE)
+def test_a_forged_block_is_put_aside_and_drawn_again(ledger: Ledger, kind: str) -> None:
     ledger.put(KEY, ONES)
-    ledger.ask("UPDATE blocks SET seconds = ?", (seconds,))
-    assert Costs(lambda: ledger, "cpu", dict).seconds("claim", KEY.cell, 1) is None
+    columns, values = ", ".join(ASIDE[kind]), tuple(ASIDE[kind].values())
+    marks = ", ".join("?" * len(values))
+    ledger.ask(f"UPDATE blocks SET ({columns}) = ({marks})", values)
+    tracemalloc.start()
     assert ledger.get(KEY) is None
-    assert "seconds" in ledger.why_missing(KEY)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**22 + 8 * max(map(len, FORGED.values()))
+    assert re.fullmatch(r"damaged \(.+\)", ledger.why_missing(KEY), re.DOTALL)
+    assert ledger.ask(f"SELECT {columns} FROM aside") == [values]
+    ledger.put(KEY, ONES)
+    assert ledger.get(KEY) is not None
 
 
 def test_a_block_of_other_observables_is_put_aside_where_they_are_known(ledger: Ledger) -> None:
@@ -198,37 +195,49 @@ def test_a_checksum_is_of_what_a_block_says_not_of_how_it_is_packed() -> None:
 
 
 def test_what_blocks_took_is_added_up_without_reading_them(ledger: Ledger) -> None:
+    kept = replace(KEY, block=1), replace(KEY, device="cuda"), replace(KEY, cell="a=2")
+    for key in (KEY, *kept):
+        ledger.put(key, ONES)
+    assert ledger.spent("cpu") == [("claim", "a=1", 4, 0.2), ("claim", "a=2", 2, 0.1)]
+    ledger.ask("UPDATE blocks SET seconds = -1.0 WHERE cell = 'a=1'")
+    ledger.ask("UPDATE blocks SET replicates = 1 << 62 WHERE cell = 'a=2'")
+    assert ledger.spent("cpu") == []
     plan = ledger.ask(f"EXPLAIN QUERY PLAN {SPENT}", ("cpu",))
     assert [row[-1] for row in plan] == ["SCAN blocks USING COVERING INDEX costs"]
 
 
-@pytest.mark.parametrize("field", [field.name for field in fields(BlockKey)])
-def test_a_block_of_any_other_key_is_no_evidence(ledger: Ledger, field: str) -> None:
-    changes: dict[str, Any] = {field: 7 if isinstance(getattr(KEY, field), int) else "other"}
-    other = replace(KEY, **changes)
-    ledger.put(other, BlockResult({"value": np.ones(other.replicates)}, 0.1))
-    assert ledger.get(KEY) is None
-    same_place = field not in ("claim", "cell", "block")
-    assert ledger.why_missing(KEY) == (f"{field} changed" if same_place else "new")
+def test_blocks_are_counted_by_cell(ledger: Ledger) -> None:
+    for changes in ({}, {"block": 1}, {"cell": "a=2"}, {"code": "other"}, {"versions": "other"}):
+        ledger.put(replace(KEY, **changes), ONES)
+    told = ("claim", "reg", 0, "cpu", "versions")
+    assert ledger.counts(*told, "code") == {"a=1": 2, "a=2": 1}
+    assert ledger.counts(*told, None) == {"a=1": 3, "a=2": 1}
 
 
-def test_why_a_block_is_missing_tells_what_differs_from_the_newest_of_its_seed(
-    ledger: Ledger,
+PLACE = ("claim", "cell", "block")
+OTHER = {f.name: 7 if isinstance(getattr(KEY, f.name), int) else "other" for f in fields(BlockKey)}
+WHY: list[tuple[list[dict[str, Any]], str]] = [
+    *(([{name: OTHER[name]}], f"{name} changed") for name in OTHER if name not in PLACE),
+    *(([{name: OTHER[name]}], "new") for name in PLACE),
+    ([{"code": "x", "versions": "y"}], "code and versions changed"),
+    ([{"code": "x"}, {"registration": "z"}], "registration changed"),
+    ([{"registration": "z"}, {"device": "cuda"}, {"seed": 77}], "device changed"),
+    ([{"code": "old"}], "code changed (added, edited, removed)"),
+]
+
+
+@pytest.mark.parametrize(("kept", "why"), WHY)
+def test_a_block_of_any_other_key_is_no_evidence_and_says_what_differs(
+    ledger: Ledger, kept: list[dict[str, Any]], why: str
 ) -> None:
-    ledger.put(replace(KEY, code="x", versions="y"), ONES)
-    ledger.put(replace(KEY, registration="z"), ONES)
-    assert ledger.why_missing(KEY) == "registration changed"
-    ledger.put(replace(KEY, device="cuda"), ONES)
-    ledger.put(replace(KEY, seed=77), ONES)
-    assert ledger.why_missing(KEY) == "device changed"
-
-
-def test_why_a_block_is_missing_names_the_modules_whose_code_changed(ledger: Ledger) -> None:
-    ledger.put(replace(KEY, code="old"), ONES)
-    assert ledger.why_missing(KEY) == "code changed"
+    """Of several, the newest of the same seed; of code, the modules that changed."""
     ledger.remember_code("old", lambda: {"same": "1", "edited": "2", "removed": "3"})
     ledger.remember_code(KEY.code, lambda: {"same": "1", "edited": "4", "added": "5"})
-    assert ledger.why_missing(KEY) == "code changed (added, edited, removed)"
+    for changes in kept:
+        other = replace(KEY, **changes)
+        ledger.put(other, BlockResult({"value": np.ones(other.replicates)}, 0.1))
+    assert ledger.get(KEY) is None
+    assert ledger.why_missing(KEY) == why
 
 
 DRAWN = EvidenceSet("claim", "smoke", "a", "0", "code")
