@@ -156,7 +156,9 @@ def edited(run: Run) -> None:
 def more_fields(run: Run) -> None:
     entry = run.entry()
     entry["controls"].append(dict(entry["controls"][0], id="another"))
-    entry.update(looks=1, registration="0" * 16, file="../other.py", replay="rm -rf .")
+    entry.update(
+        looks=1, certificate=1e-12, registration="0" * 16, file="../other.py", replay="rm -rf ."
+    )
     entry["blocks"]["total"] = 10**9
     entry["replicates"] += 2**62
     entry["cells"][0]["replicates"] += 2**62
@@ -236,6 +238,7 @@ FORGERIES: dict[str, tuple[Callable[[Run], object], list[str]]] = {
         [
             "tiny.one: 1000000000 blocks in the record",
             "tiny.one: controls: 2 entries in the record, 1 when judged again",
+            "tiny.one: certificate: 1e-12 in the record, None when judged again",
             "tiny.one: looks: 1 in the record",
             "tiny.one: does not stand in ../other.py",
             "tiny.one: registration: 0000000000000000 in the record",
