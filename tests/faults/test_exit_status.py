@@ -1,12 +1,181 @@
 """The exit status says how a run ended, and each failed claim why.
 
-`options.md` and `pytest claims/ --help` have the list. Statuses 2 and 4 are also in
-test_claims_written_wrongly.py and test_options.py, 3 in test_report_folder.py.
+`options.md` and `pytest claims/ --help` have the list; status 3 is also in test_report_folder.py.
+What can be wrong with a claim is in `tests/unit/library/test_run.py`.
 """
+
+from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import HEAD, Suite, written
+from recall_claims.__main__ import main
+from recall_claims.plugin.options import PATHS, VALUED
+from tests.faults.conftest import HEAD, Suite, edited, judged, written
+
+CHOICES = ("--tier", "--inconclusive")
+
+
+@pytest.mark.parametrize("option", VALUED)
+def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
+    """Of them argparse makes an empty list, or, from Python 3.13 on, what they are."""
+    suite.write("one")
+    result = suite.run(f"{option}=--", status=None)
+    assert result.status in (4, 1), result.text
+    assert option in result.text
+    assert "Traceback" not in result.text
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ("--tier=bogus", "invalid choice: 'bogus'"),
+        ("--device=bogus", "--device 'bogus' is no torch device"),
+        ("--device=cuda:77", "--device cuda:77: torch sees"),
+        ("--device=meta", "--device meta: claims run on cpu and cuda"),
+        ("--seed=abc", "18 digits or 'fresh', got 'abc'"),
+        ("--seed=-1", "--seed"),
+        ("--error-budget=2", "the error budget is a probability"),
+        ("--error-budget=abc", "--error-budget takes a probability such as 1e-3, got 'abc'"),
+        ("--executor=bogus", "unknown executor 'bogus'"),
+        ("--executor=processes:none", "processes:K needs a positive number"),
+        ("--executor=nowhere:make", "nowhere"),
+        ("--inconclusive=bogus", "invalid choice: 'bogus'"),
+        ("--time-limit=soon", "--time-limit takes a time such as 90s, 10m or 1h, got 'soon'"),
+        ("--baseline=nowhere.json", "nowhere.json: no such file"),
+        (f"--seed={'9' * 5000}", "--seed takes a non-negative integer of up to 18 digits"),
+        (f"--time-limit={'9' * 400}h", "--time-limit takes a time such as"),
+        (f"--executor=processes:{'9' * 5000}", "a positive number below 10000"),
+        ("--executor=..:x", "--executor ..:x: TypeError"),
+        ("--executor=dask:tcp://10.0.0.1:8786", "can run code in this process; use TLS"),
+        ("--executor=dask:node1:8786", "dask-insecure:node1:8786"),
+        ("--executor=dask:tcp://localhost.evil.example:1", "can run code in this process"),
+        ("--executor=dask:tcp://[", "can run code in this process"),
+        ("--hunt=soon", "--hunt takes a time such as 90s, 10m or 1h, got 'soon'"),
+        ("--hunt=0s", "--hunt takes a time such as"),
+        *((f"{option}={'x' * 5000}", f"{option} 'xxx") for option in PATHS),
+        *((f"{option}=", f"{option} needs a value") for option in VALUED if option not in CHOICES),
+        *((f"{option}=", "invalid choice: ''") for option in CHOICES),
+        ("--dry-run -n 2", "leave out -n"),
+        ("--baseline test_tiny.json", "not a JSON record"),
+        ("--pilot", "is a part of --dry-run"),
+        ("--hunt 9s --dry-run", "--hunt simulates, and --dry-run does not: leave out one"),
+    ],
+)
+def test_senseless_options(suite: Suite, options: str, says: str) -> None:
+    suite.write("one")
+    (suite.folder / "test_tiny.json").write_text("{")
+
+    result = suite.run(*options.split(), status=4)
+    assert says in result.text
+    assert "Traceback" not in result.text
+    assert not (suite.folder / "reports").exists()
+
+
+CELLS = "cells=grid(scale=(1.0, 2.0, 5.0))"
+TWICE = written("one", ("def one", "def other")) + "\n\n@claim"
+
+
+@pytest.mark.parametrize(
+    ("edits", "status", "says"),
+    [
+        ([('id="tiny.one"', 'id="tiny one"')], 2, "an id has letters, digits, dots"),
+        ([('Source("tiny"', 'Source("tyni"')], 2, "the paper 'tyni', and it is one of tiny; have"),
+        (
+            [("import time", "from theory.attention import signal"), ("time.sleep(0.0)", "signal")],
+            2,
+            "its simulation sees the prediction (theory.attention.signal)",
+        ),
+        ([("\n\n@claim", TWICE)], 4, "two claims share the id tiny.one"),
+    ],
+)
+def test_a_claim_that_cannot_be_collected(
+    suite: Suite, edits: list[tuple[str, str]], status: int, says: str
+) -> None:
+    suite.write_text(edited(HEAD + written(), *edits))
+    result = suite.run(status=status)
+    assert says in result.text
+    assert not (suite.folder / "reports").exists()
+
+
+SHOWN = {
+    "zero": ("cells=grid(scale=(0.0, 1.0))", "prediction is 0"),
+    "twice": ("cells=lambda: grid(scale=(1.0, 1.0))", "a cell stands twice"),
+    "none": ("cells=lambda: {}", "no cells in any tier"),
+    "empty": ("cells=lambda: grid(scale=())", "has no values"),
+}
+
+
+@pytest.mark.parametrize(
+    "executor", ["serial", pytest.param("processes:1", marks=pytest.mark.thorough)]
+)
+def test_what_a_prediction_shows_is_found_before_a_block_runs(suite: Suite, executor: str) -> None:
+    """And by a dry run; collection predicts nothing."""
+    ran = ("    time.sleep(0.0)\n", '    Path(".ran").touch()\n')
+    wrong = [written(name, (CELLS, cells), ran) for name, (cells, _) in SHOWN.items()]
+    predicted = ("predict=predict,", "predict=lambda cell: touched() or predict(cell),")
+    later = written("later", (CELLS, CELLS.replace("=", "=lambda: ", 1)), predicted)
+    touched = '\n\ndef touched():\n    Path(".predicted").touch()\n'
+    suite.write_text(HEAD + touched + later + written("ok", predicted) + "".join(wrong))
+
+    suite.run("--collect-only")
+    assert not (suite.folder / ".predicted").exists()
+    for name in ("zero", "empty"):
+        dry = suite.run("--dry-run", "-k", name, status=2)
+        assert SHOWN[name][1] in dry.text
+    suite.run("--executor", executor, status=1)
+    assert (suite.folder / ".predicted").exists()
+    for name, (_, says) in SHOWN.items():
+        assert says in suite.claims()[f"tiny.{name}"]["reason"]
+    assert not (suite.folder / ".ran").exists()
+    errors = {f"tiny.{name}": "ERROR" for name in SHOWN}
+    assert suite.states() == {"tiny.later": "DECIDED", "tiny.ok": "DECIDED", **errors}
+
+
+def test_more_claims_than_their_paper_has_slots_for(suite: Suite) -> None:
+    paper = suite.folder / "paper.toml"
+    paper.write_text(paper.read_text().replace("slots = 26", "slots = 1"))
+    suite.write("one", "two")
+
+    for options in ((), ("-k", "one")):  # what is selected makes no difference
+        result = suite.run(*options, status=4)
+        assert "paper tiny has 2 claims" in result.text
+        assert f"1 slots; raise `slots` in {paper}" in result.text
+
+
+@pytest.mark.parametrize("name", ["simulation", "drawn"])
+def test_a_simulation_that_reaches_theory_is_refused_in_any_repository(
+    tmp_path: Path, name: str
+) -> None:
+    assert main(["new", "hebb", "--to", str(tmp_path)]) == 0
+    (tmp_path / "hebb" / "helper.py").write_text("from hebb import theory\n")
+    simulation, claim = (tmp_path / "hebb" / f"{n}.py" for n in ("simulation", "test_claims"))
+    simulation.write_text(f"{simulation.read_text()}\n\nfrom . import helper\n")
+    simulation.rename(simulation.with_stem(name))
+    claim.write_text(claim.read_text().replace("simulation", name))
+
+    result = judged(tmp_path, "hebb")
+
+    assert result.status == 1, result.text
+    assert f"simulation sees the prediction (hebb.{name} imports hebb.theory)" in result.text
+
+
+def test_numbers_of_numpy_in_a_rule_of_ones_own(suite: Suite) -> None:
+    """An author's rule may name components by whatever numbers it has."""
+    rule = """
+from dataclasses import replace
+
+
+class Own(MeanRatio):
+    def components(self, evidence, predict, alpha):
+        found = super().components(evidence, predict, alpha)
+        return tuple(replace(c, params={"scale": np.float64(c.params["scale"])}) for c in found)
+
+"""
+    claim = written("one", ("rule=MeanRatio(", "rule=Own("))
+    suite.write_text(HEAD + rule + claim)
+    suite.run()
+    assert suite.states() == {"tiny.one": "DECIDED"}
+
 
 NOISE = 'rng.normal(cell["scale"], 0.1)'
 WIDE = (NOISE, 'rng.normal(cell["scale"], 100.0)')

@@ -20,12 +20,12 @@ from recall_claims.hunt import campaign
 from recall_claims.judge import budget, looks, methods, region
 from recall_claims.judge.rules import base, critical, jackknife, ladder, one_sided, winner_share
 from tests.mutation import operators as op
-from tests.unit.library import test_budget as budget_
-from tests.unit.library import test_cell as cell_
 from tests.unit.library import test_hunt as hunt_
 from tests.unit.library import test_ladders as ladders
 from tests.unit.library import test_methods as methods_
+from tests.unit.library import test_papers as budget_
 from tests.unit.library import test_record as record_
+from tests.unit.library import test_regime as cell_
 from tests.unit.library import test_region as region_
 from tests.unit.library import test_registration as registration_
 from tests.unit.library import test_run as run_

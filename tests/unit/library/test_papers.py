@@ -1,12 +1,15 @@
-"""The papers' statements and what they rest on."""
+"""The papers' statements, what they rest on, and their shares of the error budget."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from recall_claims.declare import papers as registry
 from recall_claims.declare.papers import _read, add_paper, papers
+from recall_claims.judge.budget import DEFAULT, Budget
 from recall_reports.record import Work
 
 HEAD = 'id = "X"\ntitle = "T"\nauthors = ["A", "B"]\nidentifier = "arXiv 1"\n'
@@ -106,3 +109,20 @@ def test_the_shares_of_all_papers_fit_into_the_budget(
     with pytest.raises(ValueError, match=r"X\.toml: .* \(X0 0.5, X1 0.3, X2 0.2, X 0.1\); make"):
         add_paper(file)
     assert "X" not in papers()
+
+
+def test_a_claim_owns_a_slot_of_its_papers_share() -> None:
+    paper = replace(papers()["A"], share=0.4, slots=100)
+    assert Budget(0.01).per_claim(paper) == pytest.approx(0.01 * 0.4 / 100)
+
+
+def test_all_slots_of_all_papers_together_spend_no_more_than_the_budget() -> None:
+    budget = Budget()
+    spent = math.fsum(paper.slots * budget.per_claim(paper) for paper in papers().values())
+    assert 0.8 * DEFAULT < spent <= DEFAULT
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, 0.7, float("nan")])
+def test_a_senseless_budget_is_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="error budget"):
+        Budget(value)
