@@ -70,12 +70,17 @@ def _create(path: Path) -> None:
 
 
 def is_ledger(path: Path) -> bool:
-    """Whether a file is marked as a ledger."""
+    """Whether a file is marked as a ledger.
+
+    SQLite itself reads the mark: to open and close the file in another way drops the locks that
+    this process has on it, and another process then takes it for a file that nobody uses.
+    """
     if not path.is_file():
         return False
-    with path.open("rb") as file:
-        head = file.read(72)
-    return head.startswith(b"SQLite format 3") and head[68:] == APPLICATION_ID.to_bytes(4)
+    there = f"{path.absolute().as_uri()}?mode=ro"
+    with suppress(sqlite3.Error), closing(sqlite3.connect(there, uri=True)) as database:
+        return bool(database.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,))
+    return False
 
 
 class LedgerFile:
