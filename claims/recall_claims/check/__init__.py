@@ -1,1 +1,1 @@
-"""Check a record against the ledger of its run: judge every claim again, draw blocks again."""
+"""A record held against the ledger of its run: judged again, and blocks drawn again."""

@@ -66,11 +66,11 @@ class Evidence:
         return found.observations
 
     def _source(self, look: Look[Any]) -> dict[Cell, list[Observations]]:
-        wanted = [(cell, n) for cell, numbers in look.wanted.items() for n in numbers]
         found: dict[Cell, list[Observations]] = {cell: [] for cell in look.wanted}
-        for cell, block in wanted:
-            found[cell].append(self.kept(cell, block))
-            self.blocks.append((cell, block))
+        for cell, numbers in look.wanted.items():
+            for block in numbers:
+                found[cell].append(self.kept(cell, block))
+                self.blocks.append((cell, block))  # also where the next is missing
         return found
 
     def task(self, place: int, device: str) -> Task:
@@ -164,7 +164,17 @@ class Check:
         if Path(entry.file).resolve() != Path(sys.modules[claim.module].__file__ or "").resolve():
             self._find(claim.id, f"does not stand in {entry.file}")
         try:
-            again = self._again(claim, entry) if why is None else self._not_run(claim, entry, why)
+            if why is None:
+                again = self._again(claim, entry)
+            else:
+                again = recording.undecided(
+                    claim,
+                    self._settings,
+                    entry.file,
+                    state="NOT RUN",
+                    reason=why,
+                    outcome="skipped",
+                )
         except Exception as error:  # a rule may raise anything on figures that are none
             self._find(claim.id, f"cannot be judged: {type(error).__name__}: {error!s:.300}")
             return entry
@@ -175,11 +185,6 @@ class Check:
             skipped.add("reason")
         self._compare(claim.id, entry, again, skipped)
         return again
-
-    def _not_run(self, claim: Claim, entry: ClaimRow, why: str) -> ClaimRow:
-        return recording.undecided(
-            claim, self._settings, entry.file, state="NOT RUN", reason=why, outcome="skipped"
-        )
 
     def _again(self, claim: Claim, entry: ClaimRow) -> ClaimRow:
         """Judge a claim, and the violation that a hunt is said to have confirmed."""
