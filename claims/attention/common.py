@@ -33,6 +33,12 @@ def corners(**box: tuple[int, int]) -> tuple[rc.Cell, ...]:
     return tuple(cell for i, cell in enumerate(rc.grid(**box)) if i.bit_count() % 2 == 0)
 
 
+def sampled(cell: rc.Cell) -> float:
+    """Say what a replicate costs that draws sequences and embeddings."""
+    tokens = cell.get("samples", 1) * cell.get("length", 1)
+    return float(5 * (tokens + cell["vocab_size"] * cell.get("dim", 1)))
+
+
 def in_score_units(law: Callable[[Problem], float]) -> Callable[[rc.Cell], float]:
     """Predicts a variance of scores that a law gives in units of s0^2."""
     predict, unit = rc.on(Problem, law), rc.on(Problem, signal.signal_unit)

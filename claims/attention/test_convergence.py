@@ -41,9 +41,8 @@ def limit(cell: rc.Cell, block: rc.Block, *, sequences: int) -> Limit:
     regime=early_phase.LIMIT.searched(
         "on the grid accuracy is 0.1 to 0.6 and localisation 0.9 to 0.99, so that recall and "
         "attention could both be upset",
-        size=lambda cell: cell["samples"] * cell["length"] * (cell["dim"] + cell["vocab_size"]),
-        largest=3e6,
     ),
+    size=lambda c: c["samples"] * c["length"] * (c["dim"] + c["vocab_size"]) / 3,
     cells={"smoke": STRONG[1:2], "standard": STRONG},
     replicates=(128, 4096),
     rule=rc.ProportionDifference(NEGLIGIBLE),

@@ -92,9 +92,8 @@ critical_samples = localised(
     regime=critical.REGIME.searched(
         "on the grid sizes at which gradient noise, stored context and mean bias (C, B, A) have "
         "comparable parts",
-        size=lambda cell: _about(cell) * cell["length"],
-        largest=1e5,
     ),
+    size=lambda c: 10 * _about(c) * c["length"],
     cells=lambda: rc.ladder(
         MIXED, "samples", lambda cell: FULL(cell.replace(samples=1)), (0.5, 0.88, 1.13, 2.0)
     ),

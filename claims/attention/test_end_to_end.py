@@ -31,12 +31,11 @@ common = partial(
     regime=end_to_end.DENSER.searched(
         "On the grid N crosses the transition of localisation, d that of recall: neither factor "
         "alone decides.",
-        size=lambda cell: cell["samples"] * cell["length"] + cell["vocab_size"] ** 2,
-        largest=3e5,
     ),
     replicates=(32, 2048),
     controls=CONTROLS,
     plot=rc.Plot("parity"),
+    size=lambda c: 3 * (c["samples"] * c["length"] + c["vocab_size"] ** 2),
 )
 accuracy_claim = measuring(
     lambda cell, block: measured.run(block.draw(sampling.draw, cell)).accuracy, common

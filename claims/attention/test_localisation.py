@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 import recall_claims as rc
-from claims.attention.common import LOCALISATION, localised, localised_either_way
+from claims.attention.common import LOCALISATION, localised, localised_either_way, sampled
 from claims.common import measuring
 from theory.attention import critical, localisation
 from theory.attention.problem import Problem
@@ -61,9 +61,8 @@ probability = measuring(lambda cell, block: localised_either_way(cell, block), l
             "dim": rc.log_range(12, 256),
         },
         holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"],
-        size=lambda cell: cell["samples"] * cell["length"],
-        largest=2e5,
     ),
+    size=lambda c: 5 * c["samples"] * c["length"],
     cells={"smoke": SHORT, "standard": SHORT + MEDIUM + DEEP + LONG},
     controls=(
         # A third more samples are a third more signal over the noise that samples reduce.
@@ -86,6 +85,7 @@ probability_in_values = measuring(lambda cell, block: localised(cell, block), lo
         "on the grid lengths at which the memorised trigger direction is not yet enough by itself",
         trigger_in_values=(True,),
     ),
+    size=sampled,
     cells={"standard": IN_VALUES},
     controls=(
         rc.at("not-in-values", "no memorised trigger direction", trigger_in_values=False),

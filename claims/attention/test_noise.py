@@ -8,7 +8,7 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.attention.common import VARIANCES, corners, in_score_units
+from claims.attention.common import VARIANCES, corners, in_score_units, sampled
 from claims.common import measuring, table
 from simulation.attention import noise_decomposition, sampling, three_steps
 from theory.attention import noise, noise_declaration, noise_terms
@@ -21,6 +21,7 @@ variance_claim = partial(
     ),
     plot=VARIANCES,
     dtype="float32",
+    size=sampled,
 )
 SUM = (
     r"\mathrm{Var}_v\theta_v=s_0^2\,(T+A+B+C+D+E+H+C_2+F+2\,\mathrm{Cov}(D,H)"
@@ -86,9 +87,9 @@ def leading(problem: Problem) -> float:
                 )
             )
         ),
-        largest=6e4,
         term=(*noise.TERMS, "2 Cov(D,H)"),
     ),
+    size=lambda c: 3 * sampled(c),
     cells={"standard": ISOLATED},
     replicates={"standard": (256, 4096), "full": (2048, 4096)},
     rule=rc.MeanRatio(rc.Region(0.9, 1.1), by=("term", "trigger_in_values")),

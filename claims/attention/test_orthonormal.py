@@ -8,7 +8,7 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.attention.common import RecallProblem, in_score_units, localised
+from claims.attention.common import RecallProblem, in_score_units, localised, sampled
 from claims.common import measuring
 from simulation.attention import localisation as measured_localisation
 from simulation.attention import recall as measured
@@ -19,6 +19,7 @@ from theory.attention.problem import Problem
 orthonormal_claim = partial(
     rc.claim,
     source=rc.Source("A", "A12", provenance="derived", reference="theory/attention/orthonormal.py"),
+    size=sampled,
 )
 
 points = partial(rc.grid, embeddings="orthonormal")
@@ -79,9 +80,8 @@ probability = measuring(lambda cell, block: localised(cell, block), orthonormal_
     regime=orthonormal.LOCALISED.searched(
         "N >= 11; on the grid N crosses sqrt(V), where two samples first share a label",
         holds=lambda cell: cell["samples"] >= 11,
-        size=lambda cell: cell["samples"] ** 2 * cell["length"] + cell["vocab_size"] * cell["dim"],
-        largest=1.5e5,
     ),
+    size=lambda c: 7 * (c["samples"] ** 2 * c["length"] + c["vocab_size"] * c["dim"]),
     cells={
         "smoke": points(vocab_size=128, length=32, samples=(22, 33), dim=130),
         "standard": LOCALISATION,
@@ -154,9 +154,8 @@ def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Te
             "trigger_in_values": (False, True),
         },
         holds=lambda cell: cell["dim"] >= cell["vocab_size"] + 2,
-        size=lambda cell: cell["vocab_size"] * cell["dim"],
-        largest=4e4,
     ),
+    size=lambda c: 25 * c["vocab_size"] * c["dim"],
     cells={"smoke": SEEN, "standard": COVERED},
     replicates=(64, 16384),
     rule=rc.ProportionDifference(rc.Region(-0.02, 0.02)),

@@ -20,7 +20,11 @@ DERIVED = rc.Source(
     "A", "A2", "A3", "A9", provenance="derived", reference="theory/attention/recall.py"
 )
 recall_claim = partial(
-    rc.claim, source=rc.Source("A", "A2", "A3", "A9"), replicates=(32, 2048), dtype="float32"
+    rc.claim,
+    source=rc.Source("A", "A2", "A3", "A9"),
+    replicates=(32, 2048),
+    dtype="float32",
+    size=lambda c: 0.8 * c["vocab_size"] ** 2,
 )
 
 
@@ -95,8 +99,6 @@ accuracy = share(
             "trigger_in_values": (False, True),
         },
         holds=lambda cell: cell["samples"] >= cell["vocab_size"],
-        size=lambda cell: cell["vocab_size"] ** 2,
-        largest=1.1e6,
     ),
     cells={
         "smoke": across((256,), (2, 16), (0.75, 1.4)),
@@ -144,10 +146,9 @@ gaussian = share(
     regime=recall.PLAIN.searched(
         "V >= 512",
         holds=lambda cell: cell["vocab_size"] >= 512,
-        size=lambda cell: cell["vocab_size"] * cell["dim"],
-        largest=5e5,
         without=("length",),
     ),
+    size=lambda c: 2 * c["vocab_size"] * c["dim"],
     cells={
         "smoke": across((512,), (2,), (1.4,)) + across((512,), (16,), (0.75,)),
         "standard": across((512,), (2, 16), (0.75, 1.4)),

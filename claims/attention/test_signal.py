@@ -38,9 +38,8 @@ BOX = corners(vocab_size=(64, 256), length=(16, 64), samples=(512, 2048), dim=(6
             "gaussian": not cell["trigger_in_values"],
             "orthonormal": cell["dim"] >= cell["vocab_size"] + 2,
         }[cell.get("embeddings", "sphere")],
-        size=lambda cell: cell["samples"] * (cell["length"] + cell["dim"]),
-        largest=1e6,
     ),
+    size=lambda c: c["samples"] * (c["length"] + c["dim"]),
     cells={"smoke": [c for c in LOADS if c["length"] == 8], "standard": LOADS},
     replicates=(256, 4096),
     rule=rc.MeanRatio(rc.Region(0.97, 1.03), by="trigger_in_values"),
@@ -71,9 +70,8 @@ def trigger_score(cell: rc.Cell, block: rc.Block) -> Tensor:
         {name: SIZES[name] for name in ("samples", "dim")}
         | {"vocab_size": rc.log_range(32, 512), "length": rc.log_range(16, 128)}
         | {"embeddings": ("sphere", "gaussian")},
-        size=lambda cell: cell["samples"] * (cell["length"] + cell["dim"]),
-        largest=1e6,
     ),
+    size=lambda c: c["samples"] * (c["length"] + c["dim"]),
     cells={"standard": BOX},
     replicates=(256, 2048),
     rule=rc.Exponents(signal.EXPONENTS, half_width=0.07),

@@ -7,6 +7,12 @@ from theory.attention_mlp.problem import MlpProblem
 critical_samples = rc.on(MlpProblem, localisation.critical_samples)
 
 
+def through_layer(cell: rc.Cell) -> float:
+    """Say what a replicate costs that sends sequences through a random layer."""
+    activations = cell["samples"] * (cell["length"] + cell["width"])
+    return float(3.2 * (activations + cell["vocab_size"] * cell["dim"]))
+
+
 def accuracy(problem: MlpProblem) -> float:
     """Localisation times recall."""
     return localisation.probability(problem) * recall.mlp_recall_accuracy(problem)

@@ -5,7 +5,7 @@ from functools import partial
 from torch import Tensor
 
 import recall_claims as rc
-from claims.attention_mlp.common import accuracy, critical_samples
+from claims.attention_mlp.common import accuracy, critical_samples, through_layer
 from claims.common import table, tiers
 from simulation.attention import localisation
 from simulation.attention_mlp import end_to_end
@@ -35,13 +35,13 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
             and c["width"] >= 5 * c["dim"]
             and c["samples"] >= 2 * c["vocab_size"]
         ),
-        largest=3.5e5,
         vocab_size=rc.log_range(128, 512),
         length=rc.log_range(8, 64),
         activation=("relu",),
         trigger_in_values=(False,),
         centred=(False, True),
     ),
+    size=through_layer,
     cells={"standard": CURVES},
     replicates={"standard": (16, 1024), "full": (64, 4096)},
     rule=rc.MeanDifference(rc.Region(-0.08, 0.08), method=rc.Betting(0, 1)),
@@ -87,14 +87,13 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
             and c["length"] ** 2 > c["vocab_size"]
             and 8 * c["length"] >= c["dim"] ** 1.5
         ),
-        size=lambda c: (
-            8 * c["vocab_size"] * c["length"] / c["dim"] ** 1.5 * (c["length"] + c["width"])
-        ),
-        largest=2e5,
         vocab_size=rc.log_range(128, 512),
         activation=("tanh", "relu"),
         samples=(1,),
         trigger_in_values=(False,),
+    ),
+    size=lambda c: (
+        40 * c["vocab_size"] * c["length"] / c["dim"] ** 1.5 * (c["length"] + c["width"])
     ),
     cells=tiers(around_critical, smoke=("tanh",), standard=("tanh", "relu")),
     replicates={"smoke": (64, 4096), "standard": (64, 8192), "full": (256, 32768)},

@@ -18,6 +18,7 @@ recall_claim = partial(
     rc.claim,
     source=rc.Source("A", "A6", "A9"),
     replicates={"smoke": (16, 1024), "standard": (16, 2048), "full": (64, 8192)},
+    size=lambda c: 5 * c["vocab_size"] * (c["vocab_size"] + c["width"]),
 )
 ACCURACY = rc.grid(
     activation=("relu", "gelu", "tanh", "he2"),
@@ -143,6 +144,7 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
         "ReLU and tanh have a first Hermite coefficient, so their crossover is at m of order d; "
         "He2 has none: m of order d^2"
     ),
+    size=lambda c: 16 * c["width"] * c["dim"],
     cells={
         "smoke": lambda: around_capacity("relu", 48, 768),
         "standard": lambda: (
@@ -230,6 +232,7 @@ mlp_required_width = random_counts(
         holds=lambda cell: cell["samples"] >= 8 * cell["vocab_size"],
         dim=rc.log_range(24, 48),
     ),
+    size=lambda c: 1.6 * c["vocab_size"] ** 2,
     cells={
         "smoke": lambda: rc.ladder(BELOW_CAP[:1], "width", needed_width, WIDTHS),
         "standard": lambda: rc.ladder(BELOW_CAP, "width", needed_width, WIDTHS),

@@ -24,6 +24,11 @@ STAGES: tuple[theory.Stage, theory.Stage] = ("relation", "subject")
 T = TypeVar("T")
 
 
+def along_flow(cell: rc.Cell) -> float:
+    """Say what the steps of a flow cost, each over the weights of all prompts."""
+    return float(100 * cell["subjects"] * cell["relations"] ** 2 * cell["answers"])
+
+
 def half_time(cell: rc.Cell) -> float:
     """When half of the cell's stage's loss is gone."""
     return theory.half_time(theory.Sizes.of(cell), cell["stage"], scale=cell.get("scale", SMALL))

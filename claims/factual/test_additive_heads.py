@@ -44,9 +44,8 @@ RELATIONS = ((4, 32), (8, 16))
     latex=r"d = R\,\delta_0(D),\quad \delta_0 = E\,\mathrm{dist}^2(g,\{x: x_1\ge x_j\})",
     regime=additive_heads.SUBJECTS.searched(
         "on the grid 40 and more, where the statistical dimension is sharp",
-        size=lambda cell: cell["relations"] ** 2 * cell["answers"],
-        largest=2e4,
     ),
+    size=lambda c: 50 * c["relations"] ** 2 * c["answers"],
     cells={
         "smoke": lambda: around(SUBJECT_DIM, (80, 2)),
         "standard": lambda: around(SUBJECT_DIM, *SUBJECTS),
@@ -75,9 +74,8 @@ def subject_code(cell: rc.Cell, block: rc.Block) -> Tensor:
     predict=RELATION_DIM,
     regime=additive_heads.RELATIONS.searched(
         "on the grid 37 and more, where the statistical dimension is sharp",
-        size=lambda cell: cell["relations"] * cell["answers"],
-        largest=400,
     ),
+    size=lambda c: 2500 * c["relations"] * c["answers"],
     cells={
         "standard": lambda: around(RELATION_DIM, *RELATIONS),
         "full": lambda: around(RELATION_DIM, *RELATIONS, (16, 16), (16, 32), (64, 8)),

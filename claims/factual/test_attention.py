@@ -158,9 +158,8 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     predict=rc.on(theory.attention_accuracy),
     regime=theory.ACCURATE.searched(
         "on the grid 2 to 4% of the facts fail; R and D dominate in turn; focus is perfect",
-        size=lambda cell: cell["subjects"] * cell["relations"] * cell["dim"],
-        largest=3e5,
     ),
+    size=lambda c: 3 * c["subjects"] * c["relations"] * c["dim"],
     cells={
         "smoke": lambda: rc.ladder(ACCURATE[:1], "dim", DIM, (0.6,), to=round),
         "standard": lambda: rc.ladder(ACCURATE, "dim", DIM, (0.6,), to=round),
@@ -200,9 +199,8 @@ attention_threshold = all_by_attention(
     regime=theory.STORED.searched(
         "softmax attention over prompts of 32 tokens, 4 (S+R) d parameters; on the grid R and D "
         "dominate in turn; focus is perfect at these dimensions",
-        size=lambda cell: cell["subjects"] * cell["relations"],
-        largest=1100,
     ),
+    size=lambda c: 900 * c["subjects"] * c["relations"],
     cells=tiers(partial(rungs, "dim", DIM, 0.07), standard=STORED, full=STORED + LARGE),
     replicates=(16, 4096),
     rule=partial(rc.CriticalLocation, scan="dim"),
@@ -229,9 +227,8 @@ attention_parameters = all_by_attention(
     in the S R facts, up to logarithms, where S is at least R and R at least D.""",
     predict=DIM,
     latex=r"d^*\propto S^{0}R^{1}\ \text{up to logs},\quad 4Hd_hd^* = 4(S+R)d^*",
-    regime=theory.STORED.searched(
-        size=lambda cell: cell["subjects"] * cell["relations"], largest=1e3
-    ),
+    regime=theory.STORED,
+    size=lambda c: 1000 * c["subjects"] * c["relations"],
     cells=tiers(partial(rungs, "dim", DIM, 0.055), smoke=CORNERS[1:2], standard=CORNERS),
     replicates=(128, 8192),
     rule=rc.CriticalLocation(rc.Region(0.945, 1.055), scan="dim"),

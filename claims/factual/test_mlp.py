@@ -56,9 +56,8 @@ def facts_to(power: float) -> Callable[[rc.Cell], float]:
     latex=r"\Big(E_ne^{-n\Lambda(n)}\Big)^M=\frac12,\quad md\sim4N\ln(NM)\Big(1+\frac dM\Big)",
     regime=theory.BY_MLP.searched(
         "a head for every token, random codes, cosine features; few answers at d = 48",
-        size=lambda cell: cell["subjects"] * cell["relations"],
-        largest=1e3,
     ),
+    size=lambda c: 1000 * c["subjects"] * c["relations"],
     cells=tiers(widths, smoke=CORNERS[2:], standard=CORNERS + SMALL, full=CORNERS + SMALL + LARGE),
     replicates=(16, 4096),
     rule=rc.CriticalLocation(rc.Region(0.92, 1.08), scan="width"),

@@ -10,7 +10,7 @@ from torch import Tensor
 import recall_claims as rc
 from claims.common import measuring
 from claims.factual.common import Triple, shapes
-from claims.factual.sequential import FLOW_STEPS, SEQUENTIAL, end, shifted, task, timed
+from claims.factual.sequential import FLOW_STEPS, SEQUENTIAL, along_flow, end, shifted, task, timed
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
@@ -25,9 +25,9 @@ CONSERVED = shapes((4, 2, 2), (8, 4, 4), dictionary="random", duration=100.0)
     regime=theory.RANDOM.searched(
         "the whole flow, from a random start of order 0.1 until the facts are learned; random "
         "dictionaries, so that noise and EOS move too",
-        largest=600,
         duration=(100.0, 50.0, 25.0),
     ),
+    size=lambda c: 16 * along_flow(c),
     cells={"smoke": CONSERVED[:1], "standard": CONSERVED},
     replicates=4,
     rule=rc.Identity(1e-7),
@@ -129,6 +129,7 @@ early_growth = early(
         holds=lambda cell: 1.45 <= cell["duration"] / growth_time(cell) <= 2.9,
         token=EVEN,
     ),
+    size=along_flow,
     cells={
         "smoke": growing(EVEN, (16, 4, 8)),
         "standard": growing(EVEN, (16, 4, 8), (8, 2, 4), (4, 16, 4)),
@@ -163,9 +164,9 @@ early_growth_random = early(
     regime=theory.EARLY_RANDOM.searched(
         "until lambda t = 3 or less, when predictions are still uniform",
         holds=lambda cell: 1.45 <= cell["duration"] / growth_time(cell) <= 2.9,
-        largest=2e3,
         token=RANDOM,
     ),
+    size=lambda c: 5 * along_flow(c),
     cells={
         "smoke": growing(RANDOM, (8, 2, 4), dictionary="random"),
         "standard": growing(RANDOM[:1], (8, 2, 4), (12, 4, 3), dictionary="random")
@@ -194,8 +195,9 @@ early_growth_random = early(
     "In a product dictionary noise tokens and EOS learn nothing",
     latex=r"G_z = E[n_z]\left(p(a)-E\hat p_a\right) = 0",
     regime=theory.BOTH_STAGES.searched(
-        "every answer is as frequent as any other, until the facts are learned", largest=5e3
+        "every answer is as frequent as any other, until the facts are learned"
     ),
+    size=lambda c: 2 * along_flow(c),
     cells={"standard": timed(shapes((16, 4, 8), (4, 16, 4))), "full": timed(shapes((16, 4, 8)))},
     replicates=2,
     rule=rc.Identity(1e-9),

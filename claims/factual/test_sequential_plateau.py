@@ -8,11 +8,20 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.factual.common import shapes
-from claims.factual.sequential import SEQUENTIAL, end, shifted, stage_times, task, timed, whole_flow
+from claims.factual.sequential import (
+    SEQUENTIAL,
+    along_flow,
+    end,
+    shifted,
+    stage_times,
+    task,
+    timed,
+    whole_flow,
+)
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
-plateau_claim = partial(rc.claim, source=SEQUENTIAL, replicates=2)
+plateau_claim = partial(rc.claim, source=SEQUENTIAL, replicates=2, size=along_flow)
 PLATEAU = rc.on(theory.Sizes, theory.plateau)
 
 

@@ -17,7 +17,9 @@ from claims.factual.sequential import SMALL, STAGES, end, shifted, task, timed, 
 from simulation.factual import sequential_learning as learning
 from theory.factual import sequential_learning as theory
 
-flow_claim = partial(rc.claim, source=sequential.SEQUENTIAL, replicates=2)
+flow_claim = partial(
+    rc.claim, source=sequential.SEQUENTIAL, replicates=2, size=sequential.along_flow
+)
 
 
 def curve(sizes: Triple, *parts: float) -> tuple[rc.Cell, ...]:

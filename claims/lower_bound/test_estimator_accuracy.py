@@ -27,8 +27,6 @@ def searched(text: str) -> rc.Regime:
         f"V >= 256, d >= 30 and N >= 8 V. On the grid {text}",
         RANGES,
         holds=lambda cell: cell["samples"] >= 8 * cell["vocab_size"],
-        size=lambda cell: cell["samples"] * cell["length"],
-        largest=1.1e6,
     )
 
 
@@ -40,7 +38,9 @@ FINITE_SIZE = """Finite size: pilots under seeds of 1000 and above agree to 0.01
 MORE_DIM = rc.at("tenth-more-dim", "a tenth more dimensions", dim=lambda c: round(1.1 * c["dim"]))
 matched = rc.on(Problem, matched_filter.matched_filter_accuracy)
 PARITY = rc.Plot("parity", y_label="share of labels guessed right")
-reading_claim = partial(rc.claim, source=SOURCE, plot=PARITY)
+reading_claim = partial(
+    rc.claim, source=SOURCE, plot=PARITY, size=lambda c: 0.9 * c["samples"] * c["length"]
+)
 
 
 @reading_claim(
@@ -110,10 +110,9 @@ LARGE_VOCABULARIES = table(
     predict=matched,
     regime=matched_filter.REGIME.searched(
         "a search goes up to V = 4096; on the grid accuracies between 0.3 and 0.6",
-        size=lambda cell: cell["samples"] * cell["length"] + 2048 * cell["vocab_size"],
-        largest=9e6,
         length=rc.log_range(2, 64),
     ),
+    size=lambda c: (c["samples"] * c["length"] + 2048 * c["vocab_size"]) / 9,
     cells={
         "smoke": LARGE_VOCABULARIES[:1],
         "standard": LARGE_VOCABULARIES[:2],

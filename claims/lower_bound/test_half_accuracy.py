@@ -56,10 +56,9 @@ PRODUCT = rc.on(Problem, gradient_capacity.half_samples)
             cell["dim"] ** 2 >= 3 * cell["vocab_size"] * math.log(cell["vocab_size"])
             and _about(cell) >= 9 * cell["vocab_size"]
         ),
-        size=lambda cell: _about(cell) * cell["length"],
-        largest=1e6,
         estimator=("matched filter", "linear MMSE"),
     ),
+    size=lambda c: _about(c) * c["length"],
     cells={
         "smoke": lambda: critical_rungs(SETTINGS[:1], "samples", critical, CLOSE),
         "standard": lambda: critical_rungs(SETTINGS, "samples", critical, CLOSE),
@@ -119,12 +118,11 @@ multiplicative = by_linear_mmse(
             5 * cell["length"] >= cell["vocab_size"]
             and 0.4 <= cell["dim"] / cell["vocab_size"] <= 0.6
         ),
-        size=lambda cell: _about(cell) * cell["length"],
-        largest=2e6,
         vocab_size=range(192, 513, 32),
         length=range(40, 161, 8),
         dim=range(77, 308),
     ),
+    size=lambda c: _about(c) * c["length"] / 2,
     cells={"standard": critical_rungs(CORNERS, "samples", PRODUCT, FINITE)},
     rule=rc.CriticalLocation(FINITE),
     why=f"""The law is asymptotic: at these corners the full formula for half accuracy
@@ -157,11 +155,10 @@ half_dim = by_linear_mmse(
     regime=linear_mmse.REGIME.searched(
         "linear MMSE, V = 256, N >= LV/4; on the grid noise limits at first, then interference",
         holds=lambda cell: 4 * cell["samples"] >= cell["length"] * cell["vocab_size"],
-        size=lambda cell: cell["samples"] * cell["length"],
-        largest=1e6,
         vocab_size=(256,),
         dim=(64,),
     ),
+    size=lambda c: c["samples"] * c["length"],
     cells={
         "smoke": critical_rungs(SIZES[:1], "dim", HALF_DIM, FINITE_DIM, BETWEEN),
         "standard": critical_rungs(SIZES, "dim", HALF_DIM, FINITE_DIM, BETWEEN),

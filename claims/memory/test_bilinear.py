@@ -20,7 +20,11 @@ SIZES = table(
 NARROW = rc.grid(associations=(128, 512), dim=32, whitened=True)
 MEMORIES = table("construction dim width", ("bilinear", 64, 128), ("bilinear-whitened", 32, 64))
 
-hebbian_mlp = partial(rc.claim, source=rc.Source("G", "G5"))
+hebbian_mlp = partial(
+    rc.claim,
+    source=rc.Source("G", "G5"),
+    size=lambda c: c["associations"] * (c["associations"] + c["width"]),
+)
 accuracy, half_width = rc.on(theory.accuracy), rc.on(theory.half_width)
 UNWHITENED = rc.at("unwhitened", "whitening gains nothing", whitened=False)
 
@@ -88,6 +92,7 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "G.hebbian-mlp-width",
     "Neurons with which a whitened Hebbian MLP is right on half of N facts",
     predict=half_width,
+    size=lambda c: 3 * c["associations"] ** 2,
     cells={"standard": lambda: rungs("width", half_width, 0.07, *NARROW)},
     rule=rc.CriticalLocation(rc.Region(0.93, 1.07), scan="width"),
     why="the stated error of 6%, and whole neurons, 1%; replicates follow a pilot, another seed",

@@ -13,7 +13,10 @@ from theory.memory import bits as theory
 
 SOURCE = rc.Source("B", "B7", provenance="derived", reference="theory/memory/bits.py")
 bits_claim = partial(rc.claim, source=SOURCE)
-coded = measuring(lambda cell, block: measured.random_code_accuracy(block.rngs, **cell), bits_claim)
+coded = measuring(
+    lambda cell, block: measured.random_code_accuracy(block.rngs, **cell),
+    partial(bits_claim, size=lambda c: 2 ** c["bits"] * c["facts"]),
+)
 TINY = rc.grid(facts=4, outputs=2, bits=(0, 1, 2, 3, 4))
 CODES = table("facts outputs bits", (8, 2, 4), (16, 2, 8), (28, 2, 14), (12, 4, 12))
 OVERLOADED = table(
@@ -55,12 +58,11 @@ def of_weights(law: Callable[..., float]) -> Callable[[rc.Cell], float]:
         "no more codewords than functions; on the grid four facts of one bit, where every code can "
         "be tried",
         holds=lambda cell: 2 ** cell["bits"] <= cell["outputs"] ** cell["facts"],
-        size=lambda cell: (1 if cell["bits"] < 2 else 64) * cell["outputs"] ** cell["facts"],
-        largest=1024,
         facts=range(1, 7),
         outputs=range(2, 9),
         bits=range(5),
     ),
+    size=lambda c: 900 * (1 if c["bits"] < 2 else 64) * c["outputs"] ** c["facts"],
     cells=TINY,
     rule=rc.OneSided(upper=ROUNDING, method=rc.Deterministic()),
     why="the bound is exact; nothing is random, and replicates agree",
@@ -83,12 +85,11 @@ def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     regime=theory.CODES.searched(
         "no more codewords than functions; codes searched from random codewords",
         holds=lambda cell: 2 ** cell["bits"] <= cell["outputs"] ** cell["facts"],
-        size=lambda cell: 2 ** cell["bits"] * cell["outputs"] ** cell["facts"],
-        largest=1e5,
         facts=range(1, 10),
         outputs=range(2, 17),
         bits=range(13),
     ),
+    size=lambda c: 10 * 2 ** c["bits"] * c["outputs"] ** c["facts"],
     cells={"smoke": TINY, "standard": TINY + rc.grid(facts=3, outputs=4, bits=(0, 2, 3, 4, 6))},
     rule=rc.OneSided(lower=-ROUNDING, method=rc.Deterministic()),
     why="""the bound holds for every code, so that the best code found is judged; with no bit, or a
@@ -111,8 +112,6 @@ random_code = coded(
     predict=rc.on(theory.random_code_accuracy),
     regime=theory.CODES.searched(
         "the mean is exact; on the grid half a bit per bit of the facts",
-        size=lambda cell: 2 ** cell["bits"] * cell["facts"],
-        largest=1e6,
     ),
     cells={"smoke": CODES[:2], "standard": CODES},
     rule=rc.MeanRatio(rc.Region(0.98, 1.02), method=rc.Betting(0, 1)),
@@ -135,8 +134,6 @@ fano_tight = coded(
     regime=theory.CODES.searched(
         "12 facts and more, half a bit per bit of the facts",
         holds=lambda cell: abs(2 * cell["bits"] - cell["facts"] * math.log2(cell["outputs"])) <= 1,
-        size=lambda cell: 2 ** cell["bits"] * cell["facts"],
-        largest=1e6,
         facts=range(12, 29),
         outputs=(2, 3, 4),
         bits=range(6, 15),
@@ -173,8 +170,6 @@ quantised = partial(
     regime=QUANTISED.searched(
         "sums of outer products with rounded weights; on the grid with as many facts as their "
         "bits could hold, or up to three times more",
-        size=lambda cell: cell["facts"] * cell["outputs"] + cell["dim"] ** 2,
-        largest=3e5,
     ),
     rule=rc.OneSided(upper=0.0, method=SHARE),
     why="a bound",
@@ -187,6 +182,7 @@ quantised = partial(
         rc.Control("attained", "the bound is exceeded", rule=rc.OneSided(lower=0.0, method=SHARE)),
     ),
     plot=rc.Plot(kind="parity", y_label="accuracy"),
+    size=lambda c: 3 * (c["facts"] * c["outputs"] + c["dim"] ** 2),
 )
 def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory of weights of few bits is a code of that many bits, so that Fano's inequality bounds
@@ -203,8 +199,6 @@ def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         """as for the accuracy; probabilities are the softmax at its best temperature, among up to
         100 outputs, for losses below 5""",
         holds=lambda cell: cell["outputs"] <= 100,
-        size=lambda cell: 25 * cell["facts"] * cell["outputs"] + cell["dim"] ** 2,
-        largest=2e6,
     ),
     rule=rc.OneSided(lower=0.0, method=LOSS),
     why="""a bound; the loss is between 0 and log 64 = 4.2, but for what the softmax at the highest
@@ -220,6 +214,7 @@ def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         ),
     ),
     plot=rc.Plot(kind="parity", y_label="cross-entropy"),
+    size=lambda c: 12 * c["facts"] * c["outputs"] + c["dim"] ** 2 / 2,
 )
 def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory of weights of few bits cannot lower the cross-entropy by more than its bits;
@@ -234,9 +229,8 @@ def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     regime=theory.CONSTRUCTIONS.searched(
         "permutations and unit embeddings; on the grid as many pairs as each construction "
         "recalls to 99%",
-        size=lambda cell: 32 * cell["dim"] * (cell["dim"] + cell["width"]),
-        largest=1e6,
     ),
+    size=lambda c: 32 * c["dim"] * (c["dim"] + c["width"]),
     cells={"smoke": MEMORIES[1:2], "standard": MEMORIES, "full": MEMORIES + LARGE},
     rule=rc.MeanRatio(rc.Region(0.88, 1.12), method=rc.Student(spent=0.05)),
     why="the theory states 6% for the capacity, from the few errors allowed; the rest is sampling",

@@ -107,9 +107,8 @@ linear_threshold = majority_claim(
     regime=rc.Regime(
         "n >= 128, where whole dimensions are finer than the region",
         {"associations": rc.log_range(128, 4096)},
-        size=lambda cell: cell["associations"] ** 2,
-        largest=2e6,
     ),
+    size=lambda c: c["associations"] ** 2 / 2,
     cells=tiers(half, smoke=(512,), standard=(131, 419, 1024), full=(131, 419, 1024, 4096)),
     rule=rc.CriticalLocation(rc.Region(0.97, 1.03), scan="dim"),
     why="""An accuracy off by 0.006, as the theory states, moves the threshold by 0.6%; where the
@@ -136,9 +135,8 @@ linear_threshold_asymptotic = majority_claim(
     regime=rc.Regime(
         "every n from 30 on",
         {"associations": rc.log_range(30, 8192)},
-        size=lambda cell: cell["associations"] ** 2,
-        largest=2e6,
     ),
+    size=lambda c: c["associations"] ** 2 / 2,
     cells=tiers(below_limit, standard=(128, 1024), full=(128, 1024, 8192)),
     rule=rc.CriticalLocation(rc.Region(0.9, 0.975), scan="dim"),
     why="""The limit is out of reach: by the finite-size theory d is 5% to 7% below it on this grid
@@ -196,7 +194,8 @@ all_pairs = whole_claim(
     """Near the threshold the associations that fail are few and nearly independent, so that none
     fails with probability exp(-n(1 - P)).""",
     predict=rc.on(memory.all_recalled),
-    regime=memory.PAIRS.searched(size=lambda cell: cell["associations"] ** 2, largest=2e6),
+    regime=memory.PAIRS,
+    size=lambda c: c["associations"] ** 2 / 2,
     cells={"standard": whole(64, 128), "full": whole(64, 128, 512)},
     rule=rc.ProportionDifference(rc.Region(-0.08, 0.08)),
     why="""The rate of rare failures is right within 10%, which moves a probability near 1/2 by
@@ -242,9 +241,8 @@ eight_n_log_n = whole_claim(
     regime=memory.THRESHOLD.searched(
         "from 100 pairs on",
         holds=lambda cell: cell["associations"] >= 100,
-        size=lambda cell: cell["associations"] ** 2,
-        largest=2e6,
     ),
+    size=lambda c: c["associations"] ** 2 / 2,
     cells={"standard": sharp(128, 256), "full": sharp(128, 512, 2048)},
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="dim"),
     why="""The finite-size theory puts d at 1.02 of the limit for n = 128, 1.00 for 256, 0.96 for
@@ -271,9 +269,8 @@ superposition = whole_claim(
     regime=rc.Regime(
         "d >= 21; on the grid n_all = 0.86 d at the one end, and 2.2 d at the other",
         {"dim": rc.log_range(21, 256)},
-        size=lambda cell: cell["dim"] ** 2,
-        largest=2e4,
     ),
+    size=lambda c: 50 * c["dim"] ** 2,
     cells={"standard": lambda: capacities(21, 64, 96), "full": lambda: capacities(21, 64, 96, 256)},
     rule=rc.CriticalLocation(rc.Region(0.94, 1.06), scan="associations", rising=False),
     why="""The theory of all associations is right within 1.5% in d, which is 3% in n; a whole

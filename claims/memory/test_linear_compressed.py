@@ -76,9 +76,8 @@ rank_accuracy = measuring(low_rank_accuracy, linear_claim)(
     predict=rc.on(memory.low_rank_accuracy),
     regime=memory.LOW_RANK.searched(
         "on the grid accuracies from 0.5 to 0.86",
-        size=lambda cell: cell["associations"] ** 2,
-        largest=1e6,
     ),
+    size=lambda c: c["associations"] ** 2,
     cells={"standard": sizes((100, 64, 32), (200, 64, 32), (256, 128, 32), (400, 128, 64))},
     rule=rc.ProportionDifference(rc.Region(-0.015, 0.015)),
     why="""The theory states 0.006 for the full rank, and as much for the projector's; the rest is
@@ -105,7 +104,8 @@ rank_threshold = measuring(most_recalled, linear_claim)(
     and dimension multiply. At small ranks more is needed, because the share of a query that passes
     the projector varies.""",
     predict=rc.on(memory.half_rank),
-    regime=memory.RANK.searched(size=lambda cell: cell["associations"] ** 2, largest=1.2e6),
+    regime=memory.RANK,
+    size=lambda c: 0.8 * c["associations"] ** 2,
     cells={
         "standard": lambda: ranks((254, 64), (512, 256), (1024, 128), (1016, 256)),
         "full": lambda: ranks((254, 64), (512, 256), (1024, 128), (1016, 256), (2048, 512)),
@@ -134,9 +134,8 @@ rank_threshold = measuring(most_recalled, linear_claim)(
     predict=rc.on(memory.one_bit_accuracy),
     regime=memory.PAIRS.searched(
         "on the grid n/d from 2 to 6, so that an entry of W is a sum of many terms",
-        size=lambda cell: cell["associations"] ** 2,
-        largest=1e6,
     ),
+    size=lambda c: c["associations"] ** 2,
     cells={"standard": sizes((120, 64), (200, 64), (800, 128))},
     rule=rc.ProportionDifference,
     why="""The entries of W are normal up to 1/n, which together with the error of the

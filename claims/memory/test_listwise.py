@@ -20,8 +20,6 @@ LARGER = table("dim share", (20, 0.25), (16, 0.5), (12, 0.75))
 
 SEARCHED = theory.REGIME.searched(
     "random unit vectors",
-    size=lambda cell: (1.5 * cell["share"] * cell["dim"] ** 2) ** 2 * cell["dim"],
-    largest=2e5,
     dim=range(8, 25),
 )
 
@@ -62,6 +60,7 @@ listwise = measuring(
         rc.claim,
         regime=SEARCHED,
         plot=rc.Plot(x="associations", group=("dim", "share"), collapse=True),
+        size=lambda c: 5 * (1.5 * c["share"] * c["dim"] ** 2) ** 2 * c["dim"],
     ),
 )
 
@@ -119,9 +118,8 @@ reported_load = listwise(
     source=rc.Source("C", "C4", provenance="reported", reference="theory/memory/optimal.py"),
     latex=r"d^2 > \frac2\pi n\log n",
     predict=necessary,
-    regime=optimal.ANY.searched(
-        "any dimension; random unit vectors", size=lambda cell: cell["dim"] ** 4, largest=2e5
-    ),
+    regime=optimal.ANY.searched("any dimension; random unit vectors"),
+    size=lambda c: 5 * c["dim"] ** 4,
     cells=tiers(beyond, smoke=(8,), standard=(8, 12, 16), full=(8, 16, 24)),
     rule=rc.CriticalLocation(rc.Region(0.0, 1.0), scan="associations", rising=False),
     why="""One-sided, as the statement is. The best memory's own constant is 0.85 at d = 8 and 0.94

@@ -84,6 +84,7 @@ memory_accuracy = share_right(
     competitor.""",
     predict=rc.on(mlp.mlp_memory_accuracy),
     regime=mlp.COSINE,
+    size=lambda c: c["associations"] * (c["width"] + c["outputs"]),
     cells={
         "smoke": lambda: middle(0.25)[1:2],
         "standard": lambda: middle(0.25) + middle(0.5)[:1],
@@ -108,6 +109,7 @@ memory_width = all_right(
     with d by 0.85, slowed by the interference N/M; either to within 0.15.""",
     predict=critical_width,
     regime=mlp.PAIRS.searched("on the grid as many outputs as pairs"),
+    size=lambda c: 50 * c["associations"] ** 2 * (1 / c["dim"] + 1 / c["outputs"]),
     cells=tiers(
         widths,
         smoke=SQUARE[2:],
@@ -149,6 +151,7 @@ memory_few_outputs = all_right(
     latex=r"m_* \propto \frac Nd + \frac NM",
     predict=critical_width,
     regime=mlp.PAIRS.searched("on the grid M = N/4, twice d, and M = N/8: both terms count"),
+    size=lambda c: 50 * c["associations"] ** 2 * (1 / c["dim"] + 1 / c["outputs"]),
     cells=tiers(
         partial(rungs, "width", critical_width, 0.05),
         standard=FEW_OUTPUTS,
@@ -181,6 +184,7 @@ memory_capacity = all_right(
     latex=r"N_*\log N_* \propto m\,d",
     predict=capacity,
     regime=mlp.STORED.searched(features=("cosine",)),
+    size=lambda c: 16 * c["width"] * c["dim"],
     cells=tiers(capacities, smoke=STORED[2:], standard=STORED),
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="associations", rising=False),
     why=SHARPER,
@@ -218,9 +222,8 @@ memory_asymptotic = all_right(
         holds=lambda c: (
             4 * c["dim"] <= c["associations"] <= (6 if c["dim"] < 64 else 16) * c["dim"]
         ),
-        size=lambda c: 30 * c["associations"] ** 2,
-        largest=1e7,
     ),
+    size=lambda c: 3 * c["associations"] ** 2,
     cells=tiers(below_limit, smoke=LIMIT[:1], standard=LIMIT),
     replicates=(64, 1024),
     rule=rc.CriticalLocation(rc.Region(0.73, 0.87), scan="width"),
@@ -249,6 +252,7 @@ relu_capacity = all_right(
     latex=r"T^2 = \frac{1}{m-d-1} + T_\infty^2,\quad T_\infty^2\approx\frac{1.53}{d^2}",
     predict=rc.on(mlp.capacity),
     regime=mlp.STORED.searched("on the grid neurons still count most", features=("relu",)),
+    size=lambda c: 16 * c["width"] * c["dim"],
     cells=tiers(
         capacities,
         smoke=RELU[:1],
@@ -282,6 +286,7 @@ relu_floor = share_right(
     regime=mlp.RELU.searched(
         "on the grid the quadratic part is 6 to 11 times the neurons' share of the interference"
     ),
+    size=lambda c: 0.15 * c["associations"] * (c["width"] + c["associations"]),
     cells={"standard": RELU_WIDE},
     rule=rc.ProportionDifference(rc.Region(-0.03, 0.03)),
     why="""overlaps of quadratic features are skewed, not normal, which the theory neglects: it

@@ -89,9 +89,8 @@ capacity = storable(
     parameters only up to logarithms, which at these sizes lower the exponent in d from 2 to about
     1.5, further than a single logarithm would.""",
     source=rc.Source("C", "C1"),
-    regime=theory.SHARED.searched(
-        "random unit vectors", size=lambda cell: cell["dim"] ** 4, largest=2e5, dim=range(10, 49)
-    ),
+    regime=theory.SHARED.searched("random unit vectors", dim=range(10, 49)),
+    size=lambda c: 5 * c["dim"] ** 4,
     cells={
         "smoke": lambda: rungs(EDGES, 16),
         "standard": lambda: rungs(EDGES, *SMALL, *LARGE),
@@ -129,10 +128,9 @@ decoupled_capacity = storable(
     source=rc.Source("C", "C2"),
     regime=theory.OWN.searched(
         "the decoupled model: n outputs of its own for every input",
-        size=lambda cell: cell["dim"] ** 4,
-        largest=2e5,
         dim=range(6, 33),
     ),
+    size=lambda c: 5 * c["dim"] ** 4,
     cells={
         "standard": lambda: rungs(SHARP, 14, 16, 18, own_competitors=True),
         "full": lambda: rungs(SHARP, 14, 16, 18, 20, own_competitors=True),
@@ -159,10 +157,9 @@ decoupled_transition = storable(
     predict=rc.on(theory.separable_probability),
     regime=theory.TRANSITION.searched(
         "on the grid across the transition",
-        size=lambda cell: cell["associations"] ** 2 * cell["dim"],
-        largest=1e5,
         dim=range(4, 25),
     ),
+    size=lambda c: 10 * c["associations"] ** 2 * c["dim"],
     cells={
         "smoke": points({6: TRANSITION[6]}, own_competitors=True),
         "standard": points(TRANSITION, own_competitors=True),
@@ -308,11 +305,10 @@ def ordering(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     latex=r"\mathrm{trained} \Rightarrow \mathrm{separable}",
     regime=theory.ANY.searched(
         "any sizes; on the grid at the threshold, where about half of the sets can be stored",
-        size=lambda cell: cell["associations"] ** 2 * cell["dim"],
-        largest=2e4,
         dim=range(2, 17),
         associations=range(2, 65),
     ),
+    size=lambda c: 50 * c["associations"] ** 2 * c["dim"],
     cells={"standard": points({8: (24,), 11: (37,)})},
     rule=rc.Identity(0.5),
     why="a set of pairs is stored, and hence can be, or it is not",

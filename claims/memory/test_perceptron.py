@@ -60,6 +60,7 @@ cover_share = labelled(
     coins come down heads.""",
     source=rc.Source("G", "G1"),
     predict=SHARE,
+    size=lambda c: 1000 * c["patterns"] * c["dim"],
     cells={"smoke": ACROSS[:1], "standard": ACROSS},
     rule=rc.ProportionDifference(rc.Region(-0.1, 0.1)),
     why="the formula is exact; 0.1 is what some hundred linear programs resolve",

@@ -11,7 +11,12 @@ from simulation.memory import superposition as measured
 from theory.memory import linear
 from theory.memory import superposition as theory
 
-superposition = partial(rc.claim, source=rc.Source("G", "G6"), dtype="float32")
+superposition = partial(
+    rc.claim,
+    source=rc.Source("G", "G6"),
+    dtype="float32",
+    size=lambda c: c["attributes"] ** 2 * c["relations"] / 4,
+)
 needed = rc.on(theory.needed_dim)
 SIZES = rc.grid(attributes=(64, 512), relations=4)
 FEWER = SIZES[0]

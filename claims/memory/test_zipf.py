@@ -13,7 +13,9 @@ from theory.memory import zipf
 
 REPORTED = rc.Source("C", "C3", provenance="reported", reference="theory/memory/zipf.py")
 DERIVED = rc.Source("C", "C3", provenance="derived", reference="theory/memory/zipf.py")
-zipf_claim = partial(rc.claim, source=DERIVED, replicates=(256, 512))
+zipf_claim = partial(
+    rc.claim, source=DERIVED, replicates=(256, 512), size=lambda c: 10 * c["stored"] * c["dim"]
+)
 LABELS, TOKENS, FRESH = 5, 512, 64
 SHARE = rc.Betting(0, 1)
 with_fresh = measuring(lambda cell, block: block.draw(error, cell, fresh=FRESH), zipf_claim)
@@ -79,7 +81,6 @@ AMPLE = zipf.CUTOFF.searched(
     holds=lambda cell: (
         64 * cell["samples"] <= cell["dim"] ** 2 and cell["dim"] <= 2 * cell["stored"]
     ),
-    largest=3e5,
     alpha=(2.0,),
     labels=(6, 7, 8),
     dim=rc.log_range(64, 512),
@@ -168,11 +169,11 @@ power_exponent = stored(
     predict=lambda c: c["dim"] ** zipf.power_exponent(c["alpha"], c["power"]),
     regime=zipf.POWER.searched(
         "alpha = 2, 512 tokens stored: 2 rho alpha = 2 > 1",
-        largest=3e5,
         alpha=(2.0,),
         power=(0.5,),
         stored=(TOKENS,),
     ),
+    size=lambda c: 3 * c["stored"] * c["dim"],
     cells={"standard": weighted(32, 256, power=0.5), "full": weighted(32, 128, 512, power=0.5)},
     rule=rc.Exponents({"dim": -0.5}, 0.08, reference="prediction"),
     why="""The finite-size theory has an exponent of -0.50 on this grid; tokens beyond 512 and the
@@ -316,6 +317,7 @@ samples = stored(
     r"T^{-1+1/\alpha}",
     predict=unseen_error,
     regime=AMPLE,
+    size=lambda c: 3 * c["stored"] * c["dim"],
     cells={"standard": UNSEEN},
     rule=rc.MeanRatio(rc.Region(0.94, 1.1), method=rc.Student(spent=0.25)),
     why="""A guess is right a little less often than 1/M, because a token's own label never counts
@@ -336,6 +338,7 @@ samples_exponent = stored(
     latex=r"E\propto T^{-1+1/\alpha}",
     predict=lambda c: c["samples"] ** zipf.samples_exponent(c["alpha"]),
     regime=AMPLE,
+    size=lambda c: 3 * c["stored"] * c["dim"],
     cells={"standard": UNSEEN},
     rule=rc.Exponents({"samples": -0.5}, 0.05, reference="prediction"),
     why="The finite-size theory has an exponent of -0.51 on this grid.",

@@ -41,6 +41,13 @@ def reducible(regime: rc.Regime) -> rc.Regime:
     return regime.searched(subjects=rc.log_range(2, 1024), weights=("whole", "reduced"))
 
 
+def whole(cell: rc.Cell) -> float:
+    """Say what a flow of whole matrices costs: facts times answers times tokens."""
+    subjects, relations = cell["subjects"], cell["relations"]
+    reduced = cell.get("weights") == "reduced"
+    return 1.0 if reduced else float((subjects * relations) ** 2 * (subjects + relations))
+
+
 def tuple_of(cell: rc.Cell) -> str:
     """The cell's choice of one-hot and Hadamard embeddings, on which sign flow alone depends."""
     return str(cell.get("embeddings", "OOO"))

@@ -12,12 +12,12 @@ from torch import Tensor
 import recall_claims as rc
 from claims.common import measuring
 from claims.spectral import common
-from claims.spectral.common import each, end, learner, path, task
+from claims.spectral.common import each, end, learner, path, task, whole
 from simulation.spectral import flows
 from theory.spectral import flows as theory
 
 FIRST = 1e4
-flow_claim = partial(rc.claim, replicates=2)
+flow_claim = partial(rc.claim, replicates=2, size=whole)
 
 
 def decaying(*pairs: common.Pair, until: tuple[float, ...], **more: str) -> tuple[rc.Cell, ...]:

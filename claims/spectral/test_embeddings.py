@@ -17,6 +17,7 @@ from claims.spectral.common import (
     ratio,
     sizes,
     tuple_of,
+    whole,
 )
 from simulation.spectral import facts, flows
 from theory.spectral import flows as theory
@@ -58,8 +59,8 @@ def moved(cell: rc.Cell, block: rc.Block, flow: str) -> Tensor:
     regime=theory.FACTS.searched(
         "uniformly random orthonormal embeddings of tokens and of answers; a start off the "
         "manifold by as much as it is long, until about the time of learning",
-        largest=3e4,
     ),
+    size=lambda c: 30 * whole(c),
     cells={
         "smoke": sizes((4, 2), flow="gradient"),
         "standard": tuple(
@@ -83,9 +84,8 @@ def equivariance(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     "Sign flow learns other matrices in other orthonormal embeddings",
     source=rc.Source("D", "D4", provenance="stated", reference=REFERENCE),
     latex=r"u\mapsto Uu,\ z\mapsto Zz:\quad W_{OV}(t)\not\mapsto U\,W_{OV}(t)\,Z^\top",
-    regime=theory.FACTS.searched(
-        "as for the flows that are equivariant", largest=3e4, without=("flow",)
-    ),
+    regime=theory.FACTS.searched("as for the flows that are equivariant", without=("flow",)),
+    size=lambda c: 30 * whole(c),
     cells={"smoke": sizes((4, 2)), "standard": sizes((8, 4), (4, 6))},
     replicates=(24, 96),
     rule=rc.OneSided(lower=0.5, method=rc.Betting(0, 1)),
@@ -133,6 +133,7 @@ def quarter_root(cell: rc.Cell) -> float:
         "one-hot (O) or Hadamard (H) embeddings of subjects, relations and answers; more subjects "
         "than relations and fewer, and R from 2 to 32 where the ratio grows with it"
     ),
+    size=whole,
     cells={"standard": tuples((16, 4)) + tuples((4, 16)) + GROWING},
     replicates=2,
     rule=rc.MeanRatio(rc.Region(0.9998, 1.0002), method=rc.Deterministic()),
@@ -173,9 +174,9 @@ APART = 2.3
     regime=theory.SIGN.searched(
         "on the grid two have the reverse order, one the order of gradient flow, five neither "
         "by a factor 2.3",
-        largest=5e6,
         duration=rc.log_range(0.5, 16.0),
     ),
+    size=lambda c: 0.2 * whole(c),
     cells={"smoke": ORDER[1::5], "standard": ORDER},
     replicates=2,
     rule=rc.WinnerShare(rc.Region(0.9, 1.0), method=rc.Deterministic()),

@@ -21,6 +21,7 @@ from claims.spectral.common import (
     reducible,
     sizes,
     time_of,
+    whole,
 )
 from theory.spectral import flows as theory
 
@@ -29,7 +30,7 @@ EXPONENT_PAIRS = ((16, 4), (64, 4), (64, 8), (64, 16))
 RATIO = r"\rho = T_S/T_R,\quad T_S:\ e_S(T_S) = \tfrac1{10}"
 REFERENCE = "theory/spectral/flows.py"
 PLOT = rc.Plot("parity", y_label="ratio of learning times", log="xy")
-flow_claim = partial(rc.claim, replicates=2)
+flow_claim = partial(rc.claim, replicates=2, size=whole)
 
 
 def large(flow: str) -> tuple[rc.Cell, ...]:
@@ -99,8 +100,9 @@ gradient_ratio = ratio_in(300)(
     latex=RATIO + r",\quad T_S = \frac{\sqrt{S(S-1)R}}2\left[\log\frac x{x_0}+"
     r"\frac{\mathrm{Ei}(x)-\mathrm{Ei}(x_0)}{S-1}\right]",
     regime=reducible(theory.LEARNED).searched(
-        largest=1e8, flow=("gradient",), duration=rc.log_range(2.0, 131072)
+        flow=("gradient",), duration=rc.log_range(2.0, 131072)
     ),
+    size=lambda c: whole(c) / 100,
     cells={
         "smoke": lasting(sizes(PAIRS[1], flow="gradient")),
         "standard": lasting(sizes(*PAIRS, flow="gradient")),
@@ -171,7 +173,8 @@ spectral_ratio = ratio_in(120)(
     source=rc.Source("D", "D2", provenance="derived", reference=REFERENCE),
     predict=ratio,
     latex=RATIO + r",\quad \alpha'=1,\ \beta_S' = u_S/(\sqrt S|u|),\ u = (e_S, e_R)",
-    regime=reducible(theory.SPECTRAL).searched(largest=5e6, duration=rc.log_range(2.0, 64)),
+    regime=reducible(theory.SPECTRAL).searched(duration=rc.log_range(2.0, 64)),
+    size=lambda c: 0.2 * whole(c),
     cells={
         "smoke": SPECTRAL[:1],
         "standard": SPECTRAL,
@@ -197,8 +200,9 @@ spectral_order_one = ratio_in(60)(
     predict=lambda cell: 1.0,
     latex=r"\rho \sim 1",
     regime=theory.SPECTRAL.searched(
-        "S/R up to 16", holds=lambda cell: cell["subjects"] <= 16 * cell["relations"], largest=5e6
+        "S/R up to 16", holds=lambda cell: cell["subjects"] <= 16 * cell["relations"]
     ),
+    size=lambda c: 0.2 * whole(c),
     cells={"smoke": SPECTRAL[:1], "standard": SPECTRAL},
     rule=rc.MeanRatio(rc.Region(0.93, 1.07), method=rc.Deterministic()),
     why="the reduced system has 0.976 to 1.051 here, and exponents of 0.02 in S and in R, which "

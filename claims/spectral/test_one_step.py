@@ -15,7 +15,6 @@ GAUSSIAN = theory.STEP.searched("Gaussian embeddings")
 COMPARED = GAUSSIAN.searched(
     "d >= 64",
     holds=lambda cell: cell["dim"] >= 64,
-    largest=5e6,
     dim=rc.log_range(64, 256),
     items=rc.log_range(256, 2048),
     exponent=(1.5, 2.0),
@@ -36,7 +35,9 @@ def after(cell: rc.Cell, block: rc.Block, *steps: str) -> dict[str, torch.Tensor
 
 GRADIENT = rc.Control("gradient-law", "as after a gradient step", rc.on(theory.recalled_gradient))
 AS_PLOTTED = rc.Plot(x="dim", group=("exponent",), y_label="items recalled", log="xy")
-step_claim = partial(rc.claim, source=DERIVED, plot=AS_PLOTTED)
+step_claim = partial(
+    rc.claim, source=DERIVED, plot=AS_PLOTTED, size=lambda c: 0.9 * c["items"] ** 2
+)
 by_gradient = measuring(lambda cell, block: after(cell, block, "gradient")["gradient"], step_claim)
 by_spectral = measuring(lambda cell, block: after(cell, block, "spectral")["spectral"], step_claim)
 
@@ -81,7 +82,8 @@ spectral_step = by_spectral(
     """The polar factor of the gradient raises what is rare: an item of frequency p gets the signal
     s(p) of a self-consistent resolvent, against N - 1 competitors of variance 1/d each.""",
     predict=rc.on(theory.recalled_spectral),
-    regime=GAUSSIAN.searched(largest=5e6),
+    regime=GAUSSIAN,
+    size=lambda c: 0.2 * c["items"] ** 2,
     cells={"smoke": sizes(32), "standard": sizes(32, 64, 128)},
     rule=rc.MeanRatio(rc.Region(0.96, 1.04)),
     why="""The resolvent of the gradient is that of large d, and pilots with other seeds find its
@@ -124,6 +126,7 @@ def newton_step(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "One spectral step stores over five times as many items as one gradient step",
     latex=r"N_{spectral} > 5\,N_{gradient}",
     regime=COMPARED,
+    size=lambda c: 0.2 * c["items"] ** 2,
     cells={"standard": sizes(64), "full": sizes(64, 128)},
     rule=rc.Ordering(smaller="five_times", larger="spectral"),
     why="""The paper states no factor; five is ours. The theory has 9 and 12 at d = 64, growing as d
@@ -152,6 +155,7 @@ def far_more(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     latex=r"\frac45 < N_{spectral}/N_{Newton} < \frac54",
     predict=lambda _: 1.0,  # as many
     regime=COMPARED,
+    size=lambda c: 0.2 * c["items"] ** 2,
     cells={"standard": sizes(64, 96), "full": sizes(64, 96, 128)},
     rule=rc.MeanRatio(rc.Region(0.8, 1.25)),
     why="""Both counts grow as d^(1 + 1/(2a)) up to logarithms. The theory has 0.96 and 0.88 for

@@ -11,7 +11,9 @@ from theory.spectral import one_step as theory
 DERIVED = rc.Source("E", "E2", provenance="derived", reference="theory/spectral/one_step.py")
 RUNGS = (0.78, 0.88, 1.14, 1.3)
 AS_PLOTTED = rc.Plot(x="batch", group=("dim", "exponent"), y_label="items recalled", log="xy")
-batch_claim = partial(rc.claim, source=DERIVED, plot=AS_PLOTTED)
+batch_claim = partial(
+    rc.claim, source=DERIVED, plot=AS_PLOTTED, size=lambda c: 0.9 * c["items"] ** 2
+)
 
 critical = rc.on(theory.critical_batch)
 
@@ -83,9 +85,8 @@ def gradient_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     "The number of items recalled after a spectral step on a batch",
     latex=r"\sum_iE_n\,P\left(s(n_i/B) > \max_{j\ne i}\ldots\right)",
     predict=rc.on(theory.recalled_spectral),
-    regime=theory.BATCH.searched(
-        "on the grid batches from half of saturation to beyond it", largest=2.5e6
-    ),
+    regime=theory.BATCH.searched("on the grid batches from half of saturation to beyond it"),
+    size=lambda c: 0.4 * c["items"] ** 2,
     cells={"smoke": SPECTRAL_BATCHES[:1], "standard": SPECTRAL_BATCHES},
     rule=rc.MeanRatio(rc.Region(0.93, 1.07)),
     why="""The number of different items in a batch is taken at its mean; pilots with other seeds

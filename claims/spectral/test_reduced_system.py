@@ -10,7 +10,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.spectral import common
-from claims.spectral.common import START, disturbed, each, end, task
+from claims.spectral.common import START, disturbed, each, end, task, whole
 from simulation.spectral import flows
 from theory.spectral import flows as theory
 
@@ -62,6 +62,7 @@ TRAJECTORY = (
     regime=theory.PATHS.searched(
         "random orthonormal embeddings for the other flows; more subjects and more relations"
     ),
+    size=lambda c: 10 * whole(c),
     cells={"smoke": without_part(TRAJECTORY)[::3], "standard": without_part(TRAJECTORY)},
     replicates=2,
     rule=rc.Identity(1e-9),
@@ -118,6 +119,7 @@ def exchanged(cell: rc.Cell) -> float:
         "random orthonormal embeddings for the other flows; more subjects than relations and fewer",
         part=common.PARTS,
     ),
+    size=lambda c: 10 * whole(c),
     cells={"smoke": TRAJECTORY[1::6], "standard": TRAJECTORY},
     replicates=2,
     rule=rc.MeanDifference(rc.Region(-1e-5, 1e-5), method=rc.Deterministic()),

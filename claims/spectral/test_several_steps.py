@@ -39,6 +39,7 @@ COUNTS = sizes((48, 1.5, 1), (48, 1.5, 2), (48, 2.0, 2), (64, 1.5, 3), (64, 2.0,
     source=DERIVED,
     predict=RECALLED,
     regime=theory.STEPS,
+    size=lambda c: 0.012 * c["items"] ** 2,
     cells={"smoke": COUNTS[1:2], "standard": COUNTS},
     rule=rc.MeanRatio(rc.Region(0.92, 1.08)),
     why="""Pilots (seed 1002) find 1.00 to 1.03 of the theory after one and two steps and 0.97 to
@@ -104,6 +105,7 @@ that is lost, once in a thousand runs, weighs too much for a t interval."""
         steps=(3,),
         batch=(64, 128, 256, 512, 1024),
     ),
+    size=lambda c: 0.012 * c["items"] ** 2,
     cells={"standard": BOUNDED},
     rule=rc.OneSided(upper=1.0, method=SHARES),
     why="""The paper has logarithms in place of our 3. In pilots (seed 1005) it is 1.7 and 2.6 of

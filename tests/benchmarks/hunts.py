@@ -88,7 +88,7 @@ def is_minimal(claim: Claim, found: Probe, seed: int) -> bool:
     for name, values in regime.ranges.items():
         place = values.steps.index(found.point[name])
         simpler = Cell(**{**found.point, name: values.steps[place - 1]})
-        if place == 0 or not regime.searchable(simpler):
+        if place == 0 or not claim.searchable(simpler):
             continue
         try:
             again = probe(claim, simpler, seed=seed, device="cpu")

@@ -17,8 +17,9 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.attention.common import RecallProblem
+from claims.attention_mlp.common import through_layer
 from claims.attention_mlp.test_localisation import score_variance
-from recall_claims.declare.claim import Observe
+from recall_claims.declare.claim import LARGEST, Observe
 from recall_claims.hunt.probe import alone
 from recall_claims.judge.rules import Predict, Rule
 from recall_claims.predictions import Prediction, registered
@@ -42,7 +43,7 @@ from theory.memory import bits, zipf
 
 Law = Callable[..., Any]
 SMALL = 0.25
-"""Part of a regime's largest size up to which points are drawn: a point has seconds."""
+"""Part of the largest size of a search up to which points are drawn: a point has seconds."""
 COINS = ("A.recall-all-tokens", "C.decoupled-transition", "C.hebbian-all-pairs", "G.cover-share")
 """Claims whose replicates are 0 or 1, for bets; t intervals tell of shares with fewer of them."""
 ELSEWHERE = (
@@ -87,14 +88,14 @@ class Check:
 
         Where a share is predicted to be near 0 or 1, hardly any theory could.
         """
-        regime, stated = self.regime, self.entry.regime
-        if not regime.searchable(point):
+        stated, size = self.entry.regime, self.claim.size
+        if not self.regime.admits(point):
             return False
         if stated is not None:  # as far as it names the parameters
             named = {name: value for name, value in point.items() if name in stated.ranges}
             if stated.why_outside(rc.Cell(**named)) is not None:
                 return False
-        if regime.size is not None and regime.size(point) > SMALL * regime.largest:
+        if size is not None and size(point) > SMALL * LARGEST:
             return False
         if not isinstance(self.claim.rule, rc.MeanDifference):
             return True
@@ -149,16 +150,18 @@ def _by(
     predict: Predict | None = None,
     rule: Rule | None = None,
     regime: rc.Regime | None = None,
+    size: Callable[[rc.Cell], float] | None = None,
     **fixed: Any,
 ) -> Check:
-    """A row: a formula, a claim, and what differs: prediction, rule, regime, or fixed values."""
+    """A row: a formula, a claim, and what differs: prediction, rule, regime, size, fixed values."""
     one = imported()[claim] if isinstance(claim, str) else claim
     entry, where = registered(law), regime or one.regime
     assert entry is not None
     assert where is not None
     values: dict[str, Any] = {name: (value,) for name, value in fixed.items()}
     where = where.searched(**values)
-    changed = replace(one, predict=predict or one.predict, rule=rule or one.rule, regime=where)
+    predict, rule, size = predict or one.predict, rule or one.rule, size or one.size
+    changed = replace(one, predict=predict, rule=rule, regime=where, size=size)
     case = ", elsewhere" if regime and one.regime else ""
     case += "".join(f", {name}={value}" for name, value in fixed.items())
     return Check(entry, changed, case)
@@ -190,26 +193,42 @@ def _by_other_claims() -> Iterator[Check]:
     predict = rc.on(RecallProblem, law)
     yield _by(law, "A.recall-all-tokens", predict=predict, rule=SHARE, regime=balanced)
     one_rules = capacity.ONE_RULES.searched(
-        size=lambda c: capacity.critical_samples(**c) * c["length"],
-        vocab_size=rc.log_range(128, 512),
-        dim=rc.log_range(32, 256),
+        vocab_size=rc.log_range(128, 512), dim=rc.log_range(32, 256)
     )
-    yield _by(capacity.critical_samples, "A.capacity-samples", regime=one_rules)
-    heavy = mlp_recall.STATED.searched(largest=1e6)
-    yield _by(mlp_recall.mlp_recall_accuracy, "A.mlp-recall", regime=heavy, activation="he2")
-    yield _by(mlp_recall.critical_samples, "A.mlp-offset-cost", regime=mlp_recall.SAMPLES)
+    yield _by(
+        capacity.critical_samples,
+        "A.capacity-samples",
+        regime=one_rules,
+        size=lambda c: 5 * capacity.critical_samples(**c) * c["length"],
+    )
+    yield _by(
+        mlp_recall.mlp_recall_accuracy,
+        "A.mlp-recall",
+        regime=mlp_recall.STATED,
+        size=lambda c: c["vocab_size"] * (c["vocab_size"] + c["width"]),
+        activation="he2",
+    )
+    yield _by(
+        mlp_recall.critical_samples,
+        "A.mlp-offset-cost",
+        regime=mlp_recall.SAMPLES,
+        size=lambda c: 1.6 * c["vocab_size"] ** 2,
+    )
     yield _by(mlp_recall.critical_width, "A.mlp-required-width", regime=mlp_recall.WIDTH)
     yield _by(mlp_noise.variance, layer_variance)
     samples = "A.gradient-samples"
     yield _by(matched_filter.critical_samples, samples, estimator="matched filter")
     yield _by(linear_mmse.critical_samples, samples, estimator="linear MMSE")
     yield _by(constructions.selective_dim, "B.attention-selective")
-    focused = constructions.FOCUSED.searched(
-        size=lambda c: c["subjects"] * c["relations"] * c["dim"], largest=3e5
-    )
-    yield _by(constructions.attention_accuracy, "B.attention-accuracy", regime=focused)
+    law, focused = constructions.attention_accuracy, constructions.FOCUSED
+    yield _by(law, "B.attention-accuracy", regime=focused)
     few = bits.CONSTRUCTIONS.searched(dim=range(48, 129), width=rc.log_range(32, 256))
-    yield _by(bits.bits_per_parameter, "B.bits-per-parameter", regime=few)
+    yield _by(
+        bits.bits_per_parameter,
+        "B.bits-per-parameter",
+        regime=few,
+        size=lambda c: 4 * c["dim"] * (c["dim"] + c["width"]),
+    )
     few = zipf.MANY_LABELS.searched(labels=rc.log_range(32, 512), dim=rc.log_range(24, 160))
     yield _by(zipf.many_labels_error, "C.zipf-own-labels-error", regime=few)
     yield _by(sequential.half_time, "B.flow-half-times")
@@ -272,6 +291,7 @@ def _scores(cell: rc.Cell, block: rc.Block) -> Scores:
     score_variance,
     RATIO,
     regime=mlp_noise.EVERY.searched(**CENTRED),
+    size=through_layer,
     replicates=(64, 512),
 )
 def layer_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -284,6 +304,7 @@ def layer_variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     rc.on(MlpProblem, mlp_localisation.probability),
     SHARE,
     regime=mlp_noise.STATED.searched(**CENTRED),
+    size=through_layer,
     replicates=(128, 1024),
 )
 def localised(cell: rc.Cell, block: rc.Block) -> Tensor:
@@ -296,6 +317,7 @@ localised_by_half = _made(
     rc.on(MlpProblem, mlp_localisation.critical_samples),
     rc.CriticalLocation(rc.Region.around(1.0, 0.1)),
     regime=mlp_localisation.CRITICAL.searched(**CENTRED),
+    size=through_layer,
     replicates=(128, 1024),
 )(localised.observe)
 OWN = (full_theory, unseen, localised, localised_by_half)

@@ -62,10 +62,10 @@ def number(claim: Claim, cell: Cell) -> float:
 
 
 def in_regime(name: str, cell: Cell) -> None:
-    domain = imported()[name].regime
-    assert domain is not None
-    assert domain.searchable(cell)
-    assert all(value in domain.ranges[parameter].steps for parameter, value in cell.items())
+    claim = imported()[name]
+    assert claim.regime is not None
+    assert claim.searchable(cell)
+    assert all(value in claim.regime.ranges[size].steps for size, value in cell.items())
 
 
 @pytest.mark.parametrize("planted", each(IDENTITIES))

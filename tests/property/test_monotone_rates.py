@@ -114,13 +114,14 @@ def test_the_predicted_rate_is_monotone_over_all_rungs(
 def test_the_predicted_rate_is_monotone_in_the_whole_regime(
     law: Callable[[rc.Cell], float], name: str
 ) -> None:
-    regime, critical = imported()[name].regime, imported()[name].predict
+    claim = imported()[name]
+    regime, critical = claim.regime, claim.predict
     assert regime is not None
     assert critical is not None
     draws, points = random.Random(name), list[rc.Cell]()
     while len(points) < 6:
         drawn = {size: draws.choice(values.steps) for size, values in regime.ranges.items()}
-        points += [rc.Cell(**drawn)] * regime.searchable(rc.Cell(**drawn))
+        points += [rc.Cell(**drawn)] * claim.searchable(rc.Cell(**drawn))
     for point in points:
         factors = (0.5, 0.8, 0.95, 1.05, 1.25, 2)
         ladder = rc.ladder([point], LADDERS[name].scan, critical, factors)

@@ -66,7 +66,7 @@ def asked(regime: Regime, tries: int = 400) -> tuple[set[str], Cell]:
     for _ in range(tries):
         cell = Cell(**{name: draws.choice(v.steps) for name, v in regime.ranges.items()})
         held: list[bool] = []
-        found |= {*called(lambda held=held, cell=cell: held.append(regime.searchable(cell)))}
+        found |= {*called(lambda held=held, cell=cell: held.append(regime.admits(cell)))}
         inside += [cell] * any(held)
         if len(inside) > 2:
             break

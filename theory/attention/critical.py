@@ -64,7 +64,6 @@ REGIME = localisation.REGIME.searched(
 CLOSED_FORM = localisation.SPARSE.searched(
     "trigger in the keys alone; a sample or more",
     holds=lambda cell: 1 <= _full(cell) < 1e9,
-    largest=1e9,
     vocab_size=log_range(96, 131072),
     length=log_range(8, 1024),
     dim=log_range(12, 4096),

@@ -19,10 +19,6 @@ SIZES = Regime(
         "dim": log_range(12, 512),
         "trigger_in_values": (False, True),
     },
-    size=lambda cell: (
-        cell.get("samples", 1) * cell.get("length", 1) + cell["vocab_size"] * cell.get("dim", 1)
-    ),
-    largest=2e5,
 )
 """Sizes and options of a problem, of which each formula says where it holds; tokens and embeddings
 are what a replicate has."""

@@ -33,8 +33,6 @@ _SOURCE = "paper A, arXiv 2603.15923, A3 and A9 (storage capacity); constants de
 SEEN = SIZES.searched(
     "N >= V",
     holds=lambda cell: cell["samples"] >= cell["vocab_size"],
-    size=lambda cell: cell["vocab_size"] ** 2,
-    largest=1.2e6,
     without=("length",),
     samples=log_range(128, 65536),
     embeddings=("sphere", "gaussian"),

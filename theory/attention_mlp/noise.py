@@ -31,8 +31,6 @@ from theory.laws import spectra
 
 LAYER = SIZES.searched(
     "d >= 24, L >= 8",
-    size=lambda c: c["samples"] * (c["length"] + c["width"]) + c["vocab_size"] * c["dim"],
-    largest=3.1e5,
     length=log_range(8, 128),
     samples=log_range(48, 8192),
     dim=log_range(24, 256),

@@ -35,7 +35,6 @@ from theory.laws.quadrature import Array
 REGIME = SIZES.searched(
     "V >= 128, m >= 32, d >= 16, N >= V",
     holds=lambda cell: cell["dim"] >= 16 and cell["samples"] >= cell["vocab_size"],
-    size=lambda cell: cell["vocab_size"] * (cell["vocab_size"] + cell["width"]),
     samples=log_range(128, 65536),
     width=log_range(32, 4096),
     activation=("relu", "gelu", "tanh"),
@@ -89,8 +88,6 @@ CAPACITY = Regime(
         "activation": ("relu", "gelu", "tanh", "he2"),
     },
     holds=lambda cell: 3 * cell["width"] >= 2 * cell["dim"] and 300 <= _harmonic(cell) <= 2750,
-    size=lambda cell: cell["width"] * cell["dim"],
-    largest=6e4,
 )
 """Where `capacity` states its error."""
 SAMPLES = SIZES.searched(
@@ -98,8 +95,6 @@ SAMPLES = SIZES.searched(
     holds=lambda cell: (
         _doubled(cell) <= _harmonic(cell) and 6 <= _load(cell) <= 2**16 / cell["vocab_size"]
     ),
-    size=lambda cell: cell["vocab_size"] ** 2,
-    largest=6e5,
     dim=log_range(24, 256),
     width=log_range(32, 4096),
     activation=("relu", "gelu", "tanh", "he2"),
@@ -115,8 +110,6 @@ WIDTH = SIZES.searched(
         and _doubled(cell) <= _harmonic({**cell, "width": 1e9})
         and max(32, 2 / 3 * cell["dim"]) <= _width(cell) <= 4096
     ),
-    size=lambda cell: cell["vocab_size"] ** 2,
-    largest=6e5,
     samples=log_range(256, 16384),
     dim=log_range(24, 256),
     activation=("he2",),

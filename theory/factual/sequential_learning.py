@@ -58,8 +58,6 @@ START = 1e-5
 ANY = task_sizes.ANY
 RANDOM = ANY.searched(
     "random dictionaries",
-    size=lambda cell: cell["subjects"] * cell["relations"] ** 2 * cell["answers"],
-    largest=2e4,
     subjects=log_range(2, 64),
     relations=log_range(2, 16),
     answers=range(2, 9),
@@ -68,8 +66,6 @@ RANDOM = ANY.searched(
 PRODUCT = ANY.searched(
     "product dictionaries, with as many subjects for each answer",
     holds=lambda cell: cell["subjects"] % cell["answers"] == 0,
-    size=lambda cell: cell["subjects"] * cell["relations"] ** 2 * cell["answers"],
-    largest=1e4,
     subjects=(4, 8, 12, 16, 24, 32, 48, 64),
     relations=(2, 3, 4, 6, 8, 12, 16, 24, 64),
     answers=(2, 3, 4, 6, 8),

@@ -51,8 +51,6 @@ SIZES = Regime(
         4 * cell["width"] <= cell["dim"] ** 2
         and (not cell["whitened"] or cell["width"] < 0.9 * cell["associations"])
     ),
-    size=lambda cell: cell["associations"] * (cell["associations"] + cell["width"]),
-    largest=1e6,
 )
 """Where `accuracy` states its error."""
 WHITENED = Regime(
@@ -63,8 +61,6 @@ WHITENED = Regime(
         "whitened": True,
     },
     holds=lambda cell: 2 * cell["dim"] <= cell["associations"] <= cell["dim"] ** 2 / 2,
-    size=lambda cell: cell["associations"] ** 2,
-    largest=3e5,
 )
 """Where `half_width` states its error."""
 MARGINS = Regime(
@@ -78,8 +74,6 @@ MARGINS = Regime(
         5 * cell["associations"] * math.log(cell["associations"])
         <= cell["dim"] / (1 / cell["width"] + 3 / cell["dim"] ** 2)
     ),
-    size=lambda cell: cell["associations"] * (cell["associations"] + cell["width"]),
-    largest=1e6,
 )
 """Where `smallest_margin` states its error."""
 

@@ -37,14 +37,10 @@ PAIRS = Regime(
         "outputs": log_range(64, 4096),
     },
     holds=lambda cell: cell["dim"] / 2 <= cell["outputs"] <= cell["associations"],
-    size=lambda cell: cell["associations"] ** 2 * (1 / cell["dim"] + 1 / cell["outputs"]),
-    largest=2e4,
 )
 """Where `critical_width` states its error for the cosine."""
 COSINE = PAIRS.searched(
     width=log_range(16, 16384),
-    size=lambda cell: cell["associations"] * (cell["width"] + cell["outputs"]),
-    largest=1e6,
 )
 """Where `mlp_memory_accuracy` states its error for the cosine."""
 RELU = Regime(
@@ -56,8 +52,6 @@ RELU = Regime(
         "features": "relu",
     },
     holds=lambda cell: cell["width"] >= 2 * cell["dim"],
-    size=lambda cell: cell["associations"] * (cell["width"] + cell["associations"]),
-    largest=6.5e6,
 )
 """Where `mlp_memory_accuracy` states its error for ReLU."""
 STORED = Regime(
@@ -74,8 +68,6 @@ STORED = Regime(
         else 2 * cell["dim"] <= cell["width"] <= cell["dim"] ** 2 / 1.53
         and cell["width"] * cell["dim"] >= 4000
     ),
-    size=lambda cell: cell["width"] * cell["dim"],
-    largest=6e4,
 )
 """Where `capacity` states its error."""
 _SCALE_NODES, _SCORE_NODES = 5, 120

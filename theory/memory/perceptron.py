@@ -35,8 +35,6 @@ PATTERNS = Regime(
     "from half to twice the capacity",
     {"patterns": log_range(2, 64), "dim": log_range(1, 32)},
     holds=lambda cell: cell["dim"] <= cell["patterns"] <= 4 * cell["dim"],
-    size=lambda cell: cell["patterns"] * cell["dim"],
-    largest=1024,
 )
 """Where `separable_share` states its error."""
 

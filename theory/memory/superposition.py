@@ -38,8 +38,6 @@ FACTS = Regime(
         "dim": log_range(24, 512),
     },
     holds=lambda cell: 8 * cell["relations"] <= cell["attributes"],
-    size=lambda cell: cell["attributes"] ** 2 * cell["relations"],
-    largest=4e6,
 )
 """Where `accuracy` states its error."""
 

@@ -41,8 +41,6 @@ ZIPF = Regime(
         "dim": log_range(32, 1024),
         "stored": log_range(3, 1024),
     },
-    size=lambda cell: cell["stored"] * cell["dim"],
-    largest=1e5,
 )
 CUTOFF = ZIPF.searched(
     "d >= 32, a few labels, at most 2 d tokens stored",

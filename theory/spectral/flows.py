@@ -41,12 +41,6 @@ FACTS = Regime(
         "relations": log_range(2, 64),
         "flow": ("gradient", "spectral"),
     },
-    size=lambda cell: (
-        1
-        if cell.get("weights") == "reduced"
-        else (cell["subjects"] * cell["relations"]) ** 2 * (cell["subjects"] + cell["relations"])
-    ),
-    largest=1e6,
 )
 """Any number of facts; the size of whole matrices is that of facts times answers times tokens."""
 LEARNED = FACTS.searched(
@@ -100,7 +94,6 @@ PATHS = FACTS.searched(
     flow=("gradient", "spectral", "sign"),
     embeddings=("random", "OOO", "OOH", "HOH", "HHH"),
     time=log_range(0.25, 1024, per_octave=2),
-    largest=1e5,
 )
 """Where the four coordinates tell all, and how surely the matrices answer."""
 

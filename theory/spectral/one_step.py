@@ -41,8 +41,6 @@ STEP = Regime(
         "exponent": (1.5, 2.0, 1.25, 2.5, 3.0),
     },
     holds=lambda cell: cell["items"] >= 4 * cell["dim"],
-    size=lambda cell: cell["items"] ** 2,
-    largest=1.1e6,
 )
 """Where numbers recalled after a step state their errors."""
 BATCH = STEP.searched("and a batch", batch=log_range(8, 65536))

@@ -30,8 +30,6 @@ STEPS = Regime(
         cell["dim"] ** 2 <= 4 * cell["items"] <= 4 * cell["dim"] ** 2
         and (cell["steps"] < 3 or cell["dim"] >= 64)
     ),
-    size=lambda cell: cell["items"] ** 2,
-    largest=8.5e7,
 )
 """Where the number recalled states its error."""
 

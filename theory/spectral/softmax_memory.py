@@ -134,7 +134,6 @@ SIZES = Regime(
         cell["items"] % cell["groups"] == 0
         and 0.1 <= cell["time"] * Memory.of(cell).frequencies[0] <= (40 if cell["noise"] else 200)
     ),
-    size=lambda cell: cell["items"] ** 2,
 )
 """Where one number an item tells all."""
 

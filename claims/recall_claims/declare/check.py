@@ -164,9 +164,10 @@ def _tried(claim: Claim, tier: str) -> list[str]:
         scan = getattr(claim.rule, "scan", None)
         outside = ((c.id, claim.regime.why_outside(c, ignoring=scan)) for c in points)
         problems += [f"its regime excludes cell {name}: {why}" for name, why in outside if why]
-        dear = [c.id for c in points if tier != "full" and claim.regime.too_large(c)]
+        dear = [c.id for c in points if tier != "full" and claim.too_large(c)]
         problems += [
-            f"{tier} cell {name} costs more than a search of its regime may spend: raise largest="
+            f"{tier} cell {name} costs more than a search may spend, by size=: leave it to the "
+            "full tier, or let size= count less"
             for name in dear
         ]
     try:

@@ -25,6 +25,8 @@ Tiers = Points | Mapping[Tier, Points]
 Grid = Tiers | Callable[[], Tiers]
 Sizes = int | tuple[int, int]
 """Replicates of a cell: at the only look, or at the first and at the last."""
+LARGEST = 1e6
+"""The largest `size` of a cell that a search simulates."""
 T = TypeVar("T")
 
 
@@ -93,6 +95,7 @@ class Claim:
     latex: str
     regime_text: str
     regime: Regime | None
+    size: Callable[[Cell], float] | None
     cells: Mapping[str, tuple[Cell, ...]]
     replicates: Mapping[str, tuple[int, int]]
     block: Mapping[str, int]
@@ -143,6 +146,16 @@ class Claim:
         """Whether the cells of a tier cost nothing to ask for."""
         return not isinstance(self.cells, Grids) or self.cells.known(tier)
 
+    def too_large(self, cell: Cell) -> bool:
+        """Whether a search simulates no such cell, as it would cost too much."""
+        if self.size is None or self.regime is None:
+            return False
+        return self.size(self.regime.filled(cell)) > LARGEST
+
+    def searchable(self, cell: Cell) -> bool:
+        """Whether a drawn cell lies in the regime and is cheap enough for a search."""
+        return self.regime is not None and self.regime.admits(cell) and not self.too_large(cell)
+
     def why_not_run(self, tier: str, device: str) -> str | None:
         """Why there is nothing to run in this tier on this device, or None if there is.
 
@@ -187,6 +200,7 @@ def claim(
     source: Source | None = None,
     latex: str = "",
     regime: str | Regime = "",
+    size: Callable[[Cell], float] | None = None,
     cells: Grid,
     replicates: Sizes | Mapping[Tier, Sizes],
     block: int | Mapping[Tier, int] | None = None,
@@ -216,6 +230,9 @@ def claim(
         latex: the formula under test; if it is not given, the prediction's.
         regime: why the grid lies in the theorem's regime; a `Regime` is checked, and searched by
             `--hunt`. If it is not given, the prediction's.
+        size: how many numbers a replicate works through in a cell, about. A hunt leaves out cells
+            of more than a million; the smoke and standard tiers may have none. Without it, any cell
+            of the regime is cheap enough.
         cells: the grid, for all tiers or per tier, or a function that returns it, which is called
             once, if at all, and by no worker; a tier without cells does not run the claim. "full"
             has those of "standard" if it is not named.
@@ -277,6 +294,7 @@ def claim(
             latex=latex or (entry.latex if entry else ""),
             regime_text=" ".join((regime.text if isinstance(regime, Regime) else regime).split()),
             regime=regime if isinstance(regime, Regime) else None,
+            size=size,
             cells=Grids(cells, lambda points: judged.completed(points, predict)),
             replicates={tier: _ends(numbers) for tier, numbers in sizes.items()},
             block=_inherited({} if block is None else block),

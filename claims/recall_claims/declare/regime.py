@@ -101,16 +101,11 @@ class Regime:
             of decimals, such as ``(0.5, 1.0, 2.0)``, the numbers between as well. One that the grid
             does not name is another dimension of the search, such as an option of the theory.
         holds: what must hold of the parameters together.
-        size: numbers that one replicate holds or works through, about; the search stays below
-            `largest`, and so do the cells of every tier but the full one.
-        largest: see `size`.
     """
 
     text: str
     given: Mapping[str, Given]
     holds: Callable[[Cell], bool] = _anywhere
-    size: Callable[[Cell], float] | None = None
-    largest: float = 1e8
 
     def __post_init__(self) -> None:
         if not self.given:
@@ -126,8 +121,6 @@ class Regime:
         text: str = "",
         *,
         holds: Callable[[Cell], bool] = _anywhere,
-        size: Callable[[Cell], float] | None = None,
-        largest: float | None = None,
         without: Iterable[str] = (),
         **ranges: Given,
     ) -> Regime:
@@ -136,8 +129,6 @@ class Regime:
         Args:
             text: what is added in words, such as where a grid lies.
             holds: what has to hold besides.
-            size: of one replicate of the simulation; with `largest`, in place of this one's.
-            largest: see `size`.
             without: parameters that the cells do not have.
             **ranges: other values of parameters, or of other parameters.
 
@@ -152,8 +143,6 @@ class Regime:
             text="; ".join(filter(None, (self.text, text))),
             given=kept | ranges,
             holds=lambda cell: self.holds(cell) and holds(cell),
-            size=size or self.size,
-            largest=self.largest if largest is None else largest,
         )
 
     def why_outside(self, cell: Cell, ignoring: str | None = None) -> str | None:
@@ -171,27 +160,20 @@ class Regime:
             if value not in self.ranges[name]:
                 return f"{name}={value} is out of its range ({self.ranges[name]})"
         point = cell if ignoring is None else type(cell)(**cell.without(ignoring))
-        return None if self._together(point) else "its condition does not hold there"
-
-    def too_large(self, cell: Cell) -> bool:
-        """Whether a cell costs more than a search may spend on a point."""
-        return self.size is not None and self.size(self._filled(cell)) > self.largest
+        return None if self.admits(point) else "its condition does not hold there"
 
     def draws(self, cell: Cell) -> bool:
-        """Whether a search may draw a cell: of steps of the ranges, and searchable."""
+        """Whether a cell is one of those that a search draws from the regime."""
         if cell.keys() != self.ranges.keys():
             return False
         steps = all(cell[name] in values.steps for name, values in self.ranges.items())
-        return steps and self.searchable(cell)
+        return steps and self.admits(cell)
 
-    def searchable(self, cell: Cell) -> bool:
-        """Whether a drawn cell lies in the regime and is small enough to be simulated."""
-        return self._together(cell) and not self.too_large(cell)
+    def admits(self, cell: Cell) -> bool:
+        """Whether the condition holds of a cell."""
+        return self.holds(self.filled(cell))
 
-    def _together(self, cell: Cell) -> bool:
-        return self.holds(self._filled(cell))
-
-    def _filled(self, cell: Cell) -> Cell:
+    def filled(self, cell: Cell) -> Cell:
         """The cell, with the simplest value of each parameter that it leaves out."""
         missing = {n: values.steps[0] for n, values in self.ranges.items() if n not in cell}
         return cell.replace(**missing)

@@ -173,7 +173,8 @@ def _key(claim: Claim, probe: Probe) -> str:
     assert claim.regime is not None
     point = Cell(**probe.point)
     try:
-        return registration(alone(claim, point), TIER) if claim.regime.draws(point) else ""
+        drawn = claim.regime.draws(point) and not claim.too_large(point)
+        return registration(alone(claim, point), TIER) if drawn else ""
     except (ClaimError, ArithmeticError, ValueError):
         return ""
 

@@ -197,13 +197,13 @@ class _Search:
     def _inside(self, cell: Cell) -> bool:
         """Whether a cell that is judged with a point, if it is no rung, lies in the regime too."""
         rung = hasattr(self.claim.rule, "scan")
-        return rung or (self.regime.why_outside(cell) is None and self.regime.searchable(cell))
+        return rung or (self.regime.why_outside(cell) is None and self.claim.searchable(cell))
 
     def _probed(self, point: Cell, patience: float) -> Probe | None:
         """Evidence at a point; None outside the regime and where something breaks down."""
         turn = self.turn
         try:
-            if not self.regime.searchable(point):
+            if not self.claim.searchable(point):
                 return None
             one = alone(self.claim, point)
             if not all(map(self._inside, one.cells[TIER])):

@@ -171,7 +171,7 @@ def test_a_true_theorem_is_not_confirmed_wrong_and_a_small_regime_is_exhausted(p
     trail = hunted(right, path, 5)
     assert trail.confirmation is None
     assert len(trail.probes) > 20
-    assert all(REGIME.searchable(rc.Cell(**probe.point)) for probe in trail.probes.values())
+    assert all(REGIME.admits(rc.Cell(**probe.point)) for probe in trail.probes.values())
     small = hunted(few, path, 60)
     assert (small.exhausted, len(small.probes)) == (True, 4)
 
@@ -293,15 +293,19 @@ def test_an_exponent_is_hunted_by_a_lever_within_the_regime(path: Path) -> None:
             rc.Regime("small", SIZES, holds=lambda cell: cell["length"] < cell["dim"]),
             "its condition does not hold there",
         ),
-        (
-            rc.Regime("small", SIZES, size=lambda cell: cell["dim"] ** 2, largest=1000),
-            "cell dim=64,length=8 costs more than a search of its regime may spend",
-        ),
     ],
 )
 def test_the_grid_has_to_lie_in_the_regime(regime: rc.Regime, says: str) -> None:
     with pytest.raises(ClaimError, match=says):
         check(of_dimension("T.right", regime), ["standard"])
+
+
+def test_cells_above_a_million_numbers_are_neither_searched_nor_in_the_grid() -> None:
+    dear = replace(right, size=lambda cell: 1000 * cell["dim"] ** 2)
+    small, large = (rc.Cell(dim=dim, length=8, tied=False) for dim in (16, 64))
+    assert (dear.searchable(small), dear.searchable(large)) == (True, False)
+    with pytest.raises(ClaimError, match="standard cell dim=64,length=8 costs more than a search"):
+        check(dear, ["standard"])
 
 
 def test_confirmations_share_one_error_probability(path: Path) -> None:

@@ -55,8 +55,6 @@ WIDE = Regime(
     "V >= 8 d",
     {"vocab_size": log_range(64, 512), "dim": log_range(4, 64), "samples": 1},
     holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"],
-    size=lambda cell: cell["vocab_size"] * cell["dim"],
-    largest=4096,
 )
 
 
@@ -95,14 +93,12 @@ def test_a_claim_narrows_the_regime_of_a_formula() -> None:
 
 
 def test_its_parameters_and_sizes_may_be_others() -> None:
-    other = WIDE.searched(
-        dim=range(2, 9), without=("samples",), law=("sphere", "gaussian"), largest=1e9
-    )
+    other = WIDE.searched(dim=range(2, 9), without=("samples",), law=("sphere", "gaussian"))
     assert [*other.ranges] == ["vocab_size", "dim", "law"]
     assert 8 in other.ranges["dim"]
     assert "gaussian" in other.ranges["law"]
-    assert other.searchable(Cell(vocab_size=512, dim=64, law="sphere"))
-    assert not WIDE.searchable(Cell(vocab_size=512, dim=64, samples=1))
+    assert other.draws(Cell(vocab_size=512, dim=8, law="sphere"))
+    assert not WIDE.draws(Cell(vocab_size=512, dim=8, law="sphere"))
     assert other.text == WIDE.text
 
 
