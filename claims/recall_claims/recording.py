@@ -11,7 +11,7 @@ from msgspec import Struct, convert
 
 from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.declare.papers import papers
-from recall_claims.evidence import fingerprints, replay
+from recall_claims.evidence import imports, replay
 from recall_claims.evidence.executors import cores, installed, loaded_torch
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.judge.budget import DEFAULT, Budget
@@ -144,16 +144,16 @@ def suite(
                     if claim.state == "DECIDED"
                 ),
             ),
-            independence=record.Independence(**fingerprints.independence()),
+            independence=record.Independence(**imports.independence()),
         ),
         papers=[papers[key].paper for key in sorted({claim.source.paper for claim in claims})],
         derivations=[
             record.Derivation(
                 module=module,
-                text=fingerprints.summary(module),
+                text=imports.summary(module),
                 rests_on=list(bases),
             )
-            for module, bases in fingerprints.bases(modules).items()
+            for module, bases in imports.bases(modules).items()
         ],
         claims=list(claims),
     )

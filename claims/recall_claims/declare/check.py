@@ -12,7 +12,7 @@ from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import TIERS, Claim, Control
 from recall_claims.declare.papers import papers
 from recall_claims.errors import ClaimError
-from recall_claims.evidence.fingerprints import theories, visible_names
+from recall_claims.evidence.imports import theories, visible_names
 from recall_claims.judge.looks import remembering
 from recall_reports.record import ID
 

@@ -16,7 +16,8 @@ from recall_claims.declare.claim import Claim
 from recall_claims.errors import SimulationError, told
 from recall_claims.evidence import replay
 from recall_claims.evidence.executors import installed, loaded_torch, one_thread
-from recall_claims.evidence.fingerprints import NOTEBOOK, fingerprint
+from recall_claims.evidence.fingerprints import fingerprint
+from recall_claims.evidence.imports import NOTEBOOK
 from recall_claims.evidence.ledger import BlockKey, BlockResult
 from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.evidence.validate import fault

@@ -1,0 +1,202 @@
+"""Which modules developed here a module imports, and what of them a function can reach.
+
+Imports are read from the text of files, whether they belong to a package or not; nothing is
+imported for it.
+"""
+
+import ast
+import dis
+import importlib.util
+import inspect
+import sys
+import types
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+LIBRARY = ("recall_claims", "recall_reports")
+NOTEBOOK = "__main__"
+"""The module of what is written in a notebook or at a prompt: it has no file."""
+
+
+def in_library(module: str) -> bool:
+    """Whether a module is one of this library."""
+    return module.split(".")[0] in LIBRARY
+
+
+@cache
+def source(module: str) -> Path | None:
+    """The file of a module that is developed here: neither Python's own nor installed.
+
+    Imports nothing. A name that is no module, such as a function's, has none.
+    """
+    top, *rest = module.split(".")
+    if top in sys.stdlib_module_names or top == NOTEBOOK:
+        return None
+    spec = importlib.util.find_spec(top)
+    if spec is None or spec.origin is None:
+        return None
+    file = Path(spec.origin).resolve()
+    if {"site-packages", "dist-packages"}.intersection(file.parts):
+        return None
+    below = file.parent.joinpath(*rest)
+    files = (below / "__init__.py", below.with_name(f"{below.name}.py")) if rest else (file,)
+    return next(filter(Path.is_file, files), None)
+
+
+def parsed(module: str) -> ast.Module:
+    """The syntax tree of a module that is developed here."""
+    file = source(module)
+    if file is None:
+        raise ModuleNotFoundError(f"cannot find the source of {module}")
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def package(module: str) -> str:
+    """The package that a module belongs to; a package belongs to itself."""
+    file = source(module)
+    return module if file and file.stem == "__init__" else module.rpartition(".")[0]
+
+
+@cache
+def upstream(module: str) -> frozenset[str]:
+    """Modules developed here that a module imports, directly or not.
+
+    This library imports only itself, so its imports are not followed but for a module of its own.
+    """
+    inside = in_library(module)
+    return _reach(module, lambda name: not inside and in_library(name))
+
+
+def _reach(module: str, ends: Callable[[str], bool]) -> frozenset[str]:
+    """What chains of imports from a module come to, if they go no further at `ends`."""
+    found, waiting = set[str](), [module]
+    while waiting:
+        new = _imports(waiting.pop()) - found
+        found |= new
+        waiting += [name for name in new if not ends(name)]
+    return frozenset(found - {module})
+
+
+@cache
+def _imports(module: str) -> frozenset[str]:
+    """Modules developed here that a module imports, anywhere in its text, or lies in."""
+    names = imported_names(ast.walk(parsed(module)), package(module)) | _with_parents(module)
+    return frozenset(filter(source, names))
+
+
+def imported_names(nodes: Iterable[ast.AST], package: str) -> set[str]:
+    """What a module of a package imports, with the names of what it takes from there.
+
+    Packages that these lie in are imported as well.
+    """
+    names = set[str]()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            names.update((base, *(f"{base}.{alias.name}" for alias in node.names)))
+    return {parent for name in names for parent in _with_parents(name)}
+
+
+def _with_parents(module: str) -> set[str]:
+    parts = module.split(".")
+    return {".".join(parts[: n + 1]) for n in range(len(parts))}
+
+
+@cache  # asked when a claim is collected, and before it runs
+def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Full names of the modules and objects that a function can reach by its own module's names.
+
+    Follows functions of claim files that it calls. Sorted, without duplicates.
+    """
+    found, seen = set[str](), set[tuple[str, str]]()
+    waiting = [function]
+    while waiting:
+        current = inspect.unwrap(waiting.pop())
+        scope = current.__globals__
+        for name in _global_names(current.__code__):
+            if name not in scope or (scope["__name__"], name) in seen:
+                continue
+            seen.add((scope["__name__"], name))
+            value = scope[name]
+            if isinstance(value, types.ModuleType):
+                found.add(value.__name__)
+            elif getattr(value, "__module__", None):
+                found.add(f"{value.__module__}.{name}")
+            if _is_followed(value, function.__module__):
+                waiting.append(value)
+    return tuple(sorted(found))
+
+
+def _global_names(code: types.CodeType) -> Iterator[str]:
+    # Not co_names: that holds attribute names too, which may equal an unrelated global's.
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_GLOBAL":
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _global_names(constant)
+
+
+def _is_followed(value: Any, module: str) -> bool:
+    """Whether it is a function, maybe a cached one, of this module or of a claim file."""
+    if not callable(value) or not inspect.isfunction(inspect.unwrap(value)):
+        return False
+    home: str = value.__module__
+    return home == module or home.startswith("claims.")
+
+
+def theories(function: Callable[..., Any]) -> list[str]:
+    """What of theory is imported, directly or not, by the modules that simulate for a function:
+    those that it names, claim files apart, and imported ones with simulation in the name."""
+    module, seen = function.__module__, visible_names(function)
+    homes = {*seen, *(name.rpartition(".")[0] for name in seen)}
+    named = {home for home in homes if not _is_of_claims(home)}
+    imported = sorted(upstream(module)) if source(module) else []  # none in a notebook
+    simulations = [m for m in imported if "simulation" in m.split(".") or m in named]
+    return [
+        f"{simulation} imports {name}"
+        for simulation in simulations
+        for name in sorted(upstream(simulation))
+        if "theory" in name.split(".")
+    ]
+
+
+def _is_of_claims(module: str) -> bool:
+    """Whether a module belongs to claims, which bring theory and simulation together."""
+    return module.startswith("claims.") or module.rpartition(".")[2].startswith("test_")
+
+
+def independence() -> dict[str, int]:
+    """How many modules theory and simulation have, and how many of them import the other side."""
+    theory, simulation = _modules("theory"), _modules("simulation")
+    joined = [m for m in theory if not simulation.isdisjoint(upstream(m))]
+    joined += [m for m in simulation if not theory.isdisjoint(upstream(m))]
+    return {"theory": len(theory), "simulation": len(simulation), "chains": len(joined)}
+
+
+def _modules(package: str) -> set[str]:
+    """Modules of a package that is developed here, without the package itself."""
+    file = source(package)
+    if file is None or file.stem != "__init__":
+        return set()
+    below = (path.relative_to(file.parent) for path in file.parent.rglob("*.py"))
+    names = {".".join((package, *path.with_suffix("").parts)) for path in below}
+    return {name.removesuffix(".__init__") for name in names} - {package}
+
+
+def bases(modules: Collection[str]) -> dict[str, list[str]]:
+    """For each of these theory modules that exists, the nearest others on its chains of imports."""
+    return {
+        module: sorted(_reach(module, modules.__contains__).intersection(modules))
+        for module in sorted(modules)
+        if source(module) is not None
+    }
+
+
+def summary(module: str) -> str:
+    """The first paragraph of a module's docstring."""
+    return " ".join((ast.get_docstring(parsed(module)) or "").split("\n\n")[0].split())
