@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 import recall_claims as rc
-from recall_claims.declare.cell import Scalar
 from recall_claims.declare.claim import Observe
+from recall_claims.model.cell import Scalar
 
 
 def table(names: str, *rows: tuple[Scalar, ...], **same: Scalar) -> tuple[rc.Cell, ...]:

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 
 from recall_claims import Claim
-from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import TIERS
+from recall_claims.model.cell import Cell
 
 _ROOT = Path(__file__).parents[1]
 FILES = {

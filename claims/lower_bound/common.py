@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from torch import Tensor
 
 import recall_claims as rc
-from recall_claims.declare.cell import Scalar
+from recall_claims.model.cell import Scalar
 from simulation import decoding
 from simulation.lower_bound import gradient_channel
 from simulation.lower_bound.estimators import named

@@ -32,7 +32,7 @@ data:
 
 >>> import numpy as np
 >>> from recall_claims import Cell, MeanRatio, Region
->>> from recall_claims.judge.region import judge
+>>> from recall_claims.model.region import judge
 >>> from recall_claims.judge.rules import Sample
 >>> rule = MeanRatio(Region(0.9, 1.1))
 >>> data = Sample(Cell(dim=2), {"value": np.random.default_rng(0).normal(4, 1, size=1000)})
@@ -42,14 +42,9 @@ SUPPORTED
 REFUTED
 """
 
-from recall_claims.declare.cell import Block, Cell, grid, ladder
 from recall_claims.declare.claim import Claim, Control, claim
 from recall_claims.declare.controls import at, power, reads, times
-from recall_claims.declare.papers import add_paper
-from recall_claims.declare.regime import Regime, log_range
-from recall_claims.declare.source import Source, on
 from recall_claims.judge.methods import Betting, Deterministic, Student
-from recall_claims.judge.region import Region
 from recall_claims.judge.rules import (
     CriticalExponents,
     CriticalLocation,
@@ -68,7 +63,12 @@ from recall_claims.judge.rules import (
     Variance,
     WinnerShare,
 )
-from recall_claims.predictions import prediction
+from recall_claims.model.cell import Block, Cell, grid, ladder
+from recall_claims.model.papers import add_paper
+from recall_claims.model.predictions import prediction
+from recall_claims.model.regime import Regime, log_range
+from recall_claims.model.region import Region
+from recall_claims.model.source import Source, on
 from recall_reports.record.values import Plot
 
 __all__ = [

@@ -16,8 +16,8 @@ from typing import Any
 import jinja2
 
 from recall_claims import parse
-from recall_claims.declare.papers import papers
-from recall_claims.errors import LedgerError, SimulationError
+from recall_claims.model.errors import LedgerError, SimulationError
+from recall_claims.model.papers import papers
 from recall_reports.record.errors import ReportError
 from recall_reports.record.text import clean
 

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from recall_claims.declare.cell import Cell, Scalar
-from recall_claims.errors import told
-from recall_claims.predictions import Prediction, predictions
+from recall_claims.model.cell import Cell, Scalar
+from recall_claims.model.errors import told
+from recall_claims.model.predictions import Prediction, predictions
 from recall_reports import phrases
 from recall_reports.record import ClaimRow
 from recall_reports.record.files import load

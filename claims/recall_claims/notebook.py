@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recall_claims import parse, recording
-from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.precheck import check
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run_claim
+from recall_claims.model.errors import ClaimError
 from recall_reports import html, record
 from recall_reports.record.certificates import load
 

@@ -6,7 +6,7 @@ Each raises ValueError for a value that makes no sense, and names the option.
 import re
 import secrets
 
-from recall_claims.judge.budget import Budget
+from recall_claims.model.budget import Budget
 
 LONGEST_TIME = 10 * 365 * 24 * 3600
 MOST_DIGITS = 18

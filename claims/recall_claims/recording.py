@@ -10,13 +10,13 @@ from typing import Any, Literal
 from msgspec import Struct, convert
 
 from recall_claims.declare.claim import TIERS, Claim, Control
-from recall_claims.declare.papers import papers
 from recall_claims.evidence import imports, replay
 from recall_claims.evidence.executors import cores, installed, loaded_torch
 from recall_claims.evidence.run import Outcome, Settings
-from recall_claims.judge.budget import DEFAULT, Budget
-from recall_claims.judge.region import Component, Interval, Region, headline, judge
 from recall_claims.judge.rules import Predict, Sample
+from recall_claims.model.budget import DEFAULT, Budget
+from recall_claims.model.papers import papers
+from recall_claims.model.region import Component, Interval, Region, headline, judge
 from recall_reports import record
 from recall_reports.record import Range, finite
 from recall_reports.record.certificates import Certificates

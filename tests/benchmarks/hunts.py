@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 
 from recall_claims import Cell, Claim
-from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor, one_thread
 from recall_claims.evidence.hunt_tables import Probe
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
 from recall_claims.hunt import campaign
 from recall_claims.hunt.probe import probe
-from recall_claims.judge.region import Verdict
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Verdict
 from tests.every_claim import imported
 from tests.mutation.mutants import forget
 from tests.mutation.planted import PLANTED, Planted

@@ -22,7 +22,7 @@ from claims.attention_mlp.test_localisation import score_variance
 from recall_claims.declare.claim import LARGEST, Observe
 from recall_claims.hunt.probe import alone
 from recall_claims.judge.rules import Predict, Rule
-from recall_claims.predictions import Prediction, registered
+from recall_claims.model.predictions import Prediction, registered
 from simulation.attention import localisation as measured_localisation
 from simulation.attention import noise_decomposition
 from simulation.attention.three_steps import Scores

@@ -26,13 +26,13 @@ from pathlib import Path
 import numpy as np
 
 from recall_claims import Cell
-from recall_claims.declare.regime import Values
 from recall_claims.declare.registration import registration
+from recall_claims.evidence.looks import Decision, decide, looks
 from recall_claims.evidence.simulate import simulate
 from recall_claims.hunt.probe import TIER, task
-from recall_claims.judge.looks import Decision, decide, looks
-from recall_claims.judge.region import Component, Verdict
 from recall_claims.judge.rules import Sample
+from recall_claims.model.regime import Values
+from recall_claims.model.region import Component, Verdict
 from tests.calibration.stated import Check, checks
 
 POINTS = 40

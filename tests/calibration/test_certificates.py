@@ -13,14 +13,14 @@ from recall_claims import Claim
 from recall_claims.certify.certificate import VALUES, certify, worlds
 from recall_claims.certify.command import broken
 from recall_claims.certify.tilting import missed, misses
-from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run_claim
-from recall_claims.judge.budget import Budget
 from recall_claims.judge.methods import Array
+from recall_claims.model.budget import Budget
+from recall_claims.model.papers import papers
 from recall_reports.record.certificates import Certificate, load
 from recall_reports.record.files import load as load_record
 from tests.every_claim import imported

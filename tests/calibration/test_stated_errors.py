@@ -12,8 +12,8 @@ import torch
 
 import recall_claims as rc
 import theory
-from recall_claims.errors import ClaimError
-from recall_claims.predictions import Prediction, error_of, predictions, registered
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.predictions import Prediction, error_of, predictions, registered
 from tests.calibration import stated_errors
 from tests.calibration.stated import Check, checks
 from tests.calibration.untried import UNTRIED

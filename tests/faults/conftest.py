@@ -16,7 +16,7 @@ import pytest
 
 import recall_claims
 import recall_reports
-from recall_claims.declare import papers
+from recall_claims.model import papers
 from tests.apart import Result, run_pytest
 
 REPOSITORY = Path(__file__).parents[2]

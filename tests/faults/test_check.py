@@ -16,10 +16,10 @@ import pytest
 
 from recall_claims import __main__ as command
 from recall_claims.__main__ import main
-from recall_claims.declare import papers
 from recall_claims.evidence import executors, ledger_file
 from recall_claims.evidence.block import pack, unpack
 from recall_claims.judge.methods import Array
+from recall_claims.model import papers
 from tests.faults.conftest import HOOKS, LEDGER, PAPER, judged, reported, written
 from tests.faults.test_hunt import WRONG
 

@@ -17,7 +17,7 @@ from recall_claims.declare.claim import TIERS
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.evidence.scheduler import run_claim
-from recall_claims.judge.region import Verdict, judge
+from recall_claims.model.region import Verdict, judge
 from tests.every_claim import FILES, claims_in, imported
 from tests.mutation.mutants import Mutant, forget
 

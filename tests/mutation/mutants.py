@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import theory
-from recall_claims import predictions as registry
+from recall_claims.model import predictions as registry
 
 FACTOR = 1.3
 STEP = 0.25

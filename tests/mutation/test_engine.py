@@ -14,11 +14,12 @@ import pytest
 from hypothesis import Phase, settings
 
 from recall_claims import recording
-from recall_claims.declare import regime, registration
-from recall_claims.evidence import hunt_tables, run, scheduler, seeds, simulate
+from recall_claims.declare import registration
+from recall_claims.evidence import hunt_tables, looks, run, scheduler, seeds, simulate
 from recall_claims.hunt import campaign
-from recall_claims.judge import budget, looks, methods, region
+from recall_claims.judge import methods
 from recall_claims.judge.rules import base, critical, jackknife, ladder, one_sided, winner_share
+from recall_claims.model import budget, regime, region
 from tests.mutation import operators as op
 from tests.unit.library import test_hunt as hunt_
 from tests.unit.library import test_ladders as ladders

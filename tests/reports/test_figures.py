@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recall_claims import CriticalLocation
-from recall_claims.predictions import predictions
+from recall_claims.model.predictions import predictions
 from recall_reports import phrases
 from tests import figures
 from tests.every_claim import imported

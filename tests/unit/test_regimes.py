@@ -9,8 +9,8 @@ from types import CodeType, FrameType
 import pytest
 
 from recall_claims import Cell, Claim, Regime
-from recall_claims.declare.source import On
-from recall_claims.predictions import Prediction, predictions
+from recall_claims.model.predictions import Prediction, predictions
+from recall_claims.model.source import On
 from tests.every_claim import imported
 from theory.memory import linear
 

@@ -20,13 +20,13 @@ from recall_claims.certify.tilting import misses
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.looks import remembering
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import find
-from recall_claims.judge.looks import remembering
 from recall_claims.judge.methods import Array, Method, Student
-from recall_claims.judge.region import Component, Interval
 from recall_claims.judge.rules import Evidence, Predict, Rule
+from recall_claims.model.region import Component, Interval
 from recall_reports.record.certificates import Certificate
 
 VALUES = 1024

@@ -18,12 +18,12 @@ from rich.table import Table
 
 from recall_claims.certify.certificate import Task, certifiable, certified, worlds
 from recall_claims.declare.claim import Claim
-from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run_claim
+from recall_claims.model.papers import papers
 from recall_reports.record.certificates import Certificate, Certificates, load
 
 

@@ -25,11 +25,11 @@ from time import time
 import numpy as np
 
 from recall_claims.check.judging import Evidence
-from recall_claims.errors import SimulationError
 from recall_claims.evidence.block import BlockResult
 from recall_claims.evidence.executors import capacity
 from recall_claims.evidence.simulate import simulate, versions
 from recall_claims.evidence.validate import difference
+from recall_claims.model.errors import SimulationError
 
 CONFIDENCE = 0.99
 OF_IDENTITY = 1e-2

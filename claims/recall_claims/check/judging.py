@@ -17,19 +17,19 @@ from typing import Any
 import msgspec
 
 from recall_claims import parse, recording
-from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import TIERS, Claim
 from recall_claims.declare.registration import registration
-from recall_claims.errors import CheckError
 from recall_claims.evidence.block import BlockResult
 from recall_claims.evidence.hunt_tables import HuntTables, alpha_of
 from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.looks import Look, Observations, ended, looks_at
 from recall_claims.evidence.run import Outcome, Prepared, Settings, set_of, task_of
 from recall_claims.evidence.simulate import Task, find
 from recall_claims.hunt.probe import TIER, alone
-from recall_claims.judge.budget import DEFAULT, Budget
-from recall_claims.judge.looks import Look, Observations, ended, looks_at
-from recall_claims.judge.region import Verdict
+from recall_claims.model.budget import DEFAULT, Budget
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import CheckError
+from recall_claims.model.region import Verdict
 from recall_reports.record import ClaimRow, Confirmed, Record
 from recall_reports.record.certificates import Certificates
 

@@ -8,13 +8,13 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, TypeVar, cast
 
-from recall_claims.declare.cell import Block, Cell
-from recall_claims.declare.regime import Regime
-from recall_claims.declare.source import Source
-from recall_claims.errors import ClaimError
-from recall_claims.judge.region import Region
 from recall_claims.judge.rules import Predict, Rule
-from recall_claims.predictions import Prediction
+from recall_claims.model.cell import Block, Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.predictions import Prediction
+from recall_claims.model.regime import Regime
+from recall_claims.model.region import Region
+from recall_claims.model.source import Source
 from recall_reports.record.values import Plot
 
 TIERS = ("smoke", "standard", "full")

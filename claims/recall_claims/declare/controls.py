@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from recall_claims.declare.cell import Cell, Scalar
 from recall_claims.declare.claim import Claim, Control
-from recall_claims.errors import ClaimError
 from recall_claims.judge.rules import Predict
+from recall_claims.model.cell import Cell, Scalar
+from recall_claims.model.errors import ClaimError
 
 
 def times(factor: float, id: str = "", description: str = "") -> Control:

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import ClaimError
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
 
 OFF_TIES = 1.0000317
 """Factor on a prediction before it is rounded: round numbers, such as 0.12345, sit on a tie."""

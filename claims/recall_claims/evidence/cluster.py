@@ -15,7 +15,7 @@ from distributed.cfexecutor import ClientExecutor
 from distributed.comm.core import connect
 from distributed.security import Security
 
-from recall_claims.errors import ExecutorError
+from recall_claims.model.errors import ExecutorError
 
 WAIT_SECONDS = 60
 

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import threadpoolctl
 
-from recall_claims.errors import ExecutorError
+from recall_claims.model.errors import ExecutorError
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from recall_claims.declare.claim import Claim
-from recall_claims.declare.papers import is_paper
 from recall_claims.evidence.imports import (
     NOTEBOOK,
     imported_names,
@@ -32,6 +31,7 @@ from recall_claims.evidence.imports import (
     upstream,
 )
 from recall_claims.evidence.ledger_file import is_ledger
+from recall_claims.model.papers import is_paper
 
 CONFIGURATION = (
     *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),

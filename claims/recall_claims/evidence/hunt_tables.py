@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
-from recall_claims.declare.cell import Scalar
-from recall_claims.errors import LedgerError
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.judge.region import Verdict
+from recall_claims.model.cell import Scalar
+from recall_claims.model.errors import LedgerError
+from recall_claims.model.region import Verdict
 
 BUDGET = 1e-3
 

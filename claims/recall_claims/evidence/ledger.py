@@ -23,10 +23,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from recall_claims.errors import LedgerError, SimulationError
 from recall_claims.evidence.block import BlockKey, BlockResult, pack, unpack
 from recall_claims.evidence.ledger_file import LedgerFile
 from recall_claims.evidence.validate import fault
+from recall_claims.model.errors import LedgerError, SimulationError
 
 __all__ = ["BlockKey", "BlockResult", "EvidenceSet", "Ledger", "Place"]
 

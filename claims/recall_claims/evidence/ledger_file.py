@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from recall_claims.errors import LedgerError
+from recall_claims.model.errors import LedgerError
 
 APPLICATION_ID = 0x52434C4D  # "RCLM" in ASCII marks the file as ours
 VERSION = 5

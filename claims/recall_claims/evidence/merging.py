@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from recall_claims.errors import LedgerError
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.validate import difference
+from recall_claims.model.errors import LedgerError
 
 
 def merge(sources: Sequence[Path], out: Path) -> int:

@@ -21,10 +21,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 from scipy import special, stats
 
-from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.judge.methods import Array, Deterministic, Student, heaviest
 from recall_claims.judge.rules import Identity, Sample
+from recall_claims.model.cell import Cell
 
 TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
 """Of the largest figure: products round by the size of their batch, and later steps enlarge that.

@@ -7,21 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from recall_claims.declare.cell import Cell
-from recall_claims.declare.check import check
 from recall_claims.declare.claim import Claim
-from recall_claims.declare.papers import papers
 from recall_claims.declare.registration import registration
-from recall_claims.errors import OutOfTime, SimulationError
 from recall_claims.evidence import replay
 from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.fingerprints import parts
 from recall_claims.evidence.ledger import BlockKey, BlockResult, EvidenceSet, Ledger, Place
+from recall_claims.evidence.looks import Decision, Look, looks_at, remembering
+from recall_claims.evidence.precheck import check
 from recall_claims.evidence.simulate import Task, find, versions
-from recall_claims.judge.budget import Budget
-from recall_claims.judge.looks import Decision, Look, looks_at, remembering
 from recall_claims.judge.methods import Array
 from recall_claims.judge.rules import Sample
+from recall_claims.model.budget import Budget
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import OutOfTime, SimulationError
+from recall_claims.model.papers import papers
 
 Progress = Callable[[str, int, int, int, int], None]
 """Called with claim id, look, looks, blocks done and blocks wanted at this look."""

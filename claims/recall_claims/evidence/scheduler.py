@@ -13,11 +13,11 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import ExecutorError, SimulationError
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import BlockResult, Ledger
 from recall_claims.evidence.run import Outcome, Prepared, Progress, Running, Settings
 from recall_claims.evidence.simulate import Task, elsewhere, simulate_each
+from recall_claims.model.errors import ExecutorError, SimulationError
 
 AHEAD = 4.0
 """Seconds of work, one task at least, that wait for each worker: the host may judge as long."""

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from recall_claims.declare.cell import Block, Cell
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import SimulationError, told
 from recall_claims.evidence import replay
 from recall_claims.evidence.executors import installed, loaded_torch, one_thread
 from recall_claims.evidence.fingerprints import fingerprint
@@ -22,6 +20,8 @@ from recall_claims.evidence.ledger import BlockKey, BlockResult
 from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.evidence.validate import fault
 from recall_claims.judge.methods import Array
+from recall_claims.model.cell import Block, Cell
+from recall_claims.model.errors import SimulationError, told
 
 
 @dataclass(frozen=True)

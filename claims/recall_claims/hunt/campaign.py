@@ -8,10 +8,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field, replace
 
-from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
-from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.hunt_tables import HuntTables, Probe, alpha_of
 from recall_claims.evidence.ledger import Ledger
@@ -20,7 +18,9 @@ from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import find
 from recall_claims.hunt.probe import TIER, alone
 from recall_claims.hunt.search import Catch, Turn, search
-from recall_claims.judge.region import Verdict
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Verdict
 
 TURN, LEAST_TURN = 12.0, 2.0
 """Seconds that a worker searches one claim at a stretch: less in a short hunt of many claims."""

@@ -7,16 +7,16 @@ import math
 import time
 from dataclasses import dataclass, replace
 
-from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.hunt_tables import Probe
+from recall_claims.evidence.looks import Blocks, Look, ended, looks
 from recall_claims.evidence.run import Prepared, Settings, task_of
 from recall_claims.evidence.simulate import Task, simulate
-from recall_claims.judge.looks import Blocks, Look, ended, looks
 from recall_claims.judge.methods import Betting, Student
-from recall_claims.judge.region import Verdict, judge
 from recall_claims.judge.rules import Rule, Sample
+from recall_claims.model.cell import Cell
+from recall_claims.model.region import Verdict, judge
 
 TIER = "hunt"
 LEVEL = 1e-6

@@ -16,13 +16,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
 from recall_claims.evidence import simulate
 from recall_claims.evidence.hunt_tables import Probe
 from recall_claims.hunt.probe import SECONDS, TIER, alone, probe
-from recall_claims.judge.region import Verdict
+from recall_claims.model.cell import Cell
+from recall_claims.model.region import Verdict
 
 DRAWN, TRIES = 10, 200
 """New points that are drawn at a time, and draws at most, as the regime may leave out many."""

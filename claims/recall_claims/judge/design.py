@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recall_claims.errors import ClaimError
-from recall_claims.judge.region import Component, Interval, Verdict, judge
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Component, Interval, Verdict, judge
 
 MOST = 2**30
 

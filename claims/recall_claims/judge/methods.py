@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, special
 
-from recall_claims.errors import ClaimError
-from recall_claims.judge.region import EVERYTHING, Interval
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import EVERYTHING, Interval
 
 Array = npt.NDArray[np.float64]
 T = TypeVar("T")

@@ -10,7 +10,7 @@ some bounds and their region become disjoint.
 import math
 from collections.abc import Sequence
 
-from recall_claims.judge.region import Component, Interval
+from recall_claims.model.region import Component, Interval
 from recall_reports.record import finite
 
 

@@ -17,10 +17,10 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from recall_claims.declare.check import check_text
 from recall_claims.declare.claim import Claim
-from recall_claims.declare.papers import papers
-from recall_claims.errors import ClaimError
+from recall_claims.evidence.precheck import check_text
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.papers import papers
 from recall_claims.plugin import options
 from recall_claims.plugin.forecast import ProgressLine, folded, write
 from recall_claims.plugin.hunting import run_hunt

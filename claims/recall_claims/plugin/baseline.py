@@ -3,8 +3,8 @@
 from functools import cached_property
 from pathlib import Path
 
-from recall_claims.declare.cell import Cell
 from recall_claims.evidence.cost import Earlier
+from recall_claims.model.cell import Cell
 from recall_reports.record import ClaimRow, Record
 from recall_reports.record.errors import ReportError
 from recall_reports.record.files import load

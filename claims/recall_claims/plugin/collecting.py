@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import ClaimError
+from recall_claims.model.errors import ClaimError
 from recall_claims.plugin.item import ClaimItem
 
 

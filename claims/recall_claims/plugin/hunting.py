@@ -11,7 +11,7 @@ from recall_claims import recording
 from recall_claims.evidence.executors import cores
 from recall_claims.evidence.hunt_tables import alpha_of
 from recall_claims.hunt.campaign import Trail, hunt
-from recall_claims.judge.region import Verdict
+from recall_claims.model.region import Verdict
 from recall_claims.plugin.session import ClaimSession
 from recall_reports import record
 

@@ -8,9 +8,15 @@ import pytest
 
 from recall_claims import recording
 from recall_claims.declare.claim import Claim
-from recall_claims.declare.papers import papers
-from recall_claims.errors import ClaimError, ExecutorError, LedgerError, OutOfTime, SimulationError
-from recall_claims.judge.region import Verdict
+from recall_claims.model.errors import (
+    ClaimError,
+    ExecutorError,
+    LedgerError,
+    OutOfTime,
+    SimulationError,
+)
+from recall_claims.model.papers import papers
+from recall_claims.model.region import Verdict
 from recall_claims.plugin.session import SESSION
 from recall_reports import failure, phrases
 from recall_reports.record import ClaimRow

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from recall_claims.declare.claim import TIERS
-from recall_claims.errors import LedgerError
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.judge.budget import DEFAULT
+from recall_claims.model.budget import DEFAULT
+from recall_claims.model.errors import LedgerError
 from recall_claims.plugin import baseline
 from recall_reports.record import files
 from recall_reports.record.errors import ReportError

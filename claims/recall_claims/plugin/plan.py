@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.table import Table
 
 from recall_claims.declare.claim import Claim
-from recall_claims.errors import ClaimError, SimulationError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Prepared, Running, Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import find
 from recall_claims.judge.design import factor_to_decide
-from recall_claims.judge.region import Component, Interval, Region
+from recall_claims.model.errors import ClaimError, SimulationError
+from recall_claims.model.region import Component, Interval, Region
 from recall_claims.plugin.forecast import Forecast
 from recall_reports import phrases, record
 

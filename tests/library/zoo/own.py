@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import recall_claims as rc
 from recall_claims.judge.methods import Method
-from recall_claims.judge.region import Interval
 from recall_claims.judge.rules import Sample
+from recall_claims.model.region import Interval
 
 from . import Array, each, theorem
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from recall_claims import Block, Cell, Claim, Control, MeanRatio, Region, Source, claim, grid
 from recall_claims.declare.claim import Observe
-from recall_claims.declare.papers import papers
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.evidence.scheduler import run_claim
-from recall_claims.judge.budget import Budget
+from recall_claims.model.budget import Budget
+from recall_claims.model.papers import papers
 
 SMOKE = Settings(tier="smoke")
 CELLS = grid(length=(4, 8))

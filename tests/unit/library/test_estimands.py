@@ -15,13 +15,13 @@ import recall_claims as rc
 from recall_claims.certify import tilting
 from recall_claims.certify.certificate import certify
 from recall_claims.declare.registration import registration
-from recall_claims.errors import ClaimError
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.judge.methods import Array
-from recall_claims.judge.region import Verdict, judge
 from recall_claims.judge.rules import Rule, Sample
 from recall_claims.judge.rules.law import Massart
 from recall_claims.judge.rules.quantile import OrderStatistics, _too_few
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Verdict, judge
 from tests.unit.library.made import declared, mean, outcome_of
 
 NEAR = rc.Region(0.9, 1.1)

@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 
 import recall_claims as rc
-from recall_claims.declare.check import check
 from recall_claims.declare.claim import Observe
-from recall_claims.errors import ClaimError
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.hunt_tables import HuntTables, alpha_of
 from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.precheck import check
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import simulate
 from recall_claims.hunt import campaign
 from recall_claims.hunt.probe import alone, probe
 from recall_claims.hunt.search import Turn, _Search, search
 from recall_claims.judge.methods import Array
-from recall_claims.judge.region import Verdict
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Verdict
 from tests.unit.library.made import declared
 
 SIZES = {

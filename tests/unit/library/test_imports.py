@@ -28,7 +28,7 @@ def test_theory_loads_no_torch_a_notebook_no_pytest_and_claims_no_second_library
         "from recall_claims.notebook import run",
         f"import claims.papers, {', '.join(names)}",
     )
-    assert "recall_claims.predictions" in of_theory
+    assert "recall_claims.model.predictions" in of_theory
     assert "torch" not in of_theory
     assert "pytest" not in of_a_notebook
     assert not [name for name in of_the_suite if name.startswith("claims.recall_claims")]

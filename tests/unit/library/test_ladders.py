@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 import recall_claims as rc
-from recall_claims.errors import ClaimError
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.judge.region import Interval, Verdict, judge
 from recall_claims.judge.rules import Sample
 from recall_claims.judge.rules.ladder import Ladder
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Interval, Verdict, judge
 from recall_claims.recording import decided
 from tests.unit.library.made import ALPHA, declared, outcome_of
 

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 import recall_claims as rc
-from recall_claims.errors import ClaimError
 from recall_claims.judge import methods
 from recall_claims.judge.methods import STAKES, log_wealth, student_quantiles
-from recall_claims.judge.region import EVERYTHING, Interval
 from recall_claims.judge.rules import Sample
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import EVERYTHING, Interval
 
 ALPHA = 1e-3 / 256
 LOOKS = [16 * blocks for blocks in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 32)]

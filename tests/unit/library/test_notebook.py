@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 
 import claims.papers  # noqa: F401  (adds the papers)
 from claims.memory.test_linear import linear_threshold
-from recall_claims.errors import ClaimError
+from recall_claims.model.errors import ClaimError
 from recall_claims.notebook import run
 
 LOOK = Path(__file__).parents[3] / ".github" / "docs" / "look.ipynb"

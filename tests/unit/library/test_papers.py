@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from recall_claims.declare import papers as registry
-from recall_claims.declare.papers import _read, add_paper, papers
-from recall_claims.judge.budget import DEFAULT, Budget
+from recall_claims.model import papers as registry
+from recall_claims.model.budget import DEFAULT, Budget
+from recall_claims.model.papers import _read, add_paper, papers
 from recall_reports.record import Work
 
 HEAD = 'id = "X"\ntitle = "T"\nauthors = ["A", "B"]\nidentifier = "arXiv 1"\n'

@@ -8,7 +8,7 @@ import pytest
 
 from recall_claims import Region, recording
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.judge.region import Component, Interval, Verdict
+from recall_claims.model.region import Component, Interval, Verdict
 from recall_claims.plugin.report import commit
 from recall_reports.record import Range
 from tests.apart import saved

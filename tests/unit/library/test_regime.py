@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from recall_claims import Cell, Regime, log_range
-from recall_claims.declare.cell import grid
-from recall_claims.errors import ClaimError
 from recall_claims.evidence.seeds import replicate_generators
+from recall_claims.model.cell import grid
+from recall_claims.model.errors import ClaimError
 
 
 def test_a_cell_is_its_parameters_in_any_order() -> None:

@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_claims import Cell, MeanRatio
-from recall_claims.errors import ClaimError
 from recall_claims.judge.design import factor_to_decide
-from recall_claims.judge.region import (
+from recall_claims.judge.resolution import resolution
+from recall_claims.judge.rules import Sample
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import (
     EVERYTHING,
     Component,
     Interval,
@@ -21,8 +23,6 @@ from recall_claims.judge.region import (
     headline,
     judge,
 )
-from recall_claims.judge.resolution import resolution
-from recall_claims.judge.rules import Sample
 
 
 def component(

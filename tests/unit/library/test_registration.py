@@ -14,7 +14,7 @@ import pytest
 import recall_claims as rc
 from recall_claims.declare.claim import Tier
 from recall_claims.declare.registration import registration
-from recall_claims.errors import ClaimError
+from recall_claims.model.errors import ClaimError
 from tests.apart import run
 from tests.unit.library.made import CELLS, declared, mean
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from recall_claims import Block, Cell, Deterministic, Identity, MeanRatio, Region
-from recall_claims.errors import SimulationError
 from recall_claims.evidence import executors, replay
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import elsewhere, simulate
 from recall_claims.judge.rules import Sample
+from recall_claims.model.errors import SimulationError
 from tests.unit.library.made import CELLS, SMOKE, declared, mean, mean_claim, outcome_of
 from tests.unit.library.test_run import task_of
 

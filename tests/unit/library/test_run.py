@@ -17,21 +17,21 @@ import torch
 import recall_claims as rc
 from claims.attention.test_signal import trigger_score
 from recall_claims import recording
-from recall_claims.declare.check import check
 from recall_claims.declare.claim import Tier
-from recall_claims.errors import ClaimError, OutOfTime, SimulationError
 from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.fingerprints import fingerprint
 from recall_claims.evidence.ledger import BlockKey, Ledger
+from recall_claims.evidence.looks import remembering
+from recall_claims.evidence.precheck import check
 from recall_claims.evidence.run import Prepared, Running, Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.seeds import replicate_generators
 from recall_claims.evidence.simulate import Task, full_precision, simulate
-from recall_claims.judge.looks import remembering
 from recall_claims.judge.methods import Array
-from recall_claims.judge.region import Verdict
 from recall_claims.judge.rules import Exponents, WinnerShare
+from recall_claims.model.errors import ClaimError, OutOfTime, SimulationError
+from recall_claims.model.region import Verdict
 from tests.unit.library.made import CELLS, SMOKE, declared, mean, mean_claim, outcome_of
 
 worked_out: list[str] = []

@@ -16,16 +16,16 @@ import numpy as np
 import pytest
 
 from recall_claims import Block, Cell, Claim, grid
-from recall_claims.errors import ExecutorError, SimulationError
 from recall_claims.evidence import executors
 from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.executors import SerialExecutor
 from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.looks import Decision, decide
 from recall_claims.evidence.run import Outcome, Prepared, Running, Settings
 from recall_claims.evidence.scheduler import Scheduler, run_claim
 from recall_claims.evidence.simulate import simulate_each
-from recall_claims.judge.looks import Decision, decide
 from recall_claims.judge.methods import Array
+from recall_claims.model.errors import ExecutorError, SimulationError
 from tests.unit.library.made import SMOKE, declared, mean
 
 NAMES = ("T.first", "T.second", "T.third", "T.fourth")
@@ -161,7 +161,7 @@ def test_a_worker_has_something_to_do_while_the_host_judges(
         flying.append(len(engine._flying))
         return decide(*arguments)
 
-    monkeypatch.setattr("recall_claims.judge.looks.decide", judged)
+    monkeypatch.setattr("recall_claims.evidence.looks.decide", judged)
     with Recording(1) as executor:
         engine = Scheduler(ledger, executor)
         outcomes = all_of(engine)

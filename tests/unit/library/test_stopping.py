@@ -11,11 +11,11 @@ import pytest
 import recall_claims as rc
 from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.ledger import Ledger
+from recall_claims.evidence.looks import Decision, decide
 from recall_claims.evidence.run import Outcome
-from recall_claims.judge.looks import Decision, decide
 from recall_claims.judge.methods import Array, Method
-from recall_claims.judge.region import Component, Interval, Verdict
 from recall_claims.judge.rules import Rule, Sample
+from recall_claims.model.region import Component, Interval, Verdict
 from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.forecast import Forecast
 from tests.unit.library.made import ALPHA, SMOKE, declared, outcome_of

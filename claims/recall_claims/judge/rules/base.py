@@ -10,10 +10,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from recall_claims.declare.cell import Cell
-from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Method
-from recall_claims.judge.region import Component, Interval, Region, Scale
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Component, Interval, Region, Scale
 
 Predict = Callable[[Cell], Any]
 """For a cell: a number, a name, a distribution function, or one of these by name (`Several`)."""

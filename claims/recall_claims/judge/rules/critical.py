@@ -10,13 +10,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from recall_claims.declare.cell import Cell
-from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import COIN, Array, Method
-from recall_claims.judge.region import Interval, Region, Scale
 from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, number
 from recall_claims.judge.rules.exponents import ExponentRule, functional
 from recall_claims.judge.rules.ladder import HAIR, Ladder, ladders
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Interval, Region, Scale
 
 
 class _LadderRule(Rule):

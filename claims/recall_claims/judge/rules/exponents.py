@@ -15,12 +15,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from recall_claims.declare.cell import Cell
-from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Array, Method
-from recall_claims.judge.region import EVERYTHING, Interval, Region, Scale
 from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, number
 from recall_claims.judge.rules.jackknife import left_out, pseudo_values
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import EVERYTHING, Interval, Region, Scale
 
 LEVER = 4
 """By which a parameter is larger at the other end of the lever that a hunt draws."""

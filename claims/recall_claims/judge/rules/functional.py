@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from recall_claims.declare.cell import Cell
-from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Betting
 from recall_claims.judge.rules.base import Predict, Sample
 from recall_claims.judge.rules.jackknife import pseudo_values
 from recall_claims.judge.rules.means import MeanDifference, MeanRatio, Means
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
 
 FUNCTIONS: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "pi": math.pi}
 """What a formula may name besides observables."""

@@ -23,11 +23,11 @@ from typing import Literal
 import numpy as np
 from scipy import optimize
 
-from recall_claims.declare.cell import Cell
-from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import COIN
-from recall_claims.judge.region import Interval, Region
 from recall_claims.judge.rules.base import Sample
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Interval, Region
 
 HAIR = 1e-12
 """How far from an edge, relative to it, a rung still counts as on it: rounding makes less."""

@@ -8,10 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from recall_claims.declare.cell import Cell
-from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Method
-from recall_claims.judge.region import Interval, Region, Scale
 from recall_claims.judge.rules.base import (
     Components,
     Evidence,
@@ -21,6 +18,9 @@ from recall_claims.judge.rules.base import (
     Sample,
     predicted,
 )
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Interval, Region, Scale
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from recall_claims.declare.cell import Cell
-from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Method
-from recall_claims.judge.region import Region, Scale
 from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, number
 from recall_claims.judge.rules.ladder import ladders
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Region, Scale
 
 
 @dataclass(frozen=True)

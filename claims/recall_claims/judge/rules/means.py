@@ -8,10 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from recall_claims.declare.cell import Cell
-from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import COIN, STUDENT, Betting, Method
-from recall_claims.judge.region import Region, Scale
 from recall_claims.judge.rules.base import (
     Components,
     Evidence,
@@ -22,6 +19,9 @@ from recall_claims.judge.rules.base import (
     number,
     told_apart,
 )
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Region, Scale
 
 Map = Callable[[Any], Any]
 """An affine map of an observation, or of an array of them."""

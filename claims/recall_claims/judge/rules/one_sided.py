@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from recall_claims.declare.cell import Cell
-from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Array, Deterministic, Method
-from recall_claims.judge.region import Interval, Region, Scale
 from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, Sample
 from recall_claims.judge.rules.means import Map, Means
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Interval, Region, Scale
 
 
 @dataclass(frozen=True)

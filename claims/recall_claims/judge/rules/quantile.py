@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from recall_claims.declare.cell import Cell
-from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Method, log_wealth
-from recall_claims.judge.region import EVERYTHING, Interval, Region, Scale
 from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, Sample, number
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import EVERYTHING, Interval, Region, Scale
 
 
 @dataclass(frozen=True)

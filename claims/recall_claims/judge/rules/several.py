@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from recall_claims.declare.cell import Cell
-from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import Array, Method
 from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, Sample
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from recall_claims.declare.cell import Cell
-from recall_claims.errors import ClaimError
 from recall_claims.judge.methods import STUDENT, Method
-from recall_claims.judge.region import Component, Interval, Region, Scale
 from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, Sample
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.region import Component, Interval, Region, Scale
 
 
 @dataclass(frozen=True)

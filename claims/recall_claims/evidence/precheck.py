@@ -8,12 +8,12 @@ claim runs (`check`).
 import re
 from collections.abc import Collection, Sequence
 
-from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import TIERS, Claim, Control
-from recall_claims.declare.papers import papers
-from recall_claims.errors import ClaimError
 from recall_claims.evidence.imports import theories, visible_names
-from recall_claims.judge.looks import remembering
+from recall_claims.evidence.looks import remembering
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.papers import papers
 from recall_reports.record import ID
 
 UNTENABLE = (ClaimError, ValueError, TypeError, KeyError)

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recall_claims.errors import ClaimError
+from recall_claims.model.errors import ClaimError
 
 if TYPE_CHECKING:
-    from recall_claims.declare.cell import Cell, Scalar
+    from recall_claims.model.cell import Cell, Scalar
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from typing import Any, Generic, Protocol, SupportsFloat, TypeVar
 
 import numpy as np
 
-from recall_claims.declare.cell import Cell
 from recall_claims.declare.claim import Claim, Control
-from recall_claims.errors import ClaimError, told
 from recall_claims.judge.methods import Array
-from recall_claims.judge.region import Component, Verdict, headline, judge
 from recall_claims.judge.resolution import resolution
 from recall_claims.judge.rules import Predict, Sample
+from recall_claims.model.cell import Cell
+from recall_claims.model.errors import ClaimError, told
+from recall_claims.model.region import Component, Verdict, headline, judge
 
 Observations = Mapping[str, Array]
 """The observables of a block, each of shape (replicates,)."""

@@ -28,7 +28,7 @@ components and claims. What is *not* in that bound:
 
 from dataclasses import dataclass
 
-from recall_claims.declare.papers import Paper
+from recall_claims.model.papers import Paper
 
 DEFAULT = 1e-3
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
-from recall_claims.declare.regime import Regime
-from recall_claims.errors import ClaimError
-from recall_claims.judge.region import Region
+from recall_claims.model.errors import ClaimError
+from recall_claims.model.regime import Regime
+from recall_claims.model.region import Region
 from recall_reports.record.values import Provenance
 
 Point = Mapping[str, Any]

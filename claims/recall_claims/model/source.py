@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, overload
 
-from recall_claims.declare.cell import Cell
-from recall_claims.predictions import Prediction, registered
+from recall_claims.model.cell import Cell
+from recall_claims.model.predictions import Prediction, registered
 from recall_reports.record.values import Provenance
 
 P_co = TypeVar("P_co", covariant=True)
