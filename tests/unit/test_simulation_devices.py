@@ -81,7 +81,7 @@ def check(name: str, operands: list[torch.Tensor]) -> None:
 def observe(claim: Claim) -> Any:
     """Two replicates of the first cell in the lowest tier."""
     cell = lowest(claim)[0]
-    rngs = replicate_generators(1000, claim.id, "", cell.id, 0, 2)
+    rngs = replicate_generators(1000, claim.id, "", cell.id, 0, range(2))
     with PretendedGpu():
         block = Block(rngs=rngs, device="cuda", precision=claim.dtype)
         return claim.observe(cell, block)

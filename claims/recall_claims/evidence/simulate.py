@@ -3,7 +3,7 @@
 import importlib
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -106,7 +106,7 @@ def _parts(claim: Claim, task: Task) -> list[dict[str, Array]]:
     spans, parts = [slice(0, key.replicates)], []
     while spans:
         span = spans.pop()
-        part = _observe(claim, task, _generators(key)[span])
+        part = _observe(claim, task, _generators(key, range(span.start, span.stop)))
         if part is not None:
             parts.append(part)
         elif span.stop - span.start > 1:
@@ -138,10 +138,10 @@ def full_precision() -> None:
     torch.backends.cudnn.allow_tf32 = False
 
 
-def _generators(key: BlockKey) -> tuple[np.random.Generator, ...]:
-    """Those of a block, anew for every attempt: one that failed has used its generators."""
+def _generators(key: BlockKey, replicates: Iterable[int]) -> tuple[np.random.Generator, ...]:
+    """Generators of replicates of a block, new ones for every attempt, which uses them up."""
     return replicate_generators(
-        key.seed, key.claim, key.registration, key.cell, key.block, key.replicates
+        key.seed, key.claim, key.registration, key.cell, key.block, replicates
     )
 
 
@@ -150,10 +150,9 @@ def again(claim: Claim, task: Task, indices: Sequence[int]) -> dict[str, Array] 
 
     An index beyond the block stands for one with draws that no evidence has.
     """
-    count, blocks = task.key.replicates, {0: _generators(task.key)}
-    for number in {index // count for index in indices} - {0}:
-        blocks[number] = _generators(replace(task.key, registration="strangers", block=number))
-    return _observe(claim, task, tuple(blocks[i // count][i % count] for i in indices))
+    own, others = task.key, replace(task.key, registration="strangers")
+    rngs = [_generators(own if i < own.replicates else others, [i])[0] for i in indices]
+    return _observe(claim, task, tuple(rngs))
 
 
 def _observe(

@@ -180,7 +180,7 @@ KEY = BlockKey("T.mean", "reg", "", 0, 0, 16, "float64", "cpu", "code", "version
 
 def test_a_block_is_what_the_simulation_draws_to_the_last_bit(ledger: Ledger) -> None:
     task, key = (found := task_of(mean_claim, ledger)), found.key
-    names = (key.seed, key.claim, key.registration, key.cell, key.block, key.replicates)
+    names = (key.seed, key.claim, key.registration, key.cell, key.block, range(key.replicates))
     block = rc.Block(replicate_generators(*names), "cpu", torch.float64)
     np.testing.assert_array_equal(simulate(task).observations["value"], mean(task.cell, block))
 

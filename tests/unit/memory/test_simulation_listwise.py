@@ -109,6 +109,6 @@ def test_newton_step_is_that_of_the_differentiated_loss() -> None:
 def test_levels_are_found_where_newtons_method_goes_round_in_a_circle() -> None:
     # Of these 70 pairs one has scores at which Newton's steps for the level never settle.
     cell = "associations=70,dim=8,share=0.75"
-    rngs = replicate_generators(0, "C.listwise-capacity", "85dddde3e4f9d21c", cell, 0, 3)
+    rngs = replicate_generators(0, "C.listwise-capacity", "85dddde3e4f9d21c", cell, 0, range(3))
     pairs = optimal.draw(rngs[2:], dim=8, associations=70)
     assert not listwise.feasible(pairs, 0.75)
