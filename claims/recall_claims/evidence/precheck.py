@@ -1,8 +1,8 @@
 """Refuse a claim that is written wrongly, before anything runs.
 
 Predictions, and grids around them, take seconds to work out. So collection checks only what is
-known without them (`check_text`); rule, regime and controls are tried in the cells just before a
-claim runs (`check`).
+known without them (`check_text`); rule and controls are tried in the cells just before a claim
+runs (`check`).
 """
 
 import re
@@ -133,12 +133,22 @@ def _numbers(claim: Claim, tiers: Collection[str]) -> list[str]:
 
 
 def _grid(claim: Claim, tier: str) -> list[str]:
-    """Find what is wrong with a tier's cells alone."""
+    """Find what is wrong with a tier's cells, by themselves and as parts of the regime."""
     points, problems = claim.cells[tier], []
     if not points:
         problems.append(f"no cells in the {tier} tier")
     if len(set(points)) < len(points):
         problems.append(f"a cell stands twice in the {tier} grid")
+    if claim.regime is not None:
+        scan = getattr(claim.rule, "scan", None)
+        outside = ((c.id, claim.regime.why_outside(c, ignoring=scan)) for c in points)
+        problems += [f"its regime excludes cell {name}: {why}" for name, why in outside if why]
+        dear = [c.id for c in points if tier != "full" and claim.too_large(c)]
+        problems += [
+            f"{tier} cell {name} costs more than a search may spend, by size=: leave it to the "
+            "full tier, or let size= count less"
+            for name in dear
+        ]
     return problems
 
 
@@ -156,26 +166,17 @@ def _refuse_idle(control: Control, wrong: Claim, claim: Claim, points: Sequence[
 
 
 def _tried(claim: Claim, tier: str) -> list[str]:
-    """Find what regime, rule, prediction or a control makes impossible in a tier's cells."""
-    points, problems = claim.cells[tier], []
+    """Find what rule, prediction or a control makes impossible in a tier's cells."""
+    points = claim.cells[tier]
     if not points:
         return []
-    if claim.regime is not None:
-        scan = getattr(claim.rule, "scan", None)
-        outside = ((c.id, claim.regime.why_outside(c, ignoring=scan)) for c in points)
-        problems += [f"its regime excludes cell {name}: {why}" for name, why in outside if why]
-        dear = [c.id for c in points if tier != "full" and claim.too_large(c)]
-        problems += [
-            f"{tier} cell {name} costs more than a search may spend, by size=: leave it to the "
-            "full tier, or let size= count less"
-            for name in dear
-        ]
+    problems = []
     try:
         claim.rule.check(points, claim.predict)
         if claim.expected == "SUPPORTED" and not claim.exploratory:
             claim.rule.decidable(points, claim.predict)
     except UNTENABLE as error:
-        return [*problems, f"{tier} grid: {error}"]  # its controls predict by the same formula
+        return [f"{tier} grid: {error}"]  # its controls predict by the same formula
     for control in claim.controls:
         try:
             wrong = control.planted(claim)
