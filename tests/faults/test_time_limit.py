@@ -60,14 +60,15 @@ def test_nothing_begins_when_no_time_is_left(suite: Suite, way: str) -> None:
 
 
 def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> None:
-    suite.write_text(HEAD + written("long", pause=3) + written("short"))
+    whole = ("time.sleep(3)", "time.sleep(3 * (block.replicates == 16))")  # not when it is replayed
+    suite.write_text(HEAD + written("long", whole, pause=3) + written("short"))
 
     begin = time.monotonic()
     suite.run("--time-limit", "10s", "--ledger", "short.sqlite", status=6)
-    assert time.monotonic() - begin < 12  # three blocks take more: one is tried again
+    assert time.monotonic() - begin < 60  # all of its blocks take 288 s
     # The first block tells what the others would take; a claim of shorter ones still has time.
     assert suite.states() == {"tiny.long": "NOT RUN", "tiny.short": "DECIDED"}
     # 32 blocks of each of 3 cells, of 3 s: 288 s, to one digit.
     assert suite.claims()["tiny.long"]["reason"].endswith("it takes about 5 min 00 s of one core")
     begun = suite.ask("SELECT 1 FROM blocks WHERE claim = 'tiny.long'", "short.sqlite")
-    assert 1 <= len(begun) <= 2
+    assert 1 <= len(begun) <= 3

@@ -226,9 +226,9 @@ class Running:
         """
         here, limit = self.round, self.settings.limit
         if limit is not None:
-            left, unsent = limit - time.monotonic(), here.unsent
-            here.unsent = [task for task in unsent if (self.seconds(task) or 0.0) <= left]
-            here.late += [task for task in unsent if task not in here.unsent]
+            left = limit - time.monotonic()
+            while here.unsent and (self.seconds(here.unsent[-1]) or 0.0) > left:
+                here.late.append(here.unsent.pop())
             in_flight = len(here.missing) - len(here.unsent) - len(here.late)
             if here.unsent and in_flight and self.seconds(here.unsent[-1]) is None:
                 return None
