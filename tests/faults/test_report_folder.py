@@ -1,6 +1,9 @@
 """A report that cannot be written says so; the verdicts are shown all the same."""
 
+import errno
 import os
+import tempfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -15,10 +18,18 @@ def test_a_folder_that_cannot_be_is_refused_before_anything_is_simulated(
     suite.write("one")
     (suite.folder / "taken").touch()
     taken = suite.run("--report-dir", "taken/report", status=4)
-    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere
+    (suite.folder / "mine").mkdir()
+    (suite.folder / "mine" / "thesis.tex").touch()
+    mine = suite.run("--report-dir", "mine", status=4)
+
+    def read_only(**_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", read_only)  # root may write everywhere else
     locked = suite.run("--report-dir", "locked/deep", status=4)
-    assert f"{suite.folder / 'taken'} is no folder; name another" in taken.text
-    assert f"{suite.folder} is a folder that you may not write to; name another" in locked.text
+    assert f"written to {suite.folder / 'taken'} (Not a directory); name another" in taken.text
+    assert f"written to {suite.folder} (Read-only file system); name another" in locked.text
+    assert "holds other things than a report, such as 'thesis.tex'; name a new" in mine.text
     assert not (suite.folder / ".recall-claims").exists()
 
 
@@ -46,7 +57,7 @@ def test_a_folder_that_can_no_longer_be_written_to(
     suite.write("one")
     locked, write = suite.folder / "locked", files.replace
     locked.mkdir(mode=0o500)
-    monkeypatch.setattr(os, "access", lambda path, mode: True)  # as it was when the run began
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: BytesIO())  # as when the run began
 
     def as_nobody(path: Path, content: bytes) -> Path:
         os.seteuid(65534)

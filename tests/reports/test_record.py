@@ -16,7 +16,7 @@ from recall_reports.__main__ import main
 from recall_reports.record import Range, Record, certificates
 from recall_reports.record.certificates import Certificate, Certificates
 from recall_reports.record.errors import ReportError
-from recall_reports.record.files import dump, load
+from recall_reports.record.files import dump, load, validated
 from recall_reports.write import render, write
 from tests.reports import sample
 
@@ -38,6 +38,25 @@ def test_an_open_end_is_infinite() -> None:
     for ends in ((-math.inf, 3.0), (-1.0, math.inf), (-math.inf, math.inf), (1.0, 2.0)):
         assert Range.of(*ends).ends == ends
     assert Range.of(-math.inf, 3.0) == Range(None, 3.0)
+
+
+@pytest.mark.parametrize("end", [1e308, -1e308])
+def test_a_region_whose_width_is_no_number_is_refused(report: Record, end: float) -> None:
+    report.claims[0].components[0].region = Range(min(end, 0), max(end, 0))
+    with pytest.raises(ReportError, match=r"1e\+300"):
+        validated(report)
+
+
+@pytest.mark.parametrize("name", ["A.b\n", "::error::", "\u0410.b", "A b"])
+def test_an_id_is_what_it_seems_to_be(report: Record, name: str) -> None:
+    report.claims[0].id = name  # one has a Cyrillic twin of A
+    with pytest.raises(ReportError, match="matching regex"):
+        validated(report)
+
+
+def test_marks_that_nobody_sees_are_shown(report: Record) -> None:
+    report.claims[0].title = "a\u200bb\u200fc\ufeffd\u2066e"
+    assert validated(report).claims[0].title == r"a\u200bb\u200fc\ufeffd\u2066e"
 
 
 VERSION = b'{"schema": "recall-claims/4"'

@@ -288,7 +288,7 @@ def claim(
         statement = " ".join((observe.__doc__ or "").split())
         return Claim(
             id=id,
-            title=title or statement.removesuffix("."),
+            title=" ".join(title.split()) or statement.removesuffix("."),
             statement=statement,
             source=(source or Source("")).completed(entry),
             latex=latex or (entry.latex if entry else ""),

@@ -1,6 +1,6 @@
 """Options of `pytest claims/`, and how their values are read."""
 
-import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -134,9 +134,13 @@ def places(ledger: Path, reports: Path) -> None:
             "another name, or the report another folder with --report-dir"
         )
     there = next(path for path in (reports, *reports.absolute().parents) if path.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        why = "is no folder" if not there.is_dir() else "is a folder that you may not write to"
-        raise ValueError(f"--report-dir {reports}: {there} {why}; name another folder")
+    try:
+        tempfile.TemporaryFile(dir=there).close()  # as root, permissions alone do not tell
+    except OSError as error:
+        raise ValueError(
+            f"--report-dir {reports}: nothing can be written to {there} ({error.strerror}); name "
+            "another folder"
+        ) from error
     try:
         files.refuse_foreign(reports)
         if ledger.is_symlink() or ledger.exists():

@@ -18,10 +18,11 @@ from recall_reports.record.values import Plot, Provenance, Scale, Verdict
 
 VERSION: Final = "recall-claims/4"
 
-ID: Final = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
-"""What the id of a claim is made of."""
+ID: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]*(?![\s\S])"
+"""What the id of a claim is made of; `$` would let a newline follow."""
 Text = Annotated[str, Meta(min_length=1)]
-Finite = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]
+"""A number whose sums and differences with others are numbers, too."""
 Count = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(ge=0, le=sys.float_info.max)]
 Probability = Annotated[float, Meta(ge=0, le=1)]

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from recall_reports.record import VERSION, Record
 from recall_reports.record.errors import ReportError
-from recall_reports.record.text import cleaned
+from recall_reports.record.text import clean, cleaned
 
 MARKS = {
     "report.json": b'"schema": "recall-claims/',
@@ -81,7 +81,9 @@ def replace(path: Path, content: bytes) -> Path:
 
 
 def refuse_foreign(directory: Path) -> None:
-    """Refuse a folder in which a report would replace a file that is none of a report's.
+    """Refuse a folder of other things, and one where a report would replace a file of another.
+
+    A folder is a report's if it is empty, apart from hidden files, or has a report already.
 
     Raises:
         ReportError: names the file.
@@ -97,6 +99,13 @@ def refuse_foreign(directory: Path) -> None:
             raise ReportError(
                 f"{path} was not written by this program, and a report would replace it; move it "
                 "away, or name another folder for the report (--report-dir, --to)"
+            )
+    if not any((directory / name).exists() for name in MARKS) and directory.is_dir():
+        others = sorted(path.name for path in directory.glob("[!.]*"))
+        if others:
+            raise ReportError(
+                f"{directory} holds other things than a report, such as {clean(others[0])!r}; name "
+                "a new or an empty folder for the report (--report-dir, --to)"
             )
 
 

@@ -3,10 +3,11 @@
 import re
 from typing import Any
 
-# C0 without tab and newline, DEL and C1, marks that turn the writing direction of what follows,
-# surrogates, and the two code points that XML lacks.
+# C0 without tab and newline, DEL and C1, marks that have no width or turn the writing direction,
+# line separators, surrogates, and the two code points that XML lacks.
 CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufffe\uffff]"
 )
 
 
