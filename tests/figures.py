@@ -48,7 +48,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / ".github").rglob("*.md"))]
 
 _TABLE = re.compile(r"<!-- figures of (\S+)\n(.*?)\n-->\n?", re.DOTALL)
 _NUMBER = r"(?<![\w.])-?\d(?:[\d,]*\d)?(?:\.\d+)?(?:e-?\d+)?(?!\w)%?"
-_VERDICTS = "SUPPORTED|REFUTED as declared|REFUTED|INCONCLUSIVE|SURVIVES?|BREAKS?|NOT RUN"
+_VERDICTS = "SUPPORTED|false, as expected|REFUTED|INCONCLUSIVE|SURVIVES?|BREAKS?|NOT RUN"
 _FIGURE = re.compile(rf"{_NUMBER}|\b(?:{_VERDICTS})\b")
 _RESULT = re.compile(rf"{_NUMBER}(\s+of\s+(?:the\s+)?\d)?")
 _LITERAL = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|\d{4}\.\d{5}", re.DOTALL)
@@ -168,12 +168,13 @@ kind of statement, such as `derived`, how many claims on theorems test one."""
 
 def of_suite(field: str, record: Record) -> Any:
     """A figure of the run."""
-    state = field.removeprefix("count-").replace("-", " ")
-    if state in summary.ORDER:
+    name = field.removeprefix("count-").replace("-", " ")
+    state = next((one for one in summary.ORDER if one.replace(",", "") == name), None)
+    if state is not None:
         both = state == "NOT RUN"  # what happens to exploratory claims too
         claims = [one for one in record.claims if not (both and one.exploratory)]
         return summary.count(claims).get(state, 0) if field.startswith("count-") else state
-    if field in summary.KINDS:
+    if field in (*summary.TESTED, "pilot"):
         return len(summary.evidence(summary.split(record)[0]).get(field, []))
     return SUITE[field](record)
 

@@ -191,6 +191,7 @@ def _declared(record: Record) -> dict[str, dict[str, dict[str, str]]]:
             "share": {"": str(part.share)},
             "slots": {"": str(part.slots)},
             "statements": {s.id: s.text for s in statements},
+            "settings": {s.id: "a definition" for s in statements if s.setting},
             "provenance": {s.id: s.provenance for s in statements},
             "rests on": {s.id: ", ".join(sorted(s.rests_on)) for s in statements},
         }

@@ -11,8 +11,12 @@ from recall_reports.record.values import Verdict
 SYMBOL = re.compile(r"[b-z](?![a-z])")
 """The start of a text whose first letter is the name of a quantity, not an article."""
 
+AS_EXPECTED = "false, as expected"
+"""The state of a claim that was expected to be refuted, and is."""
+
 SYMBOLS = {
     "SUPPORTED": "✓",
+    AS_EXPECTED: "✓",
     "REFUTED": "✕",
     "INCONCLUSIVE": "?",
     "SURVIVES": "◆",
@@ -49,19 +53,20 @@ RESOLUTION = {
 
 
 def state(claim: ClaimRow) -> str:
-    """The verdict of a claim, or NOT RUN or ERROR where it has none."""
+    """How a claim came out: its verdict, AS_EXPECTED, or NOT RUN or ERROR where it has none."""
+    if claim.expected == claim.verdict == "REFUTED":
+        return AS_EXPECTED
     return claim.verdict or claim.state
 
 
-def declared(claim: ClaimRow) -> bool:
-    """Whether the claim is refuted, and declares that it should be."""
-    return claim.expected == claim.verdict == "REFUTED"
-
-
 def label(claim: ClaimRow) -> str:
-    """Symbol and word, for example `✕ REFUTED as declared`."""
-    word = state(claim)
-    return f"{SYMBOLS[word]} {word}{' as declared' if declared(claim) else ''}"
+    """Symbol and word, for example `✓ false, as expected`."""
+    return f"{SYMBOLS[state(claim)]} {state(claim)}"
+
+
+def tone(state: str) -> str:
+    """The class of a state in the style sheet."""
+    return state.lower().replace(",", "").replace(" ", "-")
 
 
 def title(claim: ClaimRow) -> str:

@@ -1,6 +1,7 @@
 """What a run amounts to: one sentence, what needs attention, the state of each statement."""
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,39 +14,61 @@ from recall_reports.record.values import Scale
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
-AS_DECLARED = "REFUTED as declared"
-WORST_FIRST = ("ERROR", "REFUTED", "INCONCLUSIVE", "SUPPORTED", AS_DECLARED, "NOT RUN")
+WORST_FIRST = ("ERROR", "REFUTED", "INCONCLUSIVE", "SUPPORTED", phrases.AS_EXPECTED, "NOT RUN")
 SHARPEST: tuple[Scale, ...] = (
     *("ratio", "exponent", "probability", "share"),
     *("difference", "error"),
 )
 ORDER = (
     "SUPPORTED",
-    AS_DECLARED,
     "REFUTED",
     "SURVIVES",
     "BREAKS",
     "INCONCLUSIVE",
     "NOT RUN",
     "ERROR",
+    phrases.AS_EXPECTED,
 )
-KINDS = {
-    "stated": "Statements as published",
-    "reported": "Statements as reviewers or readers report them",
-    "derived": "Our own derivations",
-    "pilot": "Regions that only reproduce a pilot run, counted here alone",
+TESTED = {
+    "derived": "formulas that we derived from the papers' abstracts and reviews",
+    "stated": "a sentence as published",
+    "reported": "a sentence as reviewers or readers report it",
 }
+"""What claims test, by their provenance."""
+AIMS: dict[tuple[Scale, bool], tuple[str, str, float | None]] = {
+    ("ratio", False): ("ratios of means", "%", 1.0),
+    ("probability", False): ("probabilities", " points", 0.0),
+    ("ratio", True): ("critical sizes", "%", 1.0),
+    ("exponent", False): ("exponents", "", None),
+}
+"""By scale, and whether a critical value is located: what is estimated, the unit of its errors, and
+its value where the theory is right; None is the middle of the region."""
+OUTCOMES = {
+    "SUPPORTED": ("holds", "hold"),
+    phrases.AS_EXPECTED: ("was expected to be false, and is", "were expected to be false, and are"),
+    "REFUTED": ("is refuted", "are refuted"),
+    "SURVIVES": ("survives", "survive"),
+    "BREAKS": ("breaks", "break"),
+    "INCONCLUSIVE": ("is undecided", "are undecided"),
+    "NOT RUN": ("was not run", "were not run"),
+    "ERROR": ("stopped with an error", "stopped with an error"),
+}
+"""What is said of one claim in a state, and of several."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A statement or a module of formulas, what it rests on, and the claims that test it."""
+    """A statement or a module of formulas, what it rests on, and the claims that test it.
+
+    `setting`: it is a definition, which the claims use and do not test.
+    """
 
     name: str
     text: str
     rests_on: Sequence[str]
     claims: Sequence[ClaimRow]
     provenance: str = ""
+    setting: bool = False
 
     @property
     def indirect(self) -> bool:
@@ -63,8 +86,8 @@ def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 
 def count(claims: Iterable[ClaimRow]) -> dict[str, int]:
-    """How many claims are in each state; those refuted as declared stand apart."""
-    found = Counter(AS_DECLARED if phrases.declared(c) else phrases.state(c) for c in claims)
+    """How many claims are in each state."""
+    found = Counter(map(phrases.state, claims))
     return {state: found[state] for state in ORDER if found[state]}
 
 
@@ -80,27 +103,100 @@ def sentence(record: Record) -> str:
 
 
 def headline(record: Record) -> str:
-    """The outcome in a line: of the claims on theorems, or of exploratory ones alone."""
-    claims, _ = split(record)
-    if record.suite.ahead:
+    """What the run finds, or what failed, in one sentence."""
+    claims, exploratory = split(record)
+    passed = [claim for claim in claims if claim.outcome == "passed"]
+    if record.suite.ahead or not passed:
         return sentence(record)
-    outcomes = {claim.outcome for claim in claims}
-    if outcomes == {"passed", "skipped"}:
-        return f"No claim fails: {list_states(claims)}."
-    return _outcome(claims) if claims else sentence(record)
+    if any(claim.outcome == "failed" for claim in claims):
+        return _outcome(claims)
+    decided = "the one claim decided" if len(passed) == 1 else f"all {len(passed)} claims decided"
+    text = f"Simulation agrees with theory in {decided}"
+    states = count(exploratory)
+    results = states.get("SURVIVES", 0) + states.get("BREAKS", 0)
+    if results:
+        survive = f"{states.get('SURVIVES', 0)} of {results} results survive"
+        text += f"; {survive} without one of their assumptions"
+    return f"{text}."
 
 
-def kinds(record: Record) -> list[str]:
-    """Claims on theorems by what they test, such as `Our own derivations: 2 claims, 2 SUPPORTED.`.
+def first_lines(record: Record) -> list[str]:
+    """What stands under the headline: how many claims hold, how closely, and what they test."""
+    claims, exploratory = split(record)
+    lines = [_how_many(claims, exploratory), _how_close(claims), _what_is_tested(claims)]
+    return [line for line in lines if line]
 
-    Each claim is in one of these, and none is empty.
-    """
-    found = evidence(split(record)[0])
-    return [
-        f"{words}: {phrases.claims(len(found[name]))}, {list_states(found[name])}."
-        for name, words in KINDS.items()
+
+def _how_many(claims: Sequence[ClaimRow], exploratory: Sequence[ClaimRow]) -> str:
+    parts = []
+    total = phrases.claims(len(claims) + len(exploratory))
+    for whose, members in (("on theorems", claims), ("without an assumption", exploratory)):
+        states = count(members)
+        found = [
+            f"{states[state]} {words[states[state] > 1]}"
+            for state, words in OUTCOMES.items()
+            if state in states
+        ]
+        if found:
+            parts.append(f"Of {len(members)} {whose} {'; '.join(found)}.")
+    fixed = f"{total}, each with a region fixed before its simulation." if parts else ""
+    return " ".join([fixed, *parts])
+
+
+def _how_close(claims: Sequence[ClaimRow]) -> str:
+    """Median distances from the theory, and the errors that would have been noticed."""
+    expected = [c for c in claims if c.state == "DECIDED" and c.expected == "SUPPORTED"]
+    by_aim = grouped(expected, lambda claim: (claim.rule.scale, claim.rule.locates))
+    found, noticed = [], []
+    for aim, (what, unit, right) in AIMS.items():
+        members = by_aim.get(aim, [])
+        off = [abs(distance) for c in members for distance in _distances(c, right)]
+        sharp = [claim.resolution for claim in members if claim.resolution is not None]
+        if off and sharp:
+            found.append(f"{_typical(off, unit)} in {len(off)} {what}")
+            noticed.append(_typical(sharp, unit))
+    if not found:
+        return ""
+    return (
+        f"Median distance from theory: {listed(found)}. "
+        f"Median error that would have been noticed: {listed(noticed)}."
+    )
+
+
+def _typical(values: Sequence[float], unit: str) -> str:
+    """The median in two figures, in per cent or points if `unit` says so."""
+    middle = statistics.median(values) * (100 if unit else 1)
+    return f"{f'{middle:#.2g}'.removesuffix('.')}{unit}"
+
+
+def _distances(claim: ClaimRow, right: float | None) -> list[float]:
+    """How far the estimates of a claim lie from what the theory says."""
+    found = []
+    for part in claim.components:
+        low, high = part.region.low, part.region.high
+        if part.estimate is not None and low is not None and high is not None:
+            found.append(part.estimate - ((low + high) / 2 if right is None else right))
+    return found
+
+
+def _what_is_tested(claims: Sequence[ClaimRow]) -> str:
+    """Where statements come from: each claim on a theorem is counted once."""
+    found = evidence(claims)
+    parts = [
+        f"{len(found[name])} test{'s' * (len(found[name]) == 1)} {words}"
+        for name, words in TESTED.items()
         if name in found
     ]
+    if "pilot" in found:
+        has = "has" if len(found["pilot"]) == 1 else "have"
+        parts.append(f"{len(found['pilot'])} {has} a region from a pilot")
+    if not parts:
+        return ""
+    first, *others = parts
+    number, _, rest = first.partition(" ")
+    return (
+        "; ".join([f"{number} of {phrases.claims(len(claims))} on theorems {rest}", *others]) + "."
+    )
 
 
 def evidence(claims: Iterable[ClaimRow]) -> dict[str, list[ClaimRow]]:
@@ -119,7 +215,7 @@ def telling(claims: Sequence[ClaimRow]) -> ClaimRow | None:
         return (
             claim.outcome != "failed",
             claim.exploratory,
-            phrases.declared(claim),
+            phrases.state(claim) == phrases.AS_EXPECTED,
             SHARPEST.index(claim.rule.scale),
             math.inf if claim.resolution is None else claim.resolution,
         )
@@ -171,13 +267,13 @@ def controls(record: Record) -> tuple[int, int]:
 def combined(claims: Sequence[ClaimRow]) -> str:
     """One state for several claims: the worst of those on theorems.
 
-    What is refuted as declared counts as it is meant, as a success; it shows where nothing else is
-    there to show. Exploratory claims of different verdicts are "exploratory".
+    A statement that is false, as expected, counts as a success; that shows where there is nothing
+    else to show. Exploratory claims of different verdicts are "exploratory".
     """
     found = count(claim for claim in claims if not claim.exploratory)
     for state in WORST_FIRST:
         if state in found:
-            return "REFUTED" if state == AS_DECLARED else state
+            return state
     states = count(claims)
     return next(iter(states), "no claim") if len(states) < 2 else "exploratory"
 
@@ -224,7 +320,11 @@ def _outcome(claims: Sequence[ClaimRow]) -> str:
 
 def list_states(claims: Iterable[ClaimRow]) -> str:
     """The states of at least one claim, counted, for example `8 SUPPORTED and 1 NOT RUN`."""
-    parts = [f"{number} {state}" for state, number in count(claims).items()]
+    return listed([f"{number} {state}" for state, number in count(claims).items()])
+
+
+def listed(parts: Sequence[str]) -> str:
+    """At least one part, for example `a, b and c`."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
@@ -260,7 +360,7 @@ def statements(record: Record) -> dict[str, list[Entry]]:
             for claim in record.claims
             if claim.source.paper == paper.key and found.id in claim.source.statements
         ]
-        return Entry(found.id, found.text, found.rests_on, claims, found.provenance)
+        return Entry(found.id, found.text, found.rests_on, claims, found.provenance, found.setting)
 
     return {paper.key: [entry(paper, s) for s in paper.statements] for paper in record.papers}
 

@@ -13,6 +13,7 @@ from recall_reports.record.text import clean
 
 STYLES = {
     "SUPPORTED": "green",
+    phrases.AS_EXPECTED: "cyan",
     "REFUTED": "bold red",
     "INCONCLUSIVE": "bold yellow",
     "SURVIVES": "blue",
@@ -20,7 +21,6 @@ STYLES = {
     "NOT RUN": "dim",
     "ERROR": "bold magenta",
 }
-DECLARED = "cyan"
 WIDE = 112  # columns from which region and resolution have room
 MANY = 8
 """Claims that were not run are named up to this number, else with -v only."""
@@ -71,7 +71,7 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     )
     if not quiet:
         parts.append(_fit(Text(spent, style="dim"), unicode))
-        parts += [_fit(Text(kind), unicode) for kind in summary.kinds(record)]
+        parts += [_fit(Text(line), unicode) for line in summary.first_lines(record)]
     parts.append(_fit(Text(summary.sentence(record), style="bold"), unicode))
     console.print(Group(*parts))
 
@@ -114,8 +114,7 @@ def _shares(rows: list[list[Text]], width: int) -> tuple[int, int]:
 
 
 def _cells(claim: ClaimRow, *, wide: bool, verbose: bool) -> list[Text]:
-    style = DECLARED if phrases.declared(claim) else STYLES[phrases.state(claim)]
-    label = phrases.label(claim).replace(" as declared", "\n  as declared")
+    label = phrases.label(claim).replace(", as expected", ",\n  as expected")
     refuted, total = phrases.caught(claim)
     missed = claim.state == "DECIDED" and refuted < total
     finding = Text(phrases.finding(claim.head))
@@ -126,7 +125,7 @@ def _cells(claim: ClaimRow, *, wide: bool, verbose: bool) -> list[Text]:
         if not wide:
             finding.append(f"\n{phrases.resolution(claim)}", style="dim")
     cells = [
-        Text(label, style=style),
+        Text(label, style=STYLES[phrases.state(claim)]),
         Text(f"{claim.id}\n{phrases.PILOT}" if claim.from_pilot else claim.id),
         finding,
         Text(phrases.region(claim.head)),

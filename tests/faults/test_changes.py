@@ -122,7 +122,7 @@ PULLS: dict[str, tuple[dict[str, str], bool, list[str]]] = {
         },
         False,
         [
-            "| lost verdict | `tiny.mean` | ✓ SUPPORTED | ✕ REFUTED as declared |",
+            "| lost verdict | `tiny.mean` | ✓ SUPPORTED | ✓ false, as expected |",
             "| SUPPORTED | REFUTED | expected |",
         ],
     ),

@@ -39,7 +39,7 @@ def suite() -> rec.Suite:
 
 
 def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -> rec.PaperRow:
-    """A paper with four statements, one of them without a claim."""
+    """A paper with a setting and four statements, one of them without a claim."""
 
     return rec.PaperRow(
         key=key,
@@ -47,13 +47,28 @@ def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -
         authors="Vural, Bietti, Soltanolkotabi, Wu",
         identifier="arXiv 2603.15923",
         statements=[
-            rec.Statement(id=name, text=text, provenance=provenance, rests_on=bases)
-            for name, provenance, bases, text in (
-                ("A3", "stated", ["A9"], "Capacity is a product of N, d and L."),
-                ("A9", "reported", [], "Theorem 1 gives accuracy under a condition on its sizes."),
-                ("A12", "reported", [], "In the orthogonal regime (d > V) the factors separate."),
-                ("A13", "reported", ["A3", "A9"], "The bound holds for gradient estimators."),
-            )
+            rec.Statement(
+                id="A1", text="One token is informative.", provenance="stated", setting=True
+            ),
+            *(
+                rec.Statement(id=name, text=text, provenance=provenance, rests_on=bases)
+                for name, provenance, bases, text in (
+                    ("A3", "stated", ["A9"], "Capacity is a product of N, d and L."),
+                    (
+                        "A9",
+                        "reported",
+                        [],
+                        "Theorem 1 gives accuracy under a condition on its sizes.",
+                    ),
+                    (
+                        "A12",
+                        "reported",
+                        [],
+                        "In the orthogonal regime (d > V) the factors separate.",
+                    ),
+                    ("A13", "reported", ["A3", "A9"], "The bound holds for gradient estimators."),
+                )
+            ),
         ],
     )
 

@@ -180,7 +180,7 @@ def outcome(lines: list[str], _old: list[str]) -> str:
     record.suite.ahead = int(ahead or 0)
     entries = [" ".join(claim.id for claim in entry) for entry in summary.attention(record)]
     told = [summary.sentence(record), f"headline: {summary.headline(record)}"]
-    told += [f"kind: {kind}" for kind in summary.kinds(record)]
+    told += [f"line: {line}" for line in summary.first_lines(record)]
     told.append(f"together: {summary.combined(record.claims)}")
     return "\n".join([*told, f"attention: {', '.join(entries) or 'none'}"])
 

@@ -267,7 +267,7 @@ def critical_samples() -> rec.ClaimRow:
 
 
 def additive_law() -> rec.ClaimRow:
-    """A reference line: refuted as declared."""
+    """A reference line: false, as expected."""
     return claim(
         "A.press-additive",
         "Press version: N grows as d times L",

@@ -2,13 +2,35 @@
 
 from typing import Any
 
-from recall_reports import phrases, summary
-from tests.reports import builders
+from recall_reports import markdown, phrases, summary
+from tests.reports import builders, golden
 from tests.reports.golden import of_states
 
 
 def test_every_state_has_a_symbol_of_its_own() -> None:
-    assert len(set(phrases.SYMBOLS.values())) == len(phrases.SYMBOLS)
+    """But what is false, as expected, is a success."""
+    assert phrases.SYMBOLS[phrases.AS_EXPECTED] == phrases.SYMBOLS["SUPPORTED"]
+    assert len(set(phrases.SYMBOLS.values())) == len(phrases.SYMBOLS) - 1
+
+
+def test_a_success_is_never_called_refuted() -> None:
+    for letters, success in (("d", True), ("r", False)):
+        report = of_states(letters)
+        for text in (golden.terminal(report), markdown.render(report)):
+            assert ("REFUTED" in text) is not success
+            assert ("as expected" in text) is success
+
+
+def test_the_first_lines_count_every_claim_once_and_measure_from_theory() -> None:
+    report = of_states("ssdnB")
+    report.claims[1].source.provenance, report.claims[2].from_pilot = "stated", True
+    report.claims[0].components[0].estimate = 1.03
+    how_many, how_close, tested = summary.first_lines(report)
+    assert "Of 4 on theorems 2 hold; 1 was expected to be false, and is; 1 was not run." in how_many
+    assert how_many.startswith("5 claims")
+    assert how_close.startswith("Median distance from theory: 3.0% in 2 ratios of means")
+    assert tested.startswith("2 of 4 claims on theorems test formulas that we derived")
+    assert tested.endswith("; 1 tests a sentence as published; 1 has a region from a pilot.")
 
 
 def test_a_hundred_components_are_not_compared_each_with_each() -> None:

@@ -93,6 +93,7 @@ class _Statement(Struct):
     text: str
     provenance: str
     rests_on: list[str] = []
+    setting: bool = False
     work: str = ""
 
 

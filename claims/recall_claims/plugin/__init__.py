@@ -153,7 +153,7 @@ def pytest_runtest_makereport(
 
 def _properties(entry: ClaimRow) -> list[tuple[str, object]]:
     """Verdict, estimate, interval, region and resolution, as far as the claim has them."""
-    found: list[tuple[str, object]] = [("verdict", phrases.state(entry))]
+    found: list[tuple[str, object]] = [("verdict", entry.verdict or entry.state)]
     if entry.head is None:
         return found
     figures = msgspec.to_builtins(entry.head)

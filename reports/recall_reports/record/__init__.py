@@ -274,13 +274,15 @@ class Work(Struct, kw_only=True):
 class Statement(Struct, kw_only=True):
     """A sentence of a paper, how it is known, and which other statements it rests on.
 
-    `work` is the publication that says it, where the paper's key stands for several.
+    `setting`: it defines a task or a model, so that it cannot be right or wrong. `work` is the
+    publication that says it, where the paper's key stands for several.
     """
 
     id: Text
     text: str
     provenance: str
     rests_on: list[str] = []
+    setting: bool = False
     work: Work | None = None
 
 
