@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,56 +59,39 @@ class Point:
         return float(self.found.scale == "ratio")
 
     @property
-    def strain(self) -> float:
+    def strain(self) -> tuple[bool, float]:
         """How near the estimate is to failing; above 1 it is beyond what is stated."""
         if math.isnan(self.found.estimate):  # both rungs are on one side so far: nothing is known
-            return 0.0
+            return False, 0.0
         region, off = self.found.region, self.found.estimate - self.centre
-        return off / ((region.high if off > 0 else region.low) - self.centre)
+        edge = (region.high if off > 0 else region.low) - self.centre
+        return self.found.verdict is Verdict.REFUTED, off / edge
 
 
-@dataclass(frozen=True)
-class Tried:
-    """A check, what was found at its points, and the core seconds that they took."""
+def row(check: Check, *, seed: int, points: int = POINTS, most: int = 99) -> str:
+    """Try one stated error at so many points, with so many looks at most.
 
-    check: Check
-    points: tuple[Point, ...]
-    seconds: float
-
-    def count(self, verdict: Verdict) -> int:
-        """How many points have a verdict."""
-        return sum(point.found.verdict is verdict for point in self.points)
-
-    @property
-    def row(self) -> str:
-        """Check, stated error, regime, worst point, what was found there, verdict, time."""
-        broken = self.count(Verdict.REFUTED)
-        worst = max(self.points, key=lambda p: (p.found.verdict is Verdict.REFUTED, p.strain))
-        error, found, ratio = worst.stated, worst.found, worst.found.scale == "ratio"
-        stated = "exact" if error < 1e-5 else f"{100 * error:.3g}%" if ratio else f"{error:.3g}"
-        ends = (found.estimate, found.interval.low, found.interval.high)
-        off, low, high = (f"{end - worst.centre:+{'.1%' if ratio else '.4f'}}" for end in ends)
-        shown = f"holds, shown at {self.count(Verdict.SUPPORTED)} of {len(self.points)}"
-        cells = (
-            self.check.name,
-            stated,
-            " ".join(self.check.regime.text.split()),
-            ", ".join(
-                f"{name}={f'{value:.3g}' if isinstance(value, float) else value}"
-                for name, value in worst.cell.items()
-            ),
-            f"{off} [{low}, {high}]",
-            f"FAILS at {broken}" if broken else shown,
-            f"{self.seconds:.0f}",
-        )
-        return f"| {' | '.join(cells)} |"
-
-
-def tried(check: Check, *, seed: int, points: int = POINTS, most: int = 99) -> Tried:
-    """Try one stated error at so many points, with so many looks at most."""
+    Check, stated error, regime, worst point, what was found there, verdict, core seconds.
+    """
     start = time.process_time()
-    found = tuple(judged(check, cell, seed, most) for cell in drawn(check, seed, points))
-    return Tried(check, found, time.process_time() - start)
+    tried = [judged(check, cell, seed, most) for cell in drawn(check, seed, points)]
+    verdicts = Counter(point.found.verdict for point in tried)
+    worst = max(tried, key=lambda point: point.strain)
+    error, found, ratio = worst.stated, worst.found, worst.found.scale == "ratio"
+    ends = (found.estimate, found.interval.low, found.interval.high)
+    off, low, high = (f"{end - worst.centre:+{'.1%' if ratio else '.4f'}}" for end in ends)
+    values = ((n, f"{v:.3g}" if isinstance(v, float) else v) for n, v in worst.cell.items())
+    broken, shown = verdicts[Verdict.REFUTED], verdicts[Verdict.SUPPORTED]
+    cells = (
+        check.name,
+        "exact" if error < 1e-5 else f"{100 * error:.3g}%" if ratio else f"{error:.3g}",
+        " ".join(check.regime.text.split()),
+        ", ".join(f"{name}={value}" for name, value in values),
+        f"{off} [{low}, {high}]",
+        f"FAILS at {broken}" if broken else f"holds, shown at {shown} of {len(tried)}",
+        f"{time.process_time() - start:.0f}",
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def drawn(check: Check, seed: int, points: int) -> tuple[Cell, ...]:
@@ -167,7 +151,7 @@ def judged(check: Check, cell: Cell, seed: int, most: int) -> Point:
 
 def row_of(name: str, *, seed: int, most: int) -> str:
     """Try the check of this name, in a worker."""
-    return tried(next(c for c in checks() if c.name == name), seed=seed, most=most).row
+    return row(next(c for c in checks() if c.name == name), seed=seed, most=most)
 
 
 def rows_in(text: str) -> dict[str, str]:

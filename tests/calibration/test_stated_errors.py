@@ -15,8 +15,7 @@ import theory
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.predictions import Prediction, error_of, predictions, registered
 from tests.calibration import stated_errors
-from tests.calibration.stated import Check, checks
-from tests.calibration.untried import UNTRIED
+from tests.calibration.stated import UNTRIED, Check, checks
 
 CHECKS = {check.name: check for check in checks()}
 CHEAP = CHECKS["`memory.linear.half_dim` by `B.linear-threshold`"]
@@ -29,8 +28,8 @@ def every() -> tuple[Prediction, ...]:
     return tuple(entry for entry in predictions() if entry.module.startswith("theory."))
 
 
-def within(check: Check, points: int = 3) -> stated_errors.Tried:
-    return stated_errors.tried(check, seed=1001, points=points)
+def row(check: Check, points: int = 3) -> str:
+    return stated_errors.row(check, seed=1001, points=points)
 
 
 @pytest.mark.parametrize("entry", every(), ids=lambda entry: f"{entry.module}.{entry.name}")
@@ -107,10 +106,10 @@ def times(factor: float, check: Check, cell: rc.Cell) -> float:
 
 @pytest.mark.parametrize("check", [CHEAP, SHARE], ids=lambda check: check.entry.name)
 def test_right_formula_holds_and_a_wrong_one_fails(check: Check) -> None:
-    assert "holds" in within(check).row
+    assert "holds" in row(check)
     for factor in (0.85, 1.15):
         wrong = replace(check.claim, predict=partial(times, factor, check))
-        assert "FAILS" in within(replace(check, claim=wrong)).row
+        assert "FAILS" in row(replace(check, claim=wrong))
 
 
 def test_points_are_the_same_again_lie_in_the_regime_and_differ_by_seed_and_statement() -> None:
@@ -175,16 +174,17 @@ def test_a_critical_value_is_held_to_its_error_at_both_edges(rate: float) -> Non
     rule = rc.CriticalLocation(rc.Region(0.9, 1.1), rising=rate > 0.5)
     for predicted, verdict in ((100.0, "SUPPORTED"), (80.0, "REFUTED"), (120.0, "REFUTED")):
         check = coin(rate, "10%", rule=rule, predict=partial(constantly, predicted))
-        assert within(check, 1).points[0].found.verdict == verdict
+        [cell] = stated_errors.drawn(check, 1001, 1)
+        assert stated_errors.judged(check, cell, 1001, 99).found.verdict == verdict
 
 
 def test_what_is_exact_fails_where_the_interval_leaves_it_out() -> None:
-    assert "holds" in within(coin(0.5, "exact"), 1).row
-    assert "FAILS" in within(coin(0.65, "exact"), 1).row
+    assert "holds" in row(coin(0.5, "exact"), 1)
+    assert "FAILS" in row(coin(0.65, "exact"), 1)
 
 
 def test_the_page_keeps_rows_and_counts_failures() -> None:
-    page = stated_errors.document([within(coin(rate), 1).row for rate in (0.5, 0.48)], 3)
+    page = stated_errors.document([row(coin(rate), 1) for rate in (0.5, 0.48)], 3)
     assert list(stated_errors.rows_in(page)) == [
         f"`of.coins` by `coin`, rate={rate}" for rate in (0.48, 0.5)
     ]
