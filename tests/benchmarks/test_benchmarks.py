@@ -1,27 +1,26 @@
 """Every benchmark runs at tiny sizes; an easy planted error is found in seconds."""
 
 import re
-from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
-from tests.benchmarks import __main__, hunts, recall, three_steps
-from tests.benchmarks.timing import Row
+from tests.benchmarks import __main__, hunts, speed
 
 TINY = (64, 128, 4, 8)
 
 
 def test_rows_at_tiny_sizes() -> None:
-    assert [row.kept for row in three_steps.rows("cpu", {TINY: 0.0})] == [True]
-    assert [row.kept for row in three_steps.rows("cpu", {TINY: 1e9})] == [False]
-    rows = [*recall.rows("cpu", ((64, 8),), (64, 8)), *recall.language_model("cpu", (64, 8))]
+    assert [row.kept for row in speed.steps("cpu", {TINY: 0.0})] == [True]
+    assert [row.kept for row in speed.steps("cpu", {TINY: 1e9})] == [False]
+    rows = [*speed.recall("cpu", ((64, 8),), (64, 8)), *speed.language_model("cpu", (64, 8))]
     assert [row.kept for row in rows] == 4 * [True]
 
 
 def test_recall_notices_a_wrong_label(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recall, "tiled", lambda u, memory, values: recall.dense(u, memory, u))
+    monkeypatch.setattr(speed, "tiled", lambda u, memory, values: speed.dense(u, memory, u))
     with pytest.raises(AssertionError, match="differ"):
-        next(recall.rows("cpu", ((64, 8),)))
+        next(speed.recall("cpu", ((64, 8),)))
 
 
 def test_an_easy_error_is_found() -> None:
@@ -30,26 +29,26 @@ def test_an_easy_error_is_found() -> None:
     assert re.fullmatch(r"\d+ s: A.orthonormal-recall at dim=.*, minimal", found.found)
 
 
-def test_a_factor_has_two_digits() -> None:
-    for theirs, shown in ((65.4, "65"), (0.333, "0.33"), (9.96, "10"), (9.94, "9.9")):
-        assert str(Row("", 1, "", theirs)).endswith(f"| {shown} |")
-
-
-@pytest.mark.parametrize("kept", [True, False])
-def test_one_table_and_a_promise_not_kept_is_the_status(
-    kept: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("theirs", "promised", "shown"),
+    [
+        (65.4, 65.0, "| of one | 1.0 ms | another (promised: 65) | 65.4 ms | 65 |"),
+        (0.333, 0.9, "| of one | 1.0 ms | another (promised: 0.9) | 0.3 ms | 0.33 |"),
+        (9.96, 0.0, "| of one | 1.0 ms | another | 10.0 ms | 10 |"),
+        (9.94, 10.0, "| of one | 1.0 ms | another (promised: 10) | 9.9 ms | 9.9 |"),
+    ],
+)
+def test_a_factor_has_two_digits_and_a_promise_not_kept_is_the_status(
+    theirs: float,
+    promised: float,
+    shown: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    least = 0.1 if kept else 0.9
-
-    def rows(_: object) -> Iterator[Row]:
-        yield Row("of one", 1, "another", 2, "s")
-        yield Row("of more", 1, "another", 2, "s", more=True, promised=least)
-
-    monkeypatch.setattr(__main__, "PARTS", {"recall": rows})
-    assert __main__.main(["recall"]) == int(not kept)
-    printed = capsys.readouterr().out
-    assert "| of one | 1.0 s | another | 2.0 s | 2 |" in printed
-    assert f"| of more | 1.0 s | another (promised: {least}) | 2.0 s | 0.5 |" in printed
+    row = speed.Row("of one", 1.0, "another", theirs, promised)
+    monkeypatch.setattr(__main__, "PARTS", {"recall": lambda _: [row, replace(row, promised=0.0)]})
+    assert __main__.main(["recall"]) == int(theirs < promised)
+    assert shown in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

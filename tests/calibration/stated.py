@@ -152,7 +152,8 @@ def _by(
     assert entry is not None
     assert where is not None
     fields = {name: changes.pop(name) for name in ("predict", "rule", "size") if name in changes}
-    where = where.searched(**{name: (value,) for name, value in changes.items()})
+    fixed: dict[str, Any] = {name: (value,) for name, value in changes.items()}
+    where = where.searched(**fixed)
     case = ", elsewhere" if regime and one.regime else ""
     case += "".join(f", {name}={value}" for name, value in changes.items())
     return Check(entry, replace(one, regime=where, **fields), case)

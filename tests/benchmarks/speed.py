@@ -1,0 +1,191 @@
+"""Time of one replicate against another way to the same figures, and of recall on a large scale.
+
+Three steps: the closed form against automatic differentiation, float64, of the same batch: one
+replicate, of 16 at a time on CUDA, which has to be kept busy. Recall: the label of each of V values
+among V labels, a tile of scores at a time, against `(values @ memory.T) @ u.T` and its argmax,
+which give the same labels; and against the time of its two matrix products at the measured peak,
+the rate at which a plain `torch.mm` fills a given matrix with the larger product. All are the least
+of some runs, in turns, so that a slow minute of the machine meets them all.
+"""
+
+import multiprocessing
+import platform
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from recall_claims.evidence.executors import cores
+from simulation import decoding
+from simulation.attention import oracle, sampling, three_steps
+from simulation.memory import linear
+
+Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+Work = Callable[[], object]
+
+STEPS: Mapping[tuple[int, int, int, int], float] = {
+    (1024, 8192, 32, 64): 25.0,
+    (2048, 16384, 32, 64): 50.0,
+}
+"""By (vocab_size, samples, length, dim), how many times faster the closed form is on a CPU."""
+STEPS_ON_CUDA = 20.0
+RECALLS = ((4096, 64), (8192, 512), (16384, 64))
+"""(vocab_size, dim); as many values as labels."""
+PRODUCTS = {"cpu": (8192, 512), "cuda": (32768, 4096)}
+LANGUAGE_MODEL = (131072, 4096)
+SHARE_OF_PEAK, MOST_MILLISECONDS = 0.6, 60_000.0
+"""Promises on CUDA: recall in float32 over the peak; recall at a language model's sizes."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Milliseconds of ours and of another way, and how many times faster ours is at least."""
+
+    case: str
+    ours: float
+    against: str
+    theirs: float
+    promised: float = 0.0
+
+    @property
+    def kept(self) -> bool:
+        """Whether the promise was kept."""
+        return self.theirs / self.ours >= self.promised
+
+    def __str__(self) -> str:
+        """A line of a Markdown table."""
+        promised = f" (promised: {self.promised:g})" if self.promised else ""
+        ours, theirs = (f"{x:.{0 if x >= 100 else 1}f} ms" for x in (self.ours, self.theirs))
+        factor = self.theirs / self.ours
+        shown = f"{factor:.2g}" if factor < 9.95 else f"{factor:.0f}"
+        return f"| {self.case} | {ours} | {self.against}{promised} | {theirs} | {shown} |"
+
+
+def steps(
+    device: str, promised: Mapping[tuple[int, int, int, int], float] = STEPS
+) -> Iterator[Row]:
+    """Compare closed form and automatic differentiation at each of the sizes."""
+    count = 16 if on_cuda(device) else 1
+
+    def closed_form(batch: sampling.Batch) -> None:
+        scores = three_steps.token_scores(batch)
+        three_steps.trained_memory(batch, three_steps.attend(batch, scores))
+
+    for sizes, least in promised.items():
+        rngs = [np.random.default_rng(index) for index in range(count)]
+        V, N, L, d = sizes
+        batch = sampling.draw(rngs, vocab_size=V, samples=N, length=L, dim=d, device=device)
+        works = partial(closed_form, batch), partial(oracle.train, batch, eta=1e-3, gamma=1e6)
+        ours, theirs = in_turns(works, device, calls=(10, 1))
+        case = "three-steps, V, N, L, d = " + ", ".join(map(str, sizes))
+        least = STEPS_ON_CUDA if on_cuda(device) else least
+        yield Row(case, ours / count, "autograd", theirs, promised=least)
+
+
+def tiled(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """Recall as the suite does: (1, V) labels."""
+    return decoding.predict(u, memory, values)
+
+
+def dense(u: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """Recall by definition: (1, V) labels from a (V, V) matrix of scores."""
+    return ((values[0] @ memory[0].T) @ u[0].T).argmax(1)[None]
+
+
+def _draw(vocab_size: int, dim: int, device: str, dtype: torch.dtype = torch.float64) -> Tensors:
+    generator = torch.Generator().manual_seed(0)
+    shapes = ((1, vocab_size, dim), (1, dim, dim), (1, vocab_size, dim))
+    u, memory, values = (
+        torch.randn(shape, generator=generator, dtype=dtype).to(device) for shape in shapes
+    )
+    return u, memory, values
+
+
+def recall(
+    device: str,
+    sizes: Sequence[tuple[int, int]] = RECALLS,
+    large: tuple[int, int] | None = None,
+) -> Iterator[Row]:
+    """Compare tiled and dense recall at each size, and both precisions with their products.
+
+    Raises:
+        AssertionError: tiled and dense recall differ.
+    """
+    for each in sizes:
+        tensors = _draw(*each, device)
+        assert torch.equal(tiled(*tensors), dense(*tensors)), f"tiled and dense differ at {each}"
+        ours, theirs = in_turns((partial(tiled, *tensors), partial(dense, *tensors)), device)
+        yield Row(f"recall, V, d = {each[0]}, {each[1]}", ours, "dense", theirs)
+    V, dim = large or PRODUCTS[torch.device(device).type]
+    for dtype in ("float64", "float32"):
+        u, memory, values = _draw(V, dim, device, getattr(torch, dtype))
+        scores = values.new_empty(V, V)
+        works = partial(tiled, u, memory, values), partial(torch.mm, values[0], u[0].T, out=scores)
+        ours, larger = in_turns(works, device)
+        least = SHARE_OF_PEAK if on_cuda(device) and dtype == "float32" else 0.0
+        case = f"recall, V, d = {V}, {dim}: products, {dtype}"
+        yield Row(case, ours, "torch.mm", larger * (1 + dim / V), least)
+
+
+def language_model(device: str, sizes: tuple[int, int] = LANGUAGE_MODEL) -> Iterator[Row]:
+    """Time the recall of every pair of a vocabulary, from the draws to the share recalled.
+
+    One replicate, float32, draws on the CPU included.
+    """
+
+    def work(associations: int, dim: int) -> None:
+        rngs = [np.random.default_rng(1000)]
+        pairs = linear.draw(
+            rngs, associations=associations, dim=dim, device=device, dtype=torch.float32
+        )
+        linear.recalled_share(pairs, linear.hebbian(pairs)).item()
+
+    work(64, 8)  # libraries load their kernels once
+    taken = timed(lambda: work(*sizes), device)
+    case = f"language-model, V, d = {sizes[0]}, {sizes[1]}, {device}"
+    yield Row(case, taken, "limit", MOST_MILLISECONDS, promised=1.0)
+
+
+def in_turns(works: Sequence[Work], device: str, calls: Sequence[int] = (1, 1)) -> list[float]:
+    """Least milliseconds of each function over 5 rounds of so many calls, once it has warmed up."""
+    for work in works:
+        timed(work, device)
+    runs: list[list[float]] = [[] for _ in works]
+    for _ in range(5):
+        for work, found, repeats in zip(works, runs, calls, strict=True):
+            found += [timed(work, device) for _ in range(repeats)]
+    return list(map(min, runs))
+
+
+def timed(work: Work, device: str) -> float:
+    """Milliseconds of one run, from an idle device to an idle device."""
+    ends = list[float]()
+    for each in (lambda: None, work):
+        each()
+        if on_cuda(device):
+            torch.cuda.synchronize(device)
+        ends.append(time.perf_counter())
+    return 1e3 * (ends[1] - ends[0])
+
+
+def on_cuda(device: str) -> bool:
+    """Whether this names a CUDA device."""
+    return torch.device(device).type == "cuda"
+
+
+def machine(device: str) -> str:
+    """What the figures were measured on."""
+    cpu = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*: (.*)", cpu.read_text()) if cpu.exists() else None
+    where = found[1] if found else platform.processor()
+    if on_cuda(device):
+        where += f", {torch.cuda.get_device_name(device)}"
+    return (
+        f"{where}; {cores()} of {multiprocessing.cpu_count()} cores, {torch.get_num_threads()} "
+        f"thread(s), device {device}; torch {torch.__version__}, Python {platform.python_version()}"
+    )
