@@ -14,6 +14,7 @@ from recall_reports.markdown import escaped
 from recall_reports.record import schema
 from recall_reports.record.errors import ReportError
 from recall_reports.record.files import load
+from recall_reports.record.text import line
 from recall_reports.terminal import print_verdicts
 from recall_reports.write import render
 
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_verdicts(report, Console(), options.verbose - options.quiet)
         elif options.command == "diff":
             names = options.files.read_text(encoding="utf-8", errors="replace").split("\0")
-            found = diff.changes(load(options.old), report, [name for name in names if name])
+            found = diff.changes(load(options.old), report, map(line, filter(None, names)))
             if options.markdown:
                 print(diff.markdown(found), end="")
             else:

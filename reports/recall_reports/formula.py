@@ -98,13 +98,15 @@ def prose(text: str) -> Markup:
 
 def inline(text: str) -> Markup:
     """One stretch of text; `$...$` becomes MathML, backquotes code, and V^2 and z_trig as read."""
-    result, position = Markup(""), 0
+    parts, position = [], 0
     for match in INLINE.finditer(text):
-        result += _plain(text[position : match.start()])
+        parts.append(_plain(text[position : match.start()]))
         latex, code = match.groups()
-        result += mathml(latex, block=False) if latex else Markup("<code>{}</code>").format(code)
+        parts.append(
+            mathml(latex, block=False) if latex else Markup("<code>{}</code>").format(code)
+        )
         position = match.end()
-    return result + _plain(text[position:])
+    return Markup("").join([*parts, _plain(text[position:])])
 
 
 def _plain(text: str) -> Markup:

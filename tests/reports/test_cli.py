@@ -61,3 +61,12 @@ def test_schema_describes_a_record(file: Path, capsys: pytest.CaptureFixture[str
     assert list(validator.iter_errors(found)) == []
     found["claims"][0]["verdict"] = "VERIFIED"
     assert list(validator.iter_errors(found))
+
+
+def test_a_file_name_writes_no_line_of_its_own(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = file.with_name("names")
+    names.write_bytes(b"a\n::error::b\x1b[31m\0")
+    main(["diff", str(file), str(file), "--files", str(names)])
+    assert r"a\n::error::b\x1b[31m" in "".join(capsys.readouterr().out.split())

@@ -16,6 +16,15 @@ def clean(text: str) -> str:
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
+def line(text: str) -> str:
+    r"""The clean text in one line, its line ends as Python writes them.
+
+    >>> print(line("claims/a\n::error::"))
+    claims/a\n::error::
+    """
+    return clean(text).replace("\n", r"\n")
+
+
 def cleaned(plain: Any) -> Any:
     """Plain JSON types and tuples with every text in them clean, keys too.
 
