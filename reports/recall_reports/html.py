@@ -30,6 +30,7 @@ def render(record: Record, *, pictures: bool = True) -> str:
         exploratory=exploratory,
         headline=summary.headline(record),
         first_lines=summary.first_lines(record),
+        strip=summary.strip(record),
         present={phrases.state(claim) for claim in record.claims},
         attention=summary.attention(record),
         statements=summary.statements(record),

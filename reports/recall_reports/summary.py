@@ -252,6 +252,32 @@ def overview(record: Record) -> list[tuple[PaperRow, dict[str, int]]]:
     return [(papers[key], count(members)) for key, members in found.items()]
 
 
+def strip(record: Record) -> list[tuple[PaperRow, list[list[ClaimRow]]]]:
+    """By paper: the claims on theorems and the exploratory ones, as far as there are any.
+
+    The claims closest to a paper's words come first, and claims in one state are together.
+    """
+    kinds = [*phrases.PROVENANCE, "pilot"]
+
+    def rank(claim: ClaimRow) -> tuple[int, int]:
+        kind = "pilot" if claim.from_pilot else claim.source.provenance
+        return kinds.index(kind), ORDER.index(phrases.state(claim))
+
+    papers = {paper.key: paper for paper in record.papers}
+    found = grouped(record.claims, lambda claim: claim.source.paper)
+    return [
+        (
+            papers[key],
+            [
+                sorted((c for c in members if c.exploratory is exploratory), key=rank)
+                for exploratory in (False, True)
+                if any(c.exploratory is exploratory for c in members)
+            ],
+        )
+        for key, members in found.items()
+    ]
+
+
 def alike(claims: Iterable[ClaimRow]) -> list[list[ClaimRow]]:
     """The claims that share verdict and provenance, together."""
     found = grouped(claims, lambda claim: (phrases.label(claim), claim.source.provenance))

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 
 from msgspec.structs import replace
 
-from recall_reports import html
+from recall_reports import html, phrases
 from recall_reports.plots.bars import bars
 from recall_reports.record import Record
 from tests.reports import builders, sample
@@ -72,13 +72,26 @@ def test_nothing_but_the_sheet_and_the_script_of_the_page_is_allowed(page: str) 
         assert len(allowed) == 2
 
 
-def test_what_failed_opens_the_page_and_what_is_undecided_follows_the_statements(
-    page: str, report: Record
-) -> None:
-    assert page.index('id="attention-heading"') < page.index('id="statements"')
-    report.claims = [claim for claim in report.claims if claim.outcome != "failed"]
-    without = html.render(report)
-    assert without.index('id="statements"') < without.index('id="attention-heading"')
+def test_the_reader_comes_to_findings_first_and_to_the_legend_last(page: str) -> None:
+    parts = re.findall(r'<h[12](?: id="([^"]+)")?', page)
+    assert parts[:4] == ["", "attention-heading", "marks-heading", "statements-heading"]
+    assert parts[-1] == "reading-heading"
+    contents = re.findall(r'href="#([^"]+)"', page[page.index("<nav") : page.index("</nav>")])
+    order = [page.index(f' id="{name}"') for name in contents]
+    assert order == sorted(order)
+    assert page.index('type="search"') < page.index('id="attention-heading"')
+
+
+def test_every_claim_has_one_mark_that_leads_to_it(page: str, report: Record) -> None:
+    marks = re.findall(r'<a class="mark (\w+) ([\w-]+)" href="#([^"]+)"', page)
+    assert sorted(marks) == sorted(
+        (
+            "pilot" if claim.from_pilot else claim.source.provenance,
+            phrases.tone(phrases.state(claim)),
+            claim.id,
+        )
+        for claim in report.claims
+    )
 
 
 def test_a_picture_shows_the_range_that_is_printed(report: Record) -> None:
