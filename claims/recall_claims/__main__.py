@@ -6,6 +6,7 @@ import argparse
 import importlib.util
 import json
 import keyword
+import re
 import sys
 from collections.abc import Sequence
 from importlib import resources
@@ -113,8 +114,10 @@ def new(name: str, parent: Path) -> Path:
         ValueError: the name is not one that Python can import, or means something already.
         OSError: the folder exists, or cannot be written.
     """
-    if not name.isidentifier() or keyword.iskeyword(name):
-        raise ValueError(f"{name!r} cannot be the name of a paper: take letters, digits and _")
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
+        raise ValueError(
+            f"{name!r} cannot be the name of a paper: take Latin letters, digits and _"
+        )
     folder = parent / name
     if folder.exists():
         raise FileExistsError(f"{folder} exists; choose another name, or remove it")

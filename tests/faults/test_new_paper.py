@@ -105,6 +105,8 @@ def test_guide_shows_what_is_written(tmp_path: Path) -> None:
         ("A", "names a paper or a Python module already"),
         ("two words", "cannot be the name of a paper"),
         ("class", "cannot be the name of a paper"),
+        ("ε", "cannot be the name of a paper"),
+        ("_hidden", "cannot be the name of a paper"),
         ("hebb", "hebb exists; choose another name"),
     ],
 )
