@@ -84,6 +84,14 @@ def undecided(
     return found
 
 
+def overturn(found: record.ClaimRow, parts: Sequence[Component]) -> None:
+    """Make a claim's record REFUTED by a violation, whose components come first."""
+    found.components = [*map(component, parts), *found.components]
+    found.headline = 0
+    found.verdict = said(Verdict.REFUTED, exploratory=found.exploratory)
+    found.outcome = "passed" if found.exploratory else "failed"
+
+
 def said(verdict: Verdict, *, exploratory: bool) -> record.ClaimVerdict:
     """The word for a verdict: of an exploratory claim, whether a result survives or breaks."""
     words = record.EXPLORATORY if exploratory else record.ON_THEOREMS

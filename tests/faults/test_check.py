@@ -222,7 +222,7 @@ FORGERIES: dict[str, tuple[Callable[[Run], object], list[str]]] = {
     ),
     "another share": (
         other_share,
-        ["the record's error budget: papers.tiny.share: 0.2 in the record, 0.1 when"],
+        ["the record: suite.error_budget.papers.tiny.share: 0.2 in the record, 0.1 when"],
     ),
     "a verdict": (
         edited,
@@ -230,27 +230,27 @@ FORGERIES: dict[str, tuple[Callable[[Run], object], list[str]]] = {
             "tiny.one: verdict: REFUTED in the record, SUPPORTED when judged again",
             "tiny.one: components[0].verdict: REFUTED in the record, SUPPORTED when judged",
             "tiny.one: alpha:",
-            "tiny.one: and 3 more",
+            "tiny.one: and 1 more",
         ],
     ),
     "other fields": (
         more_fields,
         [
-            "tiny.one: 1000000000 blocks in the record",
+            "tiny.one: blocks.total: 1000000000 in the record, ",
             "tiny.one: controls: 2 entries in the record, 1 when judged again",
             "tiny.one: certificate: 1e-12 in the record, None when judged again",
             "tiny.one: looks: 1 in the record",
-            "tiny.one: does not stand in ../other.py",
+            "tiny.one: file: ../other.py in the record, ",
             "tiny.one: registration: 0000000000000000 in the record",
         ],
     ),
     "the set that is shown": (
         lambda run: run.entry().update(draw=2, draws=2),
-        ["tiny.one: shows evidence set 2 of 2, the ledger tells of 1 of 1"],
+        ["tiny.one: draws: 2 in the record, 1 when"],
     ),
     "sets that were drawn": (
         told("INSERT INTO draws SELECT 0, claim, tier, registration, '9', code FROM draws LIMIT 1"),
-        [": shows evidence set 1 of 1, the ledger tells of 2 of 2"],
+        [": draw: 1 in the record, 2 when"],
     ),
     "an invented claim": (
         lambda run: run.record["claims"].append(dict(run.entry(), id="tiny.four")),

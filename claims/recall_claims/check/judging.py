@@ -7,6 +7,8 @@ they need and how many replicates a block has, all that follows from the code of
 from __future__ import annotations
 
 import math
+import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
+from msgspec import Struct, structs
 
 from recall_claims import parse, recording
 from recall_claims.declare.claim import TIERS, Claim
@@ -35,10 +37,8 @@ from recall_reports.record.certificates import Certificates
 
 SAME = 1e-6
 """Share by which a figure may differ: what other versions of NumPy and SciPy round."""
-SHOWN = 6
+SHOWN = 8
 """Differences that are named of one claim."""
-OF_THE_RUN = frozenset({"seconds", "blocks", "hunt", "draws", "draw"})
-"""Fields of a claim's record that do not follow from its declaration and its blocks."""
 VERSIONS = ("python", "numpy", "scipy", "torch")
 
 
@@ -124,8 +124,8 @@ class Check:
         certificates: Certificates,
         commit: str | None,
     ) -> None:
-        self._record, self._claims, self._ledger = record, claims, ledger
-        self._certificates, self._settings = certificates, _settings(record)
+        self._record, self._ledger, self._certificates = record, ledger, certificates
+        self._settings = _settings(record)
         self.judged = 0
         self.found: list[tuple[str, str]] = []
         self.evidence: dict[str, Evidence] = {}
@@ -145,75 +145,61 @@ class Check:
             if count > 1:
                 self._find(name, "is in the record more than once")
         entries = {entry.id: entry for entry in record.claims}
-        self._follows([self._expected(claim, entries.get(name)) for name, claim in claims.items()])
+        for name, claim in claims.items():
+            if name in entries:
+                self._check_claim(claim, entries[name])
+            elif claim.why_not_run(self._settings.tier, self._settings.device) is None:
+                tier = self._settings.tier
+                self._find(name, f"is run in the tier {tier}, and the record lacks it")
+        self._check_whole([claims[name] for name in entries if name in claims])
 
     def _find(self, where: str, what: str) -> None:
         self.found.append((where, what))
 
-    def _expected(self, claim: Claim, entry: ClaimRow | None) -> ClaimRow | None:
-        """Return the record that a claim should have, as far as that is known."""
-        tier, device = self._settings.tier, self._settings.device
-        why = claim.why_not_run(tier, device)
-        if entry is None:
-            if why is None:
-                self._find(claim.id, f"is run in the tier {tier}, and the record lacks it")
-            return None
+    def _check_claim(self, claim: Claim, entry: ClaimRow) -> None:
+        """Hold the record of a claim against the one that it should have."""
+        settings = self._settings
+        file = os.path.relpath(Path(sys.modules[claim.module].__file__ or "").resolve())
+        why = claim.why_not_run(settings.tier, settings.device)
         if why is None and entry.state != "DECIDED":
             self._find(claim.id, f"has no verdict: {entry.state}, {entry.reason}")
-            return entry
-        if Path(entry.file).resolve() != Path(sys.modules[claim.module].__file__ or "").resolve():
-            self._find(claim.id, f"does not stand in {entry.file}")
+            return
         try:
             if why is None:
-                again = self._again(claim, entry)
+                again = self._judged(claim, entry, file)
             else:
                 again = recording.undecided(
-                    claim,
-                    self._settings,
-                    entry.file,
-                    state="NOT RUN",
-                    reason=why,
-                    outcome="skipped",
+                    claim, settings, file, state="NOT RUN", reason=why, outcome="skipped"
                 )
         except Exception as error:  # a rule may raise anything on figures that are none
             self._find(claim.id, f"cannot be judged: {type(error).__name__}: {error!s:.300}")
-            return entry
-        skipped = set(OF_THE_RUN)
+            return
+        again.seconds, again.hunt = entry.seconds, entry.hunt
+        again.blocks = structs.replace(entry.blocks, total=again.blocks.total)
         if again.verdict == recording.said(Verdict.INCONCLUSIVE, exploratory=claim.exploratory):
-            skipped.add("outcome")  # which an option of pytest decides
-        if entry.hunt is not None and entry.hunt.confirmed is not None:
-            skipped.add("reason")
-        self._compare(claim.id, entry, again, skipped)
-        return again
+            again.outcome = entry.outcome  # which an option of pytest decides
+        self._compare(claim.id, entry, again)
 
-    def _again(self, claim: Claim, entry: ClaimRow) -> ClaimRow:
+    def _judged(self, claim: Claim, entry: ClaimRow, file: str) -> ClaimRow:
         """Judge a claim, and the violation that a hunt is said to have confirmed."""
-        ready = Prepared.of(claim, self._settings.tier)
-        outcome = self._judged(claim.id, ready, self._settings)
+        outcome = self._outcome(claim.id, Prepared.of(claim, self._settings.tier), self._settings)
         self.judged += 1
-        if entry.blocks.total != outcome.blocks:
-            count = f"{entry.blocks.total} blocks in the record"
-            self._find(claim.id, f"{count}, {outcome.blocks} when judged again")
-        sets, shown = outcome.place
-        if not 1 <= shown == entry.draw <= entry.draws <= sets:
-            told = f"shows evidence set {entry.draw} of {entry.draws}"
-            self._find(claim.id, f"{told}, the ledger tells of {shown} of {sets}")
-        again = recording.decided(outcome, entry.file, self._certificates)
-        if entry.hunt is None or entry.hunt.confirmed is None:
-            return again
-        hunted = self._hunted(claim, entry.hunt.confirmed)
-        if hunted is None:
-            self._find(claim.id, "its hunt's confirmed violation does not follow from the ledger")
-            return again
-        if len(entry.components) != len(again.components):  # this run confirmed it
-            parts = hunted.decision.components
-            again.components = [*map(recording.component, parts), *again.components]
-        again.headline = 0
-        again.verdict = recording.said(Verdict.REFUTED, exploratory=claim.exploratory)
-        again.outcome = "passed" if claim.exploratory else "failed"
+        again = recording.decided(outcome, file, self._certificates)
+        again.draw = max(1, again.draw)
+        if again.draw <= entry.draws <= again.draws:  # the ledger may have had others since
+            again.draws = entry.draws
+        if entry.hunt is not None and entry.hunt.confirmed is not None:
+            again.reason = entry.reason
+            violation = self._violation(claim, entry.hunt.confirmed)
+            if violation is None:
+                what = "its hunt's confirmed violation does not follow from the ledger"
+                self._find(claim.id, what)
+            else:  # by this run, or by an earlier one
+                fresh = len(entry.components) != len(again.components)
+                recording.overturn(again, violation.decision.components if fresh else ())
         return again
 
-    def _judged(
+    def _outcome(
         self, name: str, ready: Prepared, settings: Settings, alpha: float | None = None
     ) -> Outcome:
         versions = self._record.suite.versions
@@ -221,7 +207,7 @@ class Check:
         self.evidence[name] = Evidence(self._ledger, told, ready, settings)
         return self.evidence[name].judged(alpha)
 
-    def _hunted(self, claim: Claim, told: Confirmed) -> Outcome | None:
+    def _violation(self, claim: Claim, told: Confirmed) -> Outcome | None:
         """Judge a confirmed violation again; None where the ledger holds none that is refuted."""
         point = Cell(**told.params)
         if claim.regime is None or not claim.regime.draws(point):
@@ -232,42 +218,37 @@ class Check:
         if kept != (told.number, Verdict.REFUTED) or alpha_of(told.number) != told.alpha:
             return None
         for stream in self._ledger.registrations(claim.id):
-            drawn = stream.removeprefix("hunt ").removesuffix(f" {key}")
-            if stream == f"hunt {drawn} {key}" and drawn.isdecimal() and len(drawn) < 10:
-                settings = replace(self._settings, tier=TIER)
-                ready, alpha = Prepared.of(one, TIER, stream), alpha_of(int(drawn))
-                outcome = self._judged(f"{claim.id} (hunted)", ready, settings, alpha)
+            drawn = re.fullmatch(f"hunt ([0-9]{{1,9}}) {re.escape(key)}", stream)
+            if drawn:
+                ready, settings = Prepared.of(one, TIER, stream), replace(self._settings, tier=TIER)
+                alpha = alpha_of(int(drawn[1]))
+                outcome = self._outcome(f"{claim.id} (hunted)", ready, settings, alpha)
                 if outcome.decision.verdict is Verdict.REFUTED:
                     return outcome
         return None
 
-    def _follows(self, expected: list[ClaimRow | None]) -> None:
+    def _check_whole(self, claims: list[Claim]) -> None:
         """Hold papers, budget and derivations against those of the checkout."""
-        claims, suite = [entry for entry in expected if entry is not None], self._record.suite
-        budget = self._settings.budget
-        found = [self._claims[entry.id] for entry in claims]
-        whole = recording.suite(
+        rows, suite = self._record.claims, self._record.suite
+        names, budget = {claim.id for claim in claims}, self._settings.budget
+        again = recording.suite(
             self._settings,
-            sorted(claims, key=lambda entry: (entry.source.paper, entry.file, entry.id)),
-            {claim.source.paper: recording.paper(claim, budget) for claim in found},
+            [entry for entry in rows if entry.id in names],
+            {claim.source.paper: recording.paper(claim, budget) for claim in claims},
             executor=suite.executor,
             started=suite.started,
             wall_seconds=suite.wall_seconds,
             command=suite.command,
             commit=suite.commit,
         )
-        self._compare("the record", self._record, whole, {"suite", "claims"})
-        self._compare("the record's error budget", suite.error_budget, whole.suite.error_budget)
-        told, chains = suite.independence.chains, whole.suite.independence.chains
-        if told != chains:
-            text = f"tells of {told} chains of imports between theory and simulation"
-            self._find("the record", f"{text}; there are {chains}")
+        chains, error_budget = again.suite.independence.chains, again.suite.error_budget
+        independence = structs.replace(suite.independence, chains=chains)
+        again.suite = structs.replace(suite, error_budget=error_budget, independence=independence)
+        again.claims = rows
+        self._compare("the record", self._record, again)
 
-    def _compare(self, where: str, told: Any, again: Any, skipped: set[str] | None = None) -> None:
-        one, other = msgspec.to_builtins(told), msgspec.to_builtins(again)
-        for name in skipped or ():
-            one.pop(name), other.pop(name)
-        found = sorted(_differ("", one, other), key=_depth)
+    def _compare(self, where: str, told: Struct, again: Struct) -> None:
+        found = sorted(_differ("", told, again), key=_depth)
         for what in found[:SHOWN]:
             self._find(where, what)
         if len(found) > SHOWN:
@@ -293,11 +274,13 @@ def _depth(difference: str) -> int:
 
 
 def _differ(place: str, told: Any, again: Any) -> Iterator[str]:
-    """Go through what differs between two plain values by more than rounding."""
+    """Go through what differs between two values of a record by more than rounding."""
+    if isinstance(told, Struct) and isinstance(again, Struct):
+        told, again = structs.asdict(told), structs.asdict(again)
     if isinstance(told, dict) and isinstance(again, dict):
-        for key in sorted({*told, *again}, key=str):
+        for key in dict.fromkeys([*told, *again]):
             yield from _differ(f"{place}.{key}".strip("."), told.get(key), again.get(key))
-    elif isinstance(told, list | tuple) and isinstance(again, list | tuple):
+    elif isinstance(told, list) and isinstance(again, list):
         if len(told) != len(again):
             yield f"{place}: {len(told)} entries in the record, {len(again)} when judged again"
         for index, (one, other) in enumerate(zip(told, again, strict=False)):

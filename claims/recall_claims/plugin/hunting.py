@@ -81,16 +81,11 @@ def recorded(trail: Trail) -> record.Hunt:
 
 
 def _overturned(entry: record.ClaimRow, trail: Trail) -> bool:
-    """Make a claim REFUTED that a confirmed violation refutes; whether it is."""
-    confirmation = trail.confirmation
-    if confirmation is None:
+    """Make a claim REFUTED that a confirmed violation refutes; whether it then fails."""
+    if trail.confirmation is None:
         return False
-    if confirmation.outcome is not None:
-        parts = confirmation.outcome.decision.components
-        entry.components = [*map(recording.component, parts), *entry.components]
-    else:
+    outcome = trail.confirmation.outcome
+    if outcome is None:
         entry.reason = "a violation was confirmed by an earlier hunt"
-    entry.headline = 0
-    entry.verdict = recording.said(Verdict.REFUTED, exploratory=trail.claim.exploratory)
-    entry.outcome = "passed" if trail.claim.exploratory else "failed"
-    return not trail.claim.exploratory
+    recording.overturn(entry, () if outcome is None else outcome.decision.components)
+    return entry.outcome == "failed"
