@@ -28,14 +28,10 @@ def seed(text: str, option: str = "--seed") -> int:
 def budget(text: str) -> Budget:
     """The error budget of a run."""
     try:
-        probability = float(text)
+        return Budget(float(text))
     except ValueError as error:
-        message = f"--error-budget takes a probability such as 1e-3, got {text[:100]!r}"
+        message = f"--error-budget takes a probability such as 1e-3, got {text[:100]!r}: {error}"
         raise ValueError(message) from error
-    try:
-        return Budget(probability)
-    except ValueError as error:
-        raise ValueError(f"--error-budget {text}: {error}") from error
 
 
 def device(text: str, *, local: bool) -> str:

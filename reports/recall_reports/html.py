@@ -16,15 +16,15 @@ View = tuple[Sequence[Row], Sequence[Row], Sequence[plots.Panel]]
 """What is drawn for a claim: its components, nearest the edges first, the others, its plots."""
 
 
-def render(record: Record, *, pictures: bool = True) -> str:
-    """The page of a valid record, with its plots or without `pictures`."""
+def render(record: Record) -> str:
+    """The page of a valid record."""
     claims, exploratory = summary.split(record)
     return page(
         "report.html.j2",
         folded=True,
         record=record,
         suite=record.suite,
-        views={claim.id: _view(claim, pictures=pictures) for claim in record.claims},
+        views={claim.id: _view(claim) for claim in record.claims},
         bars=_bars([*([claim] for claim in claims), exploratory]),
         groups=summary.groups(claims),
         exploratory=exploratory,
@@ -46,21 +46,20 @@ def framed(claim: ClaimRow, paper: PaperRow) -> str:
 
     The frame is a sandbox: whatever is in it can neither run nor reach the page around it.
     """
-    views = {claim.id: _view(claim, pictures=True)}
+    views = {claim.id: _view(claim)}
     papers = {paper.key: paper}
     alone = page("single.html.j2", folded=False, claim=claim, views=views, papers=papers)
     size = "width:100%;height:40rem;border:0"
     return f'<iframe srcdoc="{escape(alone)}" sandbox style="{size}"></iframe>'
 
 
-def _view(claim: ClaimRow, *, pictures: bool) -> View:
+def _view(claim: ClaimRow) -> View:
     parts = claim.components
     drawn = bars(parts, log=claim.rule.scale == "error")
     rows = list(zip(phrases.component_names(claim), parts, drawn, strict=True))
     if len(rows) > IN_FULL_VIEW:
         rows.sort(key=lambda row: (row[1].distance is not None, -(row[1].distance or 0.0)))
-    panels = plots.panels(claim) if pictures else ()
-    return rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], panels
+    return rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], plots.panels(claim)
 
 
 def _bars(groups: Iterable[Sequence[ClaimRow]]) -> Mapping[str, Bar]:

@@ -1,7 +1,6 @@
 """Write every form of a report into one directory."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from recall_reports import html, markdown
@@ -11,9 +10,7 @@ from recall_reports.record.errors import ReportError
 Paths = dict[str, Path]
 
 
-def write(
-    record: Record, directory: Path, written: Paths | None = None, *, pictures: bool = True
-) -> Paths:
+def write(record: Record, directory: Path, written: Paths | None = None) -> Paths:
     """Write `report.json` and all that `render` makes of it; return their paths by kind.
 
     The record comes first: if a later file fails, the evidence is safe, and `python -m
@@ -23,7 +20,6 @@ def write(
         record: of a run.
         directory: where to write.
         written: takes the paths as the files are written; it has them if others fail.
-        pictures: whether the page has plots.
 
     Raises:
         ReportError: the record is invalid, a file would replace one that is not a report's, or some
@@ -33,12 +29,10 @@ def write(
     written = {} if written is None else written
     record = files.validated(record)
     written["json"] = files.dump(record, directory / "report.json")
-    return render(record, directory, written, pictures=pictures)
+    return render(record, directory, written)
 
 
-def render(
-    record: Record, directory: Path, written: Paths | None = None, *, pictures: bool = True
-) -> Paths:
+def render(record: Record, directory: Path, written: Paths | None = None) -> Paths:
     """Write `report.html` and `report.md` of a valid record; return the paths, as `write` does.
 
     Raises:
@@ -48,7 +42,7 @@ def render(
     written = {} if written is None else written
     problems = []
     forms: dict[str, Callable[[Record], str]] = {
-        "report.html": partial(html.render, pictures=pictures),
+        "report.html": html.render,
         "report.md": markdown.render,
     }
     for name, form in forms.items():

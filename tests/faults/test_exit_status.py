@@ -1,6 +1,6 @@
 """The exit status says how a run ended, and each failed claim why.
 
-`options.md` and `pytest claims/ --help` have the list; status 3 is also in test_report_folder.py.
+`options.md` and `pytest claims/ --help` have the list.
 What can be wrong with a claim is in `tests/unit/library/test_run.py`.
 """
 
@@ -12,7 +12,7 @@ from recall_claims.__main__ import main
 from recall_claims.plugin.options import PATHS, VALUED
 from tests.faults.conftest import HEAD, Suite, edited, judged, written
 
-CHOICES = ("--tier", "--inconclusive")
+CHOICES = ("--tier",)
 
 
 @pytest.mark.parametrize("option", VALUED)
@@ -39,7 +39,7 @@ def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
         ("--executor=bogus", "unknown executor 'bogus'"),
         ("--executor=processes:none", "processes:K needs a positive number"),
         ("--executor=nowhere:make", "nowhere"),
-        ("--inconclusive=bogus", "invalid choice: 'bogus'"),
+        ("--dry-run=bogus", "invalid choice: 'bogus'"),
         ("--time-limit=soon", "--time-limit takes a time such as 90s, 10m or 1h, got 'soon'"),
         ("--baseline=nowhere.json", "nowhere.json: no such file"),
         (f"--seed={'9' * 5000}", "--seed takes a non-negative integer of up to 18 digits"),
@@ -57,7 +57,6 @@ def test_two_dashes_are_no_value(suite: Suite, option: str) -> None:
         *((f"{option}=", "invalid choice: ''") for option in CHOICES),
         ("--dry-run -n 2", "leave out -n"),
         ("--baseline test_tiny.json", "not a JSON record"),
-        ("--pilot", "is a part of --dry-run"),
         ("--hunt 9s --dry-run", "--hunt simulates, and --dry-run does not: leave out one"),
     ],
 )
@@ -181,7 +180,6 @@ NOISE = 'rng.normal(cell["scale"], 0.1)'
 WIDE = (NOISE, 'rng.normal(cell["scale"], 100.0)')
 WRONG = ("predict=predict", "predict=double")
 EXPECTED = ("    why=", '    refuted="it is false",\n    why=')
-SKIP = ("--inconclusive", "skip")
 
 
 @pytest.mark.parametrize(
@@ -191,8 +189,6 @@ SKIP = ("--inconclusive", "skip")
         pytest.param([WRONG], (), 1, id="refuted"),
         pytest.param([(NOISE, "1 / 0")], (), 1, id="broken"),
         pytest.param([WIDE], (), 1, id="undecided"),
-        pytest.param([WIDE], SKIP, 0, id="skipped"),
-        pytest.param([WRONG], SKIP, 1, id="refuted-all-the-same"),
         pytest.param([WRONG, EXPECTED], (), 0, id="refuted-as-declared"),
         pytest.param([WIDE, EXPECTED], (), 1, id="undecided-all-the-same"),
         pytest.param([], ("-k", "nothing"), 5, id="no-claim"),

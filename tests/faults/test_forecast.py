@@ -27,7 +27,7 @@ def test_a_dry_run_tells_the_plan_and_simulates_nothing(
     assert "plus 2 claims whose time is unknown." in " ".join(plan.split())
     ours = plan.partition("claims: tier")[2].partition("warnings summary")[0]
     assert max(len(line) for line in ours.splitlines() if not line.startswith("rootdir")) <= 80
-    needed = int(row(suite.run("--dry-run", "--pilot").text, "tiny.one")[6])
+    needed = int(row(suite.run("--dry-run=pilot").text, "tiny.one")[6])
     assert not (suite.folder / ".recall-claims").exists()
     assert not (suite.folder / "reports").exists()
 
@@ -35,7 +35,7 @@ def test_a_dry_run_tells_the_plan_and_simulates_nothing(
     [claim] = suite.report()["claims"]
     blocks, took = claim["blocks"]["total"], claim["seconds"]
     assert row(suite.run("--dry-run").text, "tiny.one")[3:] == [str(blocks), "0", "0"]
-    told = suite.run("--dry-run", "--pilot", "--baseline", REPORT, "--seed", "1", "--ledger", "new")
+    told = suite.run("--dry-run=pilot", "--baseline", REPORT, "--seed", "1", "--ledger", "new")
     cells = row(told.text, "tiny.one")
     assert cells[3:5] == ["0", str(blocks)], "as many as decided it before"
     assert abs(int(cells[5]) - took) < 1

@@ -29,7 +29,7 @@ def test_calls_of_a_run_are_linear_in_its_claims(suite: Suite, options: tuple[st
         one.write_text(HEAD + "".join(written(name, *EDITS) for name in names))
     counts = []
     for size, one in made.items():
-        kept = ("--ledger", f"{size}.sqlite", "--report-dir", f"reports/{size}", "--no-plots")
+        kept = ("--ledger", f"{size}.sqlite", "--report-dir", f"reports/{size}")
         one.run(*kept)
         run = partial(one.run, *kept, "--baseline", f"reports/{size}/report.json", *options)
         run()  # what is done once a process is done

@@ -34,7 +34,7 @@ def test_every_theorem_is_supported_and_every_planted_error_refuted(
     seed: int, folder: Path
 ) -> None:
     files = [f"zoo/{name}" for name in FILES]
-    done = judged(folder, *files, "--seed", str(seed), "--no-plots")
+    done = judged(folder, *files, "--seed", str(seed))
     assert done.status == 0, done.text
     claims = reported(folder / "reports/latest")["claims"]
     assert {c["verdict"] for claim in claims for c in claim["controls"]} == {"REFUTED"}

@@ -176,8 +176,6 @@ class Check:
             return
         again.seconds, again.hunt = entry.seconds, entry.hunt
         again.blocks = structs.replace(entry.blocks, total=again.blocks.total)
-        if again.verdict == recording.said(Verdict.INCONCLUSIVE, exploratory=claim.exploratory):
-            again.outcome = entry.outcome  # which an option of pytest decides
         self._compare(claim.id, entry, again)
 
     def _judged(self, claim: Claim, entry: ClaimRow, file: str) -> ClaimRow:

@@ -115,12 +115,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """On a dry run, print the plan in place of running."""
     state = session.config.stash[SESSION]
-    if not state.dry_run or session.testsfailed:
+    if not state.asked.dry_run or session.testsfailed:
         return None
     claims = [item.claim for item in session.items if isinstance(item, ClaimItem)]
     try:
-        pilot = session.config.getoption("--pilot")
-        print_plan(claims, state.forecast, Console(), pilot=pilot)
+        print_plan(claims, state.forecast, Console(), pilot=state.asked.dry_run == "pilot")
     except (ClaimError, ValueError) as error:  # the latter of a grid that is worked out now
         raise session.Interrupted(str(error)) from error
     return True
@@ -176,7 +175,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         item.place = place
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     state = config.stash.get(SESSION, None)  # pytest 8 asks here also where all was LATE
-    if state is None or state.is_worker or state.dry_run or config.option.collectonly:
+    if state is None or state.is_worker or state.asked.dry_run or config.option.collectonly:
         return
     state.report.selected = len(ahead)
     state.expect((item.claim, item.location[0]) for item in ahead)
@@ -205,26 +204,27 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
     """Hunt if that is asked for, stop the workers and write the report."""
     gc.freeze()  # pytest collects five times at its end
     state = session.config.stash[SESSION]
-    state.hunt = min(state.hunt, max(0.0, state.left))
-    if state.hunt and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        _hunt(session, state)
+    seconds = min(state.asked.hunt, state.left)
+    done = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    if seconds > 0 and done and not state.is_worker:  # the controller hunts for all workers
+        _hunt(session, state, seconds)
     state.close()
-    if session.exitstatus == pytest.ExitCode.OK and not state.is_worker and state.report.cut:
-        session.exitstatus = options.CUT
-    if not state.is_worker and state.report.records:
-        pictures = not session.config.getoption("no_plots")
-        if not state.report.write(pictures=pictures):
-            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+    if state.is_worker:
+        return
+    if state.report.cut and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+    if state.report.records and not state.report.write():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def _hunt(session: pytest.Session, state: ClaimSession) -> None:
+def _hunt(session: pytest.Session, state: ClaimSession, seconds: float) -> None:
     if state.progress is not None:
         state.progress.close()
         state.progress = None
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     console = Console(quiet=reporter is None or not reporter.isatty)
     try:
-        refuted = run_hunt(state, state.hunt, console)
+        refuted = run_hunt(state, seconds, console)
         if refuted:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
             if reporter is not None:  # whose last line would count passed tests alone
@@ -232,7 +232,7 @@ def _hunt(session: pytest.Session, state: ClaimSession) -> None:
     except KeyboardInterrupt:  # the verdicts are there, and so is their report
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     except (BrokenExecutor, *PLAIN) as error:
-        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
         state.hunt_error = str(error)
 
 

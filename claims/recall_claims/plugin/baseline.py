@@ -9,8 +9,6 @@ from recall_reports.record import ClaimRow, Record
 from recall_reports.record.errors import ReportError
 from recall_reports.record.files import load
 
-DEFAULT = "reports/baseline.json"
-
 
 def drawn(entry: ClaimRow) -> dict[str, int]:
     """Replicates of each cell of a record, by the cell's id."""

@@ -1,36 +1,34 @@
-"""Options of `pytest claims/`, and how their values are read."""
+"""Options of `pytest claims/`: declared in a table, and read once."""
 
+import math
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from recall_claims import parse
 from recall_claims.declare.claim import TIERS
 from recall_claims.evidence import executors
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.model.budget import DEFAULT
+from recall_claims.model.budget import DEFAULT, Budget
 from recall_claims.model.errors import LedgerError
-from recall_claims.plugin import baseline
 from recall_reports.record import files
 from recall_reports.record.errors import ReportError
 
 ABOUT = """claims, theory verified by experiment
   SUPPORTED     passed: the bounds are inside the region, and every control is refuted
   REFUTED       failed: the bounds are outside the region (passed if the claim expects that)
-  INCONCLUSIVE  failed: neither, and all replicates are used; see --inconclusive
+  INCONCLUSIVE  failed: neither, and all replicates are used
   NOT RUN (skipped) and ERROR (failed) are not verdicts. SURVIVES and BREAKS (exploratory) pass.
-  exit status   0 all as expected, 1 a claim failed, 2 interrupted, or a claim is written wrongly
-                (1 if only its predictions show that),
-                3 the report could not be written, or a hunt broke off, 4 wrong usage,
-                5 no claim was selected, 6 a time limit cut claims short, and none failed
+  exit status   0 all as expected, 1 a claim failed, the report could not be written, or a hunt
+                broke off, 2 interrupted, by a key or by --time-limit, or a claim is written wrongly
+                (1 if only its predictions show that), 4 wrong usage, 5 no claim was selected
 options of claims"""
-
-
-CUT = 6
-"""Exit status of a run whose time limit cut claims short; pytest's own end at 5."""
 LATEST, PART = "reports/latest", "reports/part"
+BASELINE = "reports/baseline.json"
 VALUED = {
     "--tier": ("standard", TIERS, "how much to simulate"),
     "--device": ("cpu", "DEVICE", "torch device: cpu (default), cuda, cuda:1"),
@@ -58,16 +56,11 @@ VALUED = {
         "limit cuts short are NOT RUN, and the next run continues from the ledger",
     ),
     "--executor": ("auto", "EXECUTOR", f"where blocks run: {executors.FORMS}"),
-    "--inconclusive": (
-        "fail",
-        ("fail", "skip"),
-        "whether an INCONCLUSIVE claim fails (default) or is skipped",
-    ),
     "--baseline": (
         None,
         "FILE",
         "earlier report, for --dry-run, the live line and the count of evidence sets (default "
-        f"{baseline.DEFAULT}, if there is one)",
+        f"{BASELINE}, if there is one)",
     ),
     "--hunt": (
         None,
@@ -77,14 +70,49 @@ VALUED = {
     ),
 }
 """Options with a value: its default, its kind or all that it may be, and what it does."""
-FLAGS = {
-    "--no-plots": "write the page without its plots",
-    "--dry-run": "simulate nothing; print for each claim its cells, replicates, blocks in the "
-    "ledger and to draw, and the seconds that these are expected to take",
-    "--pilot": "with --dry-run: simulate 128 replicates of claims that the baseline lacks, or "
-    "their first look, on draws that no verdict uses, to say how many decide them",
-}
 PATHS = tuple(name for name, (_, kind, _) in VALUED.items() if kind in ("FILE", "DIR"))
+
+
+DRY_RUN = (
+    "simulate nothing; print for each claim its cells, replicates, blocks in the ledger and to "
+    "draw, and the seconds that these are expected to take. --dry-run=pilot also prints how many "
+    "replicates decide a claim, and simulates 128 of one that the baseline lacks, or its first "
+    "look, on draws that no verdict uses"
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run has been asked for.
+
+    Attributes:
+        device: of the blocks.
+        nested: whether pytest-xdist spreads the claims over processes.
+        executor: as it was named; "auto" is any.
+        ledger: its file.
+        reports: where the report goes; None if nothing was said.
+        baseline: an earlier report.
+        named: whether the baseline has to be there, as it was asked for.
+        limit: seconds until no block begins; infinite if there are none.
+        limit_text: the same as it was written.
+        hunt: seconds of a hunt, or 0.
+        dry_run: "", "plan" or "pilot".
+    """
+
+    tier: str
+    seed: int
+    device: str
+    budget: Budget
+    nested: bool
+    executor: str
+    ledger: Path
+    reports: Path | None
+    baseline: Path
+    named: bool
+    limit: float
+    limit_text: str
+    hunt: float
+    dry_run: str
 
 
 def add(parser: pytest.Parser) -> None:
@@ -93,16 +121,48 @@ def add(parser: pytest.Parser) -> None:
     for name, (default, kind, text) in VALUED.items():
         values = {"metavar": kind} if isinstance(kind, str) else {"choices": kind}
         group.addoption(name, default=default, help=text, **values)
-    for name, text in FLAGS.items():
-        group.addoption(name, action="store_true", help=text)
+    kinds = ("plan", "pilot")
+    group.addoption("--dry-run", nargs="?", const="plan", default="", choices=kinds, help=DRY_RUN)
 
 
-def check_values(option: Callable[[str], Any], root: Path, *, spread: bool) -> None:
-    """Refuse options without a value, paths that no system could have, and what goes not together.
+def read(config: pytest.Config) -> Options:
+    """Read the options of a run.
 
     Raises:
-        ValueError: names the option.
+        ValueError: a value makes no sense, or two options do not go together; it names them.
     """
+    option, root = config.getoption, config.rootpath
+    _refuse_empty_and_impossible(option, root)
+    worker = getattr(config, "workerinput", None)
+    nested = worker is not None or bool(getattr(config.option, "numprocesses", None))
+    if option("--dry-run") and nested:
+        raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
+    if option("--hunt") and option("--dry-run"):
+        raise ValueError("--hunt simulates, and --dry-run does not: leave out one of them")
+    spec, reports, limit = option("--executor"), option("--report-dir"), option("--time-limit")
+    found = Options(
+        tier=option("--tier"),
+        seed=worker["claims_seed"] if worker else parse.seed(option("--seed")),
+        device=parse.device(option("--device"), local=executors.is_local(spec)),
+        budget=parse.budget(option("--error-budget")),
+        nested=nested,
+        executor=spec,
+        ledger=root / option("--ledger"),
+        reports=root / reports if reports else None,
+        baseline=root / (option("--baseline") or BASELINE),
+        named=bool(option("--baseline")),
+        limit=parse.duration(limit, "--time-limit") if limit else math.inf,
+        limit_text=limit or "",
+        hunt=parse.duration(option("--hunt"), "--hunt") if option("--hunt") else 0.0,
+        dry_run=option("--dry-run"),
+    )
+    if worker is None:
+        _refuse_places(found.ledger, found.reports or root / LATEST)
+    return found
+
+
+def _refuse_empty_and_impossible(option: Callable[[str], Any], root: Path) -> None:
+    """Refuse options without a value, and paths that no system could have."""
     for name in VALUED:
         # Of "--", argparse makes an empty list before Python 3.13, and nothing from then on.
         if option(name) in ("", [], "--"):
@@ -113,20 +173,13 @@ def check_values(option: Callable[[str], Any], root: Path, *, spread: bool) -> N
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", error)
             raise ValueError(f"{name} {option(name)[:100]!r}: {why}; name another one") from error
-    if option("--dry-run") and spread:
-        raise ValueError("--dry-run simulates nothing that could be spread: leave out -n")
-    if option("--pilot") and not option("--dry-run"):
-        raise ValueError("--pilot is a part of --dry-run: add that")
-    if option("--hunt") and option("--dry-run"):
-        raise ValueError("--hunt simulates, and --dry-run does not: leave out one of them")
 
 
-def places(ledger: Path, reports: Path) -> None:
+def _refuse_places(ledger: Path, reports: Path) -> None:
     """Refuse, before anything is simulated, a ledger or a report folder that cannot be used.
 
-    Raises:
-        ValueError: the ledger's file would be one of the report's, or is no ledger, the report's
-            folder cannot be written to, or a file of the report is somebody else's.
+    The ledger's file may be one of the report's, or no ledger; the report's folder may be one that
+    cannot be written to, or have a file of that name that is somebody else's.
     """
     if ledger.resolve() in {(reports / name).resolve() for name in files.MARKS}:
         raise ValueError(

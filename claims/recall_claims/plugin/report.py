@@ -87,9 +87,8 @@ class RunReport:
             found.append(find(module, claim)[0])
         return found
 
-    def write(self, *, pictures: bool) -> bool:
-        """Write it, with plots or without; whether that worked. If not, `write_error` says what is
-        missing and why."""
+    def write(self) -> bool:
+        """Write it; whether that worked. If not, `write_error` says what is missing and why."""
         from recall_reports.write import write  # what it loads, collecting needs not
 
         if self.beside is not None and (left_out := self._left_out()):
@@ -99,7 +98,7 @@ class RunReport:
             )
             self.folder = self.beside
         try:
-            write(self.whole(), self.folder, self.written, pictures=pictures)
+            write(self.whole(), self.folder, self.written)
         except ReportError as error:
             self.write_error = str(error)
         return not self.write_error

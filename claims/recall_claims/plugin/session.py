@@ -4,20 +4,19 @@ import math
 import time
 from collections.abc import Iterable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from recall_claims import parse, recording
+from recall_claims import recording
 from recall_claims.declare.claim import Claim
 from recall_claims.evidence import executors
 from recall_claims.evidence.cost import Costs
 from recall_claims.evidence.run import Outcome, Prepared, Running, Settings, set_of
 from recall_claims.evidence.scheduler import Scheduler
 from recall_claims.plugin import options
-from recall_claims.plugin.baseline import DEFAULT, Baseline
+from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.forecast import Forecast, ProgressLine
 from recall_claims.plugin.report import LIMIT, RunReport
 from recall_reports import phrases
@@ -34,53 +33,45 @@ class ClaimSession:
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        option, root = config.getoption, config.rootpath
+        asked, root = options.read(config), config.rootpath
         worker = getattr(config, "workerinput", None)
-        self.is_worker = worker is not None
-        self.dry_run: bool = option("--dry-run")
-        self.inconclusive: str = option("--inconclusive")
-        asked, spec = config.option, option("--executor")
-        xdist = getattr(asked, "numprocesses", None)
-        spread = self.is_worker or bool(xdist)
-        options.check_values(option, root, spread=spread)
-        hunts = option("--hunt") and not self.is_worker  # the controller does, for all workers
-        self.hunt = parse.duration(option("--hunt"), "--hunt") if hunts else 0.0
+        self.asked, self.is_worker = asked, worker is not None
         self.hunt_error = ""
-        self.limit: str | None = option("--time-limit")
-        limit = parse.duration(self.limit, "--time-limit") if self.limit else math.inf
-        seconds_left = limit if worker is None else worker["claims_seconds_left"]
-        device = parse.device(option("--device"), local=executors.is_local(spec))
-        executor = executors.resolve(spec, device, nested=spread)
-        self.store = Scheduler(root / Path(option("--ledger")), executor)
-        reports = root / Path(option("--report-dir") or options.LATEST)
-        if not self.is_worker:
-            options.places(self.store.path, reports)
+        executor = executors.resolve(asked.executor, asked.device, nested=asked.nested)
+        self.store = Scheduler(asked.ledger, executor)
         # xdist's workers have ended when a hunt begins: all cores are its own.
-        everywhere = executors.resolve(spec, device, nested=False)
-        self.hunting = Scheduler(self.store.path, everywhere) if spread else self.store
+        everywhere = executors.resolve(asked.executor, asked.device, nested=False)
+        self.hunting = Scheduler(asked.ledger, everywhere) if asked.nested else self.store
         processes = executor.partition(":")[2] if executor.startswith("processes:") else 1
-        self.workers = int(xdist or processes)
+        self.workers = int(getattr(config.option, "numprocesses", None) or processes)
+        required = asked.named or (bool(asked.dry_run) and asked.baseline.exists())
+        self.baseline = Baseline(asked.baseline, asked.tier, required=required)
+        self.certificates = certificates.load(asked.baseline.with_name(certificates.FILE))
         self.costs = Costs(
             lambda: self.store.ledger if self.store.path.exists() else None,
-            device.partition(":")[0],
+            asked.device.partition(":")[0],
             lambda: self.baseline.took,
         )
+        seconds_left = worker["claims_seconds_left"] if worker else asked.limit
         self.settings = Settings(
-            tier=option("--tier"),
-            seed=(worker or {}).get("claims_seed", parse.seed(option("--seed"))),
-            device=device,
-            budget=parse.budget(option("--error-budget")),
-            limit=None if self.limit is None else time.monotonic() + seconds_left,
+            tier=asked.tier,
+            seed=asked.seed,
+            device=asked.device,
+            budget=asked.budget,
+            limit=time.monotonic() + seconds_left if asked.limit_text else None,
             costs=self.costs,
         )
-        named, earlier = option("--baseline"), root / (option("--baseline") or DEFAULT)
-        required = bool(named) or (self.dry_run and earlier.exists())
-        self.baseline = Baseline(earlier, self.settings.tier, required=required)
-        self.certificates = certificates.load(earlier.with_name(certificates.FILE))
         self.forecast = Forecast(self.costs, self.settings, self.baseline)
-        narrowed = asked.keyword or asked.deselect or any("::" in name for name in config.args)
-        beside = root / options.PART if option("--report-dir") is None else None
-        self.report = RunReport(reports, root, self.settings, executor, beside, bool(narrowed))
+        given = config.option
+        narrowed = given.keyword or given.deselect or any("::" in name for name in config.args)
+        self.report = RunReport(
+            asked.reports or root / options.LATEST,
+            root,
+            self.settings,
+            executor,
+            beside=root / options.PART if asked.reports is None else None,
+            narrowed=bool(narrowed),
+        )
         self.progress: ProgressLine | None = None
         self._prepared: dict[str, Prepared] = {}
         self._papers: set[str] = set()
@@ -102,7 +93,7 @@ class ClaimSession:
 
     def cut(self, claim: Claim, file: str) -> ClaimRow:
         """The record of a claim that the time limit has cut: it has no verdict."""
-        reason = f"{LIMIT}{self.limit} did not suffice"
+        reason = f"{LIMIT}{self.asked.limit_text} did not suffice"
         tier = self.settings.tier
         if claim.cells_known(tier) and tier in claim.cells:  # no grid is worked out for it
             seconds = self.forecast.seconds(claim, self.forecast.blocks(claim))
