@@ -243,6 +243,6 @@ def lines(
     if claims and claims[0].latex != formula.latex:
         yield "no claim of the baseline tests this formula by itself; those on its module:"
     for claim in claims:
-        yield f"tested by {claim.id}: {phrases.label(claim)} {phrases.finding(claim.head)}"
+        yield f"tested by {claim.id}: {phrases.label(claim)} {phrases.in_words(claim.head)}"
     for name, (least, most) in seen(formula, claims).items():
         yield f"seen to hold at {name} {least:g}" + f" to {most:g}" * (least < most)

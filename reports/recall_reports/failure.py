@@ -48,7 +48,7 @@ def _theorem(claim: ClaimRow) -> str:
 
 
 def _data(claim: ClaimRow) -> str:
-    found = phrases.finding(claim.head)
+    found = phrases.in_words(claim.head)
     verdicts = [component.verdict for component in claim.components]
     if len(verdicts) > 1:
         places = [

@@ -49,6 +49,8 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     if exploratory and not quiet:
         parts.append(Text("Beyond the theorems: exploratory, never fails a run", style="bold"))
         parts += [_table(exploratory, width=width, unicode=unicode, verbose=verbose), Text()]
+    if not quiet and phrases.starred(claim.head for claim in (*claims, *exploratory)):
+        parts.append(_fit(Text(phrases.STAR, style="dim"), unicode))
     for entry in summary.attention(record):
         if quiet and entry[0].state == "NOT RUN":
             continue

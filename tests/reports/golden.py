@@ -3,6 +3,7 @@
 import functools
 import io
 import json
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ from recall_reports.plots.chart import Axis
 from recall_reports.record import ClaimRow, ComponentRow, Range, Record
 from recall_reports.record.errors import ReportError
 from recall_reports.record.files import validated
+from recall_reports.record.values import Verdict
 from recall_reports.terminal import print_verdicts
 from tests.reports import builders, sample
 
@@ -197,6 +199,14 @@ def _bars(*rows: list[float | None], log: bool = False) -> str:
     return "\n".join(str(bar).removeprefix("Bar") for bar in bars(found, log=log))
 
 
+def _judged(estimate: float, low: float, high: float | None, *ends: float | None) -> ComponentRow:
+    """A component with the verdict that follows from its bounds."""
+    left, right = Range(*ends).ends
+    found = part(estimate, Range(low, high), (ends[0], ends[1]))
+    outside = low > right or (math.inf if high is None else high) < left
+    return replace(found, verdict=Verdict.REFUTED if outside or low == right else Verdict.SUPPORTED)
+
+
 WORDS: dict[str, Callable[..., object]] = {
     "number": phrases.number,
     "seconds": phrases.seconds,
@@ -204,6 +214,8 @@ WORDS: dict[str, Callable[..., object]] = {
     "interval": lambda estimate, *ends: phrases.with_interval(
         estimate, Range(*ends) if ends else None
     ),
+    "finding": lambda *figures: phrases.finding(_judged(*figures)),
+    "in_words": lambda *figures: phrases.in_words(_judged(*figures)),
     "region": lambda *ends: phrases.bounds(Range(*ends)),
     "ticks": lambda **axis: ", ".join(Axis(**axis).labels()),
     "bars": _bars,

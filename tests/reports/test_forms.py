@@ -1,22 +1,54 @@
 """A run without claims in each form; the table keeps its shape."""
 
+import re
 from collections.abc import Callable
+from html import unescape
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from recall_reports import html, markdown, phrases
 from recall_reports.record import Record
+from recall_reports.record.files import load
 from tests.reports import golden
 
 FORMS = {"html": html.render, "markdown": markdown.render}
 Render = Callable[[Record], str]
+BASELINE = Path(__file__).parents[2] / "reports" / "baseline.json"
 
 
 @pytest.mark.parametrize("render", [*FORMS.values(), golden.terminal], ids=[*FORMS, "terminal"])
 def test_a_run_without_claims(render: Render, report: Record) -> None:
     report.claims, report.papers, report.derivations = [], [], []
     assert "No claim was selected." in render(report)
+
+
+def test_a_bound_on_an_edge_is_explained_wherever_it_stands(report: Record) -> None:
+    for render in (*FORMS.values(), golden.terminal):
+        assert phrases.STAR not in unescape(render(report)).replace("\\*", "*")
+    [head] = [claim.head for claim in report.claims if claim.id == "A.recall-accuracy"]
+    assert head is not None
+    head.one_sided = head.region
+    for render in (*FORMS.values(), golden.terminal):
+        text = unescape(render(report)).replace("\\*", "*")
+        assert "within 0.97" in text
+        assert phrases.STAR in text
+
+
+def test_what_is_printed_of_a_refuted_control_is_not_in_its_region() -> None:
+    for claim in load(BASELINE).claims:
+        for control in claim.controls:
+            if control.verdict == "REFUTED":
+                assert control.region is not None
+                text = phrases.finding(control)
+                low, high = control.region.ends
+                estimate = re.match(r"(1 [+-] )?([-\d.,e]+)", text)
+                assert estimate, text
+                value = float(estimate[2].rstrip(",").replace(",", ""))
+                if estimate[1]:
+                    value = 1 + value if "+" in estimate[1] else 1 - value
+                assert not low <= value <= high, f"{claim.id} {control.id}: {text}"
 
 
 HEADINGS = ["verdict", "claim", "estimate", "caught", "time"]
