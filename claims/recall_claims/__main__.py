@@ -36,36 +36,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     options = _parser().parse_args(arguments)
     try:
-        if options.command == "new":
-            folder = new(options.name, options.to)
-            print(f"{folder}: judge it with `pytest {folder}`, then make it yours")
-        elif options.command == "predict":
-            _predict(options)
-        elif options.command == "ledger":
-            from recall_claims.evidence.merging import merge
-
-            count = merge(options.ledgers, options.out)
-            print(f"{options.out}: {count} blocks of {len(options.ledgers)} ledgers")
-        elif options.command == "certify":
-            from recall_claims.certify import command  # loads torch, as the others do
-            from recall_claims.plugin.collecting import collected
-
-            return command.main(options, collected(options.folder))
-        else:
-            return _check(options)
+        status: int = options.run(options)
     except (OSError, ValueError, LedgerError, ReportError, SimulationError) as error:
         print(f"recall_claims: {clean(str(error))}", file=sys.stderr)
         return 2
+    return status
+
+
+# Each command imports what it needs: most of them load torch.
+def _new(options: argparse.Namespace) -> int:
+    folder = new(options.name, options.to)
+    print(f"{folder}: judge it with `pytest {folder}`, then make it yours")
     return 0
 
 
-def _predict(options: argparse.Namespace) -> None:
+def _predict(options: argparse.Namespace) -> int:
     from recall_claims import ask
 
     sys.path.insert(0, "")  # as `python -m` does: the theory is a package of this folder
     if options.prediction is None:
         print("\n".join(ask.known(options.theory)))
-        return
+        return 0
     formula = ask.find(options.prediction, options.theory)
     found = list(ask.answers(formula, ask.values([*options.sizes, *options.table])))
     claims = ask.tested_by(formula, options.baseline)
@@ -73,6 +64,22 @@ def _predict(options: argparse.Namespace) -> None:
         print(json.dumps(ask.plain(formula, found, claims), indent=1))
     else:
         print("\n".join(ask.lines(formula, found, claims)))
+    return 0
+
+
+def _merge(options: argparse.Namespace) -> int:
+    from recall_claims.evidence.merging import merge
+
+    count = merge(options.ledgers, options.out)
+    print(f"{options.out}: {count} blocks of {len(options.ledgers)} ledgers")
+    return 0
+
+
+def _certify(options: argparse.Namespace) -> int:
+    from recall_claims.certify import command
+    from recall_claims.plugin.collecting import collected
+
+    return command.main(options, collected(options.folder))
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -142,16 +149,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m recall_claims", description=__doc__, epilog=EPILOG
     )
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     new = commands.add_parser("new", help="write a paper to a new folder")
     new.add_argument("name", help="name of the paper and of its folder; a Python identifier")
+    new.set_defaults(run=_new)
     where = "where the folder goes (default: .)"
     new.add_argument("--to", type=Path, default=Path(), metavar="DIR", help=where)
 
     certify = commands.add_parser(
         "certify", help="compute how often the verdicts of claims by Student's t err"
     )
+    certify.set_defaults(run=_certify)
     certify.add_argument("folder", nargs="?", help=f"folder of claims {DEFAULT}", **FOLDER)
     certify.add_argument("--tier", default="standard", choices=("smoke", "standard", "full"))
     certify.add_argument("--seed", type=int, default=1001, help=f"of the evidence {DEFAULT}")
@@ -169,6 +178,7 @@ def _parser() -> argparse.ArgumentParser:
         help="judge every claim of a record again from the ledger of its run, and draw a random "
         "sample of the blocks again",
     )
+    check.set_defaults(run=_check)
     check.add_argument("ledger", type=Path, metavar="LEDGER")
     check.add_argument("record", type=Path, metavar="RECORD", help="report.json of the run")
     much = f"time after which no block is begun {DEFAULT}"
@@ -182,6 +192,7 @@ def _parser() -> argparse.ArgumentParser:
         description="For example: predict capacity.critical_samples vocab_size=160 dim=128 "
         "--table length=8,192,256",
     )
+    predict.set_defaults(run=_predict)
     named = "name, or module.name; without one, all are listed"
     predict.add_argument("prediction", nargs="?", help=named)
     predict.add_argument("sizes", nargs="*", metavar="name=value", help="parameters of the formula")
@@ -194,10 +205,10 @@ def _parser() -> argparse.ArgumentParser:
     baseline = "the report with the verdicts (default reports/baseline.json, if it is there)"
     predict.add_argument("--baseline", default=Path("reports/baseline.json"), help=baseline, **FILE)
 
-    doing = commands.add_parser("ledger", help="merge ledgers").add_subparsers(
-        dest="do", required=True
-    )
-    merging = doing.add_parser("merge", help="put the evidence of several ledgers into one")
+    doing = commands.add_parser("ledger", help="merge ledgers")
+    do = doing.add_subparsers(required=True, metavar="COMMAND")
+    merging = do.add_parser("merge", help="put the evidence of several ledgers into one")
+    merging.set_defaults(run=_merge)
     merging.add_argument("ledgers", type=Path, nargs="+", metavar="LEDGER")
     merging.add_argument("-o", dest="out", required=True, **FILE)
     return parser

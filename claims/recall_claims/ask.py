@@ -25,8 +25,6 @@ from recall_reports import phrases
 from recall_reports.record import ClaimRow
 from recall_reports.record.files import load
 
-ENDLESS = (math.inf, -math.inf)
-"""Figures that JSON has not."""
 Table = Mapping[str, Sequence[Scalar]]
 """The values of each parameter; more than one makes a row for each."""
 
@@ -117,7 +115,8 @@ def answers(formula: Prediction, table: Table) -> Iterator[Answer]:
     Raises:
         ValueError: it lacks a parameter, has one that it does not know, or breaks at a point.
     """
-    taken, needed = _parameters(formula)
+    taken = _parameters(formula)
+    needed = [name for name, one in taken.items() if one.default is one.empty]
     unknown, missing = [n for n in table if n not in taken], [n for n in needed if n not in table]
     if unknown or missing:
         what = f"has no parameter {unknown[0]}" if unknown else f"needs {', '.join(missing)}"
@@ -129,14 +128,18 @@ def answers(formula: Prediction, table: Table) -> Iterator[Answer]:
 
 
 def _answer(formula: Prediction, point: dict[str, Scalar]) -> Answer:
+    arguments: dict[str, Any] = dict(point)
     try:
-        value = _called(formula, point)
+        for name, kind in _problem(formula).items():
+            sizes = inspect.signature(kind).parameters
+            arguments[name] = kind(**{n: arguments.pop(n) for n in sizes if n in point})
+        value = formula.function(**arguments)
+        value = value if isinstance(value, str) else float(value)
     except Exception as error:
         raise ValueError(f"{formula.name} has no value there: {told(error)}") from error
-    outside, regime = None, formula.regime
-    named = {} if regime is None else {n: v for n, v in point.items() if n in regime.ranges}
-    if regime is not None and named:
-        outside = regime.why_outside(Cell(**named))
+    regime = formula.regime
+    named = {n: v for n, v in point.items() if n in regime.ranges} if regime else {}
+    outside = regime.why_outside(Cell(**named)) if regime and named else None
     stated = next((e for e in formula.errors if _holds(e.holds, point)), None)
     if stated is None or isinstance(value, str) or not math.isfinite(value):
         return Answer(point, value, "", None, outside)
@@ -151,31 +154,19 @@ def _holds(condition: typing.Callable[[Any], bool], point: Mapping[str, Scalar])
         return False
 
 
-def _problem(formula: Prediction) -> tuple[str, Any] | None:
-    """The first parameter of a formula, and its type, if that has the sizes as fields."""
-    for name, kind in typing.get_type_hints(formula.function).items():
-        return (name, kind) if dataclasses.is_dataclass(kind) else None
-    return None
+def _problem(formula: Prediction) -> dict[str, Any]:
+    """The first parameter of a formula with its type, if that has the sizes as fields."""
+    first = list(typing.get_type_hints(formula.function).items())[:1]
+    return {name: kind for name, kind in first if dataclasses.is_dataclass(kind)}
 
 
-def _parameters(formula: Prediction) -> tuple[list[str], list[str]]:
-    """Names of all parameters of a formula, and of those that it needs."""
-    own, problem = dict(inspect.signature(formula.function).parameters), _problem(formula)
-    if problem is not None:
-        name, kind = problem
-        del own[name]
-        own = {**inspect.signature(kind).parameters, **own}
-    return [*own], [name for name, one in own.items() if one.default is one.empty]
-
-
-def _called(formula: Prediction, point: Mapping[str, Scalar]) -> float | str:
-    problem, arguments = _problem(formula), dict(point)
-    if problem is not None:
-        name, kind = problem
-        sizes = inspect.signature(kind).parameters
-        arguments[name] = kind(**{n: arguments.pop(n) for n in [*arguments] if n in sizes})
-    value = formula.function(**arguments)
-    return value if isinstance(value, str) else float(value)
+def _parameters(formula: Prediction) -> dict[str, inspect.Parameter]:
+    """All parameters of a formula, those of its problem first."""
+    own, problem = inspect.signature(formula.function).parameters, _problem(formula)
+    found = {
+        n: p for kind in problem.values() for n, p in inspect.signature(kind).parameters.items()
+    }
+    return found | {name: one for name, one in own.items() if name not in problem}
 
 
 def _figure(value: float | str) -> str:
@@ -194,7 +185,7 @@ def tested_by(formula: Prediction, baseline: Path) -> list[ClaimRow]:
 def seen(formula: Prediction, claims: Sequence[ClaimRow]) -> dict[str, tuple[float, float]]:
     """Least and largest of each parameter in the cells of claims on it that are SUPPORTED."""
     found: dict[str, list[float]] = {}
-    taken, _ = _parameters(formula)
+    taken = _parameters(formula)
     held = [c for c in claims if c.verdict == "SUPPORTED" and c.latex == formula.latex]
     for name, value in (item for c in held for cell in c.cells for item in cell.params.items()):
         if name in taken and not isinstance(value, bool | str):
@@ -213,7 +204,12 @@ def plain(
         "provenance": formula.provenance,
         "regime": formula.regime and formula.regime.text,
         "answers": [
-            dataclasses.asdict(a) | ({"value": _figure(a.value)} if a.value in ENDLESS else {})
+            dataclasses.asdict(a)
+            | (
+                {}
+                if isinstance(a.value, str) or math.isfinite(a.value)
+                else {"value": str(a.value)}
+            )
             for a in found
         ],
         "claims": {claim.id: phrases.state(claim) for claim in claims},

@@ -17,7 +17,7 @@ from recall_claims.model.errors import ClaimError
 from recall_reports import html, record
 from recall_reports.record.certificates import load
 
-LEDGER = Path(".recall-claims/ledger.sqlite")
+LEDGER = ".recall-claims/ledger.sqlite"
 """The ledger of `pytest claims/`: each of the two reads what the other has simulated."""
 CERTIFICATES = Path("reports/certificates.json")
 

@@ -201,7 +201,7 @@ def test_a_spoilt_ledger_is_refused_or_has_the_same_figures(
                     for name, values in result(key).observations.items():
                         assert found.observations[name].tobytes() == values.tobytes()
             ledger.register(DRAWN._replace(registration="later"))
-            seconds = Costs(lambda: ledger, "cpu", dict).seconds("claim", "dim=32", 4)
+            seconds = Costs(lambda: ledger, "cpu", {}).seconds("claim", "dim=32", 4)
             assert seconds is None or 0 <= seconds < 1e300
             hunts = HuntTables(ledger, 0)
             hunts.probes("claim", "code")

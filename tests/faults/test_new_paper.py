@@ -75,7 +75,7 @@ def test_papers_below_the_root(suite: Suite) -> None:
     assert LOAD.splitlines()[1] in late.text
 
     dry = ("-p", "no:cacheprovider", "--dry-run")
-    named = suite.main(*dry, "below_one", "below_two")
+    named = suite.main("below_one", "below_two", *dry)
     (suite.folder / "pytest.ini").write_text(LOAD)
     for result in (named, suite.main(*dry)):
         assert result.status == 0, result.text

@@ -34,21 +34,21 @@ class Earlier(NamedTuple):
 class Costs:
     """Expected seconds of blocks in one run.
 
-    >>> costs = Costs(lambda: None, "cpu", lambda: {"claim": Earlier(0.5, looks=3)})
+    >>> costs = Costs(lambda: None, "cpu", {"claim": Earlier(0.5, looks=3)})
     >>> costs.seconds("claim", "dim=8", replicates=10)
     5.0
 
     Args:
         ledger: gives the ledger, or None if there is none; called when it is needed.
         device: a kind of device, such as "cpu".
-        earlier: gives what claims took in an earlier record; called when it is needed.
+        earlier: what claims took in an earlier record.
     """
 
     def __init__(
         self,
         ledger: Callable[[], Ledger | None],
         device: str,
-        earlier: Callable[[], Mapping[str, Earlier]],
+        earlier: Mapping[str, Earlier],
     ) -> None:
         self.ledger, self.device, self.earlier = ledger, device, earlier
 
@@ -58,8 +58,8 @@ class Costs:
         if cells:
             known = [cells[cell]] if cell in cells else cells.values()
             each = sum(s.seconds for s in known) / sum(s.replicates for s in known)
-        elif claim in self.earlier():
-            each = self.earlier()[claim].each
+        elif claim in self.earlier:
+            each = self.earlier[claim].each
         else:
             return None
         return each * replicates
@@ -78,7 +78,7 @@ class Costs:
 
     def looks(self, claim: str, planned: int) -> int:
         """How many looks a claim took in an earlier record, or else those that are planned."""
-        earlier = self.earlier().get(claim)
+        earlier = self.earlier.get(claim)
         return planned if earlier is None else earlier.looks
 
     def learn(self, key: BlockKey, seconds: float) -> None:

@@ -1,11 +1,10 @@
 """An earlier report: what its claims took, and how many evidence sets it counts for each."""
 
-from functools import cached_property
 from pathlib import Path
 
 from recall_claims.evidence.cost import Earlier
 from recall_claims.model.cell import Cell
-from recall_reports.record import ClaimRow, Record
+from recall_reports.record import ClaimRow
 from recall_reports.record.errors import ReportError
 from recall_reports.record.files import load
 
@@ -18,6 +17,11 @@ def drawn(entry: ClaimRow) -> dict[str, int]:
 class Baseline:
     """An earlier report; nothing is known where there is no file.
 
+    Attributes:
+        decided: the decided records by claim, of whichever tier.
+        records: the same, if they are of the tier of the run.
+        took: what its claims have taken.
+
     Args:
         path: its file.
         tier: of the run that asks.
@@ -29,36 +33,16 @@ class Baseline:
     """
 
     def __init__(self, path: Path, tier: str, *, required: bool) -> None:
-        self.path, self._tier = path, tier
-        if required:
-            try:
-                self._report = load(path)
-            except ReportError as error:
-                raise ValueError(f"--baseline: {error}") from error
-
-    @cached_property
-    def _report(self) -> Record | None:
         try:
-            return load(self.path)
-        except ReportError:
-            return None
-
-    @cached_property
-    def decided(self) -> dict[str, ClaimRow]:
-        """The decided records by claim, of whichever tier."""
-        entries = self._report.claims if self._report else []
-        return {entry.id: entry for entry in entries if entry.state == "DECIDED"}
-
-    @cached_property
-    def records(self) -> dict[str, ClaimRow]:
-        """The decided records by claim, if they are of the tier of the run."""
-        tier = self._report.suite.tier if self._report else None
-        return self.decided if tier == self._tier else {}
-
-    @cached_property
-    def took(self) -> dict[str, Earlier]:
-        """What its claims have taken."""
-        return {
+            report = load(path)
+        except ReportError as error:
+            if required:
+                raise ValueError(f"--baseline: {error}") from error
+            report = None
+        entries = report.claims if report else []
+        self.decided = {entry.id: entry for entry in entries if entry.state == "DECIDED"}
+        self.records = self.decided if report and report.suite.tier == tier else {}
+        self.took = {
             name: Earlier(entry.seconds / entry.replicates, entry.looks)
             for name, entry in self.decided.items()
             if entry.replicates

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,39 +27,6 @@ PILOT = 128
 """Replicates of a pilot, at least: of fewer, t intervals are far wider than their number says."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What one claim would take.
-
-    Attributes:
-        there: blocks that the ledger has.
-        lacks: blocks that it is expected to need besides.
-        seconds: of one core for these; None if nothing is known.
-    """
-
-    claim: Claim
-    there: int
-    lacks: int
-    seconds: float | None
-
-
-def _plan(one: Claim, forecast: Forecast) -> Plan:
-    """What a claim would take.
-
-    Raises:
-        ClaimError: it is written wrongly.
-    """
-    ready = Prepared.of(one, forecast.settings.tier, checked=True)
-    claim, ledger = ready.claim, forecast.costs.ledger()
-    code = find(claim.module, claim.id)[1]
-    there = forecast.at_hand(claim.id, ready.registration, code)
-    if there and ledger is not None and not Running(ready, forecast.settings, ledger).round.missing:
-        return Plan(claim, sum(there.values()), 0, 0.0)  # decided, however much was expected
-    lacks = {cell: max(0, n - there.get(cell, 0)) for cell, n in forecast.blocks(claim).items()}
-    seconds = forecast.seconds(claim, lacks)
-    return Plan(claim, sum(there.values()), sum(lacks.values()), seconds)
-
-
 def print_plan(
     claims: Sequence[Claim], forecast: Forecast, console: Console, *, pilot: bool = False
 ) -> None:
@@ -79,29 +46,44 @@ def print_plan(
     for header in (*HEADERS, *["needed"] * pilot):
         table.add_column(header, justify="right", no_wrap=True)
     ready = [claim for claim in claims if not claim.why_not_run(settings.tier, settings.device)]
-    plans = [_plan(claim, forecast) for claim in ready]
-    for plan in plans:
-        claim = plan.claim
+    takes = [_expected(claim, forecast) for claim in ready]
+    for claim, (there, lacks, seconds) in zip(ready, takes, strict=True):
         first, last = claim.replicates[settings.tier]
         table.add_row(
             claim.id,
             str(len(claim.cells[settings.tier])),
             f"{first}-{last}" if first < last else str(first),
-            str(plan.there),
-            str(plan.lacks),
-            "–" if plan.seconds is None else f"{plan.seconds:.0f}",
+            str(there),
+            str(lacks),
+            "–" if seconds is None else f"{seconds:.0f}",
             *[_needed(claim, forecast) for _ in range(pilot)],
         )
-    if plans:
+    if ready:
         console.print(table)
-    known = [plan.seconds for plan in plans if plan.seconds is not None]
-    unknown = len(plans) - len(known)
+    known = [seconds for _, _, seconds in takes if seconds is not None]
+    unknown = len(ready) - len(known)
     console.print(
-        f"{len(plans)} of {phrases.claims(len(claims))} would run in tier {settings.tier} on "
+        f"{len(ready)} of {phrases.claims(len(claims))} would run in tier {settings.tier} on "
         f"{settings.device}, and take {phrases.seconds(math.fsum(known))} of one core"
         + (f", plus {phrases.claims(unknown)} whose time is unknown." if unknown else "."),
         highlight=False,
     )
+
+
+def _expected(one: Claim, forecast: Forecast) -> tuple[int, int, float | None]:
+    """Return the blocks that the ledger has of a claim, those to draw, and their seconds.
+
+    Raises:
+        ClaimError: it is written wrongly.
+    """
+    ready = Prepared.of(one, forecast.settings.tier, checked=True)
+    claim, ledger = ready.claim, forecast.costs.ledger()
+    code = find(claim.module, claim.id)[1]
+    there = forecast.at_hand(claim.id, ready.registration, code)
+    if there and ledger is not None and not Running(ready, forecast.settings, ledger).round.missing:
+        return sum(there.values()), 0, 0.0  # decided, however much was expected
+    lacks = {cell: max(0, n - there.get(cell, 0)) for cell, n in forecast.blocks(claim).items()}
+    return sum(there.values()), sum(lacks.values()), forecast.seconds(claim, lacks)
 
 
 def _needed(claim: Claim, forecast: Forecast) -> str:

@@ -50,7 +50,7 @@ class ClaimSession:
         self.costs = Costs(
             lambda: self.store.ledger if self.store.path.exists() else None,
             asked.device.partition(":")[0],
-            lambda: self.baseline.took,
+            self.baseline.took,
         )
         seconds_left = worker["claims_seconds_left"] if worker else asked.limit
         self.settings = Settings(

@@ -13,7 +13,7 @@ EARLIER = {"claim": Earlier(0.2, looks=2)}
 
 
 def costs(ledger: Ledger | None, device: str = "cpu") -> Costs:
-    return Costs(lambda: ledger, device, lambda: EARLIER)
+    return Costs(lambda: ledger, device, EARLIER)
 
 
 def test_a_cell_takes_what_it_took_or_else_what_its_claim_took(ledger: Ledger) -> None:

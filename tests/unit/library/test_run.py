@@ -158,7 +158,7 @@ def test_a_block_that_would_end_too_late_does_not_begin(ledger: Ledger, threads:
     executor = ThreadPoolExecutor(threads) if threads else SerialExecutor()
 
     def limited(seconds: float) -> Settings:
-        costs = Costs(lambda: None, "cpu", lambda: {mean_claim.id: Earlier(seconds / 16, 1)})
+        costs = Costs(lambda: None, "cpu", {mean_claim.id: Earlier(seconds / 16, 1)})
         costs.learn(replace(KEY, cell=CELLS[0].id), 1.0)
         costs.learn(replace(KEY, cell=CELLS[1].id), seconds)
         return replace(SMOKE, limit=time.monotonic() + 1000, costs=costs)

@@ -83,7 +83,7 @@ class Waited(SimpleQueue[Any]):
 def told(seconds: Callable[[str], float]) -> Settings:
     """Settings of a run that knows what a replicate of each claim takes."""
     earlier = {c.id: Earlier(seconds(c.id), looks=3) for c in CLAIMS}
-    return replace(SMOKE, costs=Costs(lambda: None, "cpu", lambda: earlier))
+    return replace(SMOKE, costs=Costs(lambda: None, "cpu", earlier))
 
 
 def begin(one: Claim, settings: Settings, engine: Scheduler) -> Running:
@@ -172,7 +172,7 @@ def test_a_worker_has_something_to_do_while_the_host_judges(
 def test_short_blocks_travel_together(ledger: Ledger) -> None:
     wide = replace(first, cells={"smoke": grid(length=tuple(range(1, 41)))})
     known = {wide.id: Earlier(1e-3, looks=1)}
-    settings = replace(SMOKE, costs=Costs(lambda: None, "cpu", lambda: known))
+    settings = replace(SMOKE, costs=Costs(lambda: None, "cpu", known))
     with Recording(2) as executor:
         run_claim(wide, settings, ledger, executor)
     sizes = [size for _, size in executor.given[:40]]

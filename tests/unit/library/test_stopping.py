@@ -61,7 +61,7 @@ def test_blocks_may_be_smaller_than_the_first_look(ledger: Ledger) -> None:
 
 
 def test_a_forecast_counts_blocks_of_the_declared_size() -> None:
-    costs = Costs(lambda: None, "cpu", lambda: {"T.rates": Earlier(0.1, looks=1)})
+    costs = Costs(lambda: None, "cpu", {"T.rates": Earlier(0.1, looks=1)})
     forecast = Forecast(costs, SMOKE, Baseline(Path("none"), "smoke", required=False))
     small = replace(rates, block={"smoke": 8})
     assert forecast.blocks(small) == {cell: 4 * n for cell, n in forecast.blocks(rates).items()}
