@@ -22,6 +22,7 @@ from recall_claims.judge.methods import Array
 from recall_claims.model import papers
 from tests.faults.conftest import HOOKS, LEDGER, PAPER, judged, reported, written
 from tests.faults.test_hunt import WRONG
+from tests.reports.golden import edit
 
 Printed = pytest.CaptureFixture[str]
 Values = dict[str, Array]
@@ -114,6 +115,9 @@ def test_some_blocks_show_less(
     )
 
 
+Edit = str | Callable[[Run], object]
+
+
 def changed_figure(run: Run) -> None:
     """One figure is off by a thousandth: too little for any verdict to notice."""
     values = run.block(3)
@@ -128,88 +132,58 @@ def other_blocks(run: Run) -> None:
     run.put(1, run.block(2))
 
 
-def other_seed(run: Run) -> None:
-    for part in (run.record["suite"], *run.record["claims"]):
-        part["seed"] = 5
+def another_control(run: Run) -> None:
+    run.entry()["controls"].append(dict(run.entry()["controls"][0], id="another"))
+    for part in (run.entry(), run.entry()["cells"][0]):
+        part["replicates"] += 2**62
 
 
-def other_budget(run: Run) -> None:
-    budget = run.record["suite"]["error_budget"]
-    budget["probability"] = 0.5
-    budget["papers"]["tiny"]["per_claim"] *= 500
-    run.record["papers"][0]["statements"][0]["text"] = "Another statement."
-
-
-def other_share(run: Run) -> None:
-    part = run.record["suite"]["error_budget"]["papers"]["tiny"]
-    part.update(share=2 * part["share"], per_claim=2 * part["per_claim"])
-
-
-def edited(run: Run) -> None:
-    """SUPPORTED becomes REFUTED, with an interval that agrees; and many other fields."""
-    entry = run.entry()
-    [first, *_] = entry["components"]
-    first.update(verdict="REFUTED", interval=[1.2, 1.3], one_sided=[1.21, 1.29], estimate=1.25)
-    entry.update(verdict="REFUTED", outcome="failed", alpha=1e-9)
-
-
-def more_fields(run: Run) -> None:
-    entry = run.entry()
-    entry["controls"].append(dict(entry["controls"][0], id="another"))
-    entry.update(
-        looks=1, certificate=1e-12, registration="0" * 16, file="../other.py", replay="rm -rf ."
-    )
-    entry["blocks"]["total"] = 10**9
-    entry["replicates"] += 2**62
-    entry["cells"][0]["replicates"] += 2**62
-
-
-def hunt(run: Run, **edits: object) -> None:
+def another_hunt(run: Run) -> None:
     """A violation that no hunt has confirmed, of a claim that its hunt would refute."""
     told = dict(run.entry("mean")["hunt"], points=[])
     run.entry().update(hunt=told, verdict="REFUTED", outcome="failed")
 
 
-def without_evidence(run: Run) -> None:
-    """The confirmation's blocks show no violation."""
-    run.ledger.execute(
-        "UPDATE blocks SET registration = 'x' || registration WHERE cell LIKE 'length=32%'"
-    )
+def another_claim(run: Run) -> None:
+    run.record["claims"].append(dict(run.entry(), id="tiny.four"))
 
 
-def told(sql: str) -> Callable[[Run], object]:
-    """Change the ledger."""
-    return lambda run: run.ledger.execute(sql)
-
-
-def update(part: Callable[[Run], dict[str, Any]], **fields: object) -> Callable[[Run], object]:
-    """Change fields of the record."""
-    return lambda run: part(run).update(fields)
+def forge(run: Run, *edits: Edit) -> None:
+    """Change the record by a path and a value, the ledger by SQL, or either by a function."""
+    for each in edits:
+        if callable(each):
+            each(run)
+        elif "/" in each.partition(" =")[0]:
+            edit(run.record, each)
+        else:
+            run.ledger.executescript(each)
 
 
 MISSING = "tiny.two: cannot be judged: CheckError: the ledger lacks block 1 of scale=1.0:"
 NO_HUNT = "tiny.mean: its hunt's confirmed violation does not follow from the ledger"
-FORGERIES: dict[str, tuple[Callable[[Run], object], list[str]]] = {
+ONE, TINY = "claims/tiny.one", "suite/error_budget/papers/tiny"
+FORGERIES: dict[str, tuple[list[Edit], list[str]]] = {
     "a figure": (
-        changed_figure,
+        [changed_figure],
         ["tiny.two: block 3 of scale=1.0 is not what the code gives: 'value' is off by 0.001"],
     ),
     "blocks of another place": (
-        other_blocks,
+        [other_blocks],
         [f"tiny.two: block {n} of scale=1.0 is not what the code gives" for n in (0, 1)],
     ),
-    "a missing block": (told("DELETE FROM blocks WHERE block = 1"), [f"{MISSING} new"]),
+    "a missing block": (["DELETE FROM blocks WHERE block = 1"], [f"{MISSING} new"]),
     "a damaged block": (
-        told("UPDATE blocks SET payload = x'01' WHERE block = 1"),
+        ["UPDATE blocks SET payload = x'01' WHERE block = 1"],
         [f"{MISSING} Input data was truncated"],
     ),
-    "another seed": (other_seed, ["scale=1.0: seed changed"]),
-    "another tier": (
-        update(lambda run: run.record["suite"], tier="smoke"),
-        ["scale=1.0: registration changed"],
-    ),
+    "another seed": (["suite/seed = 5", "claims/*/seed = 5"], ["scale=1.0: seed changed"]),
+    "another tier": (['suite/tier = "smoke"'], ["scale=1.0: registration changed"]),
     "another budget": (
-        other_budget,
+        [
+            "suite/error_budget/probability = 0.5",
+            f"{TINY}/per_claim = {0.5 * 0.1 / 26}",
+            'papers/0/statements/0/text = "Another statement."',
+        ],
         [
             "the record: has an error budget of 0.5, more than the usual 0.001",
             "the record: papers[0].statements[0].text: Another statement. in the record, A mean",
@@ -217,15 +191,22 @@ FORGERIES: dict[str, tuple[Callable[[Run], object], list[str]]] = {
         ],
     ),
     "another commit": (
-        update(lambda run: run.record["suite"], commit="c0ffee\x1b[2J\n"),
+        [r'suite/commit = "c0ffee\u001b[2J\n"'],
         [r"the record: is of commit c0ffee\x1b[2J , and None is here"],
     ),
     "another share": (
-        other_share,
+        [f"{TINY}/share = 0.2", f"{TINY}/per_claim = {1e-3 * 0.2 / 26}"],
         ["the record: suite.error_budget.papers.tiny.share: 0.2 in the record, 0.1 when"],
     ),
     "a verdict": (
-        edited,
+        [
+            *(f'{ONE}/{part}verdict = "REFUTED"' for part in ("", "components/0/")),
+            f"{ONE}/components/0/interval = [1.2, 1.3]",
+            f"{ONE}/components/0/one_sided = [1.21, 1.29]",
+            f"{ONE}/components/0/estimate = 1.25",
+            f'{ONE}/outcome = "failed"',
+            f"{ONE}/alpha = 1e-9",
+        ],
         [
             "tiny.one: verdict: REFUTED in the record, SUPPORTED when judged again",
             "tiny.one: components[0].verdict: REFUTED in the record, SUPPORTED when judged",
@@ -234,7 +215,15 @@ FORGERIES: dict[str, tuple[Callable[[Run], object], list[str]]] = {
         ],
     ),
     "other fields": (
-        more_fields,
+        [
+            another_control,
+            f"{ONE}/looks = 1",
+            f"{ONE}/certificate = 1e-12",
+            f'{ONE}/registration = "0000000000000000"',
+            f'{ONE}/file = "../other.py"',
+            f'{ONE}/replay = "rm -rf ."',
+            f"{ONE}/blocks/total = 1000000000",
+        ],
         [
             "tiny.one: blocks.total: 1000000000 in the record, ",
             "tiny.one: controls: 2 entries in the record, 1 when judged again",
@@ -245,40 +234,38 @@ FORGERIES: dict[str, tuple[Callable[[Run], object], list[str]]] = {
         ],
     ),
     "the set that is shown": (
-        lambda run: run.entry().update(draw=2, draws=2),
+        [f"{ONE}/draw = 2", f"{ONE}/draws = 2"],
         ["tiny.one: draws: 2 in the record, 1 when"],
     ),
     "sets that were drawn": (
-        told("INSERT INTO draws SELECT 0, claim, tier, registration, '9', code FROM draws LIMIT 1"),
+        ["INSERT INTO draws SELECT 0, claim, tier, registration, '9', code FROM draws LIMIT 1"],
         [": draw: 1 in the record, 2 when"],
     ),
-    "an invented claim": (
-        lambda run: run.record["claims"].append(dict(run.entry(), id="tiny.four")),
-        ["tiny.four: is no claim of this checkout"],
-    ),
-    "a claim left out": (
-        lambda run: run.record["claims"].remove(run.entry()),
-        ["tiny.one: is run in the tier standard, and the record lacks it"],
-    ),
+    "an invented claim": ([another_claim], ["tiny.four: is no claim of this checkout"]),
+    "a claim left out": ([ONE], ["tiny.one: is run in the tier standard, and the record lacks it"]),
     "a claim without a verdict": (
-        lambda run: run.entry().update(
-            state="NOT RUN", verdict=None, outcome="skipped", components=[], reason="time: 9m"
-        ),
+        [
+            f'{ONE}/state = "NOT RUN"',
+            f"{ONE}/verdict = null",
+            f'{ONE}/outcome = "skipped"',
+            f"{ONE}/components = []",
+            f'{ONE}/reason = "time: 9m"',
+        ],
         ["tiny.one: has no verdict: NOT RUN, time: 9m"],
     ),
-    "an invented hunt": (hunt, [NO_HUNT.replace("mean", "one")]),
+    "an invented hunt": ([another_hunt], [NO_HUNT.replace("mean", "one")]),
     "a hunt left out": (
-        lambda run: run.entry("mean").update(hunt=None),
+        ["claims/tiny.mean/hunt = null"],
         ["tiny.mean: verdict: REFUTED in the record, SUPPORTED when judged again"],
     ),
-    "a confirmation": (told("DELETE FROM confirmations"), [NO_HUNT]),
-    "a confirmation's verdict": (
-        told("UPDATE confirmations SET verdict = 'SUPPORTED'"),
+    "a confirmation": (["DELETE FROM confirmations"], [NO_HUNT]),
+    "a confirmation's verdict": (["UPDATE confirmations SET verdict = 'SUPPORTED'"], [NO_HUNT]),
+    "a confirmation's evidence": (
+        ["UPDATE blocks SET registration = 'x' || registration WHERE cell LIKE 'length=32%'"],
         [NO_HUNT],
     ),
-    "a confirmation's evidence": (without_evidence, [NO_HUNT]),
     "a hunt's figures": (
-        lambda run: run.entry("mean")["components"][0].update(estimate=1.5),
+        ["claims/tiny.mean/components/0/estimate = 1.5"],
         ["tiny.mean: components[0].estimate: 1.5 in the record"],
     ),
 }
@@ -287,8 +274,8 @@ FORGERIES: dict[str, tuple[Callable[[Run], object], list[str]]] = {
 
 @pytest.mark.parametrize("kind", FORGERIES)
 def test_a_forgery_is_found(run: Run, tmp_path: Path, capsys: Printed, kind: str) -> None:
-    forge, says = FORGERIES[kind]
-    forge(run)
+    edits, says = FORGERIES[kind]
+    forge(run, *edits)
     assert check(run, tmp_path) == 1
     text = capsys.readouterr().out
     assert not [each for each in says if each not in text], text
@@ -297,13 +284,13 @@ def test_a_forgery_is_found(run: Run, tmp_path: Path, capsys: Printed, kind: str
 
 VIEW = "ALTER TABLE blocks RENAME TO other; CREATE VIEW blocks AS SELECT * FROM other"
 TRIGGER = "CREATE TRIGGER more AFTER INSERT ON blocks BEGIN DELETE FROM blocks; END"
-UNUSABLE: dict[str, tuple[Callable[[Run], object], str]] = {
-    "code": (told("UPDATE codes SET code = 'x' || code"), "was made with other code"),
-    "a view": (lambda run: run.ledger.executescript(VIEW), "views or triggers"),
-    "a trigger": (told(TRIGGER), "views or triggers"),
-    "a version": (told("PRAGMA user_version = 4"), "was written by an older version"),
-    "a tier": (update(lambda run: run.record["suite"], tier="all"), "a record of tier 'all'"),
-    "a seed": (update(lambda run: run.record["suite"], seed=-1), "and seed -1"),
+UNUSABLE: dict[str, tuple[Edit, str]] = {
+    "code": ("UPDATE codes SET code = 'x' || code", "was made with other code"),
+    "a view": (VIEW, "views or triggers"),
+    "a trigger": (TRIGGER, "views or triggers"),
+    "a version": ("PRAGMA user_version = 4", "was written by an older version"),
+    "a tier": ('suite/tier = "all"', "a record of tier 'all'"),
+    "a seed": ("suite/seed = -1", "and seed -1"),
     "a record": (lambda run: run.record.clear(), "the record has the format None"),
 }
 
@@ -312,8 +299,8 @@ UNUSABLE: dict[str, tuple[Callable[[Run], object], str]] = {
 def test_a_file_that_cannot_be_checked_gives_one_clear_error(
     run: Run, tmp_path: Path, capsys: Printed, kind: str
 ) -> None:
-    spoil, says = UNUSABLE[kind]
-    spoil(run)
+    spoilt, says = UNUSABLE[kind]
+    forge(run, spoilt)
     assert check(run, tmp_path) == 2
     captured = capsys.readouterr()
     assert says in captured.err

@@ -62,24 +62,29 @@ def changes() -> str:
 
 
 def edited(record: Record, lines: list[str]) -> Any:
-    """The record as plain types after edits such as `claims/A.floor/controls/0/verdict = null`.
+    """The record as plain types after edits."""
+    plain = msgspec.to_builtins(record)
+    for line in lines:
+        edit(plain, line)
+    return plain
+
+
+def edit(plain: Any, line: str) -> None:
+    """Edit a record in plain types, as by `claims/A.floor/controls/0/verdict = null`.
 
     `*` is each of a list; an edit without a value removes what is there.
     """
-    plain = msgspec.to_builtins(record)
-    for line in lines:
-        path, _, value = line.partition(" =")
-        *above, last = path.split("/")
-        places: list[Any] = [plain]
-        for key in above:
-            places = [place[at] for place in places for at in _at(place, key)]
-        for place in places:
-            for at in _at(place, last):
-                if value.strip():
-                    place[at] = json.loads(value)
-                else:
-                    del place[at]
-    return plain
+    path, _, value = line.partition(" =")
+    *above, last = path.split("/")
+    places: list[Any] = [plain]
+    for key in above:
+        places = [place[at] for place in places for at in _at(place, key)]
+    for place in places:
+        for at in _at(place, last):
+            if value.strip():
+                place[at] = json.loads(value)
+            else:
+                del place[at]
 
 
 def _at(place: Any, key: str) -> list[Any]:
