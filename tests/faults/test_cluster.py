@@ -17,7 +17,7 @@ from distributed import Client, LocalCluster, Security
 
 from recall_claims.evidence import cluster
 from tests.faults.conftest import REPOSITORY, Suite, until
-from tests.faults.test_time_limit import slices_come_to_one_run
+from tests.faults.test_time import slices_come_to_one_run
 
 pytestmark = pytest.mark.usefixtures("sockets_freed")
 

@@ -1,12 +1,15 @@
-"""What blocks are expected to take."""
+"""What blocks are expected to take, and the line that tells it."""
 
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from recall_claims.evidence.cost import Costs, Earlier
 from recall_claims.evidence.ledger import BlockKey, BlockResult, Ledger
+from recall_claims.plugin.forecast import ProgressLine
 
 KEY = BlockKey("claim", "reg", "dim=8", 0, 0, 10, "float64", "cpu", "code", "versions")
 EARLIER = {"claim": Earlier(0.2, looks=2)}
@@ -41,3 +44,15 @@ def test_a_path_is_a_chain_of_the_longest_blocks(ledger: Ledger) -> None:
     for cell, seconds in (("dim=8", 1.0), ("dim=16", 4.0)):
         found.learn(replace(KEY, claim="other", cell=cell), seconds)
     assert found.path("other", 10, looks=5) == pytest.approx(5 * 4.0)
+
+
+def test_the_line_tells_claims_blocks_and_the_time_left() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    line = ProgressLine(console, 3, {"a": 5000.0, "b": 7000.0, "c": 450.8}, workers=2)
+    line.finish("a")
+    line("b", 2, 4, 7, 12)
+    with console.capture() as shown:
+        console.print(line._progress.get_renderable())
+    line.close()
+    assert "1 of 3 claims, left 1:02:05" in shown.get()
+    assert "b, look 2 of 4, 7/12 blocks" in shown.get()

@@ -1,0 +1,181 @@
+"""How long a run takes: what it foretells and shows, and `--time-limit`, which cuts it.
+
+Blocks that would end too late do not begin, and the next run goes on; no clock misleads a run.
+"""
+
+import gc
+import itertools
+import os
+import re
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from recall_claims.plugin.item import ClaimItem
+from tests.faults.conftest import HEAD, WAYS, Suite, environment, written
+
+REPORT = "reports/latest/report.json"
+TRIED = [pytest.param(way, marks=() if way == "serial" else pytest.mark.thorough) for way in WAYS]
+
+
+def row(text: str, claim: str) -> list[str]:
+    [found] = [line.split() for line in text.splitlines() if line.startswith(claim)]
+    return found
+
+
+def test_a_dry_run_tells_the_plan_and_simulates_nothing(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    suite.write("one", "two", pause=0.05)
+    plan = suite.run("--dry-run").text
+    assert row(plan, "tiny.one")[1:] == ["3", "16-512", "0", "96", "–"]
+    assert "2 of 2 claims would run in tier standard on cpu" in plan
+    assert "plus 2 claims whose time is unknown." in " ".join(plan.split())
+    ours = plan.partition("claims: tier")[2].partition("warnings summary")[0]
+    assert max(len(line) for line in ours.splitlines() if not line.startswith("rootdir")) <= 80
+    needed = int(row(suite.run("--dry-run=pilot").text, "tiny.one")[6])
+    assert not (suite.folder / ".recall-claims").exists()
+    assert not (suite.folder / "reports").exists()
+
+    suite.run("-k", "one", "--report-dir", "reports/latest")
+    [claim] = suite.report()["claims"]
+    blocks, took = claim["blocks"]["total"], claim["seconds"]
+    assert row(suite.run("--dry-run").text, "tiny.one")[3:] == [str(blocks), "0", "0"]
+    told = suite.run("--dry-run=pilot", "--baseline", REPORT, "--seed", "1", "--ledger", "new")
+    cells = row(told.text, "tiny.one")
+    assert cells[3:5] == ["0", str(blocks)], "as many as decided it before"
+    assert abs(int(cells[5]) - took) < 1
+    assert 16 < int(cells[6]) <= 512
+    assert 1 / 4 < needed / int(cells[6]) < 4
+
+
+def test_a_clock_that_jumps_back_gives_sensible_times(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Durations and time limits come from another clock."""
+    suite.write("one", pause=0.01)
+    begun, hours = datetime.now(UTC), itertools.count(1)
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() - 3600 * next(hours))
+
+    suite.run("--time-limit", "1h")
+    report = suite.report()["suite"]
+    assert 0.01 < report["seconds"] <= report["wall_seconds"] < 300
+    assert abs(datetime.fromisoformat(report["started"]) - begun) < timedelta(minutes=5)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX")
+def test_line_is_seen_on_a_terminal(suite: Suite) -> None:
+    import pty
+
+    suite.write("one", "two", pause=0.02)
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        suite.command("--executor", "serial"),
+        cwd=suite.folder,
+        env=environment(TERM="xterm"),
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        printed = b""
+        try:
+            while part := os.read(ours, 65536):
+                printed += part
+        except OSError:  # how Linux says that the other end is closed
+            pass
+        os.close(ours)
+    text = printed.decode()
+    assert process.returncode == 0, text
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    assert re.search(r"0 of 2 claims, left -:--:-- tiny.one, look ", shown)
+    assert re.search(r"1 of 2 claims, left -:--:-- tiny.two, look ", shown)
+    assert text.count("\x1b[?25l") == text.count("\x1b[?25h") > 0  # the cursor is back
+
+
+def test_what_lives_as_long_as_the_run_is_not_taken_for_garbage(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.write("one")
+    before, during, run = gc.get_threshold(), list[tuple[int, int]](), ClaimItem.runtest
+
+    def noted(item: ClaimItem) -> None:
+        during.append((gc.get_freeze_count(), gc.get_threshold()[2]))
+        run(item)
+
+    monkeypatch.setattr(ClaimItem, "runtest", noted)
+    suite.run()
+    [(frozen, rarely)] = during
+    assert frozen > 10_000
+    assert rarely == 100 * before[2]
+    assert (gc.get_freeze_count(), gc.get_threshold()) == (0, before)
+
+
+@pytest.mark.parametrize("way", TRIED)
+def test_slices_come_to_the_figures_of_one_run(suite: Suite, way: str) -> None:
+    slices_come_to_one_run(suite, WAYS[way])
+
+
+def slices_come_to_one_run(suite: Suite, way: tuple[str, str]) -> None:
+    serial = "serial" in way
+    suite.write("one", "two", pause=0.1)
+    suite.run("--ledger", "whole.sqlite")
+    whole, blocks = suite.figures(), suite.report()["suite"]["blocks"]["total"]
+
+    cut, found = 0, -1
+    for number in range(40):
+        limit = "2s" if serial else f"{12 * 2**number}s"  # it takes long to start workers
+        options = (*way, "--ledger", "slices.sqlite", "--time-limit", limit)
+        result = suite.run(*options, status=None)
+        left = [claim for claim in suite.report()["claims"] if claim["state"] == "NOT RUN"]
+        assert result.status == (2 if left else 0), result.text
+        found, before = suite.kept("slices.sqlite"), found
+        assert found > before or not serial, "no slice is in vain"
+        if not left:
+            break
+        cut += 1
+        for claim in left:
+            assert claim["reason"].startswith(f"time: {limit} did not suffice"), claim["reason"]
+            assert claim["verdict"] is None
+            assert claim["components"] == []
+    assert suite.figures() == whole
+    assert found == blocks, "no block was drawn twice, and none too many"
+    assert cut or not serial
+    # A fraction of what the blocks have taken; the ledger has them.
+    suite.run("--ledger", "slices.sqlite", "--time-limit", "1s")
+
+
+@pytest.mark.parametrize("way", TRIED)
+def test_nothing_begins_when_no_time_is_left(suite: Suite, way: str) -> None:
+    """Nor is a grid worked out."""
+    grid = "grid(scale=(1.0, 2.0, 5.0))"
+    later = f'cells=lambda: Path(".worked_out").touch() or {grid}'
+    suite.write_text(HEAD + written("one", (f"cells={grid}", later)) + written("two"))
+
+    suite.run(*WAYS[way], "--time-limit", "0.001s", "--ledger", "none.sqlite", status=2)
+    assert suite.states() == {"tiny.one": "NOT RUN", "tiny.two": "NOT RUN"}
+    assert suite.claims()["tiny.one"]["reason"].endswith("did not suffice")
+    assert suite.kept("none.sqlite") == 0
+    assert not (suite.folder / ".worked_out").exists()
+    suite.run()
+    assert (suite.folder / ".worked_out").exists()
+
+
+def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> None:
+    whole = ("time.sleep(3)", "time.sleep(3 * (block.replicates == 16))")  # not when it is replayed
+    suite.write_text(HEAD + written("long", whole, pause=3) + written("short"))
+
+    begin = time.monotonic()
+    suite.run("--time-limit", "10s", "--ledger", "short.sqlite", status=2)
+    assert time.monotonic() - begin < 60  # all of its blocks take 288 s
+    # The first block tells what the others would take; a claim of shorter ones still has time.
+    assert suite.states() == {"tiny.long": "NOT RUN", "tiny.short": "DECIDED"}
+    # 32 blocks of each of 3 cells, of 3 s: 288 s, to one digit.
+    assert suite.claims()["tiny.long"]["reason"].endswith("it takes about 5 min 00 s of one core")
+    begun = suite.ask("SELECT 1 FROM blocks WHERE claim = 'tiny.long'", "short.sqlite")
+    assert 1 <= len(begun) <= 3
