@@ -3,11 +3,11 @@
 import importlib.util
 import inspect
 import sys
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import cache
+from types import ModuleType
 
 import grimp
 import pytest
@@ -35,29 +35,37 @@ class Evidence:
     def __init__(self, ledger: Ledger, executor: Executor) -> None:
         self.outcomes: dict[Run, Outcome] = {}
         self._ledger, self._executor = ledger, executor
-        self._seconds: dict[Run, float] = {}  # of judging, for all runs so far
+        self._tried: set[Run] = set()
         self._catchers: dict[str, Run] = {}
 
     def notices(self, mutant: Mutant) -> bool:
         """Whether a claim refutes the falsified theory; the theory must be the right one again.
 
-        First it is judged on the evidence at hand. Then, from the nearest claim to the farthest,
-        one that has not run yet runs under the right theory, and one that its evidence leaves in
-        doubt runs anew under the false one: as who edits a formula sees it, for the grid follows
-        the formula.
+        First it is judged on the evidence at hand, by the run first that caught the last mutant of
+        the same target. Then, from the nearest claim to the farthest, one that has not run yet runs
+        under the right theory, and one that its evidence leaves in doubt runs again under the false
+        one: as who edits a formula sees it, for the grid follows the formula.
         """
-        if self._catcher(mutant) is not None:
-            return True
-        for run in self._near(mutant):
-            if run not in self._seconds:
-                self._keep(run)
+        near = sorted((run for run in _runs() if sees(run[0], mutant)), key=_nearness(mutant))
+        likely = self._catchers.get(mutant.target)
+        known = sorted(self.outcomes.keys() & {*near}, key=lambda r: (r != likely, near.index(r)))
+        with falsified(mutant, *(name for name, _ in known)) as claims:
+            if self.caught(claims, known) is not None:
+                return True
+        for run in near:
+            if run not in self._tried:
+                self._tried.add(run)
+                outcome = self._run(run, imported()[run[0]])
+                if outcome.decision.verdict == outcome.claim.expected:
+                    self.outcomes[run] = outcome
             if run not in self.outcomes:
                 continue
             with falsified(mutant, run[0]) as claims:
                 claim = claims[run[0]]
                 verdict = self._verdict(run, claim)
-                doubt = verdict != claim.expected and not _caught(claim, verdict)
-                if _caught(claim, self._verdict(run, claim, anew=True) if doubt else verdict):
+                if verdict != claim.expected and not _caught(claim, verdict):
+                    verdict = self._verdict(run, claim, again=True)
+                if _caught(claim, verdict):
                     self._catchers[mutant.target] = run
                     return True
         return False
@@ -69,49 +77,32 @@ class Evidence:
             None,
         )
 
-    def _catcher(self, mutant: Mutant) -> Run | None:
-        """A run that catches the mutant with the evidence at hand, if one does.
-
-        The one that caught the last mutant of the same target is asked first.
-        """
-        likely = self._catchers.get(mutant.target)
-        runs = sorted(
-            (run for run in self.outcomes if sees(run[0], mutant)),
-            key=lambda run: (run != likely, *_distance(run[0], mutant), self._seconds[run]),
-        )
-        with falsified(mutant, *(name for name, _ in runs)) as claims:
-            return self.caught(claims, runs)
-
-    def _keep(self, run: Run) -> None:
-        outcome = self._run(run, imported()[run[0]])
-        start = time.perf_counter()
-        _judged(outcome.claim, outcome)
-        self._seconds[run] = time.perf_counter() - start
-        if outcome.decision.verdict == outcome.claim.expected:
-            self.outcomes[run] = outcome
-
     def _run(self, run: Run, claim: Claim) -> Outcome:
         return run_claim(claim, Settings(tier=run[1]), self._ledger, self._executor)
 
-    def _verdict(self, run: Run, claim: Claim, *, anew: bool = False) -> Verdict:
+    def _verdict(self, run: Run, claim: Claim, *, again: bool = False) -> Verdict:
         try:
-            if anew:
+            if again:
                 return self._run(run, claim).decision.verdict
-            return _judged(claim, self.outcomes[run])
+            found = self.outcomes[run]
+            return judge(claim.rule.components(found.evidence, claim.predict, found.alpha))
         except (ArithmeticError, ValueError):
             return Verdict.INCONCLUSIVE  # a theory that breaks down is not refuted by evidence
 
-    @staticmethod
-    def _near(mutant: Mutant) -> list[Run]:
-        """Runs of all claims that can see the falsified module, the nearest and smallest first."""
 
-        def nearness(run: Run) -> tuple[bool, bool, int, int]:
-            claim = imported()[run[0]]
-            size = len(claim.cells[run[1]]) * claim.replicates[run[1]][0]
-            return (*_distance(run[0], mutant), TIERS.index(run[1]), size)
+def _nearness(mutant: Mutant) -> Callable[[Run], tuple[bool, bool, int, int]]:
+    """A key that sorts runs by whether their claims' files name what is falsified and import its
+    module, the smallest first."""
+    called = ".".join(mutant.target.split("[")[0].split(".")[-2:])
 
-        runs = [run for run in _runs() if sees(run[0], mutant)]
-        return sorted(runs, key=nearness)
+    def key(run: Run) -> tuple[bool, bool, int, int]:
+        claim = imported()[run[0]]
+        size = len(claim.cells[run[1]]) * claim.replicates[run[1]][0]
+        unnamed = called not in _source(claim.module)
+        direct = _graph().find_modules_directly_imported_by(claim.module)
+        return unnamed, mutant.module not in direct, TIERS.index(run[1]), size
+
+    return key
 
 
 @cache
@@ -125,14 +116,8 @@ def _runs() -> tuple[Run, ...]:
     return tuple(found)
 
 
-def _judged(claim: Claim, outcome: Outcome) -> Verdict:
-    return judge(claim.rule.components(outcome.evidence, claim.predict, outcome.alpha))
-
-
 def _caught(claim: Claim, verdict: Verdict) -> bool:
-    if claim.expected == Verdict.REFUTED:
-        return verdict is not Verdict.REFUTED
-    return verdict is Verdict.REFUTED
+    return (verdict is Verdict.REFUTED) != (claim.expected == Verdict.REFUTED)
 
 
 @contextmanager
@@ -147,22 +132,18 @@ def falsified(mutant: Mutant | None, *names: str) -> Iterator[dict[str, Claim]]:
         try:
             if mutant is not None:
                 mutant.patch(patch)
-            yield _reread(files)
+            yield claims_in(map(_executed, files))
         finally:
             forget()
 
 
-def _reread(modules: set[str]) -> dict[str, Claim]:
-    def execute() -> Iterator[object]:
-        for name in modules:
-            spec = importlib.util.spec_from_file_location(name, FILES[name])
-            assert spec is not None
-            assert spec.loader is not None
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            yield module
-
-    return claims_in(execute())
+def _executed(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, FILES[name])
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @cache
@@ -178,16 +159,6 @@ def _upstream(module: str) -> set[str]:
 def sees(name: str, mutant: Mutant) -> bool:
     """Whether a claim's file imports the falsified module, itself or through others."""
     return mutant.module in _upstream(imported()[name].module)
-
-
-def _distance(name: str, mutant: Mutant) -> tuple[bool, bool]:
-    """How far a claim's file is from what is falsified: does it name it, or import its module?"""
-    module = imported()[name].module
-    called = ".".join(mutant.target.split("[")[0].split(".")[-2:])
-    return (
-        called not in _source(module),
-        mutant.module not in _graph().find_modules_directly_imported_by(module),
-    )
 
 
 @cache
