@@ -13,14 +13,17 @@ import dataclasses
 import hashlib
 import inspect
 import json
+import math
 import textwrap
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from recall_claims.declare.claim import Claim
+from recall_claims.judge.methods import Array
+from recall_claims.judge.rules.law import Law
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
 
@@ -30,8 +33,8 @@ OFF_TIES = 1.0000317
 GIVEN = frozenset({"abc", "builtins", "recall_claims", "typing"})
 """Modules whose classes are no author's."""
 
-LAW_AT = np.concatenate([-np.geomspace(1e3, 1e-3, 25), [0.0], np.geomspace(1e-3, 1e3, 25)])
-"""Where a predicted distribution function is read."""
+FINE = 50
+"""Quantiles by which a law is registered, for as much probability as its region is wide."""
 
 
 def registration(claim: Claim, tier: str) -> str:
@@ -81,23 +84,61 @@ def declaration(claim: Claim, tier: str) -> str:
 
 def _judged(claim: Claim, cells: Iterable[Cell]) -> dict[str, Any]:
     predict = claim.predict
+    within = min([r.within for r, _ in claim.rule.parts(predict) if isinstance(r, Law)], default=0.1)
     return {
         "rule": _plain(claim.rule, f"the rule of claim {claim.id}"),
-        "predictions": None if predict is None else [_predicted(predict(c)) for c in cells],
+        "predictions": None if predict is None else [_predicted(predict(c), within) for c in cells],
     }
 
 
-def _predicted(value: Any) -> Any:
-    """A prediction in terms that JSON has: a law by what it is at some points."""
+def _predicted(value: Any, within: float) -> Any:
+    """A prediction in terms that JSON has: a law, that is judged to `within`, by its quantiles."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        return {name: _predicted(one) for name, one in value.items()}
+        return {name: _predicted(one, within) for name, one in value.items()}
     if callable(value):
-        with np.errstate(all="ignore"):  # far out, where nothing is left of most laws
-            # Of probabilities, since in a tail there may be nothing but rounding errors.
-            return [round(one * OFF_TIES, 6) + 0.0 for one in np.asarray(value(LAW_AT)).tolist()]
+        return _quantiles(value, within)
     return _rounded(float(value) * OFF_TIES, 4)
+
+
+def _quantiles(law: Callable[[Any], Any], within: float) -> list[float]:
+    """Quantiles of a law, in steps of some thousandth of what a region's probability takes nearby.
+
+    So two laws that are farther apart than a few hundredths of their region have not the same ones,
+    on whatever scale they vary; what rounding leaves of a law's tails does not count. Where the law
+    jumps, steps are as fine as values are, nearly: who moves a point moves all that is on it.
+    """
+    count = math.ceil(FINE / within)
+    with np.errstate(all="ignore"):  # far out, where nothing is left of most laws
+        found = _where(law, (np.arange(count) + 0.4683) / count)  # where few laws have a jump's end
+        around = np.pad(found, FINE, mode="edge")
+        whole = found[-1] - found[0] or abs(found[0]) or 1.0
+        jumps = np.diff(found, append=math.inf) < 1e-9 * whole
+        jumps[1:] |= jumps[:-1]
+        nearby = around[2 * FINE :] - around[: -2 * FINE]
+        scale = np.where(jumps, 1e-6 * np.maximum(whole, abs(found)), nearby)
+        steps = 2.0 ** (np.floor(np.log2(scale * OFF_TIES)) - 10)
+        rounded: list[float] = (np.round(found / steps + 0.0317) * steps).tolist()
+    return rounded
+
+
+def _where(law: Callable[[Any], Any], levels: Array) -> Array:
+    """Where a distribution function reaches these levels, by halving what lies around them."""
+
+    def beyond(far: float) -> bool:
+        below, above = law(np.array([-far, far]))
+        return bool(below < levels[0] and above >= levels[-1])
+
+    far = next((2.0**power for power in range(1000) if beyond(2.0**power)), 2.0**1000)
+    low, high = np.full(levels.size, -far), np.full(levels.size, far)
+    for _ in range(2100):
+        middle = (low + high) / 2
+        if ((middle <= low) | (middle >= high)).all():
+            break
+        reached = np.asarray(law(middle)) >= levels
+        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+    return high
 
 
 def _rounded(value: float, digits: int) -> float:

@@ -93,6 +93,43 @@ def test_the_distance_of_laws_is_that_of_kolmogorov_and_smirnov() -> None:
     )
 
 
+def far_from(law: Callable[[Any], Any], values: Array) -> float:
+    [part] = rc.Law(0.05).components([sample(values)], lambda _: law, ALPHA)
+    return part.estimate
+
+
+def test_laws_are_compared_at_values_and_just_below_them() -> None:
+    """By hand: nine tenths are predicted at one half, and one tenth at 1."""
+
+    def law(x: Array) -> Array:
+        return np.select([x < 0.5, x < 1], [0.0, 0.9], 1.0)
+
+    assert far_from(law, np.ones(100)) == pytest.approx(0.9)  # just below 1 alone
+    assert far_from(law, np.full(100, 0.5)) == pytest.approx(0.1)  # at one half alone
+    assert far_from(law, np.array([0.5] * 90 + [1.0] * 10)) == pytest.approx(0.0)
+    assert far_from(law, np.array([0.5] * 60 + [1.0] * 40)) == pytest.approx(0.3)
+    assert far_from(law, np.array([0.4] * 90 + [1.0] * 10)) == pytest.approx(0.9)
+    assert far_from(law, np.array([0.4999] * 90 + [1.0] * 10)) == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("coins", [10, 49, 100])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_values_a_rounding_beside_a_lattice_are_on_it(coins: int, kind: type) -> None:
+    counts = np.random.default_rng(coins).binomial(coins, 0.5, 8192)
+    expected = far_from(stats.binom(coins, 0.5).cdf, counts.astype(float))
+    one = kind(coins)
+    for shares in (counts.astype(kind) / one, counts.astype(kind) * (kind(1) / one)):
+        for scale in (1.0, 1e-3, 1e6):
+            values = (shares * kind(scale)).astype(float)
+            found = far_from(lambda x, s=scale: stats.binom(coins, 0.5).cdf(coins * x / s), values)
+            assert found == pytest.approx(expected, abs=1e-12)
+            centred = (shares * kind(scale) - kind(scale / 2)).astype(float)
+            found = far_from(
+                lambda x, s=scale: stats.binom(coins, 0.5).cdf(coins * (x / s + 0.5)), centred
+            )
+            assert found == pytest.approx(expected, abs=1e-12)
+
+
 def test_a_variance_is_the_unbiased_one_however_far_from_zero() -> None:
     values = 1e6 + drawn(3)
     [part] = rc.Variance(NEAR).components([sample(values)], lambda _: 2.0, ALPHA)

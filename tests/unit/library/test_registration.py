@@ -5,11 +5,13 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import recall_claims as rc
 from recall_claims.declare.claim import Tier
@@ -129,16 +131,47 @@ def test_round_predictions_sit_on_no_tie() -> None:
     assert at(0.0) == at(-0.0)
 
 
+def of_law(law: Callable[[Any], Any], within: float = 0.05) -> str:
+    return of(rule=rc.Law(within), predict=lambda cell: law, controls=())
+
+
+NARROW = stats.norm(1.3, 0.03)
+SPIKE = stats.norm(0.0, 1e-7)
+LAWS: dict[str, Callable[[Any], Any]] = {
+    "narrow": NARROW.cdf,
+    "wide": stats.cauchy(1e6, 1e5).cdf,
+    "heads": lambda x: stats.binom(49, 0.5).cdf(49 * x),
+    "point": lambda x: 1.0 * (x >= 0.3),
+    "spike": lambda x: (SPIKE.cdf(x) + stats.norm.cdf(x)) / 2,
+}
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_a_law_is_registered_at_its_own_quantiles(law: Callable[[Any], Any]) -> None:
+    for by in (0.5, 0.999, 1.001, 1.1, 2.0):
+        assert of_law(law) != of_law(lambda x, by=by: law(x / by))
+    assert of_law(law) == of_law(lambda x: law(x * (1 + 3e-16)) * (1 + 2e-16))
+    assert of_law(law) == of_law(lambda x: law(x) + 1e-14 * np.sin(1e5 * x))
+
+
+def test_an_edit_of_a_law_that_its_region_would_notice_registers_anew() -> None:
+    """As much of the probability as one tenth of the region, put aside, is an edit."""
+    for within in (0.3, 0.05, 0.01):
+        aside = within / 10
+        for at in (-3.0, 1.2, 1.3, 1.4, 50.0):
+            changed = partial(lambda x, at, by: (1 - by) * NARROW.cdf(x) + by * (x >= at), at=at)
+            moved = partial(changed, by=aside)
+            assert of_law(moved, within) != of_law(NARROW.cdf, within)
+            assert of_law(partial(changed, by=1e-9 * aside), within) == of_law(NARROW.cdf, within)
+
+
 def test_rounding_errors_in_the_tail_of_a_law_do_not_count() -> None:
     """Processors differ in the last bits of an integral, and so in what is left where it is 0."""
 
     def law(left: float, at_zero: float = 0.25) -> str:
-        def cumulative(values: Any) -> Any:
-            return np.select([values < 0, values > 0], [left, 1 - left], at_zero)
+        return of_law(lambda x: np.select([x < 0, x >= 1], [left, 1 - left], at_zero), 0.1)
 
-        return of(rule=rc.Law(0.1), predict=lambda cell: cumulative, controls=())
-
-    assert law(1e-14) == law(-3e-14) == law(0.0) != law(0.0, 0.250002)
+    assert law(1e-14) == law(-3e-14) == law(0.0) != law(0.0, 0.255)
 
 
 def test_labels_are_registered_as_they_are() -> None:

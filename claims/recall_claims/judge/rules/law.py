@@ -23,6 +23,10 @@ from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Interval, Region, Scale
 
 
+ROUNDINGS = 64
+"""By how many units in the last place of its type a value may be off that a few steps gave."""
+
+
 @dataclass(frozen=True)
 class Massart(Method):
     """For distances between distribution functions, largest over all values.
@@ -53,7 +57,10 @@ class Law(Rule):
     """How far the observable's distribution function is from the predicted one, at its farthest.
 
     `Law(0.03)`, where `predict` returns a distribution function such as `scipy.stats.norm().cdf`:
-    in each cell no probability P(X <= x) is off by more than 0.03.
+    in each cell no probability P(X <= x) is off by more than 0.03 from what is predicted within a
+    rounding of x: values on a lattice, such as shares k/n, may be a rounding beside its points. So
+    a law that is off by no more than 0.03 is refuted no more often than alpha says, and one that is
+    supported is off by no more than 0.03 if values move by a rounding.
     """
 
     within: float
@@ -92,11 +99,20 @@ class Law(Rule):
 
 
 def _distance(values: Array, law: object) -> float:
-    """The largest difference of two distribution functions, at the values and just below them."""
+    """How far the share of values up to x is from all that the law is within a rounding of x.
+
+    It is largest at the values, where the share is a step higher, and just below them, where it is
+    a step lower. Values that are all numbers of float32 have its rounding, which is relative to the
+    value, or to the median one if this is less.
+    """
     if not callable(law):
         raise ClaimError("a law is compared with a distribution function; `times` makes none")
     seen, counts = np.unique(values, return_counts=True)
     until = np.cumsum(counts) / values.size
     before = np.concatenate([[0.0], until[:-1]])
-    at, below = np.asarray(law(seen)), np.asarray(law(np.nextafter(seen, -math.inf)))
-    return float(max(np.abs(until - at).max(), np.abs(before - below).max()))
+    with np.errstate(over="ignore"):
+        single = np.all(seen.astype(np.float32) == seen)
+    unit = ROUNDINGS * float(np.finfo(np.float32 if single else np.float64).eps)
+    slack = unit * np.maximum(abs(seen), np.median(abs(values)))
+    above, below = law(seen + slack), law(np.nextafter(seen - slack, -math.inf))
+    return float(max((until - above).max(), (below - before).max(), 0.0))
