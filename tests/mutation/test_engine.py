@@ -22,9 +22,18 @@ from recall_claims import recording
 from recall_claims.declare import registration
 from recall_claims.evidence import hunt_tables, looks, run, scheduler, seeds, simulate
 from recall_claims.hunt import campaign
-from recall_claims.judge import methods
-from recall_claims.judge.rules import base, critical, jackknife, ladder, one_sided, winner_share
+from recall_claims.judge import methods, resolution
+from recall_claims.judge.rules import (
+    base,
+    critical,
+    jackknife,
+    ladder,
+    law,
+    one_sided,
+    winner_share,
+)
 from recall_claims.model import budget, regime, region
+from tests.unit.library import test_estimands as estimands
 from tests.unit.library import test_hunt as hunt_
 from tests.unit.library import test_ladders as ladders
 from tests.unit.library import test_methods as methods_
@@ -83,6 +92,9 @@ BOUNDS = methods_.test_bounds_hold_the_mean_and_are_where_the_bets_win
 RANGE = methods_.test_an_observation_out_of_its_range_is_an_error
 OF_REGION = region_.test_verdict_of_one_component
 SINGLE = region_.test_support_is_by_the_single_bounds_and_refutation_by_the_simultaneous_interval
+MARGIN = region_.test_an_end_within_rounding_of_an_edge_is_not_beyond_it
+RESOLVED = region_.test_resolution_is_told_from_what_refutes
+BELOW = estimands.test_laws_are_compared_at_values_and_just_below_them
 SHARES = stopping.test_bounds_are_simultaneous_for_refutation_and_single_for_support
 WINNERS = stopping.test_a_winner_is_shown_at_alpha_over_points_and_refuted_by_any_rival
 TIE = stopping.test_a_tie_has_no_winner
@@ -106,7 +118,7 @@ QUEUE = scheduler_.test_whoever_is_waited_for_goes_first_and_then_the_longest_pa
 DEATH = scheduler_.test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other
 STREAMS = cell_.test_streams_are_those_that_numpy_spawns
 EDIT = registration_.test_an_edit_of_the_declaration_registers_anew
-TAIL = registration_.test_rounding_errors_in_the_tail_of_a_law_do_not_count
+OWN = registration_.test_a_law_is_registered_at_its_own_quantiles
 CONFIRMED = hunt_.test_only_what_is_refuted_at_its_own_level_is_confirmed
 NUMBERED = hunt_.test_confirmations_share_one_error_probability
 SETTLED = hunt_.test_what_is_not_confirmed_is_settled
@@ -148,14 +160,13 @@ ERRORS = (
     Error(methods.Betting._scaled, RANGE, "scaled.min => scaled.max"),
     Error(methods.Betting._scaled, RANGE, "values.min => values.max"),
     Error(methods._log_lower, BOUNDS, "mean < 1e-300 => False"),
-    Error(region.Interval.disjoint, OF_REGION, "self.high < => self.high >"),
-    Error(region.Interval.disjoint, OF_REGION, "self.low > => self.low <"),
-    Error(
-        region.Interval.disjoint, OF_REGION, "region.low or self.low > region.high => region.low"
-    ),
-    Error(region.Interval.disjoint, OF_REGION, "self.high < region.low or self.low => self.low"),
-    Error(region.Interval.inside, OF_REGION, "self.low and self.high <= region.high => self.low"),
-    Error(region.Interval.inside, OF_REGION, "region.low <= self.low and self.high => self.high"),
+    Error(region.Interval._beyond, OF_REGION, "lower > => lower <"),
+    Error(region.Interval._beyond, MARGIN, "higher + => higher -"),
+    Error(region.Interval.disjoint, OF_REGION, " or self._beyond(self.low, region.high) => "),
+    Error(region.Interval.disjoint, OF_REGION, "self._beyond(region.low, self.high) or => "),
+    Error(region.Interval.inside, OF_REGION, " or self._beyond(self.high, region.high) => "),
+    Error(region.Interval.inside, OF_REGION, "self._beyond(region.low, self.low) or => "),
+    Error(resolution._centred, RESOLVED, "c.interval => c.bounds"),
     Error(region.Component.verdict, SINGLE, "self.interval.disjoint => self.bounds.disjoint"),
     Error(region.judge, EVERY_PART, "Verdict.INCONCLUSIVE in verdicts => False"),
     Error(JOINT, SHARES, "alpha / (edges * len(found)) => alpha"),
@@ -215,11 +226,19 @@ ERRORS = (
     Error(
         registration._judged,
         EDIT,
-        "'predictions': None if predict is None else [_predicted(predict(c)) for c in cells] => ",
+        "None if predict is None else [_predicted(predict(c), within) for c in cells] => None",
     ),
     Error(registration._plain, EDIT, ", 8 => , 7"),
     Error(registration._predicted, EDIT, "4) => 3)"),
-    Error(registration._predicted, TAIL, "6) => 5)"),
+    Error(registration._quantiles, OWN, "found / steps => found"),
+    Error(registration._quantiles, OWN, "where(jumps, => where(False,"),
+    Error(registration._quantiles, OWN, "where(jumps, => where(True,"),
+    Error(law._distance, BELOW, "- slack => + slack"),
+    Error(law._distance, BELOW, "seen + slack => seen - slack"),
+    Error(law._distance, BELOW, "-math.inf => math.inf"),
+    Error(law._distance, BELOW, "until - counts => until + counts"),
+    Error(law._distance, BELOW, "(until - above).max(), => "),
+    Error(law._distance, BELOW, "(below - before).max(), => "),
     Error(
         recording.passes,
         PASSES,

@@ -139,8 +139,9 @@ class World:
 
     def _errors_of(self, rule: Rule, predict: Predict | None, rules: int) -> tuple[float, float]:
         """Those of one rule, where so many share alpha."""
-        if not isinstance(rule.method, Student):  # exact, by theorem
-            return self.alpha / rules, self.alpha
+        if not isinstance(rule.method, Student):  # exact, by theorem, at all looks or at each
+            looks = 1 if rule.anytime else len(self.claim.steps(self.tier))
+            return looks * self.alpha / rules, looks * self.alpha
         recorder = Recorder()
         components = rule.with_method(recorder).components(
             self.evidence, predict, self.alpha / rules

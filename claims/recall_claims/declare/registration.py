@@ -84,7 +84,9 @@ def declaration(claim: Claim, tier: str) -> str:
 
 def _judged(claim: Claim, cells: Iterable[Cell]) -> dict[str, Any]:
     predict = claim.predict
-    within = min([r.within for r, _ in claim.rule.parts(predict) if isinstance(r, Law)], default=0.1)
+    within = min(
+        [r.within for r, _ in claim.rule.parts(predict) if isinstance(r, Law)], default=0.1
+    )
     return {
         "rule": _plain(claim.rule, f"the rule of claim {claim.id}"),
         "predictions": None if predict is None else [_predicted(predict(c), within) for c in cells],

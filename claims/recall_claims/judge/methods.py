@@ -37,6 +37,18 @@ MANY = 2**14
 logarithms of all stakes held at once, 3 MB."""
 
 
+ROUNDINGS = 64
+"""By how many units in the last place of its type a value may be off that a few steps gave."""
+
+
+def rounding(values: Array) -> float:
+    """By how much values may be off, relative to their size: those that are all numbers of float32
+    by more than others."""
+    with np.errstate(over="ignore"):
+        single = bool(np.all(values.astype(np.float32) == values))
+    return ROUNDINGS * float(np.finfo(np.float32 if single else np.float64).eps)
+
+
 class Method(ABC):
     """A way to bound a mean."""
 
@@ -56,7 +68,7 @@ class Method(ABC):
         """
 
     def within(self, values: Array) -> Array:
-        """The values, if they are what the method was declared for."""
+        """The values, if they are what the method was declared for but for rounding."""
         return values
 
     def of_mean(self, maps: Sequence[Callable[[float], float]]) -> Method:
@@ -116,7 +128,7 @@ class Betting(Method):
 
     def within(self, values: Array) -> Array:
         self._scaled(values)
-        return values
+        return np.clip(values, self.low, self.high)
 
     def of_mean(self, maps: Sequence[Callable[[float], float]]) -> Betting:
         ends = [sorted((one(self.low), one(self.high))) for one in maps]
@@ -126,12 +138,14 @@ class Betting(Method):
         return Betting(self.low - self.high, self.high - self.low)
 
     def _scaled(self, values: Array) -> Array:
-        scaled = (values - self.low) / (self.high - self.low)
-        if scaled.size and not (scaled.min() >= -1e-9 and scaled.max() <= 1 + 1e-9):
+        span = self.high - self.low
+        scaled = (values - self.low) / span
+        slack = max(1e-9, rounding(values) * max(abs(self.low), abs(self.high)) / span)
+        if scaled.size and not (scaled.min() >= -slack and scaled.max() <= 1 + slack):
             raise ClaimError(
-                f"an observation leaves the declared range [{self.low:g}, {self.high:g}] (it is "
-                f"between {values.min():g} and {values.max():g}); declare its range, or use "
-                "method=Student()"
+                f"an observation leaves the declared range [{self.low:.15g}, {self.high:.15g}] (it "
+                f"is between {values.min():.15g} and {values.max():.15g}); declare its range, or "
+                "use method=Student()"
             )
         return np.clip(scaled, 0.0, 1.0)
 

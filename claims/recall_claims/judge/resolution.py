@@ -1,10 +1,10 @@
 """Resolution: the smallest error in the theory that as much data would have refuted.
 
 It is the figure of merit of the suite. A wide region or few replicates both make it worse, so a
-claim cannot look good by being unfalsifiable. It is computed from the widths of the bounds alone,
-which hold at the claim's alpha, and not from where the data happen to lie: put the bounds around
-the value that the theory predicts, then shift the theory, in the less favourable direction, until
-some bounds and their region become disjoint.
+claim cannot look good by being unfalsifiable. It is computed from the widths of the intervals that
+refute, and not from where the data happen to lie: put the intervals around the value that the
+theory predicts, then shift the theory, in the less favourable direction, until some interval and
+its region become disjoint.
 """
 
 import math
@@ -38,15 +38,15 @@ def _up_and_down(components: Sequence[Component]) -> float:
 
 def _centred(c: Component) -> Interval:
     """The interval as it were if the estimate were what the theory says."""
-    low, high, estimate = c.bounds.low, c.bounds.high, c.estimate
+    found, estimate = c.interval, c.estimate
     ends = c.region.low, c.region.high
     if not all(map(math.isfinite, ends)) or c.scale in ("share", "error"):
-        return c.bounds  # these say nothing of where in the region the estimand is
+        return found  # these say nothing of where in the region the estimand is
     if c.scale == "ratio" and estimate > 0 and ends[0] > 0:
         by = (1.0 if ends[0] <= 1 <= ends[1] else math.sqrt(ends[0] * ends[1])) / estimate
-        return Interval(low * by, high * by)
+        return Interval(found.low * by, found.high * by)
     by = (0.0 if c.scale != "exponent" and ends[0] <= 0 <= ends[1] else sum(ends) / 2) - estimate
-    return Interval(low + by, high + by)
+    return Interval(found.low + by, found.high + by)
 
 
 def _too_large_and_small(c: Component) -> tuple[float, float]:

@@ -27,6 +27,9 @@ from typing import Any
 from recall_reports.record.values import Scale as Scale
 from recall_reports.record.values import Verdict as Verdict
 
+HAIR = 1e-12
+"""How far beyond an edge, relative to it, rounding may put what is on it."""
+
 
 @dataclass(frozen=True)
 class Region:
@@ -84,12 +87,18 @@ class Interval:
             )
 
     def inside(self, region: Region) -> bool:
-        """Whether every value of the interval lies in the region."""
-        return region.low <= self.low and self.high <= region.high
+        """Whether every value of the interval lies in the region, or on its edges."""
+        return not (self._beyond(region.low, self.low) or self._beyond(self.high, region.high))
 
     def disjoint(self, region: Region) -> bool:
-        """Whether no value of the interval lies in the region."""
-        return self.high < region.low or self.low > region.high
+        """Whether no value of the interval lies in the region, or on its edges."""
+        return self._beyond(region.low, self.high) or self._beyond(self.low, region.high)
+
+    @staticmethod
+    def _beyond(lower: float, higher: float) -> bool:
+        """Whether the first is above the second by more than rounding."""
+        sizes = [abs(one) for one in (lower, higher) if math.isfinite(one)]
+        return lower > higher + HAIR * max(sizes, default=0.0)
 
 
 EVERYTHING = Interval(-math.inf, math.inf)

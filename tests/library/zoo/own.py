@@ -29,6 +29,7 @@ class Tail(rc.MeanDifference):
 
     level: float = 0.0
     method: Method = Hoeffding()
+    methods = (Hoeffding,)
     estimand = "Observed minus predicted probability of a tail."
 
     def values(self, sample: Sample, count: int) -> Array:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,17 @@ import pytest
 from scipy import stats
 
 import recall_claims as rc
-from recall_claims.certify import tilting
+from recall_claims.certify import certificate, tilting
 from recall_claims.certify.certificate import certify
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.ledger import Ledger
-from recall_claims.judge.methods import Array
+from recall_claims.judge import rules
+from recall_claims.judge.methods import Array, Method
 from recall_claims.judge.rules import Rule, Sample
 from recall_claims.judge.rules.law import Massart
 from recall_claims.judge.rules.quantile import OrderStatistics, _too_few
 from recall_claims.model.errors import ClaimError
-from recall_claims.model.region import Verdict, judge
+from recall_claims.model.region import Interval, Verdict, judge
 from tests.unit.library.made import declared, mean, outcome_of
 
 NEAR = rc.Region(0.9, 1.1)
@@ -104,6 +106,7 @@ def test_laws_are_compared_at_values_and_just_below_them() -> None:
     def law(x: Array) -> Array:
         return np.select([x < 0.5, x < 1], [0.0, 0.9], 1.0)
 
+    assert far_from(lambda x: 1.0 * (x >= 0), np.zeros(100)) == 0.0
     assert far_from(law, np.ones(100)) == pytest.approx(0.9)  # just below 1 alone
     assert far_from(law, np.full(100, 0.5)) == pytest.approx(0.1)  # at one half alone
     assert far_from(law, np.array([0.5] * 90 + [1.0] * 10)) == pytest.approx(0.0)
@@ -119,15 +122,13 @@ def test_values_a_rounding_beside_a_lattice_are_on_it(coins: int, kind: type) ->
     expected = far_from(stats.binom(coins, 0.5).cdf, counts.astype(float))
     one = kind(coins)
     for shares in (counts.astype(kind) / one, counts.astype(kind) * (kind(1) / one)):
-        for scale in (1.0, 1e-3, 1e6):
-            values = (shares * kind(scale)).astype(float)
-            found = far_from(lambda x, s=scale: stats.binom(coins, 0.5).cdf(coins * x / s), values)
-            assert found == pytest.approx(expected, abs=1e-12)
-            centred = (shares * kind(scale) - kind(scale / 2)).astype(float)
-            found = far_from(
-                lambda x, s=scale: stats.binom(coins, 0.5).cdf(coins * (x / s + 0.5)), centred
-            )
-            assert found == pytest.approx(expected, abs=1e-12)
+        for scale, less in itertools.product((1.0, 1e-3, 1e6), (0.0, 0.5)):
+            values = (shares * kind(scale) - kind(scale * less)).astype(float)
+
+            def law(x: Array, scale: float = scale, less: float = less) -> Any:
+                return stats.binom(coins, 0.5).cdf(coins * (x / scale + less))
+
+            assert far_from(law, values) == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_variance_is_the_unbiased_one_however_far_from_zero() -> None:
@@ -187,6 +188,18 @@ def test_several_share_what_refutes_and_not_what_supports() -> None:
         BOTH.components([one], lambda _: {"mean": 2.0}, ALPHA)
 
 
+def test_several_tell_of_a_ladder_that_crosses_twice() -> None:
+    one = rc.CriticalLocation(rc.Region(0.5, 2.0), scan="dim")
+    rng, rates = np.random.default_rng(0), {4: 0.1, 8: 0.95, 16: 0.05, 32: 0.95}
+    rungs = {dim: np.where(rng.random(400) < rate, 1.0, 0.0) for dim, rate in rates.items()}
+    evidence = [Sample(rc.Cell(dim=dim), {"value": values}) for dim, values in rungs.items()]
+    assert "crosses the target more than once" in one.doubt(evidence)
+    assert rc.Several({"a": one, "b": one}).doubt(evidence) == (
+        f"a: {one.doubt(evidence)}; b: {one.doubt(evidence)}"
+    )
+    assert rc.Several({"a": one}).doubt(evidence[:2]) == ""
+
+
 several = declared(
     "T.several",
     rule=rc.Several({"median": rc.Quantile(NEAR), "mean": rc.MeanRatio(NEAR)}),
@@ -205,9 +218,31 @@ def test_a_claim_of_several_is_judged_registered_and_certified(
     assert outcome.decision.verdict is Verdict.SUPPORTED
     [shown] = {c.open_cells for c in outcome.decision.components if "length=4" in c.name}
     assert shown == ("length=4",)
-    certificate = certify(outcome.claim, "smoke", 1e-6, [outcome.evidence])
-    assert certificate.refutes > 0
-    assert certificate.registration == registration(several, "smoke") == outcome.registration
+    found = certify(outcome.claim, "smoke", 1e-6, [outcome.evidence])
+    assert found.refutes > 0
+    assert found.registration == registration(several, "smoke") == outcome.registration
+
+
+mixed = declared(
+    "T.mixed",
+    rule=rc.Several(
+        {"rate": rc.ProportionDifference(NEAR, method=rc.Student()), "law": rc.Law(0.3)}
+    ),
+    predict=lambda cell: {"rate": 1.0, "law": stats.norm(2, 0.3).cdf},
+    controls=(),
+    replicates=(16, 64),
+)(mean)
+
+
+def test_a_law_beside_a_mean_may_err_at_each_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certificate, "misses", lambda *_: tilting.Estimate(0.0, 0.0))
+    alone = replace(mixed, rule=rc.Several({"law": rc.Law(0.3)}))
+    worlds = [[Sample(cell, {"value": drawn(9, 1024)}) for cell in mixed.cells["smoke"]]]
+    found = certify(mixed, "smoke", 3e-6, worlds)
+    assert (found.refutes, found.supports) == (1.5e-6, 3e-6)  # half of alpha, over three looks
+    assert certify(alone, "smoke", 3e-6, worlds).refutes == 3e-6
+    betting = replace(mixed, rule=rc.Several({"rate": rc.ProportionDifference(NEAR)}))
+    assert certify(betting, "smoke", 3e-6, worlds).refutes == 3e-6
 
 
 def test_a_law_is_registered_by_what_it_says() -> None:
@@ -225,11 +260,8 @@ def test_a_law_is_registered_by_what_it_says() -> None:
     ("rule", "predicted", "match"),
     [
         (rc.Quantile(NEAR), 0.0, "not positive"),
-        (rc.Variance(NEAR, method=rc.Betting(0, 1)), 1.0, "no range to bet on"),
-        (rc.Functional(NEAR, method=rc.Betting(0, 1), formula="value"), 1.0, "no range to bet on"),
         (rc.Law(0.1), 1.0, "no distribution function"),
         (rc.Law(1.5), stats.norm.cdf, "distance of laws"),
-        (rc.Limit(NEAR, "size", method=rc.Betting(0, 1)), 1.0, "its weights have no range"),
         (rc.Limit(NEAR, "size"), 0.0, "one limit, not zero"),
         (rc.MeanDifference(NEAR), stats.norm.cdf, "not a finite number"),
     ],
@@ -237,6 +269,56 @@ def test_a_law_is_registered_by_what_it_says() -> None:
 def test_what_makes_no_sense_is_refused(rule: Rule, predicted: Any, match: str) -> None:
     with pytest.raises(ClaimError, match=match):
         rule.check(rc.grid(size=(2, 4)), lambda _: predicted)
+
+
+class Own(Method):
+    """A method that is nobody's."""
+
+    exact = True
+
+    def bounds(self, values: Array, alpha: float) -> Interval:
+        return Interval(0.0, 1.0)
+
+
+METHODS = (rc.Betting(0, 9), rc.Student(), rc.Deterministic(), OrderStatistics(), Massart(), Own())
+OF_MEANS = {"Betting", "Student", "Deterministic"}
+TAKEN: list[tuple[Rule, set[str]]] = [
+    (rc.MeanRatio(NEAR), OF_MEANS),
+    (rc.MeanDifference(NEAR), OF_MEANS),
+    (rc.ProportionDifference(NEAR), OF_MEANS),
+    (rc.OneSided(upper=1.0), OF_MEANS),
+    (rc.Ordering("value", "other"), OF_MEANS),
+    (rc.WinnerShare(NEAR), OF_MEANS),
+    (rc.Variance(NEAR), {"Student"}),
+    (rc.Functional(NEAR, formula="value"), {"Student"}),
+    (rc.Limit(NEAR, "size"), {"Student"}),
+    (rc.Exponents({"size": 1.0}, 0.1), {"Student", "Deterministic"}),
+]
+
+
+@pytest.mark.parametrize(("rule", "taken"), TAKEN, ids=lambda one: type(one).__name__)
+def test_a_rule_takes_the_methods_for_which_its_guarantee_holds(
+    rule: Rule, taken: set[str]
+) -> None:
+    predicted: Any = "value" if isinstance(rule, rc.WinnerShare) else 1.0
+    for method in METHODS:
+        one = rule.with_method(method)
+        for judged in (one, rc.Several({"one": one})):
+            if type(method).__name__ in taken:
+                judged.check(rc.grid(size=(2, 4)), lambda _: predicted)
+            else:
+                with pytest.raises(ClaimError, match="its guarantee does not hold for"):
+                    judged.check(rc.grid(size=(2, 4)), lambda _: predicted)
+
+
+def test_other_rules_have_a_method_of_their_own() -> None:
+    fixed = {rc.Quantile, rc.Law, rc.Identity, rc.CriticalLocation, rc.CriticalExponents}
+    kinds = [kind for kind in vars(rules).values() if isinstance(kind, type)]
+    found: set[Any] = {kind for kind in kinds if issubclass(kind, Rule)}
+    assert found - {Rule, rc.Several} - {type(rule) for rule, _ in TAKEN} == fixed
+    assert not any(
+        "method" in {field.name for field in fields(kind)} for kind in found if kind in fixed
+    )
 
 
 def test_rules_that_cannot_be_are_refused() -> None:

@@ -174,6 +174,28 @@ def test_an_observation_out_of_its_range_is_an_error() -> None:
         rc.Betting(0.0, math.inf)
 
 
+def test_rounding_does_not_leave_a_range() -> None:
+    cosine = np.array([0.5, 1.0, np.nextafter(np.float32(1), np.float32(2))] * 20, dtype=float)
+    bet, one = rc.Betting(-1.0, 1.0), Sample(rc.Cell(dim=1), {"a": cosine, "b": cosine - 1.0})
+    assert bet.bounds(cosine, 0.05) == bet.bounds(np.minimum(cosine, 1.0), 0.05)
+    rules = [
+        rc.MeanRatio(rc.Region(0.9, 1.1), "a", method=bet),
+        rc.MeanDifference(rc.Region(0.9, 1.1), "a", by=(), method=bet),
+        rc.OneSided(upper=2.0, observable="a", method=bet),
+        rc.Ordering("b", "a", method=bet),
+    ]
+    for rule in rules:
+        [part] = rule.components([one], lambda cell: 0.7, 0.05)
+        assert math.isfinite(part.interval.low)
+    tied = Sample(rc.Cell(dim=1), {"a": cosine, "b": -cosine})
+    assert rc.WinnerShare(rc.Region(0.9, 1.0), bet).components([tied], lambda _: "a", 0.05)
+    for off, told in ((1 + 1e-7, "1.0000001"), (1 + 1e-5, "1.00001")):  # no number of float32
+        with pytest.raises(ClaimError, match=rf"between 0.1 and {told}\)"):
+            bet.bounds(np.array([0.1, off]), 0.05)
+    with pytest.raises(ClaimError, match=r"and 1.0000200"):
+        bet.bounds(np.array([0.5, np.float32(1.00002)], dtype=float), 0.05)
+
+
 def test_the_range_that_is_named_is_the_one_that_was_declared() -> None:
     """Not that of the ratio to the prediction, nor that of a difference."""
     pair = {"value": np.array([1.0, 7.0]), "other": np.array([1.0, 2.0])}

@@ -128,6 +128,37 @@ def test_support_is_by_the_single_bounds_and_refutation_by_the_simultaneous_inte
     assert inside.verdict is Verdict.SUPPORTED
 
 
+def test_an_end_within_rounding_of_an_edge_is_not_beyond_it() -> None:
+    for edge in (0.9, 1.1):
+        on = [edge, np.nextafter(edge, 0), np.nextafter(edge, 2), edge * (1 + 5e-13)]
+        for end in on:
+            assert component(end, end).verdict is Verdict.SUPPORTED
+    for far in (1e-11, 1e-3):
+        assert component(1.1, 1.1 * (1 + far)).verdict is Verdict.INCONCLUSIVE
+        assert component(1.1 * (1 + far), 1.2).verdict is Verdict.REFUTED
+        assert component(0.8, 0.9 * (1 - far)).verdict is Verdict.REFUTED
+    half = Component("c", 1.0, Interval(-1e-6, 1e9), Region(0.0, math.inf), "ratio")
+    assert half.verdict is Verdict.INCONCLUSIVE
+
+
+def test_resolution_is_told_from_what_refutes() -> None:
+    """Of as many cells, each centred at its prediction, theories off by more are refuted."""
+    rng, rule = np.random.default_rng(0), MeanRatio(Region(0.9, 1.1))
+    noise = [rng.normal(0, 0.3, 400) for _ in range(40)]
+    evidence = [
+        Sample(Cell(dim=dim), {"value": 1 + values - values.mean()})
+        for dim, values in enumerate(noise, start=2)
+    ]
+    told = resolution(rule.components(evidence, lambda cell: 1.0, 1e-6))
+    assert told is not None
+
+    def verdict(error: float) -> Verdict:
+        return judge(rule.components(evidence, lambda cell: 1 + error, 1e-6))
+
+    assert verdict(1.001 * told) is Verdict.REFUTED
+    assert verdict(0.999 * told) is not Verdict.REFUTED
+
+
 def test_a_pilot_foretells_how_much_data_decides() -> None:
     rng = np.random.default_rng(3)
     rule = MeanRatio(Region(0.95, 1.05))

@@ -148,8 +148,10 @@ LAWS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 def test_a_law_is_registered_at_its_own_quantiles(law: Callable[[Any], Any]) -> None:
-    for by in (0.5, 0.999, 1.001, 1.1, 2.0):
-        assert of_law(law) != of_law(lambda x, by=by: law(x / by))
+    def scaled(by: float) -> str:
+        return of_law(lambda x: law(x / by))
+
+    assert of_law(law) not in map(scaled, (0.5, 0.999, 1.001, 1.1, 2.0))
     assert of_law(law) == of_law(lambda x: law(x * (1 + 3e-16)) * (1 + 2e-16))
     assert of_law(law) == of_law(lambda x: law(x) + 1e-14 * np.sin(1e5 * x))
 

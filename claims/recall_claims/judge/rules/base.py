@@ -84,6 +84,8 @@ class Rule(ABC):
     estimand: ClassVar[str]
     """What the intervals are for, in words."""
     needs_prediction: ClassVar[bool] = True
+    methods: ClassVar[tuple[type[Method], ...]] = (Method,)
+    """Those under which the guarantee holds."""
     predicts_location: ClassVar[bool] = False
     """Whether the prediction is a critical value of a parameter, not what a cell observes."""
 
@@ -179,6 +181,12 @@ class Rule(ABC):
         Raises:
             ClaimError: names what is impossible and what to change.
         """
+        if not isinstance(self.method, self.methods):
+            names = " or ".join(f"{method.__name__}()" for method in self.methods)
+            raise ClaimError(
+                f"{type(self).__name__} takes method={names}; its guarantee does not hold for "
+                f"{self.method}"
+            )
         if self.needs_prediction and predict is None:
             raise ClaimError(f"{type(self).__name__} compares with a prediction; give predict=")
 

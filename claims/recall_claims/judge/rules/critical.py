@@ -13,10 +13,10 @@ import numpy as np
 from recall_claims.judge.methods import COIN, Array, Method
 from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, number
 from recall_claims.judge.rules.exponents import ExponentRule, functional
-from recall_claims.judge.rules.ladder import HAIR, Ladder, ladders
+from recall_claims.judge.rules.ladder import Ladder, ladders
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
-from recall_claims.model.region import Interval, Region, Scale
+from recall_claims.model.region import HAIR, Interval, Region, Scale
 
 
 class _LadderRule(Rule):
@@ -176,9 +176,9 @@ class CriticalLocation(_LadderRule):
 
 
 def _bracket_over(critical: float, ladder: Ladder, region: Region, level: float) -> Interval:
-    """The bracket in units of the prediction, by a hair inside: the crossing is at neither end."""
-    bracket = ladder.bracket(level, region)
-    return Interval(bracket.low * (1 + HAIR) / critical, bracket.high * (1 - HAIR) / critical)
+    """The bracket in units of the prediction, just inside: the crossing is at neither end."""
+    bracket, inwards = ladder.bracket(level, region), 4 * HAIR  # farther than rounding reaches
+    return Interval(bracket.low * (1 + inwards) / critical, bracket.high * (1 - inwards) / critical)
 
 
 @dataclass(frozen=True)

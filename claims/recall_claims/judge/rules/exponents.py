@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from recall_claims.judge.methods import STUDENT, Array, Method
+from recall_claims.judge.methods import STUDENT, Array, Deterministic, Method, Student
 from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, number
 from recall_claims.judge.rules.jackknife import left_out, pseudo_values
 from recall_claims.model.cell import Cell
@@ -63,6 +63,7 @@ class ExponentRule(Rule):
     needs_prediction: ClassVar[bool] = False
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
+        super().check(cells, predict)
         functional(self.points(cells), list(self.exponents))
         if self.reference == "prediction":
             for cell in cells:
@@ -123,6 +124,7 @@ class Exponents(ExponentRule):
     """
 
     method: Method = STUDENT
+    methods: ClassVar[tuple[type[Method], ...]] = (Student, Deterministic)
     estimand: ClassVar[str] = (
         "Least-squares exponents of the log cell means on this grid, as means of their jackknife "
         "pseudo-values."

@@ -2,17 +2,15 @@
 
 import ast
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from recall_claims.judge.methods import Array, Betting
-from recall_claims.judge.rules.base import Predict, Sample
+from recall_claims.judge.methods import Array, Method, Student
+from recall_claims.judge.rules.base import Sample
 from recall_claims.judge.rules.jackknife import pseudo_values
 from recall_claims.judge.rules.means import MeanDifference, MeanRatio, Means
-from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
 
 FUNCTIONS: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "pi": math.pi}
@@ -20,12 +18,9 @@ FUNCTIONS: dict[str, Any] = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp, "pi"
 
 
 class Jackknife(Means):
-    """What rules share whose values are pseudo-values."""
+    """What rules share whose values are pseudo-values, which have no range."""
 
-    def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
-        if isinstance(self.method, Betting):
-            raise ClaimError("pseudo-values have no range to bet on; leave out method=Betting(...)")
-        super().check(cells, predict)
+    methods: ClassVar[tuple[type[Method], ...]] = (Student,)
 
     def _shown(self, sample: Sample) -> Array | None:
         return self.values(sample, sample.replicates)

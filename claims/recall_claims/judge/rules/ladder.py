@@ -27,10 +27,8 @@ from recall_claims.judge.methods import COIN
 from recall_claims.judge.rules.base import Sample
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
-from recall_claims.model.region import Interval, Region
+from recall_claims.model.region import HAIR, Interval, Region
 
-HAIR = 1e-12
-"""How far from an edge, relative to it, a rung still counts as on it: rounding makes less."""
 FOLD = 1e-3
 """Level at which each of two rungs that contradict a single crossing is shown on its side."""
 EVERYWHERE = Region(0.0, math.inf)

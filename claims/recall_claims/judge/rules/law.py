@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from recall_claims.judge.methods import Array, Method
+from recall_claims.judge.methods import Array, Method, rounding
 from recall_claims.judge.rules.base import (
     Components,
     Evidence,
@@ -21,10 +21,6 @@ from recall_claims.judge.rules.base import (
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Interval, Region, Scale
-
-
-ROUNDINGS = 64
-"""By how many units in the last place of its type a value may be off that a few steps gave."""
 
 
 @dataclass(frozen=True)
@@ -102,17 +98,13 @@ def _distance(values: Array, law: object) -> float:
     """How far the share of values up to x is from all that the law is within a rounding of x.
 
     It is largest at the values, where the share is a step higher, and just below them, where it is
-    a step lower. Values that are all numbers of float32 have its rounding, which is relative to the
-    value, or to the median one if this is less.
+    a step lower. Rounding is relative to the value, or to the median one where that is more.
     """
     if not callable(law):
         raise ClaimError("a law is compared with a distribution function; `times` makes none")
     seen, counts = np.unique(values, return_counts=True)
     until = np.cumsum(counts) / values.size
-    before = np.concatenate([[0.0], until[:-1]])
-    with np.errstate(over="ignore"):
-        single = np.all(seen.astype(np.float32) == seen)
-    unit = ROUNDINGS * float(np.finfo(np.float32 if single else np.float64).eps)
-    slack = unit * np.maximum(abs(seen), np.median(abs(values)))
+    before = until - counts / values.size
+    slack = rounding(values) * np.maximum(abs(seen), np.median(abs(values)))
     above, below = law(seen + slack), law(np.nextafter(seen - slack, -math.inf))
     return float(max((until - above).max(), (below - before).max(), 0.0))

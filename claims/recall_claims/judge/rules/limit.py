@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from recall_claims.judge.methods import STUDENT, Method
+from recall_claims.judge.methods import STUDENT, Method, Student
 from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, number
 from recall_claims.judge.rules.ladder import ladders
 from recall_claims.model.cell import Cell
@@ -29,13 +29,12 @@ class Limit(Rule):
     order: float = 1.0
     observable: str = "value"
     method: Method = STUDENT
+    methods: ClassVar[tuple[type[Method], ...]] = (Student,)
     scale: ClassVar[Scale] = "ratio"
     estimand: ClassVar[str] = "Least-squares limit of means at several sizes, over prediction."
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         super().check(cells, predict)
-        if self.method.exact:
-            raise ClaimError("a limit is bounded by method=Student(): its weights have no range")
         for members in ladders(cells, self.along):
             values = {number(predict, cells[i]) for i in members}
             if len(values) > 1 or 0.0 in values:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from recall_claims.judge.methods import COIN, STUDENT, Betting, Method
+from recall_claims.judge.methods import COIN, STUDENT, Betting, Deterministic, Method, Student
 from recall_claims.judge.rules.base import (
     Components,
     Evidence,
@@ -35,6 +35,7 @@ class Means(Rule):
 
     region: Region
     by: str | tuple[str, ...] | None
+    methods: ClassVar[tuple[type[Method], ...]] = (Betting, Student, Deterministic)
 
     def check(self, cells: Sequence[Cell], predict: Predict | None) -> None:
         """Refuse a region that holds all that the observable can be: nothing could refute it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from recall_claims.judge.methods import STUDENT, Array, Deterministic, Method
+from recall_claims.judge.methods import STUDENT, Array, Betting, Deterministic, Method, Student
 from recall_claims.judge.rules.base import Components, Evidence, Part, Predict, Rule, Sample
 from recall_claims.judge.rules.means import Map, Means
 from recall_claims.model.cell import Cell
@@ -55,6 +55,7 @@ class Ordering(Rule):
     larger: str
     margin: float = 0.0
     method: Method = STUDENT
+    methods: ClassVar[tuple[type[Method], ...]] = (Betting, Student, Deterministic)
     scale: ClassVar[Scale] = "difference"
     needs_prediction: ClassVar[bool] = False
     estimand: ClassVar[str] = "Paired difference of means; a half line."

@@ -74,6 +74,10 @@ class Several(Rule):
             ]
         return tuple(result)
 
+    def doubt(self, evidence: Evidence) -> str:
+        doubts = ((name, rule.doubt(evidence)) for name, rule in self.rules.items())
+        return "; ".join(f"{name}: {doubt}" for name, doubt in doubts if doubt)
+
     def observed(self, sample: Sample) -> float | str | None:
         """What the first rule shows."""
         return next(iter(self.rules.values())).observed(sample)

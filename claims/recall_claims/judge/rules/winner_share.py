@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from recall_claims.judge.methods import STUDENT, Method
+from recall_claims.judge.methods import STUDENT, Betting, Deterministic, Method, Student
 from recall_claims.judge.rules.base import Components, Evidence, Predict, Rule, Sample
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
@@ -23,6 +23,7 @@ class WinnerShare(Rule):
 
     region: Region
     method: Method = STUDENT
+    methods: ClassVar[tuple[type[Method], ...]] = (Betting, Student, Deterministic)
     scale: ClassVar[Scale] = "share"
     estimand: ClassVar[str] = (
         "Points whose predicted winner is shown to be so, jointly over points and rivals; points "
@@ -48,7 +49,8 @@ class WinnerShare(Rule):
         """
         name = _named(sample, predict)
         rivals = [rival for rival in sample.observations if rival != name]
-        leads = [sample[name] - sample[rival] for rival in rivals]
+        within = self.method.within
+        leads = [within(sample[name]) - within(sample[rival]) for rival in rivals]
         means = [float(lead.mean()) for lead in leads]  # which lie between their bounds
         bounds = self.method.of_difference().bounds
         if min(means, default=0.0) >= 0 and all(bounds(lead, alpha).low > 0 for lead in leads):
