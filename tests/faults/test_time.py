@@ -1,8 +1,10 @@
 """How long a run takes: what it foretells and shows, and `--time-limit`, which cuts it.
 
-Blocks that would end too late do not begin, and the next run goes on; no clock misleads a run.
+Blocks that would end too late do not begin, and the next run goes on; no clock misleads a run. What
+a run calls grows with its claims and no faster: counted, for seconds are not the same.
 """
 
+import cProfile
 import gc
 import itertools
 import os
@@ -10,7 +12,9 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -179,3 +183,35 @@ def test_a_block_that_is_known_to_be_too_long_does_not_begin(suite: Suite) -> No
     assert suite.claims()["tiny.long"]["reason"].endswith("it takes about 5 min 00 s of one core")
     begun = suite.ask("SELECT 1 FROM blocks WHERE claim = 'tiny.long'", "short.sqlite")
     assert 1 <= len(begun) <= 3
+
+
+SIZES = (6, 12, 24)
+MOST = 2**1.02
+"""Calls of twelve more claims by those of six: a run is noticed that makes 40 calls for each pair
+of claims, beside 17,000 a claim."""
+EDITS = (
+    ("(1.0, 2.0, 5.0)", "(1.0, 2.0)"),
+    ("controls=[", 'controls=[Control("half", "half", predict=lambda cell: predict(cell) / 2), '),
+    ("0.95, 1.05", "0.8, 1.2"),
+    ("0.1)", "0.01)"),
+)
+"""Make a claim of the faults' suite one that its first look decides."""
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)], ids=["warm", "dry run"])
+def test_calls_of_a_run_are_linear_in_its_claims(suite: Suite, options: tuple[str, ...]) -> None:
+    made = {size: replace(suite, file=f"{size}_{suite.file}") for size in SIZES}
+    for size, one in made.items():
+        names = [f"claim_{number}" for number in range(size)]
+        one.write_text(HEAD + "".join(written(name, *EDITS) for name in names))
+    counts = []
+    for size, one in made.items():
+        kept = ("--ledger", f"{size}.sqlite", "--report-dir", f"reports/{size}")
+        one.run(*kept)
+        run = partial(one.run, *kept, "--baseline", f"reports/{size}/report.json", *options)
+        run()  # what is done once a process is done
+        profile = cProfile.Profile()
+        profile.runcall(run)
+        counts.append(sum(entry.callcount for entry in profile.getstats()))
+    few, some, many = counts
+    assert many - some <= MOST * (some - few)

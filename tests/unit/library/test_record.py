@@ -1,4 +1,4 @@
-"""What the record says of a decision."""
+"""What the record says of a decision, and what a run takes from an earlier one."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,11 +7,15 @@ from typing import Literal
 import pytest
 
 from recall_claims import Region, recording
+from recall_claims.evidence.cost import Earlier
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.model.region import Component, Interval, Verdict
+from recall_claims.plugin.baseline import Baseline
 from recall_claims.plugin.report import commit
 from recall_reports.record import Range
+from recall_reports.record.files import dump
 from tests.apart import saved
+from tests.reports import sample
 from tests.unit.library.made import mean_claim, outcome_of
 
 
@@ -59,3 +63,30 @@ def test_the_commit_has_a_sign_for_uncommitted_changes_and_is_none_outside_a_rep
     assert commit(tmp_path) == f"{name[:10]}+"
     monkeypatch.setenv("PATH", "")
     assert commit(tmp_path) is None
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """A report of the standard tier."""
+    return dump(sample.record(), tmp_path / "baseline.json")
+
+
+def test_verdicts_count_in_their_tier_and_times_in_each(earlier: Path) -> None:
+    same, other = (Baseline(earlier, tier, required=True) for tier in ("standard", "smoke"))
+    assert "A.trigger-signal" in same.records
+    assert not {"A.scale", "A.broken"} & same.records.keys(), "they have no verdict"
+    assert not other.records
+    assert other.decided == same.decided == same.records
+    entry = same.decided["A.trigger-signal"]
+    each = entry.seconds / entry.replicates
+    assert other.took["A.trigger-signal"] == Earlier(each, entry.looks)
+
+
+def test_what_cannot_be_read_is_refused_if_it_is_asked_for(tmp_path: Path) -> None:
+    missing, damaged = tmp_path / "none.json", tmp_path / "damaged.json"
+    damaged.write_text("{")
+    for path, says in ((missing, "none.json: no such file"), (damaged, "not a JSON record")):
+        with pytest.raises(ValueError, match=f"--baseline: .*{says}"):
+            Baseline(path, "standard", required=True)
+        unasked = Baseline(path, "standard", required=False)
+        assert (unasked.records, unasked.decided, unasked.took) == ({}, {}, {})

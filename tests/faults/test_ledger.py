@@ -1,4 +1,4 @@
-"""A ledger that cannot be used gives one clear error, and is left alone."""
+"""A ledger that cannot be used gives one clear error; of others, a bad block is named."""
 
 import sqlite3
 from collections.abc import Callable
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import Suite
+from recall_claims.__main__ import main
+from tests.faults.conftest import LEDGER, Suite
 
 Damage = Callable[[Path], object]
 
@@ -123,3 +124,69 @@ def test_a_report_never_replaces_the_ledger(suite: Suite, name: str) -> None:
         result = suite.run("--ledger", f"here/{name}", "--report-dir", "there/../here", status=4)
         assert "would replace that file" in result.text
     assert (suite.folder / "here" / name).read_bytes().startswith(b"SQLite format 3")
+
+
+def test_half_runs_merge_into_the_whole_one(suite: Suite) -> None:
+    suite.write("one", "two")
+    for name in ("one", "two"):
+        suite.run("-k", name, "--ledger", f"{name}.sqlite")
+    suite.run("--ledger", "whole.sqlite")
+    whole = suite.figures()
+    sets = suite.ask("SELECT * FROM draws ORDER BY claim", "whole.sqlite")
+    halves = ["one.sqlite", "two.sqlite"]
+    assert main(["ledger", "merge", *halves, "one.sqlite", "-o", "both.sqlite"]) == 0
+    assert suite.ask("SELECT * FROM draws ORDER BY claim", "both.sqlite") == sets
+    suite.run("--ledger", "both.sqlite")
+    assert suite.figures() == whole
+    blocks = suite.report()["suite"]["blocks"]
+    assert blocks["reused"] == blocks["total"] == suite.kept("both.sqlite")
+    for _ in range(2):
+        assert main(["ledger", "merge", *halves, "-o", "both.sqlite"]) == 2
+        assert "both.sqlite is there already" in suite.capture.readouterr().err
+    assert main(["ledger", "merge", "one.sqlite", "gone.sqlite", "-o", "new.sqlite"]) == 2
+    assert not {*suite.folder.glob("new.*"), *suite.folder.glob("gone.*")}
+
+
+def test_confirmations_of_hunts_go_on_being_counted(suite: Suite) -> None:
+    suite.write("one")
+    for name, verdict in (("a", "REFUTED"), ("b", "SUPPORTED")):
+        suite.run("--ledger", name)
+        row = f"(7, 'tiny.one', '{{}}', '{name}', '{verdict}')"
+        suite.ask(f"INSERT INTO confirmations VALUES {row}", name)
+    assert main(["ledger", "merge", "a", "b", "-o", "both"]) == 0
+    kept = suite.ask("SELECT number, key, verdict FROM confirmations", "both")
+    assert kept == [(1, "a", "REFUTED"), (2, "b", "SUPPORTED")]
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (
+            "UPDATE blocks SET payload = (SELECT payload FROM blocks WHERE block = 1), "
+            "checksum = (SELECT checksum FROM blocks WHERE block = 1) WHERE block = 0",
+            "other.sqlite and one.sqlite have different results for block 0 of tiny.one at",
+        ),
+        ("UPDATE blocks SET payload = x'01'", "is no evidence (Input data was truncated)"),
+        ("UPDATE blocks SET key = key || '0'", "it is kept under the key of another"),
+        ("UPDATE blocks SET seed = 'seed'", "is no evidence (invalid literal"),
+        ("UPDATE blocks SET claim = char(27)", r"block 0 of '\x1b' at 'scale=1.0' is no evidence"),
+        ("UPDATE blocks SET replicates = 1 << 62", "bytes of values, where a block has at most"),
+        ("UPDATE blocks SET replicates = -1", "bytes of values, where a block has at most"),
+    ],
+)
+def test_bad_and_contradicting_blocks_are_refused_by_name(
+    suite: Suite, edit: str, says: str
+) -> None:
+    suite.write("one")
+    for name in ("one", "other"):
+        suite.run("--ledger", f"{name}.sqlite")
+    suite.ask(edit, "other.sqlite")
+    before = [(suite.folder / f"{name}.sqlite").read_bytes() for name in ("one", "other")]
+    assert main(["ledger", "merge", "one.sqlite", "other.sqlite", "-o", "both.sqlite"]) == 2
+    error = suite.capture.readouterr().err
+    assert says in error
+    assert "other.sqlite" in error
+    assert [(suite.folder / f"{name}.sqlite").read_bytes() for name in ("one", "other")] == before
+    assert not (suite.folder / "both.sqlite").exists()
+    assert not [*suite.folder.glob(".*")]
+    assert LEDGER not in error
