@@ -15,15 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from recall_claims import Cell, Claim
+from recall_claims import Cell
 from recall_claims.evidence.executors import SerialExecutor, one_thread
-from recall_claims.evidence.hunt_tables import Probe
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.run import Settings
 from recall_claims.hunt import campaign
-from recall_claims.hunt.probe import probe
-from recall_claims.model.errors import ClaimError
-from recall_claims.model.region import Verdict
 from tests.every_claim import imported
 from tests.mutation.mutants import forget
 from tests.mutation.planted import PLANTED, Planted
@@ -70,30 +66,8 @@ def hunted(planted: Planted | None, minutes: float, seed: int) -> Hunt:
         for trail in confirmed[:1]:
             assert trail.confirmation is not None
             violation = trail.confirmation.probe
-            minimal = "minimal" if is_minimal(trail.claim, violation, seed) else "not minimal"
             at = Cell(**violation.point).id
-            found = f"{seconds:.0f} s: {trail.claim.id} at {at}, {minimal}"
+            found = f"{seconds:.0f} s: {trail.claim.id} at {at}"
     forget()
     case = planted.id if planted else f"right theory, seed {seed}"
     return Hunt(case, found, bool(confirmed) == (planted is not None))
-
-
-def is_minimal(claim: Claim, found: Probe, seed: int) -> bool:
-    """Whether no parameter can go one step towards the first value and still violate.
-
-    By the evidence that the search draws.
-    """
-    regime = claim.regime
-    assert regime is not None
-    for name, values in regime.ranges.items():
-        place = values.steps.index(found.point[name])
-        simpler = Cell(**{**found.point, name: values.steps[place - 1]})
-        if place == 0 or not claim.searchable(simpler):
-            continue
-        try:
-            again = probe(claim, simpler, seed=seed, device="cpu")
-        except (ClaimError, ArithmeticError, ValueError):
-            continue
-        if again.verdict is Verdict.REFUTED:
-            return False
-    return True

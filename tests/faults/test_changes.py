@@ -4,7 +4,6 @@ Its steps run on a small repository with a suite of its own, whose main branch h
 """
 
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -170,21 +169,6 @@ def test_a_change_is_told(pull: Path, tmp_path: Path, change: str) -> None:
     found, said = judged(pull, "pull_request", tmp_path / "scratch")
     assert not [word for word in words if word not in said], said
     assert found is green
-
-
-def test_all_files_that_are_not_claims_are_named_and_conftest_files_first(
-    pull: Path, tmp_path: Path
-) -> None:
-    shown = (
-        *("claims/conftest.py", "claims/test_more/conftest.py"),
-        *("claims/test_more/law.json", "pytest.ini"),
-        *("claims/test_empty.py", "claims/test_more/test_empty.py", "theory/tiny.py", "README.md"),
-    )
-    texts = {name: f"{SUITE.get(name, '')}\n" for name in (*shown, "claims/test_tiny.py")}
-    saved(pull, texts | {"claims/test_more/law.json": "{}"})
-    green, said = judged(pull, "pull_request", tmp_path / "scratch")
-    assert green, said
-    assert re.findall(r"^\| changed file \| `(.*?)`", said, re.MULTILINE) == [*shown]
 
 
 def test_evidence_of_other_code_is_no_evidence(pull: Path, tmp_path: Path) -> None:

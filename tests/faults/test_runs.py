@@ -69,15 +69,6 @@ def test_two_runs_share_one_ledger(suite: Suite) -> None:
     assert suite.kept("shared.sqlite") == suite.report("alone")["suite"]["blocks"]["total"]
 
 
-def test_a_claim_alone_has_the_figures_of_the_full_run(suite: Suite) -> None:
-    suite.write(*NAMES)
-    suite.run("--ledger", "full.sqlite")
-    wanted = suite.figures()["tiny.three"]
-
-    suite.run("-k", "three", "--ledger", "alone.sqlite")
-    assert suite.figures("reports/part") == {"tiny.three": wanted}
-
-
 def test_fresh_seed_is_printed_recorded_and_can_be_replayed(suite: Suite) -> None:
     suite.write("one")
     fresh = suite.run("--seed", "fresh", "--report-dir", "fresh")

@@ -3,7 +3,6 @@
 What it says is kept in `__snapshots__/`.
 """
 
-import cProfile
 import re
 from base64 import b64encode
 from hashlib import sha256
@@ -128,18 +127,3 @@ def test_no_class_of_a_plot_is_without_a_rule(page: str) -> None:
     used = {name for names in re.findall(r'class="([^"]+)"', plots) for name in names.split()}
     assert {"k0", "dash0", "whiskers", "heading"} <= used
     assert used - {"line"} <= set(re.findall(r"\.([\w-]+)", sheet))
-
-
-def test_the_page_grows_in_proportion_to_its_claims(report: Record) -> None:
-    claims = report.claims[:13]
-    html.render(report)  # loads what every page needs, so that no count below includes it
-    calls, sizes = [], []
-    for number in (13, 26, 52):
-        report.claims = [replace(claims[i % 13], id=f"A.claim-{i:03}") for i in range(number)]
-        profile = cProfile.Profile()
-        sizes.append(len(profile.runcall(html.render, report).encode()))
-        calls.append(sum(entry.callcount for entry in profile.getstats()))
-    for counts in (calls, sizes):
-        few, some, many = counts
-        assert many - some < 1.05 * 2 * (some - few)
-    assert sizes[-1] < 1_300_000
