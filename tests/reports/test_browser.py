@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, Page, Route, ViewportSize, expect, sync
 from recall_reports import formula, html, phrases
 from recall_reports.record import Record
 from recall_reports.record.files import validated
-from tests.reports import builders, hostile, sample
+from tests.reports import builders, sample
+from tests.reports import test_hostile as hostile
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WIDE, PHONE = ViewportSize(width=1200, height=900), ViewportSize(width=390, height=844)
