@@ -5,6 +5,7 @@ What can be wrong with a claim is in `tests/unit/library/test_run.py`.
 """
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -96,38 +97,68 @@ def test_a_claim_that_cannot_be_collected(
     assert not (suite.folder / "reports").exists()
 
 
-SHOWN = {
-    "zero": ("cells=grid(scale=(0.0, 1.0))", "prediction is 0"),
-    "twice": ("cells=lambda: grid(scale=(1.0, 1.0))", "a cell stands twice"),
-    "none": ("cells=lambda: {}", "no cells in any tier"),
-    "empty": ("cells=lambda: grid(scale=())", "has no values"),
+VALUE = '{"value": np.array([rng.normal(cell["scale"], 0.1) for rng in block.rngs])}'
+FAILING = {
+    "zero": (CELLS, "cells=grid(scale=(0.0, 1.0))", "prediction is 0"),
+    "twice": (CELLS, "cells=lambda: grid(scale=(1.0, 1.0))", "a cell stands twice"),
+    "none": (CELLS, "cells=lambda: {}", "no cells in any tier"),
+    "empty": (CELLS, "cells=lambda: grid(scale=())", "has no values"),
+    "nan": (VALUE, '{"value": np.full(block.replicates, np.nan)}', "16 values that are not finite"),
+    "short": (VALUE, '{"value": np.ones(3)}', "not one value per replicate"),
+    "nothing": (VALUE, "{}", "returned no observables"),
+    "raises": (VALUE, '{"value": 1 / 0}', "ZeroDivisionError"),
+    "texts": (VALUE, '["a"] * block.replicates', "'value' is not made of numbers: it has text"),
+    "misspelt": (
+        VALUE,
+        '{"value": block.draw(drawn, cell)}',
+        "tiny.misspelt at scale=1.0, block 0: TypeError: drawn() got an unexpected keyword "
+        "argument 'scale' (test_tiny_",
+    ),
+    "unknown": (VALUE, '{"value": np.ones(cell["scal"])}', "no parameter 'scal', only scale ("),
+    "other": (VALUE, '{"other": np.ones(block.replicates)}', "observable 'value'"),
 }
+"""Claims that cannot be judged, and why: of some, predictions show it before a block runs."""
+DRAWN = """
+
+def touched():
+    Path(".predicted").touch()
+
+
+def drawn(rngs, *, device, dtype):
+    return np.ones(len(rngs))
+"""
 
 
 @pytest.mark.parametrize(
     "executor", ["serial", pytest.param("processes:1", marks=pytest.mark.thorough)]
 )
-def test_what_a_prediction_shows_is_found_before_a_block_runs(suite: Suite, executor: str) -> None:
-    """And by a dry run; collection predicts nothing."""
-    ran = ("    time.sleep(0.0)\n", '    Path(".ran").touch()\n')
-    wrong = [written(name, (CELLS, cells), ran) for name, (cells, _) in SHOWN.items()]
+def test_a_claim_that_cannot_be_judged_says_why_and_others_are(suite: Suite, executor: str) -> None:
+    """A dry run says it too; collection predicts nothing."""
     predicted = ("predict=predict,", "predict=lambda cell: touched() or predict(cell),")
     later = written("later", (CELLS, CELLS.replace("=", "=lambda: ", 1)), predicted)
-    touched = '\n\ndef touched():\n    Path(".predicted").touch()\n'
-    suite.write_text(HEAD + touched + later + written("ok", predicted) + "".join(wrong))
+    ran = ("    time.sleep(0.0)\n", '    Path(".ran").touch()\n')
+    failing = [
+        written(name, (old, new), *[ran][: old == CELLS]) for name, (old, new, _) in FAILING.items()
+    ]
+    suite.write_text(HEAD + DRAWN + later + written("ok", predicted) + "".join(failing))
 
     suite.run("--collect-only")
     assert not (suite.folder / ".predicted").exists()
     for name in ("zero", "empty"):
         dry = suite.run("--dry-run", "-k", name, status=2)
-        assert SHOWN[name][1] in dry.text
-    suite.run("--executor", executor, status=1)
+        assert FAILING[name][-1] in dry.text
+    result = suite.run("--executor", executor, status=1)
     assert (suite.folder / ".predicted").exists()
-    for name, (_, says) in SHOWN.items():
-        assert says in suite.claims()[f"tiny.{name}"]["reason"]
     assert not (suite.folder / ".ran").exists()
-    errors = {f"tiny.{name}": "ERROR" for name in SHOWN}
-    assert suite.states() == {"tiny.later": "DECIDED", "tiny.ok": "DECIDED", **errors}
+    claims = suite.claims()
+    assert f"({suite.file}, line " in claims["tiny.raises"]["reason"]
+    for name, (_, _, says) in FAILING.items():
+        claim = claims.pop(f"tiny.{name}")
+        assert (claim["state"], claim["verdict"], claim["outcome"]) == ("ERROR", None, "failed")
+        assert says in claim["reason"]
+    left = {name: claim["verdict"] for name, claim in claims.items()}
+    assert left == dict.fromkeys(("tiny.later", "tiny.ok"), "SUPPORTED")
+    assert "simulate.py:" not in result.text, "a traceback"
 
 
 def test_more_claims_than_their_paper_has_slots_for(suite: Suite) -> None:
@@ -245,3 +276,35 @@ def test_a_claim_that_fails_says_why(suite: Suite) -> None:
             assert told["data"].endswith("; replicates: 48, 16 per cell; look 1 of 6.")
             assert told["off by"].startswith("at least ")
             assert told["controls"] == "all refuted: double."
+
+
+def test_blocks_too_large_for_memory_are_simulated_in_parts_and_counted(suite: Suite) -> None:
+    short = f"{VALUE} if block.replicates < 5 else np.empty(2**50)"
+    suite.write_text(HEAD + written("one", (VALUE, short)))
+
+    result = suite.run()
+    (one,) = suite.report()["claims"]
+    total = one["blocks"]["total"]
+    assert one["blocks"]["divided"] == total
+    assert sum(cell["replicates"] for cell in one["cells"]) == 16 * total
+    assert f"{total} of {total} blocks simulated in parts" in result.text
+
+
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(("-n", "1"), marks=pytest.mark.thorough)], ids=["one", "xdist"]
+)
+def test_what_an_exception_says_breaks_no_form_of_the_report(
+    suite: Suite, options: tuple[str, ...]
+) -> None:
+    said = r'ValueError("\ud800 \x1b]0;mine\x07 \x9b31m \u202e <b>")'
+    broken = written("one", ("time.sleep(0.0)", f"print('\\x1b[2J'); raise {said}"))
+    suite.write_text(HEAD + broken + written("two"))
+
+    result = suite.run(*options, "--color=no", "--junitxml", "junit.xml", status=1)
+    one, two = suite.report()["claims"]
+    assert r"\ud800 \x1b]0;mine\x07 \x9b31m \u202e <b>" in one["reason"]
+    assert two["verdict"] == "SUPPORTED"
+    [failure] = ElementTree.parse("junit.xml").iter("failure")
+    for text in (result.text, str(failure.get("message")), str(failure.text)):
+        assert not set("\x1b\x07\x9b\u202e") & set(text)
+    assert r"ValueError: \ud800 \x1b]0;mine" in result.text

@@ -1,7 +1,7 @@
 """A record with hostile text everywhere harms no form of a report.
 
 What script would do in a browser is in `test_browser.py`, and what an exception says in JUnit's
-file in `tests/faults/test_broken_simulation.py`.
+file in `tests/faults/test_exit_status.py`.
 """
 
 import io
