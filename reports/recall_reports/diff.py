@@ -11,7 +11,7 @@ there comes from code or versions, or is the rounding of another processor.
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from operator import itemgetter
 from pathlib import PurePosixPath
@@ -84,7 +84,8 @@ def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]
     after = {claim.id: claim for claim in new.claims}
     same_tier = old.suite.tier == new.suite.tier
     of_claims = {claim.file for claim in (*old.claims, *new.claims)}
-    others = sorted((name for name in files if not _is_of_claims(name, of_claims)), key=_rank)
+    others = [f for f in files if f not in of_claims or not PurePosixPath(f).match("test_*.py")]
+    others.sort(key=_rank)
     found = [Change(Kind.FILE, name, "–", "–", "no figure shows its effect") for name in others]
     found += _edited(old, new)
     for name in before | after:
@@ -106,11 +107,6 @@ def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]
 def lost(found: Iterable[Change]) -> bool:
     """Whether a verdict was lost: a claim does not pass, is not judged, or supports no longer."""
     return any(change.kind in (Kind.LOST, Kind.GONE) for change in found)
-
-
-def _is_of_claims(name: str, of_claims: Collection[str]) -> bool:
-    """Whether it is a test file in which one of the records has claims."""
-    return name in of_claims and PurePosixPath(name).match("test_*.py")
 
 
 def _rank(name: str) -> tuple[int, str]:

@@ -186,7 +186,7 @@ FORGERIES: dict[str, tuple[list[Edit], list[str]]] = {
         ],
         [
             "the record: has an error budget of 0.5, more than the usual 0.001",
-            "the record: papers[0].statements[0].text: Another statement. in the record, A mean",
+            "the record: papers.0.statements.0.text: Another statement. in the record, A mean",
             "tiny.one: alpha:",
         ],
     ),
@@ -209,7 +209,7 @@ FORGERIES: dict[str, tuple[list[Edit], list[str]]] = {
         ],
         [
             "tiny.one: verdict: REFUTED in the record, SUPPORTED when judged again",
-            "tiny.one: components[0].verdict: REFUTED in the record, SUPPORTED when judged",
+            "tiny.one: components.0.verdict: REFUTED in the record, SUPPORTED when judged",
             "tiny.one: alpha:",
             "tiny.one: and 1 more",
         ],
@@ -266,7 +266,7 @@ FORGERIES: dict[str, tuple[list[Edit], list[str]]] = {
     ),
     "a hunt's figures": (
         ["claims/tiny.mean/components/0/estimate = 1.5"],
-        ["tiny.mean: components[0].estimate: 1.5 in the record"],
+        ["tiny.mean: components.0.estimate: 1.5 in the record"],
     ),
 }
 """Each of them is found, with what is said of it."""

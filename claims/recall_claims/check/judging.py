@@ -246,7 +246,7 @@ class Check:
         self._compare("the record", self._record, again)
 
     def _compare(self, where: str, told: Struct, again: Struct) -> None:
-        found = sorted(_differ("", told, again), key=_depth)
+        found = sorted(_differ("", told, again), key=lambda what: what.split(":")[0].count("."))
         for what in found[:SHOWN]:
             self._find(where, what)
         if len(found) > SHOWN:
@@ -265,12 +265,6 @@ def _settings(record: Record) -> Settings:
     return Settings(suite.tier, suite.seed, suite.device, budget)
 
 
-def _depth(difference: str) -> int:
-    """Return how deep in the record a difference is."""
-    place, _, _ = difference.partition(": ")
-    return place.count(".") + place.count("[")
-
-
 def _differ(place: str, told: Any, again: Any) -> Iterator[str]:
     """Go through what differs between two values of a record by more than rounding."""
     if isinstance(told, Struct) and isinstance(again, Struct):
@@ -282,7 +276,7 @@ def _differ(place: str, told: Any, again: Any) -> Iterator[str]:
         if len(told) != len(again):
             yield f"{place}: {len(told)} entries in the record, {len(again)} when judged again"
         for index, (one, other) in enumerate(zip(told, again, strict=False)):
-            yield from _differ(f"{place}[{index}]", one, other)
+            yield from _differ(f"{place}.{index}", one, other)
     elif isinstance(told, float) and isinstance(again, int | float):
         if not math.isclose(told, again, rel_tol=SAME, abs_tol=1e-12):
             yield f"{place}: {told} in the record, {again} when judged again"

@@ -171,20 +171,17 @@ def _loaded(module: str) -> set[str]:
 def _data(modules: Iterable[str]) -> dict[str, Path]:
     """Files of data beside modules: all but Python's, hidden ones, Markdown, pytest's settings,
     papers and ledgers."""
-    homes = {file.parent: package(name) for name in modules if (file := source(name))}
-    return {
-        f"{home}: {path.name}": path
-        for folder, home in homes.items()
-        for path in folder.iterdir()
-        if path.is_file() and not _is_no_data(path)
-    }
-
-
-def _is_no_data(path: Path) -> bool:
-    if path.name.startswith(".") or path.name in CONFIGURATION or path.suffix in (*PYTHON, ".md"):
-        return True
-    beside = re.sub("-(wal|shm|journal)$", "", path.name)  # what SQLite keeps beside a database
-    return is_ledger(path.with_name(beside)) or (path.suffix == ".toml" and is_paper(path))
+    found = {}
+    for folder, home in {f.parent: package(m) for m in modules if (f := source(m))}.items():
+        for path in folder.iterdir():
+            known = path.name in CONFIGURATION or path.suffix in (*PYTHON, ".md")
+            if known or path.name.startswith(".") or not path.is_file():
+                continue
+            beside = re.sub("-(wal|shm|journal)$", "", path.name)  # what SQLite keeps beside it
+            paper = path.suffix == ".toml" and is_paper(path)
+            if not paper and not is_ledger(path.with_name(beside)):
+                found[f"{home}: {path.name}"] = path
+    return found
 
 
 @cache

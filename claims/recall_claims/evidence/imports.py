@@ -126,8 +126,10 @@ def visible_names(function: Callable[..., Any]) -> tuple[str, ...]:
                 found.add(value.__name__)
             elif getattr(value, "__module__", None):
                 found.add(f"{value.__module__}.{name}")
-            if _is_followed(value, function.__module__):
-                waiting.append(value)
+            if callable(value) and inspect.isfunction(inspect.unwrap(value)):  # maybe a cached one
+                home: str = value.__module__
+                if home == function.__module__ or home.startswith("claims."):
+                    waiting.append(value)
     return tuple(sorted(found))
 
 
@@ -141,20 +143,13 @@ def _global_names(code: types.CodeType) -> Iterator[str]:
             yield from _global_names(constant)
 
 
-def _is_followed(value: Any, module: str) -> bool:
-    """Whether it is a function, maybe a cached one, of this module or of a claim file."""
-    if not callable(value) or not inspect.isfunction(inspect.unwrap(value)):
-        return False
-    home: str = value.__module__
-    return home == module or home.startswith("claims.")
-
-
 def theories(function: Callable[..., Any]) -> list[str]:
     """What of theory is imported, directly or not, by the modules that simulate for a function:
     those that it names, claim files apart, and imported ones with simulation in the name."""
     module, seen = function.__module__, visible_names(function)
     homes = {*seen, *(name.rpartition(".")[0] for name in seen)}
-    named = {home for home in homes if not _is_of_claims(home)}
+    claims = {h for h in homes if h.startswith("claims.") or h.split(".")[-1].startswith("test_")}
+    named = homes - claims  # which bring theory and simulation together
     imported = sorted(upstream(module)) if source(module) else []  # none in a notebook
     simulations = [m for m in imported if "simulation" in m.split(".") or m in named]
     return [
@@ -163,11 +158,6 @@ def theories(function: Callable[..., Any]) -> list[str]:
         for name in sorted(upstream(simulation))
         if "theory" in name.split(".")
     ]
-
-
-def _is_of_claims(module: str) -> bool:
-    """Whether a module belongs to claims, which bring theory and simulation together."""
-    return module.startswith("claims.") or module.rpartition(".")[2].startswith("test_")
 
 
 def independence() -> dict[str, int]:

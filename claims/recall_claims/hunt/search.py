@@ -194,11 +194,6 @@ class _Search:
         self.violation = found
         return True
 
-    def _inside(self, cell: Cell) -> bool:
-        """Whether a cell that is judged with a point, if it is no rung, lies in the regime too."""
-        rung = hasattr(self.claim.rule, "scan")
-        return rung or (self.regime.why_outside(cell) is None and self.claim.searchable(cell))
-
     def _probed(self, point: Cell, patience: float) -> Probe | None:
         """Evidence at a point; None outside the regime and where something breaks down."""
         turn = self.turn
@@ -206,11 +201,15 @@ class _Search:
             if not self.claim.searchable(point):
                 return None
             one = alone(self.claim, point)
-            if not all(map(self._inside, one.cells[TIER])):
-                return None
+            # Cells that are judged with a point, if they are no rungs, lie in the regime too.
+            for cell in () if hasattr(self.claim.rule, "scan") else one.cells[TIER]:
+                if self.regime.why_outside(cell) is not None or not self.claim.searchable(cell):
+                    return None
             key = registration(one, TIER)
             known = self.probes.get(key, turn.known.get(key))
-            if known is not None and not self._given_up(known, patience):
+            # All the patience there is, where a probe has not had it, may tell more.
+            more = known is None or known.patience < patience == SECONDS
+            if known is not None and not (more and known.verdict is Verdict.INCONCLUSIVE):
                 return known
             self.leave_in_time()
             found = probe(self.claim, point, seed=turn.seed, device=turn.device, patience=patience)
@@ -219,9 +218,3 @@ class _Search:
             self.refused[f"{type(error).__name__}: {error}"] += 1
             return None
         return found
-
-    @staticmethod
-    def _given_up(known: Probe, patience: float) -> bool:
-        """Whether all the patience there is, where a probe has not had it, may tell more."""
-        inconclusive = known.verdict is Verdict.INCONCLUSIVE
-        return inconclusive and known.patience < patience == SECONDS

@@ -20,7 +20,7 @@ from recall_claims.judge.design import factor_to_decide
 from recall_claims.model.errors import ClaimError, SimulationError
 from recall_claims.model.region import Component, Interval, Region
 from recall_claims.plugin.forecast import Forecast
-from recall_reports import phrases, record
+from recall_reports import phrases
 
 HEADERS = ("cells", "replicates", "in ledger", "to draw", "seconds")
 PILOT = 128
@@ -95,7 +95,16 @@ def _needed(claim: Claim, forecast: Forecast) -> str:
     if earlier is None:
         parts, count = _piloted(claim, forecast.settings)
     else:
-        parts = [_component(entry, earlier.rule) for entry in earlier.components]
+        parts = [
+            Component(  # as it was before it became a record, where an open end is null
+                entry.name,
+                math.nan if entry.estimate is None else entry.estimate,
+                Interval(*entry.interval.ends),
+                Region(*entry.region.ends),
+                earlier.rule.scale,
+            )
+            for entry in earlier.components
+        ]
         count = max(cell.replicates for cell in earlier.cells)
     try:
         return f"{max(2, math.ceil(factor_to_decide(parts) * count))}"
@@ -116,10 +125,3 @@ def _piloted(claim: Claim, settings: Settings) -> tuple[Sequence[Component], int
     except SimulationError as error:
         raise ClaimError(str(error)) from error
     return found.decision.components, count
-
-
-def _component(entry: record.ComponentRow, rule: record.RuleRow) -> Component:
-    """A component as it was before it became a record, where an open end is null."""
-    estimate = math.nan if entry.estimate is None else entry.estimate
-    interval, region = Interval(*entry.interval.ends), Region(*entry.region.ends)
-    return Component(entry.name, estimate, interval, region, rule.scale)

@@ -73,7 +73,6 @@ class ClaimSession:
             narrowed=bool(narrowed),
         )
         self.progress: ProgressLine | None = None
-        self._prepared: dict[str, Prepared] = {}
         self._papers: set[str] = set()
 
     def record_without_run(self, claim: Claim, file: str) -> ClaimRow | None:
@@ -122,28 +121,21 @@ class ClaimSession:
 
     def _early(self, claim: Claim, file: str) -> Running | None:
         """A claim before its turn; None if it has nothing to run."""
-        if self.left < 0 or self.record_without_run(claim, file) is not None:
-            return None
-        return self._running(claim)
+        idle = self.left < 0 or self.record_without_run(claim, file) is not None
+        return None if idle else self._running(claim)
 
     def _running(self, claim: Claim) -> Running:
-        ready, earlier = self._ready(claim), self.baseline.records.get(claim.id)
+        """The claim, checked, with its predictions kept."""
+        ready = Prepared.of(claim, self.settings.tier, checked=True)
+        earlier = self.baseline.records.get(claim.id)
         if earlier is not None:
             drawn = set_of(ready, self.settings)
             again = (earlier.registration, str(earlier.seed)) == (drawn.registration, drawn.seed)
             self.store.ledger.recall(drawn, earlier.draws - again)
         return Running(ready, self.settings, self.store.ledger)
 
-    def _ready(self, claim: Claim) -> Prepared:
-        """The claim, checked, with its predictions kept."""
-        if claim.id not in self._prepared:
-            ready = Prepared.of(claim, self.settings.tier, checked=True)
-            self._prepared[claim.id] = ready
-        return self._prepared[claim.id]
-
     def finish(self, claim: Claim) -> None:
         """The claim is done, or has come to no verdict: take the live line away."""
-        self._prepared.pop(claim.id, None)
         if self.progress is not None:
             self.progress.finish(claim.id)
 
