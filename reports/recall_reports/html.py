@@ -26,7 +26,7 @@ def render(record: Record) -> str:
         suite=record.suite,
         views={claim.id: _view(claim) for claim in record.claims},
         bars=_bars([*([claim] for claim in claims), exploratory]),
-        groups=summary.groups(claims),
+        groups=summary.groups(record),
         exploratory=exploratory,
         headline=summary.headline(record),
         first_lines=summary.first_lines(record),
@@ -35,7 +35,6 @@ def render(record: Record) -> str:
         attention=summary.attention(record),
         statements=summary.statements(record),
         derivations=summary.derivations(record),
-        overview=summary.overview(record),
         papers={paper.key: paper for paper in record.papers},
         tiers=list(dict.fromkeys(tier for claim in record.claims for tier in claim.tiers)),
     )

@@ -400,6 +400,15 @@ def resolution(claim: ClaimRow) -> str:
     return RESOLUTION[scale].format(percent if scale in ("ratio", "share") else value)
 
 
+def noticed(claim: ClaimRow) -> str:
+    """The smallest error that would have been refuted in a few words, such as `constant 5.3%`."""
+    if claim.state != "DECIDED" or claim.resolution is None:
+        return "–"
+    words = resolution(claim).split()
+    figure = next(word for word in words if any(map(str.isdigit, word)))
+    return f"{words[1]} {figure}"
+
+
 def certificate(claim: ClaimRow) -> str:
     """How probable it is to refute the claim wrongly, and how that is known; empty if it is not."""
     if claim.certificate is None:

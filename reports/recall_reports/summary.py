@@ -5,7 +5,6 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 from recall_reports import phrases
@@ -364,17 +363,16 @@ def attention(record: Record) -> list[list[ClaimRow]]:
     return sorted(entries.values(), key=lambda entry: entry[0].outcome != "failed")
 
 
-def groups(claims: Iterable[ClaimRow]) -> dict[str, list[ClaimRow]]:
-    """The claims by paper, room and file, named in words, in the order of the record."""
+def groups(record: Record) -> dict[str, list[ClaimRow]]:
+    """The claims by paper, those on theorems first, with headings."""
+    papers = {paper.key: paper.title for paper in record.papers}
 
     def name(claim: ClaimRow) -> str:
-        file = Path(claim.file)
-        parts = (file.parent.name, file.stem.removeprefix("test_"))
-        words = (part.split("_") for part in parts if part)
-        told = (" ".join("MLP" if word == "mlp" else word for word in some) for some in words)
-        return f"Paper {claim.source.paper}: {', '.join(told)}"
+        title = f"Paper {claim.source.paper}: {papers[claim.source.paper]}"
+        return f"{title}, without an assumption" if claim.exploratory else title
 
-    return grouped(claims, name)
+    claims, exploratory = split(record)
+    return grouped([*claims, *exploratory], name)
 
 
 def statements(record: Record) -> dict[str, list[Entry]]:

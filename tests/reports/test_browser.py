@@ -19,8 +19,8 @@ from tests.reports import test_hostile as hostile
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WIDE, PHONE = ViewportSize(width=1200, height=900), ViewportSize(width=390, height=844)
-FOLDED = ".claim > details > noscript"
-SHOWN = "table.verdicts tr[data-state]:not([hidden])"
+FOLDED = ".claim > noscript"
+SHOWN = ".claim:not([hidden])"
 DOMINANT = "[id='A.dominant-noise']"
 
 
@@ -70,18 +70,35 @@ def test_the_search_and_the_filters_leave_what_they_name(tab: Page, report: Reco
         expect(shown).to_have_count(count)
 
 
-def test_rows_are_sorted_by_a_column_and_go_back(tab: Page) -> None:
-    rows = tab.locator("table.verdicts").first.locator("tr[data-state]")
-    before = rows.all_text_contents()
-    sort = tab.locator("table.verdicts th:nth-child(7) button").first
-    times = "rows => rows.map(row => +row.cells[6].dataset.value)"
-    found: list[float] = rows.evaluate_all(times)
-    assert found != sorted(found)
-    for wanted in (sorted(found), sorted(found, reverse=True)):
-        sort.click()
-        assert rows.evaluate_all(times) == wanted
-    sort.click()
-    assert rows.all_text_contents() == before
+def test_claims_are_sorted_and_go_back(tab: Page) -> None:
+    claims = tab.locator(".claim")
+    names = "claims => claims.map(claim => claim.id)"
+    before = claims.evaluate_all(names)
+    for order, sign in (("seconds", -1), ("resolution", 1)):
+        tab.select_option("[name=order]", order)
+        found = claims.evaluate_all(f"claims => claims.map(claim => +claim.dataset.{order})")
+        known = [sign * figure for figure in found if figure == figure]
+        assert known == sorted(known)
+        assert len(known) > 5
+    tab.select_option("[name=order]", "")
+    assert claims.evaluate_all(names) == before
+
+
+def test_the_search_and_a_picture_are_on_the_first_screen(tab: Page, report: Record) -> None:
+    report.claims = [claim for claim in report.claims if claim.outcome == "passed"]
+    tab.set_content(html.render(report))
+    expect(tab.locator("input[type=search]")).to_be_in_viewport()
+    expect(tab.locator("a.mark").first).to_be_in_viewport()
+
+
+def test_a_mark_fades_with_its_claim_and_opens_it(tab: Page) -> None:
+    mark = tab.locator("a.mark[href='#A.dominant-noise']")
+    tab.fill("input[type=search]", "no claim says this")
+    expect(mark).to_have_class(re.compile(r"\bout\b"))
+    tab.fill("input[type=search]", "")
+    mark.click()
+    expect(tab.locator(f"{DOMINANT} .replay")).to_be_visible()
+    expect(tab.locator(f"{DOMINANT} > summary")).to_be_in_viewport()
 
 
 def test_a_panel_opens_with_a_click_or_a_link_and_what_failed_is_open(
@@ -90,7 +107,7 @@ def test_a_panel_opens_with_a_click_or_a_link_and_what_failed_is_open(
     folded = tab.locator(FOLDED)
     left = sum(claim.outcome != "failed" for claim in report.claims)
     expect(folded).to_have_count(left)
-    tab.click(f"{DOMINANT} summary")
+    tab.click(f"{DOMINANT} > summary")
     expect(tab.locator(f"{DOMINANT} svg.plot").first).to_be_visible()
     expect(folded).to_have_count(left - 1)
     tab.click("button.all")
@@ -98,7 +115,7 @@ def test_a_panel_opens_with_a_click_or_a_link_and_what_failed_is_open(
     tab.goto("about:blank")
     tab.goto(f"{file}#A.dominant-noise")
     expect(tab.locator(f"{DOMINANT} .replay")).to_be_visible()
-    expect(tab.locator(f"{DOMINANT} header")).to_be_in_viewport()
+    expect(tab.locator(f"{DOMINANT} > summary")).to_be_in_viewport()
 
 
 def test_without_script_all_is_there(browser: Browser, file: str, report: Record) -> None:
@@ -138,12 +155,16 @@ def test_nothing_scrolls_sideways(browser: Browser, file: str, size: ViewportSiz
 
 
 def test_only_what_is_open_is_printed(tab: Page) -> None:
-    tab.click(f"{DOMINANT} summary")
+    tab.click(f"{DOMINANT} > summary")
     tab.emulate_media(media="print")
     expect(tab.locator("nav")).to_be_hidden()
-    seen = "[...document.querySelectorAll('.claim')].filter(claim => claim.checkVisibility())"
-    assert "A.dominant-noise" in tab.evaluate(f"{seen}.map(claim => claim.id)")
-    assert tab.evaluate(f"{seen}.every(claim => claim.querySelector('details').open)") is True
+    panels = tab.locator(".claim .words").filter(visible=True)
+    expect(panels).to_have_count(tab.locator(".claim[open]").count())
+    expect(tab.locator(f"{DOMINANT} .words")).to_be_visible()
+    expect(tab.locator(".claim > summary").filter(visible=True)).to_have_count(
+        tab.locator(".claim").count()
+    )
+    seen = "[...document.querySelectorAll('.claim[open]')]"
     plots = f"{seen}.flatMap(claim => [...claim.querySelectorAll('svg.plot')])"
     laid = "plot => plot.checkVisibility({ contentVisibilityAuto: true })"
     assert tab.evaluate(f"{plots}.every({laid})") is True

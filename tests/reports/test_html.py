@@ -106,19 +106,18 @@ def test_claims_are_laid_out_when_they_are_near(page: str) -> None:
     assert "content-visibility: visible" in printed
 
 
-def test_claims_and_rows_are_in_one_order(page: str) -> None:
-    """The script that filters pairs them by position."""
-    rows = re.findall(r'data-tiers="[^"]*">.*?<a href="#([^"]+)">', page, flags=re.S)
-    assert rows == re.findall(r'<section class="claim [^>]* id="([^"]+)"', page)
-
-
-def test_the_details_of_a_claim_are_folded(page: str, report: Record) -> None:
-    """As text that cannot end early; what leads to a claim and names it stands outside."""
-    panel = r"</header>\s*<details(?: open)?><summary>[^<]*</summary><noscript>(.*?)</noscript>"
-    folded = re.findall(rf"{panel}</details>\s*</section>", page, flags=re.S)
-    assert len(folded) == len(report.claims) == page.count("noscript>") / 2
-    for details in folded:
+def test_every_claim_stands_in_the_list_once_and_opens_in_place(page: str, report: Record) -> None:
+    """What is folded is text that cannot end early and has no ids; the row names the claim."""
+    row = r'<details class="claim [^>]* id="([^"]+)".*?>\s*<summary>(.*?)</summary><noscript>'
+    folded = re.findall(rf"{row}(.*?)</noscript></details>", page, flags=re.S)
+    claims = {claim.id: claim for claim in report.claims}
+    assert sorted(name for name, _, _ in folded) == sorted(claims)
+    for name, shown, details in folded:
+        claim = claims[name]
+        assert phrases.state(claim) in shown
         assert Page(f"<div>{details}</div>").all("id") == []
+        if "<figure>" in details:
+            assert details.index("<figure>") < details.index('class="statement"')
 
 
 def test_no_class_of_a_plot_is_without_a_rule(page: str) -> None:
