@@ -12,9 +12,11 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from recall_claims.certify.tilting import misses
 from recall_claims.declare.claim import Claim
@@ -25,8 +27,8 @@ from recall_claims.evidence.run import Settings
 from recall_claims.evidence.scheduler import run_claim
 from recall_claims.evidence.simulate import find
 from recall_claims.judge.methods import Array, Method, Student
-from recall_claims.judge.rules import Evidence, Predict, Rule
-from recall_claims.model.region import Component, Interval
+from recall_claims.judge.rules import Evidence, Predict, Rule, Sample
+from recall_claims.model.region import EVERYTHING, Component, Interval
 from recall_reports.record.certificates import Certificate
 
 VALUES = 1024
@@ -148,15 +150,26 @@ class World:
         )
         # To refute, components and rules share alpha; to support, each of them has all of it.
         strict, single = min(recorder.asked), rules * max(recorder.asked)
-        judged = list(enumerate(recorder.asked[strict]))
+        values = recorder.asked[strict]
+        again: list[Resampled | None] = [None] * len(values)
+        if rule.depends_on_all and not self.stress:
+            again = [Resampled(rule, predict, self.evidence, i) for i in range(len(values))]
+        judged = [(i, values[i], again[i]) for i in range(len(values))]
         refuting, supporting = _deciding_bounds(components[0])
         spent = rule.method.spent
         return (
-            sum(self._missed(i, values, spent * strict, refuting) for i, values in judged),
-            max(self._missed(i, values, spent * single, supporting) for i, values in judged),
+            sum(self._missed(*one, spent * strict, refuting) for one in judged),
+            max(self._missed(*one, spent * single, supporting) for one in judged),
         )
 
-    def _missed(self, index: int, values: Array, level: float, bounds: Sequence[int]) -> float:
+    def _missed(
+        self,
+        index: int,
+        values: Array,
+        again: Resampled | None,
+        level: float,
+        bounds: Sequence[int],
+    ) -> float:
         """Probability that one of a component's bounds misses at some look: the worse bound."""
         size = self.claim.block_size(self.tier)
         counts = [blocks * size for blocks in self.claim.steps(self.tier)]  # at each look
@@ -164,9 +177,43 @@ class World:
         rng = _rng(f"{self.claim.id}\0{index}\0{level}")
         totals = []
         for bound in bounds:
-            found = [misses(bound * world, count, level, rng) for count in counts]
+            judged = None if again is None else partial(again.less_truth, bound)
+            found = [misses(bound * world, count, level, rng, judged) for count in counts]
             totals.append(sum(one.value + 2 * one.error for one in found))
         return max(totals)  # the truth is at one edge, where one bound alone can err
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """Samples of a world, in which a rule whose values depend on all others works them out again.
+
+    To draw from the world's own values would leave out how they vary with the sample.
+    """
+
+    rule: Rule
+    predict: Predict | None
+    evidence: Evidence
+    component: int
+
+    @cached_property
+    def truth(self) -> float:
+        """The estimand of the world, which is that of many copies of it but for a bias of 1/n."""
+        size = min(sample.replicates for sample in self.evidence)
+        every = np.tile(np.arange(size), max(1, 2**18 // size))
+        return float(self._values(every).mean())
+
+    def less_truth(self, sign: int, drawn: npt.NDArray[np.intp]) -> Array:
+        """Values of samples, rows of indices of replicates, less the estimand, times a sign."""
+        return sign * (self._values(drawn) - self.truth)
+
+    def _values(self, drawn: npt.NDArray[np.intp]) -> Array:
+        recorder = Recorder()
+        evidence = [
+            Sample(s.cell, {name: values[drawn] for name, values in s.observations.items()})
+            for s in self.evidence
+        ]
+        self.rule.with_method(recorder).components(evidence, self.predict, 0.5)
+        return recorder.asked[0.5][self.component]
 
 
 @dataclass(frozen=True)
@@ -177,7 +224,7 @@ class Recorder(Method):
 
     def bounds(self, values: Array, alpha: float) -> Interval:
         self.asked.setdefault(alpha, []).append(values)
-        return Student().bounds(values, alpha)
+        return Student().bounds(values, alpha) if values.ndim == 1 else EVERYTHING
 
 
 def _deciding_bounds(component: Component) -> tuple[Sequence[int], Sequence[int]]:

@@ -12,6 +12,7 @@ the exponent what it has to be, c^2/(2n), and b is where such a deviation is the
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,7 +56,13 @@ class Tilt:
         return drawn.reshape(rows, count)
 
 
-def misses(world: Array, count: int, level: float, rng: np.random.Generator) -> Estimate:
+def misses(
+    world: Array,
+    count: int,
+    level: float,
+    rng: np.random.Generator,
+    judged: Callable[[npt.NDArray[np.intp]], Array] | None = None,
+) -> Estimate:
     """Probability that the lower end of a t interval at this level exceeds the mean of the world.
 
     Half of the samples are tilted towards the quantile of Student's t, and half towards Hall's for
@@ -66,6 +73,8 @@ def misses(world: Array, count: int, level: float, rng: np.random.Generator) -> 
         count: values in a sample.
         level: of the end, as it is spent.
         rng: what draws.
+        judged: of samples, as indices of values, what is judged in their place, of mean 0; for
+            values that depend on all others of their sample.
     """
     standard = (world - world.mean()) / world.std()
     quantiles = {
@@ -81,7 +90,7 @@ def misses(world: Array, count: int, level: float, rng: np.random.Generator) -> 
         drawn = np.concatenate([tilt.draw(rows, count, rng) for tilt in tilts])
         logs = [tilt.log_ratios[drawn].sum(axis=1) for tilt in tilts]
         proposed = special.logsumexp(logs, axis=0) - math.log(len(tilts))
-        ratios = np.exp(-proposed) * missed(standard[drawn], level)
+        ratios = np.exp(-proposed) * missed(judged(drawn) if judged else standard[drawn], level)
         total, squares = total + ratios.sum(), squares + (ratios**2).sum()
         samples += len(drawn)
         value = total / samples

@@ -245,6 +245,32 @@ def test_a_law_beside_a_mean_may_err_at_each_look(monkeypatch: pytest.MonkeyPatc
     assert certify(betting, "smoke", 3e-6, worlds).refutes == 3e-6
 
 
+WORLD = np.random.default_rng(10).exponential(size=1024)
+
+
+@pytest.mark.parametrize(
+    ("rule", "truth"),
+    [
+        (rc.Functional(NEAR, formula="value**2"), WORLD.mean() ** 2 - 1),
+        (rc.Variance(NEAR), WORLD.var()),
+        (rc.Exponents({"size": 0.0}, 0.1), -1.0),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_certificate_is_of_the_rule_itself(rule: Rule, truth: float) -> None:
+    """What it judges of a sample is what the rule says of that sample, less the world's truth."""
+    evidence = [Sample(ONE, {"value": WORLD}), Sample(rc.Cell(size=4), {"value": WORLD[::-1] / 2})]
+    evidence = evidence if isinstance(rule, rc.Exponents) else evidence[:1]
+    again = certificate.Resampled(rule, lambda _: 1.0, evidence, 0)
+    assert again.truth == pytest.approx(truth, abs=1e-4)
+    drawn = np.random.default_rng(11).integers(0, 1024, (50, 64))
+    for row, values in zip(drawn, again.less_truth(1, drawn), strict=True):
+        alone = [Sample(s.cell, {"value": s["value"][row]}) for s in evidence]
+        [part] = rule.components(alone, lambda _: 1.0, 0.01)
+        assert values.mean() == pytest.approx(part.estimate - again.truth)
+        assert rc.Student().bounds(values, 0.01).low == pytest.approx(part.bounds.low - again.truth)
+
+
 def test_a_law_is_registered_by_what_it_says() -> None:
     def claim(scale: float) -> str:
         law = stats.norm(0, scale)

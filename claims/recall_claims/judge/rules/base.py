@@ -22,7 +22,10 @@ Components = tuple[Component, ...]
 
 @dataclass(frozen=True)
 class Sample:
-    """The observations of one cell: per observable an array of shape (replicates,)."""
+    """The observations of one cell: per observable an array of shape (replicates,).
+
+    Where many samples are judged at once, it is (samples, replicates).
+    """
 
     cell: Cell
     observations: Mapping[str, Array]
@@ -35,7 +38,7 @@ class Sample:
     @property
     def replicates(self) -> int:
         """How many there are."""
-        return next(iter(self.observations.values())).size
+        return int(next(iter(self.observations.values())).shape[-1])
 
     def __getitem__(self, observable: str) -> Array:
         try:
@@ -86,6 +89,9 @@ class Rule(ABC):
     needs_prediction: ClassVar[bool] = True
     methods: ClassVar[tuple[type[Method], ...]] = (Method,)
     """Those under which the guarantee holds."""
+    depends_on_all: ClassVar[bool] = False
+    """Whether a replicate's value depends on the others, as a pseudo-value does. Then `components`
+    takes many samples at once, so that a certificate may judge each by itself."""
     predicts_location: ClassVar[bool] = False
     """Whether the prediction is a critical value of a parameter, not what a cell observes."""
 

@@ -125,6 +125,7 @@ class Exponents(ExponentRule):
 
     method: Method = STUDENT
     methods: ClassVar[tuple[type[Method], ...]] = (Student, Deterministic)
+    depends_on_all: ClassVar[bool] = True
     estimand: ClassVar[str] = (
         "Least-squares exponents of the log cell means on this grid, as means of their jackknife "
         "pseudo-values."
@@ -138,14 +139,19 @@ class Exponents(ExponentRule):
     def components(self, evidence: Evidence, predict: Predict | None, alpha: float) -> Components:
         cells = [sample.cell for sample in evidence]
         fewest = min(sample.replicates for sample in evidence)
-        values = np.stack([sample[self.observable][:fewest] for sample in evidence])
-        names, means = list(self.exponents), values.mean(axis=1)
-        errors = values.std(axis=1, ddof=1) / np.sqrt(fewest)
-        if (means <= 4 * errors).any() or (left_out(values) <= 0).any():
-            # A mean that is not clearly positive has no logarithm to speak of.
+        values = np.stack([sample[self.observable][..., :fewest] for sample in evidence])
+        names, means = list(self.exponents), values.mean(axis=-1)
+        errors = values.std(axis=-1, ddof=1) / np.sqrt(fewest)
+        # A mean that is not clearly positive has no logarithm to speak of.
+        positive = (means > 4 * errors).all(axis=0) & (left_out(values) > 0).all(axis=(0, -1))
+        if not positive.any():
             nothing = [lambda _: EVERYTHING] * len(names)
             return self.compared(cells, cells, [math.nan] * len(names), nothing, predict, alpha)
         matrix = functional(cells, names)
-        pseudo = pseudo_values(lambda m: matrix @ np.log(m), values)
+        with np.errstate(all="ignore"):
+            pseudo = pseudo_values(lambda m: np.tensordot(matrix, np.log(m), 1), values)
+        pseudo = np.where(positive[..., None], pseudo, math.nan)
         bounds = [partial(self.method.bounds, row) for row in pseudo]
-        return self.compared(cells, cells, list(pseudo.mean(axis=1)), bounds, predict, alpha)
+        return self.compared(
+            cells, cells, list(pseudo.reshape(len(names), -1).mean(axis=1)), bounds, predict, alpha
+        )

@@ -21,6 +21,7 @@ class Jackknife(Means):
     """What rules share whose values are pseudo-values, which have no range."""
 
     methods: ClassVar[tuple[type[Method], ...]] = (Student,)
+    depends_on_all: ClassVar[bool] = True
 
     def _shown(self, sample: Sample) -> Array | None:
         return self.values(sample, sample.replicates)
@@ -39,8 +40,10 @@ class Variance(Jackknife, MeanRatio):
     )
 
     def values(self, sample: Sample, count: int) -> Array:
-        values = sample[self.observable][:count]
-        off = values - values.mean()  # far from zero, the squares would swallow the variance
+        values = sample[self.observable][..., :count]
+        off = values - values.mean(
+            axis=-1, keepdims=True
+        )  # far from zero, the squares would swallow the variance
         return pseudo_values(lambda m: m[1] - m[0] ** 2, np.stack([off, off * off]))
 
 
@@ -78,5 +81,7 @@ class Functional(Jackknife, MeanDifference):
             return eval(code, {"__builtins__": {}}, known)
 
         with np.errstate(all="ignore"):  # where it is not defined, nothing is known
-            found_values = pseudo_values(function, np.stack([sample[n][:count] for n in names]))
-        return found_values if np.isfinite(found_values).all() else np.full(count, math.nan)
+            values = np.stack([sample[name][..., :count] for name in names])
+            found_values = pseudo_values(function, values)
+        defined = np.isfinite(found_values).all(axis=-1, keepdims=True)
+        return np.where(defined, found_values, math.nan)

@@ -15,9 +15,9 @@ from recall_claims.judge.methods import Array
 
 
 def left_out(values: Array) -> Array:
-    """Means of rows without one replicate each, of the shape of the values: (rows, replicates)."""
-    count = values.shape[1]
-    found: Array = (count * values.mean(axis=1)[:, None] - values) / (count - 1)
+    """Means without one replicate each, of the shape of the values: (..., replicates)."""
+    count = values.shape[-1]
+    found: Array = (count * values.mean(axis=-1, keepdims=True) - values) / (count - 1)
     return found
 
 
@@ -25,10 +25,10 @@ def pseudo_values(function: Callable[[Array], Any], values: Array) -> Array:
     """Pseudo-values of a function of means, shape (..., replicates).
 
     Args:
-        function: of means, shape (rows,) or (rows, replicates), along the first axis.
-        values: whose means they are, shape (rows, replicates).
+        function: of means, shape (rows, ...), along the first axis.
+        values: whose means they are, shape (rows, ..., replicates).
     """
-    count = values.shape[1]
-    whole = np.asarray(function(values.mean(axis=1)))
+    count = values.shape[-1]
+    whole = np.asarray(function(values.mean(axis=-1)))
     found: Array = count * whole[..., None] - (count - 1) * function(left_out(values))
     return found
