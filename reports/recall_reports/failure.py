@@ -57,8 +57,7 @@ def _data(claim: ClaimRow) -> str:
             if verdict in verdicts
         ]
         found += f", the worst of {len(verdicts)} components ({', '.join(places)})"
-    looks = f"look {claim.looks} of {claim.looks_planned}"
-    return f"{found}; replicates: {phrases.replicates(claim)}; {looks}."
+    return f"{found}; replicates: {phrases.replicates(claim)}; {phrases.rounds(claim)}."
 
 
 def _off_by(claim: ClaimRow) -> str:

@@ -102,6 +102,15 @@ def evidence(claim: ClaimRow) -> str:
     return ", ".join(f"{count} {why}" for why, count in sorted(blocks.recomputed.items()))
 
 
+def rounds(claim: ClaimRow) -> str:
+    """How often a claim was judged, which the cells' own looks add up to, as `2 rounds; ...`."""
+    sizes = claim.looks_planned
+    return (
+        f"{claim.looks} round{'s' * (claim.looks != 1)}; "
+        f"at most {sizes} size{'s' * (sizes != 1)} of a cell"
+    )
+
+
 def replicates(claim: ClaimRow) -> str:
     """Replicates over all cells, and per cell, for example `3,840, 64 to 512 per cell`."""
     total, counts = f"{claim.replicates:,}", {cell.replicates for cell in claim.cells}

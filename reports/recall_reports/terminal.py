@@ -121,8 +121,7 @@ def _cells(claim: ClaimRow, *, wide: bool, verbose: bool) -> list[Text]:
     missed = claim.state == "DECIDED" and refuted < total
     finding = Text(phrases.finding(claim.head))
     if verbose and claim.state == "DECIDED":
-        looks = f"look {claim.looks} of {claim.looks_planned}"
-        effort = f"{looks}, {phrases.number(claim.replicates)} replicates"
+        effort = f"{phrases.rounds(claim)}; {phrases.number(claim.replicates)} replicates"
         finding.append(f"\n{effort}", style="dim")
         if not wide:
             finding.append(f"\n{phrases.resolution(claim)}", style="dim")
