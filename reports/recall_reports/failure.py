@@ -57,7 +57,7 @@ def _data(claim: ClaimRow) -> str:
             if verdict in verdicts
         ]
         found += f", the worst of {len(verdicts)} components ({', '.join(places)})"
-    return f"{found}; replicates: {phrases.replicates(claim)}; {phrases.rounds(claim)}."
+    return f"{found}; replicates: {phrases.replicates(claim)}; {phrases.judged(claim)}."
 
 
 def _off_by(claim: ClaimRow) -> str:

@@ -102,13 +102,15 @@ def evidence(claim: ClaimRow) -> str:
     return ", ".join(f"{count} {why}" for why, count in sorted(blocks.recomputed.items()))
 
 
-def rounds(claim: ClaimRow) -> str:
-    """How often a claim was judged, which the cells' own looks add up to, as `2 rounds; ...`."""
+def rounds(count: int) -> str:
+    """How often a claim was judged: `2 rounds`."""
+    return f"{count} round{'s' * (count != 1)}"
+
+
+def judged(claim: ClaimRow) -> str:
+    """Rounds, and how many sizes its cells may have: these take turns, so that rounds can be more."""
     sizes = claim.looks_planned
-    return (
-        f"{claim.looks} round{'s' * (claim.looks != 1)}; "
-        f"at most {sizes} size{'s' * (sizes != 1)} of a cell"
-    )
+    return f"{rounds(claim.looks)}; at most {sizes} size{'s' * (sizes != 1)} of a cell"
 
 
 def replicates(claim: ClaimRow) -> str:

@@ -121,7 +121,7 @@ def _cells(claim: ClaimRow, *, wide: bool, verbose: bool) -> list[Text]:
     missed = claim.state == "DECIDED" and refuted < total
     finding = Text(phrases.finding(claim.head))
     if verbose and claim.state == "DECIDED":
-        effort = f"{phrases.rounds(claim)}; {phrases.number(claim.replicates)} replicates"
+        effort = f"{phrases.rounds(claim.looks)}, {phrases.number(claim.replicates)} replicates"
         finding.append(f"\n{effort}", style="dim")
         if not wide:
             finding.append(f"\n{phrases.resolution(claim)}", style="dim")

@@ -273,7 +273,8 @@ def test_a_claim_that_fails_says_why(suite: Suite) -> None:
         assert "with probability nominally 3.85e-6, its slot of the error" in told["error"]
         assert told["replay"] == claim["replay"]
         if name == "tiny.refuted":
-            assert told["data"].endswith("; replicates: 48, 16 per cell; 1 round; at most 6 sizes of a cell.")
+            told_of = "; replicates: 48, 16 per cell; 1 round; at most 6 sizes of a cell."
+            assert told["data"].endswith(told_of)
             assert told["off by"].startswith("at least ")
             assert told["controls"] == "all refuted: double."
 
