@@ -108,7 +108,7 @@ def rounds(count: int) -> str:
 
 
 def judged(claim: ClaimRow) -> str:
-    """Rounds, and how many sizes its cells may have: these take turns, so that rounds can be more."""
+    """Rounds, and the sizes that a cell may have: cells take turns, so that rounds can be more."""
     sizes = claim.looks_planned
     return f"{rounds(claim.looks)}; at most {sizes} size{'s' * (sizes != 1)} of a cell"
 
