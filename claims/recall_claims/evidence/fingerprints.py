@@ -51,7 +51,8 @@ def fingerprint(function: Callable[..., Any]) -> str:
     tree, made = _shared(sys.modules[home])
     own = "" if _is_plain(function) else "".join(made.get(id(function), ()))
     name = getattr(function, "__qualname__", "")
-    text = "\0".join((tree, name, own, _elsewhere(sys.modules[home])))
+    elsewhere = "\0".join(f"{part}\0{text}" for part, text in _imported_code(home).items())
+    text = "\0".join((tree, name, own, elsewhere))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -100,10 +101,6 @@ def _without_texts(statement: ast.Assign) -> str:
 
 
 @cache
-def _elsewhere(module: types.ModuleType) -> str:
-    return "\0".join(f"{name}\0{text}" for name, text in _imported_code(module.__name__).items())
-
-
 def _imported_code(module: str) -> dict[str, str]:
     """All that counts for a claim file besides itself: modules, conftest files, files of data."""
     names = sorted((upstream(module) | _loaded(module)) - {module})

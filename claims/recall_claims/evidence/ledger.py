@@ -86,10 +86,17 @@ class Ledger(LedgerFile):
         `names` are the observables that it must have, where they are known.
         """
         found = self.read(key, names)
-        if isinstance(found, str):
-            self._put_aside(key.digest, found)
-            return None
-        return found
+        if not isinstance(found, str):
+            return found
+        columns = ", ".join(_ROW)
+        with self.one_step():
+            self.ask(
+                f"INSERT INTO aside (found, problem, {columns}) "
+                f"SELECT ?, ?, {columns} FROM blocks WHERE key = ?",
+                (datetime.now(UTC).isoformat(), found[:200], key.digest),
+            )
+            self.ask("DELETE FROM blocks WHERE key = ?", (key.digest,))
+        return None
 
     def read(self, key: BlockKey, names: Collection[str] | None = None) -> BlockResult | str | None:
         """Return the block, in words why it is no evidence, or None if it was never simulated."""
@@ -97,17 +104,6 @@ class Ledger(LedgerFile):
         for row in self.ask(sql, (key.digest,)):
             return opened(key, *row, names=names)
         return None
-
-    def _put_aside(self, digest: str, problem: str) -> None:
-        """Move a block to the table of those that are no evidence."""
-        names = ", ".join(_ROW)
-        with self.one_step():
-            self.ask(
-                f"INSERT INTO aside (found, problem, {names}) "
-                f"SELECT ?, ?, {names} FROM blocks WHERE key = ?",
-                (datetime.now(UTC).isoformat(), problem[:200], digest),
-            )
-            self.ask("DELETE FROM blocks WHERE key = ?", (digest,))
 
     def put(self, key: BlockKey, result: BlockResult, names: Collection[str] | None = None) -> None:
         """Keep a block; one that another run has kept meanwhile stays as it is.

@@ -154,22 +154,18 @@ class LedgerFile:
         return int(count)
 
     def _prepare(self) -> None:
-        execute = self._database.execute
+        """Make the tables of a new file; whoever only reads a ledger leaves every byte as it is."""
         with self.one_step():  # two runs may fill the file at the same moment
-            self._fill()
+            if not self._tables():
+                for statement in _SCHEMA:
+                    self._database.execute(statement)
+                self._database.execute(f"PRAGMA user_version = {VERSION}")
+            self._check()
         # Readers and a writer work side by side. A new file is made so; another one becomes so when
         # somebody opens it whom no lock keeps from that.
         with suppress(sqlite3.OperationalError):
-            execute("PRAGMA journal_mode = WAL")
-        execute("PRAGMA synchronous = NORMAL")
-
-    def _fill(self) -> None:
-        """Make the tables of a new file; whoever only reads a ledger leaves every byte as it is."""
-        if not self._tables():
-            for statement in _SCHEMA:
-                self._database.execute(statement)
-            self._database.execute(f"PRAGMA user_version = {VERSION}")
-        self._check()
+            self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("PRAGMA synchronous = NORMAL")
 
     def _tables(self) -> set[tuple[str, str]]:
         """Return the kinds and definitions of all that the file declares; none of a new file."""

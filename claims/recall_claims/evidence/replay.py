@@ -47,11 +47,11 @@ OWN = "let every replicate draw from its own generator in block.rngs, and from n
 
 def cheapest(cells: Sequence[Cell]) -> Cell:
     """The cell of the smallest sizes."""
-    return min(cells, key=lambda cell: math.prod(_size(value) for value in cell.values()))
 
+    def size(cell: Cell) -> float:
+        return math.prod(max(1.0, abs(v)) for v in cell.values() if isinstance(v, int | float))
 
-def _size(value: object) -> float:
-    return max(1.0, abs(value)) if isinstance(value, int | float) else 1.0
+    return min(cells, key=size)
 
 
 def fault(claim: Claim, block: Figures, seconds: float, draw: Draw) -> str | None:

@@ -281,30 +281,30 @@ class Running:
         )
 
     def _judge(self) -> None:
-        """Judge looks for as long as all of their blocks are there, and begin the next."""
+        """Judge looks for as long as all of their blocks are there, and begin the next.
+
+        Raises:
+            SimulationError: the values of a look do not vary, or share something.
+        """
         while self.round.blocks and not self.round.missing:
             look = self._loop.send(self.round.observed)
             self._judged.append(self.round)
-            self._refuse_dependent(look)
+            problem = replay.constant(self.claim, look.evidence) if look.number == 1 else None
+            if not look.wanted:  # the last: any look may be, so they share the level
+                size = self.claim.block_size(self.settings.tier)
+                level = self._alpha / len(self.steps)
+                problem = problem or replay.alike(self.claim, look.evidence, size, level)
+            if problem is not None:
+                raise SimulationError(f"{self.claim.id}: {problem}")
             self.round = self._round_of(look)
 
-    def _refuse_dependent(self, look: Look[Decision]) -> None:
-        """Refuse evidence whose values do not vary, or share something.
-
-        Raises:
-            SimulationError: it is such evidence.
-        """
-        problem = replay.constant(self.claim, look.evidence) if look.number == 1 else None
-        if not look.wanted:  # the last: any look may be, so they share the level
-            size, level = self.claim.block_size(self.settings.tier), self._alpha / len(self.steps)
-            problem = problem or replay.alike(self.claim, look.evidence, size, level)
-        if problem is not None:
-            raise SimulationError(f"{self.claim.id}: {problem}")
-
     def _round_of(self, look: Look[Decision]) -> Round:
-        tasks = [self._task(c, block) for c, blocks in look.wanted.items() for block in blocks]
+        tasks = [
+            replace(
+                task_of(self._ready, self.settings, cell, block),
+                replay=block == 0 and cell == self._cheapest,
+            )
+            for cell, blocks in look.wanted.items()
+            for block in blocks
+        ]
         return Round(look, tasks, self._ledger, self.seconds)
-
-    def _task(self, cell: Cell, block: int) -> Task:
-        task = task_of(self._ready, self.settings, cell, block)
-        return replace(task, replay=block == 0 and cell == self._cheapest)

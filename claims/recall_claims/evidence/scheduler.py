@@ -164,8 +164,10 @@ class Scheduler:
         try:
             if claim not in self._open and claim not in self._failed:
                 self._open[claim] = begin()
-            while claim in self._open and self._waits(self._open[claim]):
-                self._submit(self._open[claim])
+            while self._simulates and (waits := self._open.get(claim)) is not None:
+                if waits.cut or not waits.round.missing:
+                    break
+                self._submit(waits)
                 if self._flying:
                     self._take(self._done.get(), progress)
             if claim in self._failed:
@@ -188,11 +190,19 @@ class Scheduler:
                 self._ledger.close()
 
     def _submit(self, first: Running) -> None:
-        """Give the executor tasks, as far as it has room, those of the first claim first."""
+        """Give the executor what it has room for: a suspect, else blocks of whose turn it is."""
         try:
-            limited = first.settings.limit is not None
-            while self._room(limited=limited) and (found := self._next(first)) is not None:
-                self._send(*found)
+            while self._room(limited=first.settings.limit is not None):
+                if self._suspects:
+                    suspect = self._suspects.popleft()
+                    if self._wanted(suspect.running):
+                        self._send(suspect.running, suspect.tasks)
+                    continue
+                packs = ((running, self._packed(running)) for running in self._in_turn(first))
+                running, tasks = next((pack for pack in packs if pack[1]), (first, ()))
+                if not tasks:
+                    return
+                self._send(running, tasks)
         except ExecutorError as error:  # there is none: whoever is waited for says so
             self._fail(first, error)
 
@@ -213,18 +223,6 @@ class Scheduler:
             return tasks < workers
         return tasks < 2 * workers or (tasks < DEEPEST * workers and self._load < AHEAD * workers)
 
-    def _next(self, first: Running) -> tuple[Running, tuple[Task, ...]] | None:
-        """What goes next: a suspect, else blocks of the first claim, else of the longest path."""
-        while self._suspects:
-            suspect = self._suspects.popleft()
-            if self._wanted(suspect.running):
-                return suspect.running, suspect.tasks
-        for running in self._in_turn(first):
-            task = running.next_block()
-            if task is not None:
-                return running, self._packed(running, task)
-        return None
-
     def _in_turn(self, first: Running) -> Iterator[Running]:
         """The first claim, then the others by their longest path; expected ones are begun."""
         yield first
@@ -235,32 +233,28 @@ class Scheduler:
             name, (path, begin) = next(reversed(self._expected.items()), ("", (0.0, None)))
             if begin is not None and (longest is None or path > longest.path):
                 del self._expected[name]
-                self._begin(name, begin)
+                try:
+                    begun = begin()
+                except Exception as error:  # its formulas may do anything; its own turn tells
+                    self._failed[name] = error
+                    continue
+                if begun is not None:
+                    self._open[name] = begun
             elif longest is not None:
                 asked.append(longest)
                 yield longest
             else:
                 return
 
-    def _begin(self, claim: str, begin: Begin) -> None:
-        """Open a claim before its turn."""
-        try:
-            running = begin()
-        except Exception as error:  # its formulas may do anything; its own turn tells
-            self._failed[claim] = error
-            return
-        if running is not None:
-            self._open[claim] = running
-
-    def _packed(self, running: Running, task: Task) -> tuple[Task, ...]:
-        """A block of a claim, with more of them where they are short."""
-        tasks, total = [task], running.seconds(task) or TOGETHER
-        while total < TOGETHER and not self._serial:
-            more = running.next_block()
-            if more is None:
+    def _packed(self, running: Running) -> tuple[Task, ...]:
+        """A block of a claim that may begin now, with more of them where they are short."""
+        tasks, total = list[Task](), 0.0
+        while total < TOGETHER and not (tasks and self._serial):
+            task = running.next_block()
+            if task is None:
                 break
-            tasks.append(more)
-            total += running.seconds(more) or TOGETHER
+            tasks.append(task)
+            total += running.seconds(task) or TOGETHER
         return tuple(tasks)
 
     def _send(self, running: Running, tasks: tuple[Task, ...]) -> None:
@@ -339,11 +333,6 @@ class Scheduler:
         for future, flight in self._flying.items():
             if flight.running is running:
                 future.cancel()
-
-    def _waits(self, running: Running) -> bool:
-        """Whether it waits for blocks, which may be simulated."""
-        waits = bool(running.round.missing) and not running.cut
-        return waits and self._simulates and self._wanted(running)
 
     def _wanted(self, running: Running) -> bool:
         """Whether somebody still asks for the claim: it neither failed nor was taken."""

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 import scipy
@@ -63,7 +62,9 @@ def simulate(task: Task) -> BlockResult:
         )
     for _ in range(2):
         start, processor = time.perf_counter(), time.process_time()
-        torch = _settled()
+        one_thread()
+        full_precision()
+        torch = loaded_torch()
         parts = _parts(claim, task)
         if loaded_torch() is torch:
             break  # else the simulation itself has loaded it, with threads for all cores
@@ -119,13 +120,6 @@ def _parts(claim: Claim, task: Task) -> list[dict[str, Array]]:
                 "device with more"
             )
     return parts
-
-
-def _settled() -> Any:
-    """Make this process simulate on one thread, in full precision; return torch, where loaded."""
-    one_thread()
-    full_precision()
-    return loaded_torch()
 
 
 def full_precision() -> None:

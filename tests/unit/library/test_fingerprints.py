@@ -90,6 +90,7 @@ def load(folder: Path, text: str, name: str = "claimlike") -> ModuleType:
         del sys.modules[loaded]
     for cached in (
         imports._imports,
+        fingerprints._imported_code,
         fingerprints._module_code,
         fingerprints._content,
         upstream,

@@ -42,12 +42,12 @@ def test_a_ledger_is_looked_at_and_filled_under_one_lock(tmp_path: Path) -> None
     locked = []
 
     class Watched(Ledger):
-        def _fill(self) -> None:
+        def _tables(self) -> set[tuple[str, str]]:
             locked.append(self._database.in_transaction)
-            super()._fill()
+            return super()._tables()
 
     Watched(tmp_path / "ledger.sqlite").__exit__(None, None, None)
-    assert locked == [True]
+    assert locked == [True, True], "before and after"
 
 
 def test_a_kept_block_is_not_replaced(ledger: Ledger) -> None:
