@@ -25,6 +25,7 @@ from simulation.factual import task
 from simulation.factual.trained_transformer import Sizes
 from simulation.lower_bound import estimators, gradient_channel, width_information
 from simulation.memory import bilinear, mlp, superposition
+from simulation.spectral import softmax_groups
 from tests.unit.draws import generators
 from theory.attention import critical
 from theory.attention.problem import Problem
@@ -58,6 +59,7 @@ recalled = partial(mlp_memory_accuracy, associations=64, outputs=64, dim=32, wid
 
 bilinear_memory = partial(bilinear.answered, RNGS, associations=4, dim=4, width=3, whitened=False)
 superposed = partial(superposition.accuracy, RNGS, attributes=4, relations=2, dim=4)
+grouped = partial(softmax_groups.Groups.of, 24, power=1.0, noise=0.0, like=torch.zeros(()))
 language_model = partial(lm.bits_per_weight, RNGS, people_count=2, width=4, exposures=1)
 
 for package in (theory, simulation):
@@ -170,6 +172,8 @@ REFUSED = (
     *((f"theory.spectral.one_step.{law}(8, 100, 1.0)", "exponent") for law in LAWS),
     *((f"theory.spectral.one_step.{law}(100, 100, 2.0)", "dim") for law in LAWS),
     ("theory.spectral.one_step.recalled_spectral(8, 100, 2.0, 0)", "batch"),
+    ("theory.spectral.softmax_memory.Memory(16, groups=3)", "no 3 groups"),
+    ("theory.spectral.softmax_memory.Memory(16, noise=1.0)", "share below 1"),
     ("batch(vocab_size=1)", "vocab_size is 1: give at least 2"),
     ("batch(length=1)", "length is 1: give at least 2"),
     ("batch(samples=0)", "samples is 0: give at least 1"),
@@ -231,6 +235,8 @@ REFUSED = (
     ("language_model(exposures=0)", "exposures at least 1"),
     ("simulation.memory.zipf.error(rngs(1), stored=5, labels=1, dim=8, alpha=2.0)", "labels"),
     ("simulation.spectral.facts.Facts(3, 2, inputs=torch.eye(5)[None])", "5 embeddings for 6"),
+    ("grouped(5, apart=False)", "24 items make no 5 groups"),
+    ("grouped(24, apart=True)", "24 items make no 24 groups"),
 )
 
 

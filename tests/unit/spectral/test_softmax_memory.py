@@ -1,17 +1,28 @@
-"""A memory under softmax: theory against quadrature, simulation against autograd."""
+"""A memory under softmax, by groups and under Muon: quadrature, autograd, whole matrices."""
 
 import itertools
 import math
 from collections import deque
+from typing import Any
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 import torch
 from scipy import integrate
+from scipy.fft import dct
+from torch import Tensor
 
+from simulation.embeddings import unit_vectors
 from simulation.spectral import flows
 from simulation.spectral import softmax_memory as memory
+from simulation.spectral.softmax_groups import Groups
+from simulation.spectral.softmax_muon import Muon
+from tests.unit.draws import generators
 from theory.spectral import softmax_memory as theory
+
+LIKE = torch.zeros((), dtype=torch.float64)
+MEMORY = memory.Memory.grouped(8, 4, 1.5, 0.1, LIKE)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3])
@@ -30,8 +41,7 @@ def test_the_time_to_a_lead_is_the_integral_over_its_speed(noise: float) -> None
 
 
 def test_the_gradient_is_that_of_the_mean_cross_entropy() -> None:
-    like = torch.zeros((), dtype=torch.float64)
-    task = memory.Memory.grouped(8, 4, 1.5, 0.2, like)
+    task = memory.Memory.grouped(8, 4, 1.5, 0.2, LIKE)
     matrix = torch.linspace(-1, 1, 64, dtype=torch.float64).reshape(8, 8).cos().requires_grad_()
     (found,) = torch.autograd.grad(task.mean_excess(memory.Weights(matrix)), matrix)
     assert torch.allclose(-found, task.gradient(memory.Weights(matrix)).matrix, atol=1e-14)
@@ -40,7 +50,7 @@ def test_the_gradient_is_that_of_the_mean_cross_entropy() -> None:
 
 
 def test_muon_comes_to_its_floor_after_as_many_steps_as_stated() -> None:
-    task = memory.Memory.grouped(16, 1, 0.0, 0.2, torch.zeros((), dtype=torch.float64))
+    task = memory.Memory.grouped(16, 1, 0.0, 0.2, LIKE)
     rate, end = 0.1, theory.steps_to_floor(16, 0.2, 0.1)
     factor = torch.eye(16, dtype=torch.float64) - 1 / 16
     path = list(memory.steps(task, lambda g: factor * g.diagonal()[0].sign(), rate, 60))
@@ -52,7 +62,7 @@ def test_muon_comes_to_its_floor_after_as_many_steps_as_stated() -> None:
 
 def test_muon_is_exact_where_a_decomposition_has_many_equal_values() -> None:
     """MKL's is wrong at the 90th of these steps."""
-    task = memory.Memory.grouped(154, 1, 0.0, 0.0, torch.zeros((), dtype=torch.float64))
+    task = memory.Memory.grouped(154, 1, 0.0, 0.0, LIKE)
     (end,) = deque(memory.steps(task, flows.polar, 0.1, 92), maxlen=1)
     assert float(task.mean_excess(end)) == pytest.approx(math.log1p(153 * math.exp(-9.2)), rel=1e-9)
 
@@ -67,8 +77,102 @@ def test_muon_goes_on_where_a_decomposition_does_not_converge(
     torch.testing.assert_close(flows.polar(matrices), right)
 
 
-def test_sizes_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ValueError, match="no 3 groups"):
-        theory.Memory(16, groups=3)
-    with pytest.raises(ValueError, match="share below 1"):
-        theory.Memory(16, noise=1.0)
+@pytest.mark.parametrize(("items", "groups", "power"), [(24, 1, 0.0), (24, 4, 1.5), (24, 12, 3.0)])
+def test_groups_do_under_muon_as_their_items(items: int, groups: int, power: float) -> None:
+    whole = memory.Memory.grouped(items, groups, power, 0.2, LIKE)
+    few = Groups.of(items, groups, power, 0.2, LIKE, apart=True)
+    one = memory.steps(whole, flows.polar, 0.3, 25)
+    for here, there in zip(one, memory.steps(few, few.polar, 0.3, 25), strict=True):
+        table, size = there.matrix, items // groups
+        assert float(few.mean_excess(there)) == pytest.approx(float(whole.mean_excess(here)))
+        blocks = table[1:].repeat_interleave(size, 0).repeat_interleave(size, 1)
+        blocks.diagonal().copy_(table[0].repeat_interleave(size))
+        assert torch.allclose(blocks, here.matrix, atol=1e-9)
+
+
+@pytest.mark.parametrize(("groups", "apart"), [(4, True), (4, False), (24, False)])
+def test_groups_do_under_gradient_flow_as_their_items(groups: int, apart: bool) -> None:
+    whole = memory.Memory.grouped(24, groups, 1.5, 0.1, LIKE)
+    few = Groups.of(24, groups, 1.5, 0.1, LIKE, apart=apart)
+    clock = flows.clock(200.0, 40)
+    (one,) = deque(flows.flow(whole, whole.start(), "gradient", clock), maxlen=1)
+    (other,) = deque(flows.flow(few, few.start(), "gradient", clock), maxlen=1)
+    assert float(few.mean_excess(other)) == pytest.approx(float(whole.mean_excess(one)), rel=1e-12)
+
+
+@pytest.mark.parametrize(("groups", "power"), [(2, 1.0), (4, 1.5), (16, 3.0)])
+def test_muon_moves_entries_by_less_than_two_over_the_size_of_a_group(
+    groups: int, power: float
+) -> None:
+    """And the mean lead of a group's items grows as its entry of the groups' polar factor says."""
+    items, size = 4 * groups, 4
+    task = memory.Memory.grouped(items, groups, power, 0.0, LIKE)
+    factor = flows.polar(task.gradient(task.start()).matrix)
+    assert (factor - torch.eye(items).to(factor)).abs().max() <= 2 / size
+    frequencies = torch.arange(1, groups + 1, dtype=torch.float64) ** -power
+    between = flows.polar((torch.eye(groups) - 1 / groups).to(LIKE) * frequencies)
+    own = factor.diagonal()
+    lead = own - (factor.sum(0) - own) / (items - 1)
+    expected = items / (items - 1) * (1 + (between.diagonal() - 1) / size)
+    assert torch.allclose(lead, expected.repeat_interleave(size), atol=1e-9)
+
+
+def test_steps_of_the_logarithm_itself_stop_short_whatever_their_number() -> None:
+    task = Groups.of(100_000, 1, 0.0, 0.2, LIKE, apart=True)
+    short = theory.Memory(100_000, noise=0.2).excess(math.log(100_000))
+    assert short == pytest.approx(0.1927, abs=1e-4)
+    for count in (16, 64):
+        rate = math.log(100_000) / count
+        (end,) = deque(memory.steps(task, task.polar, rate, count), maxlen=1)
+        assert float(task.mean_excess(end)) == pytest.approx(short)
+
+
+def test_signs_in_a_basis_with_the_constant_vector_are_muon_s() -> None:
+    task = memory.Memory.grouped(16, 1, 0.0, 0.0, LIKE)
+    cosines = torch.from_numpy(dct(np.eye(16), norm="ortho", axis=0))
+    signs = memory.in_basis(flows.sign, cosines)(task.gradient(task.start()).matrix)
+    assert torch.allclose(signs, flows.polar(task.gradient(task.start()).matrix))
+
+
+def test_without_any_change_it_is_the_theorem_s_muon() -> None:
+    (end,) = deque(memory.steps(MEMORY, flows.polar, 0.1, 12), maxlen=1)
+    found = Muon().excess(MEMORY, generators(2), rate=0.1, count=12)
+    torch.testing.assert_close(found, MEMORY.mean_excess(end).expand(2))
+
+
+def test_embeddings_need_no_more_coordinates_than_there_are_items() -> None:
+    (rng,) = generators(1)
+    queries, answers = (torch.from_numpy(unit_vectors(rng, 8, 20)) for _ in range(2))
+    weights = torch.zeros(20, 20, dtype=torch.float64)
+    for _ in range(12):
+        scores = memory.Weights(answers @ weights @ queries.mT)
+        weights += 0.1 * flows.polar(answers.mT @ MEMORY.gradient(scores).matrix @ queries)
+    expected = MEMORY.mean_excess(memory.Weights(answers @ weights @ queries.mT))
+    found = Muon(dim=20).excess(MEMORY, generators(1), rate=0.1, count=12)
+    torch.testing.assert_close(found, expected[None])
+
+
+def _handed(**options: Any) -> Tensor:
+    """(T, R, K, K): what the rule is given over three steps that teach nothing."""
+    given: list[Tensor] = []
+
+    def rule(mean: Tensor) -> Tensor:
+        given.append(mean)
+        return mean
+
+    Muon(rule, **options).excess(MEMORY, generators(2), rate=0.0, count=3)
+    return torch.stack(given)
+
+
+def test_momentum_takes_the_mean_of_the_gradients_from_zero() -> None:
+    weights = 1 - 0.75 ** torch.arange(1, 4, dtype=torch.float64)[:, None, None, None]
+    torch.testing.assert_close(_handed(momentum=0.75), weights * _handed())
+
+
+def test_a_batch_weighs_its_items_by_how_often_they_were_drawn() -> None:
+    shares = _handed(batch=4000) / (MEMORY.labels - 1 / 8)
+    torch.testing.assert_close(shares, shares[..., :1, :].expand_as(shares))
+    often = shares[..., 0, :] * 4000
+    torch.testing.assert_close(often, often.round())
+    assert torch.equal(often.round().sum(-1), torch.full((3, 2), 4000.0, dtype=torch.float64))
+    assert not torch.equal(often[0], often[1])

@@ -1,3 +1,6 @@
+"""Memories of Zipf's law: sums, limits and plain simulations."""
+
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -6,9 +9,66 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 import torch
+from scipy import integrate, stats
 
-from simulation.memory import zipf as zipf
+from recall_claims import Cell
+from simulation.memory import zipf
 from tests.unit import draws
+from theory.memory import zipf as theory
+
+
+def test_few_tokens_in_a_large_space_leave_the_guessed_tail() -> None:
+    p = theory.frequencies(20, 2.0)
+    guessed = 0.8 * (1 - p.sum())
+    assert theory.cutoff_error(2.0, 5, 1e6, 20) == pytest.approx(guessed, rel=1e-6)
+    assert theory.power_error(2.0, 5, 1e9, 0.5, 20) == pytest.approx(guessed, rel=1e-3)
+    assert theory.many_labels_error(2.0, 40, 2000, 20) == pytest.approx(1 - p.sum(), rel=1e-6)
+
+
+def test_two_labels_have_the_error_of_one_difference() -> None:
+    # Two labels with two tokens each: the difference of their scores has variance 3/d.
+    p = theory.frequencies(4, 2.0)
+    right = stats.norm.cdf(1 / math.sqrt(3 / 50))
+    expected = 1 - p.sum() * right - (1 - p.sum()) / 2
+    assert theory.cutoff_error(2.0, 2, 50, 4) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("dim", [4, 6, 40])
+def test_recall_is_the_integral_of_its_formula(dim: int) -> None:
+    # Three labels, three tokens: token x has nothing else under its label, and cross terms alone.
+    p = theory.frequencies(3, 2.0)
+    own, rival = math.sqrt(1 / dim**2), math.sqrt(1 / dim + 1 / dim**2)
+    right, _ = integrate.quad(
+        lambda z: stats.norm.pdf(z) * stats.norm.cdf((1 + own * z) / rival) ** 2, -9, 9
+    )
+    expected = 1 - p.sum() * right - (1 - p.sum()) / 3
+    assert theory.cutoff_error(2.0, 3, dim, 3) == pytest.approx(expected, abs=1e-6)
+
+
+def test_more_samples_approach_unlimited_data() -> None:
+    errors = [theory.cutoff_error(2.0, 5, 64, 15, samples) for samples in (10, 100, 1000, 10**6)]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] == pytest.approx(theory.cutoff_error(2.0, 5, 64, 15), rel=1e-4)
+
+
+@pytest.mark.parametrize("alpha", [1.5, 2.0, 3.0])
+def test_unseen_mass_is_its_sum(alpha: float) -> None:
+    p = theory.frequencies(10**6, alpha)
+    tail = 1 - p.sum()
+    for samples in (64, 1000):
+        exact = float(p @ np.exp(samples * np.log1p(-p))) + tail
+        assert theory.unseen_mass(alpha, samples) == pytest.approx(exact, rel=0.01)
+        assert theory.UNSEEN.why_outside(Cell(alpha=alpha, samples=samples)) is None
+
+
+def test_exponents_are_those_of_large_sizes() -> None:
+    errors = [theory.power_error(2.0, 5, dim, 0.5, 4096) for dim in (1e3, 4e3)]
+    slope = math.log(errors[1] / errors[0]) / math.log(4)
+    assert slope == pytest.approx(theory.power_exponent(2.0, 0.5), abs=0.03)
+    masses = [theory.unseen_mass(1.5, samples) for samples in (100, 1000)]
+    assert math.log10(masses[1] / masses[0]) == pytest.approx(theory.samples_exponent(1.5))
+    assert theory.cutoff_exponent(1.5) == -0.5
+
 
 generators = partial(draws.generators, seed=22)
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from simulation.lower_bound import width_information as feature_spectrum
+from tests.unit.draws import generators
 from theory.attention import recall
 from theory.attention.problem import Problem
 from theory.lower_bound import (
@@ -19,6 +21,7 @@ from theory.lower_bound import (
     linear_mmse,
     matched_filter,
 )
+from theory.lower_bound import width_information as width
 
 PROBLEM = Problem(vocab_size=256, length=32, samples=8192, dim=62)
 
@@ -138,3 +141,14 @@ def test_half_samples_solve_half_dim_where_noise_limits() -> None:
     problem = Problem(vocab_size=10**6, length=10**5, samples=2, dim=10**5)
     needed = problem.replace(samples=round(gradient_capacity.half_samples(problem)))
     assert gradient_capacity.half_dim(needed) == pytest.approx(10**5, rel=0.002)
+
+
+def test_tokens_explain_no_more_than_their_number_allows() -> None:
+    rngs = generators(3, seed=1000)
+    seen = feature_spectrum.shares(
+        rngs, vocab_size=24, length=4, dim=4, width=12, activation="relu", sequences=16384
+    )
+    bound = width.largest_share(4)
+    assert seen.leading.shape == seen.rest.shape == (3,)
+    assert float(seen.leading.max()) < bound
+    assert 0.3 * bound**2 < float(seen.rest.mean()) < 1.2 * bound**2

@@ -1,4 +1,4 @@
-"""simulation.factual.trained_transformer against a transformer written out, and autograd."""
+"""Trained transformers: published figures, one written out, autograd, and the points of claims."""
 
 import dataclasses
 from typing import Any
@@ -8,8 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from claims.factual import test_trained_capacity as capacity
+from claims.factual import test_trained_transformer as transformer
+from claims.factual.trained import sizes, split
 from simulation.factual import trained_transformer as tt
 from simulation.factual.trained_transformer import EmbeddedFacts, Prompts, Shape, Sizes
+from theory.factual import trained_transformer as theory
 
 SMALL = Sizes(subjects=3, relations=2, answers=2, heads=2, head_dim=2, width=4)
 LARGE = Sizes(subjects=4, relations=3, answers=3, heads=3, head_dim=1, width=5)
@@ -155,9 +159,50 @@ def test_sizes() -> None:
 def test_senseless_training_is_refused() -> None:
     with pytest.raises(ValueError, match="no learning rate"):
         best([1], [])
-    for seeds, sizes in (([1, 2], [SMALL]), ([], [])):
+    for seeds, some in (([1, 2], [SMALL]), ([], [])):
         with pytest.raises(ValueError, match="one per model"):
-            run(seeds, sizes)
+            run(seeds, some)
     for wrong in ({"steps": 0}, {"length": 2}, {"learning_rate": 0.0}, {"test": 0}):
         with pytest.raises(ValueError, match="must be"):
             run([1], [SMALL], **wrong)
+
+
+def test_reference_line() -> None:
+    assert theory.capacity(1536) == pytest.approx(230.4)
+    assert theory.capacity(0) == 0
+
+
+def test_boundary_is_the_drawn_one_at_the_published_size() -> None:
+    for x in (1280, 2000, 4000):
+        assert theory.traded_capacity(x, 2300 - x / 2) == pytest.approx(1024)
+    assert theory.traded_capacity(1280, 10_000) == pytest.approx(1024)
+    assert theory.traded_capacity(1279, 10_000) < 1024
+    assert theory.traded_capacity(4600, 0) == pytest.approx(1024)
+
+
+def test_boundary_is_linear_and_the_mlp_alone_stores_nothing() -> None:
+    assert theory.traded_capacity(600, 900) * 3 == pytest.approx(theory.traded_capacity(1800, 2700))
+    assert theory.traded_capacity(0, 1000) == 0
+
+
+def test_a_number_of_facts_that_is_no_square_is_refused() -> None:
+    assert sizes(split(15, answers=8)).facts == 225
+    with pytest.raises(ValueError, match="226 facts"):
+        sizes(split(15, answers=8).replace(facts=226))
+
+
+@pytest.mark.parametrize(("heads", "factor"), [(9, 2), (17, 2), (3, 0.8), (5, 0.8)])
+def test_points_lie_at_their_multiple_of_the_boundary(heads: int, factor: float) -> None:
+    cell = transformer.sloping_point(heads, factor)
+    x, y = heads * 4 * 32, cell["width"] * 32
+    assert y + x / 2 == pytest.approx(factor * 2300 / 4, abs=16)  # half a row of the MLP
+    assert theory.traded_capacity(x, y) == pytest.approx(factor * 256, rel=0.04)
+
+
+@pytest.mark.parametrize("dim", [16, 32, 64, 128])
+def test_edges_of_the_line_are_rungs_at_every_dimension(dim: int) -> None:
+    rungs = [cell["facts"] for cell in capacity.at_edges(dim, answers=8)]
+    assert rungs == [121 * (dim // 16) ** 2, 225 * (dim // 16) ** 2]
+    line = 0.15 * 6 * dim**2
+    region = capacity.CONSTANT.region
+    assert rungs == [pytest.approx(edge * line) for edge in (region.low, region.high)]

@@ -1,9 +1,4 @@
-"""No simulation mixes devices: what would fail on a GPU fails here, on a machine without one.
-
-On the pretended GPU a tensor lies in the CPU's memory and is marked. A mark passes from operands to
-results, "cuda" wherever a device is named sets it, and an operation on marked and unmarked tensors
-fails, as it would on the device.
-"""
+"""All simulations: a replicate alone has its own figures, and nothing mixes devices."""
 
 import importlib
 from collections.abc import Callable
@@ -15,8 +10,49 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_flatten
 
 from recall_claims import Block, Claim
+from recall_claims.evidence import replay
+from recall_claims.evidence.block import BlockKey
 from recall_claims.evidence.seeds import replicate_generators
+from recall_claims.evidence.simulate import Task, again, full_precision
 from tests.every_claim import DEAR, FILES, SLOW, claims_in, imported, lowest
+
+TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
+"""Of the largest figure; `.github/docs/gpu.md` promises it."""
+
+LEFT_OUT = {
+    "G.beyond-language-model": "minutes; factual/test_simulation_language_model.py tries it",
+    "B.trained-reference-line": "minutes; factual/test_trained_transformer.py tries it",
+}
+"""Claims, and why they are not tried."""
+
+SAMPLE = ("claims.memory.test_linear", "claims.attention.test_orthonormal")
+"""Files for the default run: a cheap one, and one with exact ties."""
+
+
+@pytest.mark.parametrize(
+    "module",
+    [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.thorough) for name in FILES],
+)
+def test_a_replicate_does_not_depend_on_its_batch(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full_precision()
+    monkeypatch.setattr(replay, "TOLERANCE", TOLERANCE)
+    for claim in claims_in([importlib.import_module(module)]).values():
+        if claim.id in (*SLOW, *DEAR, *LEFT_OUT):
+            continue
+        cells = lowest(claim)
+        for cell in {cells[0], cells[-1]}:
+            key = BlockKey(claim.id, "", cell.id, 1000, 0, 3, claim.dtype, "cpu", "", "")
+            task = Task(module, cell, "cpu", key)
+            whole, alone, others = (again(claim, task, part) for part in ([0, 1, 2], [0], [1, 2]))
+            assert whole
+            assert alone
+            assert others
+            for name in whole:
+                one = {name: whole[name]}
+                assert not replay.differing(claim, one, [0], {name: alone[name]}), claim.id
+                assert not replay.differing(claim, one, [1, 2], {name: others[name]}), claim.id
 
 
 def marked(tensor: torch.Tensor) -> bool:
@@ -28,7 +64,12 @@ def is_cuda(device: object) -> bool:
 
 
 class PretendedGpu(TorchFunctionMode):
-    """Within it, "cuda" is a device of its own."""
+    """Within it, "cuda" is a device of its own: what would fail on a GPU fails without one.
+
+    A tensor there lies in the CPU's memory and is marked. A mark passes from operands to results,
+    "cuda" wherever a device is named sets it, and an operation on marked and unmarked tensors
+    fails, as it would on the device.
+    """
 
     def __torch_function__(
         self,
