@@ -21,7 +21,7 @@ MANY_TOKENS = SIZES.searched(
     "d >= 16, L >= 8 and N >= V/3",
     holds=lambda cell: cell["dim"] >= 16 and 3 * cell["samples"] >= cell["vocab_size"],
 )
-REGIME = MANY_TOKENS.searched("V >= 8 d", holds=lambda cell: cell["vocab_size"] >= 8 * cell["dim"])
+REGIME = MANY_TOKENS.searched("V >= 2 d", holds=lambda cell: cell["vocab_size"] >= 2 * cell["dim"])
 ERROR = "10%"
 
 

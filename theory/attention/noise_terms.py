@@ -10,26 +10,20 @@ $W/(NV^3)$ is the variance over tokens of $p_a (Gp)_a$. Here $p_a$ is the share 
 informative token is $a$, and $G$ the output Gram matrix. Shares fluctuate by $1/(NV)$: once as
 $(Gp)_a/V$ and once more through $p_a$ itself.
 
-noise.md derives every term, with the size of what is left out. Means are over data and unit-sphere
-embeddings (exact moments). Squared lengths of Gaussian embeddings have a variance of $2/d$, which
-changes A, C, C2, E, F and H, here with the trigger in the keys alone (noise.md, Gaussian
-embeddings).
+noise.md derives every term, with the size of what is left out. Means are over data and embeddings
+(exact moments). Formulas are shown for unit-sphere embeddings. Squared lengths of Gaussian
+embeddings have a variance of $2/d$, and every term takes the moments of `lengths` (noise.md,
+Gaussian embeddings); with the trigger in the values, that of H does not.
 
 Each term states the error of `noise.variance`, and where that does.
 """
 
+from typing import NamedTuple
+
 from recall_claims import prediction
-from theory.attention.noise_declaration import ERROR, MANY_TOKENS, REGIME, SOURCE, noise_term
+from theory.attention.noise_declaration import ERROR, REGIME, SOURCE, any_length, noise_term
 from theory.attention.problem import Problem
 from theory.laws import spectra
-
-COUNTED = MANY_TOKENS.searched(
-    "2 d <= V <= d^2/8, N >= V",
-    holds=lambda cell: (
-        2 * cell["dim"] <= cell["vocab_size"] <= cell["dim"] ** 2 / 8
-        and cell["samples"] >= cell["vocab_size"]
-    ),
-)
 
 
 def _notation(problem: Problem) -> tuple[float, float, float, float, float, float, float]:
@@ -44,11 +38,50 @@ def _length_variance(problem: Problem) -> float:
     return 2 / problem.dim if problem.embeddings == "gaussian" else 0.0
 
 
+class Lengths(NamedTuple):
+    r"""Moments of an embedding's squared length $K_{aa}$, and means of products with it.
+
+    Attributes:
+        power: $\kappa_2, \kappa_3, \kappa_4$, the means of $K_{aa}^k$; $G_{aa}$ has the same law.
+        scored: the means of $(K^2)_{aa}K_{aa}^k$, k = 0, 1, 2; the first is $t_2$.
+        twice: that of $(K^2)_{aa}^2$.
+        walk: that of $(K^3)_{aa}K_{aa}$.
+    """
+
+    power: tuple[float, float, float]
+    scored: tuple[float, float, float]
+    twice: float
+    walk: float
+
+
+def lengths(problem: Problem) -> Lengths:
+    """The means of products with squared lengths; on the sphere these are 1, and drop out."""
+    _, _, _, _, t2, t3, _ = _notation(problem)
+    spread = _length_variance(problem)
+    k2 = 1 + spread
+    k3 = k2 * (1 + 2 * spread)
+    k4 = k3 * (1 + 3 * spread)
+    others = t2 - k2
+    pairs = t3 - 2 * k2 * others - k3
+    return Lengths(
+        power=(k2, k3, k4),
+        scored=(t2, k3 + others * k2, k4 + others * k3),
+        twice=k4 + 2 * others * k3 + others * (others + spread) * k2,
+        walk=k4 + 2 * others * k3 + pairs * k2,
+    )
+
+
 def count_noise(problem: Problem) -> float:
     """The factor W of the module docstring."""
     _, _, _, _, t2, _, _ = _notation(problem)
-    h = 1 / problem.load
-    return t2 * (1 + h) + 3 * h + h**2
+    h, (k2, _, _) = 1 / problem.load, lengths(problem).power
+    return t2 * (1 + h) + k2 * (3 * h + h**2)
+
+
+def label_agreement(problem: Problem) -> float:
+    """The mean square of V times the agreement of a label with the batch, over data."""
+    _, _, _, _, t2, _, _ = _notation(problem)
+    return t2 + lengths(problem).power[0] / problem.load
 
 
 @prediction(
@@ -82,11 +115,11 @@ def trigger_coefficient_parts(problem: Problem) -> dict[str, float]:
     that of trigger and mean embedding; ``agreement of tokens``, a covariance with ``tokens``.
     """
     V, L, N, r, t2, _, _ = _notation(problem)
-    overlap, h = problem.overlap, V / N
+    overlap, h, (k2, _, _) = problem.overlap, V / N, lengths(problem).power
     parts = {
         "contexts": (L - 1) * t2**2 * (1 + N / V) / N**2,
-        "own context": (L - 1) * t2 * V / N**3,
-        "tokens": 2 * V * (1 + V * overlap**2) / N**2 + 4 * V * overlap**2 / N,
+        "own context": k2 * (L - 1) * t2 * V / N**3,
+        "tokens": 2 * V * (k2**2 + V * overlap**2) / N**2 + 4 * V * overlap**2 / N,
         "mean": L**2 * r * count_noise(problem) / (N * V**2),
     }
     if not problem.trigger_in_values:
@@ -156,8 +189,9 @@ def mean_bias(problem: Problem) -> float:
     """A: the mean embedding, stored because a sample agrees with itself."""
     V, L, N, r, t2, t3, _ = _notation(problem)
     mean = (1 - 6 / V) * L**4 * r * t3 * ((1 - 2 / L) ** 2 + 2 * t2 / V) / (N * V) ** 2
-    own = t2 + 2 * (1 - 2 / L) * L / V * (t3 + 2 * t2)
-    return mean + _length_variance(problem) * (L / N) ** 2 * own
+    (once, read, twice), walk = lengths(problem).scored, lengths(problem).walk
+    own = twice - 2 * read + once + 2 * (1 - 2 / L) * L / V * (walk - t3)
+    return mean + (L / N) ** 2 * own
 
 
 @noise_term(
@@ -170,8 +204,8 @@ def mean_bias(problem: Problem) -> float:
 )
 def stored_context(problem: Problem) -> float:
     """B: the contexts of the samples are stored; the mean covariance reads them."""
-    V, L, N, _, t2, _, t4 = _notation(problem)
-    return (1 - 1 / V) * L**2 * (L - 1) * (t2 + V / N) * t4 / (N * V) ** 2
+    V, L, N, _, _, _, t4 = _notation(problem)
+    return (1 - 1 / V) * L**2 * (L - 1) * label_agreement(problem) * t4 / (N * V) ** 2
 
 
 @noise_term(
@@ -188,13 +222,15 @@ def stored_context(problem: Problem) -> float:
 def gradient_noise(problem: Problem) -> float:
     """C: the covariance of one random context reads what another, or the same, has stored."""
     V, L, N, _, t2, _, t4 = _notation(problem)
-    rest = 1 - 1 / L
-    direct = t2 * (t2**2 - t4 / V) * (1 + (1 / rest - 1 / L) / L)
-    exchanged = rest * (rest + 2 / L) * t2**2
+    rest, mean = 1 - 1 / L, lengths(problem)
+    (k2, _, _), (_, read, same) = mean.power, mean.scored
+    direct = t2 * (mean.twice - t4 / V) * (1 + (1 / rest - 1 / L) / L)
+    exchanged = rest * (rest + 2 / L) * t2 * same
     pairs = (1 - 1 / V) ** 2 * L**2 / (N**2 * V) * (direct + exchanged)
-    one = (1 - 1 / V) * L**2 * (1 - 2 / L) ** 2 / (rest * N**3) * (t2 * (t2 + 1) - t4 / V)
-    own = t2 * (1 + V / N + V * problem.overlap**2) / (N**2 * (L - 1))
-    return (1 + _length_variance(problem)) * (pairs + one + own)
+    one = k2 * (mean.twice + same - t4 / V)
+    one *= (1 - 1 / V) * L**2 * (1 - 2 / L) ** 2 / (rest * N**3)
+    own = read * (1 + V / N + V * problem.overlap**2) / (N**2 * (L - 1))
+    return pairs + one + own
 
 
 @noise_term(
@@ -223,53 +259,56 @@ def label_counts(problem: Problem) -> float:
 )
 def read_mean(problem: Problem) -> float:
     """E: random covariances read the mean value that is stored with every label."""
-    V, L, N, r, t2, t3, _ = _notation(problem)
-    contexts = (1 / (1 - 1 / L) - 1 / L) * L * (t2 + V / N) / N**2
+    V, L, N, r, _, t3, _ = _notation(problem)
+    contexts = (1 / (1 - 1 / L) - 1 / L) * L * label_agreement(problem) / N**2
     informative = count_noise(problem) / (N * V)
     mean = (1 - 2 / V) * L**2 * r / V**2 + problem.trigger_in_values * problem.overlap
-    weights = (1 + _length_variance(problem)) * (contexts + informative)
-    return (1 - 1 / V) * (t2 - t3 / V) * weights * mean
+    _, read, _ = lengths(problem).scored
+    return (1 - 1 / V) * (read - t3 / V) * (contexts + informative) * mean
 
 
 @noise_term(
     "H",
     title="own memory",
-    latex=r"t_2\left[\frac{4(1-3/V)+2V/d^2}{NV}+\frac{2+V/d^2}{N^2}\right]"
-    r"-\frac4{NV^2}\left[2(1+h)t_3-t_2\right]\quad(\tau=0)",
+    latex=r"\left(1-\frac3V\right)t_2\left[\frac{4+2V/d^2}{NV}+\left(1-\frac1N\right)"
+    r"\frac{2+V/d^2}{N^2}\right]-\frac4{NV^2}\left[(2+3h)t_3-t_2\right]"
+    r"+\frac{t_4}{NV^3}\left[(1+h)(t_2+3)+6h+4h^2\right]"
+    r"-\frac{2(1+h)(t_4-t_3)+t_4}{dNV^2}\quad(\tau=0)",
     exponents={"samples": -1, "dim": -1},
     constant=4,
     covariance_power=1,
     regime="d << V << d^2, N >> V",
-    error=(
-        ("10%", "for V <= d^2/4", lambda cell: 4 * cell["vocab_size"] <= cell["dim"] ** 2),
-        ("20%", "beyond"),
-    ),
 )
 def own_memory(problem: Problem) -> float:
     r"""H: a token is scored by its own memory as often as it was informative.
 
-    Stated error: {error}, where it is at most 4% of `noise.variance`. Simulated over theory is
-    0.88(2), 0.90(3), 0.96(4), 0.88(3) at (V, L, N, d) = (296, 31, 149, 16), (200, 16, 150, 16),
-    (500, 8, 170, 16) and (500, 8, 600, 16); with the trigger in the values 1.16(5) at the third.
+    With the trigger in the values the memory of the trigger scores it as well. The 4 and the 2
+    become $9+t_2-1$ and $13+t_2+h$, the bracket of the second term $(3+6h+h^2)t_3-\frac32t_2$, and
 
-    With the trigger in the values the memory of the trigger scores it as well, and
+    $$ t_2\Big[\frac{L^2W}{dNV^2}+\frac{t_2+h}{N^2(L-1)}\Big]+\frac{(L-1)t_2^2(1+h)}{dNV}
+       +\frac{t_2[4+6h+h^2+(t_2-1)(2+h)]+ht_3}{dNV} $$
 
-    $$ H = t_2\Big[\frac{9(1-3/V)+t_2-1+2V/d^2}{NV}+\frac{13+t_2+V/d^2}{N^2}+\frac{V}{N^3}
-       +\frac{L^2W}{dNV^2}+\frac{t_2+h}{N^2(L-1)}\Big]
-       +\frac{(L-1)t_2^2(1+h)}{dNV}-\frac6{NV^2}[2(1+h)t_3-t_2] . $$
+    is added.
     """
-    V, L, N, r, t2, t3, _ = _notation(problem)
-    h, cross = V / N, r * problem.overlap
-    shared = (2 * (1 + h) * t3 - t2) / (N * V**2)
+    V, L, N, r, t2, t3, t4 = _notation(problem)
+    h, load, overlap = V / N, N / V, problem.overlap
+    (k2, _, _), (once, read, twice), _, walk = lengths(problem)
+    pairs, centred = 1 - 1 / N, 1 - 3 / V
+    others = centred * r * overlap * (2 * load + pairs) * read
+    stored = t4 * ((1 + load) * (t2 + 3) + 6 + 4 * h) / V**2
+    shared = overlap / V * (2 * (1 + load) * (t4 - walk) + load * t4)
     if not problem.trigger_in_values:
-        linear, square = 4 * (1 - 3 / V) + 2 * cross, 2 + cross
-        spread = _length_variance(problem)
-        lengths = (1 + spread) ** 2 * (1 + 2 * spread)
-        return lengths * (t2 * (linear / (N * V) + square / N**2) - 4 * shared)
-    linear, square = 9 * (1 - 3 / V) + t2 - 1 + 2 * cross, 13 + t2 + cross
-    counts = linear / (N * V) + square / N**2 + V / N**3 + (t2 + h) / (N**2 * (L - 1))
-    counts += L**2 * problem.overlap * count_noise(problem) / (N * V**2)
-    return t2 * counts + trigger_reads_contexts(problem) - 6 * shared
+        own = k2 * ((4 * load + 2 * pairs) * twice + 4 * (twice - read))
+        own += (k2 * h + _length_variance(problem)) * (twice - 2 * read + once)
+        both = k2 * ((2 * load + 7 + 2 * h) * walk - (1 + 2 * h) * t3) + (2 * load + 1) * walk - t3
+        rest = others + stored - shared - 2 * both / V + 4 * load * t2 / V
+        return (centred * own + rest) / N**2
+    own = t2 * ((9 * centred + t2 - 1) * load + 13 + t2 + h + (t2 + h) / (L - 1))
+    own += t2 * L**2 * overlap * count_noise(problem) * load / V
+    both = (6 * load + 12 + 2 * h) * t3
+    overlaps = overlap * (t2 * (4 * load + 6 + h + (t2 - 1) * (2 * load + 1)) + t3)
+    rest = others + stored - shared - 2 * both / V + 6 * load * t2 / V + overlaps
+    return (own + rest) / N**2 + trigger_reads_contexts(problem)
 
 
 def trigger_reads_contexts(problem: Problem) -> float:
@@ -283,7 +322,7 @@ def trigger_reads_contexts(problem: Problem) -> float:
     title="informative slots",
     latex=r"\left(1-\frac1V\right)^2\frac{L}{NV^2}\left\{W'\left[\left(\frac1\ell-\frac1L\right)"
     r"\left(t_2^2-\frac{t_4}{V}\right)+\ell\left(t_2^2-\frac{t_4-t_2^2}{V}\right)+2\ell t_2\right]"
-    r"+\frac{t_2(1+h)^2}{\ell}\left(\frac V{L^2}-\frac2L\right)\right\}",
+    r"+(1+h)^2\left(\frac{t_2V}{\ell L^2}-\frac{2t_3}L\right)\right\}",
     exponents={"length": 1, "vocab_size": 1, "samples": -1, "dim": -3},
     constant=2,
     covariance_power=1,
@@ -292,12 +331,13 @@ def trigger_reads_contexts(problem: Problem) -> float:
 def informative_slots(problem: Problem) -> float:
     """C2: the informative tokens of many samples meet one random context coherently."""
     V, L, N, _, t2, _, t4 = _notation(problem)
-    h, rest = V / N, 1 - 1 / L
-    shares = t2 + 2 * h + h**2
-    read = (1 / rest - 1 / L) * (t2**2 - t4 / V)
-    stored = rest * (t2**2 - (t4 - t2**2) / V)
-    own = t2 * (1 + h) ** 2 * (V / L**2 - 2 / L) / rest
-    scored = (1 + _length_variance(problem)) * (shares * (read + stored + 2 * rest * t2) + own)
+    h, rest, mean = V / N, 1 - 1 / L, lengths(problem)
+    (k2, _, _), (_, _, same) = mean.power, mean.scored
+    shares = t2 + k2 * (2 * h + h**2)
+    read = (1 / rest - 1 / L) * (mean.twice - t4 / V)
+    stored = rest * (mean.twice - (t4 - t2**2) / V)
+    own = k2 * (1 + h) ** 2 * (k2 * t2 * V / (L**2 * rest) - 2 * mean.walk / L)
+    scored = shares * (read + stored + 2 * rest * same) + own
     return (1 - 1 / V) ** 2 * L / (N * V**2) * scored
 
 
@@ -322,25 +362,21 @@ def population_floor(problem: Problem) -> float:
 
 
 @prediction(
-    latex=r"\left(1-\frac1V\right)\frac{L}{NV^2}\left[4(1+2h)"
-    r"\left(t_3-\frac{t_4(t_2+1)}{2V}\right)+2\tau Wt_3\right]",
+    latex=r"\left(1-\frac1V\right)\frac{2L}{NV^2}\left\{2(1+2h)t_3-\frac{t_4}V\left[2+6h+2h^2"
+    r"+(1+h)(t_2-1)\right]+\frac{1+h}d(t_4-t_3)+\tau Wt_3\right\}",
     source=SOURCE,
-    error="15%",
-    regime=COUNTED,
+    error=ERROR,
+    regime=any_length(REGIME),
 )
 def count_covariance(problem: Problem) -> float:
-    """Twice the covariance of D and H, which share the label counts; limit 4 L V/(N d^3).
-
-    Stated error: {error} for V up to d^2/8. What one token reads of another is left out: in the
-    bracket, $2(1+h)(t_4-t_3)/d$ (noise.md). So simulated over theory is 1.2(1) at (V, L, N, d) =
-    (250, 8, 84, 22), 1.8(1) at (200, 16, 150, 16), 2.6(2) at (296, 31, 149, 16), and at
-    (500, 8, 170, 16) the sign is wrong; with it, 0.98(7), 1.10(6), 1.10(8) and 1.9(2). What is
-    missing is 0.1 to 1.4% of `noise.variance` there.
-    """
+    """Twice the covariance of D and H, which share the label counts; limit 4 L V/(N d^3)."""
     V, L, N, _, t2, t3, t4 = _notation(problem)
-    own = 4 * (1 + 2 * V / N) * (t3 - t4 * (t2 + 1) / (2 * V))
-    trigger = 2 * problem.trigger_in_values * count_noise(problem) * t3
-    return (1 - 1 / V) * L * (own + trigger) / (N * V**2)
+    h, load, (k2, _, _), walk = V / N, N / V, lengths(problem).power, lengths(problem).walk
+    own = k2 * ((2 * load + 5 + h) * walk - (1 + h) * t3)
+    stored = (k2 * (load + 5 + 2 * h) + load + 1 + (load + 1) * (t2 - 1)) * t4 / V
+    labels = (load + 1) * problem.overlap * (t4 - walk)
+    trigger = problem.trigger_in_values * load * count_noise(problem) * t3
+    return (1 - 1 / V) * 2 * L * (own - stored + labels + trigger) / (N**2 * V)
 
 
 def context_covariance(problem: Problem) -> float:
