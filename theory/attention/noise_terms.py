@@ -92,7 +92,7 @@ def label_agreement(problem: Problem) -> float:
     r"+\left(1+\frac1\ell\right)^2\frac1d\left(\frac{t_2}{N}+\frac{V(1+t_2)}{N^2}\right)\right]",
     source=SOURCE,
     error=ERROR,
-    regime=REGIME,
+    regime=REGIME.searched("V >= 8 d", holds=lambda c: c["vocab_size"] >= 8 * c["dim"]),
 )
 def trigger_coefficient_variance(problem: Problem) -> float:
     r"""Variance $v_q$ of the trigger coefficient $q$ in $w = q\,z_{trig} + \dots$.
@@ -285,8 +285,8 @@ def own_memory(problem: Problem) -> float:
     With the trigger in the values the memory of the trigger scores it as well. The 4 and the 2
     become $9+t_2-1$ and $13+t_2+h$, the bracket of the second term $(3+6h+h^2)t_3-\frac32t_2$, and
 
-    $$ t_2\Big[\frac{L^2W}{dNV^2}+\frac{t_2+h}{N^2(L-1)}\Big]+\frac{(L-1)t_2^2(1+h)}{dNV}
-       +\frac{t_2[4+6h+h^2+(t_2-1)(2+h)]+ht_3}{dNV} $$
+    $$ t_2\Big[\frac{L^2W}{dNV^2}+\frac{t_2+h}{N^2(L-1)}+\frac{(L-1)(W-h)}{dNV}
+       +\frac{4+6h+h^2+(t_2-1)(2+h)}{dNV}\Big] $$
 
     is added.
     """
@@ -306,7 +306,7 @@ def own_memory(problem: Problem) -> float:
     own = t2 * ((9 * centred + t2 - 1) * load + 13 + t2 + h + (t2 + h) / (L - 1))
     own += t2 * L**2 * overlap * count_noise(problem) * load / V
     both = (6 * load + 12 + 2 * h) * t3
-    overlaps = overlap * (t2 * (4 * load + 6 + h + (t2 - 1) * (2 * load + 1)) + t3)
+    overlaps = overlap * t2 * (4 * load + 6 + h + (t2 - 1) * (2 * load + 1))
     rest = others + stored - shared - 2 * both / V + 6 * load * t2 / V + overlaps
     return (own + rest) / N**2 + trigger_reads_contexts(problem)
 
@@ -314,7 +314,9 @@ def own_memory(problem: Problem) -> float:
 def trigger_reads_contexts(problem: Problem) -> float:
     """The part of H that a trigger in the values reads of the stored contexts, units s_0^2."""
     V, L, N, _, t2, _, _ = _notation(problem)
-    return (L - 1) * t2**2 * (1 + V / N) * problem.overlap / (N * V)
+    h = V / N
+    shares = t2 * (1 + h) + 2 * h + h**2
+    return (L - 1) * t2 * shares * problem.overlap / (N * V)
 
 
 @noise_term(
