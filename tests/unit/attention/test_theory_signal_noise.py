@@ -135,7 +135,7 @@ def test_noise_of_embeddings_whose_lengths_vary() -> None:
 TERMS_IN_CORNERS = (
     ("H", (2896, 8, 1024, 16), "gaussian", False, 80),  # 0.75: all was scaled as squared lengths
     ("H", (128, 8, 43, 16), "sphere", False, 1200),  # 0.875: no labels shared with other tokens
-    ("H", (500, 8, 170, 16), "sphere", True, 700),  # 1.15: no overlaps of tokens with the trigger
+    ("H", (512, 256, 171, 64), "sphere", True, 1300),  # 1.145: no label counts of read contexts
     ("C", (128, 8, 43, 16), "gaussian", False, 3000),  # 1.107: the product of two means
     ("C2", (128, 64, 43, 16), "gaussian", False, 600),  # 1.15: the same
     ("C2", (128, 8, 43, 64), "sphere", False, 2000),  # 0.93: own token and stored contexts apart
