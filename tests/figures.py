@@ -39,7 +39,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from recall_reports import phrases, summary
+from recall_reports import opening, phrases, summary
 from recall_reports.record import CellRow, ClaimRow, Record
 from recall_reports.record.files import load
 
@@ -174,7 +174,7 @@ def of_suite(field: str, record: Record) -> Any:
         both = state == "NOT RUN"  # what happens to exploratory claims too
         claims = [one for one in record.claims if not (both and one.exploratory)]
         return summary.count(claims).get(state, 0) if field.startswith("count-") else state
-    if field in (*summary.TESTED, "pilot"):
+    if field in (*opening.TESTED, "pilot"):
         return len(summary.evidence(summary.split(record)[0]).get(field, []))
     return SUITE[field](record)
 

@@ -21,7 +21,7 @@ from typing import Any
 from recall_claims.model.cell import Cell, Scalar
 from recall_claims.model.errors import told
 from recall_claims.model.predictions import Prediction, predictions
-from recall_reports import phrases
+from recall_reports import figures, phrases
 from recall_reports.record import ClaimRow
 from recall_reports.record.files import load
 
@@ -172,7 +172,7 @@ def _parameters(formula: Prediction) -> dict[str, inspect.Parameter]:
 def _figure(value: float | str) -> str:
     if isinstance(value, str) or not math.isfinite(value):
         return str(value)
-    return phrases.number(value, 4)
+    return figures.number(value, 4)
 
 
 def tested_by(formula: Prediction, baseline: Path) -> list[ClaimRow]:
@@ -226,7 +226,7 @@ def lines(
         at = ", ".join(f"{n} = {v}" for n, v in answer.point.items() if n in varied or not varied)
         yield f"{formula.name} = {_figure(answer.value)} at {at}"
         if answer.ends is not None:
-            low, high = (phrases.number(end, 4) for end in answer.ends)
+            low, high = (figures.number(end, 4) for end in answer.ends)
             yield f"  stated error {answer.error}: from {low} to {high}"
         elif not formula.errors:
             yield "  it states no error"
@@ -239,6 +239,6 @@ def lines(
     if claims and claims[0].latex != formula.latex:
         yield "no claim of the baseline tests this formula by itself; those on its module:"
     for claim in claims:
-        yield f"tested by {claim.id}: {phrases.label(claim)} {phrases.in_words(claim.head)}"
+        yield f"tested by {claim.id}: {phrases.label(claim)} {figures.in_words(claim.head)}"
     for name, (least, most) in seen(formula, claims).items():
         yield f"seen to hold at {name} {least:g}" + f" to {most:g}" * (least < most)

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recall_reports import phrases
+from recall_reports import figures, phrases
 from recall_reports.markdown import code, escaped
 from recall_reports.record import ClaimRow, Range, Record
 
@@ -91,7 +91,7 @@ def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]
     for name in before | after:
         was, now = before.get(name), after.get(name)
         if was is None:
-            region = f"region {phrases.region(now.head)}" if now and now.head else ""
+            region = f"region {figures.region(now.head)}" if now and now.head else ""
             found.append(Change(Kind.NEW, name, "–", phrases.label(after[name]), region))
         elif now is None:
             found.append(Change(Kind.GONE, name, phrases.label(was), "–"))
@@ -153,8 +153,8 @@ def _moved(was: ClaimRow, now: ClaimRow, same_draws: bool) -> list[Change]:
         if abs(step) > rounding and (beyond or same_draws):
             name = phrases.component_name(now, component, component.params)
             why = "beyond chance" if beyond else "same seed, so not chance"
-            note = f"{name}: difference {phrases.with_interval(step, Range.of(low, high))}, {why}"
-            findings = phrases.finding(earlier), phrases.finding(component)
+            note = f"{name}: difference {figures.with_interval(step, Range.of(low, high))}, {why}"
+            findings = figures.finding(earlier), figures.finding(component)
             share = abs(step) / ((high - low) or abs(step))
             moves.append((share, Change(Kind.MOVED, now.id, *findings, note)))
     return [max(moves, key=itemgetter(0))[1]] if moves else []

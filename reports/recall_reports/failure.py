@@ -1,6 +1,6 @@
 """Why a claim failed, line by line: what pytest prints of it."""
 
-from recall_reports import phrases
+from recall_reports import figures, phrases
 from recall_reports.record import ClaimRow
 
 GAP = {
@@ -44,11 +44,11 @@ def _theorem(claim: ClaimRow) -> str:
     cells = [cell for cell in claim.cells if cell.params == head.params]
     predicted = cells[0].predicted if len(cells) == 1 else None
     predicts = "" if predicted is None else f"{phrases.setting(predicted)} predicted, "
-    return f"{says}. At {place}: {predicts}region {phrases.bounds(head.region)} ({estimand})."
+    return f"{says}. At {place}: {predicts}region {figures.bounds(head.region)} ({estimand})."
 
 
 def _data(claim: ClaimRow) -> str:
-    found = phrases.in_words(claim.head)
+    found = figures.in_words(claim.head)
     verdicts = [component.verdict for component in claim.components]
     if len(verdicts) > 1:
         places = [
@@ -86,7 +86,7 @@ def _off_by(claim: ClaimRow) -> str:
 
 def _gap(claim: ClaimRow, size: float) -> str:
     form = GAP.get(claim.rule.scale)
-    return phrases.number(size) if form is None else form.format(size)
+    return figures.number(size) if form is None else form.format(size)
 
 
 def _error(claim: ClaimRow, share: float, budget: float) -> str:
@@ -95,8 +95,8 @@ def _error(claim: ClaimRow, share: float, budget: float) -> str:
     what = "refuted" if claim.verdict == "REFUTED" else "decided"
     exact = "at most" if claim.rule.exact else "nominally"
     spent = (
-        f"{what} wrongly with probability {exact} {phrases.number(share)}, its slot of the "
-        f"error budget of {phrases.number(budget)}"
+        f"{what} wrongly with probability {exact} {figures.number(share)}, its slot of the "
+        f"error budget of {figures.number(budget)}"
     )
     notes = [spent, phrases.certificate(claim), phrases.draws(claim)]
     return f"{'; '.join(filter(None, notes))}."
@@ -107,7 +107,7 @@ def _controls(claim: ClaimRow) -> str:
         return "none declared."
     refuted = [control.id for control in claim.controls if control.verdict == "REFUTED"]
     standing = [
-        f"{control.id} {phrases.finding(control)} against {phrases.region(control)}"
+        f"{control.id} {figures.finding(control)} against {figures.region(control)}"
         for control in claim.controls
         if control.verdict != "REFUTED"
     ]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import escape
 
-from recall_reports import phrases, plots, summary
+from recall_reports import opening, phrases, plots, summary
 from recall_reports.plots.bars import Bar, bars
 from recall_reports.record import ClaimRow, ComponentRow, PaperRow, Record
 from recall_reports.templating import page
@@ -28,8 +28,8 @@ def render(record: Record) -> str:
         bars=_bars([*([claim] for claim in claims), exploratory]),
         groups=summary.groups(record),
         exploratory=exploratory,
-        headline=summary.headline(record),
-        first_lines=summary.first_lines(record),
+        headline=opening.headline(record),
+        first_lines=opening.first_lines(record),
         strip=summary.strip(record),
         present={phrases.state(claim) for claim in record.claims},
         attention=summary.attention(record),

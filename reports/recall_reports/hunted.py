@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterator
 
-from recall_reports import phrases
+from recall_reports import figures, phrases
 from recall_reports.record import ClaimRow, Record
 
 FEW = 10
@@ -29,7 +29,7 @@ def violation(claim: ClaimRow) -> str:
     place = phrases.parameters(found.params, claim.symbols)
     return (
         f"violated at {place}, confirmed on fresh evidence with error "
-        f"probability {phrases.number(found.alpha, 2)} (confirmation {found.number} of the ledger, "
+        f"probability {figures.number(found.alpha, 2)} (confirmation {found.number} of the ledger, "
         f"which shows it again: {claim.replay} --hunt 1s)"
     )
 
@@ -72,7 +72,7 @@ def _reached(claim: ClaimRow) -> str:
 
 def _gap(claim: ClaimRow, discrepancy: float) -> str:
     """A region with one edge has no size to measure by."""
-    size = phrases.number(abs(discrepancy), 2)
+    size = figures.number(abs(discrepancy), 2)
     if all(None not in (part.region.low, part.region.high) for part in claim.components):
         size = f"{abs(discrepancy):.2f} of the region's size"
     return f"{size} {'beyond' if discrepancy > 0 else 'within'} the edge"

@@ -1,11 +1,11 @@
 """The phrases, symbols and numbers that all reports share, so that no two of them disagree."""
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from recall_reports.record import ClaimRow, ComponentRow, ControlRow, Parameters, Range
+from recall_reports import figures
+from recall_reports.record import ClaimRow, ComponentRow, Parameters
 from recall_reports.record.values import Verdict
 
 SYMBOL = re.compile(r"[b-z](?![a-z])")
@@ -25,17 +25,6 @@ SYMBOLS = {
     "ERROR": "!",
 }
 
-FINDING = "estimate [bounds]"
-"""The heading of what `finding` returns."""
-
-STAR = "* The edge of the region, where testing stops: the data may say more."
-"""What the star that `finding` puts to a bound means."""
-EDGE = 0.02
-"""How close a bound is to the edge that it is on, in widths of the region."""
-NARROW = 0.005
-"""The width of a region about 1 of which deviations from 1 are printed."""
-MORE_DIGITS = 6
-"""How many digits are tried at most."""
 
 PILOT = "region from a pilot"
 
@@ -128,193 +117,6 @@ def divided(claim: ClaimRow) -> str:
     return f"{count} of {total} blocks simulated in parts because memory ran out" * (count > 0)
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """A number in plain figures where that is short, else as 1.2e-9; a dash for none."""
-    if value is None:
-        return "–"
-    if value == 0:
-        return "0"
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    size = abs(value)
-    if not 1e-3 <= size < 1e6:
-        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        if "." in mantissa:
-            mantissa = mantissa.rstrip("0").rstrip(".")
-        return f"{mantissa}e{int(exponent)}"
-    if size >= 10 ** (digits - 1):
-        return f"{value:,.0f}"
-    return f"{value:.{digits}g}"
-
-
-def finding(found: ComponentRow | ControlRow | None) -> str:
-    """The estimate of a component or control with its interval; a dash for none.
-
-    A bound on an edge of the region has a star, since testing stops there. Where both are, this is
-    no interval: `1.00, within 0.88 to 1.13*`.
-    """
-    if found is None:
-        return "–"
-    ends = found.shown if isinstance(found, ComponentRow) else found.interval
-    low, high = on_edges(found)
-    if low and high:
-        decimals = _decimals(found.region) if found.region else 0
-        estimate = near_one(found) or _rounded(found.estimate, decimals)
-        return f"{f'{estimate}, ' if estimate else ''}within {allowed(found)}*"
-    if found.estimate is not None and ends and (one := near_one(found)):
-        inner = [
-            f"1 {_signed(end - 1)}" if end is not None else None for end in (ends.low, ends.high)
-        ]
-        same = ends.low == ends.high == found.estimate
-        return one if same else f"{one} {_bracket(*inner, low_edge=low, high_edge=high)}"
-    apart = found.region if found.verdict is Verdict.REFUTED else None
-    return with_interval(found.estimate, ends, apart, (low, high))
-
-
-def on_edges(found: ComponentRow | ControlRow) -> tuple[bool, bool]:
-    """Whether the bounds of what is inside its region lie on the region's edges, or within 2%."""
-    region = found.region
-    if not isinstance(found, ComponentRow) or found.verdict is not Verdict.SUPPORTED:
-        return False, False
-    if region is None or region.low is None or region.high is None:
-        return False, False
-    close = EDGE * (region.high - region.low)
-    low, high = found.shown.low, found.shown.high
-    return (
-        low is not None and low - region.low <= close,
-        high is not None and region.high - high <= close,
-    )
-
-
-def starred(found: Iterable[ComponentRow | None]) -> bool:
-    """Whether `finding` puts a star to one of these, which STAR explains."""
-    return any("*" in finding(part) for part in found)
-
-
-def in_words(found: ComponentRow | None) -> str:
-    """The finding, which says what is meant where bounds are edges of the region."""
-    text = finding(found)
-    if "*" not in text:
-        return text
-    if "within" in text:
-        shown = text.removesuffix("*").replace("within", "shown to be within")
-        return f"{shown} (allowed: the same)"
-    return f"{text} (* an edge of the region, where testing stops)"
-
-
-def near_one(found: ComponentRow | ControlRow) -> str:
-    """The estimate as `1 + 2e-4` where the region is narrow and about 1; else empty."""
-    region, estimate = found.region, found.estimate
-    if region is None or estimate is None or not _about_one(region) or abs(estimate - 1) > 0.1:
-        return ""
-    return f"1 {_signed(estimate - 1)}"
-
-
-def allowed(found: ComponentRow | ControlRow) -> str:
-    """The region as `0.88 to 1.13`, or `1 ± 1e-6`."""
-    text = region(found)
-    return text.strip("[]").replace(", ", " to ")
-
-
-def _about_one(region: Range) -> bool:
-    low, high = region.ends
-    return low < 1 < high and high - low <= NARROW
-
-
-def _signed(value: float) -> str:
-    return f"{'-' if value < 0 else '+'} {number(abs(value), 2)}"
-
-
-def _bracket(low: str | None, high: str | None, *, low_edge: bool, high_edge: bool) -> str:
-    return f"[{low or '-∞'}{'*' * low_edge}, {high or '∞'}{'*' * high_edge}]"
-
-
-def with_interval(
-    estimate: float | None,
-    interval: Range | None,
-    apart: Range | None = None,
-    edges: tuple[bool, bool] = (False, False),
-) -> str:
-    """An estimate and its interval with as many decimals as the interval's width deserves.
-
-    There are more where less would print a figure inside a region that the interval is `apart`
-    from. `edges` says which ends have a star.
-    """
-    point = interval is None or (estimate is not None and interval.low == interval.high == estimate)
-    ends = Range(estimate, estimate) if interval is None or point else interval
-    forms = _forms(estimate, ends, point=point)
-    form = next((form for form in forms if apart is None or _apart(form, apart)), None)
-    if form is None and apart is not None:  # the interval ends where the region does
-        above = apart.high is not None and ends.ends[0] >= apart.high
-        side, edge = ("above", apart.high) if above else ("below", apart.low)
-        return f"{number(estimate)}, {side} {number(edge, 4)}"
-    assert form is not None
-    if point:
-        return form[0] or "–"
-    bounds = _bracket(*form[1:], low_edge=edges[0], high_edge=edges[1])
-    return f"{form[0]} {bounds}" if form[0] is not None else bounds
-
-
-def _forms(
-    estimate: float | None, ends: Range, *, point: bool
-) -> Iterator[tuple[str | None, str | None, str | None]]:
-    """The estimate and the ends in figures, with one more digit each time."""
-    values = estimate, ends.low, ends.high
-    known = [value for value in values if value is not None]
-    width = ends.high - ends.low if ends.low is not None and ends.high is not None else 0.0
-    plain = not point and width > 1e-4 and max(map(abs, known)) < 1e5
-    for more in range(MORE_DIGITS):
-        if plain:
-            estimated, low, high = (_rounded(v, _decimals(ends) + more) for v in values)
-        else:
-            estimated, low, high = (None if v is None else number(v, 3 + more) for v in values)
-        yield estimated, low, high
-
-
-def _apart(form: Sequence[str | None], region: Range) -> bool:
-    """Whether the printed interval is beyond the printed edge of the region."""
-    low, high = (
-        _read(text, end) for text, end in zip(form[1:], (-math.inf, math.inf), strict=True)
-    )
-    left, right = (_read(number(end, 4), end) for end in region.ends)
-    return low > max(right, region.ends[1]) or high < min(left, region.ends[0])
-
-
-def _read(text: str | None, otherwise: float) -> float:
-    return otherwise if text is None or "∞" in text else float(text.replace(",", ""))
-
-
-def _decimals(ends: Range) -> int:
-    """As many decimals as the distance of two ends deserves."""
-    width = ends.ends[1] - ends.ends[0]
-    return max(0, 1 - math.floor(math.log10(width))) if 0 < width < math.inf else 0
-
-
-def _rounded(value: float | None, decimals: int) -> str | None:
-    """With so many decimals; adding 0.0 turns minus zero into zero."""
-    return None if value is None else f"{round(value, decimals) + 0.0:.{decimals}f}"
-
-
-def region(found: ComponentRow | ControlRow | None) -> str:
-    """The region of a component or control; a dash for none."""
-    return "–" if found is None or found.region is None else bounds(found.region)
-
-
-def bounds(ends: Range) -> str:
-    """A range as `[0.97, 1.03]`, as `≤ 1e-9` with one edge, or as `1 ± 1e-6` close to 1."""
-    if ends.low is None and ends.high is None:
-        return "anything"
-    if ends.low is None:
-        return f"≤ {number(ends.high, 4)}"
-    if ends.high is None:
-        return f"≥ {number(ends.low, 4)}"
-    if _about_one(ends) and math.isclose(ends.high - 1, 1 - ends.low, rel_tol=1e-6):
-        return f"1 ± {number(ends.high - 1, 2)}"
-    largest, width = max(abs(ends.low), abs(ends.high)), ends.high - ends.low
-    digits = max(4, 2 + math.ceil(math.log10(largest / width))) if width > 0 else 4
-    return f"[{number(ends.low, digits)}, {number(ends.high, digits)}]"
-
-
 def seconds(value: float) -> str:
     """A duration: `0.4 s`, `38 s`, `6 min 05 s`, `2 h 10 min`."""
     if value < 10:
@@ -372,7 +174,8 @@ def standing(claim: ClaimRow) -> str:
             if total > 1:
                 whose += f" of {count} of {total} components"
                 at = f", worst at {component_name(claim, head, head.params)}"
-            return f"{whose} {where}{at}: {bounds(head.shown)} against {bounds(head.region)}."
+            shown, region = figures.bounds(head.shown), figures.bounds(head.region)
+            return f"{whose} {where}{at}: {shown} against {region}."
     several = "both" if total == 2 else f"all {total}"
     inside = f"The bounds of {several} components lie inside their regions"
     if total == 1:
@@ -425,7 +228,7 @@ def certificate(claim: ClaimRow) -> str:
     if claim.certificate is None:
         return ""
     how = "certified on values simulated under other seeds"
-    return f"wrongly refuted with probability at most {number(claim.certificate, 2)}, {how}"
+    return f"wrongly refuted with probability at most {figures.number(claim.certificate, 2)}, {how}"
 
 
 def draws(claim: ClaimRow) -> str:
@@ -470,4 +273,4 @@ def setting(value: Any) -> str:
     """The value of a parameter."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return number(value) if isinstance(value, float) else str(value)
+    return figures.number(value) if isinstance(value, float) else str(value)

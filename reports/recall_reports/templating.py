@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from recall_reports import formula, hunted, phrases, summary
+from recall_reports import figures, formula, hunted, opening, phrases, summary
 
 
 def page(name: str, **values: Any) -> str:
@@ -36,7 +36,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     found.globals.update(
-        phrases=phrases, summary=summary, hunted=hunted, include_raw=_include_raw, policy=_policy
+        figures=figures,
+        opening=opening,
+        phrases=phrases,
+        summary=summary,
+        hunted=hunted,
+        include_raw=_include_raw,
+        policy=_policy,
     )
     found.filters.update(mathml=formula.mathml, prose=formula.prose, inline=formula.inline)
     return found

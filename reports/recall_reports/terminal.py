@@ -7,7 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from recall_reports import hunted, phrases, summary
+from recall_reports import figures, hunted, opening, phrases, summary
 from recall_reports.record import ClaimRow, Record
 from recall_reports.record.text import clean
 
@@ -49,8 +49,8 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     if exploratory and not quiet:
         parts.append(Text("Beyond the theorems: exploratory, never fails a run", style="bold"))
         parts += [_table(exploratory, width=width, unicode=unicode, verbose=verbose), Text()]
-    if not quiet and phrases.starred(claim.head for claim in (*claims, *exploratory)):
-        parts.append(_fit(Text(phrases.STAR, style="dim"), unicode))
+    if not quiet and figures.starred(claim.head for claim in (*claims, *exploratory)):
+        parts.append(_fit(Text(figures.STAR, style="dim"), unicode))
     for entry in summary.attention(record):
         if quiet and entry[0].state == "NOT RUN":
             continue
@@ -68,12 +68,12 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     parts += [_fit(Text(line), unicode) for line in hunted.lines(record)]
     budget = record.suite.error_budget
     spent = (
-        f"Error budget of this run {phrases.number(budget.probability)}, "
-        f"{phrases.number(budget.allocated, 2)} of it spent."
+        f"Error budget of this run {figures.number(budget.probability)}, "
+        f"{figures.number(budget.allocated, 2)} of it spent."
     )
     if not quiet:
         parts.append(_fit(Text(spent, style="dim"), unicode))
-        parts += [_fit(Text(line), unicode) for line in summary.first_lines(record)]
+        parts += [_fit(Text(line), unicode) for line in opening.first_lines(record)]
     parts.append(_fit(Text(summary.sentence(record), style="bold"), unicode))
     console.print(Group(*parts))
 
@@ -89,12 +89,12 @@ def _table(claims: Sequence[ClaimRow], *, width: int, unicode: bool, verbose: bo
     )
     table.add_column("verdict", no_wrap=True)
     if wide:
-        for header in ("claim", phrases.FINDING, "region", "resolution"):
+        for header in ("claim", figures.FINDING, "region", "resolution"):
             table.add_column(header, overflow="fold")
     else:
         name, finding = _shares(rows, width)
         table.add_column("claim", overflow="fold", width=name)
-        table.add_column(phrases.FINDING, overflow="fold", width=finding)
+        table.add_column(figures.FINDING, overflow="fold", width=finding)
     table.add_column("caught", no_wrap=True)
     table.add_column("time", justify="right", no_wrap=True)
     for row in rows:
@@ -119,9 +119,9 @@ def _cells(claim: ClaimRow, *, wide: bool, verbose: bool) -> list[Text]:
     label = phrases.label(claim).replace(", as expected", ",\n  as expected")
     refuted, total = phrases.caught(claim)
     missed = claim.state == "DECIDED" and refuted < total
-    finding = Text(phrases.finding(claim.head))
+    finding = Text(figures.finding(claim.head))
     if verbose and claim.state == "DECIDED":
-        effort = f"{phrases.rounds(claim.looks)}, {phrases.number(claim.replicates)} replicates"
+        effort = f"{phrases.rounds(claim.looks)}, {figures.number(claim.replicates)} replicates"
         finding.append(f"\n{effort}", style="dim")
         if not wide:
             finding.append(f"\n{phrases.resolution(claim)}", style="dim")
@@ -129,7 +129,7 @@ def _cells(claim: ClaimRow, *, wide: bool, verbose: bool) -> list[Text]:
         Text(label, style=STYLES[phrases.state(claim)]),
         Text(f"{claim.id}\n{phrases.PILOT}" if claim.from_pilot else claim.id),
         finding,
-        Text(phrases.region(claim.head)),
+        Text(figures.region(claim.head)),
         Text(phrases.resolution(claim)),
         Text(phrases.controls(claim), style="bold red" if missed else ""),
         Text(f"{claim.seconds:.0f} s"),

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 from rich.console import Console
 
-from recall_reports import diff, failure, formula, hunted, phrases, plots, summary
+from recall_reports import diff, failure, figures, formula, hunted, opening, phrases, plots, summary
 from recall_reports.plots.bars import bars
 from recall_reports.plots.chart import Axis
 from recall_reports.record import ClaimRow, ComponentRow, Range, Record
@@ -186,8 +186,8 @@ def outcome(lines: list[str], _old: list[str]) -> str:
     record = of_states(letters.strip("-"))
     record.suite.ahead = int(ahead or 0)
     entries = [" ".join(claim.id for claim in entry) for entry in summary.attention(record)]
-    told = [summary.sentence(record), f"headline: {summary.headline(record)}"]
-    told += [f"line: {line}" for line in summary.first_lines(record)]
+    told = [summary.sentence(record), f"headline: {opening.headline(record)}"]
+    told += [f"line: {line}" for line in opening.first_lines(record)]
     told.append(f"together: {summary.combined(record.claims)}")
     return "\n".join([*told, f"attention: {', '.join(entries) or 'none'}"])
 
@@ -213,15 +213,15 @@ def _judged(estimate: float, low: float, high: float | None, *ends: float | None
 
 
 WORDS: dict[str, Callable[..., object]] = {
-    "number": phrases.number,
+    "number": figures.number,
     "seconds": phrases.seconds,
     "axis": phrases.axis,
-    "interval": lambda estimate, *ends: phrases.with_interval(
+    "interval": lambda estimate, *ends: figures.with_interval(
         estimate, Range(*ends) if ends else None
     ),
-    "finding": lambda *figures: phrases.finding(_judged(*figures)),
-    "in_words": lambda *figures: phrases.in_words(_judged(*figures)),
-    "region": lambda *ends: phrases.bounds(Range(*ends)),
+    "finding": lambda *given: figures.finding(_judged(*given)),
+    "in_words": lambda *given: figures.in_words(_judged(*given)),
+    "region": lambda *ends: figures.bounds(Range(*ends)),
     "ticks": lambda **axis: ", ".join(Axis(**axis).labels()),
     "bars": _bars,
     "errors": functools.partial(_bars, log=True),

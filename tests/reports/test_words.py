@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from recall_reports import html, markdown, phrases, summary
+from recall_reports import figures, html, markdown, opening, phrases, summary
 from recall_reports.record import Record
 from recall_reports.record.files import load
 from tests.reports import builders, golden
@@ -34,7 +34,7 @@ def test_the_first_lines_count_every_claim_once_and_measure_from_theory() -> Non
     report = of_states("ssdnB")
     report.claims[1].source.provenance, report.claims[2].from_pilot = "stated", True
     report.claims[0].components[0].estimate = 1.03
-    how_many, how_close, tested = summary.first_lines(report)
+    how_many, how_close, tested = opening.first_lines(report)
     assert "Of 4 on theorems 2 hold; 1 was expected to be false, and is; 1 was not run." in how_many
     assert how_many.startswith("5 claims")
     assert how_close.startswith("Median distance from theory: 3.0% in 2 ratios of means")
@@ -99,14 +99,14 @@ def test_a_run_without_claims(render: Render, report: Record) -> None:
 
 def test_a_bound_on_an_edge_is_explained_wherever_it_stands(report: Record) -> None:
     for render in (*FORMS.values(), golden.terminal):
-        assert phrases.STAR not in unescape(render(report)).replace("\\*", "*")
+        assert figures.STAR not in unescape(render(report)).replace("\\*", "*")
     [head] = [claim.head for claim in report.claims if claim.id == "A.recall-accuracy"]
     assert head is not None
     head.one_sided = head.region
     for render in (*FORMS.values(), golden.terminal):
         text = unescape(render(report)).replace("\\*", "*")
         assert "within 0.97" in text
-        assert phrases.STAR in text
+        assert figures.STAR in text
 
 
 def test_what_is_printed_of_a_refuted_control_is_not_in_its_region() -> None:
@@ -114,7 +114,7 @@ def test_what_is_printed_of_a_refuted_control_is_not_in_its_region() -> None:
         for control in claim.controls:
             if control.verdict == "REFUTED":
                 assert control.region is not None
-                text = phrases.finding(control)
+                text = figures.finding(control)
                 low, high = control.region.ends
                 estimate = re.match(r"(1 [+-] )?([-\d.,e]+)", text)
                 assert estimate, text

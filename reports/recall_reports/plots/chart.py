@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from recall_reports import phrases
+from recall_reports import figures
 
 # Classes of the style sheet, and markers.
 COLOURS = tuple(f"k{index}" for index in range(8))
@@ -94,7 +94,7 @@ def _powers(low: float, high: float) -> list[float]:
 def tick(value: float) -> str:
     """A tick label in as few figures as it needs."""
     if value != 0 and not 1e-3 <= abs(value) < 1e6:
-        return phrases.number(value, 2)
+        return figures.number(value, 2)
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
 
 

@@ -1,0 +1,120 @@
+"""The first lines of a report: what was found, how close theory is, whose statements it tests."""
+
+import statistics
+from collections.abc import Sequence
+
+from recall_reports import phrases, summary
+from recall_reports.record import ClaimRow, Record
+from recall_reports.record.values import Scale
+
+TESTED = {
+    "derived": "formulas that we derived from the papers' abstracts and reviews",
+    "stated": "a sentence as published",
+    "reported": "a sentence as reviewers or readers report it",
+}
+"""What claims test, by their provenance."""
+AIMS: dict[tuple[Scale, bool], tuple[str, str, float | None]] = {
+    ("ratio", False): ("ratios of means", "%", 1.0),
+    ("probability", False): ("probabilities", " points", 0.0),
+    ("ratio", True): ("critical sizes", "%", 1.0),
+    ("exponent", False): ("exponents", "", None),
+}
+"""By scale, and whether a critical value is located: what is estimated, the unit of its errors, and
+its value where the theory is right; None is the middle of the region."""
+
+
+def headline(record: Record) -> str:
+    """What the run finds, or what failed, in one sentence."""
+    claims, exploratory = summary.split(record)
+    passed = [claim for claim in claims if claim.outcome == "passed"]
+    if record.suite.ahead or not passed:
+        return summary.sentence(record)
+    if any(claim.outcome == "failed" for claim in claims):
+        return summary._outcome(claims)
+    decided = "the one claim decided" if len(passed) == 1 else f"all {len(passed)} claims decided"
+    text = f"Simulation agrees with theory in {decided}"
+    states = summary.count(exploratory)
+    results = states.get("SURVIVES", 0) + states.get("BREAKS", 0)
+    if results:
+        survive = f"{states.get('SURVIVES', 0)} of {results} results survive"
+        text += f"; {survive} without one of their assumptions"
+    return f"{text}."
+
+
+def first_lines(record: Record) -> list[str]:
+    """What stands under the headline: how many claims hold, how closely, and what they test."""
+    claims, exploratory = summary.split(record)
+    lines = [_how_many(claims, exploratory), _how_close(claims), _what_is_tested(claims)]
+    return [line for line in lines if line]
+
+
+def _how_many(claims: Sequence[ClaimRow], exploratory: Sequence[ClaimRow]) -> str:
+    parts = []
+    total = phrases.claims(len(claims) + len(exploratory))
+    for whose, members in (("on theorems", claims), ("without an assumption", exploratory)):
+        states = summary.count(members)
+        found = [
+            f"{states[state]} {words[states[state] > 1]}"
+            for state, words in summary.OUTCOMES.items()
+            if state in states
+        ]
+        if found:
+            parts.append(f"Of {len(members)} {whose} {'; '.join(found)}.")
+    fixed = f"{total}, each with a region fixed before its simulation." if parts else ""
+    return " ".join([fixed, *parts])
+
+
+def _how_close(claims: Sequence[ClaimRow]) -> str:
+    """Median distances from the theory, and the errors that would have been noticed."""
+    expected = [c for c in claims if c.state == "DECIDED" and c.expected == "SUPPORTED"]
+    by_aim = summary.grouped(expected, lambda claim: (claim.rule.scale, claim.rule.locates))
+    found, noticed = [], []
+    for aim, (what, unit, right) in AIMS.items():
+        members = by_aim.get(aim, [])
+        off = [abs(distance) for c in members for distance in _distances(c, right)]
+        sharp = [claim.resolution for claim in members if claim.resolution is not None]
+        if off and sharp:
+            found.append(f"{_typical(off, unit)} in {len(off)} {what}")
+            noticed.append(_typical(sharp, unit))
+    if not found:
+        return ""
+    return (
+        f"Median distance from theory: {summary.listed(found)}. "
+        f"Median error that would have been noticed: {summary.listed(noticed)}."
+    )
+
+
+def _typical(values: Sequence[float], unit: str) -> str:
+    """The median in two figures, in per cent or points if `unit` says so."""
+    middle = statistics.median(values) * (100 if unit else 1)
+    return f"{f'{middle:#.2g}'.removesuffix('.')}{unit}"
+
+
+def _distances(claim: ClaimRow, right: float | None) -> list[float]:
+    """How far the estimates of a claim lie from what the theory says."""
+    found = []
+    for part in claim.components:
+        low, high = part.region.low, part.region.high
+        if part.estimate is not None and low is not None and high is not None:
+            found.append(part.estimate - ((low + high) / 2 if right is None else right))
+    return found
+
+
+def _what_is_tested(claims: Sequence[ClaimRow]) -> str:
+    """Where statements come from: each claim on a theorem is counted once."""
+    found = summary.evidence(claims)
+    parts = [
+        f"{len(found[name])} test{'s' * (len(found[name]) == 1)} {words}"
+        for name, words in TESTED.items()
+        if name in found
+    ]
+    if "pilot" in found:
+        has = "has" if len(found["pilot"]) == 1 else "have"
+        parts.append(f"{len(found['pilot'])} {has} a region from a pilot")
+    if not parts:
+        return ""
+    first, *others = parts
+    number, _, rest = first.partition(" ")
+    return (
+        "; ".join([f"{number} of {phrases.claims(len(claims))} on theorems {rest}", *others]) + "."
+    )
