@@ -18,18 +18,27 @@ The derivation, with the variances of the own scores, is in one_step.md.
 """
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import integrate, special, stats
+from scipy import integrate, ndimage, special, stats
+from scipy.stats import qmc
 
 from recall_claims import Regime, log_range, prediction
-from theory.laws import crossing, quadrature
-from theory.spectral.resolvent import Items, Memory, Nodes, Scores, check_exponent
+from theory.laws import crossing, quadrature, sphere
+from theory.spectral.resolvent import Items, Memory, Nodes, check_exponent
 
 _SOURCE = "arXiv 2603.26554, E1 and E2; derived"
 _NODES = 96
+_HEADS = 3
+"""Most frequent items that compete one by one after a gradient step."""
+_POINTS = 128
+_ALONG = np.arange(32) * 0.28 - 2.9
+_CHANCE_ALONG = stats.norm.pdf(_ALONG) / stats.norm.pdf(_ALONG).sum()
+_STEPS = 0.03, 0.3
+_LARGEST = 40
 
 Array = NDArray[np.float64]
 
@@ -61,68 +70,115 @@ def recalled_gradient(dim: int, items: int, exponent: float, batch: int | None =
         ValueError: a size is senseless, or there are not more items than dimensions.
     """
     found = Items.of(dim, items, exponent, batch)
-    variance = np.array(
-        [chance @ w**2 for w, chance in zip(found.weights, found.chances, strict=True)]
+    heads = min(_HEADS, found.sizes.size - 1)
+    square, fourth = (
+        np.array([chance @ w**n for w, chance in zip(found.weights, found.chances, strict=True)])
+        for n in (2, 4)
     )
-    rest = float(found.sizes[1:] @ variance[1:])
-    z = (np.arange(40) + 0.5) * 0.15  # size of the competitor of item 1, both signs of it below
-    chance_z = stats.norm.pdf(z) / stats.norm.pdf(z).sum() / 2
-    first = found.weights[0]
-    first_part = (first[:, None] * z) ** 2
-    # Everything is in units of one competitor of weight 1, and divided by the length of v_i.
-    noise = np.sqrt((first_part + rest) / dim)
-    between = np.sqrt((4 * first_part + 2 * rest) / dim)
-    unit = float(first.mean())
-    fine = min(0.5, 4 / math.sqrt(dim))  # levels are dense where the many rare items compete
-    steps = np.linspace(-2.5, math.asinh((12 + 2 * math.sqrt(dim)) / fine), 200)
-    levels = fine * unit * np.sinh(steps)
+    net = iter(_net(2 * heads + 4))
+    # All is divided by the length of v_i. Most frequent items have weights of their own in it.
+    mixed = np.zeros((heads, _ALONG.size, _POINTS))
+    for k in range(heads):
+        place = np.searchsorted(np.cumsum(found.chances[k]), next(net))
+        weight = found.weights[k][np.minimum(place, found.weights[k].size - 1)]
+        mixed[k] = weight * special.ndtri(next(net)) / math.sqrt(dim)
+    tail = found.sizes[heads:]
+    rest = float(tail @ square[heads:]) / dim
+    spread = float(tail @ (3 * fourth - square**2)[heads:]) / (rest * dim) ** 2
+    share = special.gammaincinv(1 / spread, next(net)) * spread
+    length = np.sqrt(special.gammaincinv(dim / 2, next(net)) * 2 / dim)
+    noise = np.sqrt(special.gammaincinv(dim / 2, next(net)) * 2 / dim)
+    across = special.gammaincinv((dim - 1) / 2, next(net)) * 2 / dim
+    along = _ALONG[:, None] / math.sqrt(dim)
+    norm = across + along**2  # |u_i|^2
 
-    @lru_cache(maxsize=64)  # rare items have few counts, and share them
-    def shown(w: float) -> Array:
-        scale = np.sqrt(w**2 * (1 + 2 / dim) + noise**2)
-        below: Array = special.ndtr(levels / scale[..., None])
-        return below
-
-    tables = []
-    for w, chance in zip(found.weights, found.chances, strict=True):
-        each = np.stack([shown(one) for one in w])
-        tables.append(np.log(np.maximum(np.tensordot(chance, each, 1), 1e-300)))
-    together = sum(size * table for size, table in zip(found.sizes[1:], tables[1:], strict=True))
-    sizes_x, chance_x = quadrature.gamma(2.5 / dim, 5)
-    own_x = math.sqrt(dim) * (1 - 0.25 / dim) * sizes_x
-    own_noise = (np.arange(20) - 9.5) / 2
-    chance_noise = stats.norm.pdf(own_noise) / stats.norm.pdf(own_noise).sum()
-    rows = np.arange(first.size * z.size).reshape(first.size, z.size) * steps.size
-
-    @lru_cache(maxsize=64)
-    def place_of(w: float) -> tuple[NDArray[np.bool_], NDArray[np.int64], Array, Array]:
-        """Of an own score: whether it is below all levels, its place in the table of each first
-        score and rival, what it is above that place, and how the rival does."""
-        score = w * own_x[:, None, None]
-        own = score[..., None] + noise * own_noise[:, None, None]
-        place = (np.arcsinh(own / unit / fine) - steps[0]) / (steps[1] - steps[0])
-        left = np.clip(place, 0, steps.size - 1.001)
-        index = left.astype(int)
-        rival = first[:, None] * z
-        both = special.ndtr((score - rival) / between)
-        both += special.ndtr((score + rival) / between)
-        return place < 0, rows + index, left - index, both
-
-    alone = np.full((own_x.size, first.size, z.size), 2.0)
-    laws = chance_x, chance_noise, found.chances[0], chance_z
-    axes = "xntz,xtz,x,n,t,z->"
-    won = np.empty((own_x.size, own_noise.size, first.size, z.size))
-    order = np.einsum_path(axes, won, alone, *laws, optimize=True)[0]
+    crowd = _Crowd.of(
+        found,
+        range(heads, found.sizes.size),
+        level=math.sqrt(dim) + 8,
+        ratio=3 / math.sqrt(rest * share.min()),
+    )
     total = 0.0
     for block, size in enumerate(found.sizes):
-        table = together - tables[block] if block else together
+        rivals = [k for k in range(heads) if k != block]
+        left = rest - (square[block] / dim if block >= heads else 0)
         for w, chance in zip(found.weights[block], found.chances[block], strict=True):
-            below, index, above, both = place_of(w)
-            low, high = table.take(index), table.take(index + 1)
-            won = np.where(below, 0.0, np.exp(low + above * (high - low)))
-            rivals = both if block else alone
-            total += size * chance * float(np.einsum(axes, won, rivals, *laws, optimize=order))
+            others = left * share if batch is None else left * share * max(1 - w, 1e-3)
+            among = (mixed[rivals] ** 2).sum(0) + others  # rho^2
+            rms = np.sqrt(among)
+            across_own = rms * noise * along
+            own = w * length * norm + across_own
+            answer = np.sqrt(
+                (w * length) ** 2 * norm + 2 * w * length * across_own + among * noise**2
+            )
+            pull = noise**2 + w * length * across_own / among
+            scale = (pull / answer) ** 2 * share - 1 / (dim * among)
+            ratio = np.sqrt(np.maximum(scale, 0.0))
+            won = crowd.below(block, math.sqrt(dim) * own / answer, ratio)
+            for rival in mixed[rivals]:
+                deviation = answer * np.sqrt(np.maximum(1 - rival**2 / among, 1e-6) / dim)
+                mean = rival * pull
+                won *= special.ndtr((own - mean) / deviation) / 2 + (
+                    special.ndtr((own + mean) / deviation) / 2
+                )
+            total += size * chance * float(_CHANCE_ALONG @ won.mean(1))
     return total
+
+
+@dataclass(frozen=True)
+class _Crowd:
+    """How likely all rivals stay below a level, if item j's score has variance 1 + (ratio w_j)^2.
+
+    Of each block of items and all that compete: logarithms at levels and ratios, whose grids have
+    these ``starts`` and the steps `_STEPS`.
+    """
+
+    starts: tuple[float, float]
+    members: range
+    each: tuple[Array, ...]
+    together: Array
+
+    @classmethod
+    def of(cls, law: Items, members: range, *, level: float, ratio: float) -> "_Crowd":
+        """Of these blocks, up to this level and ratio."""
+        starts = -1.65, -math.log(max(w.max() for w in law.weights)) - 2.5
+        ends = math.asinh(level), math.log(ratio)
+        grids = [
+            np.arange(start, end + step, step)
+            for start, end, step in zip(starts, ends, _STEPS, strict=True)
+        ]
+        levels, ratios = np.sinh(grids[0])[:, None], np.exp(grids[1])
+
+        @lru_cache(maxsize=64)  # rare items have few counts, and share them
+        def below(w: float) -> Array:
+            chance: Array = special.ndtr(levels / np.sqrt(1 + (ratios * w) ** 2))
+            return chance
+
+        each = []
+        for w, chance in zip(law.weights, law.chances, strict=True):
+            mixed = sum(part * below(one) for one, part in zip(w, chance, strict=True))
+            each.append(np.log(np.maximum(mixed, 1e-300)))
+        together = sum((law.sizes[k] * each[k] for k in members), np.zeros_like(each[0]))
+        return cls(starts, members, tuple(each), together)
+
+    def below(self, block: int, level: Array, ratio: Array) -> Array:
+        """The chance at levels and ratios of one shape, without one item of a block."""
+        table = self.together - self.each[block] if block in self.members else self.together
+        table = np.log(-np.minimum(table, -1e-300))  # nearly straight
+        at = np.arcsinh(level), np.log(np.maximum(ratio, 1e-300))
+        places = [
+            (np.broadcast_to(x, level.shape) - start) / step
+            for x, start, step in zip(at, self.starts, _STEPS, strict=True)
+        ]
+        found: Array = np.exp(-np.exp(ndimage.map_coordinates(table, places, order=1, mode="nearest")))
+        return found
+
+
+def _net(dims: int) -> Array:
+    """Points that fill the unit cube evenly, others for each noise: (dims, noises, points)."""
+    points: Array = qmc.Sobol(dims, scramble=False).random(_ALONG.size * _POINTS).T
+    points = points.reshape(dims, _ALONG.size, _POINTS) + 0.5 / (_ALONG.size * _POINTS)
+    return points
 
 
 @prediction(
@@ -139,7 +195,8 @@ def recalled_spectral(dim: int, items: int, exponent: float, batch: int | None =
     Raises:
         ValueError: as above.
     """
-    w, number = Items.of(dim, items, exponent, batch).pooled()
+    law = Items.of(dim, items, exponent, batch)
+    w, number = law.pooled()
     nodes = Nodes.of(w, number, dim, count=_NODES)
     scores = Memory.of([nodes], w, [[number]], dim).scores(w[:, None])
     rivals = scores.rivals
@@ -149,7 +206,29 @@ def recalled_spectral(dim: int, items: int, exponent: float, batch: int | None =
     level = scores.levels(dim)
     logs = (items - idle - 1) * special.log_ndtr(level / np.sqrt(held)[:, None])
     logs += idle * special.log_ndtr(level / np.sqrt(rivals)[:, None])
-    return float(number @ scores.mean(np.exp(logs)))
+    known = number[w > 0] @ scores.mean(np.exp(logs))[w > 0]
+    return float(known + (_by_chance(law, dim, items) if idle else 0.0))
+
+
+def _by_chance(law: Items, dim: int, items: int) -> float:
+    """Number of items that a batch does not hold and a spectral step recalls all the same."""
+    held = np.array([1 - p[w == 0].sum() for w, p in zip(law.weights, law.chances, strict=True)])
+    # Chances of 0, 1, ... held items, by the generating function on a circle.
+    turns = 4 * dim
+    circle = np.exp((2j * math.pi * np.arange(turns) - 20) / turns)
+    powers = np.exp(law.sizes @ np.log1p(np.multiply.outer(held, circle - 1)))
+    number = np.arange(1, dim)
+    chance = np.fft.fft(powers).real[1:dim] / turns * np.exp(20 * number / turns)
+    number, chance = number[chance > 1e-9], chance[chance > 1e-9]
+    # The largest score of the others, against a coordinate in the span of those held.
+    largest = special.ndtri_exp(
+        np.log((np.arange(_LARGEST) + 0.5) / _LARGEST)[:, None] / (items - number)
+    )
+    square, share = quadrature.gamma(2 / dim, 5)
+    cosine = largest[..., None] / np.sqrt(dim * square)
+    below = 1 - sphere.tail(cosine, np.maximum(number, 1 + 1e-9)[:, None]) @ share
+    full = 1 - float(chance.sum())
+    return float((below**number).mean(0) @ chance + full * (1 - law.sizes @ held / items))
 
 
 @prediction(
@@ -167,26 +246,48 @@ def recalled_newton(dim: int, items: int, exponent: float) -> float:
     Raises:
         ValueError: as above.
     """
-    w, number = Items.of(dim, items, exponent).pooled()
+    found = Items.of(dim, items, exponent)
+    w, number = found.pooled()
 
     def excess(log_tau: float) -> float:
         return float(number @ special.expit(log_tau + np.log(w)))
 
     log_tau = crossing.root(excess, -math.log(w.max()) - 40, -math.log(w.min()) + 40, level=dim)
     s = special.expit(log_tau + np.log(w))
-    second = float(number @ s**2)
-    seen = 1 - dim / items  # whitening the outputs sees the competitor's own embedding
-    common = (s**2 + (1 - s) ** 2 * second / (dim - second)) * seen / dim
-    own = (1 - s) ** 4 * second / (dim - second) * seen / dim + 2 * s**2 / dim
-    scores = Scores(s, dim * own, dim * common)
-    levels = scores.levels(dim) / np.sqrt(scores.rivals)[:, None]
-    won = np.empty_like(levels)
-    for i, (level, signal, generic) in enumerate(zip(levels, s, common, strict=True)):
-        extra = (1 - signal) ** 2 * s**2 / (dim - second) / generic
-        below = special.log_ndtr(level / np.sqrt(1 + extra)[:, None])
-        itself = (1 - signal) ** 2 * signal**2 / (dim - second) / generic
-        won[i] = np.exp(number @ below - special.log_ndtr(level / math.sqrt(1 + itself)))
-    return float(number @ scores.mean(won))
+    e2, e3, e4 = (float(number @ s**n) / dim for n in (2, 3, 4))
+    # Moments tr C^-n/d over tau^n, by derivatives of tau at a ridge.
+    first, second = e2 - 1, 2 * (1 - e2) + 2 * (e2 - e3)
+    third = -6 * (e3 - e4) - 6 * (e2 - e3) - 6 * (1 - e2)
+    t2, t3 = -1 / first, -second / first**3 / 2
+    t4 = (first * third - 3 * second**2) / first**5 / 6
+    mean = e2 * t2
+    spread = e4 * t2**2 + e2**2 * t4 - 4 * t2 * t3 * e2 * e3 + 2 * t2**3 * (e2 * e4 + e3**2)
+    shared = (e2 * t3 - e3 * t2**2) / spread  # slope of v C^-1 v in that of the cross talk
+    alone = max(t2 - shared * (e2 * t3 - e3 * t2**2), 0.0)
+    talk, chance_talk = quadrature.gamma(2 * spread / dim / mean**2, 5)
+    size, chance_size = quadrature.normal(5)
+    held, chance_held = quadrature.gamma(2 / dim, 5)
+    # Axes: cross talk, leverage, whitening, noise of the own score.
+    talk = mean * talk[:, None, None, None]
+    tau = 1 + shared * (talk - mean) + (math.sqrt(2 * alone / dim) * size)[:, None, None]
+    noise = (items - 1 - dim) / (items - 1) / (dim * held[:, None])
+    weights = tuple(np.atleast_1d(each) for each in s)
+    law = Items(found.sizes, weights, found.chances)
+    crowd = _Crowd.of(law, range(s.size), level=2 * math.sqrt(dim / (1 - dim / items)) + 8,
+        ratio=2 * math.sqrt(dim / e2))
+    total = 0.0
+    for block, (signal, count) in enumerate(zip(s, number, strict=True)):
+        more = t2 * (signal + (e2 - e3) * t2) / dim
+        x = signal / (1 - signal) * np.maximum(tau + more, 0.05)
+        own = x / (1 + x)
+        crossed = (1 - own) ** 2 * talk
+        generic = np.sqrt(noise * (own**2 + crossed))
+        level = (own + np.sqrt(noise * crossed) * _ALONG) / generic
+        won = crowd.below(block, level, np.sqrt(crossed / (e2 * dim)) / generic)
+        total += count * float(
+            np.einsum("qxgn,q,x,g,n->", won, chance_talk, chance_size, chance_held, _CHANCE_ALONG)
+        )
+    return total
 
 
 @lru_cache

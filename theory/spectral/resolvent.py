@@ -21,7 +21,7 @@ EXACT = 48
 """So many of the most frequent items are taken one by one, the others in blocks."""
 _BLOCKS = 1.1
 _RARE = 12.0
-"""Mean count up to which the Poisson law is summed term by term."""
+"""Mean count up to which its law is summed term by term."""
 _SPREAD = 12.0
 """Powers of e that an integral over m goes beyond the most frequent item."""
 _Z = np.linspace(-8, 8, 161)
@@ -60,7 +60,7 @@ class Items:
         means = np.add.reduceat(p / p.sum(), ends[:-1]) / sizes
         if batch is None:
             return cls(sizes, tuple(means[:, None]), tuple(np.ones(1) for _ in sizes))
-        counts = [_counts(batch * mean) for mean in means]
+        counts = [_counts(batch, float(mean)) for mean in means]
         return cls(sizes, tuple(n / batch for n, _ in counts), tuple(c for _, c in counts))
 
     def pooled(self) -> tuple[Array, Array]:
@@ -177,13 +177,17 @@ def _form(kernel: Array, rows: Array) -> Array:
     return found
 
 
-def _counts(mean: float) -> tuple[Array, Array]:
-    """Counts of a Poisson law and their chances, or a few nodes where it is wide."""
+def _counts(batch: int, chance: float) -> tuple[Array, Array]:
+    """Counts of a binomial law and their chances, or a few nodes where it is wide."""
+    mean = batch * chance
     if mean > _RARE:
-        nodes, chance = quadrature.gamma(1 / mean, 5)
-        return mean * nodes, chance
-    chance = quadrature.poisson(mean, 1e-6)
-    return np.arange(chance.size, dtype=np.float64), chance
+        nodes, weight = quadrature.gamma((1 - chance) / mean, 5)
+        return mean * nodes, weight
+    count = np.arange(min(batch + 1.0, quadrature.poisson(mean, 1e-6).size))
+    logs = special.xlogy(count, chance) + special.xlog1py(batch - count, -chance)
+    logs -= special.gammaln(count + 1) + special.gammaln(batch - count + 1)
+    weight = np.exp(logs - logs.max())
+    return count, weight / weight.sum()
 
 
 def check_exponent(exponent: float) -> None:
