@@ -73,6 +73,48 @@ def test_own_scores_have_the_mean_and_variance() -> None:
         assert variance == pytest.approx(float(own[few].mean()), rel=4 * error + 1 / dim)
 
 
+def counts(
+    step: str, dim: int, items: int, exponent: float, batch: int | None, replicates: int
+) -> np.ndarray:
+    """Numbers recalled by memories written with plain numpy, one per replicate."""
+    p, found = weights(items, exponent), np.empty(replicates)
+    for r in range(replicates):
+        rng = np.random.default_rng([2, r])
+        u, v = rng.standard_normal((2, items, dim)) / math.sqrt(dim)
+        w = p if batch is None else rng.multinomial(batch, p) / batch
+        centred = u - u.mean(0)
+        memory = (centred * w[:, None]).T @ v
+        if step == "spectral":
+            left, values, right = np.linalg.svd(memory)
+            memory = left * (values > 1e-10 * values[0]) @ right
+        if step == "newton":
+            moment = (v * w[:, None]).T @ v
+            memory = np.linalg.inv(centred.T @ centred / items) @ memory @ np.linalg.inv(moment)
+        found[r] = ((v @ memory.T @ u.T).argmax(1) == np.arange(items)).sum()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("step", "dim", "items", "exponent", "batch", "replicates"),
+    [
+        # Each of many competitors overlaps with the item itself.
+        ("gradient", 12, 1600, 1.25, None, 250),
+        ("gradient", 12, 1600, 1.25, 16, 250),
+        # Chance recalls items that the batch does not hold.
+        ("spectral", 16, 64, 3.0, 8, 1500),
+        # Noise and signal differ from input to input.
+        ("newton", 24, 96, 2.0, None, 400),
+    ],
+)
+def test_numbers_are_those_of_memories(
+    step: str, dim: int, items: int, exponent: float, batch: int | None, replicates: int
+) -> None:
+    sizes = (dim, items, exponent) if step == "newton" else (dim, items, exponent, batch)
+    found = counts(step, dim, items, exponent, batch, replicates)
+    expected = getattr(one_step, f"recalled_{step}")(*sizes)
+    assert found.mean() == pytest.approx(expected, abs=5 * float(stats.sem(found)))
+
+
 def test_newton_fills_the_matrix() -> None:
     # With hardly any competitor the matrix recalls what it holds, about d items.
     assert 40 < one_step.recalled_newton(64, 130, 3.0) < 80
