@@ -250,7 +250,7 @@ def test_what_help_quiet_and_verbose_tell(suite: Suite) -> None:
     assert "The one claim passes: 1 SUPPORTED." in quiet
     assert "tiny.one" not in quiet
     assert "report.html" not in quiet
-    assert "of 6, " in verbose
+    assert " round, " in verbose or " rounds, " in verbose
     assert "a constant off by" in verbose
 
 
