@@ -76,7 +76,7 @@ def certified(task: Task) -> Certificate:
 def worlds(
     claim: Claim, settings: Settings, seeds: Sequence[int]
 ) -> tuple[tuple[Claim, Settings], ...]:
-    """What to run so that the evidence is a world for each seed."""
+    """List the runs whose evidence is a world for each seed."""
     tier = settings.tier
     block = claim.block_size(tier)
     blocks = math.ceil(max(VALUES, claim.replicates[tier][0]) / block)

@@ -18,14 +18,14 @@ from recall_claims.evidence.ledger import BlockKey, Ledger
 
 @dataclass
 class Spent:
-    """What replicates have taken."""
+    """Seconds that replicates have taken."""
 
     replicates: int = 0
     seconds: float = 0.0
 
 
 class Earlier(NamedTuple):
-    """What a claim took in an earlier record: seconds a replicate, and looks."""
+    """Cost of a claim in an earlier record: seconds a replicate, and looks."""
 
     each: float
     looks: int
@@ -89,7 +89,7 @@ class Costs:
 
     @cached_property
     def _spent(self) -> defaultdict[str, dict[str, Spent]]:
-        """What the ledger and this run tell, by claim and cell."""
+        """Costs that the ledger and this run show, by claim and cell."""
         ledger, found = self.ledger(), defaultdict[str, dict[str, Spent]](dict)
         for claim, cell, replicates, seconds in ledger.spent(self.device) if ledger else ():
             found[claim][cell] = Spent(replicates, seconds)
