@@ -128,7 +128,7 @@ def new(name: str, parent: Path) -> Path:
     folder = parent / name
     if folder.exists():
         raise FileExistsError(f"{folder} exists; choose another name, or remove it")
-    if name in papers() or importlib.util.find_spec(name) is not None:
+    if name in ("theory", *papers()) or importlib.util.find_spec(name) is not None:
         raise ValueError(f"{name!r} names a paper or a Python module already; choose another name")
     folder.mkdir(parents=True)
     (folder / "__init__.py").touch()

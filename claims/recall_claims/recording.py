@@ -4,24 +4,32 @@ import dataclasses
 import math
 import os
 import platform
+import random
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 from msgspec import Struct, convert
 
-from recall_claims.declare.claim import TIERS, Claim, Control
+from recall_claims.declare.claim import TIERS, Claim, Control, Grids
 from recall_claims.evidence import imports, replay
 from recall_claims.evidence.executors import cores, installed, loaded_torch
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.judge.rules import Predict, Sample
 from recall_claims.model.budget import DEFAULT, Budget
+from recall_claims.model.cell import Cell, Scalar
 from recall_claims.model.papers import papers
+from recall_claims.model.regime import Regime
 from recall_claims.model.region import Component, Interval, Region, headline, judge
 from recall_reports import record
 from recall_reports.record import Range, finite
 from recall_reports.record.certificates import Certificates
 from recall_reports.record.values import Verdict
 
+DRAWN = 100
+"""Points of a regime by which a record says what its condition leaves."""
+LISTED = 8
+"""Values of a parameter that a record lists one by one."""
 PACKAGES = ("numpy", "scipy", "torch", "pytest", "recall-claims")
 
 
@@ -229,7 +237,37 @@ def _in_words(claim: Claim) -> dict[str, str]:
     for name, values in claim.regime.ranges.items() if claim.regime else ():
         steps = f" in {len(values.steps)} steps" if values.between else ""
         found[f"range of {name}"] = f"{values}{steps}"
-    return found
+    if claim.regime:
+        found["condition"] = f"leaves {_searched(claim, claim.regime)} of {DRAWN} points drawn"
+    written = claim.cells.written() if isinstance(claim.cells, Grids) else claim.cells
+    return found | {f"grid of {tier}": _grid(cells) for tier, cells in written.items()}
+
+
+def _searched(claim: Claim, regime: Regime) -> int:
+    """Count the points, of some drawn from the ranges of a regime, that a hunt would simulate."""
+    draw, count = random.Random(0), 0
+    for _ in range(DRAWN):
+        point = Cell(**{n: draw.choice(v.steps) for n, v in sorted(regime.ranges.items())})
+        with suppress(Exception):  # of an author's condition, which a check of the claim tells of
+            count += claim.searchable(point)
+    return count
+
+
+def _grid(cells: Sequence[Cell]) -> str:
+    """Put a grid in words: how many cells it has, and the values of each parameter."""
+    axes: dict[str, list[Scalar]] = {}
+    for name, value in (item for cell in cells for item in cell.items()):
+        axes.setdefault(name, []).append(value)
+    told = [f"{name} {_several([*dict.fromkeys(axes[name])])}" for name in sorted(axes)]
+    return "; ".join([f"cells {len(cells)}", *told])
+
+
+def _several(values: Sequence[Scalar]) -> str:
+    ordered = sorted(values, key=lambda value: (isinstance(value, str), value))
+    texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in ordered]
+    if len(values) <= LISTED:
+        return ", ".join(texts)
+    return f"{len(values)} values from {texts[0]} to {texts[-1]}"
 
 
 def _cell(

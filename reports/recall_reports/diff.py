@@ -74,8 +74,8 @@ class Change(NamedTuple):
 def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]:
     """List all changes from `old` to `new`, lost verdicts first.
 
-    `files` changed as well. Those that are not files of claims are listed, for no figure shows
-    their effect: conftest.py and data first.
+    `files` changed as well. Those are listed that are not files of claims, or of whose claims
+    nothing else changed, for no figure shows their effect: conftest.py and data first.
 
     Claims that either run left out (state NOT RUN) are compared only where both ran the same tier:
     there, one that is no longer judged counts as such.
@@ -83,11 +83,7 @@ def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]
     before = {claim.id: claim for claim in old.claims}
     after = {claim.id: claim for claim in new.claims}
     same_tier = old.suite.tier == new.suite.tier
-    of_claims = {claim.file for claim in (*old.claims, *new.claims)}
-    others = [f for f in files if f not in of_claims or not PurePosixPath(f).match("test_*.py")]
-    others.sort(key=_rank)
-    found = [Change(Kind.FILE, name, "–", "–", "no figure shows its effect") for name in others]
-    found += _edited(old, new)
+    found = [*_edited(old, new)]
     for name in before | after:
         was, now = before.get(name), after.get(name)
         if was is None:
@@ -100,6 +96,11 @@ def changes(old: Record, new: Record, files: Iterable[str] = ()) -> list[Change]
             registered = same_tier and was.registration == now.registration
             same_draws = registered and old.suite.seed == new.suite.seed
             found += _moved(was, now, same_draws)
+    told = {change.claim for change in found}
+    shown = {claim.file for claim in (*old.claims, *new.claims) if claim.id in told}
+    others = [f for f in files if f not in shown or not PurePosixPath(f).match("test_*.py")]
+    others.sort(key=_rank)
+    found += [Change(Kind.FILE, name, "–", "–", "no figure shows its effect") for name in others]
     order = list(Kind)
     return sorted(found, key=lambda change: order.index(change.kind))
 

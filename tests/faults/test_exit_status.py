@@ -78,13 +78,15 @@ TWICE = written("one", ("def one", "def other")) + "\n\n@claim"
 @pytest.mark.parametrize(
     ("edits", "status", "says"),
     [
-        ([('id="tiny.one"', 'id="tiny one"')], 2, "an id has letters, digits, dots"),
+        ([('id="tiny.one"', 'id="tiny one"')], 2, "an id is a word, a dot, and letters"),
         ([('Source("tiny"', 'Source("tyni"')], 2, "the paper 'tyni', and it is one of tiny; have"),
         (
             [("import time", "from theory.attention import signal"), ("time.sleep(0.0)", "signal")],
             2,
             "its simulation sees the prediction (theory.attention.signal)",
         ),
+        ([('id="tiny.one"', 'id="budget"')], 2, "an id is a word, a dot, and letters"),
+        ([('Control("double"', 'Control("d\u043euble"')], 2, "is no text of ASCII"),
         ([("\n\n@claim", TWICE)], 4, "two claims share the id tiny.one"),
     ],
 )
@@ -95,6 +97,17 @@ def test_a_claim_that_cannot_be_collected(
     result = suite.run(status=status)
     assert says in result.text
     assert not (suite.folder / "reports").exists()
+
+
+def test_a_plugin_of_this_repository_counts_as_code_or_is_refused(suite: Suite) -> None:
+    suite.write("one")
+    (suite.folder / "evil.py").write_text("VALUE = 1\n")
+    refused = suite.run_apart("-p", "evil", status=4)
+    assert "the plugin evil is developed here, so that evidence may depend on it" in refused.text
+    assert not suite.kept()
+    (suite.folder / "pytest.ini").write_text("[pytest]\naddopts = -p evil\n")
+    suite.run_apart("-p", "evil")
+    assert suite.kept()
 
 
 VALUE = '{"value": np.array([rng.normal(cell["scale"], 0.1) for rng in block.rngs])}'

@@ -1,5 +1,6 @@
 """A paper of one's own: what `python -m recall_claims new` writes runs, and is guarded too."""
 
+import importlib.util
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -111,8 +112,14 @@ def test_guide_shows_what_is_written(tmp_path: Path) -> None:
     ],
 )
 def test_senseless_name(
-    tmp_path: Path, name: str, says: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    name: str,
+    says: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if name == "theory":  # where there is none yet, all of its package would be theory
+        monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     (tmp_path / "hebb").mkdir()
     assert main(["new", name, "--to", str(tmp_path)]) == 2
     error = capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from copy import deepcopy
 from pathlib import Path
 
 import jsonschema
@@ -76,7 +77,7 @@ def test_a_file_name_writes_no_line_of_its_own(
     assert r"a\n::error::b\x1b[31m" in "".join(capsys.readouterr().out.split())
 
 
-def test_files_of_claims_are_left_out_and_conftest_and_data_come_first(report: Record) -> None:
+def test_files_of_which_no_figure_tells_are_listed_conftest_and_data_first(report: Record) -> None:
     shown = [
         *("claims/conftest.py", "claims/test_more/conftest.py", "conftest.py"),
         *("claims/papers/A.toml", "claims/test_more/law.json", "pyproject.toml"),
@@ -84,8 +85,15 @@ def test_files_of_claims_are_left_out_and_conftest_and_data_come_first(report: R
         "README.md",
     ]
     report.claims[0].file = "claims/conftest.py"  # a record may lie
-    found = diff.changes(report, report, [*reversed(shown), "claims/test_sample.py"])
-    assert [(change.kind, change.claim) for change in found] == [("changed file", n) for n in shown]
+    report.claims[1].file = "claims/test_told.py"
+    other = deepcopy(report)
+    for claim in other.claims[:2]:
+        claim.why = "another reason"
+    found = diff.changes(report, other, [*reversed(shown), "claims/test_told.py"])
+    files = [change.claim for change in found if change.kind == "changed file"]
+    assert files == shown
+    unseen = diff.changes(report, report, ["claims/test_told.py"])
+    assert [change.claim for change in unseen] == ["claims/test_told.py"]
 
 
 def test_an_older_record_that_declares_less_is_no_edit(report: Record) -> None:

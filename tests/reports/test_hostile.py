@@ -15,13 +15,31 @@ from msgspec.structs import asdict, replace
 from rich.console import Console
 
 from recall_reports import diff, html, markdown
-from recall_reports.record import ClaimRow, Hunt, Record, SourceRow
+from recall_reports.record import (
+    ClaimRow,
+    ControlRow,
+    ErrorBudget,
+    Hunt,
+    PaperRow,
+    Record,
+    SourceRow,
+    Statement,
+)
 from recall_reports.record.files import validated
 from recall_reports.record.text import clean
 from tests.reports import golden
 
 WORDS = ("version", "verdict", "state", "outcome", "expected", "scale", "kind", "log")
-"""Fields that take one of a few words; a claim's id and provenance are no free text either."""
+"""Fields that take one of a few words."""
+NAMES = {
+    ClaimRow: ("id",),
+    ControlRow: ("id",),
+    ErrorBudget: ("papers",),
+    PaperRow: ("key",),
+    SourceRow: ("paper", "statements", "provenance"),
+    Statement: ("id",),
+}
+"""Fields that are no free text either, by their types."""
 MARKDOWN = (
     "`![x](https://evil.example/i.png)` **Nothing changed** _x_ ~~x~~ <img src=x> [x](y) | a |",
     "\n\n` `` @somebody a@b.co #1 o/r#2 GH-3 https://evil.example www.evil.example &#64;x $x^2$ \\",
@@ -55,8 +73,7 @@ def everywhere(record: Record, attack: str) -> Record:
 
     def attacked(value: Any) -> Any:
         if isinstance(value, Struct):
-            fixed = WORDS + ("id",) * isinstance(value, ClaimRow)
-            fixed += ("provenance",) * isinstance(value, SourceRow)
+            fixed = WORDS + NAMES.get(type(value), ())
             free = {name: part for name, part in asdict(value).items() if name not in fixed}
             return replace(value, **{name: attacked(part) for name, part in free.items()})
         if isinstance(value, dict):

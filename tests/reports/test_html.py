@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from recall_reports import html, phrases
 from recall_reports.plots.bars import bars
-from recall_reports.record import Record
+from recall_reports.record import ID, Record
 from tests.reports import builders, sample
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
@@ -118,6 +118,11 @@ def test_every_claim_stands_in_the_list_once_and_opens_in_place(page: str, repor
         assert Page(f"<div>{details}</div>").all("id") == []
         if "<figure>" in details:
             assert details.index("<figure>") < details.index('class="statement"')
+
+
+def test_no_claim_can_have_an_id_of_the_page(page: str, report: Record) -> None:
+    ids = {*re.findall(r' id="([^"]+)"', page)}
+    assert {name for name in ids if re.search(ID, name)} == {claim.id for claim in report.claims}
 
 
 def test_no_class_of_a_plot_is_without_a_rule(page: str) -> None:

@@ -47,9 +47,25 @@ def test_a_region_whose_width_is_no_number_is_refused(report: Record, end: float
         validated(report)
 
 
-@pytest.mark.parametrize("name", ["A.b\n", "::error::", "\u0410.b", "A b"])
+UNSEEN = ("A.b\n", "::error::", "\u0410.b", "A b", "budget", "statement-A1", "derivation-x.y")
+
+
+@pytest.mark.parametrize("name", UNSEEN)
 def test_an_id_is_what_it_seems_to_be(report: Record, name: str) -> None:
-    report.claims[0].id = name  # one has a Cyrillic twin of A
+    report.claims[0].id = name  # one has a Cyrillic twin of A, some are ids of the page's own
+    with pytest.raises(ReportError, match="matching regex"):
+        validated(report)
+
+
+@pytest.mark.parametrize("name", ["", " A", "A\n", "\u0410"])
+@pytest.mark.parametrize("what", ["key", "statement", "control"])
+def test_a_name_has_no_twin(report: Record, what: str, name: str) -> None:
+    if what == "key":
+        report.papers[0].key = name
+    elif what == "statement":
+        report.papers[0].statements[0].id = name
+    else:
+        report.claims[0].controls[0].id = name
     with pytest.raises(ReportError, match="matching regex"):
         validated(report)
 

@@ -59,6 +59,11 @@ class Grids(Mapping[str, tuple[Cell, ...]]):
         """Whether to ask which tiers have cells costs nothing."""
         return not callable(self._declared) or "_tiers" in vars(self)
 
+    def written(self) -> dict[str, Sequence[Cell]]:
+        """The cells of each tier as the author wrote them; those that functions make are not."""
+        tiers = {} if callable(self._declared) else self._tiers
+        return {tier: points for tier, points in tiers.items() if not callable(points)}
+
     def known(self, tier: str) -> bool:
         """Whether to ask for a tier's cells costs nothing."""
         points = self._tiers.get(tier) if self.listed else self._declared

@@ -64,6 +64,13 @@ def parts(module: str) -> dict[str, str]:
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in code.items()}
 
 
+def uncounted(module: str, loaded: Iterable[str]) -> list[str]:
+    """Name the modules developed here that are loaded, and no part of a claim file's code."""
+    counted = upstream(module) | _loaded(module) | {module}
+    own = [name for name in loaded if not in_library(name) and source(name)]
+    return sorted({*own} - counted)
+
+
 def _is_plain(function: Callable[..., Any]) -> bool:
     """Whether a function follows from the text of its module: it is no lambda, holds no values."""
     if not isinstance(function, types.FunctionType) or "<" in function.__qualname__:

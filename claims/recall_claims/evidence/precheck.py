@@ -14,7 +14,7 @@ from recall_claims.evidence.looks import remembering
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.papers import papers
-from recall_reports.record import ID
+from recall_reports.record import ID, NAME
 
 UNTENABLE = (ClaimError, ValueError, TypeError, KeyError)
 """Errors by which a rule, a prediction or a control refuses a grid."""
@@ -66,7 +66,7 @@ def _refuse(claim: Claim, problems: Sequence[str]) -> None:
 def _missing(claim: Claim) -> list[str]:
     problems, source = [], claim.source
     if not re.fullmatch(ID, claim.id):
-        problems.append("an id has letters, digits, dots, dashes and underscores, and no spaces")
+        problems.append("an id is a word, a dot, and letters, digits, dots, dashes and underscores")
     if source.paper not in papers():
         added = f"it is one of {', '.join(papers())}" if papers() else "none was added"
         problems.append(
@@ -95,6 +95,11 @@ def _missing(claim: Claim) -> list[str]:
         f"control {control.id} changes neither predict nor rule"
         for control in claim.controls
         if control.predict is None and control.rule is None and control.alter is None
+    ]
+    problems += [
+        f"the id of control {control.id!r} is no text of ASCII without spaces around it"
+        for control in claim.controls
+        if not re.fullmatch(NAME, control.id)
     ]
     if len({control.id for control in claim.controls}) < len(claim.controls):
         problems.append("two controls share an id")

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from recall_reports.record import Statement, Work
+from recall_reports.record import Name, Statement, Text, Work
 
 
 @dataclass(frozen=True)
@@ -89,17 +89,17 @@ class _Work(Struct):
 
 
 class _Statement(Struct):
-    id: str
-    text: str
+    id: Name
+    text: Text
     provenance: str
-    rests_on: list[str] = []
+    rests_on: list[Name] = []
     setting: bool = False
     work: str = ""
 
 
 class _File(Struct):
-    id: str
-    title: str
+    id: Name
+    title: Text
     statements: list[_Statement]
     share: Annotated[float, Meta(gt=0, le=1)]
     slots: Annotated[int, Meta(ge=1)]

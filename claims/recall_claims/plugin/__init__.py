@@ -8,9 +8,10 @@ report, so that pytest-xdist loses none.
 import gc
 import os
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from concurrent.futures import BrokenExecutor
-from types import SimpleNamespace
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ import pytest
 from rich.console import Console
 
 from recall_claims.declare.claim import Claim
+from recall_claims.evidence.fingerprints import uncounted
 from recall_claims.evidence.precheck import check_text
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.papers import papers
@@ -95,9 +97,10 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> ClaimIt
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k leaves claims out
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Ids are unique, and the error budget has a slot for every claim."""
     claims = [item.claim for item in items if isinstance(item, ClaimItem)]
+    _refuse_uncounted(config, {claim.module for claim in claims})
     ids = Counter(claim.id for claim in claims)
     twice = sorted(claim_id for claim_id, count in ids.items() if count > 1)
     if twice:
@@ -110,6 +113,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 f"into {paper.slots} slots; raise `slots` in {paper.file} (every claim of the "
                 "paper then has a smaller alpha)"
             )
+
+
+def _refuse_uncounted(config: pytest.Config, modules: Iterable[str]) -> None:
+    """Refuse plugins on which evidence depends, though its key does not tell of them."""
+    plugins = [p for _, p in config.pluginmanager.list_name_plugin() if isinstance(p, ModuleType)]
+    names = [p.__name__ for p in plugins if Path(p.__file__ or "").name != "conftest.py"]
+    for plugin in (name for module in modules for name in uncounted(module, names)):
+        raise pytest.UsageError(
+            f"the plugin {plugin} is developed here, so that evidence may depend on it: have "
+            "addopts in pytest's settings, or a conftest.py beside the claims, load it, and it "
+            f"counts as their code; or leave it out with `-p no:{plugin}`"
+        )
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool | None:

@@ -18,9 +18,13 @@ from recall_reports.record.values import Plot, Provenance, Scale, Verdict
 
 VERSION: Final = "recall-claims/4"
 
-ID: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]*(?![\s\S])"
-"""What the id of a claim is made of; `$` would let a newline follow."""
+ID: Final = r"^[A-Za-z0-9_]+\.[A-Za-z0-9._-]+(?![\s\S])"
+"""An id of a claim: with a dot in its first word, as no id of the page's own has."""
+NAME: Final = r"^[!-~]([ -~]*[!-~])?(?![\s\S])"
+"""Other names by which things are found: in ASCII, so that none has a twin or goes on unseen."""
+Name = Annotated[str, Meta(pattern=NAME)]
 Text = Annotated[str, Meta(min_length=1)]
+"""What is shown; whoever reads a record cleans it."""
 Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]
 """A number whose sums and differences with others are numbers, too."""
 Count = Annotated[int, Meta(ge=0)]
@@ -88,7 +92,7 @@ class ComponentRow(Struct, kw_only=True):
 class ControlRow(Struct, kw_only=True):
     """A planted wrong theory, with the figures of its worst component once it was tried."""
 
-    id: Text
+    id: Name
     description: str
     verdict: Verdict | None = None
     estimate: Finite | None = None
@@ -128,8 +132,8 @@ class RuleRow(Struct, kw_only=True):
 class SourceRow(Struct, kw_only=True):
     """Where a claim comes from; `module` is that of its prediction's formula, if registered."""
 
-    paper: Text
-    statements: list[str]
+    paper: Name
+    statements: list[Name]
     provenance: Provenance
     reference: str = ""
     module: str | None = None
@@ -278,7 +282,7 @@ class Statement(Struct, kw_only=True):
     publication that says it, where the paper's key stands for several.
     """
 
-    id: Text
+    id: Name
     text: str
     provenance: str
     rests_on: list[str] = []
@@ -289,7 +293,7 @@ class Statement(Struct, kw_only=True):
 class PaperRow(Struct, kw_only=True):
     """A paper whose statements are put to the test."""
 
-    key: Text
+    key: Name
     title: str = ""
     authors: str = ""
     identifier: str = ""
@@ -319,7 +323,7 @@ class ErrorBudget(Struct, kw_only=True):
     """
 
     probability: Annotated[float, Meta(gt=0, lt=1)]
-    papers: dict[Text, PaperBudget]
+    papers: dict[Name, PaperBudget]
     allocated: Probability
 
     def __post_init__(self) -> None:

@@ -6,7 +6,8 @@ from typing import Literal
 
 import pytest
 
-from recall_claims import Region, recording
+from recall_claims import Regime, Region, grid, recording
+from recall_claims.declare.claim import Grid
 from recall_claims.evidence.cost import Earlier
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.model.region import Component, Interval, Verdict
@@ -16,7 +17,27 @@ from recall_reports.record import Range
 from recall_reports.record.files import dump
 from tests.apart import saved
 from tests.reports import sample
-from tests.unit.library.made import mean_claim, outcome_of
+from tests.unit.library.made import declared, mean_claim, outcome_of
+
+
+def test_what_the_record_says_of_tiers_that_did_not_run_and_of_a_regime() -> None:
+    regime = Regime("d < 8", {"dim": range(1, 9)}, holds=lambda cell: cell["dim"] < 8)
+    cells: Grid = {"smoke": grid(dim=(2, 4)), "standard": grid(dim=2.0**0.5), "full": lambda: ()}
+    made = declared("T.told", cells, replicates=4, regime=regime)(mean_claim.observe)
+    assert (
+        recording._in_words(made).items()
+        >= {
+            "grid of smoke": "cells 2; dim 2, 4",
+            "grid of standard": "cells 1; dim 1.414",
+            "range of dim": "1 to 8 in 8 steps",
+            "condition": "leaves 87 of 100 points drawn",
+        }.items()
+    )
+    many = declared("T.many", grid(dim=range(1, 10)), replicates=4)(mean_claim.observe)
+    assert recording._in_words(many)["grid of smoke"] == "cells 9; dim 9 values from 1 to 9"
+    assert "grid of full" not in recording._in_words(made)
+    narrow = replace(made, regime=replace(regime, holds=lambda cell: cell["dim"] < 4))
+    assert recording._in_words(narrow)["condition"] == "leaves 36 of 100 points drawn"
 
 
 @pytest.mark.parametrize("expected", ["SUPPORTED", "REFUTED"])
