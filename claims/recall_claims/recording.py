@@ -274,7 +274,7 @@ def _cell(
     claim: Claim, planted: Mapping[str, Predict | None], sample: Sample, alpha: float
 ) -> record.CellRow:
     cell, rule = sample.cell, claim.rule
-    interval = rule.observed_interval(sample, alpha)
+    interval, error = rule.observed_interval(sample, alpha), rule.observed_error(sample)
     predict = None if rule.predicts_location else claim.predict
     return record.CellRow(
         params=dict(cell),
@@ -282,6 +282,7 @@ def _cell(
         critical=None if claim.critical is None else float(claim.critical(cell)),
         observed=_plain(rule.observed(sample)),
         interval=None if interval is None else _range(interval),
+        error=None if error is None else finite(error),
         replicates=sample.replicates,
         controls={
             name: _plain(wrong(cell))

@@ -103,6 +103,7 @@ class ControlRow(Struct, kw_only=True):
 class CellRow(Struct, kw_only=True):
     """One point of the grid. `critical` is the predicted critical value of a scanned parameter.
 
+    `error` is the standard error of `observed`, where that is a mean of several replicates.
     `controls` are the wrong predictions of controls, by id; critical values where the rule locates
     these.
     """
@@ -112,6 +113,7 @@ class CellRow(Struct, kw_only=True):
     critical: Finite | None = None
     observed: Finite | str | None = None
     interval: Range | None = None
+    error: Annotated[float, Meta(ge=0, le=1e300)] | None = None
     replicates: Count
     controls: dict[str, Finite | str | None] = {}
 

@@ -245,6 +245,13 @@ class Rule(ABC):
         values = self._shown(sample)
         return None if values is None else self.method.bounds(values, alpha / 2)
 
+    def observed_error(self, sample: Sample) -> float | None:
+        """The standard error of `observed`, where it is a mean of several replicates."""
+        values = self._shown(sample)
+        if values is None or values.size < 2:
+            return None
+        return float(values.std(ddof=1) / math.sqrt(values.size))
+
     def _shown(self, sample: Sample) -> Array | None:
         name = getattr(self, "observable", None)
         return None if name is None else sample[name]

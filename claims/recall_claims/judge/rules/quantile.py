@@ -99,3 +99,7 @@ class Quantile(Rule):
     def observed(self, sample: Sample) -> float:
         """The quantile."""
         return float(np.quantile(sample[self.observable], self.level))
+
+    def observed_error(self, sample: Sample) -> None:
+        """None: the standard error of a mean says nothing of a quantile."""
+        return None
