@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from recall_claims.judge.methods import Array, Method
+from recall_claims.judge.methods import Array, Deterministic, Method
 from recall_claims.model.cell import Cell
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Component, Interval, Region, Scale
@@ -246,9 +246,9 @@ class Rule(ABC):
         return None if values is None else self.method.bounds(values, alpha / 2)
 
     def observed_error(self, sample: Sample) -> float | None:
-        """The standard error of `observed`, where it is a mean of several replicates."""
+        """The standard error of `observed`, where it is a mean of several random replicates."""
         values = self._shown(sample)
-        if values is None or values.size < 2:
+        if values is None or values.size < 2 or isinstance(self.method, Deterministic):
             return None
         return float(values.std(ddof=1) / math.sqrt(values.size))
 

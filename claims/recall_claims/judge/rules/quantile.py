@@ -101,5 +101,4 @@ class Quantile(Rule):
         return float(np.quantile(sample[self.observable], self.level))
 
     def observed_error(self, sample: Sample) -> None:
-        """None: the standard error of a mean says nothing of a quantile."""
-        return None
+        """Return nothing: a mean's standard error says nothing of a quantile."""

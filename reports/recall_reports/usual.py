@@ -1,0 +1,292 @@
+"""A usual analysis of a record by statsmodels: regressions and 95% intervals.
+
+It decides nothing. A verdict rests on tests that assume no curve; readers know fits and confidence
+intervals, so these stand beside it, as a check of the engine by other people's code:
+
+* a critical value is where a probit curve in the logarithm of the scanned size, fitted to the
+  shares, crosses the target; its error is by the delta method. Shares that are means of
+  probabilities vary less than a coin: the dispersion is what the cells' errors say;
+* an exponent is the slope of the logarithms, weighted by the errors of the cells' means. A law that
+  bends has no single exponent: where there is a prediction, the slope of observed over predicted is
+  added to the exponent that the prediction has on the grid;
+* a share of successes has Wilson's interval, and any other mean Student's.
+
+Where a fit leaves more than the replicates' errors explain, its errors are larger by that factor.
+This module imports statsmodels, which takes a while: only what writes a report imports it.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.families.links import Probit
+from statsmodels.genmod.generalized_linear_model import GLM
+from statsmodels.regression.linear_model import WLS
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+from recall_reports.record import CellRow, ClaimRow, ComponentRow, Range, Record
+from recall_reports.record.values import Verdict
+from recall_reports.summary import grouped
+
+Array = npt.NDArray[np.float64]
+
+MISSES = 0.05
+"""How often an interval misses, and the level of the tests."""
+OF_MEANS = ("MeanRatio", "MeanDifference", "ProportionDifference", "OneSided", "Functional")
+"""The rules whose components are means of cells, less or over their predictions."""
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What is usually said of a component: an estimate, its 95% interval, and a test.
+
+    `p_value` is of the hypothesis that the quantity lies in the region.
+    """
+
+    estimate: float
+    ends: Range
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A component with its usual analysis, and the p-value adjusted for all tests of the run."""
+
+    claim: ClaimRow
+    component: ComponentRow
+    usual: Usual
+    adjusted: float
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the interval is outside the region that is supported, or inside a refuted one."""
+        low, high = self.component.region.ends
+        left, right = self.usual.ends.ends
+        if self.component.verdict is Verdict.SUPPORTED:
+            return left > high or right < low
+        return self.component.verdict is Verdict.REFUTED and low <= left and right <= high
+
+
+class Analyses:
+    """The usual analysis of every component of a record.
+
+    Attributes:
+        tested: the components that have one, from the smallest p-value.
+    """
+
+    def __init__(self, record: Record) -> None:
+        self._found = {claim.id: _analysed(claim) for claim in record.claims}
+        pairs = [
+            (claim, component, usual)
+            for claim in record.claims
+            for component, usual in zip(claim.components, self.of(claim), strict=True)
+            if usual is not None
+        ]
+        pairs.sort(key=lambda pair: pair[2].p_value)
+        values = [usual.p_value for _, _, usual in pairs]
+        adjusted = multipletests(values, MISSES, method="holm")[1].tolist() if values else []
+        self.tested = [Tested(*pair, p) for pair, p in zip(pairs, adjusted, strict=True)]
+
+    def of(self, claim: ClaimRow) -> Sequence[Usual | None]:
+        """The analyses of a claim's components; None where there is no usual one."""
+        return self._found[claim.id]
+
+    @property
+    def disagreeing(self) -> list[Tested]:
+        """The components whose usual analysis disagrees with their verdict."""
+        return [found for found in self.tested if found.disagrees]
+
+
+def _analysed(claim: ClaimRow) -> Sequence[Usual | None]:
+    nothing = [None] * len(claim.components)
+    name = claim.rule.name
+    if claim.state != "DECIDED" or any(cell.error is None for cell in claim.cells):
+        return nothing
+    if name in OF_MEANS:
+        return [_mean(claim, component) for component in claim.components]
+    if name == "CriticalLocation":
+        return [_location(claim, component) for component in claim.components]
+    if name in ("Exponents", "CriticalExponents"):
+        return _exponents(claim) or nothing
+    return nothing
+
+
+def _usual(
+    estimate: float, error: float, region: tuple[float, float], dof: float = math.inf
+) -> Usual | None:
+    """An estimate with a standard error, and degrees of freedom of the latter."""
+    if not (math.isfinite(estimate) and 0 < error < math.inf):
+        return None
+    reach = float(stats.t.isf(MISSES / 2, dof)) * error
+    beyond = max(region[0] - estimate, estimate - region[1]) / error
+    ends = Range.of(estimate - reach, estimate + reach)
+    return Usual(estimate, ends, float(stats.t.sf(beyond, dof)))
+
+
+def _mean(claim: ClaimRow, component: ComponentRow) -> Usual | None:
+    """The mean over a component's cells, each less or over its prediction."""
+    cells = _of(claim.cells, component)
+    observed = [cell.observed for cell in cells if isinstance(cell.observed, float)]
+    expected = [cell.predicted for cell in cells if isinstance(cell.predicted, float)]
+    if claim.rule.name == "OneSided" and not expected:
+        expected = [0.0] * len(cells)
+    if not cells or not len(cells) == len(observed) == len(expected):
+        return None
+    ratio = claim.rule.scale == "ratio"
+    if ratio and 0 in expected:
+        return None
+    units = [abs(value) if ratio else 1.0 for value in expected]
+    if len(cells) == 1 and _is_coin(cells[0]):
+        return _share(observed[0], cells[0].replicates, expected[0], component, ratio=ratio)
+    means = [o / e if ratio else o - e for o, e in zip(observed, expected, strict=True)]
+    errors = [(cell.error or 0.0) / unit for cell, unit in zip(cells, units, strict=True)]
+    dof = min(cell.replicates for cell in cells) - 1
+    error = math.hypot(*errors) / len(cells)
+    return _usual(math.fsum(means) / len(cells), error, component.region.ends, dof)
+
+
+def _share(
+    share: float, count: int, expected: float, component: ComponentRow, *, ratio: bool
+) -> Usual | None:
+    """Wilson's interval and his test, of a share less or over its prediction."""
+    if ratio and expected < 0:
+        return None
+
+    def sent(value: float) -> float:
+        return value / expected if ratio else value - expected
+
+    low, high = proportion_confint(round(share * count), count, MISSES, method="wilson")
+    edges = [edge * expected if ratio else edge + expected for edge in component.region.ends]
+    beyond = [
+        sign * (share - edge) / math.sqrt(edge * (1 - edge) / count)
+        for edge, sign in zip(edges, (-1, 1), strict=True)
+        if 0 < edge < 1
+    ]
+    p_value = float(stats.norm.sf(max(beyond, default=-math.inf)))
+    return Usual(sent(share), Range.of(sent(float(low)), sent(float(high))), p_value)
+
+
+def _is_coin(cell: CellRow) -> bool:
+    """Whether each replicate was 0 or 1: nothing in [0, 1] of this mean varies as much."""
+    share, count = cell.observed, cell.replicates
+    if not isinstance(share, float) or not 0 <= share <= 1 or count < 2 or cell.error is None:
+        return False
+    successes = share * count
+    whole = math.isclose(successes, round(successes), abs_tol=1e-6)
+    most = share * (1 - share) / (count - 1)
+    return whole and math.isclose(cell.error**2, most, rel_tol=1e-3, abs_tol=1e-12)
+
+
+def _location(claim: ClaimRow, component: ComponentRow) -> Usual | None:
+    """The critical value over its prediction."""
+    ladder = _of(claim.cells, component)
+    critical = ladder[0].critical if ladder else None
+    found = _crossing(claim, ladder)
+    if found is None or not critical or critical <= 0:
+        return None
+    low, high = (math.log(edge) if edge > 0 else -math.inf for edge in component.region.ends)
+    usual = _usual(found[0] - math.log(critical), found[1], (low, high))
+    if usual is None or max(map(abs, usual.ends.ends)) > 100:
+        return None
+    left, right = map(math.exp, usual.ends.ends)
+    return Usual(math.exp(usual.estimate), Range.of(left, right), usual.p_value)
+
+
+def _crossing(claim: ClaimRow, ladder: Sequence[CellRow]) -> tuple[float, float] | None:
+    """The logarithm of the critical value of a ladder and its standard error, by a probit curve."""
+    scan, target = (claim.declared.get(f"rule's {name}", "") for name in ("scan", "target"))
+    sizes = _numbers(cell.params.get(scan) for cell in ladder)
+    shares = _numbers(cell.observed for cell in ladder)
+    level = _numbers([_number(target) or cell.params.get(target) for cell in ladder])
+    counts = np.array([cell.replicates for cell in ladder], dtype=float)
+    errors = np.array([cell.error or 0.0 for cell in ladder])
+    if sizes is None or shares is None or level is None or len(set(sizes)) < 2:
+        return None
+    if not (sizes.min() > 0 and shares.min() >= 0 and shares.max() <= 1 and 0 < level[0] < 1):
+        return None
+    if counts.min() < 2 or _separated(shares[np.argsort(sizes)]):
+        return None
+    coins = float(counts @ (shares * (1 - shares)))
+    spread = min(1.0, float(counts**2 @ errors**2) / coins)
+    logs = np.log(sizes)
+    middle = float(logs.mean())
+    design = np.column_stack([np.ones_like(logs), logs - middle])
+    with np.errstate(all="ignore"):
+        model = GLM(shares, design, family=Binomial(link=Probit()), var_weights=counts)
+        fit = model.fit(scale=spread)
+        misfit = fit.pearson_chi2 / spread / max(fit.df_resid, 1)
+        intercept, slope = fit.params
+        at = (stats.norm.ppf(level[0]) - intercept) / slope
+        gradient = np.array([1.0, at]) / slope
+        error = math.sqrt(gradient @ fit.cov_params() @ gradient * max(1.0, misfit))
+    return middle + float(at), error
+
+
+def _separated(shares: Array) -> bool:
+    """Whether the shares, from the smallest size, let a curve be as steep as it likes."""
+    steps = np.diff(shares)
+    within = int(((shares > 0) & (shares < 1)).sum())
+    return within < 2 and bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def _exponents(claim: ClaimRow) -> Sequence[Usual | None]:
+    """The slopes of the logarithms of means, or of critical values, in those of the parameters."""
+    cells, expected = claim.cells, None
+    if claim.rule.locates:
+        scan = claim.declared.get("rule's scan")
+        ladders = grouped(cells, lambda cell: str({**cell.params, scan or "": None})).values()
+        crossings = [found for ladder in ladders if (found := _crossing(claim, ladder))]
+        if len(crossings) < len(ladders):
+            return []
+        cells = [ladder[0] for ladder in ladders]
+        logs, errors = np.array(crossings).T
+    else:
+        means = _numbers(cell.observed for cell in cells)
+        if means is None or means.min() <= 0:
+            return []
+        logs, errors = np.log(means), np.array([cell.error or 0.0 for cell in cells]) / means
+        expected = _numbers(cell.predicted for cell in cells)
+    names = [component.name for component in claim.components]
+    sizes = [_numbers(cell.params.get(name) for cell in cells) for name in names]
+    if errors.min(initial=1.0) <= 0 or any(s is None or s.min() <= 0 for s in sizes):
+        return []
+    design = np.column_stack([np.ones(len(cells)), *(np.log(s) for s in sizes if s is not None)])
+    if np.linalg.matrix_rank(design) < len(names) + 1:
+        return []
+    base = np.zeros(len(names) + 1)
+    if expected is not None and expected.min() > 0:
+        base = np.linalg.lstsq(design, np.log(expected), rcond=None)[0]
+        logs = logs - np.log(expected)
+    fit = WLS(logs, design, weights=errors**-2).fit(cov_type="fixed scale")
+    misfit = max(1.0, float(fit.wresid @ fit.wresid) / max(fit.df_resid, 1))
+    slopes, slips = fit.params + base, fit.bse * math.sqrt(misfit)
+    return [
+        _usual(float(slope), float(error), component.region.ends)
+        for slope, error, component in zip(slopes[1:], slips[1:], claim.components, strict=True)
+    ]
+
+
+def _of(cells: Sequence[CellRow], component: ComponentRow) -> list[CellRow]:
+    """The cells that a component is about."""
+    return [cell for cell in cells if component.params.items() <= cell.params.items()]
+
+
+def _numbers(values: Iterable[object]) -> Array | None:
+    """All values as numbers; None where one is none, or where there are none."""
+    found = list(values)
+    if not found or any(isinstance(v, bool) or not isinstance(v, int | float) for v in found):
+        return None
+    return np.array(found, dtype=float)
+
+
+def _number(text: str) -> float | None:
+    """The number that a text is, if it is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
