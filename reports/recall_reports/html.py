@@ -8,24 +8,27 @@ from recall_reports import opening, phrases, plots, summary
 from recall_reports.plots.bars import Bar, bars
 from recall_reports.record import ClaimRow, ComponentRow, PaperRow, Record
 from recall_reports.templating import page
+from recall_reports.usual import Analyses
 
 IN_FULL_VIEW = 10  # components; the others fold away
 
-Row = tuple[str, ComponentRow, Bar]
+Row = tuple[str, ComponentRow, Bar, str]
 View = tuple[Sequence[Row], Sequence[Row], Sequence[plots.Panel]]
 """What is drawn for a claim: its components, nearest the edges first, the others, its plots."""
 
 
-def render(record: Record) -> str:
-    """The page of a valid record."""
+def render(record: Record, analyses: Analyses | None = None) -> str:
+    """The page of a valid record, with its usual analyses if they are there already."""
     claims, exploratory = summary.split(record)
+    analyses = Analyses(record.claims) if analyses is None else analyses
     return page(
         "report.html.j2",
         folded=True,
         record=record,
         suite=record.suite,
-        views={claim.id: _view(claim) for claim in record.claims},
-        bars=_bars([*([claim] for claim in claims), exploratory]),
+        views={claim.id: _view(claim, analyses) for claim in record.claims},
+        analyses=analyses,
+        bars=_bars([*([claim] for claim in claims), exploratory], analyses),
         groups=summary.groups(record),
         exploratory=exploratory,
         headline=opening.headline(record),
@@ -45,27 +48,29 @@ def framed(claim: ClaimRow, paper: PaperRow) -> str:
 
     The frame is a sandbox: whatever is in it can neither run nor reach the page around it.
     """
-    views = {claim.id: _view(claim)}
+    views = {claim.id: _view(claim, Analyses([claim]))}
     papers = {paper.key: paper}
     alone = page("single.html.j2", folded=False, claim=claim, views=views, papers=papers)
     size = "width:100%;height:40rem;border:0"
     return f'<iframe srcdoc="{escape(alone)}" sandbox style="{size}"></iframe>'
 
 
-def _view(claim: ClaimRow) -> View:
+def _view(claim: ClaimRow, analyses: Analyses) -> View:
     parts = claim.components
-    drawn = bars(parts, log=claim.rule.scale == "error")
-    rows = list(zip(phrases.component_names(claim), parts, drawn, strict=True))
+    drawn = bars(parts, analyses.ends(claim), log=claim.rule.scale == "error")
+    names, usual = phrases.component_names(claim), analyses.said(claim)
+    rows = list(zip(names, parts, drawn, usual, strict=True))
     if len(rows) > IN_FULL_VIEW:
         rows.sort(key=lambda row: (row[1].distance is not None, -(row[1].distance or 0.0)))
     return rows[:IN_FULL_VIEW], rows[IN_FULL_VIEW:], plots.panels(claim)
 
 
-def _bars(groups: Iterable[Sequence[ClaimRow]]) -> Mapping[str, Bar]:
+def _bars(groups: Iterable[Sequence[ClaimRow]], analyses: Analyses) -> Mapping[str, Bar]:
     """The bars of claims; those of a group can be compared with one another where regions agree."""
     found: dict[str, Bar] = {}
     for group in groups:
         heads = {claim.id: claim.head for claim in group if claim.head is not None}
         log = len(group) == 1 and group[0].rule.scale == "error"
-        found |= zip(heads, bars([*heads.values()], log=log), strict=True)
+        usual = [analyses.ends(claim)[claim.headline] for claim in group if claim.id in heads]
+        found |= zip(heads, bars([*heads.values()], usual, log=log), strict=True)
     return found

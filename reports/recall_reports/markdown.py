@@ -4,6 +4,7 @@ import re
 
 from recall_reports import summary, templating
 from recall_reports.record import Record
+from recall_reports.usual import Analyses
 
 MARKUP = re.compile(r"[\\|<>*_`\[\]~$&]")
 LIVE = re.compile(r"[@#]|GH(?=-)|\w(?=://)|www(?=\.)", re.IGNORECASE)
@@ -12,12 +13,13 @@ APART = "&#8203;"
 """A space of no width."""
 
 
-def render(record: Record) -> str:
+def render(record: Record, analyses: Analyses | None = None) -> str:
     """Verdict table, then what failed or is undecided and why."""
     claims, exploratory = map(summary.tried, summary.split(record))
     filters = {"escaped": escaped, "code": code}
     values = {"record": record, "claims": claims, "exploratory": exploratory}
-    return templating.text("report.md.j2", filters, **values)
+    analyses = Analyses(record.claims) if analyses is None else analyses
+    return templating.text("report.md.j2", filters, analyses=analyses, **values)
 
 
 def escaped(text: str) -> str:

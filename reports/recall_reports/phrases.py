@@ -50,6 +50,21 @@ RESOLUTION = {
 }
 
 
+USUAL = "usual analysis, 95%"
+"""The heading of what statsmodels says of a claim's components, which decides nothing."""
+
+
+def usually(claim: ClaimRow) -> str:
+    """How the usual analysis of a claim is made, as a sentence."""
+    if claim.rule.name == "CriticalLocation":
+        how = "a probit curve through the shares; where they separate completely none fits"
+    elif claim.rule.scale == "exponent":
+        how = "a log-linear fit, weighted by the cells' standard errors"
+    else:
+        how = "Student's interval for a mean, Wilson's for a share of successes"
+    return f"The {USUAL}: {how}. It decides nothing."
+
+
 def state(claim: ClaimRow) -> str:
     """How a claim came out: its verdict, AS_EXPECTED, or NOT RUN or ERROR where it has none."""
     if claim.expected == claim.verdict == "REFUTED":

@@ -1,6 +1,10 @@
 """The verdict table at the end of the terminal output."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -10,6 +14,9 @@ from rich.text import Text
 from recall_reports import figures, hunted, opening, phrases, summary
 from recall_reports.record import ClaimRow, Record
 from recall_reports.record.text import clean
+
+if TYPE_CHECKING:
+    from recall_reports.usual import Analyses
 
 STYLES = {
     "SUPPORTED": "green",
@@ -22,6 +29,8 @@ STYLES = {
     "ERROR": "bold magenta",
 }
 WIDE = 112  # columns from which region and resolution have room
+SLIM = 40  # columns beside a name, with fewer of which its finding has no room
+NOTICES = "notices: the smallest error in the theory that the data would have refuted"
 MANY = 8
 """Claims that were not run are named up to this number, else with -v only."""
 PLAIN = str.maketrans(
@@ -40,17 +49,23 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
         verbosity: below 0 there is no table, and claims that were not run are left out; above 0
             the table has a line more for each claim, on what was spent and what it resolves.
     """
+    from recall_reports.usual import Analyses  # what it loads, collecting needs not
+
+    analyses = Analyses(record.claims)
     width, unicode = console.width, not console.options.ascii_only
     parts: list[RenderableType] = []
     claims, exploratory = map(summary.tried, summary.split(record))
     verbose, quiet = verbosity > 0, verbosity < 0
+    table = partial(_table, analyses=analyses, width=width, unicode=unicode, verbose=verbose)
     if claims and not quiet:
-        parts += [_table(claims, width=width, unicode=unicode, verbose=verbose), Text()]
+        parts += [table(claims), Text()]
     if exploratory and not quiet:
         parts.append(Text("Beyond the theorems: exploratory, never fails a run", style="bold"))
-        parts += [_table(exploratory, width=width, unicode=unicode, verbose=verbose), Text()]
+        parts += [table(exploratory), Text()]
     if not quiet and figures.starred(claim.head for claim in (*claims, *exploratory)):
         parts.append(_fit(Text(figures.STAR, style="dim"), unicode))
+    if width < WIDE and (claims or exploratory) and not quiet:
+        parts.append(Text(NOTICES, style="dim"))
     for entry in summary.attention(record):
         if quiet and entry[0].state == "NOT RUN":
             continue
@@ -63,6 +78,8 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
         parts.append(_fit(head + Text(phrases.reason(claim), style="default"), unicode))
         if claim.outcome == "failed":
             parts.append(_fit(Text(f"  replay: {claim.replay}", style="dim"), unicode))
+    for found in analyses.disagreeing:
+        parts.append(_fit(Text(f"{found.claim.id}: {found.disagreement}", style="yellow"), unicode))
     for claim in filter(phrases.divided, record.claims):
         parts.append(_fit(Text(f"{claim.id}: {phrases.divided(claim)}", style="dim"), unicode))
     parts += [_fit(Text(line), unicode) for line in hunted.lines(record)]
@@ -78,63 +95,56 @@ def print_verdicts(record: Record, console: Console, verbosity: int = 0) -> None
     console.print(Group(*parts))
 
 
-def _table(claims: Sequence[ClaimRow], *, width: int, unicode: bool, verbose: bool) -> Table:
+def _table(
+    claims: Sequence[ClaimRow], analyses: Analyses, *, width: int, unicode: bool, verbose: bool
+) -> Table:
+    """The verdicts, a row each. Names are copied, so they do not break: findings give way."""
     wide = width >= WIDE
+    slim = width < SLIM + max(len(claim.id) for claim in claims)
     rows = [
-        [_fit(cell, unicode) for cell in _cells(claim, wide=wide, verbose=verbose)]
+        [_fit(cell, unicode) for cell in _cells(claim, analyses, wide=wide, verbose=verbose)]
         for claim in claims
     ]
+    if slim:  # the finding stands under the name
+        rows = [[row[0], Text("\n").join(row[1:3])] for row in rows]
     table = Table(
         box=box.SIMPLE_HEAD if unicode else box.ASCII2, padding=0, expand=wide, show_edge=False
     )
-    table.add_column("verdict", no_wrap=True)
+    fixed, folding = ["verdict", "claim"], [figures.FINDING]
+    last = ["notices", "caught"]
     if wide:
-        for header in ("claim", figures.FINDING, "region", "resolution"):
-            table.add_column(header, overflow="fold")
-    else:
-        name, finding = _shares(rows, width)
-        table.add_column("claim", overflow="fold", width=name)
-        table.add_column(figures.FINDING, overflow="fold", width=finding)
-    table.add_column("caught", no_wrap=True)
-    table.add_column("time", justify="right", no_wrap=True)
+        folding, last = [*folding, "region", "resolution"], ["caught", "time"]
+    elif slim:
+        fixed, folding, last = ["verdict"], ["claim"], []
+    for header in fixed:
+        table.add_column(header, no_wrap=True)
+    for header in folding:
+        table.add_column(header, overflow="fold")
+    for header in last:
+        table.add_column(header, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*row)
     return table
 
 
-def _shares(rows: list[list[Text]], width: int) -> tuple[int, int]:
-    """Widths of the names and of the findings, which fold if both together are too long."""
-    longest = [
-        max(cell.cell_len for line in column for cell in line.split())
-        for column in zip(*rows, strict=True)
-    ]
-    verdict, name, finding, _, time = longest
-    room = max(width - verdict - len("caught") - max(time, len("time")) - 4, 16)
-    finding = max(finding, len("estimate"))
-    name = min(name, max(room - finding, room // 2))
-    return name, min(finding, room - name)
-
-
-def _cells(claim: ClaimRow, *, wide: bool, verbose: bool) -> list[Text]:
+def _cells(claim: ClaimRow, analyses: Analyses, *, wide: bool, verbose: bool) -> list[Text]:
     label = phrases.label(claim).replace(", as expected", ",\n  as expected")
     refuted, total = phrases.caught(claim)
     missed = claim.state == "DECIDED" and refuted < total
     finding = Text(figures.finding(claim.head))
     if verbose and claim.state == "DECIDED":
         effort = f"{phrases.rounds(claim.looks)}, {figures.number(claim.replicates)} replicates"
-        finding.append(f"\n{effort}", style="dim")
-        if not wide:
-            finding.append(f"\n{phrases.resolution(claim)}", style="dim")
-    cells = [
+        usual = f"{phrases.USUAL}: {analyses.headline(claim)}"
+        finding.append(f"\n{effort}\n{usual}", style="dim")
+    return [
         Text(label, style=STYLES[phrases.state(claim)]),
         Text(f"{claim.id}\n{phrases.PILOT}" if claim.from_pilot else claim.id),
         finding,
-        Text(figures.region(claim.head)),
-        Text(phrases.resolution(claim)),
+        *([Text(figures.region(claim.head)), Text(phrases.resolution(claim))] if wide else ()),
+        *(() if wide else [Text(phrases.noticed(claim).rpartition(" ")[2])]),
         Text(phrases.controls(claim), style="bold red" if missed else ""),
-        Text(f"{claim.seconds:.0f} s"),
+        *([Text(f"{claim.seconds:.0f} s")] if wide else ()),
     ]
-    return cells if wide else cells[:3] + cells[5:]
 
 
 def _fit(text: Text, unicode: bool) -> Text:

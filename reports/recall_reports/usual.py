@@ -26,10 +26,10 @@ from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.families.links import Probit
 from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.regression.linear_model import WLS
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from recall_reports.record import CellRow, ClaimRow, ComponentRow, Range, Record
+from recall_reports import figures, phrases
+from recall_reports.record import CellRow, ClaimRow, ComponentRow, Range
 from recall_reports.record.values import Verdict
 from recall_reports.summary import grouped
 
@@ -52,6 +52,9 @@ class Usual:
     ends: Range
     p_value: float
 
+    def __str__(self) -> str:
+        return figures.with_interval(self.estimate, self.ends)
+
 
 @dataclass(frozen=True)
 class Tested:
@@ -71,30 +74,63 @@ class Tested:
             return left > high or right < low
         return self.component.verdict is Verdict.REFUTED and low <= left and right <= high
 
+    @property
+    def disagreement(self) -> str:
+        """Where the usual interval lies, against the verdict."""
+        verdict, where = self.component.verdict, "outside"
+        if verdict is Verdict.REFUTED:
+            where = "inside"
+        name = phrases.component_name(self.claim, self.component, self.component.params)
+        region = figures.region(self.component)
+        return (
+            f"The {phrases.USUAL}, disagrees with {verdict} at {name}: {self.usual} lies {where} "
+            f"the region {region}."
+        )
+
 
 class Analyses:
-    """The usual analysis of every component of a record.
+    """The usual analysis of every component of the claims of a run.
 
     Attributes:
         tested: the components that have one, from the smallest p-value.
     """
 
-    def __init__(self, record: Record) -> None:
-        self._found = {claim.id: _analysed(claim) for claim in record.claims}
+    def __init__(self, claims: Sequence[ClaimRow]) -> None:
+        self._found = {claim.id: _analysed(claim) for claim in claims}
         pairs = [
             (claim, component, usual)
-            for claim in record.claims
+            for claim in claims
             for component, usual in zip(claim.components, self.of(claim), strict=True)
             if usual is not None
         ]
         pairs.sort(key=lambda pair: pair[2].p_value)
-        values = [usual.p_value for _, _, usual in pairs]
-        adjusted = multipletests(values, MISSES, method="holm")[1].tolist() if values else []
-        self.tested = [Tested(*pair, p) for pair, p in zip(pairs, adjusted, strict=True)]
+        values = np.array([usual.p_value for _, _, usual in pairs])
+        # Holm's; that of statsmodels collects garbage, which takes longer than all fits.
+        adjusted = np.maximum.accumulate(values * np.arange(len(pairs), 0, -1)).clip(max=1)
+        self.tested = [Tested(*pair, float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
 
     def of(self, claim: ClaimRow) -> Sequence[Usual | None]:
         """The analyses of a claim's components; None where there is no usual one."""
         return self._found[claim.id]
+
+    def said(self, claim: ClaimRow) -> list[str]:
+        """The same as text, which is empty if no component of the claim has one."""
+        found = self.of(claim)
+        none = ("no usual interval" if claim.rule.locates else "–") if any(found) else ""
+        return [str(one) if one is not None else none for one in found]
+
+    def headline(self, claim: ClaimRow) -> str:
+        """The text of the component that speaks for the claim; a dash for none."""
+        return (self.said(claim)[claim.headline] if claim.components else "") or "–"
+
+    def ends(self, claim: ClaimRow) -> list[Range | None]:
+        """The intervals of a claim's components."""
+        return [None if found is None else found.ends for found in self.of(claim)]
+
+    @property
+    def beyond(self) -> list[Tested]:
+        """The components that are shown outside their regions, by the adjusted p-values."""
+        return [found for found in self.tested if found.adjusted < MISSES]
 
     @property
     def disagreeing(self) -> list[Tested]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from recall_reports import html, markdown
 from recall_reports.record import Record, files
 from recall_reports.record.errors import ReportError
+from recall_reports.usual import Analyses
 
 Paths = dict[str, Path]
 
@@ -41,14 +42,15 @@ def render(record: Record, directory: Path, written: Paths | None = None) -> Pat
     files.refuse_foreign(directory)
     written = {} if written is None else written
     problems = []
-    forms: dict[str, Callable[[Record], str]] = {
+    analyses = Analyses(record.claims)
+    forms: dict[str, Callable[[Record, Analyses], str]] = {
         "report.html": html.render,
         "report.md": markdown.render,
     }
     for name, form in forms.items():
         path = directory / name
         try:
-            written[path.suffix[1:]] = files.replace(path, form(record).encode())
+            written[path.suffix[1:]] = files.replace(path, form(record, analyses).encode())
         except ReportError as error:
             problems.append(str(error))
         except Exception as error:  # a form that breaks takes none of the others along

@@ -4,6 +4,7 @@ Positions are percentages of the width. Rows with the same region share a scale,
 be compared by eye.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ class Bar:
         point: the estimate, None where there is none or where it lies outside the row.
         bounded: for both ends of the region, whether a bound is there.
         cut: for both bounds, whether they lie beyond the row.
+        usual: ends of the interval of the usual analysis, None where there is none.
     """
 
     region: tuple[float, float]
@@ -35,13 +37,22 @@ class Bar:
     point: float | None
     bounded: tuple[bool, bool]
     cut: tuple[bool, bool]
+    usual: tuple[float, float] | None = None
 
 
-def bars(findings: Sequence[ComponentRow], *, log: bool = False) -> list[Bar]:
-    """One bar for each finding; with `log` the scale is logarithmic where all is positive."""
+def bars(
+    findings: Sequence[ComponentRow], usual: Sequence[Range | None] = (), *, log: bool = False
+) -> list[Bar]:
+    """One bar for each finding; with `log` the scale is logarithmic where all is positive.
+
+    `usual` are the intervals of the usual analysis.
+    """
     scales = grouped(findings, lambda finding: _scale(finding, log=log))
     windows = {scale: _window(rows, log=scale[-1]) for scale, rows in scales.items()}
-    return [_bar(finding, *windows[_scale(finding, log=log)]) for finding in findings]
+    return [
+        _bar(finding, thin, *windows[_scale(finding, log=log)])
+        for finding, thin in itertools.zip_longest(findings, usual)
+    ]
 
 
 def _scale(finding: ComponentRow, *, log: bool) -> Scale:
@@ -69,7 +80,7 @@ def _place(value: float, *, log: bool) -> float:
     return math.log10(value) if log else value
 
 
-def _bar(finding: ComponentRow, low: float, high: float, log: bool) -> Bar:
+def _bar(finding: ComponentRow, usual: Range | None, low: float, high: float, log: bool) -> Bar:
     def percent(value: float) -> float:
         return round(100 * (_place(value, log=log) - low) / (high - low), 2)
 
@@ -87,6 +98,7 @@ def _bar(finding: ComponentRow, low: float, high: float, log: bool) -> Bar:
         point=point if point is not None and 0 <= point <= 100 else None,
         bounded=(region.low is not None, region.high is not None),
         cut=(bounds.low is None or left < 0, bounds.high is None or right > 100),
+        usual=None if usual is None else _clip(*ends(usual)),
     )
 
 
