@@ -48,9 +48,12 @@ def framed(claim: ClaimRow, paper: PaperRow) -> str:
 
     The frame is a sandbox: whatever is in it can neither run nor reach the page around it.
     """
-    views = {claim.id: _view(claim, Analyses([claim]))}
+    analyses = Analyses([claim])
+    views = {claim.id: _view(claim, analyses)}
     papers = {paper.key: paper}
-    alone = page("single.html.j2", folded=False, claim=claim, views=views, papers=papers)
+    alone = page(
+        "single.html.j2", folded=False, claim=claim, analyses=analyses, views=views, papers=papers
+    )
     size = "width:100%;height:40rem;border:0"
     return f'<iframe srcdoc="{escape(alone)}" sandbox style="{size}"></iframe>'
 

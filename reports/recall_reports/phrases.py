@@ -42,8 +42,8 @@ PROVENANCE = {
 
 RESOLUTION = {
     "ratio": "a constant off by {}",
-    "difference": "a value off by {:.3g}",
-    "probability": "a probability off by {:.3g}",
+    "difference": "a value off by {:.2g}",
+    "probability": "a probability off by {:.2g}",
     "exponent": "an exponent off by {:.2g}",
     "share": "a map wrong on {} more of its points",
     "error": "an identity violated by {:.1e}",
@@ -225,7 +225,7 @@ def resolution(claim: ClaimRow) -> str:
     if claim.resolution is None:
         return "no finite error would have been refuted"
     scale, value = claim.rule.scale, claim.resolution
-    percent = f"{value:.1%}" if value >= 1e-3 else f"{100 * value:.2g}%"
+    percent = f"{value:.0%}" if value >= 0.1 else f"{100 * value:.2g}%"
     return RESOLUTION[scale].format(percent if scale in ("ratio", "share") else value)
 
 

@@ -29,7 +29,7 @@ STYLES = {
     "ERROR": "bold magenta",
 }
 WIDE = 112  # columns from which region and resolution have room
-SLIM = 40  # columns beside a name, with fewer of which its finding has no room
+SLIM = 43  # columns beside a name, with fewer of which its finding has no room
 NOTICES = "notices: the smallest error in the theory that the data would have refuted"
 MANY = 8
 """Claims that were not run are named up to this number, else with -v only."""

@@ -141,7 +141,8 @@ class Analyses:
 def _analysed(claim: ClaimRow) -> Sequence[Usual | None]:
     nothing = [None] * len(claim.components)
     name = claim.rule.name
-    if claim.state != "DECIDED" or any(cell.error is None for cell in claim.cells):
+    errors = [cell.error for cell in claim.cells]
+    if claim.state != "DECIDED" or not errors or None in errors:
         return nothing
     if name in OF_MEANS:
         return [_mean(claim, component) for component in claim.components]

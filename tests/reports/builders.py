@@ -127,13 +127,14 @@ def cell(
     critical: float | None = None,
     replicates: int = 256,
 ) -> rec.CellRow:
-    """A cell; its interval is symmetric about the observed value."""
+    """A cell; its interval reaches 4 standard errors to either side of the observed value."""
     return rec.CellRow(
         params=params,
         predicted=predicted,
         critical=critical,
         observed=observed,
         interval=rec.Range(observed - half, observed + half) if type(observed) is float else None,
+        error=half / 4 if half else None,
         replicates=replicates,
         controls=controls or {},
     )

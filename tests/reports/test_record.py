@@ -147,11 +147,11 @@ def test_rendering_again_gives_the_same_files(tmp_path: Path, report: Record) ->
 def test_a_form_that_breaks_takes_no_other_along(
     tmp_path: Path, report: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: Record, **_options: bool) -> str:
+    def broken(*_: object) -> str:
         raise RuntimeError("template")
 
     monkeypatch.setattr(html, "render", broken)
-    monkeypatch.setattr(markdown, "render", lambda _: "\ud800")
+    monkeypatch.setattr(markdown, "render", lambda *_: "\ud800")
     written: dict[str, Path] = {}
     with pytest.raises(ReportError) as raised:
         write(report, tmp_path, written)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from recall_reports import figures, html, markdown, opening, phrases, summary
+from recall_reports import figures, html, markdown, opening, phrases, summary, usual
 from recall_reports.record import Record
 from recall_reports.record.files import load
-from tests.reports import builders, golden
+from tests.reports import builders, golden, sample
 from tests.reports.golden import of_states
 
 
@@ -124,7 +124,7 @@ def test_what_is_printed_of_a_refuted_control_is_not_in_its_region() -> None:
                 assert not low <= value <= high, f"{claim.id} {control.id}: {text}"
 
 
-HEADINGS = ["verdict", "claim", "estimate", "caught", "time"]
+HEADINGS = ["verdict", "claim", "estimate", "notices", "caught"]
 
 
 @pytest.mark.parametrize("width", [40, 80, 130, 200])
@@ -136,13 +136,29 @@ def test_it_fits_and_names_every_claim(report: Record, width: int) -> None:
         assert phrases.state(claim).replace(" ", "") in "".join(text.split())
 
 
-@pytest.mark.parametrize("width", [60, 80])
-def test_long_names_fold_and_push_nothing_out(report: Record, width: int) -> None:
+@pytest.mark.parametrize("width", [70, 80, 100, 120, 160])
+def test_names_never_break_and_findings_stand_beside_or_below(report: Record, width: int) -> None:
     report.claims[1].id = "A.a-name-that-is-longer-than-any-sensible-column"
-    lines = golden.terminal(report, width).splitlines()
-    assert lines[0].split() == HEADINGS
-    tried = [claim for claim in report.claims if claim.state != "NOT RUN"]
-    assert sum(line.endswith(" s") for line in lines) == len(tried)
+    text = golden.terminal(report, width)
+    for claim in report.claims:
+        if claim.state != "NOT RUN":
+            assert claim.id in text
+            assert all(word in text for word in figures.finding(claim.head).split())
+
+
+def test_the_usual_analysis_is_told_when_asked_and_where_it_disagrees(report: Record) -> None:
+    found = usual.Analyses(report.claims)
+    assert found.disagreeing
+    for verbosity in (-1, 0, 1):
+        text = " ".join(golden.terminal(report, 160, verbosity).split())
+        assert all(one.disagreement in text for one in found.disagreeing)
+    assert f"{phrases.USUAL}: {found.headline(report.claims[0])}" in text
+    for claim in report.claims:
+        for cell in claim.cells:
+            cell.error = None
+    for form in FORMS.values():
+        assert "disagrees with SUPPORTED at" in form(sample.record())
+        assert "disagrees with SUPPORTED at" not in form(report)
 
 
 def test_headings_keep_their_width_where_nothing_was_found(report: Record) -> None:
