@@ -225,7 +225,7 @@ def resolution(claim: ClaimRow) -> str:
     if claim.resolution is None:
         return "no finite error would have been refuted"
     scale, value = claim.rule.scale, claim.resolution
-    percent = f"{value:.0%}" if value >= 0.1 else f"{100 * value:.2g}%"
+    percent = f"{value:.0%}" if value >= 0.1 else f"{100 * value:#.2g}%"
     return RESOLUTION[scale].format(percent if scale in ("ratio", "share") else value)
 
 

@@ -15,7 +15,7 @@ from recall_reports.record.values import Verdict
 from recall_reports.usual import Analyses, Usual
 from tests.reports import builders
 
-Array = npt.NDArray[np.float64]
+Array = npt.NDArray[np.floating]
 Draw = Callable[[np.random.Generator, float, int], Array]
 SIZES = (12, 15, 18, 21, 25, 30)
 SCANNED = {"rule's scan": "dim", "rule's target": "0.5"}

@@ -86,8 +86,8 @@ def test_assumptions_meet_theorems() -> None:
     }
 
 
-FORMS = {"html": html.render, "markdown": markdown.render}
 Render = Callable[[Record], str]
+FORMS: dict[str, Render] = {"html": html.render, "markdown": markdown.render}
 BASELINE = Path(__file__).parents[2] / "reports" / "baseline.json"
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from scipy.stats import sem
 
-from recall_claims import Regime, Region, grid, recording
+from recall_claims import Deterministic, MeanRatio, Quantile, Regime, Region, grid, recording
 from recall_claims.declare.claim import Grid
 from recall_claims.evidence.cost import Earlier
 from recall_claims.evidence.ledger import Ledger
@@ -70,6 +71,17 @@ def test_verdicts_of_exploratory_claims(
     assert [one.verdict for one in told] == [word, exploratory_word]
     passed = "passed" if word == "SUPPORTED" else "failed"
     assert [one.outcome for one in told] == [passed, "passed"]
+
+
+def test_a_cell_has_the_standard_error_of_its_mean_where_chance_made_one(ledger: Ledger) -> None:
+    outcome = outcome_of(mean_claim, ledger)
+    told = recording.decided(outcome, "file").cells
+    for cell, drawn in zip(told, outcome.evidence, strict=True):
+        assert cell.error == pytest.approx(sem(drawn["value"]))
+    region = Region(0.9, 1.1)
+    for rule in (MeanRatio(region, method=Deterministic()), Quantile(region)):
+        other = replace(outcome, claim=replace(mean_claim, rule=rule))
+        assert all(cell.error is None for cell in recording.decided(other, "file").cells)
 
 
 def test_the_commit_has_a_sign_for_uncommitted_changes_and_is_none_outside_a_repository(
