@@ -39,11 +39,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from recall_reports import opening, phrases, summary
+from recall_reports import html, opening, phrases, summary
 from recall_reports.record import CellRow, ClaimRow, Record
 from recall_reports.record.files import load
 
 ROOT = Path(__file__).parents[1]
+PICTURE = ROOT / ".github" / "figures.svg"
 PAGES = [ROOT / "README.md", *sorted((ROOT / ".github").rglob("*.md"))]
 
 _TABLE = re.compile(r"<!-- figures of (\S+)\n(.*?)\n-->\n?", re.DOTALL)
@@ -299,8 +300,14 @@ def unquoted(page: str, quoted: Sequence[tuple[str, bool]]) -> list[str]:
 
 
 def main(write: bool) -> int:
-    """Check all pages; the exit status is 1 where something is left to do."""
+    """Check all pages and the picture; the exit status is 1 where something is left to do."""
     left = 0
+    drawn = html.picture(_record("reports/baseline.json"))
+    if write:
+        PICTURE.write_text(drawn, encoding="utf-8")
+    elif drawn != PICTURE.read_text(encoding="utf-8"):
+        print(f"{PICTURE.relative_to(ROOT)} is not what the record gives")
+        left += 1
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         right, wrong = checked(text)

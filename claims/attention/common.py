@@ -11,9 +11,11 @@ from theory.attention import signal
 from theory.attention.problem import Problem
 
 LOCALISATION = rc.Plot(
-    x="samples", group=("vocab_size", "length", "dim"), y_label="localisation probability"
+    x="samples",
+    group=("vocab_size", "length", "dim"),
+    y_label="share of sequences in which the token is found",
 )
-VARIANCES = rc.Plot("parity", log="xy", y_label="variance")
+VARIANCES = rc.Plot("parity", log="xy", y_label="variance of token scores")
 
 
 class RecallProblem(Problem):

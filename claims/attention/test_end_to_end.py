@@ -34,7 +34,7 @@ common = partial(
     ),
     replicates=(32, 2048),
     controls=CONTROLS,
-    plot=rc.Plot("parity"),
+    plot=rc.Plot("parity", y_label="share of sequences answered right"),
     size=lambda c: 3 * (c["samples"] * c["length"] + c["vocab_size"] ** 2),
 )
 accuracy_claim = measuring(

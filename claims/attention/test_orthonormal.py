@@ -62,7 +62,7 @@ def random(predict: Callable[[rc.Cell], float], **changes: int) -> Callable[[rc.
         rc.times(1.25),
     ),
     dtype="float32",
-    plot=rc.Plot("parity"),
+    plot=rc.Plot("parity", y_label="variance of token scores"),
 )
 def variance(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With orthonormal embeddings the variance of the token scores is that of sums of counts: the
@@ -100,7 +100,12 @@ probability = measuring(lambda cell, block: localised(cell, block), orthonormal_
         rc.Control("interference", f"the law of {RANDOM}", random(FOUND)),
         MORE_SAMPLES,
     ),
-    plot=rc.Plot(x="samples", group=("vocab_size", "length")),
+    plot=rc.Plot(
+        x="samples",
+        group=("vocab_size", "length"),
+        y_label="share of sequences in which the token is found",
+        dear=True,
+    ),
 )
 
 
@@ -169,7 +174,12 @@ def probability_at_any_dimension(cell: rc.Cell, block: rc.Block) -> dict[str, Te
         ),
         MORE_SAMPLES,
     ),
-    plot=rc.Plot(x="samples", group=("dim", "trigger_in_values")),
+    plot=rc.Plot(
+        x="samples",
+        group=("dim", "trigger_in_values"),
+        y_label="share of tokens recalled",
+        dear=True,
+    ),
 )
 def recalled(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With orthonormal embeddings and attention on the informative token, a token is recalled if

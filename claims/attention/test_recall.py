@@ -3,6 +3,7 @@ dimension on half of them, or all of them, do."""
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from torch import Tensor
@@ -38,8 +39,11 @@ half = measuring(lambda cell, block: decoding.mostly(recalled(cell, block)), rec
 whole = measuring(
     lambda cell, block: measured.all_tokens(block.draw(sampling.draw_facts, cell)), recall_claim
 )
-CURVES = rc.Plot(x="dim", group=("vocab_size", "samples"))
-COLLAPSE = rc.Plot(x="dim", group=("vocab_size", "samples"), collapse=True)
+CURVES = rc.Plot(x="dim", group=("vocab_size", "samples"), y_label="share of tokens recalled")
+COLLAPSE = replace(CURVES, y_label="share of batches over half right", collapse=True)
+ALL_RIGHT = rc.Plot(
+    x="dim", group=("vocab_size",), y_label="share of batches with all right", collapse=True
+)
 MEDIAN = """Rungs are judged by the share of batches that recall more than half of their tokens.
     It passes one half where the median accuracy does, which is within 0.003 of the mean."""
 
@@ -113,7 +117,7 @@ accuracy = share(
         NO_COUNT_FLUCTUATIONS,
         rc.Control("gaussian", "Gaussian scores, independent between competitors", GAUSSIAN),
     ),
-    plot=CURVES,
+    plot=replace(CURVES, dear=True),
 )
 
 accuracy_of_variants = share(
@@ -134,7 +138,7 @@ accuracy_of_variants = share(
         rc.at("plain", "sphere, trigger in the keys", embeddings="sphere", trigger_in_values=False),
         rc.at("tenth-fewer-dim", dim=lambda cell: round(0.9 * cell["dim"])),
     ),
-    plot=rc.Plot("parity"),
+    plot=rc.Plot("parity", y_label="share of tokens recalled"),
 )
 
 gaussian = share(
@@ -253,7 +257,7 @@ exponent = half(
             lambda cell: cell.number("vocab_size"),
         ),
     ),
-    plot=rc.Plot(x="dim", group=("vocab_size",)),
+    plot=rc.Plot(x="dim", group=("vocab_size",), y_label="share of batches over half right"),
 )
 
 
@@ -298,7 +302,7 @@ all_tokens = whole(
         rc.times(1 / math.sqrt(2), "half-the-constant", HALF_AT_ALL),
         rc.times(1.1),
     ),
-    plot=rc.Plot(x="dim", group=("vocab_size",), collapse=True),
+    plot=ALL_RIGHT,
 )
 
 all_tokens_threshold = whole(
@@ -321,5 +325,5 @@ all_tokens_threshold = whole(
         rc.times(1 / math.sqrt(2), "half-the-constant", HALF_AT_ALL),
         rc.times(0.88),
     ),
-    plot=rc.Plot(x="dim", group=("vocab_size",), collapse=True),
+    plot=ALL_RIGHT,
 )

@@ -52,7 +52,9 @@ CURVES = rc.grid(centred=(False, True), samples=(256, 512, 1024), activation="re
         rc.at("no-need", "plain residuals do as well as centred ones", centred=True),
         rc.at("half-the-samples", "twice the samples needed", samples=lambda c: c["samples"] // 2),
     ),
-    plot=rc.Plot(x="samples", group=("centred",), y_label="accuracy"),
+    plot=rc.Plot(
+        x="samples", group=("centred",), y_label="share of sequences answered right", dear=True
+    ),
 )
 def centring_curves(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With the label frequencies of the batch in place of 1/V, as an output bias at their
@@ -104,7 +106,12 @@ def around_critical(*activations: str) -> tuple[rc.Cell, ...]:
         rc.Control("plain", "the critical number of samples of plain residuals", critical_samples),
         rc.times(1.45),
     ),
-    plot=rc.Plot(x="samples", group=("activation",), collapse=True, y_label="localisation"),
+    plot=rc.Plot(
+        x="samples",
+        group=("activation",),
+        collapse=True,
+        y_label="share of sequences in which the token is found",
+    ),
 )
 def centring_critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Whatever is the same for all samples drops out of centred residuals, so that the mean bias

@@ -81,7 +81,7 @@ SIGNAL = rc.grid(
         rc.at("no-excess", "a trigger in the values adds nothing", trigger_in_values=False),
         rc.times(1.15),
     ),
-    plot=rc.Plot("parity", log="xy"),
+    plot=rc.Plot("parity", y_label="trigger score", log="xy"),
 )
 def mlp_signal(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Attention learns the trigger through a random layer with strength b_1^2, the squared mean
@@ -129,7 +129,7 @@ mlp_weight_mean_bias = noise_claim(
         ATTENTION_ONLY,
         rc.times(1.35),
     ),
-    plot=rc.Plot("parity", log="xy"),
+    plot=rc.Plot("parity", y_label="variance of token scores", log="xy"),
 )
 
 mlp_bias_exponents = noise_claim(
@@ -150,7 +150,9 @@ mlp_bias_exponents = noise_claim(
         rc.Control("no-M0", "the exponents without M0", lambda c: score_variance(c, "M0", "MB")),
         rc.power("width-exponent", "a bias that falls like m^{-0.6}", width=0.4),
     ),
-    plot=rc.Plot(x="width", group=("length", "samples"), log="xy"),
+    plot=rc.Plot(
+        x="width", group=("length", "samples"), y_label="variance of token scores", log="xy"
+    ),
 )
 
 NARROW = tuple(
@@ -196,7 +198,9 @@ mlp_finite_width = noise_claim(
         rc.at("twice-the-width", "half as much noise of the layer", width=lambda c: 2 * c["width"]),
         ATTENTION_ONLY,
     ),
-    plot=rc.Plot(x="width", group=("activation", "samples"), log="xy"),
+    plot=rc.Plot(
+        x="width", group=("activation", "samples"), y_label="variance of token scores", log="xy"
+    ),
 )
 
 LARGEST_TERM = (
@@ -226,7 +230,12 @@ RUNGS = (0.65, 0.87, 0.95, 1.05, 1.15, 1.5)
         rc.at("infinite-width", "the layer's own noise is left out", width=2**20),
         rc.times(1.45),
     ),
-    plot=rc.Plot(x="samples", group=("activation",), collapse=True, y_label="localisation"),
+    plot=rc.Plot(
+        x="samples",
+        group=("activation",),
+        collapse=True,
+        y_label="share of sequences in which the token is found",
+    ),
 )
 def mlp_critical_samples(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Attention through a random layer finds the informative token of half of fresh sequences at a

@@ -134,7 +134,7 @@ def raised(cell: rc.Cell) -> rc.Cell:
         rc.Control("no-gain", "neither helps", lambda cell: 0.0),
     ),
     dtype="float32",
-    plot=rc.Plot(x="length", group=("raised",), y_label="gain in accuracy"),
+    plot=rc.Plot(x="length", group=("raised",), y_label="gain in share answered right", dear=True),
 )
 def length_tradeoff(cell: rc.Cell, block: rc.Block) -> Tensor:
     """At a fixed number of value parameters, short sequences allow a small dimension, that is much

@@ -122,7 +122,7 @@ mlp_recall_heavy_tails = random_counts(
         ),
         INFINITE_WIDTH,
     ),
-    plot=rc.Plot(x="width", group=("samples",), y_label="recall"),
+    plot=rc.Plot(x="width", group=("samples",), y_label="share of tokens recalled", dear=True),
 )
 
 capacity = rc.on(recall.capacity)
@@ -167,7 +167,7 @@ def around_capacity(activation: str, dim: int, *widths: int) -> tuple[rc.Cell, .
         rc.at("width-never-helps", "capacity does not depend on the width", width=32),
         rc.times(1.32),
     ),
-    plot=rc.Plot(x="vocab_size", group=("activation", "width"), y_label="recall"),
+    plot=rc.Plot(x="vocab_size", group=("activation", "width"), y_label="share of tokens recalled"),
 )
 def mlp_capacity(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The vocabulary that a random layer of width m recalls by half is the harmonic sum of a part
@@ -210,7 +210,12 @@ mlp_offset_cost = random_counts(
         rc.Control("coverage", "V log V samples suffice", rc.on(RecallProblem, coverage)),
         rc.times(1.8),
     ),
-    plot=rc.Plot(x="samples", group=("activation", "vocab_size"), collapse=True, y_label="recall"),
+    plot=rc.Plot(
+        x="samples",
+        group=("activation", "vocab_size"),
+        collapse=True,
+        y_label="share of tokens recalled",
+    ),
 )
 
 needed_width = rc.on(RecallProblem, recall.critical_width)
@@ -252,5 +257,7 @@ mlp_required_width = random_counts(
         ),
         rc.times(1.5),
     ),
-    plot=rc.Plot(x="width", group=("vocab_size", "dim"), collapse=True, y_label="recall"),
+    plot=rc.Plot(
+        x="width", group=("vocab_size", "dim"), collapse=True, y_label="share of tokens recalled"
+    ),
 )

@@ -6,6 +6,7 @@ import recall_claims as rc
 from claims.common import table
 
 NAMES = ("subjects", "relations", "answers")
+ALL_FACTS = "share of draws with all facts recalled"
 Triple = tuple[int, int, int]
 
 

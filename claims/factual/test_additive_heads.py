@@ -24,7 +24,13 @@ code_claim = partial(
         of the statistical dimension, 1.4% in the whole regime; the prediction's own draws add 0.5%,
         and the rest is what the replicates can tell. Region and looks follow pilots with other
         seeds.""",
-    plot=rc.Plot(x="dim", group=("relations", "answers"), collapse=True, log=""),
+    plot=rc.Plot(
+        x="dim",
+        group=("relations", "answers"),
+        collapse=True,
+        y_label="share of draws with such a code",
+        log="",
+    ),
 )
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.common import measuring, rungs, tiers
-from claims.factual.common import NAMES, shapes
+from claims.factual.common import ALL_FACTS, NAMES, shapes
 from claims.factual.explicit_weights import LENGTH, MARGIN, drawn, each, recalled
 from simulation.factual import constructions, task
 from theory.factual import constructions as theory
@@ -72,7 +72,12 @@ SELECTIVE = rc.grid(subjects=32, group=(2, 8))
         rc.at("one-head", "a union bound over the tokens of a single head", heads=1),
         rc.Control("orthogonal", "a dimension for every token", lambda c: 4 * c["subjects"] + 1),
     ),
-    plot=rc.Plot(x="dim", group=("subjects", "group"), collapse=True),
+    plot=rc.Plot(
+        x="dim",
+        group=("subjects", "group"),
+        collapse=True,
+        y_label="share of draws in which heads tell tokens apart",
+    ),
 )
 def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A head that scores the g tokens of its group 1 and EOS tau is misled by no other token once d
@@ -104,7 +109,7 @@ def selective(cell: rc.Cell, block: rc.Block) -> Tensor:
         rc.at("no-length", "as if T = 8", length=8),
         rc.at("no-overlaps", "strangers score 0: embeddings orthogonal", dim=10**6),
     ),
-    plot=rc.Plot(x="length", group=("group", "scale")),
+    plot=rc.Plot(x="length", group=("group", "scale"), y_label="attention to the subject"),
 )
 def attention_focus(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The prompt's length enters the softmax only through T exp(-beta), raised by the overlaps of
@@ -182,7 +187,7 @@ def attention_length(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
             dim=lambda cell: cell["dim"] + max(cell["relations"], cell["answers"]),
         ),
     ),
-    plot=rc.Plot(x="dim", group=NAMES, log=""),
+    plot=rc.Plot(x="dim", group=NAMES, y_label="share of facts recalled", log=""),
 )
 def accuracy_of_attention(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Heads that add the least code with logit 1 at a token's answers err only where a rival's
@@ -216,7 +221,7 @@ attention_threshold = all_by_attention(
         ),
         rc.at("no-subjects", "the logarithm of the number of subjects dropped", subjects=1),
     ),
-    plot=rc.Plot(x="dim", group=NAMES, collapse=True),
+    plot=rc.Plot(x="dim", group=NAMES, collapse=True, y_label=ALL_FACTS),
 )
 
 attention_parameters = all_by_attention(
@@ -247,5 +252,5 @@ attention_parameters = all_by_attention(
             lambda cell: DIM(cell.replace(subjects=FIRST["subjects"])),
         ),
     ),
-    plot=rc.Plot(x="dim", group=("subjects", "relations"), collapse=True),
+    plot=rc.Plot(x="dim", group=("subjects", "relations"), collapse=True, y_label=ALL_FACTS),
 )

@@ -41,7 +41,7 @@ plateau = product(
     predict=rc.on(theory.Sizes, theory.plateau),
     rule=rc.MeanDifference(rc.Region(-0.1, 0.1), method=rc.Deterministic()),
     why="within a tenth of a nat a reader of the curve sees the same plateau; nothing is drawn",
-    plot=rc.Plot("parity", y_label="flattest loss"),
+    plot=rc.Plot("parity", y_label="loss on the plateau (nats)"),
 )
 """A claim that a model's plateau is at log D."""
 order = product(
@@ -228,7 +228,7 @@ stored = relaxing(
     replicates=(16, 2048),
     rule=rc.CriticalLocation(rc.Region(0.9, 1.1), scan="dim"),
     why="the prediction is within 4%; a tenth more is what a reader would call the same dimension",
-    plot=rc.Plot(x="dim", y_label="all facts recalled"),
+    plot=rc.Plot(x="dim", y_label="share of draws with all facts recalled"),
 )
 """A claim that attention stores all facts from the same dimension on with an assumption relaxed."""
 

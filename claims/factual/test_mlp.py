@@ -9,7 +9,7 @@ from torch import Tensor
 
 import recall_claims as rc
 from claims.common import measuring, rungs, tiers
-from claims.factual.common import shapes
+from claims.factual.common import ALL_FACTS, shapes
 from claims.factual.explicit_weights import FREQUENCY, each, recalled
 from simulation.factual import constructions, task
 from theory.factual import constructions as theory
@@ -76,7 +76,7 @@ def facts_to(power: float) -> Callable[[rc.Cell], float]:
             relations=1,
         ),
     ),
-    plot=rc.Plot(x="width", group=("subjects", "relations"), collapse=True),
+    plot=rc.Plot(x="width", group=("subjects", "relations"), collapse=True, y_label=ALL_FACTS),
 )
 def mlp_threshold(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With heads that only name subject and relation, an MLP of m d of order N log N, N = S R,
@@ -114,7 +114,7 @@ compressed_values = compressed(
         ),
         rc.at("no-confusion", "codes in d_h dimensions as good as orthogonal ones", head_dim=10**4),
     ),
-    plot=rc.Plot(x="width", group=("head_dim",)),
+    plot=rc.Plot(x="width", group=("head_dim",), y_label="share of facts recalled", dear=True),
 )
 
 values_for_width = compressed(
@@ -148,5 +148,5 @@ values_for_width = compressed(
             lambda cell: COMPRESSED_WIDTH(cell.replace(head_dim=3)) * 3 / cell["head_dim"],
         ),
     ),
-    plot=rc.Plot(x="width", group=("head_dim",), collapse=True),
+    plot=rc.Plot(x="width", group=("head_dim",), collapse=True, y_label="share of facts recalled"),
 )

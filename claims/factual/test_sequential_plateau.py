@@ -50,7 +50,7 @@ def initial_loss(cell: rc.Cell) -> float:
         rc.Control("half-way", "half of the initial loss", lambda cell: initial_loss(cell) / 2),
         rc.Control("below", "nothing of the first stage is left", lambda c: PLATEAU(c) - 0.03),
     ),
-    plot=rc.Plot("parity", y_label="flattest loss"),
+    plot=rc.Plot("parity", y_label="loss on the plateau (nats)"),
 )
 def flow_plateau(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Once the first of relation and subject is learned, the loss stays at the logarithm of the
@@ -76,7 +76,9 @@ UNEVEN = timed(shapes((24, 2, 6), (16, 4, 4), dictionary="random"), past=1.4)
         rc.reads("log-D", "the plateau is log D", "at_log_D"),
         rc.reads("log-R", "the plateau is log R", "at_log_R"),
     ),
-    plot=rc.Plot(x="subjects", group=("relations", "answers"), y_label="share at the entropy"),
+    plot=rc.Plot(
+        x="subjects", group=("relations", "answers"), y_label="share of runs at the entropy"
+    ),
 )
 def flow_plateau_random(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """A random dictionary uses the answers of a relation unevenly. The plateau is then at the
@@ -115,7 +117,7 @@ THREE = shapes((16, 4, 8), (8, 2, 4), (32, 4, 4))
         rc.reads("nothing", "the model answers from the frequencies of answers alone", "nothing"),
         rc.reads("fact", "the model answers with the right answer", "fact"),
     ),
-    plot=rc.Plot(x="subjects", group=("relations", "answers"), y_label="total variation"),
+    plot=rc.Plot(x="subjects", group=("relations", "answers"), y_label="total variation distance"),
 )
 def hallucination(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Between the stages the model's prediction for every fact is that of its relation: uniform

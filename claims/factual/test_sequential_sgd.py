@@ -64,7 +64,7 @@ sgd_loss_curve = measuring(sgd_total)(
         rc.at("start-from-1e-4", "a start ten times as large", scale=1e-4),
         rc.at("late", "14 steps later", step=lambda cell: cell["step"] - 14),
     ),
-    plot=rc.Plot(x="step", x_label="step of SGD", y_label="loss", log=""),
+    plot=rc.Plot(x="step", x_label="step of SGD", y_label="loss (nats)", log="", span=(0, 5500)),
     dtype="float32",
 )
 

@@ -61,7 +61,7 @@ def steps_only(cell: rc.Cell) -> float:
         rc.Control("plateau-only", "a step at each half time", steps_only),
         rc.at("early", "a part in 12,000 of the time early", time=lambda c: c["time"] * (1 - 8e-5)),
     ),
-    plot=rc.Plot(x="time", group=NAMES, y_label="loss"),
+    plot=rc.Plot(x="time", group=NAMES, y_label="loss (nats)"),
 )
 def flow_loss_curve(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The flow of all attention weights and values reduces to one variable for the relations and

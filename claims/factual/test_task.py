@@ -73,7 +73,7 @@ def factual_task(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
         rc.times(1.1),
         rc.Control("blind", "1/D, a guess within the block", lambda cell: 1 / cell["answers"]),
     ),
-    plot=rc.Plot("parity"),
+    plot=rc.Plot("parity", y_label="share guessed right"),
 )
 def guess_by_relation(cell: rc.Cell, block: rc.Block) -> Tensor:
     """The best predictor that knows the relation but not the subject, the stage of hallucination,
@@ -102,7 +102,7 @@ OPEN_ENTROPY = rc.on(sequential_learning.Sizes, sequential_learning.random_plate
         rc.Control("log-D", "all answers equally frequent", lambda cell: 1.0),
         rc.times(1.08),
     ),
-    plot=rc.Plot("parity"),
+    plot=rc.Plot("parity", y_label="entropy left, as a share of log D"),
 )
 def open_entropy(cell: rc.Cell, block: rc.Block) -> Tensor:
     """In a random dictionary the answers of a relation are not equally frequent: who knows the

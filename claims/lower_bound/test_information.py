@@ -61,7 +61,7 @@ def revealed(cell: rc.Cell) -> float:
         ),
         rc.power("linear-in-d", "d in place of d^2", dim=-1),
     ),
-    plot=rc.Plot("parity", y_label="information in nats"),
+    plot=rc.Plot("parity", y_label="information (nats)"),
 )
 def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     """In the Gaussian-equivalent channel the mutual information between the map from tokens to
@@ -93,7 +93,7 @@ def gradient_information(cell: rc.Cell, block: rc.Block) -> Tensor:
             rc.on(Problem, lambda p: math.log(p.vocab_size / p.length)),
         ),
     ),
-    plot=rc.Plot("parity", y_label="information in nats"),
+    plot=rc.Plot("parity", y_label="information (nats)"),
 )
 def sample_information(cell: rc.Cell, block: rc.Block) -> Tensor:
     """A single sequence and its label tell exactly log(V/L) + E log(1 + n) nats about the map, n

@@ -48,7 +48,7 @@ UNWHITENED = rc.at("unwhitened", "whitening gains nothing", whitened=False)
         rc.at("half-the-neurons", "half as many", width=lambda cell: cell["width"] / 2),
         rc.at("wider", "as with 15% more", width=lambda cell: 1.15 * cell["width"]),
     ),
-    plot=rc.Plot("parity"),
+    plot=rc.Plot("parity", y_label="share of facts recalled"),
 )
 def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A Hebbian readout of m bilinear features errs by overlaps of variance 1/m, and of 3/d^2 that
@@ -79,7 +79,7 @@ def hebbian_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         rc.at("other-power", "m^2 in place of m", width=lambda cell: cell["width"] ** 2 / 256),
         rc.at("no-dimension", "d = 32, at which as many neurons say less", dim=32),
     ),
-    plot=rc.Plot(x="width", y_label="smallest margin", log="x"),
+    plot=rc.Plot(x="width", y_label="smallest margin of a score", log="x", dear=True),
 )
 def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The smallest of N margins is signal less cross talk. At the published sizes the limit's
@@ -107,7 +107,12 @@ def hebbian_margin(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         ),
         rc.Control("facts", "as many neurons as facts", lambda cell: cell["associations"]),
     ),
-    plot=rc.Plot(x="width", group=("associations",), collapse=True),
+    plot=rc.Plot(
+        x="width",
+        group=("associations",),
+        collapse=True,
+        y_label="share of memories over half right",
+    ),
 )
 def hebbian_width(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """m d weights of the readout are right on half of N facts where N/m - 1 is a multiple of

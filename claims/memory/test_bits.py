@@ -96,7 +96,7 @@ def best_code(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         code for every function, the search reaches it""",
     replicates=64,
     controls=(HALF_THE_BITS, rc.at("no-bits", "the loss stays at log M", bits=0)),
-    plot=rc.Plot(x="bits", group=("facts",), y_label="cross-entropy", log=""),
+    plot=rc.Plot(x="bits", group=("facts",), y_label="cross-entropy (nats)", log=""),
 )
 def searched_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A memory of B bits can lower the cross-entropy of N facts by B log 2 in all, and a search for
@@ -213,7 +213,7 @@ def quantised_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
             "attained", "the loss is lower than the bound", rule=rc.OneSided(upper=0.0, method=LOSS)
         ),
     ),
-    plot=rc.Plot(kind="parity", y_label="cross-entropy"),
+    plot=rc.Plot(kind="parity", y_label="cross-entropy (nats)"),
     size=lambda c: 12 * c["facts"] * c["outputs"] + c["dim"] ** 2 / 2,
 )
 def quantised_loss(cell: rc.Cell, block: rc.Block) -> torch.Tensor:

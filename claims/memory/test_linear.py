@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -15,7 +16,9 @@ from theory.memory import linear as memory
 SOURCE = rc.Source("B", "B1", provenance="derived", reference="theory/memory/linear.py")
 # Multiples of a predicted dimension: those of a region's edges, and further out.
 NEAR, WIDE, CLOSE = (0.92, 0.97, 1.03, 1.08), (0.8, 1.0, 1.4), (0.92, 1.0, 1.1)
-BY_DIM = rc.Plot(x="dim", group=("associations",), collapse=True)
+ACCURACY = rc.Plot(x="dim", group=("associations",), y_label="share of associations recalled")
+MAJORITY = replace(ACCURACY, y_label="share of memories over half right", collapse=True)
+WHOLE = replace(ACCURACY, y_label="share of memories with all right")
 NO_LOG = rc.Control("no-log", "d^2 = 2 n", lambda c: math.sqrt(2 * c["associations"]))
 
 
@@ -68,7 +71,7 @@ def hebbian_whole(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
 
 majority_claim = measuring(
     lambda cell, block: majority(hebbian_accuracy(cell, block)),
-    partial(rc.claim, source=SOURCE, plot=BY_DIM),
+    partial(rc.claim, source=SOURCE, plot=MAJORITY),
 )
 whole_claim = measuring(hebbian_whole, partial(rc.claim, source=rc.Source("C", "C1")))
 
@@ -95,7 +98,7 @@ linear_accuracy = measuring(hebbian_accuracy, partial(rc.claim, source=SOURCE))(
             "tenth-more", "a tenth more capacity", associations=lambda c: c["associations"] / 1.1
         ),
     ),
-    plot=rc.Plot(x="dim", group=("associations",)),
+    plot=replace(ACCURACY, dear=True),
 )
 
 linear_threshold = majority_claim(
@@ -209,7 +212,7 @@ all_pairs = whole_claim(
             lambda c: math.exp(-c["associations"] * (1 - independent(c))),
         ),
     ),
-    plot=rc.Plot(x="dim", group=("associations",)),
+    plot=replace(WHOLE, dear=True),
 )
 
 all_pairs_threshold = whole_claim(
@@ -229,7 +232,7 @@ all_pairs_threshold = whole_claim(
         rc.times(0.5**0.5, "independent-outputs", "d^2 = 4 n log n: a steady right score"),
         rc.times(1.1, "tenth-more", "10% more in d"),
     ),
-    plot=BY_DIM,
+    plot=replace(WHOLE, collapse=True),
 )
 
 eight_n_log_n = whole_claim(
@@ -255,7 +258,7 @@ eight_n_log_n = whole_claim(
         rc.times(0.5**0.5, "half-the-constant", "d^2 = 4 n log n"),
         rc.Control("no-log", "d^2 = 8 n", lambda c: math.sqrt(8 * c["associations"])),
     ),
-    plot=BY_DIM,
+    plot=replace(WHOLE, collapse=True),
 )
 
 superposition = whole_claim(
@@ -281,5 +284,10 @@ superposition = whole_claim(
         rc.Control("no-superposition", "as orthogonal ones, n = d", lambda c: c["dim"]),
         rc.at("typical", "the capacity for half of the pairs", dim=lambda c: 2 * c["dim"]),
     ),
-    plot=rc.Plot(x="associations", group=("dim",), collapse=True),
+    plot=rc.Plot(
+        x="associations",
+        group=("dim",),
+        collapse=True,
+        y_label="share of memories with all right",
+    ),
 )

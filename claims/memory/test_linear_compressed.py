@@ -94,7 +94,7 @@ rank_accuracy = measuring(low_rank_accuracy, linear_claim)(
         ),
         rc.at("ten-percent-rank", "10% less rank", width=lambda c: c["width"] / 1.1),
     ),
-    plot=rc.Plot("parity"),
+    plot=rc.Plot("parity", y_label="share of associations recalled"),
 )
 
 rank_threshold = measuring(most_recalled, linear_claim)(
@@ -124,7 +124,12 @@ rank_threshold = measuring(most_recalled, linear_claim)(
         ),
         rc.Control("all-pairs-constant", "m d = 8 n log n", same_parameters(memory.all_dim)),
     ),
-    plot=rc.Plot(x="width", group=("associations", "dim"), collapse=True),
+    plot=rc.Plot(
+        x="width",
+        group=("associations", "dim"),
+        collapse=True,
+        y_label="share of memories over half right",
+    ),
 )
 
 
@@ -152,7 +157,7 @@ rank_threshold = measuring(most_recalled, linear_claim)(
         ),
         rc.at("more", "5% more associations", associations=lambda c: c["associations"] / 1.05),
     ),
-    plot=rc.Plot("parity"),
+    plot=rc.Plot("parity", y_label="share of associations recalled"),
 )
 def one_bit_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Rounding every parameter to its sign adds noise as if there were pi/2 times the
@@ -183,7 +188,12 @@ large_vocabulary = of_language_model(
         ),
         rc.at("half-the-constant", "d^2 = n log n", associations=lambda c: c["associations"] / 2),
     ),
-    plot=rc.Plot(x="dim", group=("associations",), collapse=True),
+    plot=rc.Plot(
+        x="dim",
+        group=("associations",),
+        collapse=True,
+        y_label="share of memories over half right",
+    ),
 )
 
 large_rank = of_language_model(
@@ -210,5 +220,5 @@ large_rank = of_language_model(
             "fifth-more", "a fifth more capacity", associations=lambda c: c["associations"] / 1.2
         ),
     ),
-    plot=rc.Plot(x="width", collapse=True),
+    plot=rc.Plot(x="width", collapse=True, y_label="share of memories over half right"),
 )

@@ -59,7 +59,12 @@ listwise = measuring(
     partial(
         rc.claim,
         regime=SEARCHED,
-        plot=rc.Plot(x="associations", group=("dim", "share"), collapse=True),
+        plot=rc.Plot(
+            x="associations",
+            group=("dim", "share"),
+            collapse=True,
+            y_label="share of draws that some memory solves",
+        ),
         size=lambda c: 5 * (1.5 * c["share"] * c["dim"] ** 2) ** 2 * c["dim"],
     ),
 )
@@ -133,7 +138,12 @@ reported_load = listwise(
         ),
         rc.Control("limit", "2 is necessary at these sizes", LOGARITHM),
     ),
-    plot=rc.Plot(x="associations", group=("dim",), collapse=True),
+    plot=rc.Plot(
+        x="associations",
+        group=("dim",),
+        collapse=True,
+        y_label="share of draws that some memory solves",
+    ),
 )
 def necessary_constant(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Every linear memory that recalls all of n random pairs has at least d^2 = 2/pi n log n

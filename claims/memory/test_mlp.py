@@ -20,7 +20,7 @@ from theory.memory import mlp
 mlp_claim = partial(rc.claim, source=rc.Source("B", "B2"), replicates=(16, 1024), dtype="float32")
 share_right = measuring(lambda cell, block: block.draw(constructed, cell)["accuracy"], mlp_claim)
 all_right = measuring(lambda cell, block: block.draw(constructed, cell)["all"], mlp_claim)
-ALL_RIGHT = "P(all right)"
+ALL_RIGHT = "share of memories with all right"
 STATED = "the theory states an error of 3%; as much again is left for the replicates to tell"
 PILOTS = "2% is left for the replicates to tell; region and looks follow pilots with other seeds"
 SHARPER = f"the theory states an error of 3%; {PILOTS}"
@@ -302,7 +302,7 @@ relu_floor = share_right(
             width=lambda c: c["dim"],
         ),
     ),
-    plot=rc.Plot("parity"),
+    plot=rc.Plot("parity", y_label="share of associations recalled"),
 )
 
 

@@ -1,6 +1,7 @@
 """The best linear memory: how many pairs any matrix can store, and how many training finds."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,8 +29,11 @@ critical = rc.on(theory.critical_associations)
 LIMIT = rc.on(theory.associations_on_line, constant=2.0)
 CAPACITY: dict[str, Any] = {
     "predict": critical,
-    "plot": rc.Plot(x="associations", group=("dim",), collapse=True),
+    "plot": rc.Plot(
+        x="associations", group=("dim",), collapse=True, y_label="share of draws with all stored"
+    ),
 }
+TRAINED = replace(CAPACITY["plot"], y_label="share of runs with 99% stored")
 ASYMPTOTE = rc.Control("asymptote", "d^2 = 2 n log n, as in the limit", LIMIT)
 HEBBIAN = rc.Control(
     "hebbian",
@@ -184,7 +188,9 @@ decoupled_transition = storable(
             lambda c: float(c["associations"] < critical(c)),
         ),
     ),
-    plot=rc.Plot(x="associations", group=("dim",), log=""),
+    plot=rc.Plot(
+        x="associations", group=("dim",), y_label="share of draws with all stored", log=""
+    ),
 )
 
 asymptote = storable(
@@ -208,7 +214,7 @@ asymptote = storable(
         corrections in 1/log n, so that the best memory stores almost twice the pairs that the
         asymptotic law allows. The theory that has this limit, C.optimal-capacity, holds at every
         size.""",
-    plot=rc.Plot(x="associations", group=("dim",)),
+    plot=CAPACITY["plot"],
 )
 
 trained_capacity = by_training(
@@ -237,7 +243,8 @@ trained_capacity = by_training(
         HEBBIAN,
         FROZEN,
     ),
-    **CAPACITY,
+    predict=critical,
+    plot=TRAINED,
 )
 
 published_line = by_training(
@@ -257,7 +264,7 @@ published_line = by_training(
         fits the larger dimensions of the figure. The coefficient d^2 / (N log N) of the capacities
         is not constant: it rises from about 0.87 at d = 8 to 0.98 at d = 16, so that the smallest
         memories store up to a third more than the line says.""",
-    plot=rc.Plot(x="associations", group=("dim",)),
+    plot=TRAINED,
 )
 
 
@@ -286,7 +293,7 @@ published_line = by_training(
             rule=rc.Ordering("trained", "hebbian", -0.5, method=SHARE),
         ),
     ),
-    plot=rc.Plot(x="dim", y_label="99% stored by training", log=""),
+    plot=rc.Plot(x="dim", y_label="share of memories with 99% stored", log=""),
     dtype="float32",
 )
 def ordering(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:

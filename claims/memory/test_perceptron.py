@@ -18,7 +18,9 @@ FACTORS = (0.85, 0.95, 0.97, 1.03, 1.05, 1.18)
 
 CAPACITY = rc.on(theory.capacity)
 
-perceptron = partial(rc.claim, plot=rc.Plot("parity", log="", y_label="separable"))
+perceptron = partial(
+    rc.claim, plot=rc.Plot("parity", log="", y_label="share of draws that are separable")
+)
 ONE_LESS = rc.at("patterns", "n in place of n - 1", patterns=lambda cell: cell["patterns"] + 1)
 THRESHOLD = rc.at("threshold", "a threshold as one weight more", dim=lambda cell: cell["dim"] + 1)
 
@@ -85,7 +87,9 @@ cover_capacity = labelled(
         rc.times(0.85),
         rc.Control("binary", "0.83 patterns a weight", lambda cell: 0.83 * cell["dim"]),
     ),
-    plot=rc.Plot(x="patterns", group=("dim",), collapse=True),
+    plot=rc.Plot(
+        x="patterns", group=("dim",), collapse=True, y_label="share of draws that are separable"
+    ),
 )
 
 
@@ -111,7 +115,7 @@ cover_capacity = labelled(
         ),
         rc.times(0.85),
     ),
-    plot=rc.Plot(x="dim", y_label="patterns a weight", log=""),
+    plot=rc.Plot(x="dim", y_label="patterns per weight", log=""),
 )
 def binary_capacity(cell: rc.Cell, block: rc.Block) -> Tensor:
     """With weights of one bit the last pattern that can be stored is, in the limit of many weights,

@@ -52,7 +52,9 @@ def linear_memory(cell: rc.Cell) -> float:
         rc.Control("constant", "the dimension for 64 does for 512", lambda _: needed(FEWER)),
         rc.at("relations", "a relation more", relations=5),
     ),
-    plot=rc.Plot(x="dim", group=("attributes",), collapse=True, y_label="P(99% right)"),
+    plot=rc.Plot(
+        x="dim", group=("attributes",), collapse=True, y_label="share of memories 99% right"
+    ),
 )
 def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Subjects that are superpositions of their attributes' vectors, and an MLP that knows the
@@ -77,7 +79,7 @@ def superposed(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         rc.at("half", "as with half of the attributes", attributes=lambda c: c["attributes"] / 2),
         rc.at("wider", "as with 5% more dimensions", dim=lambda c: 1.05 * c["dim"]),
     ),
-    plot=rc.Plot("parity"),
+    plot=rc.Plot("parity", y_label="share of facts recalled"),
 )
 def superposed_accuracy(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """A fact comes out right where its attribute's score exceeds C - 1 others, all disturbed by the

@@ -71,7 +71,10 @@ def line_claim(
         ),
         from_pilot=True,
         plot=rc.Plot(
-            x="associations", group=("dim", "width"), collapse=True, y_label="P(99% right)"
+            x="associations",
+            group=("dim", "width"),
+            collapse=True,
+            y_label="share of memories 99% right",
         ),
     )
 
@@ -122,5 +125,7 @@ trained_reach = training(
             rule=rc.ProportionDifference(rc.Region(-math.inf, 0.5)),
         ),
     ),
-    plot=rc.Plot(x="associations", group=("dim", "width"), y_label="P(99% right)", log=""),
+    plot=rc.Plot(
+        x="associations", group=("dim", "width"), y_label="share of memories 99% right", log=""
+    ),
 )

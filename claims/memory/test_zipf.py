@@ -116,7 +116,9 @@ cutoff = with_fresh(
             lambda c: 1 - zipf.frequencies(c["stored"], c["alpha"]).sum(),
         ),
     ),
-    plot=rc.Plot(x="stored", group=("alpha", "dim"), y_label="error", log="xy"),
+    plot=rc.Plot(
+        x="stored", group=("alpha", "dim"), y_label="share of inputs answered wrong", log="xy"
+    ),
 )
 
 cutoff_exponent = stored(
@@ -139,7 +141,7 @@ cutoff_exponent = stored(
         rc.Control("no-log", "d^(1 - alpha) without the logarithm", lambda c: tail(c, c["dim"])),
         rc.power("square", "d^(2 - 2 alpha), as if d^2 numbers held the tokens", dim=-1),
     ),
-    plot=rc.Plot(x="dim", y_label="error", log="xy"),
+    plot=rc.Plot(x="dim", y_label="share of inputs answered wrong", log="xy"),
 )
 
 power_weights = with_fresh(
@@ -158,7 +160,7 @@ power_weights = with_fresh(
         SQUARE,
         rc.at("alike", "weights play no part", power=0.0),
     ),
-    plot=rc.Plot(x="dim", group=("power",), y_label="error", log="xy"),
+    plot=rc.Plot(x="dim", group=("power",), y_label="share of inputs answered wrong", log="xy"),
 )
 
 power_exponent = stored(
@@ -183,7 +185,7 @@ power_exponent = stored(
         rc.Control("cut-off-rate", "the rate of the best cut-off", cutoff_rate),
         rc.at("weights-p", "the rate of weights p", power=1.0),
     ),
-    plot=rc.Plot(x="dim", y_label="error", log="xy"),
+    plot=rc.Plot(x="dim", y_label="share of inputs answered wrong", log="xy"),
 )
 
 power_exponent_p = stored(
@@ -206,7 +208,7 @@ power_exponent_p = stored(
         rc.at("square-root-weights", "the rate of weights p^(1/2)", power=0.5),
         rc.Control("no-gain", "the dimension plays no part", lambda _: 1.0),
     ),
-    plot=rc.Plot(x="dim", y_label="error", log="xy"),
+    plot=rc.Plot(x="dim", y_label="share of inputs answered wrong", log="xy"),
 )
 
 
@@ -267,7 +269,7 @@ def schemes(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
         ),
         rc.Control("few-labels", "noise P/(M d)", rc.on(zipf.cutoff_error, labels=LABELS)),
     ),
-    plot=rc.Plot(x="stored", group=("dim",), y_label="error", log="xy"),
+    plot=rc.Plot(x="stored", group=("dim",), y_label="share of inputs answered wrong", log="xy"),
 )
 def own_labels_error(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """With as many labels as tokens the interference spreads over d^2 directions, which hold a
@@ -305,7 +307,7 @@ finite_data = with_fresh(
             lambda c: rc.on(zipf.cutoff_error, samples=math.inf)(c) + unseen_error(c),
         ),
     ),
-    plot=rc.Plot(x="samples", group=("dim",), y_label="error", log="xy"),
+    plot=rc.Plot(x="samples", group=("dim",), y_label="share of inputs answered wrong", log="xy"),
 )
 
 samples = stored(
@@ -327,7 +329,7 @@ samples = stored(
         rc.times(1.2, "fifth-more", "a fifth more error"),
         rc.Control("no-guesses", "a guess is never right", rc.on(zipf.unseen_mass)),
     ),
-    plot=rc.Plot(x="samples", y_label="error", log="xy"),
+    plot=rc.Plot(x="samples", y_label="share of inputs answered wrong", log="xy"),
 )
 
 samples_exponent = stored(
@@ -348,5 +350,5 @@ samples_exponent = stored(
         rc.Control("parametric", "1/T", lambda c: 1 / c["samples"]),
         rc.at("dimension's", "T^(1/alpha - 1) with alpha = 1.5", alpha=1.5),
     ),
-    plot=rc.Plot(x="samples", y_label="error", log="xy"),
+    plot=rc.Plot(x="samples", y_label="share of inputs answered wrong", log="xy"),
 )

@@ -16,6 +16,7 @@ from recall_claims.evidence import imports, replay
 from recall_claims.evidence.executors import cores, installed, loaded_torch
 from recall_claims.evidence.run import Outcome, Settings
 from recall_claims.judge.rules import Predict, Sample
+from recall_claims.lines import lines
 from recall_claims.model.budget import DEFAULT, Budget
 from recall_claims.model.cell import Cell, Scalar
 from recall_claims.model.papers import papers
@@ -74,6 +75,12 @@ def decided(
     alpha = outcome.alpha / len(outcome.evidence)
     planted = {control.id: control.planted(claim).predict for control in claim.controls}
     found.cells = [_cell(claim, planted, sample, alpha) for sample in outcome.evidence]
+    if claim.plot is not None:
+        wrong = {
+            name: other for name, other in planted.items() if other not in (None, claim.predict)
+        }
+        cells = [sample.cell for sample in outcome.evidence]
+        found.plot = dataclasses.replace(claim.plot, line=lines(claim, wrong, cells, found.cells))
     return found
 
 

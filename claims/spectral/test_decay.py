@@ -77,7 +77,12 @@ gradient_decay = measuring(late_error, flow_claim)(
         rc.Control("no-logarithm", "as 1/T from T = 10,000 on", no_logarithm),
         rc.power("exponent", "as T to the power -1.001", time=-0.001),
     ),
-    plot=rc.Plot(x="time", group=("part", "subjects", "relations"), y_label="error", log="xy"),
+    plot=rc.Plot(
+        x="time",
+        group=("part", "subjects", "relations"),
+        y_label="probability of a wrong answer",
+        log="xy",
+    ),
 )
 
 LOGARITHM = tuple(

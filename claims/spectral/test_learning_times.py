@@ -29,7 +29,12 @@ PAIRS = ((8, 4), (16, 4), (32, 8), (64, 4), (64, 16), (8, 32))
 EXPONENT_PAIRS = ((16, 4), (64, 4), (64, 8), (64, 16))
 RATIO = r"\rho = T_S/T_R,\quad T_S:\ e_S(T_S) = \tfrac1{10}"
 REFERENCE = "theory/spectral/flows.py"
-PLOT = rc.Plot("parity", y_label="ratio of learning times", log="xy")
+PLOT = rc.Plot(
+    x="subjects",
+    group=("relations",),
+    y_label="learning time of subjects over that of relations",
+    log="xy",
+)
 flow_claim = partial(rc.claim, replicates=2, size=whole)
 
 

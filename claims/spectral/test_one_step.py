@@ -166,7 +166,7 @@ def far_more(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
         rc.times(1.5, "more", "half as many again"),
         rc.reads("gradient-instead", "a gradient step stores as many as Newton's", "gradient"),
     ),
-    plot=rc.Plot(x="dim", group=("exponent",), y_label="spectral over Newton"),
+    plot=rc.Plot(x="dim", group=("exponent",), y_label="items recalled, spectral over Newton"),
 )
 def as_many(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
     """One step of Muon stores as many associations as one of Newton's method, though it uses

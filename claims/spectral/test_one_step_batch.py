@@ -10,7 +10,9 @@ from theory.spectral import one_step as theory
 
 DERIVED = rc.Source("E", "E2", provenance="derived", reference="theory/spectral/one_step.py")
 RUNGS = (0.78, 0.88, 1.14, 1.3)
-AS_PLOTTED = rc.Plot(x="batch", group=("dim", "exponent"), y_label="items recalled", log="xy")
+AS_PLOTTED = rc.Plot(
+    x="batch", group=("dim", "exponent"), y_label="items recalled", log="xy", dear=True
+)
 batch_claim = partial(
     rc.claim, source=DERIVED, plot=AS_PLOTTED, size=lambda c: 0.9 * c["items"] ** 2
 )
@@ -124,7 +126,12 @@ def spectral_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
             lambda c: theory.critical_batch(48, 768, c["exponent"]) * (c["dim"] / 48) ** 0.5,
         ),
     ),
-    plot=rc.Plot(x="batch", group=("dim", "exponent"), collapse=True),
+    plot=rc.Plot(
+        x="batch",
+        group=("dim", "exponent"),
+        collapse=True,
+        y_label="share of runs past half of the population's",
+    ),
 )
 def critical_batch(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """The critical batch size of the spectral step grows as d^(a + 1/2) up to logarithms: at
@@ -162,7 +169,10 @@ SHARES = rc.Betting(0, 2)
         ),
     ),
     plot=rc.Plot(
-        x="batch", group=("dim", "exponent"), y_label="share of the population's", log="x"
+        x="batch",
+        group=("dim", "exponent"),
+        y_label="share of what the population teaches",
+        log="x",
     ),
 )
 def saturation(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:

@@ -81,7 +81,7 @@ def first_steps(cell: rc.Cell, block: rc.Block) -> dict[str, torch.Tensor]:
         rc.times(1.45, "more", "the gradient stores 45% more"),
         rc.times(0.7, "fewer", "the gradient stores 30% fewer"),
     ),
-    plot=rc.Plot(x="dim", group=("exponent",), y_label="gradient over spectral"),
+    plot=rc.Plot(x="dim", group=("exponent",), y_label="items recalled, gradient over spectral"),
 )
 def same_end(cell: rc.Cell, block: rc.Block) -> torch.Tensor:
     """Both methods end at the same number of associations."""

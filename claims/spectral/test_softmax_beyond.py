@@ -32,7 +32,7 @@ beyond = relaxing(
         rc.times(2.0),
         rc.times(0.5),
     ),
-    plot=rc.Plot("parity", y_label="loss"),
+    plot=rc.Plot("parity", y_label="loss (nats)"),
 )
 SAMPLED = {"rule": rc.MeanRatio(REGION, method=rc.Student(spent=0.1)), "replicates": (32, 64)}
 

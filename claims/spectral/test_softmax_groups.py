@@ -67,7 +67,7 @@ gradient_many = flowing(
         rc.at("few", "as with a tenth of the items", items=lambda cell: cell["items"] // 10),
         rc.at("later", "a hundredth more time", time=lambda cell: 1.01 * cell["time"]),
     ),
-    plot=rc.Plot(x="time", group=("power",), y_label="excess loss", log="xy"),
+    plot=rc.Plot(x="time", group=("power",), y_label="excess loss (nats)", log="xy", dear=True),
 )
 
 gradient_exponent_flatter = flowing(
@@ -87,7 +87,7 @@ gradient_exponent_flatter = flowing(
         rc.power("rate", "as 1/T, as for equal frequencies", time=-2 / 3),
         rc.power("logarithmic", "slower than any power", time=1 / 3),
     ),
-    plot=rc.Plot(x="time", y_label="excess loss", log="xy"),
+    plot=rc.Plot(x="time", y_label="excess loss (nats)", log="xy"),
 )
 
 MUON_MANY = table(
@@ -124,7 +124,7 @@ MUON_MANY = table(
         ),
         rc.Control("gradient", "as under gradient flow", EXCESS),
     ),
-    plot=rc.Plot(x="time", group=("groups",), y_label="loss", log="y"),
+    plot=rc.Plot(x="time", group=("groups",), y_label="loss (nats)", log="y"),
 )
 def muon_many(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Rare items are learned as fast as frequent ones, up to terms of order t/K."""

@@ -71,7 +71,7 @@ gradient_flow = flowing(
         rc.at("equal", "all items equally frequent", power=0.0),
         rc.at("later", "a hundredth more time", time=lambda cell: 1.01 * cell["time"]),
     ),
-    plot=rc.Plot("parity", y_label="excess loss", log="xy"),
+    plot=rc.Plot("parity", y_label="excess loss (nats)", log="xy"),
 )
 
 gradient_constant = flowing(
@@ -96,7 +96,7 @@ gradient_constant = flowing(
         rc.times(1.03),
         rc.times(0.97),
     ),
-    plot=rc.Plot(x="items", y_label="loss", log="xy"),
+    plot=rc.Plot(x="items", y_label="loss (nats)", log="xy"),
 )
 
 SLOPE = table(
@@ -128,7 +128,7 @@ gradient_exponent = flowing(
         rc.power("other-power", "-(1 - 1/1.5), as for a power of 1.5", time=1 / 6),
         rc.power("spectral", "as 1/T^2, Muon's bound", time=-1.5),
     ),
-    plot=rc.Plot(x="time", y_label="excess loss", log="xy"),
+    plot=rc.Plot(x="time", y_label="excess loss (nats)", log="xy"),
 )
 
 STEADY = rc.on(theory.steady_loss)
@@ -155,7 +155,7 @@ EQUAL = rc.grid(items=(16, 64), time=(2.0, 6.0, 12.0))
         rc.Control("leading", "K e^-t alone", lambda c: c["items"] * math.exp(-c["time"])),
         rc.Control("gradient", "as under gradient flow", EXCESS),
     ),
-    plot=rc.Plot(x="time", group=("items",), y_label="loss", log="y"),
+    plot=rc.Plot(x="time", group=("items",), y_label="loss (nats)", log="y", span=(0.1, 12.0)),
 )
 def muon_loss(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Under Muon every item's loss falls as K e^(-(1 + o(1)) t), here with all its constants."""
@@ -192,7 +192,7 @@ UNEQUAL = table(
         rc.times(0.85),
         rc.Control("gradient", "as under gradient flow", EXCESS),
     ),
-    plot=rc.Plot(x="time", group=("items",), y_label="loss", log="y"),
+    plot=rc.Plot(x="time", group=("items",), y_label="loss (nats)", log="y"),
 )
 def muon_frequencies(cell: rc.Cell, block: rc.Block) -> Tensor:
     """Rare items are learned as fast as frequent ones: every item's loss is K e^(-(1 + o(1)) t)."""
@@ -284,7 +284,7 @@ muon_floor = floor_claim(
         rc.at("half-the-step", "steps half as large", rate=lambda cell: cell["rate"] / 2),
         rc.at("no-end", "twice the noise", noise=0.4),
     ),
-    plot=rc.Plot(x="rate", group=("items",), y_label="excess loss", log="xy"),
+    plot=rc.Plot(x="rate", group=("items",), y_label="excess loss (nats)", log="xy"),
 )
 
 muon_floor_exponent = floor_claim(
@@ -302,7 +302,7 @@ muon_floor_exponent = floor_claim(
         rc.power("cubic", "of order eta^3", rate=1.0),
         rc.power("slightly", "eta^1.9", rate=-0.1),
     ),
-    plot=rc.Plot(x="rate", group=("items",), y_label="excess loss", log="xy"),
+    plot=rc.Plot(x="rate", group=("items",), y_label="excess loss (nats)", log="xy"),
 )
 
 
@@ -327,7 +327,7 @@ muon_floor_exponent = floor_claim(
         rc.Control("muon", "as Muon at the whole step", STEADY),
         rc.reads("given-basis", "signs in a basis of cosines do as well", "given"),
     ),
-    plot=rc.Plot(x="time", group=("items",), y_label="loss", log="y"),
+    plot=rc.Plot(x="time", group=("items",), y_label="loss (nats)", log="y"),
 )
 def sign_basis(cell: rc.Cell, block: rc.Block) -> dict[str, Tensor]:
     """Where entries are items, signs raise each own score and lower all others: the lead grows

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from markupsafe import escape
 
 from recall_reports import opening, phrases, plots, summary
+from recall_reports.plots import figure
 from recall_reports.plots.bars import Bar, bars
 from recall_reports.record import ClaimRow, ComponentRow, PaperRow, Record
 from recall_reports.templating import page
@@ -33,6 +34,7 @@ def render(record: Record, analyses: Analyses | None = None) -> str:
         exploratory=exploratory,
         headline=opening.headline(record),
         first_lines=opening.first_lines(record),
+        drawn_figures=figure.figures(record),
         strip=summary.strip(record),
         present={phrases.state(claim) for claim in record.claims},
         attention=summary.attention(record),
@@ -41,6 +43,11 @@ def render(record: Record, analyses: Analyses | None = None) -> str:
         papers={paper.key: paper for paper in record.papers},
         tiers=list(dict.fromkeys(tier for claim in record.claims for tier in claim.tiers)),
     )
+
+
+def picture(record: Record) -> str:
+    """The figures of a record as one SVG, light or dark as the reader's screen is."""
+    return page("picture.svg.j2", drawn=figure.figures(record)) + "\n"
 
 
 def framed(claim: ClaimRow, paper: PaperRow) -> str:

@@ -46,6 +46,24 @@ def paper(key: str = "A", title: str = "Learning to Recall with Transformers") -
         title=title,
         authors="Vural, Bietti, Soltanolkotabi, Wu",
         identifier="arXiv 2603.15923",
+        figures=[
+            rec.Figure(
+                title="The excess falls as 1/N",
+                note="Lines: theory.",
+                series=[rec.Series(claim="A.trigger-signal")],
+                levels={"none": 1.0},
+            ),
+            rec.Figure(
+                title="Two ratios",
+                kind="rows",
+                x_label="score / s₀",
+                series=[
+                    rec.Series(claim="A.trigger-signal", label=f"L = {n}", where={"length": n})
+                    for n in (16, 64)
+                ],
+            ),
+            rec.Figure(title="Nothing", series=[rec.Series(claim="A.unknown")]),
+        ],
         statements=[
             rec.Statement(
                 id="A1", text="One token is informative.", provenance="stated", setting=True

@@ -5,10 +5,11 @@ record is the same each time.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Literal
 
 from recall_reports import record as rec
-from recall_reports.record.values import Plot
+from recall_reports.record.values import Line, Plot
 from tests.reports.builders import (
     cell,
     claim,
@@ -162,9 +163,19 @@ def trigger_signal() -> rec.ClaimRow:
             control("no-length", "drops the factor 1 + L/d", 1.18, 0.02, (0.97, 1.03)),
         ],
         cells=cells,
-        plot=Plot(kind="curve", x="samples", group=("length",), log="x", y_label="score / s₀"),
+        plot=Plot(x="samples", group=("length",), y_label="score / s₀", line=list(excess())),
         hunt=rec.Hunt(tried=40, points=TRIED, refused={"ValueError: no such size": 3}),
     )
+
+
+def excess() -> Iterator[Line]:
+    """The curve of the excess at every length, and for one of them that without the length."""
+    xs = [400.0 * 2 ** (i / 2) for i in range(11)]
+    for length in (16, 32, 64):
+        ys = [1 + 256 / x * (1 + length / 64) for x in xs]
+        yield Line(params={"length": length}, xs=xs, ys=ys)
+    wrong = [1 + 256 / x for x in xs]
+    yield Line(params={"length": 64}, control="no-length", xs=xs, ys=wrong)
 
 
 def signal_exponents() -> rec.ClaimRow:
@@ -262,7 +273,9 @@ def critical_samples() -> rec.ClaimRow:
         rule=rule("CriticalLocation", locates=True),
         controls=[control("additive", "a sum of V, L and d", 3.4, 0.3, (0.85, 1.15))],
         cells=cells,
-        plot=Plot(kind="curve", x="samples", group=("length", "dim"), log="x", collapse=True),
+        plot=Plot(
+            kind="curve", x="samples", group=("length", "dim"), y_label="share found", collapse=True
+        ),
     )
 
 

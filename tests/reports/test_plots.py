@@ -34,7 +34,7 @@ def test_panels_are_accessible_xml_in_the_colours_of_the_page(name: str) -> None
     for panel in panels:
         svg = ElementTree.fromstring(panel.svg)
         assert svg.get("role") == "img"
-        assert svg.get("aria-label") == panel.caption
+        assert str(svg.get("aria-label")).endswith(panel.caption)
         found = {key for node in svg.iter() for key in node.attrib}
         assert not {"id", "style", "fill", "stroke"} & found
         assert len(panel.svg) < 10_000
@@ -42,9 +42,8 @@ def test_panels_are_accessible_xml_in_the_colours_of_the_page(name: str) -> None
 
 def test_what_leaves_the_axes_is_clipped() -> None:
     claim = sample.trigger_signal()
-    for cell in claim.cells[::2]:  # lines that leave the axes and come back
-        assert isinstance(cell.predicted, float)
-        cell.controls = {"no-excess": 1e3 * cell.predicted}
+    wrong = plotted(claim).line[-1]
+    wrong.ys = [y * 1e3 ** (i % 2) for i, y in enumerate(wrong.ys)]  # it leaves and comes back
     panel = plots.panels(claim)[0]
     svg = ElementTree.fromstring(panel.svg)
     [frame] = svg.iterfind("svg")

@@ -112,6 +112,7 @@ class Claim:
     refuted: str
     dtype: Literal["float64", "float32"]
     critical: Callable[[Cell], float] | None
+    curve: Predict | None
     relaxes: tuple[str, str] | None
     from_pilot: bool
     needs: Literal["cuda"] | None
@@ -132,6 +133,11 @@ class Claim:
     def entry(self) -> Prediction | None:
         """The claim's prediction in the registry, or None."""
         return getattr(self.predict, "entry", None)
+
+    @property
+    def drawn(self) -> Predict | None:
+        """The prediction that a plot of what is observed draws as a curve, or None."""
+        return self.curve or (None if self.rule.predicts_location else self.predict)
 
     def block_size(self, tier: str) -> int:
         """Replicates of a block: those of the first look, if no fewer are declared."""
@@ -217,6 +223,7 @@ def claim(
     refuted: str = "",
     dtype: Literal["float64", "float32"] = "float64",
     critical: Callable[[Cell], float] | None = None,
+    curve: Predict | None = None,
     relaxes: tuple[str, str] | None = None,
     from_pilot: bool = False,
     needs: Literal["cuda"] | None = None,
@@ -257,6 +264,8 @@ def claim(
         dtype: floating-point type of the simulation.
         critical: predicted critical value of the plot's x, for the data collapse; if it is not
             given, the prediction of a rule that locates one.
+        curve: predicted mean of what is observed, for the plot alone, where `predict` is a critical
+            value or there is none.
         relaxes: makes the claim exploratory: it tests whether a result holds without one of its
             assumptions. Names the assumption and what replaces it, and the theorem in a word or
             two: row and column of the report's table of assumptions. Judged by the same rules, but
@@ -311,6 +320,7 @@ def claim(
             refuted=refuted,
             dtype=dtype,
             critical=critical or _located(judged, predict),
+            curve=curve,
             relaxes=relaxes,
             from_pilot=from_pilot,
             needs=needs,

@@ -89,6 +89,8 @@ def _missing(claim: Claim) -> list[str]:
         problems.append("no regime: say why the grid lies in the theorem's regime")
     if not claim.why:
         problems.append("no why=: say why the region is as wide as it is")
+    if claim.plot is not None and claim.plot.kind != "map" and not claim.plot.y_label:
+        problems.append("its plot has no y_label=: say what is observed, with its unit")
     if claim.expected == "SUPPORTED" and not claim.controls and not claim.exploratory:
         problems.append("no control: plant at least one wrong theory that the data must refute")
     problems += [

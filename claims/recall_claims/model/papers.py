@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from recall_reports.record import Name, Statement, Text, Work
+from recall_reports.record import Figure, Name, Statement, Text, Work
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Paper:
         authors: empty, like `identifier`, for a group, whose statements name their own works.
         share: part of a run's error budget that belongs to the paper, in (0, 1].
         slots: number of claims among which the share is divided, fixed in advance.
+        figures: what the report draws at its top, if the claims are in it.
         file: where this is written.
     """
 
@@ -33,6 +34,7 @@ class Paper:
     slots: int
     statements: tuple[Statement, ...]
     symbols: Mapping[str, str]
+    figures: tuple[Figure, ...]
     file: Path = field(compare=False)
 
 
@@ -45,7 +47,7 @@ def add_paper(path: Path) -> None:
     Args:
         path: a TOML file with id, title, authors, identifier, share, slots and statements. The file
             of a group of papers has a table `works` in place of authors and identifier, and each
-            of its statements names one of them.
+            of its statements names one of them. `figures` says what the report draws at its top.
 
     Raises:
         OSError: it cannot be read.
@@ -107,6 +109,7 @@ class _File(Struct):
     identifier: str = ""
     works: dict[str, _Work] = {}
     symbols: dict[str, str] = {}
+    figures: list[Figure] = []
 
     def __post_init__(self) -> None:
         if not self.works and not (self.authors and self.identifier):
@@ -140,6 +143,7 @@ def _read(path: Path) -> Paper:
             Statement(**asdict(one) | {"work": works.get(one.work)}) for one in data.statements
         ),
         symbols=data.symbols,
+        figures=tuple(data.figures),
         file=path,
     )
 

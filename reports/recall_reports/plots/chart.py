@@ -9,7 +9,7 @@ from recall_reports import figures
 
 # Classes of the style sheet, and markers.
 COLOURS = tuple(f"k{index}" for index in range(8))
-DASHES = tuple(f"dash{index}" for index in range(4))
+DASHES = tuple(f"dash{index}" for index in range(8))
 INK, MUTED, CARD = "ink", "muted", "card"
 MARKERS = "osD^vPX*"
 
@@ -25,11 +25,15 @@ Point = tuple[float, float]
 
 @dataclass
 class Axis:
-    """One axis; ticks and ends that are not set are made to fit what was `seen` on it."""
+    """One axis; ticks and ends that are not set are made to fit what was `seen` on it.
+
+    `names` are written at the ticks instead of their values.
+    """
 
     label: str = ""
     log: bool = False
     ticks: Sequence[float] = ()
+    names: Sequence[str] = ()
     ends: Point | None = None
     margin: float = 0.05
     seen: list[float] = field(default_factory=list)
@@ -54,7 +58,7 @@ class Axis:
             found = _even(10**low, 10**high)
         elif not found:
             found = _powers(low, high)
-        return {tick(value): value for value in found}
+        return dict(zip(self.names or map(tick, found), found, strict=True))
 
     def _span(self) -> Point:
         """The ends on the scale of the axis."""
@@ -93,9 +97,9 @@ def _powers(low: float, high: float) -> list[float]:
 
 def tick(value: float) -> str:
     """A tick label in as few figures as it needs."""
-    if value != 0 and not 1e-3 <= abs(value) < 1e6:
+    if value != 0 and not 1e-4 <= abs(value) < 1e6:
         return figures.number(value, 2)
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) < 1e3 else f"{value:,.{0 if value == round(value) else 1}f}"
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,7 @@ class Mark:
         text: what is written.
         aside: how far right of its place and below it, in units of the drawing.
         label: in the legend; none without.
+        name: written beside a line.
     """
 
     kind: Literal["band", "line", "upright", "dots", "text"]
@@ -123,6 +128,7 @@ class Mark:
     text: str = ""
     aside: Point = (0.0, 0.0)
     label: str = ""
+    name: str = ""
 
 
 @dataclass

@@ -7,7 +7,7 @@ from statistics import pstdev
 from recall_reports import phrases
 from recall_reports.plots.chart import MUTED, Chart, Mark
 from recall_reports.plots.panel import Painter
-from recall_reports.plots.series import is_number, points, scale_axis, series, value
+from recall_reports.plots.series import is_number, lines_of, points, scale_axis, series, value
 from recall_reports.record import CellRow, ClaimRow
 from recall_reports.record.values import Plot
 
@@ -15,6 +15,8 @@ from recall_reports.record.values import Plot
 def painters(claim: ClaimRow) -> list[Painter]:
     """The collapse under the theory, and the failed one under the control that fails most."""
     found: list[Painter] = []
+    if claim.plot is None or len(series(claim, claim.plot)) < 2:
+        return found  # of which one curve could be made
     if any(_unit(claim, cell) for cell in claim.cells):
         found.append(partial(paint, control=None))
     departures = {c.id: _departures(claim, c.id) for c in claim.controls}
@@ -55,15 +57,15 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot, *, control: str | None) -> 
     for group in series(claim, plot):
         units = [(cell, unit) for cell in group.cells if (unit := _unit(claim, cell, control))]
         cells, xs = [cell for cell, _ in units], [value(cell, x) / unit for cell, unit in units]
+        for line in lines_of(plot, group) if units else ():
+            chart.add(Mark("line", group.colour, [at / units[0][1] for at in line.xs], line.ys))
         points(chart, group, xs, cells)
         places += xs
     chart.add(Mark("upright", MUTED, [1.0], style="dash0"))
     scale_axis(chart.x, places, log="x" in plot.log)
-    chart.y.label = plot.y_label or "observed"
+    chart.y.label = plot.y_label
     under = "predicted critical value" if control is None else f"critical value under {control}"
     chart.x.label = f"{phrases.symbol(x, claim.symbols)} / {under}"
     if control is None:
-        chart.title = "Collapse under the theory"
-        return "The same data with x in units of the predicted critical value: the series coincide."
-    chart.title = f"Under control {control}"
-    return f"The same under the wrong theory {control}: the series miss the line or one another."
+        return "The same, in units of the predicted critical value: under the theory one curve."
+    return f"The same, in units of what the wrong theory {control} predicts."

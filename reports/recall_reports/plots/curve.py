@@ -6,9 +6,11 @@ from statistics import fmean
 
 from recall_reports import phrases
 from recall_reports.plots.chart import DASHES, MUTED, Chart, Mark
+from recall_reports.plots.panel import WRONG
 from recall_reports.plots.series import (
     Series,
     bounds,
+    lines_of,
     near,
     observed,
     padded,
@@ -22,9 +24,8 @@ from recall_reports.plots.series import (
 from recall_reports.record import CellRow, ClaimRow
 from recall_reports.record.values import Plot
 
-CROWDED = 4
-
 Heights = list[tuple[CellRow, float]]  # cells with the value at which each is drawn
+WRONG_MARKERS = "x+12^vDs"
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
@@ -32,38 +33,48 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
     x = plot.x or ""
     groups = series(claim, plot)
     cells = [cell for group in groups for cell in group.cells]
-    lines = _lines(chart, claim, groups, x)
+    lines = _lines(chart, claim, groups, plot)
+    heights = [] if claim.rule.locates else [number for _, number in predicted(cells)]
+    heights += [y for line in plot.line if not line.control for y in line.ys]
+    wrong, where = _controls(chart, claim, groups, plot)
     for group in groups:
         points(chart, group, [value(cell, x) for cell in group.cells], group.cells)
-    heights = [] if claim.rule.locates else [number for _, number in predicted(cells)]
     heights += [observed(cell) for cell in cells]
-    wrong, where = _controls(chart, claim, groups, plot)
     scale_axis(chart.x, [value(cell, x) for cell in cells], log="x" in plot.log, at_values=True)
     heights += near(heights, [*wrong, *bounds(cells)])
     scale_axis(chart.y, heights, log="y" in plot.log)
     _limits(chart, heights)
     chart.x.label = plot.x_label or phrases.axis(x, claim.symbols)
-    chart.y.label = plot.y_label or "observed mean"
-    chart.title = "Observed and predicted" if lines else "Observed"
+    chart.y.label = plot.y_label
     return _caption(lines, controls=bool(wrong), where=where)
 
 
-def _lines(chart: Chart, claim: ClaimRow, groups: Sequence[Series], x: str) -> str:
+def _lines(chart: Chart, claim: ClaimRow, groups: Sequence[Series], plot: Plot) -> str:
     """Draw what the theory predicts; return what the lines are, in words."""
-    if claim.rule.locates:
-        return _critical_values(chart, claim, groups, x)
-    if any(predicted(group.cells) for group in groups):
-        for group in groups:
-            _join(chart, predicted(group.cells), x, group.colour)
-        return "Solid: predicted."
+    x = plot.x or ""
+    words = [_critical_values(chart, claim, groups, x)] if claim.rule.locates else []
+    lines = marks = False
+    for group in groups:
+        curves = lines_of(plot, group)
+        for line in curves:
+            chart.add(Mark("line", group.colour, line.xs, line.ys))
+        lines |= bool(curves)
+        lone = [] if curves or claim.rule.locates else predicted(group.cells)
+        if lone:
+            xs, ys = [value(cell, x) for cell, _ in lone], [number for _, number in lone]
+            chart.add(Mark("dots", group.colour, xs, ys, "_", 6))
+            marks = True
+    if lines or marks:
+        drawn = " and ".join(["Lines"] * lines + ["dashes" if lines else "Dashes"] * marks)
+        return " ".join([f"{drawn}: theory.", *words])
     regions = [part.region for part in claim.components if part.name == x]
-    if claim.rule.scale == "exponent" and regions:
+    if claim.rule.scale == "exponent" and regions and not claim.rule.locates:
         low, high = regions[0].low, regions[0].high
         if low is not None and high is not None:
             for group in groups:
                 _slope(chart, group, x, (low + high) / 2)
-            return "Solid: the predicted slope, at the height of the data."
-    return ""
+            return "Lines: the predicted slope, at the height of the data."
+    return " ".join(words)
 
 
 def _critical_values(chart: Chart, claim: ClaimRow, groups: Sequence[Series], x: str) -> str:
@@ -73,9 +84,9 @@ def _critical_values(chart: Chart, claim: ClaimRow, groups: Sequence[Series], x:
     for group, values in found:
         chart.add(Mark("upright", group.colour, sorted(values), style="critical"))
     known = any(values for _, values in found)
-    lines = "Vertical lines: the predicted critical values." if known else ""
+    lines = "Vertical lines: predicted critical values." if known else ""
     shaded = [_brackets(chart, claim, group, x) for group in groups]
-    return f"{lines} Shaded: the bracket of each crossing." if any(shaded) else lines
+    return f"{lines} Shaded: where each crossing is shown to be." if any(shaded) else lines
 
 
 def _brackets(chart: Chart, claim: ClaimRow, group: Series, x: str) -> int:
@@ -100,17 +111,6 @@ def _brackets(chart: Chart, claim: ClaimRow, group: Series, x: str) -> int:
     return drawn
 
 
-def _join(chart: Chart, heights: Heights, x: str, colour: str, style: str = "") -> list[float]:
-    """Lines through the values of cells that differ in x alone; return those drawn."""
-    drawn: list[float] = []
-    at = {id(cell): height for cell, height in heights}
-    for strand in strands([cell for cell, _ in heights], x):
-        ys = [at[id(cell)] for cell in strand]
-        chart.add(Mark("line", colour, [value(cell, x) for cell in strand], ys, style))
-        drawn += ys
-    return drawn
-
-
 def _slope(chart: Chart, group: Series, x: str, exponent: float) -> None:
     for strand in strands([c for c in group.cells if min(observed(c), value(c, x)) > 0], x):
         xs = [value(cell, x) for cell in strand]
@@ -124,33 +124,33 @@ def _slope(chart: Chart, group: Series, x: str, exponent: float) -> None:
 def _controls(
     chart: Chart, claim: ClaimRow, groups: Sequence[Series], plot: Plot
 ) -> tuple[list[float], str]:
-    """Dashed predictions of the planted wrong theories; in a crowded plot for one group only.
+    """Draw planted wrong theories in grey, for the series that they leave farthest.
 
-    Returns the values drawn, and the label of the one group. Critical values make no curve.
+    Returns the values drawn, and the label of that series. Critical values make no curve.
     """
-    if claim.rule.locates:
-        return [], ""
-    names = [control.id for control in claim.controls]
-    wrong = {(group.label, name): _under(group.cells, name) for group in groups for name in names}
-    where = ""
-    if sum(map(bool, wrong.values())) > CROWDED and len(groups) > 1:
-        departures = {
-            group.label: max(
-                _departure(wrong[group.label, name], log="y" in plot.log) for name in names
-            )
-            for group in groups
-        }
-        where = max(departures, key=departures.__getitem__)
-    drawn: list[float] = []
+    names = [] if claim.rule.locates else [control.id for control in claim.controls]
+    lined = {line.control for line in plot.line}
+
+    def departure(group: Series) -> tuple[bool, float]:
+        heights = [one for name in names for one in predicted(group.cells, name)]
+        drawn = any(lines_of(plot, group, name) for name in names)
+        return drawn, _departure(heights, log="y" in plot.log)
+
+    group = max(groups, key=departure)
+    shown: list[float] = []
     for index, name in enumerate(names):
-        style, before = DASHES[index % len(DASHES)], len(drawn)
-        for group in groups:
-            if where in ("", group.label):
-                heights = wrong[group.label, name]
-                drawn += _join(chart, heights, plot.x or "", group.colour, style)
-        if len(drawn) > before:
-            chart.add(Mark("line", MUTED, style=style, label=f"control: {name}"))
-    return drawn, where
+        label = f"{WRONG}{name}"
+        for line in lines_of(plot, group, name):
+            style = DASHES[index % len(DASHES)]
+            chart.add(Mark("line", MUTED, line.xs, line.ys, style, label=label))
+            shown += line.ys
+        heights = [] if name in lined else _under(group.cells, name)
+        if heights:
+            xs, ys = [value(cell, plot.x or "") for cell, _ in heights], [y for _, y in heights]
+            marker = WRONG_MARKERS[index % len(WRONG_MARKERS)]
+            chart.add(Mark("dots", MUTED, xs, ys, marker, size=4.5, label=label))
+            shown += ys
+    return shown, group.label if len(groups) > 1 else ""
 
 
 def _under(cells: Sequence[CellRow], control: str) -> Heights:
@@ -179,8 +179,7 @@ def _limits(chart: Chart, values: Sequence[float]) -> None:
 
 
 def _caption(lines: str, *, controls: bool, where: str) -> str:
-    parts = ["Points: observed means with their intervals.", lines]
+    parts = ["Points: means of the simulation, with their intervals.", lines]
     if controls:
-        only = f", drawn for {where} only" if where else ""
-        parts.append(f"Dashed: what the planted wrong theories predict{only}.")
+        parts.append(f"Grey: wrong theories{f', for {where}' if where else ''}.")
     return " ".join(filter(None, parts))

@@ -6,16 +6,17 @@ it can be searched, and is set in the page's own font.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from recall_reports.plots import naming
 from recall_reports.plots.chart import Chart, Mark, Point
 from recall_reports.record import ClaimRow
 from recall_reports.record.values import Plot
 
-WIDTH, RIGHT, TOP, TALL = 324.0, 308.0, 22.0, 164.0  # of the drawing, and of the frame in it
+WIDTH, RIGHT, TOP, TALL = 324.0, 312.0, 22.0, 164.0  # of the drawing, and of the frame in it
 BOTTOM = TOP + TALL
 LETTER, ROW = 5.5, 15.0  # width of a character, on average, and height of a row of the legend
 
@@ -31,7 +32,7 @@ def _star(corners: int, turn: float, outer: float, inner: float = 0.0) -> list[P
     ]
 
 
-SPOKES = "x+12"
+SPOKES = "x+12_|"
 OUTLINES = {  # of dots of radius 1; a disc has none
     "s": _star(4, 45, 1.4),
     "D": _star(4, 0, 1.4),
@@ -44,9 +45,13 @@ OUTLINES = {  # of dots of radius 1; a disc has none
     "+": _star(4, 0, 1.2),
     "1": _star(3, 180, 1.2),
     "2": _star(3, 0, 1.2),
+    "_": _star(2, 90, 2.2),
+    "|": _star(2, 0, 2.4),
     "box": _star(4, 45, 1.4),
 }
 
+WRONG = "wrong: "
+"""How the legend's names of wrong theories begin."""
 Painter = Callable[[Chart, ClaimRow, Plot], str]
 Place = Callable[[float], float]
 
@@ -63,11 +68,15 @@ def draw(paint: Painter, claim: ClaimRow, plot: Plot) -> Panel:
     """Let `paint` fill a chart and return the caption; the panel of both."""
     chart = Chart()
     caption = paint(chart, claim, plot)
+    return Panel(svg(chart, caption), caption)
+
+
+def svg(chart: Chart, caption: str) -> Markup:
+    """A chart as an SVG."""
     numbers = chart.y.labels()
-    wide = LETTER * max(map(len, numbers), default=0)
-    left = max(53.0, wide + 23)
+    left = max(30.0, LETTER * max(map(len, numbers), default=0) + 10)
     across, up = chart.x.places(left, RIGHT - left), chart.y.places(BOTTOM, -TALL)
-    xs = {label: across(value) for label, value in chart.x.labels().items()}
+    xs = _apart({label: across(value) for label, value in chart.x.labels().items()})
     ys = {label: up(value) for label, value in numbers.items()}
     legend, height = _legend([mark for mark in chart.marks if mark.label])
     lines = [step for x in xs.values() for step in ("M", x, TOP, "v", TALL)]
@@ -79,15 +88,52 @@ def draw(paint: Painter, claim: ClaimRow, plot: Plot) -> Panel:
         _path("grid", *lines),
         Markup(clipped).format(*box, _join(inside)),
         _path("frame", "M", left, TOP, "v", TALL, "H", RIGHT),
-        _text((left, TOP - 7), chart.title, "heading"),
+        _text((0, TOP - 25), chart.title, "heading"),
+        _text((0, TOP - 8), chart.y.label, "axis up"),
         *(_text((x, BOTTOM + 14), label) for label, x in xs.items()),
         *(_text((left - 5, y + 3.5), label, "end") for label, y in ys.items()),
         _text(((left + RIGHT) / 2, BOTTOM + 30), chart.x.label, "axis"),
-        _text((left - wide - 12, TOP + TALL / 2), chart.y.label, "axis", turned=True),
+        *_names(chart, across, up, (left, TOP, RIGHT, BOTTOM)),
         *legend,
     ]
-    svg = Markup('<svg class="plot" role="img" aria-label="{}" viewBox="0 0 {} {}">{}</svg>')
-    return Panel(svg.format(caption, _short(WIDTH), _short(height), _join(pieces)), caption)
+    top = -16 if chart.title else 0
+    found = Markup(
+        '<svg class="plot" role="img" aria-label="{}" viewBox="0 {} {} {}" '
+        'preserveAspectRatio="xMinYMin">{}</svg>'
+    )
+    axes = f"{chart.y.label} against {chart.x.label}. " if chart.y.label else ""
+    return found.format(axes + caption, top, _short(WIDTH), _short(height - top), _join(pieces))
+
+
+def _apart(places: Mapping[str, float]) -> dict[str, float]:
+    """The labels below an axis that do not run into the one before them."""
+    found: dict[str, float] = {}
+    end = -math.inf
+    for label, x in sorted(places.items(), key=lambda one: one[1]):
+        half = LETTER * len(label) / 2
+        if x - half > end and x + half < WIDTH:
+            found[label], end = x, x + half + 4
+    return found
+
+
+def _names(chart: Chart, across: Place, up: Place, frame: naming.Box) -> Iterator[Markup]:
+    """The names of lines, each beside its own."""
+    curves = {
+        id(mark): [(across(x), up(y)) for x, y in zip(mark.xs, mark.ys, strict=True)]
+        for mark in chart.marks
+        if mark.kind in ("line", "dots") and mark.xs
+    }
+    drawn = [spot for curve in curves.values() for spot in naming.along(curve)]
+    drawn += [
+        (across(x), up(end))
+        for mark in chart.marks
+        for x, ends in zip(mark.xs, mark.whiskers, strict=False)
+        for end in ends
+    ]
+    named = [mark for mark in chart.marks if mark.name and id(mark) in curves]
+    spots = naming.place([(mark.name, curves[id(mark)]) for mark in named], drawn, frame)
+    for mark, (spot, anchor) in zip(named, spots, strict=True):
+        yield _text(spot, mark.name, f"text {mark.colour} {anchor}".rstrip())
 
 
 def _drawn(mark: Mark, across: Place, up: Place) -> Iterator[Markup]:
@@ -132,7 +178,7 @@ def _dots(mark: Mark, spots: Sequence[Point]) -> Markup:
 
 def _legend(marks: Sequence[Mark]) -> tuple[list[Markup], float]:
     """The legend below the chart, controls last, and the height of the whole drawing."""
-    marks = sorted(marks, key=lambda mark: mark.label.startswith("control"))
+    marks = sorted(marks, key=lambda mark: mark.label.startswith(WRONG))
     width = 36 + LETTER * max((len(mark.label) for mark in marks), default=0)
     columns = max(1, min(len(marks), 4, int(WIDTH / width)))
     rows = -(-len(marks) // columns)
@@ -157,11 +203,10 @@ def _path(look: str, *steps: str | float) -> Markup:
     return Markup('<path class="{}" d="{}"/>').format(look, data) if data else Markup("")
 
 
-def _text(spot: Point, text: str, look: str = "", *, turned: bool = False) -> Markup:
+def _text(spot: Point, text: str, look: str = "") -> Markup:
     """Text at a point; nothing where it is empty."""
     x, y = map(_short, spot)
     more = Markup(' class="{}"').format(look) if look else ""
-    more += Markup(' transform="rotate(-90 {} {})"').format(x, y) if turned else ""
     return Markup('<text x="{}" y="{}"{}>{}</text>').format(x, y, more, text) if text else Markup()
 
 

@@ -1,6 +1,7 @@
 """Observed against predicted for all cells; a right theory lies on the diagonal."""
 
 from recall_reports.plots.chart import INK, MUTED, Chart, Mark
+from recall_reports.plots.panel import WRONG
 from recall_reports.plots.series import (
     bounds,
     near,
@@ -14,7 +15,7 @@ from recall_reports.plots.series import (
 from recall_reports.record import ClaimRow
 from recall_reports.record.values import Plot
 
-WRONG_MARKERS = "x+12"
+WRONG_MARKERS = "x+12^vDs"
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
@@ -27,27 +28,28 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
     positive = low > 0
     log = positive and ("y" in plot.log or high / low > 30)
     span = (low / 1.3, high * 1.3) if log else padded(low, high, 0.06)
-    chart.add(Mark("line", INK, span, span, "thin", label="observed = predicted"))
+    chart.add(Mark("line", INK, span, span, "thin", label="simulated = predicted"))
     for group in series(claim, plot):
         points(chart, group, [number for _, number in predicted(group.cells)], group.cells)
-    for axis, word in ((chart.x, "predicted"), (chart.y, "observed")):
+    for axis, word in ((chart.x, "predicted"), (chart.y, "simulated")):
         scale_axis(axis, span, log=log)
         axis.ends, axis.label = span, f"{word} {plot.y_label}".strip()
-    chart.title = "Observed against predicted"
-    caption = "Each point is a cell with its interval; a right theory puts all on the line."
+    caption = (
+        "Points: cells of the simulation, with their intervals. A right theory is on the line."
+    )
     if wrong:
-        caption += " Crosses: the same cells where the planted wrong theories put them."
+        caption += " Grey: the same cells where wrong theories put them."
     return caption
 
 
 def _controls(chart: Chart, claim: ClaimRow) -> list[float]:
-    """Crosses where the planted wrong theories put the cells; returns their predictions."""
+    """Draw where the planted wrong theories put the cells; returns their predictions."""
     values: list[float] = []
     for control, marker in zip(claim.controls, WRONG_MARKERS, strict=False):
         cells = [(c, x) for c, x in predicted(claim.cells, control.id) if x != c.predicted]
         xs, ys = [wrong for _, wrong in cells], [observed(cell) for cell, _ in cells]
         if xs:
-            name = f"control: {control.id}"
+            name = f"{WRONG}{control.id}"
             chart.add(Mark("dots", MUTED, xs, ys, marker, size=4.5, label=name))
             values += xs
     return values

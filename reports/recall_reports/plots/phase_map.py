@@ -32,7 +32,6 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
         scale_axis(axis, values, log=wide or (axis is chart.x and "x" in plot.log), at_values=True)
         axis.label, axis.margin = label or phrases.axis(name, claim.symbols), 0.09
     chart.x.margin = 0.12 if len(crowd) < len(cells) else 0.09
-    chart.title = "Which is largest"
     return _caption(cells, crowded=len(crowd) < len(cells))
 
 

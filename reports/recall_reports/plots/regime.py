@@ -54,7 +54,6 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
         low, high = min(values), max(values)
         scale_axis(axis, values, log=low > 0 and high / low > WIDE)
         axis.label = phrases.axis(name, claim.symbols)
-    chart.title = "The regime"
     return (
         f"{claim.hunt.tried} points of the regime that a hunt has tried"
         f"{f', the {len(points)} nearest to a violation' if claim.hunt.tried > len(points) else ''}"

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from recall_reports import phrases
 from recall_reports.plots.chart import COLOURS, MARKERS, MAX_TICKS, Axis, Chart, Mark
 from recall_reports.record import CellRow, ClaimRow
-from recall_reports.record.values import Plot
+from recall_reports.record.values import Line, Plot
 from recall_reports.summary import grouped
 
 
@@ -61,6 +61,17 @@ def strands(cells: list[CellRow], x: str) -> list[list[CellRow]]:
     return [cells] if cells and distinct else []
 
 
+def lines_of(plot: Plot, group: Series, control: str = "") -> list[Line]:
+    """The predicted curves through cells of a series: the theory's, or a wrong theory's."""
+    return [
+        line
+        for line in plot.line
+        if line.control == control
+        and line.xs
+        and any(line.params.items() <= cell.params.items() for cell in group.cells)
+    ]
+
+
 def value(cell: CellRow, parameter: str) -> float:
     """A parameter of a cell that can be drawn, where it is a number."""
     return float(cell.params[parameter])
@@ -78,10 +89,16 @@ def predicted(cells: Iterable[CellRow], control: str | None = None) -> list[tupl
     return [(cell, number) for cell, number in found if isinstance(number, float)]
 
 
-def points(chart: Chart, group: Series, xs: Sequence[float], cells: Sequence[CellRow]) -> None:
+def points(
+    chart: Chart,
+    group: Series,
+    xs: Sequence[float],
+    cells: Sequence[CellRow],
+    label: str | None = None,
+) -> None:
     """Draw the observed values of these cells of a series at `xs`, with their intervals."""
     ys, ends = [observed(cell) for cell in cells], [whiskers(cell) for cell in cells]
-    label = group.label or "observed"
+    label = group.label or "simulation" if label is None else label
     chart.add(Mark("dots", group.colour, xs, ys, group.marker, whiskers=ends, label=label))
 
 
@@ -107,7 +124,7 @@ def near(values: list[float], others: list[float]) -> list[float]:
     low, high = min(values, default=0.0), max(values, default=1.0)
     reach = max(high - low, 0.5 * abs(high), 0.5 * abs(low))
     kept = [v for v in others if low - reach <= v <= high + reach]
-    return kept if low <= 0 else [v for v in kept if v > 0]
+    return kept if low <= 0 else [v for v in kept if v > low / 3]
 
 
 def padded(low: float, high: float, share: float) -> tuple[float, float]:

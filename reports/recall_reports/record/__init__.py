@@ -14,7 +14,8 @@ from typing import Annotated, Any, Final, Literal, Self
 import msgspec
 from msgspec import Meta, Struct
 
-from recall_reports.record.values import Plot, Provenance, Scale, Verdict
+from recall_reports.record.values import Finite, Plot, Provenance, Scale, Verdict
+from recall_reports.record.values import Parameters as Parameters
 
 VERSION: Final = "recall-claims/4"
 
@@ -25,12 +26,9 @@ NAME: Final = r"^[!-~]([ -~]*[!-~])?(?![\s\S])"
 Name = Annotated[str, Meta(pattern=NAME)]
 Text = Annotated[str, Meta(min_length=1)]
 """What is shown; whoever reads a record cleans it."""
-Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]
-"""A number whose sums and differences with others are numbers, too."""
 Count = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(ge=0, le=sys.float_info.max)]
 Probability = Annotated[float, Meta(ge=0, le=1)]
-Parameters = dict[str, int | float | str | bool]
 ClaimVerdict = Literal["SUPPORTED", "REFUTED", "INCONCLUSIVE", "SURVIVES", "BREAKS"]
 
 ON_THEOREMS: tuple[ClaimVerdict, ...] = ("SUPPORTED", "REFUTED", "INCONCLUSIVE")
@@ -292,14 +290,45 @@ class Statement(Struct, kw_only=True):
     work: Work | None = None
 
 
+class Series(Struct, kw_only=True):
+    """The cells of a claim that a figure draws: those with the parameters `where`.
+
+    `label` names them. Without it, they are as many series as `Figure.group` tells apart. `per`: a
+    critical value is given as a multiple of this parameter.
+    """
+
+    claim: Text
+    label: str = ""
+    where: Parameters = {}
+    per: str = ""
+
+
+class Figure(Struct, kw_only=True):
+    """A picture of what claims found, for readers who see no other.
+
+    `kind`: "curve" draws what is observed against a parameter, on the predicted curve; "rows" puts
+    observed and predicted values of one cell a row on one axis. `levels` are marked values.
+    """
+
+    title: Text
+    note: str = ""
+    kind: Literal["curve", "rows"] = "curve"
+    series: list[Series]
+    group: list[str] = []
+    x_label: str = ""
+    y_label: str = ""
+    levels: dict[str, Finite] = {}
+
+
 class PaperRow(Struct, kw_only=True):
-    """A paper whose statements are put to the test."""
+    """A paper whose statements are put to the test, and figures of what was found."""
 
     key: Name
     title: str = ""
     authors: str = ""
     identifier: str = ""
     statements: list[Statement] = []
+    figures: list[Figure] = []
 
 
 class Derivation(Struct, kw_only=True):

@@ -1,12 +1,17 @@
 """Values that the library and the record share: what a claim declares, and how it is judged."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
 
 Provenance = Literal["stated", "reported", "derived"]
 Scale = Literal["ratio", "difference", "probability", "exponent", "share", "error"]
 Axes = Literal["", "x", "y", "xy"]
+Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]
+"""A number whose sums and differences with others are numbers, too."""
+Parameters = dict[str, int | float | str | bool]
 
 
 class Verdict(StrEnum):
@@ -15,6 +20,22 @@ class Verdict(StrEnum):
     SUPPORTED = "SUPPORTED"
     REFUTED = "REFUTED"
     INCONCLUSIVE = "INCONCLUSIVE"
+
+
+class Line(Struct, kw_only=True):
+    """The curve of a prediction, `ys` over `xs`, through cells that share the parameters `params`.
+
+    `control`: the wrong theory that predicts it; the theory under test without one.
+    """
+
+    params: Parameters = {}
+    control: str = ""
+    xs: list[Finite]
+    ys: list[Finite]
+
+    def __post_init__(self) -> None:
+        if len(self.xs) != len(self.ys):
+            raise ValueError(f"a line has {len(self.xs)} xs and {len(self.ys)} ys")
 
 
 @dataclass
@@ -30,7 +51,11 @@ class Plot:
             the horizontal one of curves and both of maps.
         collapse: adds a second panel with `x` divided by the cell's predicted critical value.
         x_label: if it is not given, the parameter with its symbol in the paper's file.
-        y_label: of what is observed; a parity plot says "predicted" and "observed" before it.
+        y_label: what is observed, with its unit; a plot of means needs one. A parity plot says
+            "predicted" and "observed" before it.
+        span: the ends of the predicted curve, if not a little beyond the cells.
+        dear: the predictions cost too much for a curve between cells, such as over 10 ms each.
+        line: the predicted curves, which are worked out when the claim is recorded.
 
     >>> Plot(x="samples").log, Plot("parity").log
     ('x', '')
@@ -43,6 +68,9 @@ class Plot:
     collapse: bool = False
     x_label: str = ""
     y_label: str = ""
+    span: tuple[float, float] | None = None
+    dear: bool = False
+    line: list[Line] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.log == "usual":

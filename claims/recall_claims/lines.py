@@ -1,0 +1,251 @@
+"""The curves that plots draw: predictions between the cells of a claim, and a little beyond."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from recall_claims.declare.claim import Claim
+from recall_claims.judge.rules import Predict
+from recall_claims.model.cell import Cell
+from recall_reports.record import CellRow
+from recall_reports.record.values import Line, Plot
+
+EVEN = 2  # parts of a curve where the search for bends starts, beside the cells
+MOST = 64  # points of a curve
+BEND = 0.002  # of a curve's height, by which it may leave the straight line between two points
+BEYOND = 0.1  # of the width of all cells, by which a curve reaches beyond them
+DIGITS = 6
+
+Points = dict[float, float]
+
+
+@dataclass(frozen=True)
+class Strand:
+    """Cells through which one curve goes, ordered along `x`, with what is predicted there.
+
+    Along a strand `x` alone changes, or other numbers grow or fall with it.
+    """
+
+    x: str
+    cells: Sequence[Cell]
+    rows: Sequence[CellRow]
+
+    @property
+    def values(self) -> list[Any]:
+        """The cells' values of `x`."""
+        return [cell[self.x] for cell in self.cells]
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The parameters that all cells have in common."""
+        first, *others = self.cells
+        return {n: v for n, v in first.items() if n != self.x and all(c[n] == v for c in others)}
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing but `x` changes."""
+        return len(self.shared) == len(self.cells[0]) - 1
+
+    def at(self, value: float) -> Cell:
+        """The cell at a value of `x`; other numbers that change lie between the neighbours'."""
+        if self.alone:
+            return self.cells[0].replace(**{self.x: value})
+        index = next(i for i, end in enumerate(self.values[1:]) if value <= end)
+        low, high = self.cells[index : index + 2]
+        share = math.log(value / low[self.x]) / math.log(high[self.x] / low[self.x])
+        changed = {name: low[name] for name in low if name not in {*self.shared, self.x}}
+        for name, start in changed.items():
+            found = start * (high[name] / start) ** share
+            changed[name] = round(found) if isinstance(start, int) else found
+        return low.replace(**changed, **{self.x: value})
+
+
+def lines(
+    claim: Claim, planted: Mapping[str, Predict], cells: Sequence[Cell], rows: Sequence[CellRow]
+) -> list[Line]:
+    """Work out the curves of a claim's prediction, and of wrong theories where these differ most.
+
+    There is none where the plot says that predictions are dear, between cells of which one lies
+    outside the regime, or where a prediction breaks down.
+
+    Args:
+        claim: whose plot they are for.
+        planted: the predictions of controls.
+        cells: of the evidence.
+        rows: the same as the record has them.
+    """
+    plot, predict = claim.plot, claim.drawn
+    if plot is None or plot.kind != "curve" or plot.x is None or plot.dear or predict is None:
+        return []
+    found = list(_strands(plot, plot.x, cells, rows))
+    width = _width(plot, [cell[plot.x] for strand in found for cell in strand.cells])
+    known = claim.curve is None  # else the rows hold critical values
+    curves = [(strand, _curve(claim, plot, predict, strand, width, known)) for strand in found]
+    drawn = [(strand, curve) for strand, curve in curves if curve]
+    made = [_line(strand, curve) for strand, curve in drawn]
+    if not drawn or not known:
+        return made
+    strand, right = max(drawn, key=lambda one: _departure(plot, one[0]))
+    for name, wrong in planted.items():
+        values = {x: _number(wrong, strand.at(x)) for x in right}
+        curve = {x: y for x, y in values.items() if y is not None}
+        if any(not math.isclose(y, right[x], rel_tol=1e-6) for x, y in curve.items()):
+            made.append(_line(strand, curve, name))
+    return made
+
+
+def _line(strand: Strand, curve: Points, control: str = "") -> Line:
+    xs, ys = (
+        [float(f"{v:.{DIGITS}g}") for v in values]
+        for values in zip(*sorted(curve.items()), strict=True)
+    )
+    return Line(params=strand.shared, control=control, xs=xs, ys=ys)
+
+
+def _strands(
+    plot: Plot, x: str, cells: Sequence[Cell], rows: Sequence[CellRow]
+) -> Iterator[Strand]:
+    """Cells that a curve may join: those that differ in x alone, or change with it one way."""
+    groups: dict[tuple[Any, ...], list[tuple[Cell, CellRow]]] = {}
+    for cell, row in zip(cells, rows, strict=True):
+        if isinstance(cell.get(x), int | float):
+            groups.setdefault(tuple(map(cell.get, plot.group)), []).append((cell, row))
+    for members in groups.values():
+        parts: dict[Any, list[tuple[Cell, CellRow]]] = {}
+        for cell, row in members:
+            parts.setdefault(frozenset(cell.without(x).items()), []).append((cell, row))
+        together = max(map(len, parts.values())) == 1
+        for part in [members] if together else parts.values():
+            part.sort(key=lambda one: one[0].number(x))
+            strand = Strand(x, *zip(*part, strict=True))
+            if len(strand.cells) > 1 and (strand.alone or _monotone(strand)):
+                yield strand
+
+
+def _monotone(strand: Strand) -> bool:
+    """Whether all that changes along a strand are positive numbers that grow or fall."""
+    for name in strand.cells[0].keys() - strand.shared.keys():
+        values = [cell.get(name) for cell in strand.cells]
+        numbers = [
+            v for v in values if isinstance(v, int | float) and type(v) is not bool and v > 0
+        ]
+        falls = {after < before for before, after in pairwise(numbers) if after != before}
+        if len(numbers) < len(values) or len(falls) != 1:
+            return False
+    return len(set(strand.values)) == len(strand.cells)
+
+
+def _scaled(value: float, log: bool) -> float:
+    return math.log(value) if log else value
+
+
+def _width(plot: Plot, values: Sequence[float]) -> float:
+    if not values or ("x" in plot.log and min(values) <= 0):
+        return 0.0
+    return _scaled(max(values), "x" in plot.log) - _scaled(min(values), "x" in plot.log)
+
+
+def _curve(
+    claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: float, known: bool
+) -> Points:
+    """What is predicted along a strand; empty where that breaks down between its cells."""
+    log = "x" in plot.log and min(strand.values) > 0
+    whole = all(isinstance(value, int) for value in strand.values)
+    low, high = strand.values[0], strand.values[-1]
+    ends: tuple[float, float] = (low, high)
+    if plot.span is not None and strand.alone:
+        ends = plot.span
+    elif claim.regime is not None and strand.alone and len(strand.cells) > 1:
+        ends = (
+            _back(_scaled(low, log) - BEYOND * width, log),
+            _back(_scaled(high, log) + BEYOND * width, log),
+        )
+
+    def value(x: float) -> float | None:
+        """What is predicted at x, if that lies in the regime and on the axis."""
+        cell = strand.at(round(x) if whole else x)
+        scan = getattr(claim.rule, "scan", None)
+        if claim.regime is not None and claim.regime.why_outside(cell, ignoring=scan):
+            return None
+        found = _number(predict, cell)
+        return None if found is None or ("y" in plot.log and found <= 0) else found
+
+    found: Points = {}
+    if known:
+        pairs = zip(strand.values, strand.rows, strict=True)
+        found = {x: row.predicted for x, row in pairs if isinstance(row.predicted, float)}
+    spread = [
+        _back(
+            _scaled(ends[0], log) + i / EVEN * (_scaled(ends[1], log) - _scaled(ends[0], log)), log
+        )
+        for i in range(EVEN + 1)
+    ]
+    for x in {round(x) if whole else x for x in (*spread, *strand.values)} - found.keys():
+        y = value(x)
+        if y is not None:
+            found[x] = y
+        elif low <= x <= high:
+            return {}
+    return _bent(found, value, plot, log, whole) if _within(found, low, high) else {}
+
+
+def _within(found: Points, low: float, high: float) -> bool:
+    return low in found and high in found
+
+
+def _back(value: float, log: bool) -> float:
+    return math.exp(value) if log else value
+
+
+def _bent(
+    found: Points, value: Callable[[float], float | None], plot: Plot, log: bool, whole: bool
+) -> Points:
+    """Add points where the curve bends, until straight lines between them do."""
+    logs = "y" in plot.log
+    heights = [_scaled(y, logs) for y in found.values() if y > 0 or not logs]
+    height = max(heights) - min(heights)
+    todo = list(pairwise(sorted(found)))
+    while todo and len(found) < MOST:
+        left, right = todo.pop(0)
+        middle = _back((_scaled(left, log) + _scaled(right, log)) / 2, log)
+        middle = round(middle) if whole else middle
+        if not left < middle < right:
+            continue
+        y = value(middle)
+        if y is None:
+            return {}
+        share = (_scaled(middle, log) - _scaled(left, log)) / (
+            _scaled(right, log) - _scaled(left, log)
+        )
+        straight = (1 - share) * _scaled(found[left], logs) + share * _scaled(found[right], logs)
+        if abs(_scaled(y, logs) - straight) > BEND * height:
+            found[middle] = y
+            todo += [(left, middle), (middle, right)]
+    return found
+
+
+def _departure(plot: Plot, strand: Strand) -> float:
+    """How far wrong theories leave the right one, as the eye sees it on the axis."""
+    farthest = 0.0
+    for row in strand.rows:
+        for wrong in row.controls.values():
+            if isinstance(wrong, float) and isinstance(row.predicted, float):
+                scale = abs(wrong) + abs(row.predicted) if "y" in plot.log else 1.0
+                farthest = max(farthest, abs(wrong - row.predicted) / (scale or 1.0))
+    return farthest
+
+
+def _number(predict: Predict, cell: Cell) -> float | None:
+    """A finite number that is predicted; None where there is none, or the formula breaks down."""
+    try:
+        found = predict(cell)
+        while isinstance(found, Mapping):
+            found = next(iter(found.values()))
+        number = float(found)
+    except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError, AssertionError):
+        return None
+    return number if math.isfinite(number) else None

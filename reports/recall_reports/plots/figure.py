@@ -1,0 +1,167 @@
+"""The figures at the top of a report: what was found, as theory's curves and simulation's dots."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from msgspec.structs import replace
+
+from recall_reports import phrases
+from recall_reports.plots.chart import COLOURS, INK, MUTED, Chart, Mark
+from recall_reports.plots.panel import svg
+from recall_reports.plots.series import (
+    Series,
+    bounds,
+    is_number,
+    lines_of,
+    near,
+    observed,
+    padded,
+    points,
+    predicted,
+    scale_axis,
+    series,
+    value,
+)
+from recall_reports.record import ClaimRow, Figure, PaperRow, Record
+from recall_reports.record import Series as Chosen
+from recall_reports.record.values import Plot
+
+DOT = 5.0
+MARGIN, ROOM = 0.03, 0.3  # left and right of all curves, of their width
+BROAD = 5.0  # a ratio of the largest to the least value from which rows have a logarithmic axis
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure that is drawn, with the claims that it shows."""
+
+    paper: PaperRow
+    title: str
+    note: str
+    svg: Markup
+    claims: Sequence[ClaimRow]
+
+
+def figures(record: Record) -> list[Drawn]:
+    """The figures of a record's papers, as far as it has their claims."""
+    claims = {claim.id: claim for claim in record.claims}
+    found = []
+    for paper in record.papers:
+        for figure in paper.figures:
+            chosen = [(claims[one.claim], one) for one in figure.series if one.claim in claims]
+            chart = Chart(title=figure.title)
+            paint = _rows if figure.kind == "rows" else _curves
+            if chosen and paint(chart, figure, chosen):
+                shown = list({claim.id: claim for claim, _ in chosen}.values())
+                text = f"{figure.title}. {figure.note}".strip()
+                found.append(Drawn(paper, figure.title, figure.note, svg(chart, text), shown))
+    return found
+
+
+def _curves(chart: Chart, figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]]) -> bool:
+    """Draw theory's curves and simulation's dots; return whether there are any dots."""
+    heights: list[float] = []
+    xs: list[float] = []
+    plot = next((claim.plot for claim, _ in chosen if claim.plot is not None), None)
+    if plot is None or plot.x is None:
+        return False
+    names = list(_named(figure, chosen))
+    for index, (drawn, group) in enumerate(names):
+        group = Series(group.label, COLOURS[index % len(COLOURS)], "o", group.cells)
+        lines = lines_of(drawn, group)
+        places = [value(cell, plot.x) for cell in group.cells]
+        for line in lines:
+            chart.add(Mark("line", group.colour, line.xs, line.ys, name=group.label))
+            heights += line.ys
+            xs += line.xs
+        if not lines:
+            ys = [number for _, number in predicted(group.cells)]
+            if len(ys) == len(places):
+                chart.add(Mark("dots", group.colour, places, ys, "_", 6, name=group.label))
+        points(chart, group, places, group.cells, label="")
+        xs += places
+        heights += [observed(cell) for cell in group.cells]
+    cells = [cell for _, group in names for cell in group.cells]
+    heights += near(heights, bounds(cells))
+    heights += figure.levels.values()
+    if not cells:
+        return False
+    scale_axis(chart.x, xs, log="x" in plot.log)
+    chart.x.ends = _with_room(xs, log=chart.x.log) if len(names) > 1 else None
+    scale_axis(chart.y, heights, log="y" in plot.log)
+    low, high = min(heights), max(heights)
+    chart.y.ends = (low / 1.15, high * 1.25) if chart.y.log else padded(low, high, 0.06)
+    for name, level in figure.levels.items():
+        chart.add(Mark("line", MUTED, [min(xs), max(xs)], [level, level], "dash0", name=name))
+    chart.x.label = figure.x_label or plot.x_label or phrases.axis(plot.x, chosen[0][0].symbols)
+    chart.y.label = figure.y_label or plot.y_label
+    return True
+
+
+def _with_room(xs: Sequence[float], *, log: bool) -> tuple[float, float]:
+    """The ends of an axis that leaves room for names on the right."""
+    low, high = (math.log(x) if log else x for x in (min(xs), max(xs)))
+    ends = low - MARGIN * (high - low), high + ROOM * (high - low)
+    return (math.exp(ends[0]), math.exp(ends[1])) if log else ends
+
+
+def _named(
+    figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]]
+) -> Iterator[tuple[Plot, Series]]:
+    """The series of a figure, each with the plot that has its curves."""
+    for claim, one in chosen:
+        plot = claim.plot
+        if plot is None or plot.x is None:
+            continue
+        cells = [
+            cell
+            for cell in claim.cells
+            if one.where.items() <= cell.params.items()
+            and is_number(cell.params.get(plot.x))
+            and is_number(cell.observed)
+        ]
+        group = () if one.label else tuple(figure.group) or plot.group
+        plot = Plot(plot.kind, plot.x, group, plot.log, line=plot.line)
+        for found in series(replace(claim, cells=cells), plot):
+            yield plot, Series(one.label or found.label, "", "", found.cells)
+
+
+def _rows(chart: Chart, figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]]) -> bool:
+    """Draw predicted and simulated values of one cell a row; return whether there is any."""
+    rows = sorted(filter(None, (_row(claim, one) for claim, one in chosen)), key=lambda r: r[1])
+    if not rows:
+        return False
+    places = list(map(float, range(len(rows))))
+    expected, found = [row[1] for row in rows], [row[2] for row in rows]
+    whiskers = [row[3] for row in rows]
+    chart.add(Mark("dots", INK, expected, places, "|", 5, label="theory"))
+    for at, ends in zip(places, whiskers, strict=True):
+        chart.add(Mark("line", COLOURS[1], ends, [at, at], "thin"))
+    chart.add(Mark("dots", COLOURS[1], found, places, "o", DOT, label="simulation"))
+    values = [*expected, *found]
+    scale_axis(chart.x, values, log=min(values) > 0 and max(values) > BROAD * min(values))
+    chart.y.ticks, chart.y.names = places, [row[0] for row in rows]
+    chart.y.ends = -0.7, len(rows) - 0.3
+    chart.x.label = figure.x_label
+    return True
+
+
+def _row(claim: ClaimRow, one: Chosen) -> tuple[str, float, float, tuple[float, float]] | None:
+    """The name of a row, what is predicted, what was found, and the ends of its interval."""
+    cell = next((c for c in claim.cells if one.where.items() <= c.params.items()), None)
+    if cell is None:
+        return None
+    unit = cell.params.get(one.per, 1) if one.per else 1
+    right = cell.critical if claim.rule.locates else cell.predicted
+    part = next((p for p in claim.components if p.params.items() <= cell.params.items()), None)
+    if part is None or not is_number(right) or not is_number(unit) or part.estimate is None:
+        return None
+    right = right / unit
+    found = right * part.estimate
+    low, high = part.shown.low, part.shown.high
+    ends = (found, found)
+    if not claim.rule.locates and low is not None and high is not None:  # else a bracket
+        ends = right * low, right * high
+    return one.label, right, found, ends
