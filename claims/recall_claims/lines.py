@@ -82,12 +82,15 @@ def lines(
     if plot is None or plot.kind != "curve" or plot.x is None or plot.dear or predict is None:
         return []
     found = list(_strands(plot, plot.x, cells, rows))
-    width = _width(plot, [cell[plot.x] for strand in found for cell in strand.cells])
-    known = claim.curve is None  # else the rows hold critical values
-    curves = [(strand, _curve(claim, plot, predict, strand, width, known)) for strand in found]
+    if not found:
+        return []
+    ends = [float(x) for strand in found for x in (strand.values[0], strand.values[-1])]
+    axis = _Axis("x" in plot.log and min(ends) > 0)
+    width = axis.at(max(ends)) - axis.at(min(ends))
+    curves = [(strand, _curve(claim, plot, predict, strand, width)) for strand in found]
     drawn = [(strand, curve) for strand, curve in curves if curve]
     made = [_line(strand, curve) for strand, curve in drawn]
-    if not drawn or not known:
+    if not drawn or claim.curve is not None:
         return made
     strand, right = max(drawn, key=lambda one: _departure(plot, one[0]))
     for name, wrong in planted.items():
@@ -139,90 +142,83 @@ def _monotone(strand: Strand) -> bool:
     return len(set(strand.values)) == len(strand.cells)
 
 
-def _scaled(value: float, log: bool) -> float:
-    return math.log(value) if log else value
+@dataclass(frozen=True)
+class _Axis:
+    """An axis of a plot: the place of a value on it, and the value at a place."""
+
+    log: bool
+
+    def at(self, value: float) -> float:
+        return math.log(value) if self.log else value
+
+    def value(self, place: float) -> float:
+        return math.exp(place) if self.log else place
+
+    def between(self, ends: tuple[float, float], parts: int) -> list[float]:
+        """Values in even steps from one end to the other."""
+        low, high = map(self.at, ends)
+        return [self.value(low + i / parts * (high - low)) for i in range(parts + 1)]
 
 
-def _width(plot: Plot, values: Sequence[float]) -> float:
-    if not values or ("x" in plot.log and min(values) <= 0):
-        return 0.0
-    return _scaled(max(values), "x" in plot.log) - _scaled(min(values), "x" in plot.log)
+def _curve(claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: float) -> Points:
+    """What is predicted along a strand; empty where that breaks down between its cells.
 
-
-def _curve(
-    claim: Claim, plot: Plot, predict: Predict, strand: Strand, width: float, known: bool
-) -> Points:
-    """What is predicted along a strand; empty where that breaks down between its cells."""
-    log = "x" in plot.log and min(strand.values) > 0
-    whole = all(isinstance(value, int) for value in strand.values)
+    `width`: how far all strands of the plot reach along its axis.
+    """
     low, high = strand.values[0], strand.values[-1]
-    ends: tuple[float, float] = (low, high)
-    if plot.span is not None and strand.alone:
+    across, up = _Axis("x" in plot.log and low > 0), _Axis("y" in plot.log)
+    whole = all(isinstance(value, int) for value in strand.values)
+    ends = low, high
+    if strand.alone and plot.span is not None:
         ends = plot.span
-    elif claim.regime is not None and strand.alone and len(strand.cells) > 1:
+    elif strand.alone and claim.regime is not None:
         ends = (
-            _back(_scaled(low, log) - BEYOND * width, log),
-            _back(_scaled(high, log) + BEYOND * width, log),
+            across.value(across.at(low) - BEYOND * width),
+            across.value(across.at(high) + BEYOND * width),
         )
+    scan = getattr(claim.rule, "scan", None)
 
     def value(x: float) -> float | None:
         """What is predicted at x, if that lies in the regime and on the axis."""
-        cell = strand.at(round(x) if whole else x)
-        scan = getattr(claim.rule, "scan", None)
+        cell = strand.at(x)
         if claim.regime is not None and claim.regime.why_outside(cell, ignoring=scan):
             return None
         found = _number(predict, cell)
-        return None if found is None or ("y" in plot.log and found <= 0) else found
+        return None if found is None or (up.log and found <= 0) else found
 
     found: Points = {}
-    if known:
+    if claim.curve is None:  # else the rows hold critical values, or nothing
         pairs = zip(strand.values, strand.rows, strict=True)
         found = {x: row.predicted for x, row in pairs if isinstance(row.predicted, float)}
-    spread = [
-        _back(
-            _scaled(ends[0], log) + i / EVEN * (_scaled(ends[1], log) - _scaled(ends[0], log)), log
-        )
-        for i in range(EVEN + 1)
-    ]
-    for x in {round(x) if whole else x for x in (*spread, *strand.values)} - found.keys():
+    places = (*across.between(ends, EVEN if strand.alone else 1), *strand.values)
+    for x in {round(x) if whole else x for x in places} - found.keys():
         y = value(x)
         if y is not None:
             found[x] = y
         elif low <= x <= high:
             return {}
-    return _bent(found, value, plot, log, whole) if _within(found, low, high) else {}
-
-
-def _within(found: Points, low: float, high: float) -> bool:
-    return low in found and high in found
-
-
-def _back(value: float, log: bool) -> float:
-    return math.exp(value) if log else value
+    return _bent(found, value, across, up, whole=whole)
 
 
 def _bent(
-    found: Points, value: Callable[[float], float | None], plot: Plot, log: bool, whole: bool
+    found: Points, value: Callable[[float], float | None], across: _Axis, up: _Axis, *, whole: bool
 ) -> Points:
     """Add points where the curve bends, until straight lines between them do."""
-    logs = "y" in plot.log
-    heights = [_scaled(y, logs) for y in found.values() if y > 0 or not logs]
+    heights = [up.at(y) for y in found.values()]
     height = max(heights) - min(heights)
     todo = list(pairwise(sorted(found)))
     while todo and len(found) < MOST:
         left, right = todo.pop(0)
-        middle = _back((_scaled(left, log) + _scaled(right, log)) / 2, log)
+        middle = across.between((left, right), 2)[1]
         middle = round(middle) if whole else middle
         if not left < middle < right:
             continue
         y = value(middle)
         if y is None:
             return {}
-        share = (_scaled(middle, log) - _scaled(left, log)) / (
-            _scaled(right, log) - _scaled(left, log)
-        )
-        straight = (1 - share) * _scaled(found[left], logs) + share * _scaled(found[right], logs)
-        if abs(_scaled(y, logs) - straight) > BEND * height:
+        share = (across.at(middle) - across.at(left)) / (across.at(right) - across.at(left))
+        straight = (1 - share) * up.at(found[left]) + share * up.at(found[right])
+        if abs(up.at(y) - straight) > BEND * height:
             found[middle] = y
             todo += [(left, middle), (middle, right)]
     return found

@@ -1,4 +1,4 @@
-"""Curves of predictions: through the cells, bent where the formula bends, and only where it holds."""
+"""Curves of predictions: through the cells, bent where the formula is, only where it holds."""
 
 import math
 from dataclasses import replace
@@ -30,7 +30,8 @@ def test_a_curve_goes_through_its_cells_and_follows_the_bends() -> None:
     cells = rc.grid(x=(50, 100, 200), n=(1, 2))
     right, other, wrong = drawn(sigmoid, cells, CURVE)
     assert (right.params, other.params) == ({"n": 1}, {"n": 2})
-    assert {50, 100, 200} <= set(right.xs) and right.xs == sorted(right.xs)
+    assert {50, 100, 200} <= set(right.xs)
+    assert right.xs == sorted(right.xs)
     assert len(right.xs) > 8
     for at in (60, 80, 130, 170):
         index = next(i for i, x in enumerate(right.xs) if x > at)
@@ -91,4 +92,5 @@ def test_a_curve_ends_where_the_regime_does() -> None:
     )
     rows = [CellRow(params=dict(c), predicted=sigmoid(c), replicates=1) for c in cells]
     [line] = lines.lines(claim, {}, cells, rows)
-    assert line.xs[0] == 50 and 200 <= line.xs[-1] <= 209
+    assert line.xs[0] == 50
+    assert 200 <= line.xs[-1] <= 209
