@@ -26,6 +26,7 @@ def message(claim: ClaimRow, share: float, budget: float) -> str:
         "theorem": _theorem(claim),
         "data": _data(claim),
         "off by": _off_by(claim),
+        "notices": f"{phrases.resolution(claim)}.",
         "error": _error(claim, share, budget),
         "controls": _controls(claim),
         "replay": claim.replay,

@@ -42,11 +42,11 @@ PROVENANCE = {
 
 RESOLUTION = {
     "ratio": "a constant off by {}",
-    "difference": "a value off by {:.2g}",
-    "probability": "a probability off by {:.2g}",
-    "exponent": "an exponent off by {:.2g}",
+    "difference": "a value off by {}",
+    "probability": "a probability off by {}",
+    "exponent": "an exponent off by {}",
     "share": "a map wrong on {} more of its points",
-    "error": "an identity violated by {:.1e}",
+    "error": "an identity violated by {}",
 }
 
 
@@ -225,8 +225,10 @@ def resolution(claim: ClaimRow) -> str:
     if claim.resolution is None:
         return "no finite error would have been refuted"
     scale, value = claim.rule.scale, claim.resolution
-    percent = f"{value:.0%}" if value >= 0.1 else f"{100 * value:#.2g}%"
-    return RESOLUTION[scale].format(percent if scale in ("ratio", "share") else value)
+    if scale not in ("ratio", "share"):
+        return RESOLUTION[scale].format(figures.number(value, 2))
+    percent = f"{100 * value:.0f}" if value >= 0.1 else f"{100 * value:#.2g}".removesuffix(".")
+    return RESOLUTION[scale].format(f"{percent}%")
 
 
 def noticed(claim: ClaimRow) -> str:

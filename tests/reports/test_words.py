@@ -146,6 +146,14 @@ def test_names_never_break_and_findings_stand_beside_or_below(report: Record, wi
             assert all(word in text for word in figures.finding(claim.head).split())
 
 
+def test_a_title_says_so_where_the_region_excludes_the_law_that_it_names() -> None:
+    named = re.compile(r"\d to \d|less than|by \d")
+    for claim in load(BASELINE).claims:
+        sides = {part.region.ends[0] <= 1 <= part.region.ends[1] for part in claim.components}
+        if claim.rule.scale == "ratio" and claim.verdict == "SUPPORTED" and False in sides:
+            assert named.search(claim.title), f"{claim.id}: {claim.title}"
+
+
 def test_the_usual_analysis_is_told_when_asked_and_where_it_disagrees(report: Record) -> None:
     found = usual.Analyses(report.claims)
     assert found.disagreeing
