@@ -70,15 +70,15 @@ def location(rates: Sequence[Array], region: builders.Ends = (0.9, 1.1)) -> rec.
 def test_the_interval_of_a_probit_curve_holds_its_crossing_as_often_as_it_says(draw: Draw) -> None:
     rng, held, runs, widths = np.random.default_rng(7), 0, 400, []
     for _ in range(runs):
-        rates = [draw(rng, norm.cdf(4 * math.log(size / 19)), 200) for size in SIZES]
+        rates = [draw(rng, norm.cdf(4 * math.log(size / 26)), 200) for size in SIZES]
         (found,) = usual(location(rates))
         assert found is not None
         low, high = found.ends.ends
-        held += low <= 19 / 20 <= high
+        held += low <= 26 / 20 <= high
         widths.append(high - low)
     assert 0.93 <= held / runs <= 0.985  # the factor for misfit is never below 1
     if draw is chances:  # half the standard deviation, half the width
-        rates = [coins(rng, norm.cdf(4 * math.log(size / 19)), 200) for size in SIZES]
+        rates = [coins(rng, norm.cdf(4 * math.log(size / 26)), 200) for size in SIZES]
         (wide,) = usual(location(rates))
         assert wide is not None
         assert np.median(widths) < 0.7 * (wide.ends.ends[1] - wide.ends.ends[0])
@@ -125,6 +125,17 @@ def test_the_exponent_of_a_law_that_bends_is_that_of_its_prediction_on_the_grid(
     assert found is not None
     assert found.ends.ends[0] <= slope <= found.ends.ends[1]
     assert found.ends.ends[1] - found.ends.ends[0] < 0.1
+
+
+def test_a_law_that_bends_without_a_prediction_widens_its_interval() -> None:
+    straight, bent = (power_law(np.random.default_rng(10), -1.5, bend=bend) for bend in (0.0, 0.01))
+    for one in bent.cells:
+        one.predicted = None
+    (narrow,), (wide,) = usual(straight), usual(bent)
+    assert narrow is not None
+    assert wide is not None
+    sizes = [high - low for low, high in (narrow.ends.ends, wide.ends.ends)]
+    assert sizes[1] > 5 * sizes[0]
 
 
 def test_a_share_has_wilsons_interval_and_another_mean_students() -> None:
@@ -187,7 +198,7 @@ def test_it_disagrees_outside_a_supported_region_and_inside_a_refuted_one(
 def test_p_values_are_adjusted_for_all_tests_of_the_run() -> None:
     rng = np.random.default_rng(14)
     claims = []
-    for i, at in enumerate((20, 20, 23)):
+    for i, at in enumerate((21, 21.2, 23)):
         rates = [coins(rng, norm.cdf(4 * math.log(s / at)), 200) for s in SIZES]
         claims.append(location(rates, (0.97, 1.03)))
         claims[-1].id = f"A.made-{i}"
