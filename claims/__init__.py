@@ -1,5 +1,7 @@
 """Where theory meets evidence: one file per theorem group."""
 
+# The library in this folder is imported as recall_claims. That it could be had as
+# claims.recall_claims too would not change without this file: a folder is a package either way.
 import os
 
 # numpy reads this when it is first imported: predictions are small, and threads of their linear

@@ -21,6 +21,7 @@ import theory
 from recall_claims.judge.rules import Rule
 from recall_claims.plugin import options
 from recall_reports.record.files import load
+from tests.apart import run
 
 ROOT = Path(__file__).parents[2]
 FLOWS = {file.stem: file for file in (ROOT / ".github" / "workflows").iterdir()}
@@ -54,6 +55,29 @@ def test_what_builds_and_checks_a_release_is_pinned() -> None:
     installed = [step["run"] for step in flow("release")["jobs"]["build"]["steps"] if "run" in step]
     assert re.fullmatch(r"pip install build==[\d.]+ twine==[\d.]+", installed[0])
     assert installed[-1] == "twine check --strict dist/*"
+
+
+TOOL = """#!/bin/sh
+if [ "$2" = venv ]; then
+  mkdir -p "$3/bin"
+  for name in python pytest ruff mypy lint-imports; do cp "$0" "$3/bin/$name"; done
+else
+  echo "$0 $*"
+fi
+"""
+
+
+def test_every_python_that_is_named_runs_the_tests_and_the_first_all_else(tmp_path: Path) -> None:
+    for name in ("one", "two", "chromium"):
+        (tmp_path / name).write_text(TOOL)
+        (tmp_path / name).chmod(0o755)
+    given = {"PATH": f"{tmp_path}:/usr/bin:/bin", "PYTHONS": "one two"}
+    done = run(tmp_path, str(ROOT / ".ci" / "run"), environment=given)
+    assert done.status == 0, done.text
+    ran = re.findall(
+        r"^/.*/(one|two)/bin/pytest (\S+)", done.text.partition("==== passed")[0], re.M
+    )
+    assert ran == [*[("one", "tests/")] * 2, ("one", "claims/"), ("two", "tests/")]
 
 
 def test_every_paper_is_cited() -> None:
