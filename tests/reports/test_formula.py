@@ -76,7 +76,7 @@ def test_nothing_but_what_is_allowed_comes_out_of_any_command() -> None:
             assert set(node.keys()) <= {*formula.ATTRIBUTES, "space", "class"}, latex
         assert root.get("class", "latex") == "latex"
         converted += root.tag == "math"
-    assert converted > 1000
+    assert converted > 700  # with latex2mathml 3.77, which knows the fewest commands, 787
 
 
 @pytest.mark.parametrize(

@@ -221,9 +221,11 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int | pytest.ExitC
     state = session.config.stash[SESSION]
     seconds = min(state.asked.hunt, state.left)
     done = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
-    if seconds > 0 and done and not state.is_worker:  # the controller hunts for all workers
-        _hunt(session, state, seconds)
-    state.close()
+    try:
+        if seconds > 0 and done and not state.is_worker:  # the controller hunts for all workers
+            _hunt(session, state, seconds)
+    finally:
+        state.close()
     if state.is_worker:
         return
     if state.report.cut and session.exitstatus == pytest.ExitCode.OK:
