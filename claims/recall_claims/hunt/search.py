@@ -1,8 +1,8 @@
 """Search one claim's regime for a while: what a worker process does.
 
-A small regime is tried point by point. In a large one some points are drawn, then neighbours of the
-best points of all turns are tried, and so on. Once a violation is found it is shrunk, parameter by
-parameter, towards the first values of its ranges.
+A small regime is tried point by point. In a large one its corners are tried first, then some points
+are drawn, then neighbours of the best points of all turns are tried, and so on. Once a violation is
+found it is shrunk, parameter by parameter, towards the first values of its ranges.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from recall_claims.declare.claim import Claim
 from recall_claims.declare.registration import registration
 from recall_claims.evidence import simulate
 from recall_claims.evidence.hunt_tables import Probe
+from recall_claims.hunt.corners import corners
 from recall_claims.hunt.probe import SECONDS, TIER, alone, probe
 from recall_claims.model.cell import Cell
 from recall_claims.model.region import Verdict
@@ -91,7 +92,7 @@ def search(turn: Turn) -> Catch:
             pass  # of an earlier turn, to be shrunk
         elif math.prod(len(values.steps) for values in searched.regime.ranges.values()) <= SMALL:
             exhausted = not searched.everywhere(random)
-        else:
+        elif not searched.corners(random):
             while not (searched.draw(random) or searched.climb(random)):
                 searched.leave_in_time()
         if not exhausted:
@@ -130,6 +131,12 @@ class _Search:
         every = list(itertools.product(*(values.steps for values in ranges.values())))
         random.shuffle(every)
         return any(self._fails(Cell(**dict(zip(ranges, at, strict=True)))) for at in every)
+
+    def corners(self, random: Random) -> bool:
+        """Try the corners that are not known; whether a violation is found."""
+        known = {Cell(**probe.point) for probe in self.turn.known.values()}
+        found = corners(self.regime, lambda point: reachable(self.claim, point), random)
+        return any(point not in known and self._fails(point) for point in found)
 
     def draw(self, random: Random) -> bool:
         """Try points drawn from the ranges; whether a violation is found."""
@@ -198,13 +205,9 @@ class _Search:
         """Evidence at a point; None outside the regime and where something breaks down."""
         turn = self.turn
         try:
-            if not self.claim.searchable(point):
+            if not reachable(self.claim, point):
                 return None
             one = alone(self.claim, point)
-            # Cells that are judged with a point, if they are no rungs, lie in the regime too.
-            for cell in () if hasattr(self.claim.rule, "scan") else one.cells[TIER]:
-                if self.regime.why_outside(cell) is not None or not self.claim.searchable(cell):
-                    return None
             key = registration(one, TIER)
             known = self.probes.get(key, turn.known.get(key))
             # All the patience there is, where a probe has not had it, may tell more.
@@ -218,3 +221,18 @@ class _Search:
             self.refused[f"{type(error).__name__}: {error}"] += 1
             return None
         return found
+
+
+def reachable(claim: Claim, point: Cell, *, cheap: bool = True) -> bool:
+    """Whether the cells that judge a point lie in the regime, and are cheap if they have to be.
+
+    Rungs may leave it: the theorem says at which of them a rate is critical.
+
+    Raises:
+        ClaimError, ValueError: as of `alone`.
+    """
+    assert claim.regime is not None
+    scans = hasattr(claim.rule, "scan")
+    cells = (point,) if scans else claim.rule.alone(point, claim.predict)
+    inside = all(claim.regime.why_outside(cell) is None for cell in cells)
+    return inside and not (cheap and any(map(claim.too_large, cells)))
