@@ -5,8 +5,9 @@ over the whole range that is declared, whatever a hunt may spend. At each the cl
 by its own rule and region, on replicates that double until it is decided or the seconds of
 processor time are over that a corner has. A corner has the level 1e-3 / 10,000, so that any corner
 of the table is REFUTED where its claim is true with a probability of at most 0.001 (by t, as far as
-t holds at that level). It is out of reach if 16 replicates, at the speed of the claim's other
-corners, would take longer than that, or one more memory than there is. Strain is how far the worst
+t holds at that level). It is not tried if 16 replicates are expected to take longer than that, at
+the speed of the claim's other corners (the table has the longest such time), or one more memory
+than there is. Where theory or simulation says no number, it is broken. Strain is how far the worst
 estimate is from the middle of its region, in half widths: it is beyond an edge above 1. Cheap
 corners come first. What was found is kept in a file, so that the command goes on where it stopped,
 and takes up what had less time.
@@ -20,7 +21,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -29,7 +30,7 @@ import msgspec
 from recall_claims import Cell, Claim
 from recall_claims.declare.registration import registration
 from recall_claims.evidence.executors import one_thread
-from recall_claims.evidence.looks import Decision, decide, looks
+from recall_claims.evidence.looks import Decision, Observations, decide, looks
 from recall_claims.evidence.simulate import simulate
 from recall_claims.hunt.campaign import why_not_hunted
 from recall_claims.hunt.corners import corners
@@ -90,14 +91,12 @@ class Corner:
 
 
 def of(claim: Claim) -> list[Corner]:
-    """The corners of a claim; none if it cannot be judged at a point."""
-    if why_not_hunted(claim):
-        return []
+    """The corners of a claim that can be judged at a point."""
     assert claim.regime is not None
     regime, found = claim.regime, []
     for point in corners(regime, lambda one: reachable(claim, one, cheap=False), Random(0)):
         try:
-            one = alone(claim, point)
+            one = at(claim, point)
             key = registration(one, TIER)
         except (ClaimError, ArithmeticError, ValueError):  # such as no whole number below an edge
             continue
@@ -106,9 +105,19 @@ def of(claim: Claim) -> list[Corner]:
     return found
 
 
+def at(claim: Claim, point: Cell) -> Claim:
+    """The claim at a point alone, with the rungs inside an edge, by which it is supported.
+
+    Raises:
+        ClaimError, ValueError: as of `alone`.
+    """
+    one = alone(claim, point)
+    return replace(one, cells={TIER: one.rule.completed(one.cells[TIER], one.predict)})
+
+
 def judged(corner: Corner, seed: int, seconds: float) -> Tried:
     """Judge a corner until it is decided or the time is up."""
-    one, start = alone(corner.claim, corner.point), time.process_time()
+    one, start = at(corner.claim, corner.point), time.process_time()
     room = max(1.0, AT_ONCE / max(corner.size, 1.0))
     block = min(FIRST, 2 ** int(math.log2(room)))
     steps = [FIRST // block * 2**n for n in range(LOOKS)]
@@ -117,7 +126,7 @@ def judged(corner: Corner, seed: int, seconds: float) -> Tried:
     def decided(evidence: tuple[Sample, ...], before: Decision | None) -> Decision:
         return decide(one, evidence, level, before)
 
-    def drawn(cell: Cell, blocks: Iterable[int]) -> list[Mapping[str, object]]:
+    def drawn(cell: Cell, blocks: Iterable[int]) -> list[Observations]:
         stream = f"corner {corner.key}"
         tasks = (task(corner.claim, cell, n, seed, "cpu", stream, block) for n in blocks)
         return [simulate(each).observations for each in tasks]
@@ -173,19 +182,17 @@ def row(claim: Claim, every: Sequence[Corner], kept: Mapping[str, Tried], speeds
     tried = [(corner, kept[corner.key]) for corner in every if corner.key in kept]
     verdicts = Counter(found.verdict for _, found in tried)
     left = [corner for corner in every if corner.key not in kept]
-    worst = max(
-        tried, key=lambda pair: (pair[1].verdict == "REFUTED", pair[1].strain), default=None
-    )
-    dear = max((f"{speeds.minutes(corner):.0f} min" for corner in left), default="")
-    cells = (
-        f"`{claim.id}`",
-        str(len(every)),
-        *(str(verdicts[name] or "") for name in ("SUPPORTED", "INCONCLUSIVE", "REFUTED")),
-        f"{len(left)}, {dear}" if left else "",
-        f"{worst[0].point.id.replace(',', ', ')}" if worst else "",
-        f"{worst[1].strain:.2f}: {worst[1].found}" if worst else "",
-        f"{sum(found.seconds for _, found in tried):.0f}",
-    )
+    longest = max((60 * speeds.minutes(corner) for corner in left), default=0.0)
+    cells = [f"`{claim.id}`", str(len(every))]
+    cells += [str(verdicts[one] or "") for one in ("SUPPORTED", "INCONCLUSIVE", "REFUTED", "ERROR")]
+    cells.append(f"{len(left)}, {longest:.0f} s" if longest else str(len(left) or ""))
+    if tried:
+        corner, found = max(tried, key=lambda pair: (pair[1].verdict == "REFUTED", pair[1].strain))
+        spent = sum(each.seconds for _, each in tried)
+        point = corner.point.id.replace(",", ", ")
+        cells += [point, f"{found.strain:.2f}: {found.found}", f"{spent:.0f}"]
+    else:
+        cells += ["", "", ""]
     return f"| {' | '.join(cells)} |"
 
 
@@ -195,8 +202,8 @@ def document(rows: Iterable[str]) -> str:
         "# Claims at the corners of their regimes",
         "`python -m tests.calibration.corners --markdown FILE`",
         str(__doc__).partition("\n\n")[2].strip(),
-        "| claim | corners | inside | undecided | REFUTED | out of reach, first look | worst "
-        "| strain: estimate [interval] | core s |\n|---|---|---|---|---|---|---|---|---|",
+        "| claim | corners | inside | undecided | REFUTED | broken | not tried, first look | worst "
+        "| strain: estimate [interval] | core s |\n|---|---|---|---|---|---|---|---|---|---|",
     )
     return "\n\n".join(head) + "".join(f"\n{line}" for line in sorted(rows)) + "\n"
 
@@ -217,8 +224,8 @@ def main() -> int:
     given.kept.parent.mkdir(exist_ok=True)
     lines = given.kept.read_bytes().splitlines() if given.kept.exists() else []
     kept = {found.key: found for found in (msgspec.json.decode(line, type=Tried) for line in lines)}
-    every = {name: of(claim) for name, claim in imported().items() if given.k in name}
-    every = {name: found for name, found in every.items() if found}
+    chosen = {n: c for n, c in imported().items() if given.k in n and not why_not_hunted(c)}
+    every = {name: of(claim) for name, claim in chosen.items()}
     speeds, broken = Speeds(), False
     for corner in (corner for found in every.values() for corner in found if corner.key in kept):
         speeds.learn(corner, kept[corner.key])

@@ -1,7 +1,7 @@
 """The tables of a ledger that hunts fill: probes and confirmations.
 
 Confirmations are counted over all claims and runs of a ledger: the j-th has the error probability
-1e-3 * 6 / (pi^2 j^2), and these add up to 1e-3.
+1e-3 * 6 / (pi^2 j^2), and these add up to 1e-3. A confirmation by Student's t consists of two.
 """
 
 from __future__ import annotations

@@ -50,6 +50,7 @@ class Trail:
         probes: all that are known, by key.
         confirmation: of the violation that was found, if one was.
         exhausted: whether every point of its regime has been tried.
+        cornered: whether every corner of it has.
         refused: points at which theory or simulation broke down, by what was said.
     """
 
@@ -60,6 +61,7 @@ class Trail:
     turns: int = 0
     seconds: float = 0.0
     exhausted: bool = False
+    cornered: bool = False
     refused: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -133,6 +135,7 @@ def hunt(
                     seconds=min(length, max(end - began, 0.1)),
                     number=trail.turns,
                     known=trail.probes,
+                    cornered=trail.cornered,
                 )
                 flying[executor.submit(search, turn)] = trail, began
             if not flying:
@@ -187,7 +190,7 @@ def _take(trail: Trail, catch: Catch, seconds: float, tables: HuntTables) -> Non
     trail.refused.update(catch.refused)
     trail.turns += 1
     trail.seconds += seconds
-    trail.exhausted = catch.exhausted
+    trail.exhausted, trail.cornered = catch.exhausted, catch.cornered
 
 
 def _confirm(
@@ -198,17 +201,25 @@ def _confirm(
     executor: Executor,
     tables: HuntTables,
 ) -> None:
-    """Judge a violation that is shrunk; where it does not stand, it is settled for good."""
+    """Judge a violation that is shrunk; where it does not stand, it is settled for good.
+
+    One by t has to stand twice, each time on fresh evidence at the whole level: on skewed data t
+    errs more often than its level says, and both times with the square of that probability.
+    """
     claim = trail.claim
     number = tables.begin_confirmation(claim.id, probe)
-    outcome = run_claim(
-        alone(claim, Cell(**probe.point)),
-        Settings(TIER, settings.seed, settings.device, settings.budget),
-        ledger,
-        executor,
-        registered=f"hunt {number} {probe.key}",
-        alpha=alpha_of(number),
-    )
+    one = alone(claim, Cell(**probe.point))
+    for stream in ("hunt",) if claim.rule.exact else ("hunt", "again"):
+        outcome = run_claim(
+            one,
+            Settings(TIER, settings.seed, settings.device, settings.budget),
+            ledger,
+            executor,
+            registered=f"{stream} {number} {probe.key}",
+            alpha=alpha_of(number),
+        )
+        if outcome.decision.verdict is not Verdict.REFUTED:
+            break
     verdict = outcome.decision.verdict
     tables.end_confirmation(number, verdict)
     if verdict is Verdict.REFUTED:

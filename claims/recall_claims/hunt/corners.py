@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 
-from recall_claims.model.cell import Cell
+from recall_claims.model.cell import Cell, Scalar
 from recall_claims.model.regime import Regime
 
 DRAWN = 256
@@ -31,42 +31,46 @@ def corners(regime: Regime, reachable: Callable[[Cell], bool], random: Random) -
     found by climbing on the steps of the ranges, so that one or the other may be missed.
     """
     steps = {name: values.steps for name, values in regime.ranges.items()}
-    sizes = [n for n, s in steps.items() if len(s) > 1 and all(map(_is_size, s))]
+    sizes = {
+        n: list(map(float, s)) for n, s in steps.items() if len(s) > 1 and all(map(_is_size, s))
+    }
+    logs = [[math.log(value) for value in values] for values in sizes.values()]
     others = [name for name in steps if name not in sizes]
     kinds = list(itertools.product(*(steps[name] for name in others)))
     random.shuffle(kinds)
     for kind in kinds:
+        rest = dict(zip(others, kind, strict=True))
 
-        def cell(place: Place, kind: Sequence[int | float | str | bool] = kind) -> Cell:
-            at = dict(zip(others, kind, strict=True))
-            at |= {name: steps[name][i] for name, i in zip(sizes, place, strict=True)}
-            return Cell(**{name: at[name] for name in steps})
+        def cell(place: Place, rest: Mapping[str, Scalar] = rest) -> Cell:
+            at = {name: steps[name][i] for name, i in zip(sizes, place, strict=True)}
+            return Cell(**{name: at[name] if name in at else rest[name] for name in steps})
 
-        ranges = [[math.log(value) for value in steps[name]] for name in sizes]
-        found = _vertices(ranges, lambda place, c=cell: _lies(regime, c(place), reachable), random)
-        yield from map(cell, found)
+        def lies(place: Place, cell: Callable[[Place], Cell] = cell) -> bool:
+            try:
+                return regime.admits(cell(place)) and reachable(cell(place))
+            except (ArithmeticError, ValueError):  # of a theory that gives no number there
+                return False
+
+        yield from map(cell, _vertices(logs, lies, random))
 
 
 def _is_size(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
-def _lies(regime: Regime, cell: Cell, reachable: Callable[[Cell], bool]) -> bool:
-    try:
-        return regime.admits(cell) and reachable(cell)
-    except (ArithmeticError, ValueError):  # of a theory that gives no number there
-        return False
-
-
 def directions(count: int) -> list[Place]:
     """Signed sums of any two of so many sizes' logarithms and their differences."""
-    units = [tuple(int(i == j) for j in range(count)) for i in range(count)]
+    units = _units(count)
     ratios = [_sum(a, b, -1) for a, b in itertools.combinations(units, 2)]
     ends = [*units, *ratios]
     pairs = [_sum(a, b, sign) for a, b in itertools.combinations(ends, 2) for sign in (1, -1)]
     both = (tuple(sign * n for n in one) for one in (*ends, *pairs) for sign in (1, -1))
     reduced = (tuple(n // (math.gcd(*one) or 1) for n in one) for one in both)
     return [one for one in dict.fromkeys(reduced) if any(one)]
+
+
+def _units(count: int) -> list[Place]:
+    return [tuple(int(i == j) for j in range(count)) for i in range(count)]
 
 
 def _sum(a: Place, b: Place, sign: int) -> Place:
@@ -88,37 +92,33 @@ def _vertices(
     moves = _moves(lengths)
     drawn = [tuple(random.randrange(n) for n in lengths) for _ in range(DRAWN)]
     ends = itertools.product(*((0, n - 1) for n in lengths))
-    begin = [place for place in dict.fromkeys((*ends, *drawn)) if inside(place)]
+    seen = [place for place in dict.fromkeys((*ends, *drawn)) if inside(place)]
     given: set[Place] = set()
-    for direction in directions(len(ranges)) if begin else ():
+    for direction in directions(len(ranges)) if seen else ():
 
-        def far(place: Place, along: Place = direction) -> tuple[float, int]:
-            total = sum(a * ranges[i][place[i]] for i, a in enumerate(along))
-            return round(total, 9), -sum(place)
+        def far(place: Place, direction: Place = direction) -> tuple[float, int]:
+            along = sum(a * logs[i] for a, logs, i in zip(direction, ranges, place, strict=True))
+            return round(along, 9), -sum(place)
 
-        best = max(begin, key=far)
-        while True:
-            tried = (move(best) for move in moves)
-            higher = sorted((p for p in tried if far(p) > far(best)), key=far, reverse=True)
-            step = next(filter(inside, higher), None)
-            if step is None:
-                break
-            best = step
-        begin.append(best)
-        if best not in given:
-            given.add(best)
-            yield best
+        best: Place | None = max(seen, key=far)
+        while best is not None:
+            seen.append(last := best)
+            tried = {_moved(last, move, lengths) for move in moves}
+            further = sorted((p for p in tried if far(p) > far(last)), key=far, reverse=True)
+            best = next(filter(inside, further), None)
+        if last not in given:
+            given.add(last)
+            yield last
 
 
-def _moves(lengths: Sequence[int]) -> list[Callable[[Place], Place]]:
-    """Ways from a place to another: one size, or two, by a few steps or to an end."""
+def _moves(lengths: Sequence[int]) -> list[Place]:
+    """Changes of one size, or of two, by a few steps or to an end."""
     by = [sign * n for n in (*STRIDES, max(lengths, default=1)) for sign in (1, -1)]
-    sizes = range(len(lengths))
-    single = [{i: n} for i in sizes for n in by]
-    double = [{i: n, j: m} for i, j in itertools.combinations(sizes, 2) for n in by for m in by]
+    units = _units(len(lengths))
+    single = [tuple(n * u for u in unit) for unit in units for n in by]
+    return [*single, *(_sum(a, b, 1) for a, b in itertools.combinations(single, 2))]
 
-    def moved(place: Place, change: dict[int, int]) -> Place:
-        at = (min(max(p + change.get(i, 0), 0), lengths[i] - 1) for i, p in enumerate(place))
-        return tuple(at)
 
-    return [lambda place, change=change: moved(place, change) for change in (*single, *double)]
+def _moved(place: Place, move: Place, lengths: Sequence[int]) -> Place:
+    each = zip(place, move, lengths, strict=True)
+    return tuple(min(max(at + by, 0), length - 1) for at, by, length in each)

@@ -45,6 +45,7 @@ class Turn:
         number: of earlier turns in this hunt.
         known: earlier probes, by key. Their number and that of the turn name the stream of random
             numbers, so every turn draws other points.
+        cornered: whether all corners are among them.
     """
 
     module: str
@@ -54,6 +55,7 @@ class Turn:
     seconds: float
     number: int = 0
     known: Mapping[str, Probe] = field(default_factory=dict)
+    cornered: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Catch:
         violation: the smallest point that is taken for a violation, if there is one.
         shrunk: whether no parameter of it can be one step simpler.
         exhausted: whether every point of the regime has been tried.
+        cornered: whether every corner has.
         refused: at how many points theory or simulation broke down, by what was said.
     """
 
@@ -72,6 +75,7 @@ class Catch:
     violation: Probe | None
     shrunk: bool
     exhausted: bool
+    cornered: bool
     refused: Mapping[str, int]
 
 
@@ -87,12 +91,14 @@ def search(turn: Turn) -> Catch:
     digest = hashlib.sha256(stream.encode()).digest()
     random = Random(int.from_bytes(digest[:8], "little"))
     shrunk = exhausted = False
+    cornered = turn.cornered
     try:
         if searched.violation is not None:
             pass  # of an earlier turn, to be shrunk
         elif math.prod(len(values.steps) for values in searched.regime.ranges.values()) <= SMALL:
             exhausted = not searched.everywhere(random)
-        elif not searched.corners(random):
+        elif turn.cornered or not searched.corners(random):
+            cornered = True
             while not (searched.draw(random) or searched.climb(random)):
                 searched.leave_in_time()
         if not exhausted:
@@ -105,6 +111,7 @@ def search(turn: Turn) -> Catch:
         searched.violation,
         shrunk,
         exhausted,
+        cornered,
         searched.refused,
     )
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 from unittest.mock import Mock
 
@@ -20,8 +21,9 @@ from recall_claims.evidence.precheck import check
 from recall_claims.evidence.run import Settings
 from recall_claims.evidence.simulate import simulate
 from recall_claims.hunt import campaign
+from recall_claims.hunt.corners import corners
 from recall_claims.hunt.probe import alone, probe
-from recall_claims.hunt.search import Turn, _Search, search
+from recall_claims.hunt.search import TimeIsUp, Turn, _Search, search
 from recall_claims.judge.methods import Array
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Verdict
@@ -130,7 +132,7 @@ def test_a_violation_is_found_shrunk_confirmed_on_fresh_draws_and_kept(path: Pat
     assert part.estimate == pytest.approx(1.5, abs=0.1)
     with Ledger(path) as ledger:
         streams = {name for (name,) in ledger.ask("SELECT DISTINCT registration FROM blocks")}
-    assert streams == {f"hunt 1 {first.probe.key}"}
+    assert streams == {f"hunt 1 {first.probe.key}", f"again 1 {first.probe.key}"}
     again = hunted(wrong, path, 60)  # it goes on where it ended
     assert again.confirmation is not None
     assert again.confirmation.number == 1, "no second error probability"
@@ -151,9 +153,49 @@ def test_only_what_is_refuted_at_its_own_level_is_confirmed(
         confirmed = trail.confirmation and trail.confirmation.number
         assert confirmed == (number if verdict is Verdict.REFUTED else None)
         assert memory.confirmed(wrong.id, [tried.key]) == {tried.key: (number, verdict)}
-        assert judged.call_args.kwargs["registered"] == f"hunt {number} {tried.key}"
+        last = "again" if verdict is Verdict.REFUTED else "hunt"
+        assert judged.call_args.kwargs["registered"] == f"{last} {number} {tried.key}"
         levels.append(judged.call_args.kwargs["alpha"])
     assert levels == [alpha_of(1), alpha_of(2)]
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_violation_by_t_has_to_stand_twice(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, exact: bool
+) -> None:
+    verdicts = [Mock(decision=Mock(verdict=v)) for v in (Verdict.REFUTED, Verdict.INCONCLUSIVE)]
+    monkeypatch.setattr(campaign, "run_claim", Mock(side_effect=verdicts))
+    trail = campaign.Trail(half if exact else wrong)
+    point = rc.Cell(dim=16, length=8) if exact else rc.Cell(dim=8, length=19, tied=True)
+    tried = probe(trail.claim, point, seed=0, device="cpu")
+    tables = HuntTables(ledger, 0)
+    campaign._confirm(trail, tried, Settings(), ledger, SerialExecutor(), tables)
+    assert (trail.confirmation is not None) == exact
+    last = Verdict.REFUTED if exact else Verdict.INCONCLUSIVE
+    assert tables.confirmed(trail.claim.id, [tried.key]) == {tried.key: (1, last)}
+
+
+def promised_and_kept(skewness: float, pairs: int) -> tuple[float, float, float]:
+    """Level of a first confirmation, how often one look at skewed values errs, and two do.
+
+    Values are lognormal, and the claim true, at the edge that the long tail leaves alone.
+    """
+    level = alpha_of(1) / 5
+    rng = np.random.default_rng(5)
+    edge = math.exp(skewness**2 / 2)
+    once = [
+        rc.Student().bounds(np.exp(skewness * rng.normal(size=32)), level / 2).high < edge
+        for _ in range(2 * pairs)
+    ]
+    return level, sum(once) / len(once), float(np.mean(np.logical_and(once[::2], once[1::2])))
+
+
+@pytest.mark.parametrize("skewness", [1.0, 1.5])
+def test_two_confirmations_keep_the_level_that_one_by_t_breaks(skewness: float) -> None:
+    level, once, twice = promised_and_kept(skewness, pairs=4000)
+    assert once > 3 * level
+    assert once**2 < level
+    assert twice <= 1 / 4000  # expected: less than 0.1 of 4,000
 
 
 def test_what_is_not_confirmed_is_settled(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,6 +259,39 @@ def test_a_violation_is_shrunk_before_another_is_looked_for() -> None:
     # Nothing but what is simpler than the violation was tried.
     assert all(probe.point["dim"] <= 32 for probe in catch.probes)
     assert all(probe.point["length"] <= 128 for probe in catch.probes)
+
+
+def test_a_hunt_tries_corners_before_it_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = Mock(side_effect=TimeIsUp)
+    monkeypatch.setattr(_Search, "draw", drawn)
+    first = search(asked(right))
+    assert drawn.call_count == 1
+    ends = {(8, 4), (8, 32), (512, 4), (512, 256), (64, 256)}
+    expected = {(*end, tied) for end in ends for tied in (False, True)}
+    tried = {
+        (*(p.point[name] for name in ("dim", "length")), p.point["tied"]) for p in first.probes
+    }
+    assert tried == expected
+    known = {probe.key: probe for probe in first.probes}
+    assert not search(asked(right, known=known)).probes
+    assert (first.cornered, search(asked(right, cornered=True)).probes) == (True, ())
+
+
+def test_corners_of_a_regime_lie_within_what_can_be_reached() -> None:
+    def found(reachable: Callable[[rc.Cell], bool]) -> set[tuple[int, ...]]:
+        sizes = {"a": range(1, 65), "b": range(1, 33), "c": rc.log_range(2, 16), "odd": False}
+        regime = rc.Regime("a <= 8 b", sizes, holds=lambda cell: cell["a"] <= 8 * cell["b"])
+        points = list(corners(regime, reachable, Random(0)))
+        assert len(points) == len({*points})
+        return {(point["a"], point["b"], point["c"]) for point in points}
+
+    ends = {(1, 1), (8, 1), (1, 32), (64, 8), (64, 32)}
+    # Two sizes at their ends leave the third at its first value.
+    assert found(lambda _: True) == {(*end, 2) for end in ends} | {
+        (*end, 16) for end in ends - {(64, 32)}
+    }
+    assert max(a for a, _, _ in found(lambda cell: cell["a"] <= 5)) == 5
+    assert found(lambda _: False) == set()
 
 
 def test_two_turns_of_a_claim_draw_other_points() -> None:

@@ -1,0 +1,95 @@
+"""Corners of regimes are judged by the claim's own rule, once, and the page says what was found."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recall_claims as rc
+from recall_claims.hunt.probe import TIER
+from tests.calibration import corners
+from tests.unit.library.made import declared
+
+LARGEST = 64
+SIZES = {"dim": rc.log_range(8, LARGEST), "length": rc.log_range(4, 32)}
+CELLS = {"standard": rc.grid(dim=16, length=8)}
+
+
+@declared(
+    "T.corners",
+    CELLS,
+    regime=rc.Regime("any", SIZES),
+    size=lambda cell: cell["dim"] * cell["length"],
+    replicates=(64, 1024),
+    predict=lambda cell: cell.number("dim"),
+)
+def mean(cell: rc.Cell, block: rc.Block) -> np.ndarray:
+    """The mean is the dimension, but where it is the largest and sequences are the shortest."""
+    wrong = cell["dim"] == LARGEST and cell["length"] == 4
+    factor = 1.5 if wrong else 1.0
+    return np.array([rng.normal(factor * cell["dim"], 0.2 * cell["dim"]) for rng in block.rngs])
+
+
+@declared(
+    "T.steps",
+    {"standard": rc.grid(dim=10, samples=(18, 19, 21, 22))},
+    regime=rc.Regime("any", {"dim": range(5, 2000)}),
+    rule=rc.CriticalLocation(rc.Region(0.9, 1.1)),
+    predict=lambda cell: 2 * cell.number("dim"),
+)
+def steps(cell: rc.Cell, block: rc.Block) -> np.ndarray:
+    """Trials succeed from twice the dimension on."""
+    return np.full(block.replicates, float(cell["samples"] >= 2 * cell["dim"]))
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Path, Path]:
+    kept, page = tmp_path / "kept.jsonl", tmp_path / "CORNERS.md"
+    monkeypatch.setattr(corners, "imported", lambda: {mean.id: mean, steps.id: steps})
+    options = ("--seconds", "5", "--kept", kept, "--markdown", page)
+    monkeypatch.setattr(sys, "argv", ["corners", *map(str, options)])
+    return kept, page
+
+
+def test_a_corner_that_fails_is_told_and_nothing_is_tried_twice(
+    command: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, page = command
+    assert corners.main() == 1
+    lines = kept.read_text(encoding="utf-8").splitlines()
+    row, other = page.read_text(encoding="utf-8").splitlines()[-2:]
+    assert row.startswith("| `T.corners` | 4 | 3 |  | 1 |  |  | dim=64, length=4 | ")
+    assert other.startswith("| `T.steps` | 2 | 2 |  |  |  |  | ")
+    assert len(lines) == 6
+    monkeypatch.setattr(corners, "judged", None)
+    assert corners.main() == 1
+    assert page.read_text(encoding="utf-8").splitlines()[-2:] == [row, other]
+
+
+def test_what_is_too_dear_is_left_and_said(
+    command: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, page = command
+    monkeypatch.setattr(corners, "MOST", 100)
+    assert corners.main() == 0
+    assert len(kept.read_text(encoding="utf-8").splitlines()) == 3
+    row = page.read_text(encoding="utf-8").splitlines()[-2]
+    assert row.startswith("| `T.corners` | 4 | 1 |  |  |  | 3, ")
+
+
+def test_rungs_inside_an_edge_support_a_critical_value() -> None:
+    point = rc.Cell(dim=10)
+    assert [cell["samples"] for cell in corners.at(steps, point).cells[TIER]] == [18, 22]
+    [first, _] = corners.of(steps)
+    assert corners.judged(first, 0, 5.0).verdict == "SUPPORTED"
+
+
+def test_the_committed_page_has_a_row_for_every_claim_that_has_corners() -> None:
+    text = corners.PAGE.read_text(encoding="utf-8")
+    rows = corners.rows_in(text)
+    assert corners.document(rows.values()) == text
+    every = corners.imported()
+    assert rows.keys() == {
+        f"`{name}`" for name, claim in every.items() if not corners.why_not_hunted(claim)
+    }
