@@ -2,35 +2,42 @@
 
 A corner is where two sizes, or ratios of sizes, are at their ends together (`hunt/corners.py`),
 over the whole range that is declared, whatever a hunt may spend. At each the claim is judged alone,
-by its own rule and region, on replicates that double until it is decided or the seconds of
-processor time are over that a corner has. A corner has the level 1e-3 / 10,000, so that any corner
-of the table is REFUTED where its claim is true with a probability of at most 0.001 (by t, as far as
-t holds at that level). It is not tried if 16 replicates are expected to take longer than that, at
-the speed of the claim's other corners (the table has the longest such time), or one more memory
-than there is. Where theory or simulation says no number, it is broken. Strain is how far the worst
-estimate is from the middle of its region, in half widths: it is beyond an edge above 1. Cheap
-corners come first. What was found is kept in a file, so that the command goes on where it stopped,
-and takes up what had less time.
+by its own rule and region, on replicates that double until it is decided or half of the corner's
+seconds of processor time are over. A corner has the level 1e-3 / 10,000, so that any corner of the
+table is REFUTED where its claim is true with a probability of at most 0.001 (by t, as far as t
+holds at that level). A corner is out of reach if its theory or its first 16 replicates take longer
+than its seconds, or more memory than there is; so it is without a trial if they would at the speed
+of the claim's other corners. Where theory or simulation says no number, it is broken. Strain is how
+far the worst estimate is from the middle of its region, in half widths: it is beyond an edge above
+1. Cheap corners come first. What was found is kept in a file, so that the command goes on where it
+stopped, and takes up what had less time.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import importlib
+import inspect
 import math
+import resource
+import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from random import Random
 
+import grimp
 import msgspec
 
 from recall_claims import Cell, Claim
-from recall_claims.declare.registration import registration
 from recall_claims.evidence.executors import one_thread
-from recall_claims.evidence.looks import Decision, Observations, decide, looks
+from recall_claims.evidence.looks import Decision, Look, Observations, decide, looks
 from recall_claims.evidence.simulate import simulate
 from recall_claims.hunt.campaign import why_not_hunted
 from recall_claims.hunt.corners import corners
@@ -41,6 +48,7 @@ from recall_claims.model.errors import ClaimError, SimulationError
 from recall_claims.model.region import Component
 from tests.calibration.stated_errors import rows_in
 from tests.every_claim import imported
+from tests.mutation.mutants import forget
 
 ALPHA = 1e-3 / 10_000
 """Level of a corner; there are fewer than so many."""
@@ -48,6 +56,9 @@ FIRST, LOOKS = 16, 17
 """Replicates of the first look, and how many there are at most, each on twice as many."""
 AT_ONCE, MOST = 4e6, 3e8
 """Numbers that a block works through at most, if a replicate leaves the choice, and a replicate."""
+VERDICTS = ("SUPPORTED", "INCONCLUSIVE", "OUT OF REACH", "BROKEN", "REFUTED")
+ROOM = 6 * 2**30
+"""Bytes that the command may take."""
 PAGE = Path(__file__).with_name("CORNERS.md")
 KEPT = Path(".recall-claims/corners.jsonl")
 
@@ -57,7 +68,7 @@ class Tried(msgspec.Struct, frozen=True):
 
     Attributes:
         key: of the corner.
-        verdict: of the claim's rule there, or "ERROR".
+        verdict: of the claim's rule there, or "OUT OF REACH" or "BROKEN".
         strain: of the worst component: how far its estimate is from the middle of its region, in
             half widths, or beyond the only edge; 0 if nothing is known.
         found: the component, its estimate and interval, in words.
@@ -80,29 +91,59 @@ class Corner:
     """A claim at a corner of its regime.
 
     Attributes:
-        key: names the claim there as it is declared and predicted now.
-        size: numbers that a replicate works through in all cells that judge the corner.
+        size: numbers that a replicate works through in the cell; 0 if the claim does not say.
     """
 
     claim: Claim
     point: Cell
-    key: str
     size: float
+
+    @property
+    def key(self) -> str:
+        """Names the corner under the code of today: claim, theory and simulation."""
+        text = "\0".join((self.claim.id, self.point.id, _code(self.claim.module)))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@cache
+def _code(module: str) -> str:
+    """A digest of a claim file and all that it imports of the suite."""
+    modules = sorted({module, *_graph().find_upstream_modules(module)})
+    texts = (inspect.getsource(importlib.import_module(name)) for name in modules)
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+@cache
+def _graph() -> grimp.ImportGraph:
+    return grimp.build_graph("claims", "theory", "simulation", cache_dir=None)
 
 
 def of(claim: Claim) -> list[Corner]:
     """The corners of a claim that can be judged at a point."""
     assert claim.regime is not None
-    regime, found = claim.regime, []
-    for point in corners(regime, lambda one: reachable(claim, one, cheap=False), Random(0)):
-        try:
-            one = at(claim, point)
-            key = registration(one, TIER)
-        except (ClaimError, ArithmeticError, ValueError):  # such as no whole number below an edge
-            continue
-        sizes = [claim.size(regime.filled(cell)) for cell in one.cells[TIER]] if claim.size else []
-        found.append(Corner(claim, point, key, float(sum(sizes))))
-    return found
+    regime, size = claim.regime, claim.size
+    points = corners(regime, lambda one: reachable(claim, one, cheap=False), Random(0))
+    return [Corner(claim, one, size(regime.filled(one)) if size else 0.0) for one in points]
+
+
+class OutOfReach(BaseException):
+    """Theory or simulation takes too long; no error that either may catch."""
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Raises: OutOfReach: what is done here takes more seconds of processor time."""
+
+    def end(*_: object) -> None:
+        raise OutOfReach
+
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def at(claim: Claim, point: Cell) -> Claim:
@@ -117,7 +158,32 @@ def at(claim: Claim, point: Cell) -> Claim:
 
 def judged(corner: Corner, seed: int, seconds: float) -> Tried:
     """Judge a corner until it is decided or the time is up."""
-    one, start = at(corner.claim, corner.point), time.process_time()
+    start = time.process_time()
+
+    def ended(verdict: str, found: str, strain: float = 0.0, replicates: int = 0) -> Tried:
+        spent = time.process_time() - start
+        return Tried(corner.key, verdict, strain, found, replicates, spent, seconds)
+
+    try:
+        with within(seconds):
+            look = _last_look(corner, seed, start + seconds / 2)
+    except OutOfReach:
+        return ended("OUT OF REACH", f"more than {seconds:.0f} s")
+    except MemoryError:
+        return ended("OUT OF REACH", "out of memory")
+    except (SimulationError, ClaimError, ArithmeticError, ValueError) as error:
+        memory = "out of memory" in str(error)
+        return ended("OUT OF REACH" if memory else "BROKEN", " ".join(str(error).split()))
+    assert look.decision is not None  # there is at least one look
+    part = max(look.decision.components, key=strain)
+    found = f"{part.estimate:.4g} [{part.interval.low:.4g}, {part.interval.high:.4g}]"
+    replicates = max(sample.replicates for sample in look.evidence)
+    return ended(str(look.decision.verdict), found, strain(part), replicates)
+
+
+def _last_look(corner: Corner, seed: int, end: float) -> Look[Decision]:
+    """The look that decides, or the last that begins before the end, in processor time."""
+    one = at(corner.claim, corner.point)
     room = max(1.0, AT_ONCE / max(corner.size, 1.0))
     block = min(FIRST, 2 ** int(math.log2(room)))
     steps = [FIRST // block * 2**n for n in range(LOOKS)]
@@ -127,26 +193,21 @@ def judged(corner: Corner, seed: int, seconds: float) -> Tried:
         return decide(one, evidence, level, before)
 
     def drawn(cell: Cell, blocks: Iterable[int]) -> list[Observations]:
-        stream = f"corner {corner.key}"
+        stream = f"corner {corner.point.id}"
         tasks = (task(corner.claim, cell, n, seed, "cpu", stream, block) for n in blocks)
         return [simulate(each).observations for each in tasks]
 
-    def spent() -> float:
-        return time.process_time() - start
-
-    try:
-        loop = looks(one.cells[TIER], steps, decided)
-        look = next(loop)
-        while look.wanted and (look.decision is None or 2 * spent() <= seconds):
-            look = loop.send({cell: drawn(cell, blocks) for cell, blocks in look.wanted.items()})
-        assert look.decision is not None  # there is at least one look
-    except (SimulationError, ClaimError, ArithmeticError, ValueError) as error:
-        return Tried(corner.key, "ERROR", 0.0, str(error), 0, spent(), seconds)
-    part = max(look.decision.components, key=strain)
-    found = f"{part.estimate:.4g} [{part.interval.low:.4g}, {part.interval.high:.4g}]"
-    replicates = max(sample.replicates for sample in look.evidence)
-    verdict = str(look.decision.verdict)
-    return Tried(corner.key, verdict, strain(part), found, replicates, spent(), seconds)
+    loop = looks(one.cells[TIER], steps, decided)
+    look = next(loop)
+    while look.wanted and (look.decision is None or time.process_time() <= end):
+        try:
+            more = {cell: drawn(cell, blocks) for cell, blocks in look.wanted.items()}
+        except OutOfReach:
+            if look.decision is None:
+                raise
+            break
+        look = loop.send(more)
+    return look
 
 
 def strain(part: Component) -> float:
@@ -163,18 +224,17 @@ class Speeds:
     """Seconds that a replicate takes, a number of its size, at the corners of each claim."""
 
     def __init__(self) -> None:
-        self._slowest = defaultdict[str, list[float]](list)
+        self._each = defaultdict[str, list[float]](list)
 
     def learn(self, corner: Corner, found: Tried) -> None:
         """Take note of a corner that was tried."""
         if corner.size and found.replicates:
             each = found.seconds / found.replicates / corner.size
-            self._slowest[corner.claim.id].append(each)
+            self._each[corner.claim.id].append(each)
 
-    def minutes(self, corner: Corner) -> float:
+    def seconds(self, corner: Corner) -> float:
         """What a first look is expected to take; 0 if nothing is known."""
-        known = self._slowest[corner.claim.id]
-        return FIRST * corner.size * min(known, default=0.0) / 60
+        return FIRST * corner.size * min(self._each[corner.claim.id], default=0.0)
 
 
 def row(claim: Claim, every: Sequence[Corner], kept: Mapping[str, Tried], speeds: Speeds) -> str:
@@ -182,9 +242,9 @@ def row(claim: Claim, every: Sequence[Corner], kept: Mapping[str, Tried], speeds
     tried = [(corner, kept[corner.key]) for corner in every if corner.key in kept]
     verdicts = Counter(found.verdict for _, found in tried)
     left = [corner for corner in every if corner.key not in kept]
-    longest = max((60 * speeds.minutes(corner) for corner in left), default=0.0)
+    longest = max((speeds.seconds(corner) for corner in left), default=0.0)
     cells = [f"`{claim.id}`", str(len(every))]
-    cells += [str(verdicts[one] or "") for one in ("SUPPORTED", "INCONCLUSIVE", "REFUTED", "ERROR")]
+    cells += [str(verdicts[one] or "") for one in VERDICTS]
     cells.append(f"{len(left)}, {longest:.0f} s" if longest else str(len(left) or ""))
     if tried:
         corner, found = max(tried, key=lambda pair: (pair[1].verdict == "REFUTED", pair[1].strain))
@@ -202,8 +262,10 @@ def document(rows: Iterable[str]) -> str:
         "# Claims at the corners of their regimes",
         "`python -m tests.calibration.corners --markdown FILE`",
         str(__doc__).partition("\n\n")[2].strip(),
-        "| claim | corners | inside | undecided | REFUTED | broken | not tried, first look | worst "
-        "| strain: estimate [interval] | core s |\n|---|---|---|---|---|---|---|---|---|---|",
+        "| claim | corners | inside | undecided | out of reach | broken | REFUTED "
+        "| not tried, first look | worst | strain: estimate [interval] | core s |\n"
+        + 11 * "|---"
+        + "|",
     )
     return "\n\n".join(head) + "".join(f"\n{line}" for line in sorted(rows)) + "\n"
 
@@ -219,7 +281,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20.0, help="of processor time a corner")
     parser.add_argument("--kept", type=Path, default=KEPT, help="what was found so far")
     parser.add_argument("--markdown", type=Path, help="the table; rows of other claims are kept")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin none after these")
     given = parser.parse_args()
+    end = time.monotonic() + 60 * given.minutes
+    resource.setrlimit(resource.RLIMIT_DATA, (ROOM, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     one_thread()
     given.kept.parent.mkdir(exist_ok=True)
     lines = given.kept.read_bytes().splitlines() if given.kept.exists() else []
@@ -231,9 +296,10 @@ def main() -> int:
         speeds.learn(corner, kept[corner.key])
     for corner in sorted((c for found in every.values() for c in found), key=lambda c: c.size):
         known = kept.get(corner.key)
-        again = known is None or (known.verdict == "INCONCLUSIVE" and known.limit < given.seconds)
-        dear = corner.size > MOST or 60 * speeds.minutes(corner) > given.seconds
-        if again and not dear:
+        again = known is None or (known.verdict in VERDICTS[1:3] and known.limit < given.seconds)
+        dear = corner.size > MOST or speeds.seconds(corner) > given.seconds
+        if again and not dear and time.monotonic() < end:
+            forget()  # what a theory keeps of one corner may be much
             kept[corner.key] = known = judged(corner, given.seed, given.seconds)
             speeds.learn(corner, known)
             with given.kept.open("ab") as file:

@@ -1,6 +1,8 @@
 """Corners of regimes are judged by the claim's own rule, once, and the page says what was found."""
 
+import resource
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -43,9 +45,15 @@ def steps(cell: rc.Cell, block: rc.Block) -> np.ndarray:
     return np.full(block.replicates, float(cell["samples"] >= 2 * cell["dim"]))
 
 
+@pytest.fixture(autouse=True)
+def of_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corners, "_code", str)
+
+
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Path, Path]:
     kept, page = tmp_path / "kept.jsonl", tmp_path / "CORNERS.md"
+    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
     monkeypatch.setattr(corners, "imported", lambda: {mean.id: mean, steps.id: steps})
     options = ("--seconds", "5", "--kept", kept, "--markdown", page)
     monkeypatch.setattr(sys, "argv", ["corners", *map(str, options)])
@@ -59,8 +67,8 @@ def test_a_corner_that_fails_is_told_and_nothing_is_tried_twice(
     assert corners.main() == 1
     lines = kept.read_text(encoding="utf-8").splitlines()
     row, other = page.read_text(encoding="utf-8").splitlines()[-2:]
-    assert row.startswith("| `T.corners` | 4 | 3 |  | 1 |  |  | dim=64, length=4 | ")
-    assert other.startswith("| `T.steps` | 2 | 2 |  |  |  |  | ")
+    assert row.startswith("| `T.corners` | 4 | 3 |  |  |  | 1 |  | dim=64, length=4 | ")
+    assert other.startswith("| `T.steps` | 2 | 2 |  |  |  |  |  | ")
     assert len(lines) == 6
     monkeypatch.setattr(corners, "judged", None)
     assert corners.main() == 1
@@ -75,7 +83,7 @@ def test_what_is_too_dear_is_left_and_said(
     assert corners.main() == 0
     assert len(kept.read_text(encoding="utf-8").splitlines()) == 3
     row = page.read_text(encoding="utf-8").splitlines()[-2]
-    assert row.startswith("| `T.corners` | 4 | 1 |  |  |  | 3, ")
+    assert row.startswith("| `T.corners` | 4 | 1 |  |  |  |  | 3, ")
 
 
 def test_rungs_inside_an_edge_support_a_critical_value() -> None:
@@ -83,6 +91,18 @@ def test_rungs_inside_an_edge_support_a_critical_value() -> None:
     assert [cell["samples"] for cell in corners.at(steps, point).cells[TIER]] == [18, 22]
     [first, _] = corners.of(steps)
     assert corners.judged(first, 0, 5.0).verdict == "SUPPORTED"
+
+
+def test_what_takes_too_long_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(_: rc.Cell) -> float:
+        while True:
+            pass
+
+    [first, _] = corners.of(steps)
+    found = corners.judged(replace(first, claim=replace(steps, predict=never)), 0, 0.2)
+    assert (found.verdict, found.found) == ("OUT OF REACH", "more than 0 s")
+    monkeypatch.setattr(corners, "simulate", lambda _: never(rc.Cell(dim=1)))
+    assert corners.judged(first, 0, 0.2).verdict == "OUT OF REACH"
 
 
 def test_the_committed_page_has_a_row_for_every_claim_that_has_corners() -> None:
