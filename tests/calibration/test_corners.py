@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 import recall_claims as rc
+from recall_claims.hunt.campaign import why_not_hunted
 from recall_claims.hunt.probe import TIER
 from tests.calibration import corners
+from tests.calibration.stated_errors import rows_in
+from tests.every_claim import imported
 from tests.unit.library.made import declared
 
 LARGEST = 64
@@ -107,9 +110,7 @@ def test_what_takes_too_long_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_committed_page_has_a_row_for_every_claim_that_has_corners() -> None:
     text = corners.PAGE.read_text(encoding="utf-8")
-    rows = corners.rows_in(text)
+    rows = rows_in(text)
     assert corners.document(rows.values()) == text
-    every = corners.imported()
-    assert rows.keys() == {
-        f"`{name}`" for name, claim in every.items() if not corners.why_not_hunted(claim)
-    }
+    hunted = (name for name, claim in imported().items() if not why_not_hunted(claim))
+    assert rows.keys() == {f"`{name}`" for name in hunted}

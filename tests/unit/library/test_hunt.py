@@ -26,6 +26,7 @@ from recall_claims.hunt.probe import alone, probe
 from recall_claims.hunt.search import TimeIsUp, Turn, _Search, search
 from recall_claims.judge.methods import Array
 from recall_claims.model.errors import ClaimError
+from recall_claims.model.regime import Given
 from recall_claims.model.region import Verdict
 from tests.unit.library.made import declared
 
@@ -279,7 +280,12 @@ def test_a_hunt_tries_corners_before_it_draws(monkeypatch: pytest.MonkeyPatch) -
 
 def test_corners_of_a_regime_lie_within_what_can_be_reached() -> None:
     def found(reachable: Callable[[rc.Cell], bool]) -> set[tuple[int, ...]]:
-        sizes = {"a": range(1, 65), "b": range(1, 33), "c": rc.log_range(2, 16), "odd": False}
+        sizes: dict[str, Given] = {
+            "a": range(1, 65),
+            "b": range(1, 33),
+            "c": rc.log_range(2, 16),
+            "odd": False,
+        }
         regime = rc.Regime("a <= 8 b", sizes, holds=lambda cell: cell["a"] <= 8 * cell["b"])
         points = list(corners(regime, reachable, Random(0)))
         assert len(points) == len({*points})

@@ -1,0 +1,191 @@
+"""What simulations return, against values worked out by hand where sizes are the smallest.
+
+These are the functions whose value no other test knows: a claim that compares two of them, or has
+one edge alone, does not see an error that both share or that is on the other side.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+import torch
+from scipy import optimize, stats
+
+from simulation.attention import convergence, gradient_structure, localisation, relaxed
+from simulation.attention.oracle import Trained
+from simulation.attention.sampling import Batch
+from simulation.attention.three_steps import Scores
+from simulation.factual.sequential_learning import Weights
+from simulation.memory import bits, optimal, perceptron
+from tests.unit.draws import generators
+
+
+def tensor(*rows: object) -> torch.Tensor:
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def one_sequence(tokens: Sequence[int], position: int) -> Batch:
+    """Two tokens, 1 and 3, in one dimension, with labels of their own, 1 and -1; trigger 3."""
+    return Batch(
+        z=tensor([[1.0], [3.0]]),
+        u=tensor([[1.0], [-1.0]]),
+        trigger=tensor([3.0]),
+        query=tensor([1.0]),
+        permutation=torch.tensor([[0, 1]]),
+        trigger_in_values=False,
+        tokens=torch.tensor([[tokens]]),
+        positions=torch.tensor([[position]]),
+        labels=torch.tensor([[tokens[position]]]),
+    )
+
+
+def scored(theta: Sequence[float], trigger: float) -> Scores:
+    """Scores of tokens and trigger, without rounding."""
+    return Scores(
+        direction=tensor([1.0]),
+        theta=tensor(theta),
+        trigger=tensor(trigger),
+        rounding=tensor(0.0),
+    )
+
+
+def test_weights_of_one_dimension_separate_patterns_of_one_sign() -> None:
+    """Of n patterns in one dimension all signs agree with probability 2^(1 - n)."""
+    found = perceptron.random_labels(generators(2000), patterns=3, dim=1)
+    low, high = stats.binom(2000, 1 / 4).interval(1 - 1e-6)
+    assert low <= found.sum() <= high
+    assert perceptron.random_labels(generators(50), patterns=3, dim=3).tolist() == [1.0] * 50
+
+
+@pytest.mark.parametrize(("patterns", "dim", "count"), [(4, 1, 2), (3, 2, 6), (4, 2, 8), (3, 3, 8)])
+def test_dichotomies_of_few_points(patterns: int, dim: int, count: int) -> None:
+    """2 on a line, 2 n in the plane, all where there are as many dimensions as points."""
+    found = perceptron.dichotomies(generators(3), patterns=patterns, dim=dim)
+    assert found.tolist() == [count] * 3
+
+
+def test_a_weight_of_one_bit_stores_two_patterns() -> None:
+    """Of two weights the first pattern leaves one, which is right on each other with 1/2.
+
+    So the number is 1 and that of the successes before the first failure, 1 in the mean.
+    """
+    sequences = 4096
+    found = perceptron.binary_patterns(generators(1), dim=1, sequences=sequences)
+    low, high = stats.nbinom(sequences, 1 / 2).interval(1 - 1e-6)
+    assert low <= (found.item() - 1) * sequences <= high
+
+
+def test_one_temperature_serves_all_facts() -> None:
+    """One weight of one bit, two facts, two outputs, all of them 1 or -1.
+
+    A fact has logits of 1 and -1 or, where outputs are one number, of equal ones. So all are right
+    and the loss is 0 at the last temperature, or it is ln 2 at the first: of one right and one
+    wrong it is ln 2 cosh b, least where b is, and not half of that, the mean of each fact's best.
+    """
+    found = bits.quantised_memory(generators(400), facts=2, outputs=2, dim=1, weight_bits=1)
+    told = ~found.loss.isnan()  # logits that are all alike have no scale
+    for right in (0.0, 0.5, 1.0):
+        losses = found.loss[told & (found.accuracy == right)]
+        least = torch.minimum((losses - math.log(2)).abs(), losses if right == 1 else losses + 1)
+        assert len(losses) > 3
+        assert least.max() < 1e-4
+    assert found.loss[told].min() < 1e-6
+
+
+def test_a_token_is_localised_where_no_other_exceeds_it() -> None:
+    """Of two other positions each must hold a token with a smaller score; a tie is a miss."""
+    found = localisation.by_token(scored([0.0, 1.0], 0.5), length=3)
+    assert found.tolist() == [[1 / 4, 1.0]]
+    tied = scored([0.0, 1.0], 1.0)
+    assert localisation.probability(tied, length=3).item() == (1 / 4 + 1) / 2
+
+
+def test_softmax_weight_of_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores ln 2 at the informative position and 0 at three others: 2/5; with half of them."""
+    batch = one_sequence([0, 0, 0, 0], 1)
+    scores = scored([0.0, 9.0], math.log(2))
+    monkeypatch.setattr(relaxed.three_steps, "token_scores", lambda _: scores)
+    monkeypatch.setattr(relaxed.sampling, "fresh", lambda *_, **__: batch)
+    for sharpness, weight in ((1.0, 2 / 5), (0.5, 2**0.5 / (2**0.5 + 3)), (0.0, 1 / 4)):
+        found = relaxed.attention_weight(batch, [], sharpness=sharpness)
+        assert found.tolist() == pytest.approx([weight])
+
+
+def test_one_step_on_all_parameters_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attention has no gradient while the values are 0, and equal scores are a miss."""
+    batch = one_sequence([1, 0, 1], 1)
+    monkeypatch.setattr(relaxed.sampling, "fresh", lambda *_, **__: batch)
+    found = relaxed.trained(batch, [], optimiser="SGD", steps=1, rate=0.1)
+    assert found.tolist() == [0.0]
+
+
+def test_two_steps_on_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step gives values of the label's sign; then attention moves along the covariance of keys
+    and values: 20/9 for keys 6, 1, 1 of values 3, 1, 1, and -4/9 for keys 4, 3, 3 of 1, 3, 3."""
+    for tokens, position, share in (([1, 0, 0], 0, 1.0), ([0, 1, 1], 0, 0.0)):
+        batch = one_sequence(tokens, position)
+        monkeypatch.setattr(relaxed.sampling, "fresh", lambda *_, test=batch, **__: test)
+        for found in (
+            relaxed.trained(batch, [], optimiser="SGD", steps=2, rate=0.1),
+            relaxed.two_heads(batch, [], eta=0.1),
+            relaxed.localised(batch, []),
+        ):
+            assert found.tolist() == [share]
+
+
+def test_gradients_of_two_samples() -> None:
+    targets, means = tensor([1.0], [-2.0]), tensor([3.0], [1.0])
+    assert gradient_structure.value_gradient(targets, means).tolist() == [[-1 / 2]]
+    # Covariances (-1 + 4)/2 and (0 - 6)/2, memories (g h)/2 of (1, 2; 0, 3) and (3, 1).
+    found = gradient_structure.attention_step(
+        query=tensor(2.0),
+        gram=tensor([1.0, 2.0], [0.0, 3.0]),
+        keys=tensor([[1.0], [4.0]], [[0.0], [3.0]]),
+        deviations=tensor([[-1.0], [1.0]], [[2.0], [-2.0]]),
+        means=means,
+    )
+    assert found.item() == pytest.approx((1.5 * 2.5 - 3 * 1.5) / 2 * 2)
+
+
+def test_relative_errors_are_distances_over_the_truth() -> None:
+    batch = one_sequence([0, 1], 0)
+    found = gradient_structure.relative_errors(
+        batch,
+        lambda *_: tensor(3.0, 4.0),
+        lambda parts: {"off": tensor(3.0, 1.0), "keys": parts.keys[0, :, 0]},
+    )
+    assert found["off"].tolist() == [3 / 5]
+    assert found["keys"].tolist() == pytest.approx([2**0.5 / 5]), "1 + 3 and 3"
+
+
+def test_soft_attention_is_off_by_the_distance_of_its_mean(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without attention 1, 3 and 3 are read as 7/3; hard attention reads 1 at the trigger."""
+    limit, nothing = object.__new__(convergence.Limit), tensor([0.0])
+    limit.batch = limit.fresh = one_sequence([0, 1, 1], 0)
+    limit.scores = scored([1.0, 3.0], 2.5)
+    trained = Trained(first_value=nothing, attention=nothing, value=nothing)
+    monkeypatch.setattr(limit, "_train", lambda *_, **__: [trained])
+    assert limit.softness(eta=1.0, gamma=1.0).item() == pytest.approx(4 / 3)
+    steeper = replace(trained, attention=tensor([0.6]))
+    monkeypatch.setattr(limit, "_train", lambda *_, **__: [steeper])
+    # The limit's direction is 1; after a step of 1/2 on the query 1 it is 1.2.
+    assert limit.direction_error(eta=0.5).item() == pytest.approx(0.2)
+
+
+def test_imbalance_of_one_token() -> None:
+    weights = Weights(attention=tensor([3.0]), values=tensor([[1.0, 2.0]]))
+    assert weights.imbalance.tolist() == [[9.0 - 5.0]]
+
+
+def test_the_least_regularised_loss_in_one_dimension() -> None:
+    """Pairs (1, 1) and (-1, -1): 2 ln(1 + exp(-2 w)) + r w^2/2 is least where
+    4/(1 + exp(2 w)) = r w."""
+    vectors = tensor([[1.0], [-1.0]])
+    [pairs] = [optimal.draw(generators(1), dim=1, associations=2)]
+    pairs = replace(pairs, inputs=vectors, outputs=vectors)
+    for ridge in (0.1, 2.0):
+        least = optimize.brentq(lambda w, r=ridge: 4 / (1 + math.exp(2 * w)) - r * w, 0, 50)
+        assert optimal.regularised(pairs, ridge).item() == pytest.approx(least)
