@@ -283,7 +283,6 @@ def main() -> int:
     parser.add_argument("--markdown", type=Path, help="the table; rows of other claims are kept")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin none after these")
     given = parser.parse_args()
-    end = time.monotonic() + 60 * given.minutes
     resource.setrlimit(resource.RLIMIT_DATA, (ROOM, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     one_thread()
     given.kept.parent.mkdir(exist_ok=True)
@@ -291,7 +290,7 @@ def main() -> int:
     kept = {found.key: found for found in (msgspec.json.decode(line, type=Tried) for line in lines)}
     chosen = {n: c for n, c in imported().items() if given.k in n and not why_not_hunted(c)}
     every = {name: of(claim) for name, claim in chosen.items()}
-    speeds, broken = Speeds(), False
+    speeds, broken, end = Speeds(), False, time.monotonic() + 60 * given.minutes
     for corner in (corner for found in every.values() for corner in found if corner.key in kept):
         speeds.learn(corner, kept[corner.key])
     for corner in sorted((c for found in every.values() for c in found), key=lambda c: c.size):

@@ -152,13 +152,14 @@ def _graph() -> grimp.ImportGraph:
 
 
 @cache
-def _upstream(module: str) -> set[str]:
+def upstream(module: str) -> set[str]:
+    """The modules that a claim file imports, itself or through others."""
     return _graph().find_upstream_modules(module)
 
 
 def sees(name: str, mutant: Mutant) -> bool:
     """Whether a claim's file imports the falsified module, itself or through others."""
-    return mutant.module in _upstream(imported()[name].module)
+    return mutant.module in upstream(imported()[name].module)
 
 
 @cache

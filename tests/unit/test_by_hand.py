@@ -12,7 +12,14 @@ import pytest
 import torch
 from scipy import optimize, stats
 
-from simulation.attention import convergence, gradient_structure, localisation, relaxed
+from simulation.attention import (
+    convergence,
+    gradient_structure,
+    localisation,
+    relaxed,
+    sampling,
+    three_steps,
+)
 from simulation.attention.oracle import Trained
 from simulation.attention.sampling import Batch
 from simulation.attention.three_steps import Scores
@@ -105,8 +112,8 @@ def test_softmax_weight_of_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None
     """Scores ln 2 at the informative position and 0 at three others: 2/5; with half of them."""
     batch = one_sequence([0, 0, 0, 0], 1)
     scores = scored([0.0, 9.0], math.log(2))
-    monkeypatch.setattr(relaxed.three_steps, "token_scores", lambda _: scores)
-    monkeypatch.setattr(relaxed.sampling, "fresh", lambda *_, **__: batch)
+    monkeypatch.setattr(three_steps, "token_scores", lambda _: scores)
+    monkeypatch.setattr(sampling, "fresh", lambda *_, **__: batch)
     for sharpness, weight in ((1.0, 2 / 5), (0.5, 2**0.5 / (2**0.5 + 3)), (0.0, 1 / 4)):
         found = relaxed.attention_weight(batch, [], sharpness=sharpness)
         assert found.tolist() == pytest.approx([weight])
@@ -115,7 +122,7 @@ def test_softmax_weight_of_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None
 def test_one_step_on_all_parameters_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attention has no gradient while the values are 0, and equal scores are a miss."""
     batch = one_sequence([1, 0, 1], 1)
-    monkeypatch.setattr(relaxed.sampling, "fresh", lambda *_, **__: batch)
+    monkeypatch.setattr(sampling, "fresh", lambda *_, **__: batch)
     found = relaxed.trained(batch, [], optimiser="SGD", steps=1, rate=0.1)
     assert found.tolist() == [0.0]
 
@@ -125,7 +132,7 @@ def test_two_steps_on_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
     and values: 20/9 for keys 6, 1, 1 of values 3, 1, 1, and -4/9 for keys 4, 3, 3 of 1, 3, 3."""
     for tokens, position, share in (([1, 0, 0], 0, 1.0), ([0, 1, 1], 0, 0.0)):
         batch = one_sequence(tokens, position)
-        monkeypatch.setattr(relaxed.sampling, "fresh", lambda *_, test=batch, **__: test)
+        monkeypatch.setattr(sampling, "fresh", lambda *_, test=batch, **__: test)
         for found in (
             relaxed.trained(batch, [], optimiser="SGD", steps=2, rate=0.1),
             relaxed.two_heads(batch, [], eta=0.1),
