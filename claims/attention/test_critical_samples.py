@@ -12,13 +12,14 @@ import recall_claims as rc
 from claims.attention.common import LOCALISATION, localised_either_way
 from claims.common import measuring, table
 from recall_claims.declare.claim import Tier
-from theory.attention import critical, rival_additive_law
+from theory.attention import critical, localisation, rival_additive_law
 from theory.attention.problem import Problem
 
 SIZES = "vocab_size length dim"
 
 FULL = rc.on(Problem, critical.critical_samples_full)
 CLOSED_FORM = rc.on(Problem, critical.critical_samples)
+PROBABILITY = rc.on(Problem, localisation.probability)
 RIVAL = rc.on(Problem, rival_additive_law.critical_samples)
 SUM = rc.Control("sum", "V, L and d add up instead of multiplying", RIVAL)
 
@@ -88,6 +89,7 @@ critical_samples = localised(
     """Half of the fresh sequences are localised at the number of samples at which the predicted
     localisation probability is one half.""",
     predict=FULL,
+    curve=PROBABILITY,
     latex=r"P(V, L, N_c, d) = \frac12",
     regime=critical.REGIME.searched(
         "on the grid sizes at which gradient noise, stored context and mean bias (C, B, A) have "
@@ -110,6 +112,7 @@ LONG = table(SIZES, (512, 32, 16), (512, 32, 64), (512, 96, 64), (2048, 64, 64))
 in_regime = partial(
     localised,
     predict=CLOSED_FORM,
+    curve=PROBABILITY,
     replicates=(64, 65536),
     rule=rc.CriticalLocation(rc.Region(0.88, 1.13)),
     why="""The closed form's stated error is 6%, and that of the full theory, 0.02 in the

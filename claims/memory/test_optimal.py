@@ -129,6 +129,7 @@ decoupled_capacity = storable(
     "With competitors of its own for every input, capacity is the same",
     """The decoupled model, in which no two inputs share a competitor, stores as many pairs as the
     normal cones allow: as many as the memory itself, to within a few per cent.""",
+    curve=rc.on(theory.separable_probability),
     source=rc.Source("C", "C2"),
     regime=theory.OWN.searched(
         "the decoupled model: n outputs of its own for every input",

@@ -77,6 +77,7 @@ cover_capacity = labelled(
     none do.""",
     source=rc.Source("G", "G1", "G2"),
     predict=CAPACITY,
+    curve=SHARE,
     regime=rc.Regime("16 weights and more", {"dim": range(16, 49)}),
     cells=tiers(rungs, smoke=(24,), standard=(24, 40)),
     rule=rc.CriticalLocation(rc.Region(0.95, 1.05), scan="patterns", rising=False),

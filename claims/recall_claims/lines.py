@@ -94,8 +94,11 @@ def lines(
         return made
     strand, right = max(drawn, key=lambda one: _departure(plot, one[0]))
     for name, wrong in planted.items():
-        values = {x: _number(wrong, strand.at(x)) for x in right}
-        curve = {x: y for x, y in values.items() if y is not None}
+        known = {
+            x: row.controls.get(name) for x, row in zip(strand.values, strand.rows, strict=True)
+        }
+        values = {x: known.get(x) or _number(wrong, strand.at(x)) for x in right}
+        curve = {x: y for x, y in values.items() if isinstance(y, float)}
         if any(not math.isclose(y, right[x], rel_tol=1e-6) for x, y in curve.items()):
             made.append(_line(strand, curve, name))
     return made

@@ -208,6 +208,19 @@ def _share(
     return Usual(sent(share), Range.of(sent(float(low)), sent(float(high))), p_value)
 
 
+def interval(cell: CellRow) -> Range | None:
+    """The 95% interval of what a cell observed; None where it has no error."""
+    share, error = cell.observed, cell.error
+    if not isinstance(share, float) or error is None:
+        return None
+    if _is_coin(cell):
+        successes = round(share * cell.replicates)
+        low, high = proportion_confint(successes, cell.replicates, MISSES, method="wilson")
+        return Range.of(float(low), float(high))
+    reach = float(stats.t.isf(MISSES / 2, max(cell.replicates - 1, 1))) * error
+    return Range.of(share - reach, share + reach)
+
+
 def _is_coin(cell: CellRow) -> bool:
     """Whether each replicate was 0 or 1: nothing in [0, 1] of this mean varies as much."""
     share, count = cell.observed, cell.replicates

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from statistics import fmean
 
 from recall_reports import phrases
@@ -36,17 +37,18 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
     lines = _lines(chart, claim, groups, plot)
     heights = [] if claim.rule.locates else [number for _, number in predicted(cells)]
     heights += [y for line in plot.line if not line.control for y in line.ys]
-    wrong, where = _controls(chart, claim, groups, plot)
+    heights += [observed(cell) for cell in cells]
+    wrong = _controls(chart, claim, groups, plot, heights)
     for group in groups:
         points(chart, group, [value(cell, x) for cell in group.cells], group.cells)
-    heights += [observed(cell) for cell in cells]
     scale_axis(chart.x, [value(cell, x) for cell in cells], log="x" in plot.log, at_values=True)
-    heights += near(heights, [*wrong, *bounds(cells)])
+    heights += near(heights, [*wrong.values, *bounds(cells)])
     scale_axis(chart.y, heights, log="y" in plot.log)
     _limits(chart, heights)
     chart.x.label = plot.x_label or phrases.axis(x, claim.symbols)
     chart.y.label = plot.y_label
-    return _caption(lines, controls=bool(wrong), where=where)
+    points_are = "Points: means of the simulation, with their intervals."
+    return " ".join(filter(None, (points_are, lines, str(wrong))))
 
 
 def _lines(chart: Chart, claim: ClaimRow, groups: Sequence[Series], plot: Plot) -> str:
@@ -121,36 +123,58 @@ def _slope(chart: Chart, group: Series, x: str, exponent: float) -> None:
         chart.add(Mark("line", group.colour, xs, ys))
 
 
+@dataclass
+class Wrong:
+    """The wrong theories that a plot draws for one series, and those that lie beyond its axis."""
+
+    where: str
+    values: list[float] = field(default_factory=list)
+    beyond: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        parts = [f"Grey: wrong theories{self.where}."] * bool(self.values)
+        return " ".join(parts + [f"Beyond the axis: {', '.join(self.beyond)}."] * bool(self.beyond))
+
+
 def _controls(
-    chart: Chart, claim: ClaimRow, groups: Sequence[Series], plot: Plot
-) -> tuple[list[float], str]:
+    chart: Chart,
+    claim: ClaimRow,
+    groups: Sequence[Series],
+    plot: Plot,
+    heights: Sequence[float],
+) -> Wrong:
     """Draw planted wrong theories in grey, for the series that they leave farthest.
 
-    Returns the values drawn, and the label of that series. Critical values make no curve.
+    Critical values make no curve.
     """
     names = [] if claim.rule.locates else [control.id for control in claim.controls]
-    lined = {line.control for line in plot.line}
 
     def departure(group: Series) -> tuple[bool, float]:
-        heights = [one for name in names for one in predicted(group.cells, name)]
+        wrong = [one for name in names for one in predicted(group.cells, name)]
         drawn = any(lines_of(plot, group, name) for name in names)
-        return drawn, _departure(heights, log="y" in plot.log)
+        return drawn, _departure(wrong, log="y" in plot.log)
 
     group = max(groups, key=departure)
-    shown: list[float] = []
+    found = Wrong(f", for {group.label}" if len(groups) > 1 else "")
     for index, name in enumerate(names):
-        label = f"{WRONG}{name}"
-        for line in lines_of(plot, group, name):
-            style = DASHES[index % len(DASHES)]
-            chart.add(Mark("line", MUTED, line.xs, line.ys, style, label=label))
-            shown += line.ys
-        heights = [] if name in lined else _under(group.cells, name)
-        if heights:
-            xs, ys = [value(cell, plot.x or "") for cell, _ in heights], [y for _, y in heights]
+        label, style = f"{WRONG}{name}", DASHES[index % len(DASHES)]
+        marks = [
+            Mark("line", MUTED, line.xs, line.ys, style, label=label)
+            for line in lines_of(plot, group, name)
+        ]
+        wrong = [] if marks else _under(group.cells, name)
+        if wrong:
+            xs, ys = [value(cell, plot.x or "") for cell, _ in wrong], [y for _, y in wrong]
             marker = WRONG_MARKERS[index % len(WRONG_MARKERS)]
-            chart.add(Mark("dots", MUTED, xs, ys, marker, size=4.5, label=label))
-            shown += ys
-    return shown, group.label if len(groups) > 1 else ""
+            marks = [Mark("dots", MUTED, xs, ys, marker, size=4.5, label=label)]
+        values = [y for mark in marks for y in mark.ys]
+        if near([*heights], values):
+            for mark in marks:
+                chart.add(mark)
+            found.values += values
+        elif values:
+            found.beyond.append(name)
+    return found
 
 
 def _under(cells: Sequence[CellRow], control: str) -> Heights:
@@ -176,10 +200,3 @@ def _limits(chart: Chart, values: Sequence[float]) -> None:
         chart.y.ends = low / margin, high * margin
     else:
         chart.y.ends = padded(low, high, 0.08)
-
-
-def _caption(lines: str, *, controls: bool, where: str) -> str:
-    parts = ["Points: means of the simulation, with their intervals.", lines]
-    if controls:
-        parts.append(f"Grey: wrong theories{f', for {where}' if where else ''}.")
-    return " ".join(filter(None, parts))

@@ -24,9 +24,10 @@ from recall_reports.plots.series import (
     series,
     value,
 )
-from recall_reports.record import ClaimRow, Figure, PaperRow, Record
+from recall_reports.record import CellRow, ClaimRow, Figure, PaperRow, Range, Record
 from recall_reports.record import Series as Chosen
 from recall_reports.record.values import Plot
+from recall_reports.usual import Analyses, interval
 
 DOT = 5.0
 MARGIN, ROOM = 0.03, 0.3  # left and right of all curves, of their width
@@ -45,7 +46,7 @@ class Drawn:
 
 
 def figures(record: Record) -> list[Drawn]:
-    """The figures of a record's papers, as far as it has their claims."""
+    """The figures of a record's papers, as far as it has their claims; bars are 95% intervals."""
     claims = {claim.id: claim for claim in record.claims}
     found = []
     for paper in record.papers:
@@ -53,20 +54,36 @@ def figures(record: Record) -> list[Drawn]:
             chosen = [(claims[one.claim], one) for one in figure.series if one.claim in claims]
             chart = Chart(title=figure.title)
             paint = _rows if figure.kind == "rows" else _curves
-            if chosen and paint(chart, figure, chosen):
+            bars = paint(chart, figure, chosen) if chosen else None
+            if bars is not None:
                 shown = list({claim.id: claim for claim, _ in chosen}.values())
-                text = f"{figure.title}. {figure.note}".strip()
-                found.append(Drawn(paper, figure.title, figure.note, svg(chart, text), shown))
+                note = " ".join(filter(None, (figure.note, _bars(bars))))
+                drawn = svg(chart, f"{figure.title}. {note}")
+                found.append(Drawn(paper, figure.title, note, drawn, shown))
     return found
 
 
-def _curves(chart: Chart, figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]]) -> bool:
-    """Draw theory's curves and simulation's dots; return whether there are any dots."""
+def _bars(usual: set[bool]) -> str:
+    """What bars are, in words; `usual` tells whether the ones of a figure are 95% intervals."""
+    kinds = ["95% intervals"] * (True in usual) + ["intervals of the verdicts"] * (False in usual)
+    return f"Bars: {' and '.join(kinds)}." if kinds else ""
+
+
+def _interval(cell: CellRow) -> Range | None:
+    """The 95% interval of what a cell observed, or that of the verdict where its error is lost."""
+    return interval(cell) or cell.interval
+
+
+def _curves(
+    chart: Chart, figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]]
+) -> set[bool] | None:
+    """Draw theory's curves and simulation's dots; return what `_bars` takes, None without dots."""
+    usual: set[bool] = set()
     heights: list[float] = []
     xs: list[float] = []
     plot = next((claim.plot for claim, _ in chosen if claim.plot is not None), None)
     if plot is None or plot.x is None:
-        return False
+        return None
     names = list(_named(figure, chosen))
     for index, (drawn, group) in enumerate(names):
         group = Series(group.label, COLOURS[index % len(COLOURS)], "o", group.cells)
@@ -80,14 +97,15 @@ def _curves(chart: Chart, figure: Figure, chosen: Sequence[tuple[ClaimRow, Chose
             ys = [number for _, number in predicted(group.cells)]
             if len(ys) == len(places):
                 chart.add(Mark("dots", group.colour, places, ys, "_", 6, name=group.label))
-        points(chart, group, places, group.cells, label="")
+        cells = [replace(cell, interval=_interval(cell)) for cell in group.cells]
+        usual |= {cell.error is not None for cell in cells if len({*bounds([cell])}) > 1}
+        points(chart, group, places, cells, label="")
         xs += places
         heights += [observed(cell) for cell in group.cells]
-    cells = [cell for _, group in names for cell in group.cells]
-    heights += near(heights, bounds(cells))
+        heights += near(heights, bounds(cells))
     heights += figure.levels.values()
-    if not cells:
-        return False
+    if not xs:
+        return None
     scale_axis(chart.x, xs, log="x" in plot.log)
     chart.x.ends = _with_room(xs, log=chart.x.log) if len(names) > 1 else None
     scale_axis(chart.y, heights, log="y" in plot.log)
@@ -97,7 +115,7 @@ def _curves(chart: Chart, figure: Figure, chosen: Sequence[tuple[ClaimRow, Chose
         chart.add(Mark("line", MUTED, [min(xs), max(xs)], [level, level], "dash0", name=name))
     chart.x.label = figure.x_label or plot.x_label or phrases.axis(plot.x, chosen[0][0].symbols)
     chart.y.label = figure.y_label or plot.y_label
-    return True
+    return usual
 
 
 def _with_room(xs: Sequence[float], *, log: bool) -> tuple[float, float]:
@@ -128,11 +146,13 @@ def _named(
             yield plot, Series(one.label or found.label, "", "", found.cells)
 
 
-def _rows(chart: Chart, figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]]) -> bool:
-    """Draw predicted and simulated values of one cell a row; return whether there is any."""
+def _rows(
+    chart: Chart, figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]]
+) -> set[bool] | None:
+    """Draw predicted and simulated values of one cell a row; return as `_curves` does."""
     rows = sorted(filter(None, (_row(claim, one) for claim, one in chosen)), key=lambda r: r[1])
     if not rows:
-        return False
+        return None
     places = list(map(float, range(len(rows))))
     expected, found = [row[1] for row in rows], [row[2] for row in rows]
     whiskers = [row[3] for row in rows]
@@ -145,23 +165,28 @@ def _rows(chart: Chart, figure: Figure, chosen: Sequence[tuple[ClaimRow, Chosen]
     chart.y.ticks, chart.y.names = places, [row[0] for row in rows]
     chart.y.ends = -0.7, len(rows) - 0.3
     chart.x.label = figure.x_label
-    return True
+    return {row[4] for row in rows if row[3][0] < row[3][1]}
 
 
-def _row(claim: ClaimRow, one: Chosen) -> tuple[str, float, float, tuple[float, float]] | None:
-    """The name of a row, what is predicted, what was found, and the ends of its interval."""
+def _row(
+    claim: ClaimRow, one: Chosen
+) -> tuple[str, float, float, tuple[float, float], bool] | None:
+    """The name of a row, what is predicted, what was found, its interval, whether that is usual."""
     cell = next((c for c in claim.cells if one.where.items() <= c.params.items()), None)
     if cell is None:
         return None
     unit = cell.params.get(one.per, 1) if one.per else 1
     right = cell.critical if claim.rule.locates else cell.predicted
-    part = next((p for p in claim.components if p.params.items() <= cell.params.items()), None)
-    if part is None or not is_number(right) or not is_number(unit) or part.estimate is None:
+    parts = zip(claim.components, Analyses([claim]).ends(claim), strict=True)
+    part = next((p for p in parts if p[0].params.items() <= cell.params.items()), None)
+    if part is None or not is_number(right) or not is_number(unit) or part[0].estimate is None:
         return None
     right = right / unit
-    found = right * part.estimate
-    low, high = part.shown.low, part.shown.high
-    ends = (found, found)
-    if not claim.rule.locates and low is not None and high is not None:  # else a bracket
-        ends = right * low, right * high
-    return one.label, right, found, ends
+    found = right * part[0].estimate
+    ends = part[1]
+    if ends is None and not claim.rule.locates:  # whose bounds bracket a crossing
+        ends = part[0].shown
+    if ends is None or None in (ends.low, ends.high):
+        ends = Range(part[0].estimate, part[0].estimate)
+    low, high = (right * end for end in ends.ends)
+    return one.label, right, found, (low, high), part[1] is not None

@@ -7,7 +7,7 @@ from recall_reports.record import CellRow, ClaimRow
 from recall_reports.record.values import Plot
 from recall_reports.summary import grouped
 
-SPREAD = 13.5  # between cells that differ only in parameters off the map
+RING = 7.0  # by which the disc of a cell exceeds those of others at its place
 
 
 def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
@@ -18,9 +18,9 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
     colours = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
     crowd = grouped(cells, lambda cell: (value(cell, x), value(cell, y)))
     for place, members in crowd.items():
-        for index, cell in enumerate(members):
-            aside = SPREAD * (index - (len(members) - 1) / 2)
-            _point(chart, place, cell, aside, colours[str(cell.observed)])
+        unlike = list({(c.observed, c.predicted): c for c in reversed(members)}.values())[::-1]
+        for index, cell in reversed(list(enumerate(unlike))):
+            _point(chart, place, cell, RING * index, colours[str(cell.observed)])
     found = {str(cell.observed) for cell in cells}
     for name in (name for name in names if name in found):
         chart.add(Mark("dots", colours[name], style="o", size=7, label=f"measured {_key(name)}"))
@@ -31,7 +31,6 @@ def paint(chart: Chart, claim: ClaimRow, plot: Plot) -> str:
         wide = min(values) > 0 and max(values) / min(values) > 5
         scale_axis(axis, values, log=wide or (axis is chart.x and "x" in plot.log), at_values=True)
         axis.label, axis.margin = label or phrases.axis(name, claim.symbols), 0.09
-    chart.x.margin = 0.12 if len(crowd) < len(cells) else 0.09
     return _caption(cells, crowded=len(crowd) < len(cells))
 
 
@@ -40,16 +39,18 @@ def _disagrees(cell: CellRow) -> bool:
 
 
 def _point(
-    chart: Chart, place: tuple[float, float], cell: CellRow, aside: float, colour: str
+    chart: Chart, place: tuple[float, float], cell: CellRow, wider: float, colour: str
 ) -> None:
-    """One cell, moved aside by so much: a disc, and a box where theory and data differ."""
+    """One cell: a disc, and a box where theory and data differ, larger around others."""
     xs, ys = [place[0]], [place[1]]
-    chart.add(Mark("dots", colour, xs, ys, "o", 12, aside=(aside, 0)))
+    chart.add(Mark("dots", colour, xs, ys, "o", 12 + wider))
     if _disagrees(cell):
-        chart.add(Mark("dots", INK, xs, ys, "box", 15, aside=(aside, 0)))
-        chart.add(Mark("text", INK, xs, ys, "small", text=f"is {cell.observed}", aside=(aside, 19)))
-    letter = _short(str(cell.predicted))
-    chart.add(Mark("text", CARD, xs, ys, "letter", text=letter, aside=(aside, 3)))
+        chart.add(Mark("dots", INK, xs, ys, "box", 15 + wider))
+        below = (0.0, 19 + wider / 2)
+        chart.add(Mark("text", INK, xs, ys, "small", text=f"is {cell.observed}", aside=below))
+    if not wider:
+        letter = _short(str(cell.predicted))
+        chart.add(Mark("text", CARD, xs, ys, "letter", text=letter, aside=(0, 3)))
 
 
 def _short(name: str) -> str:
@@ -64,7 +65,7 @@ def _key(name: str) -> str:
 def _caption(cells: list[CellRow], *, crowded: bool) -> str:
     caption = "Each point is a cell: colour is the measured largest, letter the predicted one."
     if crowded:
-        caption += " Points side by side differ in the other parameters."
+        caption += " Rings are cells at the same place that differ in the other parameters."
     if any(map(_disagrees, cells)):
         caption += " Boxed: the two disagree."
     return caption
