@@ -196,7 +196,7 @@ long_sequences = beyond(
 )
 correlated_embeddings = beyond(
     "correlated-embeddings",
-    "Embeddings with mean overlap 0.1",
+    "Localisation with embeddings of mean overlap 0.1",
     "independent embeddings: overlap 0.1",
     "With input embeddings whose mean inner product is 0.1 the localisation probability is that "
     "of independent ones.",

@@ -243,7 +243,7 @@ def recalls_all(rng: np.random.Generator, known: task.Facts, bits: int | None = 
 
 @stored(
     "B.beyond-overlapping-embeddings",
-    "Embeddings with mean overlap 0.1",
+    "All facts from embeddings of mean overlap 0.1",
     "uniform embeddings: overlap 0.1",
 )
 def overlapping_embeddings(cell: rc.Cell, block: rc.Block) -> Tensor:

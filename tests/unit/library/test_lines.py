@@ -10,6 +10,8 @@ import recall_claims as rc
 from recall_claims import lines
 from recall_reports.record import CellRow
 from recall_reports.record.values import Line
+from tests.every_claim import imported
+from tests.figures import _record
 from tests.unit.library import made
 
 
@@ -94,3 +96,12 @@ def test_a_curve_ends_where_the_regime_does() -> None:
     [line] = lines.lines(claim, {}, cells, rows)
     assert line.xs[0] == 50
     assert 200 <= line.xs[-1] <= 209
+
+
+def test_the_record_holds_the_curves_of_the_code() -> None:
+    claim = imported()["F.muon-loss"]
+    [row] = [row for row in _record("reports/baseline.json").claims if row.id == claim.id]
+    cells = [rc.Cell(**cell.params) for cell in row.cells]
+    found = lines.lines(claim, {}, cells, row.cells)
+    assert row.plot is not None
+    assert found == [line for line in row.plot.line if not line.control]

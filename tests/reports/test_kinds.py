@@ -1,0 +1,95 @@
+"""What no picture or title of the suite's record may do, and the figures that open its page."""
+
+from collections import Counter
+from xml.etree import ElementTree
+
+import pytest
+from msgspec.structs import replace
+
+from recall_reports import html
+from recall_reports.plots import curve, figure
+from recall_reports.plots.chart import COLOURS, Chart
+from recall_reports.record import ClaimRow, Record
+from tests import figures
+from tests.reports import sample
+
+
+@pytest.fixture(scope="module")
+def baseline() -> Record:
+    return figures._record("reports/baseline.json")
+
+
+def drawn(claim: ClaimRow) -> Chart:
+    assert claim.plot is not None
+    chart = Chart()
+    curve.paint(chart, claim, claim.plot)
+    return chart
+
+
+def test_no_axis_is_named_observed(baseline: Record) -> None:
+    plots = [claim.plot for claim in baseline.claims if claim.plot is not None]
+    labels = {plot.y_label for plot in plots if plot.kind != "map"}
+    assert not {label for label in labels if label.strip().lower() in ("", "observed", "value")}
+
+
+def test_no_two_claims_share_a_title(baseline: Record) -> None:
+    titles = Counter(claim.title.lower() for claim in baseline.claims)
+    assert [title for title, count in titles.items() if count > 1] == []
+
+
+def test_lines_are_curves_of_the_theory_and_join_no_cells(baseline: Record) -> None:
+    """But for a power law, which is straight whatever its constant."""
+    kept = [
+        claim
+        for claim in baseline.claims
+        if claim.plot is not None and claim.plot.kind == "curve" and claim.plot.x and claim.cells
+    ]
+    assert sum(1 for claim in kept if claim.plot and claim.plot.line) > 50
+    for claim in kept:
+        assert claim.plot is not None
+        curves = [[*line.xs] for line in claim.plot.line if not line.control]
+        found = [[*m.xs] for m in drawn(claim).marks if m.kind == "line" and m.colour in COLOURS]
+        if claim.rule.scale != "exponent" or curves:
+            assert sorted(found) == sorted(curves), claim.id
+
+
+def test_six_figures_open_the_page(baseline: Record) -> None:
+    found = figure.figures(baseline)
+    assert [one.paper.key for one in found] == ["A", "B", "B", "D", "E", "F"]
+    page = html.render(baseline)
+    assert page.index(found[0].svg) < page.index('class="attention') < page.index('id="marks"')
+    svg = ElementTree.fromstring(html.picture(baseline))
+    assert len([node for node in svg.iter() if node.get("class") == "plot"]) == 6
+    assert html.picture(baseline) == figures.PICTURE.read_text(encoding="utf-8")
+
+
+def test_what_failed_comes_before_the_figures_and_figures_need_their_claims() -> None:
+    report = sample.record()
+    page = html.render(report)
+    assert page.index('class="attention') < page.index('class="findings"')
+    report.claims = [claim for claim in report.claims if claim.id != "A.trigger-signal"]
+    assert 'class="findings"' not in html.render(report)
+
+
+def test_dots_of_a_figure_stand_at_what_was_observed(baseline: Record) -> None:
+    claim = next(claim for claim in baseline.claims if claim.id == "A.localisation")
+    paper = next(paper for paper in baseline.papers if paper.key == "A")
+    chart = Chart()
+    figure._curves(chart, paper.figures[0], [(claim, paper.figures[0].series[0])])
+    dots = {at for m in chart.marks if m.kind == "dots" for at in zip(m.xs, m.ys, strict=True)}
+    assert dots == {(cell.params["samples"], cell.observed) for cell in claim.cells}
+    names = [mark.name for mark in chart.marks if mark.name]
+    assert names == ["L = 16, d = 32", "L = 24, d = 12", "L = 32, d = 24", "L = 64, d = 32"]
+
+
+def test_a_wrong_theory_far_off_is_named_and_does_not_stretch_the_axis() -> None:
+    claim = sample.trigger_signal()
+    assert claim.plot is not None
+    usual = drawn(claim).y.ends
+    far = replace(claim.plot.line[-1], ys=[1e6] * len(claim.plot.line[-1].ys))
+    claim.plot.line[-1] = far
+    chart = Chart()
+    assert "Beyond the axis: no-length." in curve.paint(chart, claim, claim.plot)
+    assert usual is not None
+    assert chart.y.ends is not None
+    assert chart.y.ends[1] <= usual[1]
