@@ -71,7 +71,7 @@ def crossed(cell: rc.Cell) -> float:
 
 @pytest.mark.parametrize(
     "reason",
-    ["dear", "breaks down", "no path", "one cell"],
+    ["dear", "breaks down", "breaks down in the middle", "no path", "one cell"],
 )
 def test_there_is_no_curve(reason: str) -> None:
     cells: tuple[rc.Cell, ...] = rc.grid(x=(50, 100, 200))
@@ -80,6 +80,8 @@ def test_there_is_no_curve(reason: str) -> None:
         plot = replace(CURVE, dear=True)
     elif reason == "breaks down":
         predict = crossed
+    elif reason == "breaks down in the middle":
+        predict, cells = crossed, rc.grid(x=(40, 120))
     elif reason == "no path":
         cells = tuple(rc.Cell(x=x, n=n) for x, n in ((50, 1), (100, 3), (200, 2)))
     else:
