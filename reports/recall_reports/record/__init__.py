@@ -14,8 +14,11 @@ from typing import Annotated, Any, Final, Literal, Self
 import msgspec
 from msgspec import Meta, Struct
 
+from recall_reports.record.values import Figure as Figure
 from recall_reports.record.values import Finite, Plot, Provenance, Scale, Verdict
 from recall_reports.record.values import Parameters as Parameters
+from recall_reports.record.values import Series as Series
+from recall_reports.record.values import Text as Text
 
 VERSION: Final = "recall-claims/4"
 
@@ -24,8 +27,6 @@ ID: Final = r"^[A-Za-z0-9_]+\.[A-Za-z0-9._-]+(?![\s\S])"
 NAME: Final = r"^[!-~]([ -~]*[!-~])?(?![\s\S])"
 """Other names by which things are found: in ASCII, so that none has a twin or goes on unseen."""
 Name = Annotated[str, Meta(pattern=NAME)]
-Text = Annotated[str, Meta(min_length=1)]
-"""What is shown; whoever reads a record cleans it."""
 Count = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(ge=0, le=sys.float_info.max)]
 Probability = Annotated[float, Meta(ge=0, le=1)]
@@ -288,36 +289,6 @@ class Statement(Struct, kw_only=True):
     rests_on: list[str] = []
     setting: bool = False
     work: Work | None = None
-
-
-class Series(Struct, kw_only=True):
-    """The cells of a claim that a figure draws: those with the parameters `where`.
-
-    `label` names them. Without it, they are as many series as `Figure.group` tells apart. `per`: a
-    critical value is given as a multiple of this parameter.
-    """
-
-    claim: Text
-    label: str = ""
-    where: Parameters = {}
-    per: str = ""
-
-
-class Figure(Struct, kw_only=True):
-    """A picture of what claims found, for readers who see no other.
-
-    `kind`: "curve" draws what is observed against a parameter, on the predicted curve; "rows" puts
-    observed and predicted values of one cell a row on one axis. `levels` are marked values.
-    """
-
-    title: Text
-    note: str = ""
-    kind: Literal["curve", "rows"] = "curve"
-    series: list[Series]
-    group: list[str] = []
-    x_label: str = ""
-    y_label: str = ""
-    levels: dict[str, Finite] = {}
 
 
 class PaperRow(Struct, kw_only=True):

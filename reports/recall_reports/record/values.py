@@ -9,6 +9,8 @@ from msgspec import Meta, Struct
 Provenance = Literal["stated", "reported", "derived"]
 Scale = Literal["ratio", "difference", "probability", "exponent", "share", "error"]
 Axes = Literal["", "x", "y", "xy"]
+Text = Annotated[str, Meta(min_length=1)]
+"""What is shown; whoever reads a record cleans it."""
 Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]
 """A number whose sums and differences with others are numbers, too."""
 Parameters = dict[str, int | float | str | bool]
@@ -76,3 +78,33 @@ class Plot:
         if self.log == "usual":
             usual: dict[str, Axes] = {"curve": "x", "parity": "", "map": "xy"}
             self.log = usual[self.kind]
+
+
+class Series(Struct, kw_only=True):
+    """The cells of a claim that a figure draws: those with the parameters `where`.
+
+    `label` names them. Without it, they are as many series as `Figure.group` tells apart. `per`: a
+    critical value is given as a multiple of this parameter.
+    """
+
+    claim: Text
+    label: str = ""
+    where: Parameters = {}
+    per: str = ""
+
+
+class Figure(Struct, kw_only=True):
+    """A picture of what claims found, for readers who see no other.
+
+    `kind`: "curve" draws what is observed against a parameter, on the predicted curve; "rows" puts
+    observed and predicted values of one cell a row on one axis. `levels` are marked values.
+    """
+
+    title: Text
+    note: str = ""
+    kind: Literal["curve", "rows"] = "curve"
+    series: list[Series]
+    group: list[str] = []
+    x_label: str = ""
+    y_label: str = ""
+    levels: dict[str, Finite] = {}
