@@ -57,7 +57,7 @@ USUAL = "usual analysis, 95%"
 def usually(claim: ClaimRow) -> str:
     """How the usual analysis of a claim is made, as a sentence."""
     if claim.rule.name == "CriticalLocation":
-        how = "a probit curve through the shares; where they separate completely none fits"
+        how = "a probit curve through the shares; none fits where they separate completely"
     elif claim.rule.scale == "exponent":
         how = "a log-linear fit, weighted by the cells' standard errors"
     else:
