@@ -53,7 +53,7 @@ def shares(
     for r in range(batch.replicates):
         tokens = batch.tokens[r].flatten()
         ends = length * torch.arange(1, sequences + 1, device=tokens.device)
-        features = layer.of(r).features(sum_bags(batch.z[r], tokens, ends)[None] / length)[0]
+        features = layer[r : r + 1].features(sum_bags(batch.z[r], tokens, ends)[None] / length)[0]
         features -= features.mean(0)
         beside, ends = tokens.argsort() // length, tokens.bincount(minlength=vocab_size).cumsum(0)
         effects = sum_bags(features, beside, ends) * (vocab_size / (length * sequences))
