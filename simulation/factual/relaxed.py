@@ -22,6 +22,7 @@ from simulation.embeddings import unit_vectors
 from simulation.factual.constructions import Attention
 from simulation.factual.sequential_learning import FactPrompts, Losses, stacked
 from simulation.factual.task import Facts
+from simulation.tiles import LOOK_EVERY
 
 Parts = dict[str, Tensor]
 Logits = Callable[[Parts, Tensor], Tensor]
@@ -147,7 +148,7 @@ def descended(
     decay: float = 0.0,
     frequencies: Tensor | None = None,
 ) -> Losses:
-    """Losses, (steps + 1, B), along full-batch descent until all totals are below ``until``.
+    """Losses, (steps + 1, B), along full-batch descent until all totals are seen below ``until``.
 
     Args:
         task: the facts.
@@ -184,7 +185,9 @@ def descended(
             relation = -(in_block.gather(2, index)[:, :, 0] * weights).sum(1)
         now = total.detach()
         path.append(Losses(relation=relation, subject=now - relation))
-        if step == most or bool((now < until).all()):
+        if step == most:
+            break
+        if step % LOOK_EVERY[now.device.type] == 0 and bool((now < until).all()):
             break
         gradients = torch.autograd.grad(total.sum(), [*parts.values()])
         for (name, part), gradient in zip(parts.items(), gradients, strict=True):

@@ -260,11 +260,11 @@ def trained_accuracy(
         if step % CHECK_EVERY == 0:
             accuracy = network.accuracy()
             best[active] = torch.maximum(best[active], accuracy)
-            going = accuracy <= enough
-            if not bool(going.all()):
+            going = (accuracy <= enough).nonzero()[:, 0]
+            if not len(going):
+                break
+            if len(going) < len(active):
                 active = active[going]
-                if active.numel() == 0:
-                    break
                 network.keep(going)
     return best
 

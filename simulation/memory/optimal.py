@@ -146,12 +146,15 @@ def train(pairs: Pairs, *, steps: int, rate: float, enough: float, every: int = 
         if (step - 1) % every == 0:
             share = stored(pairs, trained).double().mean(1)
             better = share > best[active]
-            memory[active[better]], best[active[better]] = trained[better], share[better]
-            going = share < enough
-            active, pairs = active[going], pairs[going]
-            trained, first, second = trained[going], first[going], second[going]
-            if not len(active):
+            kept = torch.where(better[:, None, None], trained, memory[active])
+            memory.index_copy_(0, active, kept)
+            best.index_copy_(0, active, torch.where(better, share, best[active]))
+            going = (share < enough).nonzero()[:, 0]
+            if not len(going):
                 break
+            if len(going) < len(active):
+                active, pairs = active[going], pairs[going]
+                trained, first, second = trained[going], first[going], second[going]
     return memory
 
 
