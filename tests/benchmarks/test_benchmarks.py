@@ -4,8 +4,9 @@ import re
 from dataclasses import replace
 
 import pytest
+import torch
 
-from tests.benchmarks import __main__, hunts, speed
+from tests.benchmarks import __main__, hunts, roof, speed
 
 TINY = (64, 128, 4, 8)
 
@@ -21,6 +22,18 @@ def test_recall_notices_a_wrong_label(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(speed, "tiled", lambda u, memory, values: speed.dense(u, memory, u))
     with pytest.raises(AssertionError, match="differ"):
         next(speed.recall("cpu", ((64, 8),)))
+
+
+def test_bytes_and_operations_are_those_of_each_kernel() -> None:
+    a, b = torch.ones(2, 3), torch.ones(3, 5)
+    with roof.Traffic() as traffic:
+        (a @ b).view(10)
+    assert (traffic.bytes, traffic.operations) == (4 * (6 + 15 + 10), 2 * 2 * 3 * 5)
+    with roof.Traffic() as traffic:
+        b.index_select(0, torch.tensor([1]))
+    assert traffic.bytes == 4 * (5 + 10)
+    one = roof.Roof(bytes=100.0, operations=30.0)
+    assert (one.rate(1000.0, 600.0), one.rate(1000.0, 60.0)) == (10.0, 2.0)
 
 
 def test_an_easy_error_is_found() -> None:
