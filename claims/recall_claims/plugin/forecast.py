@@ -38,7 +38,7 @@ class Forecast:
         usual = fmean(known.values()) if known else math.inf
         wanted = {cell.id: known.get(cell.id, usual) for cell in claim.cells[tier]}
         return {
-            cell: next((n for n in steps if n * size >= count), steps[-1])
+            cell: next((n for n in (0, *steps) if n * size >= count), steps[-1])
             for cell, count in wanted.items()
         }
 

@@ -12,12 +12,13 @@ from scipy import stats
 import recall_claims as rc
 from recall_claims.evidence.ledger import Ledger
 from recall_claims.evidence.looks import decide
+from recall_claims.evidence.run import Prepared, Running
 from recall_claims.judge.rules import Sample
 from recall_claims.judge.rules.ladder import Ladder
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import Interval, Verdict, judge
 from recall_claims.recording import decided
-from tests.unit.library.made import ALPHA, declared, outcome_of
+from tests.unit.library.made import ALPHA, SMOKE, declared, outcome_of
 
 
 def coins(ones: int, of: int) -> np.ndarray:
@@ -238,6 +239,8 @@ def test_rungs_outside_the_region_are_drawn_where_the_claim_may_be_wrong(ledger:
         return {s.cell["pairs"]: s.replicates for s in evidence}
 
     right = outcome_of(steep, ledger)
+    begun = Running(Prepared.of(steep, "smoke"), SMOKE, ledger)
+    assert begun._cheapest == rc.Cell(pairs=16), "replayed, for it is drawn"
     assert right.decision.verdict is Verdict.SUPPORTED
     assert drawn(steep)[5] == drawn(steep)[80] == 0
     assert min(drawn(steep)[pairs] for pairs in (16, 20, 25)) > 0
