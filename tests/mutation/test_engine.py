@@ -117,7 +117,7 @@ LEVELS = ladders.test_the_levels_of_exponents_are_shared
 CONTROLS = run_.test_a_control_that_survives_forbids_support
 LATE = run_.test_a_block_that_would_end_too_late_does_not_begin
 BITS = run_.test_a_block_is_what_the_simulation_draws_to_the_last_bit
-QUEUE = scheduler_.test_whoever_is_waited_for_goes_first_and_then_the_longest_path
+QUEUE = scheduler_.test_the_cheapest_go_first_unless_a_path_is_long
 DEATH = scheduler_.test_a_worker_that_dies_fails_the_claim_that_kills_it_and_no_other
 STREAMS = cell_.test_streams_are_those_that_numpy_spawns
 EDIT = registration_.test_an_edit_of_the_declaration_registers_anew
@@ -268,7 +268,8 @@ ERRORS = (
         "record.EXPLORATORY if exploratory else record.ON_THEOREMS => record.ON_THEOREMS",
     ),
     Error(run.Running.next_block, LATE, "> left => > math.inf"),
-    Error(scheduler.Scheduler._in_turn, QUEUE, "self._serial => True"),
+    Error(scheduler.Scheduler._rank, QUEUE, "path >= long => True"),
+    Error(scheduler.Scheduler._rank, QUEUE, "path >= long => False"),
     Error(scheduler.Scheduler._room, DEATH, "self._suspects => False"),
     Error(JOIN, STREAMS, "{claim_id} => "),
     Error(JOIN, STREAMS, "{registration} => "),
