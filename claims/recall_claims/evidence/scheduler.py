@@ -237,12 +237,15 @@ class Scheduler:
     def _in_turn(self, first: Running) -> Iterator[Running]:
         """Claims for whose paths the run may have to wait, the longest first; then the cheapest.
 
-        Those that are expected are begun. A serial executor has the first claim alone.
+        Those that are expected are begun. The claim that is waited for is the first where nothing is
+        known of it, and all that a serial executor has.
         """
-        if self._serial:
-            yield first
-            return
         asked: list[Running] = []
+        if self._serial or math.isinf(first.path):
+            asked = [first]
+            yield first
+        if self._serial:
+            return
         going = (name for name, running in self._open.items() if running.round.missing)
         known = [*(self._work.get(name, 0.0) for name in going), *self._ahead.values()]
         long = sum(filter(math.isfinite, known)) / (2 * executors.capacity(self.executor))

@@ -179,10 +179,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     state.report.selected = len(ahead)
     state.expect((item.claim, item.location[0]) for item in ahead)
+    if reporter is None:
+        return
     try:
         # While a claim runs, pytest's capture has the descriptor; a copy of it still is the output.
         shown = os.fdopen(os.dup(reporter._tw._file.fileno()), "w", encoding="utf-8")
-    except (AttributeError, OSError):  # nobody reports, or to no file
+    except (AttributeError, OSError):  # it reports to no file
         return
     console = Console(file=shown, width=reporter._tw.fullwidth, force_terminal=reporter.isatty)
     seconds = state.forecast.ahead(item.claim.id for item in ahead)
