@@ -237,8 +237,8 @@ class Scheduler:
     def _in_turn(self, first: Running) -> Iterator[Running]:
         """Claims for whose paths the run may have to wait, the longest first; then the cheapest.
 
-        Those that are expected are begun. The claim that is waited for is the first where nothing is
-        known of it, and all that a serial executor has.
+        Those that are expected are begun. The claim that is waited for goes first if nothing is
+        known of it, and is all that a serial executor gets.
         """
         asked: list[Running] = []
         if self._serial or math.isinf(first.path):
