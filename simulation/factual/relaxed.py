@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from simulation.adam import adam
+from simulation.adam import Adam
 from simulation.embeddings import unit_vectors
 from simulation.factual.constructions import Attention
 from simulation.factual.sequential_learning import FactPrompts, Losses, stacked
@@ -167,7 +167,7 @@ def descended(
     if optimiser not in ("gradient", "adam"):
         raise ValueError(f"no optimiser {optimiser!r}: take gradient or adam")
     shares = {name: _share_of_noise(task, name, part) for name, part in parts.items()}
-    means, squares = ({n: torch.zeros_like(part) for n, part in parts.items()} for _ in range(2))
+    moments = Adam([*parts.values()], [rate] * task.replicates)
     copies = counts.shape[1] // (task.subjects * task.relations)
     target = task.target.flatten(1, 2).repeat_interleave(copies, 1)
     weights = task.target.new_full((target.shape[1],), 1 / target.shape[1])
@@ -190,12 +190,12 @@ def descended(
         if step % LOOK_EVERY[now.device.type] == 0 and bool((now < until).all()):
             break
         gradients = torch.autograd.grad(total.sum(), [*parts.values()])
-        for (name, part), gradient in zip(parts.items(), gradients, strict=True):
-            parts[name] = part.detach() * (1 - rate * decay)
-            if optimiser == "adam":
-                adam(parts[name], gradient, means[name], squares[name], step + 1, rate)
-            else:
-                parts[name] -= rate * shares[name] * gradient
+        parts = {name: part.detach() * (1 - rate * decay) for name, part in parts.items()}
+        if optimiser == "adam":
+            moments.step([*parts.values()], [gradient.contiguous() for gradient in gradients])
+        else:
+            for (name, part), gradient in zip(parts.items(), gradients, strict=True):
+                part -= rate * shares[name] * gradient
     return stacked(path)
 
 

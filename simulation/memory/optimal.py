@@ -294,7 +294,7 @@ def _highest(current: torch.Tensor) -> torch.Tensor:
 def _average(pairs: Pairs, weights: torch.Tensor) -> torch.Tensor:
     """Weighted sum of the outputs for each input: (R, n, d)."""
     if pairs.outputs.ndim == 3:
-        return weights @ pairs.outputs
+        return (pairs.outputs.mT @ weights.mT).mT  # the thin side first
     return (weights[:, :, None] @ pairs.outputs)[:, :, 0]
 
 

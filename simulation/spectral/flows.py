@@ -14,7 +14,7 @@ import torch
 from scipy import linalg
 from torch import Tensor
 
-from simulation.adam import adam
+from simulation.adam import Adam
 from simulation.spectral.facts import Facts, Odds, Weights
 from simulation.tiles import LOOK_EVERY
 
@@ -265,10 +265,9 @@ def adam_steps(task: Facts, weights: Weights, *, rate: float, steps: int) -> Ite
     zeros into steps that are as large as any.
     """
     now = weights.mapped(torch.clone)
-    means, squares = weights.mapped(torch.zeros_like), weights.mapped(torch.zeros_like)
+    adam = Adam([now.ov, now.kq], [rate] * len(now.ov))
     yield weights
-    for step in range(1, steps + 1):
-        descent = task.gradient(now).mapped(lambda gradient: -unrounded(gradient))
-        adam(now.ov, descent.ov, means.ov, squares.ov, step, rate)
-        adam(now.kq, descent.kq, means.kq, squares.kq, step, rate)
+    for _ in range(steps):
+        descent = task.gradient(now).mapped(lambda gradient: -unrounded(gradient).contiguous())
+        adam.step([now.ov, now.kq], [descent.ov, descent.kq])
         yield now.mapped(torch.clone)

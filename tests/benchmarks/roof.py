@@ -118,9 +118,8 @@ def works() -> dict[str, Work]:
 
     def training(device: str) -> Callable[[], object]:
         here = moved(facts, device)
-        start = (torch.ones(REPLICATES, *shape).to(here.z) for shape in ((64, 256), (256, 64)))
-        network = mlp._Network(here, *start)
-        return lambda: network.step(1, 0.03)
+        first, second = (torch.ones(REPLICATES, *s).to(here.z) for s in ((64, 256), (256, 64)))
+        return mlp._Network(here, first, second, 0.03).step
 
     return {
         "three steps, V, N, L, d = 1024, 8192, 32, 64": steps,

@@ -20,6 +20,7 @@ def test_rows_at_tiny_sizes() -> None:
     assert [row.kept for row in speed.steps("cpu", {TINY: 1e9})] == [False]
     rows = [*speed.recall("cpu", ((64, 8),), (64, 8)), *speed.language_model("cpu", (64, 8))]
     assert [row.kept for row in rows] == 4 * [True]
+    assert len([*speed.training("cpu", models=2, batch=8)]) == 1
 
 
 def test_recall_notices_a_wrong_label(monkeypatch: pytest.MonkeyPatch) -> None:
