@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from recall_claims.evidence.replay import Figures
-from tests.benchmarks import __main__, hunts, kit, roof, speed
+from tests.benchmarks import __main__, host, hunts, kit, roof, speed
 from tests.every_claim import imported
 
 TINY = (64, 128, 4, 8)
@@ -21,6 +21,12 @@ def test_rows_at_tiny_sizes() -> None:
     rows = [*speed.recall("cpu", ((64, 8),), (64, 8)), *speed.language_model("cpu", (64, 8))]
     assert [row.kept for row in rows] == 4 * [True]
     assert len([*speed.training("cpu", models=2, batch=8)]) == 1
+
+
+def test_rows_of_the_host() -> None:
+    rows = [*host.look(1e9, calls=1), *host.host(1e9, ["A.trigger-signal"])]
+    assert [row.kept for row in rows] == [True, True]
+    assert rows[1].case == "host, 1 claims made ready"
 
 
 def test_recall_notices_a_wrong_label(monkeypatch: pytest.MonkeyPatch) -> None:

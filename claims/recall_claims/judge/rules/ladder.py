@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
@@ -174,8 +175,9 @@ class Ladder:
             logs = [below for _, below in self._wealths[rung::-1]]
         if not together:
             return logs[0]
-        sums = np.cumsum(logs)
-        return float(sums.max() + np.log(np.exp(sums - sums.max()).mean()))
+        sums = [*itertools.accumulate(logs)]
+        top = max(sums)
+        return top + math.log(fmean(math.exp(each - top) for each in sums))
 
     @cached_property
     def _wealths(self) -> list[tuple[float, float]]:
