@@ -16,7 +16,7 @@ from tests.benchmarks.speed import Row
 from tests.every_claim import imported
 
 RUNGS = (72, 89, 91, 97, 103, 109, 111, 128)
-BEFORE = "c6a9a4b"
+BEFORE = "91c0a96"
 
 
 def look(before: float, calls: int = 50) -> Iterator[Row]:

@@ -141,7 +141,7 @@ def test_neither_order_nor_workers_change_a_figure(
             1,
             40,
             ["T.third", "T.second", "T.first", "T.fourth"],
-        ),  # longer than a quarter of them all
+        ),  # a long path
         (8, 4, ["T.third", "T.fourth", "T.first", "T.second"]),  # all are waited for
     ],
 )
