@@ -29,7 +29,7 @@ def look(before: float, calls: int = 50) -> Iterator[Row]:
     rng = np.random.default_rng(0)
     for _ in range(calls):
         rates = {n: 1 / (1 + (100 / n) ** 9) for n in RUNGS}
-        coins = {n: 1.0 * (rng.random(256) < rate) for n, rate in rates.items()}
+        coins = {n: (rng.random(256) < rate).astype(np.float64) for n, rate in rates.items()}
         samples = [Sample(Cell(pairs=n), {"value": values}) for n, values in coins.items()]
 
         def judged(samples: list[Sample] = samples) -> None:
