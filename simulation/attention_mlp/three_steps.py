@@ -10,11 +10,10 @@ to the logarithm of those frequencies.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 
 from simulation import decoding
@@ -23,6 +22,7 @@ from simulation.attention.contractions import row_products, sum_bags
 from simulation.attention.sampling import Batch, Facts, Vocabulary
 from simulation.attention.three_steps import Attended, Scores
 from simulation.attention_mlp.activations import activation
+from simulation.streams import Rngs, Streams
 from simulation.tiles import TILE_ELEMENTS, groups
 
 
@@ -48,7 +48,7 @@ class Layer:
 
 
 def draw_layer(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     width: int,
     dim: int,
@@ -56,20 +56,18 @@ def draw_layer(
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
 ) -> Layer:
-    """Draw one layer from each generator, on the CPU in float64.
+    """Draw one layer from each generator.
 
     Raises ValueError: ``width`` is below 1.
     """
     if width < 1:
         raise ValueError(f"width is {width}: give at least 1")
-    weights = np.stack([rng.standard_normal((width, dim)) for rng in rngs])
-    return Layer(
-        weights=torch.from_numpy(weights).to(device=device, dtype=dtype), activation=activation
-    )
+    weights = Streams(rngs, device, dtype).normal(width, dim)
+    return Layer(weights=weights, activation=activation)
 
 
 def draw(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     dim: int,
     width: int,

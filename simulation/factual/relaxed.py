@@ -10,7 +10,7 @@ own gradient.
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from simulation.embeddings import unit_vectors
 from simulation.factual.constructions import Attention
 from simulation.factual.sequential_learning import FactPrompts, Losses, stacked
 from simulation.factual.task import Facts
+from simulation.streams import Rngs, Streams
 from simulation.tiles import LOOK_EVERY
 
 Parts = dict[str, Tensor]
@@ -80,7 +81,7 @@ def all_pairs(task: FactPrompts) -> Tensor:
     return torch.cat([part.to(task.target) for part in parts], 1)[None]
 
 
-def noisy_pairs(task: FactPrompts, rngs: Sequence[np.random.Generator], prompts: int) -> Tensor:
+def noisy_pairs(task: FactPrompts, rngs: Rngs, prompts: int) -> Tensor:
     """Counts (B, S R prompts, tokens) where every noise token is a subject drawn at random.
 
     Each pair has ``prompts`` prompts, one after the other.
@@ -88,9 +89,9 @@ def noisy_pairs(task: FactPrompts, rngs: Sequence[np.random.Generator], prompts:
     pairs = all_pairs(task)[0].repeat_interleave(prompts, 0)
     pairs[:, -1] = 0
     equal = [1 / task.subjects] * task.subjects
-    drawn = [rng.multinomial(task.noise_count, equal, len(pairs)) for rng in rngs]
     found = pairs.expand(len(rngs), -1, -1).clone()
-    found[:, :, : task.subjects] += torch.from_numpy(np.stack(drawn)).to(found)
+    drawn = Streams.like(rngs, found).counts(task.noise_count, equal, len(pairs))
+    found[:, :, : task.subjects] += drawn
     return found
 
 
@@ -100,12 +101,11 @@ def zipf(task: FactPrompts, exponent: float) -> Tensor:
     return (subjects / subjects.sum() / task.relations).repeat_interleave(task.relations)
 
 
-def answers_shared(task: FactPrompts, rngs: Sequence[np.random.Generator]) -> FactPrompts:
+def answers_shared(task: FactPrompts, rngs: Rngs) -> FactPrompts:
     """The task with answers drawn anew, uniform among the same D for all relations."""
     shape, answers = task.dictionary.shape[1:], task.target.shape[3] // task.relations
-    drawn = np.stack([rng.integers(answers, size=shape) for rng in rngs])
     found = copy.copy(task)
-    found.dictionary = torch.from_numpy(drawn).to(task.dictionary)
+    found.dictionary = Streams.like(rngs, task.target).integers(answers, *shape)
     found.target = torch.nn.functional.one_hot(found.dictionary, task.target.shape[3])
     found.target = found.target.to(task.target)
     return found
@@ -115,7 +115,7 @@ def overlapping(facts: Facts, rng: np.random.Generator, overlap: float) -> Facts
     """The facts with embeddings that have a common component: of this mean product, of norm 1."""
 
     def mixed(embeddings: Tensor) -> Tensor:
-        common = torch.as_tensor(unit_vectors(rng, 1, facts.dim)).to(embeddings)
+        common = unit_vectors(Streams.like([rng], embeddings), 1, facts.dim)[0]
         found: Tensor = math.sqrt(1 - overlap) * embeddings + math.sqrt(overlap) * common
         norm: Tensor = found.norm(dim=1, keepdim=True)
         return found / norm

@@ -20,20 +20,19 @@ embedded. A model that has reached its target leaves the batch.
 
 from __future__ import annotations
 
-import copy
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from simulation.adam import Adam, no_denormals
+from simulation.embeddings import gaussian
 from simulation.factual.transformer_gradient import EmbeddedFacts, Prompts, Transformers, Weights
 from simulation.initial_weights import lecun_normal
+from simulation.streams import Rngs, Streams
 
 DRAWN_AT_ONCE = 32
 """Steps whose prompts are drawn in one go."""
@@ -98,7 +97,7 @@ class Trained:
 
 
 def train(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     sizes: Sizes,
     *,
     dim: int,
@@ -165,7 +164,7 @@ def train(
 
 
 def train_best(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     sizes: Sizes,
     *,
     learning_rates: Sequence[float],
@@ -183,12 +182,13 @@ def train_best(
     if not learning_rates:
         raise ValueError("no learning rate given: pass at least one")
     first, *others = learning_rates
-    best = train(copy.deepcopy(rngs), sizes, learning_rate=first, target=target, **run)
+    streams = Streams(rngs)
+    best = train(streams.fork(), sizes, learning_rate=first, target=target, **run)
     short = (best.accuracy < target).nonzero()[:, 0]
     if not others or not len(short):
         return best
     again = train(
-        [copy.deepcopy(rngs[i]) for _ in others for i in short.tolist()],
+        streams[short.tolist() * len(others)].fork(),
         sizes,
         learning_rate=[rate for rate in others for _ in short],
         target=target,
@@ -204,39 +204,34 @@ def train_best(
 
 
 def _draw(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     sizes: Sizes,
     dim: int,
     device: str | torch.device,
     dtype: torch.dtype,
 ) -> tuple[EmbeddedFacts, Weights]:
     """Tasks and initial weights."""
-    s, r, columns = sizes.subjects, sizes.relations, sizes.heads * sizes.head_dim
-    drawn: dict[str, list[Any]] = defaultdict(list)
-    for rng in rngs:
-        drawn["inputs"].append(rng.standard_normal((sizes.tokens, dim)) / math.sqrt(dim))
-        drawn["outputs"].append(rng.standard_normal((r * sizes.answers, dim)) / math.sqrt(dim))
-        answers = rng.integers(sizes.answers, size=(s, r))
-        drawn["answers"].append(answers + sizes.answers * np.arange(r))
-        for name in ("q", "k", "v"):
-            part = rng.standard_normal((columns, dim))
-            drawn[name].append(part / math.sqrt(sizes.head_dim))
-        drawn["o"].append(rng.standard_normal((dim, columns)) / math.sqrt(dim))
-        drawn["w1"].append(lecun_normal(rng, (dim, sizes.width)).T)
-        drawn["b"].append(np.zeros((sizes.width, 1)))
-        drawn["w2"].append(lecun_normal(rng, (sizes.width, dim)).T)
-    moved = {
-        name: torch.from_numpy(np.stack(each))
-        .to(device, None if name == "answers" else dtype)
-        .contiguous()
-        for name, each in drawn.items()
-    }
-    facts = {name: moved.pop(name) for name in ("inputs", "outputs", "answers")}
-    return EmbeddedFacts(**facts), Weights(**moved)
+    streams, (s, r) = Streams(rngs, device, dtype), (sizes.subjects, sizes.relations)
+    inputs = gaussian(streams, sizes.tokens, dim)
+    outputs = gaussian(streams, r * sizes.answers, dim)
+    answers = streams.integers(sizes.answers, s, r)
+    answers += sizes.answers * torch.arange(r, device=answers.device)
+    columns = sizes.heads * sizes.head_dim
+    q, k, v = (streams.normal(columns, dim) / math.sqrt(sizes.head_dim) for _ in range(3))
+    weights = Weights(
+        q=q,
+        k=k,
+        v=v,
+        o=streams.normal(dim, columns) / math.sqrt(dim),
+        w1=lecun_normal(streams, dim, sizes.width).mT.contiguous(),
+        b=inputs.new_zeros(len(streams), sizes.width, 1),
+        w2=lecun_normal(streams, sizes.width, dim).mT.contiguous(),
+    )
+    return EmbeddedFacts(inputs=inputs, outputs=outputs, answers=answers), weights
 
 
 def _prompts(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     task: EmbeddedFacts,
     sizes: Sizes,
     steps: int,
@@ -245,17 +240,11 @@ def _prompts(
 ) -> Prompts:
     """Prompts of some steps: subject, relation, noise, and EOS. Their order is never seen by a
     model without positions."""
-    start = sizes.subjects + sizes.relations
-    found = np.empty((len(rngs), steps, batch, length), dtype=np.int64)
-    for each, rng in zip(found, rngs, strict=True):
-        each[..., 0] = rng.integers(sizes.subjects, size=(steps, batch))
-        each[..., 1] = rng.integers(sizes.relations, size=(steps, batch))
-        size = steps, batch, length - 3
-        each[..., 2:-1] = rng.integers(sizes.noise_tokens, size=size, dtype=np.int16)
-    found[..., 1] += sizes.subjects
-    found[..., 2:-1] += start
-    found[..., -1] = sizes.tokens - 1
-    tokens = torch.from_numpy(found).to(task.inputs.device)
+    streams, start = Streams.like(rngs, task.inputs), sizes.subjects + sizes.relations
+    tokens = task.answers.new_full((len(rngs), steps, batch, length), sizes.tokens - 1)
+    tokens[..., 0] = streams.integers(sizes.subjects, steps, batch)
+    tokens[..., 1] = streams.integers(sizes.relations, steps, batch) + sizes.subjects
+    tokens[..., 2:-1] = streams.integers(sizes.noise_tokens, steps, batch, length - 3) + start
     models = torch.arange(len(rngs), device=tokens.device)[:, None, None]
     labels = task.answers[models, tokens[..., 0], tokens[..., 1] - sizes.subjects]
     return Prompts(tokens=tokens, labels=labels)

@@ -6,7 +6,6 @@ equally often (paper B, statements B2 and B8).
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from simulation import decoding
 from simulation.adam import Adam, no_denormals
 from simulation.embeddings import unit_vectors
 from simulation.initial_weights import lecun_normal
+from simulation.streams import Rngs, Streams
 
 CHECK_EVERY = 256
 """Steps of training between two looks at the accuracy, as in the released code."""
@@ -55,7 +55,7 @@ class Mlp:
 
 
 def draw(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     associations: int,
     outputs: int,
@@ -74,11 +74,10 @@ def draw(
         raise ValueError(f"dim is {dim} and outputs {outputs}: give at least 2 of each")
     if associations < outputs:
         raise ValueError(f"{associations} associations cannot use all of {outputs} outputs")
-    vectors = np.stack([unit_vectors(rng, associations + outputs, dim) for rng in rngs])
-    moved = torch.from_numpy(vectors).to(device, dtype)
+    vectors = unit_vectors(Streams(rngs, device, dtype), associations + outputs, dim)
     return Associations(
-        z=moved[:, :associations],
-        u=moved[:, associations:],
+        z=vectors[:, :associations],
+        u=vectors[:, associations:],
         targets=torch.arange(associations, device=device) * outputs // associations,
     )
 
@@ -118,8 +117,9 @@ def cosine_memory(
     """
     if width < 1 or not frequency > 0:
         raise ValueError(f"width is {width} and frequency {frequency}: both must be positive")
-    first = torch.from_numpy(frequency * rng.standard_normal((width, z.shape[1]))).to(z)
-    bias = torch.from_numpy(rng.uniform(0, 2 * math.pi, width)).to(z)
+    one = Streams.like([rng], z)
+    first = frequency * one.normal(width, z.shape[1])[0]
+    bias = 2 * math.pi * one.uniform(width)[0]
     second = _features(z, first, bias, "cosine").mT @ targets / width
     return Mlp(first=first, bias=bias, second=second, activation="cosine")
 
@@ -161,9 +161,7 @@ def relu_memory(
     dim = z.shape[1]
     if width <= dim + 1:
         raise ValueError(f"width is {width}: the projection leaves nothing at dim {dim}")
-    rows = rng.standard_normal((width, dim))
-    rows *= math.sqrt(dim) / np.linalg.norm(rows, axis=1, keepdims=True)
-    first = torch.from_numpy(rows).to(z)
+    first = math.sqrt(dim) * unit_vectors(Streams.like([rng], z), width, dim)[0]
     raw = 4 / width * torch.relu(z @ first.mT).mT @ targets
     basis = torch.linalg.qr(torch.cat([torch.ones_like(first[:, :1]), first], 1)).Q
     second = raw - basis @ (basis.mT @ raw) if project else raw
@@ -178,7 +176,7 @@ def _features(
 
 
 def constructed(
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     associations: int,
     dim: int,
@@ -231,7 +229,7 @@ def constructed(
 
 def trained_accuracy(
     facts: Associations,
-    rngs: Sequence[np.random.Generator],
+    rngs: Rngs,
     *,
     width: int,
     steps: int = 2**15,
@@ -248,11 +246,9 @@ def trained_accuracy(
     The replicates are trained in one batch; those that are done leave it.
     """
     width_in, width_out = facts.z.shape[2], facts.u.shape[2]
-    first, second = (
-        torch.from_numpy(np.stack([lecun_normal(rng, shape) for rng in rngs])).to(facts.z)
-        for shape in ((width_in, width), (width, width_out))
-    )
-    network = _Network(facts, first, second, rate)
+    streams = Streams.like(rngs, facts.z)
+    first = lecun_normal(streams, width_in, width)
+    network = _Network(facts, first, lecun_normal(streams, width, width_out), rate)
     best = facts.z.new_zeros(len(rngs))
     active = torch.arange(len(rngs), device=best.device)
     with no_denormals():

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Protocol, Self, TypeVar
 
-import numpy as np
 import torch
 from scipy import linalg
 from torch import Tensor
 
 from simulation.adam import Adam
 from simulation.spectral.facts import Facts, Odds, Weights
+from simulation.streams import Rngs, Streams
 from simulation.tiles import LOOK_EVERY
 
 NO_SINGULAR_VALUE, NO_ENTRY = 1e-6, 1e-10
@@ -220,6 +220,10 @@ def learning_time(odds: Tensor, times: Sequence[float], error: float) -> Tensor:
     return begin + (end - begin) * (level - low) / (high - low)
 
 
+AT_ONCE = 64
+"""Steps whose batches are drawn in one go."""
+
+
 def one_step_at_a_time(
     task: Facts,
     weights: Weights,
@@ -229,7 +233,7 @@ def one_step_at_a_time(
     steps: int,
     momentum: float = 0.0,
     batch: int | None = None,
-    rngs: Sequence[np.random.Generator] = (),
+    rngs: Rngs = (),
 ) -> Iterator[Weights]:
     """Steps of an optimiser in place of a flow: the weights before the first and after each.
 
@@ -244,13 +248,15 @@ def one_step_at_a_time(
         rngs: of each replicate, for the batches.
     """
     pairs = task.answers
-    mean = weights.mapped(torch.zeros_like)
+    mean, streams = weights.mapped(torch.zeros_like), Streams.like(rngs, task.uniform)
     yield weights
-    for _ in range(steps):
+    for step in range(steps):
         often = None
         if batch is not None:
-            drawn = np.stack([rng.multinomial(batch, [1 / pairs] * pairs) for rng in rngs])
-            often = torch.from_numpy(drawn / batch).to(task.uniform).view_as(task.uniform)
+            if step % AT_ONCE == 0:
+                size = min(AT_ONCE, steps - step)
+                drawn = streams.counts(batch, [1 / pairs] * pairs, size) / batch
+            often = drawn[:, step % AT_ONCE].view_as(task.uniform)
         new = task.gradient(weights, often)
         mean = mean.mapped(lambda old: momentum * old).moved(new, 1 - momentum)
         ahead = mean.mapped(lambda old: momentum * old).moved(new, 1 - momentum)

@@ -12,6 +12,7 @@ from scipy import integrate
 from simulation.initial_weights import lecun_normal
 from simulation.memory import mlp
 from simulation.memory.mlp import cosine_memory, draw, relu_memory, trained_accuracy
+from simulation.streams import Streams
 from tests.unit import draws
 from theory.memory.mlp import (
     asymptotic_width,
@@ -131,10 +132,8 @@ def network(
 ) -> tuple[mlp._Network, mlp.Associations]:
     rngs = generators(replicates)
     facts = draw(rngs, associations=10, outputs=5, dim=4, dtype=dtype)
-    first, second = (
-        torch.from_numpy(np.stack([lecun_normal(rng, shape) for rng in rngs])).to(dtype)
-        for shape in ((4, 7), (7, 4))
-    )
+    streams = Streams(rngs, dtype=dtype)
+    first, second = (lecun_normal(streams, *shape) for shape in ((4, 7), (7, 4)))
     return mlp._Network(facts, first, second, 0.03), facts
 
 
@@ -187,7 +186,7 @@ def test_training_stops_when_it_is_good_enough() -> None:
 
 
 def test_initial_weights_are_truncated_normal() -> None:
-    weights = lecun_normal(generators(1)[0], (16, 4000))
+    weights = lecun_normal(Streams(generators(1)), 16, 4000)
     assert weights.var() * 16 == pytest.approx(1, abs=0.03)
     assert abs(weights).max() < 2 / 0.879 / 4
     assert abs(weights).max() > 1.9 / 0.88 / 4
